@@ -1,0 +1,253 @@
+package ir
+
+// Decide answers whether op may happen, by which rule, and why. It is the one
+// evaluator: nothing else in this repository decides.
+func (v *View) Decide(op Operation) Verdict {
+	switch op := op.(type) {
+	case Access:
+		return v.access(op.Cap, op.On)
+	case Copy:
+		return v.copy(op)
+	case Rename:
+		return v.rename(op.Src, op.Dst, op.SrcKind, op.DstKind)
+	case Exchange:
+		if there := v.rename(op.A, op.B, op.AKind, op.BKind); !there.Allowed() {
+			return there
+		}
+		return v.rename(op.B, op.A, op.BKind, op.AKind)
+	case Link:
+		return v.link(op)
+	case Dial:
+		return v.access(Update, op.On)
+	case Start:
+		return v.start(op)
+	case Connect:
+		return v.net.decide(op.To)
+	case Forward:
+		return v.env.decide(op.Name)
+	case Run:
+		return v.run(op)
+	default:
+		return refuse(ReasonNone)
+	}
+}
+
+// access decides one capability on one place.
+func (v *View) access(c Capability, on Place) Verdict {
+	if on.Fault != ReasonNone {
+		return refuse(on.Fault)
+	}
+	r := v.region(on.At)
+	if r == nil {
+		return Verdict{Reason: ReasonDefault, Need: c, At: on.At}
+	}
+	if on.Asked && !v.reaches(on) {
+		return Verdict{Reason: ReasonEscape, Need: c, At: on.At}
+	}
+	out := Verdict{Reason: ReasonDefault, Need: c, At: on.At}
+	if r.win >= 0 {
+		out.Reason, out.Rule = ReasonRule, v.rules[v.refs[r.win].entry].Rule
+	}
+	if (c == Create || c == Delete) && on.At.Path == "" {
+		out.Reason = ReasonRoot
+		return out
+	}
+	if r.caps.Has(c) {
+		out.Effect = Allow
+	}
+	return out
+}
+
+// region returns the region that l belongs to, nil where its root has none.
+func (v *View) region(l Location) *region {
+	z := v.tree(l.Root)
+	if z == nil {
+		return nil
+	}
+	r, _ := z.find(l.Path)
+	return r
+}
+
+func (v *View) tree(r Root) *region {
+	if r.Kind == External {
+		return v.external[r.Name]
+	}
+	return v.zones[r.Kind]
+}
+
+// reaches reports whether a tool that was asked for the lexical path of on may
+// follow it to where it leads: anywhere in the workspace, or below the target of
+// the external rule that wins for the lexical path.
+func (v *View) reaches(on Place) bool {
+	switch on.At.Root.Kind {
+	case Workspace:
+		return true
+	case External:
+		w := v.region(In(on.Lexical))
+		if w == nil || w.win < 0 {
+			return false
+		}
+		r := v.rules[v.refs[w.win].entry].Rule
+		return r.External && r.At.Root == on.At.Root
+	case System, Home, Temp:
+		return false
+	default:
+		return false
+	}
+}
+
+// all decides several capabilities on one place and returns the first refusal,
+// or the last grant.
+func (v *View) all(on Place, cs ...Capability) Verdict {
+	var out Verdict
+	for _, c := range cs {
+		if out = v.access(c, on); !out.Allowed() {
+			return out
+		}
+	}
+	return out
+}
+
+func (v *View) copy(op Copy) Verdict {
+	if src := v.access(Read, op.Src); !src.Allowed() {
+		return src
+	}
+	switch op.DstKind {
+	case Absent:
+		return v.access(Create, op.Dst)
+	case File:
+		return v.access(Update, op.Dst)
+	case Dir, Unknown:
+		return v.all(op.Dst, Create, Update)
+	default:
+		return v.all(op.Dst, Create, Update)
+	}
+}
+
+func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
+	if s := v.access(Delete, src); !s.Allowed() {
+		return s
+	}
+	d := v.replace(dst, dstKind)
+	if !d.Allowed() {
+		return d
+	}
+	if p := v.pinned(src.At); !p.Allowed() {
+		return p
+	}
+	if p := v.pinned(dst.At); !p.Allowed() {
+		return p
+	}
+	matters := All
+	if srcKind == File {
+		matters = FileCaps
+	}
+	return v.noGain(src, dst, matters, d)
+}
+
+// replace decides what putting a name at dst needs, given what stands there.
+func (v *View) replace(dst Place, kind NodeKind) Verdict {
+	switch kind {
+	case Absent:
+		return v.access(Create, dst)
+	case File:
+		return v.access(Update, dst)
+	case Dir:
+		return v.all(dst, Delete, Create)
+	case Unknown:
+		return v.all(dst, Delete, Create, Update)
+	default:
+		return v.all(dst, Delete, Create, Update)
+	}
+}
+
+func (v *View) link(op Link) Verdict {
+	if s := v.all(op.Src, Read, Update); !s.Allowed() {
+		return s
+	}
+	d := v.access(Create, op.Dst)
+	if !d.Allowed() {
+		return d
+	}
+	if p := v.pinned(op.Dst.At); !p.Allowed() {
+		return p
+	}
+	return v.noGain(op.Src, op.Dst, FileCaps, d)
+}
+
+// pinned refuses when l is a root, a rule's path or an ancestor of one.
+func (v *View) pinned(l Location) Verdict {
+	if l.Path == "" {
+		return Verdict{Reason: ReasonRoot, At: l}
+	}
+	r, exact := v.tree(l.Root).find(l.Path)
+	if !exact || !r.pinned {
+		return Verdict{Effect: Allow}
+	}
+	out := Verdict{Reason: ReasonPinned, At: l, Pin: v.pinOf(r)}
+	if r.win >= 0 {
+		out.Rule = v.rules[v.refs[r.win].entry].Rule
+	}
+	return out
+}
+
+// pinOf returns the first rule at or below r, in path order, for which r is
+// pinned; nil when another root is bound there.
+func (v *View) pinOf(r *region) *FSRule {
+	if r.rule >= 0 {
+		return v.rules[v.refs[r.rule].entry].Rule
+	}
+	for _, name := range r.names() {
+		if c := r.children[name]; c.pinned {
+			if p := v.pinOf(c); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// noGain refuses a move after which anything could be done that could not be done
+// before. Both places are unpinned by now, so each lies in one region with all
+// that is below it and two sets tell everything.
+func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
+	gain := v.region(dst.At).caps &^ v.region(src.At).caps & matters
+	if gain == 0 {
+		return granted
+	}
+	granted.Effect, granted.Reason, granted.Need = Deny, ReasonNoGain, gain.List()[0]
+	return granted
+}
+
+func (v *View) start(op Start) Verdict {
+	file := v.access(Execute, op.On)
+	if !file.Allowed() {
+		return file
+	}
+	if c := v.commands.listed(op.On.At); !c.Allowed() {
+		return c
+	}
+	if op.Interpreter == nil {
+		return file
+	}
+	if r := v.access(Read, op.On); !r.Allowed() {
+		return r
+	}
+	if i := v.start(Start{On: *op.Interpreter}); !i.Allowed() {
+		return i
+	}
+	return file
+}
+
+// run decides what the tool may start with which arguments. The file must also be
+// one that the filesystem rules let it execute.
+func (v *View) run(op Run) Verdict {
+	c := v.commands.decide(op)
+	if !c.Allowed() || op.File == nil {
+		return c
+	}
+	if f := v.access(Execute, *op.File); !f.Allowed() {
+		return f
+	}
+	return c
+}

@@ -1,0 +1,161 @@
+package ir
+
+import "strings"
+
+// netIndex finds the rules that can match a host without looking at the others.
+type netIndex struct {
+	rules    []NetRule
+	byName   map[string][]int
+	byAddr   map[string][]int
+	bySuffix map[string][]int
+	any      []int
+}
+
+func indexNet(rules []NetRule) netIndex {
+	x := netIndex{
+		rules: rules, byName: map[string][]int{}, byAddr: map[string][]int{}, bySuffix: map[string][]int{},
+	}
+	for i := range rules {
+		h := rules[i].Host
+		switch h.Kind {
+		case HostName:
+			x.byName[h.Name] = append(x.byName[h.Name], i)
+		case HostAddr:
+			x.byAddr[h.Addr.String()] = append(x.byAddr[h.Addr.String()], i)
+		case HostSuffix:
+			x.bySuffix[h.Name] = append(x.bySuffix[h.Name], i)
+		case HostAny:
+			x.any = append(x.any, i)
+		}
+	}
+	return x
+}
+
+// decide finds the winning rule. The more exact kind of host wins before anything
+// else counts; then the more specific rule; then the later one.
+func (x *netIndex) decide(to Endpoint) Verdict {
+	for _, class := range x.classes(to.Host) {
+		if i := x.best(class, to); i >= 0 {
+			out := Verdict{Reason: ReasonRule, Rule: &x.rules[i]}
+			if x.rules[i].Allow {
+				out.Effect = Allow
+			}
+			return out
+		}
+	}
+	return refuse(ReasonDefault)
+}
+
+// classes lists the candidates by how exactly they name h, most exact first.
+func (x *netIndex) classes(h Host) [][]int {
+	if h.Kind == HostAddr {
+		out := [][]int{x.byAddr[h.Addr.String()]}
+		if !privateAddr(h) {
+			out = append(out, x.any)
+		}
+		return out
+	}
+	out := [][]int{x.byName[h.Name]}
+	for name := h.Name; ; {
+		_, parent, ok := strings.Cut(name, ".")
+		if !ok {
+			break
+		}
+		if c := x.bySuffix[parent]; c != nil {
+			out = append(out, c)
+		}
+		name = parent
+	}
+	return append(out, x.any)
+}
+
+// best returns the most specific matching rule of a class, the last one on a tie.
+func (x *netIndex) best(class []int, to Endpoint) int {
+	win, most := -1, -1
+	for _, i := range class {
+		r := &x.rules[i]
+		if !r.matches(to) {
+			continue
+		}
+		if s := r.specificity(); s >= most {
+			win, most = i, s
+		}
+	}
+	return win
+}
+
+// matches compares everything but the host.
+func (r *NetRule) matches(to Endpoint) bool {
+	if r.Scheme != "" && r.Scheme != to.Scheme {
+		return false
+	}
+	want := r.Port
+	if want == 0 {
+		want = DefaultPort(to.Scheme)
+	}
+	if want == 0 || want != to.Port || len(r.Path) > len(to.Path) {
+		return false
+	}
+	for i, seg := range r.Path {
+		if seg != to.Path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// specificity is the number of things that the rule names beside its host.
+func (r *NetRule) specificity() int {
+	n := len(r.Path)
+	if r.Scheme != "" {
+		n++
+	}
+	if r.Port != 0 {
+		n++
+	}
+	return n
+}
+
+// Ties reports whether some target matches both rules and neither is more
+// specific, so that their order alone decides. Both must be about the same host.
+func (r *NetRule) Ties(o *NetRule) bool {
+	if r.specificity() != o.specificity() || r.Scheme != "" && o.Scheme != "" && r.Scheme != o.Scheme {
+		return false
+	}
+	short, long := r.Path, o.Path
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	for i := range short {
+		if short[i] != long[i] {
+			return false
+		}
+	}
+	return r.sharesPort(o)
+}
+
+// sharesPort reports whether the two rules can match one port. A rule without a
+// port matches the default port of the target's scheme, if that has one.
+func (r *NetRule) sharesPort(o *NetRule) bool {
+	if r.Port != 0 && o.Port != 0 {
+		return r.Port == o.Port
+	}
+	schemes := []string{max(r.Scheme, o.Scheme)}
+	if schemes[0] == "" {
+		schemes = []string{"http", "https", "ftp"}
+	}
+	for _, s := range schemes {
+		if p := DefaultPort(s); p != 0 && (r.Port|o.Port == 0 || r.Port|o.Port == p) {
+			return true
+		}
+	}
+	return false
+}
+
+// privateAddr reports whether a literal address is private, loopback, link-local
+// or unspecified, which no wildcard matches.
+func privateAddr(h Host) bool {
+	a := h.Addr.Unmap()
+	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() ||
+		a.IsInterfaceLocalMulticast() || a.IsUnspecified()
+}

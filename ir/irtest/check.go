@@ -1,0 +1,47 @@
+// Package irtest holds what the property tests of several packages share: the runner
+// that prints count and seed, and generators of policies and operations. It is
+// imported by tests only.
+package irtest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Scale multiplies the number of checks of every property test; the environment
+// variable ACCESSC_CHECKS sets it. Continuous integration runs at 1; a shorter
+// everyday run sets a fraction such as 0.1.
+func scale() float64 {
+	if f, err := strconv.ParseFloat(os.Getenv("ACCESSC_CHECKS"), 64); err == nil && f > 0 {
+		return f
+	}
+	return 1
+}
+
+// Check runs a property n times, scaled, and prints how often and from which seed.
+// per is how many cases one run of the property covers.
+func Check(t *testing.T, n, per int, property func(*rapid.T)) {
+	t.Helper()
+	n = max(int(float64(n)*scale()), 10)
+	seed := uint64(time.Now().UnixNano())
+	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() != "0" {
+		seed, _ = strconv.ParseUint(f.Value.String(), 10, 64)
+	}
+	set := func(name, value string) func() {
+		old := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = flag.Set(name, old) }
+	}
+	defer set("rapid.checks", strconv.Itoa(n))()
+	defer set("rapid.seed", strconv.FormatUint(seed, 10))()
+	fmt.Printf("property %s: %d runs of %d cases, seed %d\n", t.Name(), n, per, seed)
+	rapid.Check(t, property)
+}

@@ -1,0 +1,243 @@
+package ir
+
+import "strings"
+
+// RootKind names a kind of place that paths are counted from.
+//
+//sumtype:decl
+type RootKind uint8
+
+// The roots of a policy. A portable policy names them by symbol; Bindings give
+// them absolute paths on one host.
+const (
+	// Workspace is the workspace root.
+	Workspace RootKind = iota + 1
+	// System is the root directory of the host.
+	System
+	// Home is the tool's private home directory.
+	Home
+	// Temp is the private temporary directory of one run.
+	Temp
+	// External is the approved target of one external rule.
+	External
+)
+
+// Root is a place that paths are counted from. Name is the lexical path of the
+// rule for External and empty otherwise.
+type Root struct {
+	Kind RootKind
+	Name string
+}
+
+// String returns the symbol of r as artifacts write it.
+func (r Root) String() string {
+	switch r.Kind {
+	case Workspace:
+		return "${workspace}"
+	case System:
+		return ""
+	case Home:
+		return "${home}"
+	case Temp:
+		return "${tmp}"
+	case External:
+		return "${external:" + r.Name + "}"
+	default:
+		return "${invalid}"
+	}
+}
+
+// Location is a canonical place: a root and a slash-separated path below it with
+// no empty, "." or ".." component. The path of the root itself is empty.
+type Location struct {
+	Root Root
+	Path string
+}
+
+// In returns the location of path below the workspace root.
+func In(path string) Location { return Location{Root{Kind: Workspace}, path} }
+
+// Sys returns the location of an absolute path, given without its leading slash.
+func Sys(path string) Location { return Location{Root{Kind: System}, path} }
+
+// String writes the location with its root as a symbol, absolute for System.
+func (l Location) String() string {
+	if l.Root.Kind == System {
+		return "/" + l.Path
+	}
+	if l.Path == "" {
+		return l.Root.String()
+	}
+	return l.Root.String() + "/" + l.Path
+}
+
+// Short writes the location the way a person names it: workspace-relative for
+// the workspace, the lexical path for an external target.
+func (l Location) Short() string {
+	switch l.Root.Kind {
+	case Workspace:
+		if l.Path == "" {
+			return "."
+		}
+		return l.Path
+	case External:
+		return join(l.Root.Name, l.Path)
+	case System, Home, Temp:
+		return l.String()
+	default:
+		return l.String()
+	}
+}
+
+// Depth returns the number of components of the path below the root.
+func (l Location) Depth() int { return depth(l.Path) }
+
+// Under reports whether l is at or below m.
+func (l Location) Under(m Location) bool {
+	return l.Root == m.Root && within(l.Path, m.Path)
+}
+
+// Parent returns the location of the directory that holds l's name, and false
+// for a root.
+func (l Location) Parent() (Location, bool) {
+	if l.Path == "" {
+		return Location{}, false
+	}
+	i := strings.LastIndexByte(l.Path, '/')
+	if i < 0 {
+		return Location{l.Root, ""}, true
+	}
+	return Location{l.Root, l.Path[:i]}, true
+}
+
+// Base returns the last component of the path, empty for a root.
+func (l Location) Base() string {
+	return l.Path[strings.LastIndexByte(l.Path, '/')+1:]
+}
+
+// Child returns the location of name in the directory l.
+func (l Location) Child(name string) Location {
+	return Location{l.Root, join(l.Path, name)}
+}
+
+func join(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	default:
+		return a + "/" + b
+	}
+}
+
+func depth(path string) int {
+	if path == "" {
+		return 0
+	}
+	return strings.Count(path, "/") + 1
+}
+
+// within reports whether path is base or below it, by component.
+func within(path, base string) bool {
+	if base == "" || path == base {
+		return true
+	}
+	return len(path) > len(base) && path[len(base)] == '/' && path[:len(base)] == base
+}
+
+// cut splits the first component off path.
+func cut(path string) (first, rest string) {
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i+1:]
+	}
+	return path, ""
+}
+
+// Bindings give the roots of a policy their absolute paths on one host. All
+// paths are canonical, absolute and slash-separated. An empty path means that
+// the root is not bound there.
+type Bindings struct {
+	Workspace string
+	Home      string
+	Temp      string
+	// External maps the lexical path of an approved external rule to its target.
+	External map[string]string
+}
+
+// Path returns the absolute path of l, and false when its root is not bound.
+func (b *Bindings) Path(l Location) (string, bool) {
+	base, ok := b.root(l.Root)
+	if !ok {
+		return "", false
+	}
+	if base == "/" || l.Root.Kind == System {
+		return "/" + l.Path, true
+	}
+	return join(base, l.Path), true
+}
+
+func (b *Bindings) root(r Root) (string, bool) {
+	var p string
+	switch r.Kind {
+	case Workspace:
+		p = b.Workspace
+	case System:
+		p = "/"
+	case Home:
+		p = b.Home
+	case Temp:
+		p = b.Temp
+	case External:
+		p = b.External[r.Name]
+	}
+	return p, p != ""
+}
+
+// Locate returns the location of an absolute canonical path. The deepest bound
+// root that contains it wins, so that what lies in the workspace is judged by
+// the workspace's rules even where the base grants something above it. Between
+// equal roots the workspace comes first.
+func (b *Bindings) Locate(abs string) Location {
+	best, bestPath := Root{Kind: System}, ""
+	try := func(r Root, p string) {
+		if p == "" || !withinAbs(abs, p) {
+			return
+		}
+		deeper := len(p) > len(bestPath)
+		if deeper || len(p) == len(bestPath) && rank(r) < rank(best) {
+			best, bestPath = r, p
+		}
+	}
+	try(Root{Kind: Workspace}, b.Workspace)
+	try(Root{Kind: Home}, b.Home)
+	try(Root{Kind: Temp}, b.Temp)
+	for name, p := range b.External {
+		try(Root{External, name}, p)
+	}
+	rel := strings.TrimPrefix(abs, bestPath)
+	return Location{best, strings.TrimPrefix(rel, "/")}
+}
+
+// rank orders roots that are bound to the same directory; the lexically first
+// external name wins so that the answer does not depend on map order.
+func rank(r Root) string {
+	switch r.Kind {
+	case Workspace:
+		return "0"
+	case Home:
+		return "1"
+	case Temp:
+		return "2"
+	case External:
+		return "3" + r.Name
+	case System:
+		return "9"
+	default:
+		return "9"
+	}
+}
+
+func withinAbs(path, base string) bool {
+	return base == "/" || within(path, base)
+}

@@ -1,0 +1,138 @@
+package ir
+
+// NodeKind says what stands at a path, as far as the caller knows.
+//
+//sumtype:decl
+type NodeKind uint8
+
+// The kinds of node. The zero value is the cautious one.
+const (
+	// Unknown may be anything; operations that differ by kind need what every
+	// kind would need.
+	Unknown NodeKind = iota
+	// Absent is a name that does not exist.
+	Absent
+	// File is anything that is not a directory.
+	File
+	// Dir is a directory.
+	Dir
+)
+
+// Place is where an operation points, after path evaluation.
+type Place struct {
+	// At is the canonical location. It has no meaning when Fault is set.
+	At Location
+	// Asked is true when a tool was asked to act on a workspace-relative path,
+	// which it may follow out of the workspace only through an external rule.
+	// Otherwise the place is judged as the kernel sees it.
+	Asked bool
+	// Lexical is the workspace-relative path that was asked for, with ".."
+	// collapsed and symlinks unresolved; empty for the workspace root.
+	Lexical string
+	// Fault is the reason why path evaluation itself refused, or zero.
+	Fault Reason
+}
+
+// Direct returns the place of a location as the kernel sees it.
+func Direct(at Location) Place { return Place{At: at} }
+
+// Operation is a question to Decide.
+//
+//sumtype:decl
+type Operation interface{ isOperation() }
+
+// Access asks for one capability on one place.
+type Access struct {
+	Cap Capability
+	On  Place
+}
+
+// Copy reads Src and writes its contents to Dst.
+type Copy struct {
+	Src, Dst Place
+	DstKind  NodeKind
+}
+
+// Rename moves the name Src to Dst, replacing what is there.
+type Rename struct {
+	Src, Dst         Place
+	SrcKind, DstKind NodeKind
+}
+
+// Exchange swaps the names A and B.
+type Exchange struct {
+	A, B         Place
+	AKind, BKind NodeKind
+}
+
+// Link gives the file at Src the further name Dst.
+type Link struct {
+	Src, Dst Place
+}
+
+// Dial connects to the socket file at On.
+type Dial struct {
+	On Place
+}
+
+// Start executes the file at On. Interpreter is the program that runs it when it
+// is a script.
+type Start struct {
+	On          Place
+	Interpreter *Place
+}
+
+// Connect opens a connection to a target.
+type Connect struct {
+	To Endpoint
+}
+
+// Forward hands an environment variable to the tool.
+type Forward struct {
+	Name string
+}
+
+// Run starts a program from within the tool.
+type Run struct {
+	// Program is the name or path as it was asked for.
+	Program string
+	// File is the canonical file, nil when it is not known.
+	File *Place
+	Args []string
+}
+
+// Endpoint is a parsed network target. Host is a name or an address, never a
+// pattern. Port is the effective port; Scheme is lower-case; Path holds the
+// normalised segments.
+type Endpoint struct {
+	Scheme string
+	Host   Host
+	Port   uint16
+	Path   []string
+}
+
+// DefaultPort returns the port that a scheme implies, or 0. The table is the URL
+// standard's list of special schemes (https://url.spec.whatwg.org/#special-scheme).
+func DefaultPort(scheme string) uint16 {
+	switch scheme {
+	case "http", "ws":
+		return 80
+	case "https", "wss":
+		return 443
+	case "ftp":
+		return 21
+	default:
+		return 0
+	}
+}
+
+func (Access) isOperation()   {}
+func (Copy) isOperation()     {}
+func (Rename) isOperation()   {}
+func (Exchange) isOperation() {}
+func (Link) isOperation()     {}
+func (Dial) isOperation()     {}
+func (Start) isOperation()    {}
+func (Connect) isOperation()  {}
+func (Forward) isOperation()  {}
+func (Run) isOperation()      {}

@@ -1,0 +1,98 @@
+package ir
+
+import "strconv"
+
+// Layer names where a piece of a policy comes from, in load order.
+//
+//sumtype:decl
+type Layer uint8
+
+// The layers. The first four are not written by anybody: the base and the
+// defaults ship with the program.
+const (
+	// LayerNone is the zero value: no origin recorded.
+	LayerNone Layer = iota
+	// LayerBase is the named base list of the platform.
+	LayerBase
+	// LayerDefault is the default of a resource type that no layer declares.
+	LayerDefault
+	// LayerImplied follows from the tool itself: its private home, its temporary
+	// directory, its own program.
+	LayerImplied
+	// LayerUser is the user's own configuration file.
+	LayerUser
+	// LayerWorkspace is a file committed with the workspace.
+	LayerWorkspace
+	// LayerLocal is the workspace's file that is not committed.
+	LayerLocal
+	// LayerConfig is a file named on the command line.
+	LayerConfig
+	// LayerSet is a key set on the command line.
+	LayerSet
+)
+
+var layerNames = [...]string{
+	"none", "base", "default", "implied", "user", "workspace", "local", "config", "set",
+}
+
+// String returns the name of the layer as JSON and messages write it.
+func (l Layer) String() string {
+	if int(l) < len(layerNames) {
+		return layerNames[l]
+	}
+	return "none"
+}
+
+// ParseLayer is the inverse of Layer.String.
+func ParseLayer(s string) (Layer, bool) {
+	for i, n := range layerNames {
+		if n == s {
+			return Layer(i), true
+		}
+	}
+	return LayerNone, false
+}
+
+// Pos is a place in a configuration file. Line and Col count from 1, Col in
+// bytes; zero means that the place is the file as a whole.
+type Pos struct {
+	File string
+	Line int
+	Col  int
+}
+
+// String writes the position as file:line:column, without what is zero.
+func (p Pos) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += ":" + strconv.Itoa(p.Line)
+	}
+	if p.Line > 0 && p.Col > 0 {
+		s += ":" + strconv.Itoa(p.Col)
+	}
+	return s
+}
+
+// Origin says which layer wrote something, and where: the place in its file and the
+// configuration path, such as tools.x.access.fs[2]. Label names what was not written
+// in a file, such as "base:system" or "default".
+type Origin struct {
+	Layer Layer
+	Pos   Pos
+	Path  string
+	Label string
+}
+
+// String writes the origin the way a person looks it up: file:line, or the label.
+func (o Origin) String() string {
+	if o.Pos.File == "" {
+		return o.Label
+	}
+	return Pos{File: o.Pos.File, Line: o.Pos.Line}.String()
+}
+
+// Leaf is the origin of one written field of a rule.
+type Leaf struct {
+	Key string
+	At  Pos
+}

@@ -1,0 +1,102 @@
+package ir
+
+import "slices"
+
+// region is a node of the region tree: a path that some rule names, or an
+// ancestor of one. What has no node of its own belongs to the region of its
+// deepest ancestor that has one.
+type region struct {
+	children map[string]*region
+	// rule is the index of the reference that names this very path, -1 if none.
+	rule int
+	// win is the index of the reference that governs this path, -1 for default-deny.
+	win  int
+	caps CapSet
+	// pinned is true where moving the name would change what is permitted: the
+	// path begins a region of other capabilities, or leads to one.
+	pinned bool
+	// anchor is true where another root is bound: its name belongs to this tree
+	// and may not move, its contents do not.
+	anchor bool
+}
+
+func newRegion() *region { return &region{rule: -1, win: -1} }
+
+func (r *region) child(name string) *region {
+	if c, ok := r.children[name]; ok {
+		return c
+	}
+	if r.children == nil {
+		r.children = make(map[string]*region)
+	}
+	c := newRegion()
+	r.children[name] = c
+	return c
+}
+
+// make returns the node of path, which it creates with its ancestors if needed.
+func (r *region) make(path string) *region {
+	for path != "" {
+		var name string
+		name, path = cut(path)
+		r = r.child(name)
+	}
+	return r
+}
+
+// settle hands the governing rule down the tree and marks the pinned names. It
+// reports whether r or anything below it begins a region of other capabilities
+// than its parent's.
+func (r *region) settle(refs []ruleRef, parent *region) bool {
+	pins := r.anchor
+	switch {
+	case r.rule >= 0:
+		r.win, r.caps = r.rule, refs[r.rule].caps
+		pins = pins || parent != nil && (r.caps != parent.caps || refs[r.rule].pin)
+	case parent != nil:
+		r.win, r.caps = parent.win, parent.caps
+	}
+	for _, c := range r.children {
+		if c.settle(refs, r) {
+			pins = true
+		}
+	}
+	r.pinned = pins
+	return pins
+}
+
+// find returns the deepest node on the way to path, and whether it is path's own.
+func (r *region) find(path string) (n *region, exact bool) {
+	for path != "" {
+		if r.children == nil {
+			return r, false
+		}
+		name, rest := cut(path)
+		c, ok := r.children[name]
+		if !ok {
+			return r, false
+		}
+		r, path = c, rest
+	}
+	return r, true
+}
+
+// ruleRef is the place of a rule in a tree. An external rule has two: its target,
+// and its symlink in the workspace.
+type ruleRef struct {
+	// entry is the index of the rule in View.rules.
+	entry int
+	caps  CapSet
+	// pin marks a path that may not move whatever its capabilities are.
+	pin bool
+}
+
+// names lists the children's names in order.
+func (r *region) names() []string {
+	out := make([]string, 0, len(r.children))
+	for n := range r.children {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,211 @@
+package ir
+
+import "net/netip"
+
+// Resource is a kind of thing that a policy speaks about.
+//
+//sumtype:decl
+type Resource uint8
+
+// The resources. Process stands for what every confined tool is denied without
+// any rule, such as signals to processes outside.
+const (
+	FS Resource = iota + 1
+	Net
+	Env
+	Commands
+	Limits
+	Process
+)
+
+// Resources lists every resource in canonical order.
+var Resources = [...]Resource{FS, Net, Env, Commands, Limits, Process}
+
+// String returns the configuration key of r.
+func (r Resource) String() string {
+	switch r {
+	case FS:
+		return "fs"
+	case Net:
+		return "net"
+	case Env:
+		return "env"
+	case Commands:
+		return "commands"
+	case Limits:
+		return "limits"
+	case Process:
+		return "process"
+	default:
+		return "none"
+	}
+}
+
+// Rule is one rule of any resource.
+//
+//sumtype:decl
+type Rule interface {
+	// Source returns where the rule was written.
+	Source() Origin
+	// Subject returns what the rule is about: a path, host, name or program.
+	Subject() string
+	isRule()
+}
+
+// FSRule grants capabilities at and below one place.
+type FSRule struct {
+	// Written is the path as its layer spells it.
+	Written string
+	// At is the canonical place. For an external rule it is the root of the
+	// approved target, whose name is the rule's lexical path.
+	At       Location
+	External bool
+	// Mount marks a rule that the mount command wrote and may take away.
+	Mount  bool
+	Caps   CapSet
+	Origin Origin
+	Leaves []Leaf
+}
+
+// HostKind distinguishes the patterns that a net rule's host can be.
+//
+//sumtype:decl
+type HostKind uint8
+
+// The kinds of host pattern.
+const (
+	// HostName is one domain name in ASCII form.
+	HostName HostKind = iota + 1
+	// HostAddr is one literal IP address.
+	HostAddr
+	// HostSuffix is "*.name": one or more labels in front of name.
+	HostSuffix
+	// HostAny is "*".
+	HostAny
+)
+
+// Host is a canonical host or host pattern. Name is lower-case ASCII without a
+// trailing dot; it is empty for HostAddr and HostAny.
+type Host struct {
+	Kind HostKind
+	Name string
+	Addr netip.Addr
+}
+
+// String writes the host as a rule spells it.
+func (h Host) String() string {
+	switch h.Kind {
+	case HostName:
+		return h.Name
+	case HostAddr:
+		if h.Addr.Is6() {
+			return "[" + h.Addr.String() + "]"
+		}
+		return h.Addr.String()
+	case HostSuffix:
+		return "*." + h.Name
+	case HostAny:
+		return "*"
+	default:
+		return ""
+	}
+}
+
+// NetRule allows or denies connections to what it matches.
+type NetRule struct {
+	// Written is the host as its layer spells it.
+	Written string
+	Host    Host
+	// Scheme is lower-case, empty for any.
+	Scheme string
+	// Port is 0 when the rule names none: the default port of the target's scheme.
+	Port uint16
+	// Path holds the segments of path_prefix, empty for any path.
+	Path   []string
+	Allow  bool
+	Origin Origin
+	Leaves []Leaf
+}
+
+// EnvRule forwards or withholds the variables that it matches.
+type EnvRule struct {
+	// Name is the literal part of the name.
+	Name string
+	// Prefix is true when the rule was written with a trailing "*".
+	Prefix bool
+	Read   bool
+	Origin Origin
+	Leaves []Leaf
+}
+
+// CommandRule lets the tool start one program.
+type CommandRule struct {
+	// Program is a bare name or a path relative to the workspace, as written.
+	Program string
+	// File is the canonical file, when the policy was resolved for a host.
+	File *Location
+	// Args lists the argument sequences that are allowed. AnyArgs is true when
+	// the rule lists none at all, which allows any.
+	Args    []ArgPattern
+	AnyArgs bool
+	// Envs narrows the tool's variables for this child. AllEnvs is true when the
+	// rule does not narrow them.
+	Envs    []string
+	AllEnvs bool
+	Origin  Origin
+	Leaves  []Leaf
+}
+
+// ArgPattern is one allowed argument sequence.
+type ArgPattern struct {
+	// Words must equal the arguments one by one.
+	Words []string
+	// Rest is true when zero or more further arguments may follow.
+	Rest bool
+}
+
+// Source implements Rule.
+func (r *FSRule) Source() Origin { return r.Origin }
+
+// Source implements Rule.
+func (r *NetRule) Source() Origin { return r.Origin }
+
+// Source implements Rule.
+func (r *EnvRule) Source() Origin { return r.Origin }
+
+// Source implements Rule.
+func (r *CommandRule) Source() Origin { return r.Origin }
+
+// Subject implements Rule.
+func (r *FSRule) Subject() string { return r.At.Short() }
+
+// Subject implements Rule.
+func (r *NetRule) Subject() string {
+	s := r.Host.String()
+	if r.Scheme != "" {
+		s = r.Scheme + "://" + s
+	}
+	if r.Port != 0 {
+		s += ":" + utoa(r.Port)
+	}
+	for _, p := range r.Path {
+		s += "/" + p
+	}
+	return s
+}
+
+// Subject implements Rule.
+func (r *EnvRule) Subject() string {
+	if r.Prefix {
+		return r.Name + "*"
+	}
+	return r.Name
+}
+
+// Subject implements Rule.
+func (r *CommandRule) Subject() string { return r.Program }
+
+func (*FSRule) isRule()      {}
+func (*NetRule) isRule()     {}
+func (*EnvRule) isRule()     {}
+func (*CommandRule) isRule() {}

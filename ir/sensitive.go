@@ -1,0 +1,80 @@
+package ir
+
+import "strings"
+
+// BuiltinSensitive returns the paths whose exposure always draws a warning. A
+// leading "~/" is the user's home, a leading "**/" any directory; a trailing
+// slash covers everything below; "*" within a component matches any characters.
+func BuiltinSensitive() []SensitivePattern {
+	out := make([]SensitivePattern, 0, len(builtinSensitive))
+	for _, p := range builtinSensitive {
+		out = append(out, SensitivePattern{p, defaultOrigin})
+	}
+	return out
+}
+
+var builtinSensitive = [...]string{
+	"~/.ssh/", "~/.gnupg/", "~/.gpg/", "~/.aws/credentials", "~/.config/gcloud/", "~/.kube/config",
+	"~/.docker/config.json", "**/.env", "**/.env.*",
+}
+
+// Covers reports whether a workspace-relative path is sensitive by p. Patterns
+// that start at the user's home never cover a path in the workspace.
+func (p SensitivePattern) Covers(path string) bool {
+	pattern, tree := strings.CutSuffix(p.Pattern, "/")
+	if strings.HasPrefix(pattern, "~/") {
+		return false
+	}
+	rest, anywhere := strings.CutPrefix(pattern, "**/")
+	for {
+		if matchPath(rest, path, tree) {
+			return true
+		}
+		_, tail, more := strings.Cut(path, "/")
+		if !anywhere || !more {
+			return false
+		}
+		path = tail
+	}
+}
+
+// matchPath compares component by component from the start of path. A match of a
+// directory covers what lies below it when tree is set.
+func matchPath(pattern, path string, tree bool) bool {
+	for {
+		var p, c string
+		p, pattern = cut(pattern)
+		c, path = cut(path)
+		if !matchName(p, c) {
+			return false
+		}
+		if pattern == "" {
+			return path == "" || tree
+		}
+		if path == "" {
+			return false
+		}
+	}
+}
+
+// matchName matches one component against a pattern with "*", in time linear in
+// both: each literal part is taken where it first fits, the last one at the end.
+func matchName(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	if !ok {
+		return false
+	}
+	for _, part := range parts[1:last] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, parts[last])
+}

@@ -1,0 +1,220 @@
+package ir
+
+import "strconv"
+
+// FormatVersion is the version of the canonical text form of a Program. It
+// changes when a reader of the older form would misunderstand the newer one.
+const FormatVersion = 1
+
+// Program is what one compilation yields: every tool, sorted by name.
+type Program struct {
+	Tools []*Tool
+}
+
+// Tool finds a tool by name.
+func (p *Program) Tool(name string) (*Tool, bool) {
+	for _, t := range p.Tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// SourceKind says who runs a tool.
+//
+//sumtype:decl
+type SourceKind uint8
+
+// The kinds of source. Only a local tool is confined by accessc.
+const (
+	SourceLocal SourceKind = iota + 1
+	SourceBuiltin
+	SourceMCP
+)
+
+// String returns the configuration word for k.
+func (k SourceKind) String() string {
+	switch k {
+	case SourceLocal:
+		return "local"
+	case SourceBuiltin:
+		return "builtin"
+	case SourceMCP:
+		return "mcp"
+	default:
+		return "none"
+	}
+}
+
+// Source says who runs a tool. Detail is what follows the first dot.
+type Source struct {
+	Kind   SourceKind
+	Detail string
+	Origin Origin
+}
+
+// String writes the source as the configuration spells it.
+func (s Source) String() string {
+	if s.Detail == "" {
+		return s.Kind.String()
+	}
+	return s.Kind.String() + "." + s.Detail
+}
+
+// Command is what the host starts for a tool. Words may hold placeholders such
+// as {{context}}.
+type Command struct {
+	Program string
+	Args    []string
+	// Shell hands the program text to the system shell.
+	Shell  bool
+	Origin Origin
+}
+
+// HomeKind says what HOME means for a tool.
+//
+//sumtype:decl
+type HomeKind uint8
+
+// The kinds of home.
+const (
+	// HomePrivate points HOME and the XDG directories to a directory of the tool's own.
+	HomePrivate HomeKind = iota + 1
+	// HomeReal forwards the user's value, which grants nothing by itself.
+	HomeReal
+)
+
+// String returns the configuration word for h.
+func (h HomeKind) String() string {
+	switch h {
+	case HomePrivate:
+		return "private"
+	case HomeReal:
+		return "real"
+	default:
+		return "none"
+	}
+}
+
+// Tool is the finalized policy of one tool.
+type Tool struct {
+	Name    string
+	Source  Source
+	Command *Command
+	// Run is the invocation mode, such as "ask" or "unattended"; empty if unset.
+	Run string
+
+	Base BaseName
+	Home HomeKind
+
+	// FS, Net and Env hold the declared rules in order, or the default of the
+	// type when no layer declares it.
+	FS  []FSRule
+	Net []NetRule
+	Env []EnvRule
+	// Commands is nil when any program may be started.
+	Commands *CommandSet
+
+	// Declared says which of the three lists some layer declared.
+	Declared Declared
+
+	Sensitive   []SensitivePattern
+	Limits      []Limit
+	Constraints *Constraints
+	Tests       []Assertion
+	// Accept names the ledger cells that the policy knowingly leaves unenforced.
+	Accept []Acceptance
+}
+
+// Declared says which resource types some layer declared. An undeclared type
+// carries its default.
+type Declared struct {
+	FS, Net, Env bool
+}
+
+// CommandSet is a declared commands table, sorted by program.
+type CommandSet struct {
+	Rules  []CommandRule
+	Origin Origin
+}
+
+// SensitivePattern is one entry of the list of paths whose exposure is worth a
+// warning. Built-in entries have LayerDefault.
+type SensitivePattern struct {
+	Pattern string
+	Origin  Origin
+}
+
+// LimitKind names a resource limit.
+//
+//sumtype:decl
+type LimitKind uint8
+
+// The limits.
+const (
+	LimitMemory LimitKind = iota + 1
+	LimitProcesses
+	LimitCPUTime
+	LimitWallTime
+	LimitOpenFiles
+	LimitFileSize
+)
+
+// LimitKinds lists every limit in canonical order.
+var LimitKinds = [...]LimitKind{LimitMemory, LimitProcesses, LimitCPUTime, LimitWallTime, LimitOpenFiles, LimitFileSize}
+
+// String returns the configuration key of k.
+func (k LimitKind) String() string {
+	switch k {
+	case LimitMemory:
+		return "memory"
+	case LimitProcesses:
+		return "processes"
+	case LimitCPUTime:
+		return "cpu_time"
+	case LimitWallTime:
+		return "wall_time"
+	case LimitOpenFiles:
+		return "open_files"
+	case LimitFileSize:
+		return "file_size"
+	default:
+		return "none"
+	}
+}
+
+// Limit bounds one resource of a tool: bytes for memory and file_size,
+// milliseconds for the times, a count otherwise.
+type Limit struct {
+	Kind   LimitKind
+	Value  uint64
+	Origin Origin
+}
+
+// Constraints say how often and after what a tool may be invoked. The host's
+// library and proxy check them; no backend does.
+type Constraints struct {
+	// MaxInvocations is 0 when unlimited.
+	MaxInvocations int
+	OnlyAfter      []string
+	Forbidden      bool
+	Origin         Origin
+}
+
+// Assertion is one line of access.tests: a question and the answer it must get.
+type Assertion struct {
+	Allow    bool
+	Question string
+	Origin   Origin
+}
+
+// Acceptance names cells, such as "net.host", that are knowingly unenforced.
+type Acceptance struct {
+	Name   string
+	Origin Origin
+}
+
+func utoa(n uint16) string { return strconv.FormatUint(uint64(n), 10) }
+
+func itoa(n int) string { return strconv.Itoa(n) }

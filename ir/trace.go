@@ -1,0 +1,147 @@
+package ir
+
+import "slices"
+
+// Considered is one rule that matches what was asked, and how it fared.
+type Considered struct {
+	ID   string
+	Rule Rule
+	Wins bool
+	// Note says why a rule that matches did not win; empty for the winner.
+	Note string
+}
+
+// Trace lists the rules that match op, the winner of verdict first. It explains a
+// verdict of Decide and decides nothing itself.
+func (v *View) Trace(op Operation, verdict Verdict) []Considered {
+	var out []Considered
+	switch op := op.(type) {
+	case Access:
+		out = v.traceAt(op.On.At)
+	case Copy:
+		out = v.tracePair(op.Src, op.Dst)
+	case Rename:
+		out = v.tracePair(op.Src, op.Dst)
+	case Exchange:
+		out = v.tracePair(op.A, op.B)
+	case Link:
+		out = v.tracePair(op.Src, op.Dst)
+	case Dial:
+		out = v.traceAt(op.On.At)
+	case Start:
+		out = v.traceAt(op.On.At)
+	case Connect:
+		out = v.traceNet(op.To)
+	case Forward:
+		out = v.traceEnv(op.Name)
+	case Run:
+		out = v.traceRun(op)
+	}
+	for i := range out {
+		out[i].Wins = out[i].Rule == verdict.Rule
+		if out[i].Wins {
+			out[i].Note = ""
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Considered) int {
+		return btoi(b.Wins) - btoi(a.Wins)
+	})
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// tracePair lists the rules on both places, each once.
+func (v *View) tracePair(a, b Place) []Considered {
+	out := v.traceAt(a.At)
+	for _, c := range v.traceAt(b.At) {
+		if !slices.ContainsFunc(out, func(o Considered) bool { return o.Rule == c.Rule }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// traceAt lists the rules at or above a place, the most specific and latest first.
+func (v *View) traceAt(at Location) []Considered {
+	var out []Considered
+	for i := len(v.rules) - 1; i >= 0; i-- {
+		r := v.rules[i].Rule
+		where := r.At
+		if r.External && at.Root.Kind == Workspace {
+			where = In(r.At.Root.Name)
+		}
+		if at.Under(where) {
+			out = append(out, Considered{ID: v.rules[i].ID, Rule: r, Note: "a more specific rule matches"})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Considered) int {
+		return b.Rule.(*FSRule).At.Depth() - a.Rule.(*FSRule).At.Depth()
+	})
+	for i := 1; i < len(out); i++ {
+		if out[i].Rule.(*FSRule).At == out[i-1].Rule.(*FSRule).At {
+			out[i].Note = "a later rule names the same path"
+		}
+	}
+	return out
+}
+
+func (v *View) traceNet(to Endpoint) []Considered {
+	var out []Considered
+	for _, class := range v.net.classes(to.Host) {
+		for _, i := range slices.Backward(class) {
+			r := &v.net.rules[i]
+			out = append(out, Considered{ID: "net[" + itoa(i) + "]", Rule: r, Note: r.note(to)})
+		}
+	}
+	return out
+}
+
+// note says what kept a rule of the right host from winning.
+func (r *NetRule) note(to Endpoint) string {
+	switch {
+	case r.Scheme != "" && r.Scheme != to.Scheme:
+		return "another scheme"
+	case r.Port == 0 && DefaultPort(to.Scheme) != to.Port:
+		return "not the scheme's default port"
+	case r.Port != 0 && r.Port != to.Port:
+		return "another port"
+	case !r.matches(to):
+		return "another path"
+	default:
+		return "a more specific or later rule matches"
+	}
+}
+
+func (v *View) traceEnv(name string) []Considered {
+	var out []Considered
+	for i := len(v.env.rules) - 1; i >= 0; i-- {
+		r := &v.env.rules[i]
+		lit, target := v.env.key(r.Name), v.env.key(name)
+		if lit == target && !r.Prefix || r.Prefix && len(target) >= len(lit) && target[:len(lit)] == lit {
+			out = append(out, Considered{
+				ID: "env[" + itoa(i) + "]", Rule: r, Note: "a more specific or later rule matches",
+			})
+		}
+	}
+	return out
+}
+
+func (v *View) traceRun(op Run) []Considered {
+	if v.Tool.Commands == nil {
+		return nil
+	}
+	var out []Considered
+	for i := range v.Tool.Commands.Rules {
+		r := &v.Tool.Commands.Rules[i]
+		if r.Program == op.Program || op.File != nil && r.File != nil && *r.File == op.File.At {
+			out = append(out, Considered{ID: "commands." + r.Program, Rule: r, Note: "another name of the same file is asked for"})
+		}
+	}
+	return out
+}

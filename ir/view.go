@@ -1,0 +1,287 @@
+package ir
+
+import (
+	"slices"
+	"strings"
+)
+
+// View is a tool's policy prepared for questions on one platform: the region
+// tree of its filesystem rules, base and private directories included, and
+// indexes of the rest. It is immutable and safe for concurrent use.
+type View struct {
+	Tool     *Tool
+	Platform Platform
+
+	rules    []Entry
+	refs     []ruleRef
+	zones    [External]*region // by RootKind; external trees are apart
+	external map[string]*region
+	net      netIndex
+	env      envIndex
+	commands commandIndex
+}
+
+// Entry is one filesystem rule of a view. ID is unique in the view: "fs[2]" for
+// the third declared rule, "base[0]", "home", "tmp" or "program" for the others.
+type Entry struct {
+	ID   string
+	Rule *FSRule
+}
+
+// Facts are what a view needs to know of one host. The zero value describes none:
+// the base as it is listed, nothing bound.
+type Facts struct {
+	// Bindings are the absolute paths of the roots, nil in a portable policy.
+	Bindings *Bindings
+	// Base replaces the listed base by the same rules at the places where this
+	// host keeps them; nil means the list itself.
+	Base []FSRule
+	// Program is the tool's own executable. Outside of all places that have rules of
+	// their own it may be read and started; everywhere it may be started although
+	// no commands table lists it.
+	Program *Location
+}
+
+// NewView prepares t for questions on platform p.
+func NewView(t *Tool, p Platform, f Facts) *View {
+	v := &View{Tool: t, Platform: p}
+	v.collect(f)
+	v.grow()
+	if f.Bindings != nil {
+		v.anchor(f.Bindings)
+	}
+	for _, z := range v.zones {
+		if z != nil {
+			z.settle(v.refs, nil)
+		}
+	}
+	for _, z := range v.external {
+		z.settle(v.refs, nil)
+	}
+	v.net = indexNet(t.Net)
+	v.env = indexEnv(t.Env, t.Home == HomePrivate, p == Windows)
+	v.commands = indexCommands(t, f)
+	return v
+}
+
+// collect lists the rules in the order in which ties are decided: what nobody
+// wrote first, the declared ones after it.
+func (v *View) collect(f Facts) {
+	base := f.Base
+	if base == nil {
+		base = BaseRules(v.Tool.Base, v.Platform)
+	}
+	for i := range base {
+		v.add("base["+itoa(i)+"]", &base[i])
+	}
+	if f.Program != nil && f.Program.Root.Kind == System {
+		v.add("program", &FSRule{
+			Written: "${program}", At: *f.Program, Caps: readExecute, Origin: programOrigin(v.Tool),
+		})
+	}
+	for _, r := range ImpliedRules(v.Tool) {
+		v.add(r.At.Root.Kind.word(), &r)
+	}
+	for i := range v.Tool.FS {
+		v.add("fs["+itoa(i)+"]", &v.Tool.FS[i])
+	}
+}
+
+func (v *View) add(id string, r *FSRule) {
+	v.rules = append(v.rules, Entry{id, r})
+}
+
+func programOrigin(t *Tool) Origin {
+	o := Origin{Layer: LayerImplied, Label: "own program"}
+	if t.Command != nil {
+		o.Pos = t.Command.Origin.Pos
+	}
+	return o
+}
+
+// ImpliedRules returns the grants that follow from the tool itself: its private
+// home, readable and writable, and its temporary directory, where build drivers
+// also run what they have just built.
+func ImpliedRules(t *Tool) []FSRule {
+	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
+	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}
+	if t.Home != HomePrivate {
+		return []FSRule{tmp}
+	}
+	home := FSRule{
+		Written: "${home}", At: Location{Root: Root{Kind: Home}}, Caps: Write.With(Read), Origin: origin("private home"),
+	}
+	return []FSRule{home, tmp}
+}
+
+// word names the kind in rule identifiers.
+func (k RootKind) word() string {
+	switch k {
+	case Home:
+		return "home"
+	case Temp:
+		return "tmp"
+	case Workspace, System, External:
+		return "fs"
+	default:
+		return "fs"
+	}
+}
+
+// grow plants every rule in the tree of its root. The symlink of an external
+// rule stands in the workspace's tree as well, as a name that does not move; what
+// it leads to has a tree of its own.
+func (v *View) grow() {
+	for i, e := range v.rules {
+		r := e.Rule
+		v.plant(r.At, ruleRef{entry: i, caps: r.Caps})
+		if r.External {
+			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
+		}
+	}
+}
+
+func (v *View) plant(at Location, ref ruleRef) {
+	v.refs = append(v.refs, ref)
+	v.zone(at.Root).make(at.Path).rule = len(v.refs) - 1
+}
+
+func (v *View) zone(r Root) *region {
+	if r.Kind == External {
+		if v.external == nil {
+			v.external = make(map[string]*region)
+		}
+		z, ok := v.external[r.Name]
+		if !ok {
+			z = newRegion()
+			v.external[r.Name] = z
+		}
+		return z
+	}
+	if v.zones[r.Kind] == nil {
+		v.zones[r.Kind] = newRegion()
+	}
+	return v.zones[r.Kind]
+}
+
+// anchor pins the names of roots that are bound inside other roots, such as a
+// private home below a workspace that is the user's whole home directory.
+func (v *View) anchor(b *Bindings) {
+	for _, r := range b.Roots() {
+		abs, _ := b.Path(Location{Root: r})
+		without := b.without(r)
+		if at := without.Locate(abs); at.Root.Kind != System && at.Path != "" {
+			v.zone(at.Root).make(at.Path).anchor = true
+		}
+	}
+}
+
+// Roots lists the bound roots in canonical order, System excepted.
+func (b *Bindings) Roots() []Root {
+	var out []Root
+	for _, k := range [...]RootKind{Workspace, Home, Temp} {
+		if _, ok := b.root(Root{Kind: k}); ok {
+			out = append(out, Root{Kind: k})
+		}
+	}
+	names := make([]string, 0, len(b.External))
+	for n := range b.External {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, strings.Compare)
+	for _, n := range names {
+		out = append(out, Root{External, n})
+	}
+	return out
+}
+
+// without returns the bindings with r unbound.
+func (b *Bindings) without(r Root) *Bindings {
+	c := *b
+	switch r.Kind {
+	case Workspace:
+		c.Workspace = ""
+	case Home:
+		c.Home = ""
+	case Temp:
+		c.Temp = ""
+	case External:
+		c.External = make(map[string]string, len(b.External))
+		for k, p := range b.External {
+			if k != r.Name {
+				c.External[k] = p
+			}
+		}
+	case System:
+	}
+	return &c
+}
+
+// Entries returns the filesystem rules of the view, least specific origin first.
+func (v *View) Entries() []Entry { return v.rules }
+
+// Region is a named node of the region tree, for those who render or compile a
+// policy: a rule's path, or an ancestor of one.
+type Region struct {
+	At   Location
+	Caps CapSet
+	// Governing is the rule that decides here; its Rule is nil under default-deny.
+	Governing Entry
+	// Named is true when a rule is written for this very path.
+	Named bool
+	// Pinned is true where the name may not be moved.
+	Pinned bool
+	// Link is true at the workspace's symlink of an external rule.
+	Link bool
+	// Below are the named nodes directly below, in name order.
+	Below []*Region
+}
+
+// Roots lists the roots that have rules, in canonical order.
+func (v *View) Roots() []Root {
+	var out []Root
+	for k := Workspace; k < External; k++ {
+		if v.zones[k] != nil {
+			out = append(out, Root{Kind: k})
+		}
+	}
+	names := make([]string, 0, len(v.external))
+	for n := range v.external {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		out = append(out, Root{External, n})
+	}
+	return out
+}
+
+// Regions returns the region tree of a root, nil if it has none.
+func (v *View) Regions(r Root) *Region {
+	if t := v.tree(r); t != nil {
+		return v.export(t, Location{Root: r})
+	}
+	return nil
+}
+
+func (v *View) export(n *region, at Location) *Region {
+	out := &Region{At: at, Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != ""}
+	if n.win >= 0 {
+		out.Governing = v.rules[v.refs[n.win].entry]
+	}
+	if n.rule >= 0 {
+		out.Link = v.refs[n.rule].pin
+	}
+	for _, name := range n.names() {
+		out.Below = append(out.Below, v.export(n.children[name], at.Child(name)))
+	}
+	return out
+}
+
+// Walk visits r and everything below it, parents first.
+func (r *Region) Walk(visit func(*Region)) {
+	visit(r)
+	for _, b := range r.Below {
+		b.Walk(visit)
+	}
+}
