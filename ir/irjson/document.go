@@ -1,0 +1,139 @@
+package irjson
+
+// Format identifies the document.
+const Format = "accessc/policy"
+
+// The types below are the document, field by field in the order in which it is
+// written. Lists are never null: an empty one is written as [].
+
+type document struct {
+	Format  string    `json:"format"`
+	Version int       `json:"format_version"`
+	Tools   []ToolDoc `json:"tools"`
+}
+
+// ToolDoc is one tool in the document; the manifest embeds it.
+type ToolDoc struct {
+	Name        string       `json:"name"`
+	Source      string       `json:"source"`
+	SourceAt    *origin      `json:"source_origin,omitempty"`
+	Run         string       `json:"run,omitempty"`
+	Command     *command     `json:"command,omitempty"`
+	Base        string       `json:"base"`
+	BaseVersion int          `json:"base_version"`
+	Home        string       `json:"home"`
+	FS          fsList       `json:"fs"`
+	Net         netList      `json:"net"`
+	Env         envList      `json:"env"`
+	Commands    *commands    `json:"commands"`
+	Sensitive   []pattern    `json:"sensitive_paths"`
+	Limits      []limit      `json:"limits"`
+	Constraints *constraints `json:"constraints,omitempty"`
+	Tests       []assertion  `json:"tests"`
+	Accept      []acceptance `json:"accept"`
+}
+
+type origin struct {
+	Layer string            `json:"layer"`
+	At    string            `json:"at,omitempty"`
+	Path  string            `json:"path,omitempty"`
+	Label string            `json:"label,omitempty"`
+	Leaf  map[string]string `json:"fields,omitempty"`
+}
+
+type command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Shell   bool     `json:"shell"`
+	Origin  *origin  `json:"origin,omitempty"`
+}
+
+type fsList struct {
+	Declared bool     `json:"declared"`
+	Rules    []fsRule `json:"rules"`
+}
+
+type fsRule struct {
+	Written  string   `json:"written,omitempty"`
+	At       string   `json:"at"`
+	External bool     `json:"external,omitempty"`
+	Mount    bool     `json:"mount,omitempty"`
+	Caps     []string `json:"caps"`
+	Origin   *origin  `json:"origin,omitempty"`
+}
+
+type netList struct {
+	Declared bool      `json:"declared"`
+	Rules    []netRule `json:"rules"`
+}
+
+type netRule struct {
+	Written string   `json:"written,omitempty"`
+	Host    string   `json:"host"`
+	Scheme  string   `json:"scheme,omitempty"`
+	Port    uint16   `json:"port,omitempty"`
+	Path    []string `json:"path,omitempty"`
+	Allow   bool     `json:"allow"`
+	Origin  *origin  `json:"origin,omitempty"`
+}
+
+type envList struct {
+	Declared bool      `json:"declared"`
+	Rules    []envRule `json:"rules"`
+}
+
+type envRule struct {
+	Name   string  `json:"name"`
+	Prefix bool    `json:"prefix,omitempty"`
+	Read   bool    `json:"read"`
+	Origin *origin `json:"origin,omitempty"`
+}
+
+type commands struct {
+	Rules  []commandRule `json:"rules"`
+	Origin *origin       `json:"origin,omitempty"`
+}
+
+type commandRule struct {
+	Program string       `json:"program"`
+	File    string       `json:"file,omitempty"`
+	Args    []argPattern `json:"args"`
+	AnyArgs bool         `json:"any_args"`
+	Envs    []string     `json:"envs"`
+	AllEnvs bool         `json:"all_envs"`
+	Origin  *origin      `json:"origin,omitempty"`
+}
+
+type argPattern struct {
+	Words []string `json:"words"`
+	Rest  bool     `json:"rest"`
+}
+
+type pattern struct {
+	Pattern string  `json:"pattern"`
+	Origin  *origin `json:"origin,omitempty"`
+}
+
+type limit struct {
+	Kind   string  `json:"kind"`
+	Value  uint64  `json:"value"`
+	Origin *origin `json:"origin,omitempty"`
+}
+
+type constraints struct {
+	MaxInvocations int      `json:"max_invocations,omitempty"`
+	OnlyAfter      []string `json:"only_after"`
+	Forbidden      bool     `json:"forbidden,omitempty"`
+	Origin         *origin  `json:"origin,omitempty"`
+}
+
+type assertion struct {
+	Expect   string  `json:"expect"`
+	Question string  `json:"question"`
+	Origin   *origin `json:"origin,omitempty"`
+}
+
+type acceptance struct {
+	Name   string  `json:"name"`
+	Origin *origin `json:"origin,omitempty"`
+}

@@ -1,0 +1,199 @@
+package irjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// ErrVersion is returned for a document of a version that this program does not
+// know.
+var ErrVersion = errors.New("unknown format version")
+
+// Unmarshal reads what Marshal wrote and returns an equal value.
+func Unmarshal(data []byte) (*ir.Program, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var d document
+	if err := dec.Decode(&d); err != nil {
+		return nil, fmt.Errorf("%w: %w", errText, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: data after the document", errText)
+	}
+	if d.Format != Format {
+		return nil, fmt.Errorf("%w: format %q is not %q", errText, d.Format, Format)
+	}
+	if d.Version != ir.FormatVersion {
+		return nil, fmt.Errorf("%w %d; this program reads %d", ErrVersion, d.Version, ir.FormatVersion)
+	}
+	p := &ir.Program{}
+	for i := range d.Tools {
+		t, err := d.Tools[i].Tool()
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", d.Tools[i].Name, err)
+		}
+		p.Tools = append(p.Tools, t)
+	}
+	return p, nil
+}
+
+// Tool returns the tool that the document describes.
+func (d *ToolDoc) Tool() (*ir.Tool, error) {
+	r := &decoder{}
+	t := &ir.Tool{Name: d.Name, Run: d.Run}
+	t.Source = check(r, parseSource, d.Source)
+	t.Source.Origin = r.origin(d.SourceAt)
+	t.Base = r.base(d.Base, d.BaseVersion)
+	t.Home = check(r, parseHome, d.Home)
+	t.FS, t.Declared.FS = mapFrom(d.FS.Rules, r.fs), d.FS.Declared
+	t.Net, t.Declared.Net = mapFrom(d.Net.Rules, r.net), d.Net.Declared
+	t.Env, t.Declared.Env = mapFrom(d.Env.Rules, r.env), d.Env.Declared
+	t.Sensitive = mapFrom(d.Sensitive, r.pattern)
+	t.Limits = mapFrom(d.Limits, r.limit)
+	t.Tests = mapFrom(d.Tests, r.assertion)
+	t.Accept = mapFrom(d.Accept, r.acceptance)
+	if c := d.Command; c != nil {
+		t.Command = &ir.Command{Program: c.Program, Args: unlist(c.Args), Shell: c.Shell, Origin: r.origin(c.Origin)}
+	}
+	if s := d.Commands; s != nil {
+		t.Commands = &ir.CommandSet{Rules: mapFrom(s.Rules, r.command), Origin: r.origin(s.Origin)}
+	}
+	if c := d.Constraints; c != nil {
+		t.Constraints = &ir.Constraints{
+			MaxInvocations: c.MaxInvocations, OnlyAfter: unlist(c.OnlyAfter), Forbidden: c.Forbidden, Origin: r.origin(c.Origin),
+		}
+	}
+	return t, r.err
+}
+
+// decoder keeps the first error, so that the conversion reads as one expression
+// per field.
+type decoder struct{ err error }
+
+func check[T any](r *decoder, parse func(string) (T, error), s string) T {
+	v, err := parse(s)
+	r.fail(err)
+	return v
+}
+
+func (r *decoder) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *decoder) base(name string, version int) ir.BaseName {
+	b, ok := ir.ParseBase(name)
+	if !ok {
+		r.fail(fmt.Errorf("%w: base %q", errText, name))
+	}
+	if version != ir.BaseVersion {
+		r.fail(fmt.Errorf("%w of the base: %d; this program knows %d", ErrVersion, version, ir.BaseVersion))
+	}
+	return b
+}
+
+func (r *decoder) origin(o *origin) ir.Origin {
+	if o == nil {
+		return ir.Origin{}
+	}
+	layer, ok := ir.ParseLayer(o.Layer)
+	if !ok {
+		r.fail(fmt.Errorf("%w: layer %q", errText, o.Layer))
+	}
+	out := ir.Origin{Layer: layer, Path: o.Path, Label: o.Label}
+	if o.At != "" {
+		out.Pos = check(r, parsePos, o.At)
+	}
+	return out
+}
+
+func (r *decoder) leaves(o *origin) []ir.Leaf {
+	if o == nil {
+		return nil
+	}
+	var out []ir.Leaf
+	for k, at := range o.Leaf {
+		out = append(out, ir.Leaf{Key: k, At: check(r, parsePos, at)})
+	}
+	slices.SortFunc(out, func(a, b ir.Leaf) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}
+
+func (r *decoder) fs(d *fsRule) ir.FSRule {
+	return ir.FSRule{
+		Written: d.Written, At: check(r, parseLocation, d.At), External: d.External, Mount: d.Mount,
+		Caps: r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
+	}
+}
+
+func (r *decoder) caps(names []string) ir.CapSet {
+	s, err := parseCaps(names)
+	r.fail(err)
+	return s
+}
+
+func (r *decoder) net(d *netRule) ir.NetRule {
+	return ir.NetRule{
+		Written: d.Written, Host: check(r, parseHost, d.Host), Scheme: d.Scheme, Port: d.Port, Path: unlist(d.Path),
+		Allow: d.Allow, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
+	}
+}
+
+func (r *decoder) env(d *envRule) ir.EnvRule {
+	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
+}
+
+func (r *decoder) command(d *commandRule) ir.CommandRule {
+	c := ir.CommandRule{
+		Program: d.Program, AnyArgs: d.AnyArgs, Envs: unlist(d.Envs), AllEnvs: d.AllEnvs,
+		Args:   mapFrom(d.Args, func(a *argPattern) ir.ArgPattern { return ir.ArgPattern{Words: unlist(a.Words), Rest: a.Rest} }),
+		Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
+	}
+	if d.File != "" {
+		l := check(r, parseLocation, d.File)
+		c.File = &l
+	}
+	return c
+}
+
+func (r *decoder) pattern(d *pattern) ir.SensitivePattern {
+	return ir.SensitivePattern{Pattern: d.Pattern, Origin: r.origin(d.Origin)}
+}
+
+func (r *decoder) limit(d *limit) ir.Limit {
+	return ir.Limit{Kind: check(r, parseLimitKind, d.Kind), Value: d.Value, Origin: r.origin(d.Origin)}
+}
+
+func (r *decoder) assertion(d *assertion) ir.Assertion {
+	if d.Expect != ir.Allow.String() && d.Expect != ir.Deny.String() {
+		r.fail(fmt.Errorf("%w: expectation %q", errText, d.Expect))
+	}
+	return ir.Assertion{Allow: d.Expect == ir.Allow.String(), Question: d.Question, Origin: r.origin(d.Origin)}
+}
+
+func (r *decoder) acceptance(d *acceptance) ir.Acceptance {
+	return ir.Acceptance{Name: d.Name, Origin: r.origin(d.Origin)}
+}
+
+func mapFrom[T, U any](in []T, f func(*T) U) []U {
+	if len(in) == 0 {
+		return nil
+	}
+	return mapTo(in, f)
+}
+
+// unlist is the inverse of list: the model writes an empty list as nil.
+func unlist(s []string) []string {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}

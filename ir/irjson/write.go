@@ -1,0 +1,152 @@
+package irjson
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Marshal writes a program with its provenance.
+func Marshal(p *ir.Program) ([]byte, error) {
+	return write(p, true)
+}
+
+// MarshalBare writes what a program permits without saying who wrote it. Two
+// policies that differ only in spelling or place have equal bare forms; hash it.
+func MarshalBare(p *ir.Program) ([]byte, error) {
+	return write(p, false)
+}
+
+func write(p *ir.Program, provenance bool) ([]byte, error) {
+	e := encoder{provenance}
+	d := document{Format: Format, Version: ir.FormatVersion, Tools: []ToolDoc{}}
+	for _, t := range p.Tools {
+		d.Tools = append(d.Tools, e.tool(t))
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(d); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// Tool returns the document form of one tool, with its provenance.
+func Tool(t *ir.Tool) ToolDoc { return encoder{true}.tool(t) }
+
+type encoder struct{ provenance bool }
+
+func (e encoder) tool(t *ir.Tool) ToolDoc {
+	d := ToolDoc{
+		Name: t.Name, Source: t.Source.String(), SourceAt: e.origin(t.Source.Origin, nil), Run: t.Run,
+		Base: t.Base.String(), BaseVersion: ir.BaseVersion, Home: t.Home.String(),
+		FS:        fsList{t.Declared.FS, mapTo(t.FS, e.fs)},
+		Net:       netList{t.Declared.Net, mapTo(t.Net, e.net)},
+		Env:       envList{t.Declared.Env, mapTo(t.Env, e.env)},
+		Sensitive: mapTo(t.Sensitive, e.pattern),
+		Limits:    mapTo(t.Limits, e.limit),
+		Tests:     mapTo(t.Tests, e.assertion),
+		Accept:    mapTo(t.Accept, e.acceptance),
+	}
+	if c := t.Command; c != nil {
+		d.Command = &command{c.Program, list(c.Args), c.Shell, e.origin(c.Origin, nil)}
+	}
+	if s := t.Commands; s != nil {
+		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
+	}
+	if c := t.Constraints; c != nil {
+		d.Constraints = &constraints{c.MaxInvocations, list(c.OnlyAfter), c.Forbidden, e.origin(c.Origin, nil)}
+	}
+	return d
+}
+
+func (e encoder) origin(o ir.Origin, leaves []ir.Leaf) *origin {
+	if !e.provenance {
+		return nil
+	}
+	out := &origin{Layer: o.Layer.String(), Path: o.Path, Label: o.Label}
+	if o.Pos != (ir.Pos{}) {
+		out.At = formatPos(o.Pos)
+	}
+	for _, l := range leaves {
+		if out.Leaf == nil {
+			out.Leaf = make(map[string]string, len(leaves))
+		}
+		out.Leaf[l.Key] = formatPos(l.At)
+	}
+	return out
+}
+
+func (e encoder) written(s string) string {
+	if e.provenance {
+		return s
+	}
+	return ""
+}
+
+func (e encoder) fs(r *ir.FSRule) fsRule {
+	return fsRule{
+		e.written(r.Written), r.At.String(), r.External, r.Mount, formatCaps(r.Caps), e.origin(r.Origin, r.Leaves),
+	}
+}
+
+func (e encoder) net(r *ir.NetRule) netRule {
+	return netRule{
+		e.written(r.Written), r.Host.String(), r.Scheme, r.Port, r.Path, r.Allow, e.origin(r.Origin, r.Leaves),
+	}
+}
+
+func (e encoder) env(r *ir.EnvRule) envRule {
+	return envRule{r.Name, r.Prefix, r.Read, e.origin(r.Origin, r.Leaves)}
+}
+
+func (e encoder) command(r *ir.CommandRule) commandRule {
+	d := commandRule{
+		Program: r.Program, AnyArgs: r.AnyArgs, Envs: list(r.Envs), AllEnvs: r.AllEnvs,
+		Args:   mapTo(r.Args, func(a *ir.ArgPattern) argPattern { return argPattern{list(a.Words), a.Rest} }),
+		Origin: e.origin(r.Origin, r.Leaves),
+	}
+	if r.File != nil {
+		d.File = r.File.String()
+	}
+	return d
+}
+
+func (e encoder) pattern(p *ir.SensitivePattern) pattern {
+	return pattern{p.Pattern, e.origin(p.Origin, nil)}
+}
+
+func (e encoder) limit(l *ir.Limit) limit {
+	return limit{l.Kind.String(), l.Value, e.origin(l.Origin, nil)}
+}
+
+func (e encoder) assertion(a *ir.Assertion) assertion {
+	expect := ir.Deny
+	if a.Allow {
+		expect = ir.Allow
+	}
+	return assertion{expect.String(), a.Question, e.origin(a.Origin, nil)}
+}
+
+func (e encoder) acceptance(a *ir.Acceptance) acceptance {
+	return acceptance{a.Name, e.origin(a.Origin, nil)}
+}
+
+func mapTo[T, U any](in []T, f func(*T) U) []U {
+	out := make([]U, len(in))
+	for i := range in {
+		out[i] = f(&in[i])
+	}
+	return out
+}
+
+// list returns s with nil written as an empty list.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
