@@ -1,0 +1,128 @@
+package diag
+
+import (
+	"maps"
+	"slices"
+)
+
+// Code is the stable identifier of a kind of finding. A code is never reused.
+type Code string
+
+// The codes. docs/checks.md shows a failing and a fixed example of each.
+const (
+	BadTOML         Code = "ACC001"
+	Unreadable      Code = "ACC002"
+	NotText         Code = "ACC003"
+	ExtendsCycle    Code = "ACC004"
+	ExtendsNothing  Code = "ACC005"
+	TwoSpellings    Code = "ACC006"
+	WrongType       Code = "ACC007"
+	BadToolName     Code = "ACC008"
+	BadSet          Code = "ACC009"
+	MissingField    Code = "ACC012"
+	BadValue        Code = "ACC013"
+	UnknownKey      Code = "ACC014"
+	ReplaceEmpty    Code = "ACC015"
+	DedupChanges    Code = "ACC016"
+	AccessOnDefault Code = "ACC020"
+	AccessNotLocal  Code = "ACC021"
+	AccessNoSource  Code = "ACC022"
+	BadSource       Code = "ACC023"
+	BadCommand      Code = "ACC024"
+	AbsolutePath    Code = "ACC030"
+	PathLeaves      Code = "ACC031"
+	PathOutside     Code = "ACC032"
+	ExternalInside  Code = "ACC033"
+	NotApproved     Code = "ACC034"
+	BrokenLink      Code = "ACC035"
+	Retargeted      Code = "ACC036"
+	BadPath         Code = "ACC037"
+	PathLoop        Code = "ACC038"
+	FoldCollision   Code = "ACC039"
+	GlobInPath      Code = "ACC040"
+	ExecuteNoRead   Code = "ACC041"
+	TargetsOverlap  Code = "ACC042"
+	BadHost         Code = "ACC050"
+	BadNetField     Code = "ACC051"
+	BadEnvName      Code = "ACC055"
+	LoaderVariable  Code = "ACC056"
+	OrderDecides    Code = "ACC060"
+	BadProgram      Code = "ACC065"
+	BadArgs         Code = "ACC066"
+	ProgramMissing  Code = "ACC067"
+	SameProgram     Code = "ACC068"
+	BadLimit        Code = "ACC070"
+	UnknownAccept   Code = "ACC071"
+	BadTest         Code = "ACC072"
+	TestFailed      Code = "ACC073"
+	BadConstraint   Code = "ACC074"
+	TooManyRules    Code = "ACC080"
+	Inexpressible   Code = "ACC081"
+	BadApprovals    Code = "ACC085"
+)
+
+type entry struct {
+	severity Severity
+	title    string
+}
+
+var registry = map[Code]entry{
+	BadTOML:         {Error, "malformed TOML"},
+	Unreadable:      {Error, "a layer cannot be read"},
+	NotText:         {Error, "a layer is not UTF-8 text"},
+	ExtendsCycle:    {Error, "extends leads back to the file itself"},
+	ExtendsNothing:  {Error, "extends names nothing"},
+	TwoSpellings:    {Error, "a tool is written in both spellings of the tool table"},
+	WrongType:       {Error, "a value has the wrong type"},
+	BadToolName:     {Error, "a tool's name cannot be a file name"},
+	BadSet:          {Error, "--set takes KEY=VALUE"},
+	MissingField:    {Error, "a required field is missing"},
+	BadValue:        {Error, "a value is not one of those that exist"},
+	UnknownKey:      {Error, "unknown key"},
+	ReplaceEmpty:    {Error, "replacing with an empty list"},
+	DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
+	AccessOnDefault: {Error, "the defaults table takes no access"},
+	AccessNotLocal:  {Error, "access is for local tools only"},
+	AccessNoSource:  {Error, "access on a tool that has no source"},
+	BadSource:       {Error, "unknown source"},
+	BadCommand:      {Error, "a command cannot be split into words"},
+	AbsolutePath:    {Error, "absolute paths are not permitted"},
+	PathLeaves:      {Error, "a rule's path leaves the workspace"},
+	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},
+	ExternalInside:  {Error, "an external rule resolves inside the workspace"},
+	NotApproved:     {Warning, "an external rule is not approved and was dropped"},
+	BrokenLink:      {Warning, "an external rule's symlink is broken and the rule was dropped"},
+	Retargeted:      {Warning, "an external rule leads elsewhere than approved and was dropped"},
+	BadPath:         {Error, "a path that cannot be written for every target"},
+	PathLoop:        {Error, "a rule's path is a symlink loop"},
+	FoldCollision:   {Error, "two rule paths are one on a system that folds case"},
+	GlobInPath:      {Warning, "globs have no meaning in a rule's path"},
+	ExecuteNoRead:   {Warning, "execute without read does not start anything on Linux"},
+	TargetsOverlap:  {Error, "two external rules reach the same place with different capabilities"},
+	BadHost:         {Error, "not a host"},
+	BadNetField:     {Error, "not usable in a net rule"},
+	BadEnvName:      {Error, "not a variable name"},
+	LoaderVariable:  {Warning, "this variable changes how programs load code"},
+	OrderDecides:    {Warning, "only the order of two rules decides"},
+	BadProgram:      {Error, "not a program"},
+	BadArgs:         {Error, `"**" stands only at the end of an argument list`},
+	ProgramMissing:  {Warning, "a listed program was not found on this host"},
+	SameProgram:     {Warning, "two listed programs are one file on this host"},
+	BadLimit:        {Error, "not a limit"},
+	UnknownAccept:   {Error, "there is no such cell to accept"},
+	BadTest:         {Error, "not a question"},
+	TestFailed:      {Error, "a policy test fails"},
+	BadConstraint:   {Error, "not a constraint"},
+	TooManyRules:    {Error, "too many rules for a target"},
+	Inexpressible:   {Error, "a rule cannot be written for a target"},
+	BadApprovals:    {Warning, "the approval store cannot be used and counts as empty"},
+}
+
+// Codes lists every code in order.
+func Codes() []Code { return slices.Sorted(maps.Keys(registry)) }
+
+// Title returns the message of a code.
+func (c Code) Title() string { return registry[c].title }
+
+// Severity returns the severity of a code.
+func (c Code) Severity() Severity { return registry[c].severity }

@@ -1,0 +1,206 @@
+package diag
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Format is an output format of findings.
+type Format string
+
+// The formats.
+const (
+	FormatText   Format = "text"
+	FormatJSON   Format = "json"
+	FormatSARIF  Format = "sarif"
+	FormatGitHub Format = "github"
+)
+
+// FormatVersion is the version of the JSON form.
+const FormatVersion = 1
+
+type jsonReport struct {
+	Version     int        `json:"format_version"`
+	Diagnostics []jsonDiag `json:"diagnostics"`
+	Errors      int        `json:"errors"`
+	Warnings    int        `json:"warnings"`
+}
+
+type jsonDiag struct {
+	Code     Code          `json:"code"`
+	Severity string        `json:"severity"`
+	Message  string        `json:"message"`
+	Path     string        `json:"path,omitempty"`
+	File     string        `json:"file,omitempty"`
+	Line     int           `json:"line,omitempty"`
+	Column   int           `json:"column,omitempty"`
+	Span     int           `json:"span,omitempty"`
+	Source   string        `json:"source,omitempty"`
+	Detail   string        `json:"detail,omitempty"`
+	Related  []jsonRelated `json:"related,omitempty"`
+	Hint     string        `json:"hint,omitempty"`
+}
+
+type jsonRelated struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Note   string `json:"note"`
+}
+
+// WriteJSON renders findings as one JSON object.
+func WriteJSON(w io.Writer, l List, lines Lines) error {
+	rep := jsonReport{FormatVersion, []jsonDiag{}, l.Count(Error), l.Count(Warning)}
+	for _, d := range l {
+		j := jsonDiag{
+			Code: d.Code, Severity: d.Severity.String(), Message: d.Message, Path: d.Path,
+			File: d.At.File, Line: d.At.Line, Column: d.At.Col, Span: d.Span, Detail: d.Label, Hint: d.Hint,
+		}
+		j.Source, _ = lines.Line(d.At.File, d.At.Line)
+		for _, r := range d.Related {
+			j.Related = append(j.Related, jsonRelated{r.At.File, r.At.Line, r.At.Col, r.Note})
+		}
+		rep.Diagnostics = append(rep.Diagnostics, j)
+	}
+	return encode(w, rep)
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// WriteGitHub renders findings as workflow commands
+// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
+func WriteGitHub(w io.Writer, l List) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	prop := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, d := range l {
+		var at strings.Builder
+		if d.At.File != "" {
+			fmt.Fprintf(&at, "file=%s,", prop.Replace(d.At.File))
+		}
+		if d.At.Line > 0 {
+			fmt.Fprintf(&at, "line=%d,col=%d,", d.At.Line, max(d.At.Col, 1))
+		}
+		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", d.Severity, at.String(), d.Code, data.Replace(d.sentence()))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sentence puts a finding into one paragraph, for formats that have only one.
+func (d Diagnostic) sentence() string {
+	s := d.Message
+	if d.Label != "" {
+		s += ": " + d.Label
+	}
+	for _, r := range d.Related {
+		s += " (" + r.At.String() + ": " + r.Note + ")"
+	}
+	if d.Hint != "" {
+		s += "\nhint: " + d.Hint
+	}
+	return s
+}
+
+// The SARIF types hold the part of the 2.1.0 schema that a list of findings needs
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool    sarifTool     `json:"tool"`
+	Results []sarifResult `json:"results"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name           string      `json:"name"`
+	InformationURI string      `json:"informationUri"`
+	Rules          []sarifRule `json:"rules"`
+}
+
+type sarifRule struct {
+	ID      Code      `json:"id"`
+	Short   sarifText `json:"shortDescription"`
+	Default struct {
+		Level string `json:"level"`
+	} `json:"defaultConfiguration"`
+}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifResult struct {
+	RuleID    Code            `json:"ruleId"`
+	Level     string          `json:"level"`
+	Message   sarifText       `json:"message"`
+	Locations []sarifLocation `json:"locations,omitempty"`
+	Related   []sarifLocation `json:"relatedLocations,omitempty"`
+}
+
+type sarifLocation struct {
+	Physical sarifPhysical `json:"physicalLocation"`
+	Message  *sarifText    `json:"message,omitempty"`
+}
+
+type sarifPhysical struct {
+	Artifact struct {
+		URI string `json:"uri"`
+	} `json:"artifactLocation"`
+	Region *sarifRegion `json:"region,omitempty"`
+}
+
+type sarifRegion struct {
+	Line   int `json:"startLine"`
+	Column int `json:"startColumn,omitempty"`
+}
+
+// WriteSARIF renders findings as a SARIF 2.1.0 log.
+func WriteSARIF(w io.Writer, l List) error {
+	run := sarifRun{Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{Name: "accessc", InformationURI: "https://github.com/accessc/accessc"}
+	for _, c := range Codes() {
+		r := sarifRule{ID: c, Short: sarifText{c.Title()}}
+		r.Default.Level = c.Severity().String()
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, r)
+	}
+	for _, d := range l {
+		res := sarifResult{RuleID: d.Code, Level: d.Severity.String(), Message: sarifText{d.sentence()}}
+		if d.At.File != "" {
+			res.Locations = []sarifLocation{sarifAt(d.At.File, d.At.Line, d.At.Col)}
+		}
+		for _, r := range d.Related {
+			loc := sarifAt(r.At.File, r.At.Line, r.At.Col)
+			loc.Message = &sarifText{r.Note}
+			res.Related = append(res.Related, loc)
+		}
+		run.Results = append(run.Results, res)
+	}
+	return encode(w, sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	})
+}
+
+func sarifAt(file string, line, col int) sarifLocation {
+	var l sarifLocation
+	l.Physical.Artifact.URI = file
+	if line > 0 {
+		l.Physical.Region = &sarifRegion{line, col}
+	}
+	return l
+}

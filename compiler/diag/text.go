@@ -1,0 +1,178 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text renders findings for a person. Color wraps words in ANSI sequences.
+type Text struct {
+	Lines Lines
+	Color bool
+}
+
+// Write renders every finding, separated by blank lines.
+func (t Text) Write(w io.Writer, l List) error {
+	var b strings.Builder
+	for i, d := range l {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		t.one(&b, d)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Summary counts the findings and the files that hold them: "2 errors in 2 files".
+func Summary(l List) string {
+	var files []string
+	for _, d := range l {
+		if !slices.Contains(files, d.At.File) {
+			files = append(files, d.At.File)
+		}
+	}
+	var parts []string
+	for _, s := range []Severity{Error, Warning} {
+		if n := l.Count(s); n > 0 {
+			parts = append(parts, plural(n, s.String()))
+		}
+	}
+	return strings.Join(parts, ", ") + " in " + plural(len(files), "file")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+const (
+	bold   = "1"
+	red    = "1;31"
+	yellow = "1;33"
+	blue   = "34"
+	cyan   = "36"
+)
+
+func (t Text) paint(color, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func (t Text) one(b *strings.Builder, d Diagnostic) {
+	color := red
+	if d.Severity == Warning {
+		color = yellow
+	}
+	head := fmt.Sprintf("%s[%s]", d.Severity, d.Code)
+	fmt.Fprintf(b, "%s: %s\n", t.paint(color, head), t.paint(bold, Printable(d.Message)))
+	width := len(strconv.Itoa(d.At.Line))
+	pad := strings.Repeat(" ", width)
+	if d.At.File != "" {
+		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), Printable(d.At.String()))
+	}
+	t.snippet(b, d, pad, color)
+	for _, r := range d.Related {
+		fmt.Fprintf(b, "%s%s %s   %s\n", pad, t.paint(blue, ":::"), Printable(r.At.String()), Printable(r.Note))
+	}
+	note := func(s string) { fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), s) }
+	if d.Path != "" {
+		note("at " + Printable(d.Path))
+	}
+	if d.Hint != "" {
+		for i, line := range strings.Split(d.Hint, "\n") {
+			if i == 0 {
+				note(t.paint(cyan, "hint:") + " " + Printable(line))
+			} else {
+				fmt.Fprintf(b, "%s   %s\n", pad, Printable(line))
+			}
+		}
+	}
+}
+
+// snippet shows the source line with a caret below what was found. Without a line
+// the label alone is shown.
+func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
+	line, ok := "", false
+	if t.Lines != nil && d.At.Line > 0 {
+		line, ok = t.Lines.Line(d.At.File, d.At.Line)
+	}
+	if !ok {
+		if d.Label != "" {
+			fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), Printable(d.Label))
+		}
+		return
+	}
+	shown, col, span := window(line, d.At.Col, d.Span)
+	bar := t.paint(blue, "|")
+	fmt.Fprintf(b, "%s %s\n", pad, bar)
+	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
+	caret := strings.Repeat(" ", col) + t.paint(color, strings.TrimRight(strings.Repeat("^", span)+" "+Printable(d.Label), " "))
+	fmt.Fprintf(b, "%s %s %s\n", pad, bar, caret)
+	if len(d.Related) > 0 || d.Path != "" || d.Hint != "" {
+		fmt.Fprintf(b, "%s %s\n", pad, bar)
+	}
+}
+
+// maxShown bounds how much of a long source line is shown, in characters.
+const maxShown = 120
+
+// window returns the part of a line that is worth showing, made printable, and
+// where the caret goes in it: its offset and its length in characters.
+func window(line string, col, span int) (shown string, offset, length int) {
+	start := min(max(col-1, 0), len(line))
+	end := min(start+max(span, 1), len(line))
+	before, marked, after := Printable(line[:start]), Printable(line[start:end]), Printable(line[end:])
+	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(marked), 1)
+	all := []rune(before + marked + after)
+	if len(all) <= maxShown {
+		return string(all), offset, length
+	}
+	from := 0
+	if offset > maxShown/2 {
+		from = offset - maxShown/4
+	}
+	to := min(from+maxShown, len(all))
+	shown = string(all[from:to])
+	if from > 0 {
+		shown, offset = "…"+shown, offset+1
+	}
+	if to < len(all) {
+		shown += "…"
+	}
+	return shown, offset - from, min(length, max(to-offset, 1))
+}
+
+// Printable makes text from a configuration safe for a terminal: what is not
+// printable is written as an escape, a tab as one blank.
+func Printable(s string) string {
+	clean := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if !strings.ContainsFunc(s, clean) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteByte(' ')
+		case r == utf8.RuneError && strings.HasPrefix(s[i:], "\uFFFD"):
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case !unicode.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
