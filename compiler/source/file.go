@@ -1,0 +1,166 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+)
+
+// MaxSize bounds a layer, in bytes. A configuration that people review is smaller
+// by orders of magnitude.
+const MaxSize = 16 << 20
+
+// File is the text of one layer.
+type File struct {
+	// Name is how messages and provenance name the file.
+	Name string
+	// Path is where it was read from; empty for a key set on the command line.
+	Path string
+	Data []byte
+
+	newlines []int
+}
+
+func newFile(name, path string, data []byte) *File {
+	f := &File{Name: name, Path: path, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	for i, b := range f.Data {
+		if b == '\n' {
+			f.newlines = append(f.newlines, i)
+		}
+	}
+	return f
+}
+
+// Pos returns the position of a byte offset.
+func (f *File) Pos(offset int) ir.Pos {
+	line := sort.SearchInts(f.newlines, offset)
+	start := 0
+	if line > 0 {
+		start = f.newlines[line-1] + 1
+	}
+	return ir.Pos{File: f.Name, Line: line + 1, Col: offset - start + 1}
+}
+
+// Line returns the text of a line, counted from 1, without its newline.
+func (f *File) Line(n int) (string, bool) {
+	if n < 1 || n > len(f.newlines)+1 {
+		return "", false
+	}
+	start, end := 0, len(f.Data)
+	if n > 1 {
+		start = f.newlines[n-2] + 1
+	}
+	if n <= len(f.newlines) {
+		end = f.newlines[n-1]
+	}
+	return strings.TrimSuffix(string(f.Data[start:end]), "\r"), true
+}
+
+// Files gives diagnostics the text of every layer that was read, by name.
+type Files map[string]*File
+
+// Line implements diag.Lines.
+func (fs Files) Line(file string, line int) (string, bool) {
+	f, ok := fs[file]
+	if !ok {
+		return "", false
+	}
+	return f.Line(line)
+}
+
+// readFile reads a layer, or says why it cannot be one.
+func readFile(name, path string) (*File, *diag.Diagnostic) {
+	fail := func(format string, args ...any) *diag.Diagnostic {
+		d := diag.New(diag.Unreadable, ir.Pos{File: name}, 0)
+		d.Label = fmt.Sprintf(format, args...)
+		return &d
+	}
+	f, err := openLayer(path)
+	if err != nil {
+		return nil, fail("%s", plainError(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fail("%s", plainError(err))
+	case !info.Mode().IsRegular():
+		return nil, fail("found %s, expected a regular file", describe(info.Mode()))
+	case info.Size() > MaxSize:
+		return nil, fail("found %d bytes, expected at most %d", info.Size(), MaxSize)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	switch {
+	case err != nil:
+		return nil, fail("%s", plainError(err))
+	case len(data) > MaxSize:
+		return nil, fail("found more than %d bytes", MaxSize)
+	}
+	file := newFile(name, path, data)
+	return file, checkText(file)
+}
+
+// checkText finds what TOML forbids before its parser does, to say it better.
+func checkText(f *File) *diag.Diagnostic {
+	at, found := -1, ""
+	if i := bytes.IndexByte(f.Data, 0); i >= 0 {
+		at, found = i, "found a NUL byte"
+	}
+	if !utf8.Valid(f.Data) {
+		if i := firstInvalid(f.Data); at < 0 || i < at {
+			at, found = i, fmt.Sprintf("found the byte 0x%02x, which is not part of any character", f.Data[i])
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	d := diag.New(diag.NotText, f.Pos(at), 1)
+	d.Label = found
+	d.Hint = "save the file as UTF-8"
+	return &d
+}
+
+func firstInvalid(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}
+
+// plainError drops the operation and path from an I/O error; the diagnostic names
+// the file already.
+func plainError(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func describe(m os.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&os.ModeNamedPipe != 0:
+		return "a FIFO"
+	case m&os.ModeSocket != 0:
+		return "a socket"
+	case m&os.ModeDevice != 0:
+		return "a device"
+	default:
+		return "something else"
+	}
+}

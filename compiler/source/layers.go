@@ -1,0 +1,295 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+)
+
+// Request says which layers a run is about.
+type Request struct {
+	// Root is the canonical workspace root.
+	Root string
+	// User is the path of the user's own file; empty leaves that layer out.
+	User string
+	// Shared leaves out what is not committed with the workspace: the user's and
+	// the local layer.
+	Shared bool
+	// Configs are files or directories, in order.
+	Configs []string
+	// Sets are KEY=VALUE pairs, in order.
+	Sets []string
+	// Home is the user's home directory, which names below it are shortened to.
+	Home string
+}
+
+// Layer is one file of the configuration, or one key that was set.
+type Layer struct {
+	Kind ir.Layer
+	File *File
+	Root *Table
+}
+
+// Set is the layers of one run in the order in which they are merged, and the
+// text of every file that was read.
+type Set struct {
+	Layers []Layer
+	Files  Files
+}
+
+// Load reads every layer. It goes on after an error, so that one run reports the
+// mistakes of all files; layers that failed are left out of the set.
+func Load(req Request) (Set, diag.List) {
+	l := loader{req: req, set: Set{Files: Files{}}, merged: map[string]bool{}}
+	if req.User != "" && !req.Shared {
+		l.optional(ir.LayerUser, req.User)
+	}
+	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
+	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
+	if !req.Shared {
+		l.optional(ir.LayerLocal, filepath.Join(req.Root, ".accessc", "local.toml"))
+	}
+	for _, c := range req.Configs {
+		l.config(c)
+	}
+	for i, s := range req.Sets {
+		l.setKey(i, s)
+	}
+	return l.set, l.diags
+}
+
+type loader struct {
+	req   Request
+	set   Set
+	diags diag.List
+	// stack is the chain of files that extend each other, outermost first.
+	stack []link
+	// merged holds the files that already have their place; a file that two others
+	// extend is merged once, where it is met first.
+	merged map[string]bool
+}
+
+// link is one step of a chain of extends.
+type link struct {
+	path string
+	at   ir.Pos
+}
+
+// optional loads a layer that need not exist.
+func (l *loader) optional(kind ir.Layer, path string) {
+	if _, err := os.Lstat(path); err == nil || !os.IsNotExist(err) {
+		l.file(kind, path, ir.Pos{})
+	}
+}
+
+// config loads a file or the *.toml files of a directory in name order.
+func (l *loader) config(path string) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		l.file(ir.LayerConfig, path, ir.Pos{})
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.toml"))
+	if err != nil {
+		l.unreadable(path, err.Error())
+	}
+	slices.Sort(files)
+	for _, f := range files {
+		l.file(ir.LayerConfig, f, ir.Pos{})
+	}
+}
+
+// escapeGlob protects the metacharacters of a directory that is given literally.
+func escapeGlob(path string) string {
+	if os.PathSeparator == '\\' {
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// file loads one file and, under it, what it extends. from is the place that
+// named it.
+func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
+	path = absolute(path)
+	if l.cycle(path, from) || l.merged[path] {
+		return
+	}
+	name := l.name(path)
+	f, err := readFile(name, path)
+	if f != nil {
+		l.set.Files[name] = f
+	}
+	if err != nil {
+		if from != (ir.Pos{}) {
+			err.Related = append(err.Related, diag.Related{At: from, Note: "named here"})
+		}
+		l.diags.Add(*err)
+		return
+	}
+	root, err := parse(f)
+	if err != nil {
+		l.diags.Add(*err)
+		return
+	}
+	l.stack = append(l.stack, link{path, from})
+	l.extends(kind, f, root)
+	l.stack = l.stack[:len(l.stack)-1]
+	l.merged[path] = true
+	l.set.Layers = append(l.set.Layers, Layer{kind, f, root})
+}
+
+// cycle reports a file that is about to extend itself.
+func (l *loader) cycle(path string, from ir.Pos) bool {
+	i := slices.IndexFunc(l.stack, func(s link) bool { return s.path == path })
+	if i < 0 {
+		return false
+	}
+	var names []string
+	for _, s := range l.stack[i:] {
+		names = append(names, l.name(s.path))
+	}
+	d := diag.New(diag.ExtendsCycle, from, 1)
+	d.Label = strings.Join(append(names, l.name(path)), " → ")
+	d.Path = "extends"
+	d.Hint = "remove one of the two"
+	l.diags.Add(d)
+	return true
+}
+
+func (l *loader) extends(kind ir.Layer, f *File, root *Table) {
+	v := root.Get("extends")
+	if v == nil {
+		return
+	}
+	if v.Kind != ArrayKind {
+		l.wrongType(v, "extends", "an array of strings")
+		return
+	}
+	for i, item := range v.Array {
+		path := fmt.Sprintf("extends[%d]", i)
+		if item.Kind != StringKind {
+			l.wrongType(item, path, "a string")
+			continue
+		}
+		for _, file := range l.expand(f, item, path) {
+			l.file(kind, file, item.At)
+		}
+	}
+}
+
+func (l *loader) wrongType(v *Value, path, want string) {
+	d := diag.New(diag.WrongType, v.At, v.Span)
+	d.Label = fmt.Sprintf("found %s, expected %s", v.Kind, want)
+	d.Path = path
+	l.diags.Add(d)
+}
+
+// expand returns the files that one entry of extends names, in name order. An
+// entry without metacharacters names one file, which must exist.
+func (l *loader) expand(f *File, item *Value, path string) []string {
+	pattern := filepath.FromSlash(item.Text)
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(escapeGlob(filepath.Dir(f.Path)), pattern)
+	}
+	if !strings.ContainsAny(item.Text, "*?[{") {
+		return []string{filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(item.Text))}
+	}
+	// Errors of the walk are not hidden: a directory that cannot be read may hold a
+	// rule that takes something away.
+	files, err := doublestar.FilepathGlob(
+		pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
+	if err != nil || len(files) == 0 {
+		d := diag.New(diag.ExtendsNothing, item.At, item.Span)
+		d.Path, d.Label = path, "no file matches"
+		if err != nil {
+			d.Label = plainError(err)
+		}
+		l.diags.Add(d)
+		return nil
+	}
+	slices.Sort(files)
+	return files
+}
+
+func (l *loader) unreadable(path, why string) {
+	d := diag.New(diag.Unreadable, ir.Pos{File: l.name(path)}, 0)
+	d.Label = why
+	l.diags.Add(d)
+}
+
+// setKey loads KEY=VALUE. The value is TOML where it parses as TOML, and a string
+// otherwise, so that --set tools.x.run=ask needs no second pair of quotes.
+func (l *loader) setKey(i int, s string) {
+	name := fmt.Sprintf("--set[%d]", i)
+	key, value, ok := strings.Cut(s, "=")
+	bad := func(label string) {
+		f := newFile(name, "", []byte(s))
+		l.set.Files[name] = f
+		d := diag.New(diag.BadSet, f.Pos(0), len(s))
+		d.Label = label
+		l.diags.Add(d)
+	}
+	if !ok || strings.TrimSpace(key) == "" {
+		bad("found no key and value around a =")
+		return
+	}
+	f := newFile(name, "", []byte(key+"="+value))
+	root, err := parse(f)
+	if err != nil || len(root.Entries) != 1 || strings.ContainsAny(s, "\r\n") {
+		f = newFile(name, "", []byte(key+"="+quote(strings.TrimSpace(value))))
+		root, err = parse(f)
+	}
+	if err != nil || len(root.Entries) != 1 {
+		bad("found a key that TOML does not take")
+		return
+	}
+	l.set.Files[name] = f
+	l.set.Layers = append(l.set.Layers, Layer{ir.LayerSet, f, root})
+}
+
+// quote writes a TOML basic string (https://toml.io/en/v1.0.0#string).
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// name shortens a path the way people write it: relative to the workspace, below
+// "~" in the user's home, whole otherwise.
+func (l *loader) name(path string) string {
+	path = absolute(path)
+	if rel, err := filepath.Rel(l.req.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	if l.req.Home != "" {
+		if rel, err := filepath.Rel(l.req.Home, path); err == nil && filepath.IsLocal(rel) {
+			return "~/" + filepath.ToSlash(rel)
+		}
+	}
+	return filepath.ToSlash(path)
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
