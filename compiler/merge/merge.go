@@ -1,0 +1,106 @@
+// Package merge holds the laws by which lists of several layers become one, and
+// nothing else: no parsing, no diagnostics, no knowledge of what the items are.
+//
+// A list is kept as an edit, what stands before and after whatever it will be
+// merged over, so that merging is associative: layers may be joined in any
+// grouping, as long as their order stays and none of them is a mere default.
+package merge
+
+// Tri is a switch that can be left alone.
+type Tri uint8
+
+// The positions of a Tri.
+const (
+	Unset Tri = iota
+	On
+	Off
+)
+
+// List is one layer's say on a list of items, or several layers' merged.
+type List[T any] struct {
+	// Before and After are the items to stand in front of and behind those of the
+	// layers below.
+	Before, After []T
+	// Replace drops the items of the layers below.
+	Replace bool
+	// Stated is true when the layer wrote a strategy: an empty list with one is a
+	// list, an empty list without is none.
+	Stated bool
+	// Dedup drops later items that equal an earlier one.
+	Dedup Tri
+	// Default marks a value that gives way to any later one.
+	Default bool
+}
+
+// Absent reports whether the layer says nothing at all.
+func (l List[T]) Absent() bool {
+	return len(l.Before) == 0 && len(l.After) == 0 && !l.Replace && !l.Stated && l.Dedup == Unset && !l.Default
+}
+
+// Items returns the list when nothing is below it.
+func (l List[T]) Items() []T { return concat(l.Before, l.After) }
+
+// Drop is an item that dedup took out: its position and that of the item that it
+// equals, both in the list before anything was taken out.
+type Drop[T any] struct {
+	Item  T
+	Index int
+	Kept  int
+	// List is the list before anything was taken out.
+	List []T
+}
+
+// Over merges next over prev. key maps an item to what it says: items are equal if
+// their keys are. It is called only where dedup is in force.
+func Over[T any, K comparable](prev, next List[T], key func(T) K) (List[T], []Drop[T]) {
+	if next.Absent() {
+		return prev, nil
+	}
+	out := next
+	if next.Dedup == Unset {
+		out.Dedup = prev.Dedup
+	}
+	if !prev.Default && !next.Replace {
+		out.Before = concat(next.Before, prev.Before)
+		out.After = concat(prev.After, next.After)
+		out.Replace = prev.Replace
+		out.Stated = prev.Stated || next.Stated
+	}
+	if out.Dedup != On {
+		return out, nil
+	}
+	return dedup(out, key)
+}
+
+// dedup drops later equal items over both halves, order kept.
+func dedup[T any, K comparable](l List[T], key func(T) K) (List[T], []Drop[T]) {
+	all := l.Items()
+	out := l
+	out.Before, out.After = nil, nil
+	seen := make(map[K]int, len(all))
+	var drops []Drop[T]
+	for i, item := range all {
+		k := key(item)
+		if j, ok := seen[k]; ok {
+			drops = append(drops, Drop[T]{item, i, j, all})
+			continue
+		}
+		seen[k] = i
+		if i < len(l.Before) {
+			out.Before = append(out.Before, item)
+		} else {
+			out.After = append(out.After, item)
+		}
+	}
+	return out, drops
+}
+
+func concat[T any](a, b []T) []T {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	return append(append(make([]T, 0, len(a)+len(b)), a...), b...)
+}
