@@ -1,0 +1,83 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Errors of the steps that do not look at the disk. Their texts are what users
+// read behind the caret.
+var (
+	// ErrAbsolute: the path is absolute.
+	ErrAbsolute = errors.New("found an absolute path, expected one relative to the workspace root")
+	// ErrLeaves: the path, with ".." collapsed, leaves the workspace.
+	ErrLeaves = errors.New(`found a path that leaves the workspace by ".."`)
+	// ErrEmpty: there is no path.
+	ErrEmpty = errors.New(`found an empty path; the workspace itself is "."`)
+)
+
+// TextError says why a path cannot be written for every target.
+type TextError struct{ Why string }
+
+// Error implements error.
+func (e *TextError) Error() string { return e.Why }
+
+// maxPath bounds a rule's path in bytes: Seatbelt reads string literals of at most
+// about a thousand (docs/platforms/macos.md), and the root comes in front.
+const maxPath = 800
+
+// CheckText refuses what some target cannot write or would read differently:
+// control characters (Seatbelt profiles, terminals), backslashes (separators on
+// Windows), double quotes (impossible on Windows, escapes everywhere else), invalid
+// UTF-8, and paths that are too long.
+func CheckText(p string) error {
+	if len(p) > maxPath {
+		return &TextError{fmt.Sprintf("found %d bytes, expected at most %d", len(p), maxPath)}
+	}
+	if !utf8.ValidString(p) {
+		return &TextError{"found invalid UTF-8"}
+	}
+	for _, r := range p {
+		switch {
+		case r == '\\':
+			return &TextError{`found a backslash, expected "/" between components`}
+		case r == '"':
+			return &TextError{"found a double quote, which no Windows file name can hold"}
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return &TextError{fmt.Sprintf("found the control character %U", r)}
+		}
+	}
+	return nil
+}
+
+// Lexical collapses a workspace-relative path without looking at the disk. The
+// workspace root is the empty path.
+func Lexical(p string) (string, error) {
+	if p == "" {
+		return "", ErrEmpty
+	}
+	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) || hasDrive(p) {
+		return "", ErrAbsolute
+	}
+	c := path.Clean(p)
+	switch {
+	case c == ".":
+		return "", nil
+	case c == ".." || strings.HasPrefix(c, "../"):
+		return "", ErrLeaves
+	}
+	return c, nil
+}
+
+// hasDrive reports whether p starts with a Windows drive such as "C:/".
+func hasDrive(p string) bool {
+	if len(p) < 2 || p[1] != ':' {
+		return false
+	}
+	letter := p[0] | 0x20
+	return 'a' <= letter && letter <= 'z' && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
+}

@@ -1,0 +1,164 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Question is something that can be asked of a policy, in the words that people
+// ask it in: "read src/a", "connect https://example.com", "run git status".
+type Question struct {
+	Verb string
+	// Operands are the paths, the URL, the variable, or the program.
+	Operands []string
+	// Args are the arguments of the program of "run".
+	Args []string
+}
+
+// verbs are the questions, by how many operands each takes.
+var verbs = []struct {
+	verb     string
+	operands int
+	usage    string
+}{
+	{"read", 1, "PATH"}, {"create", 1, "PATH"}, {"update", 1, "PATH"}, {"delete", 1, "PATH"}, {"execute", 1, "PATH"},
+	{"copy", 2, "SRC DST"}, {"rename", 2, "SRC DST"}, {"link", 2, "SRC DST"}, {"exchange", 2, "A B"},
+	{"dial", 1, "SOCKET"}, {"connect", 1, "URL"}, {"env", 1, "NAME"}, {"run", 1, "PROG ARG..."},
+}
+
+// Verbs lists the questions with their operands, for help texts.
+func Verbs() []string {
+	out := make([]string, len(verbs))
+	for i, v := range verbs {
+		out[i] = v.verb + " " + v.usage
+	}
+	return out
+}
+
+// ParseQuestion checks the form of a question, not what it asks.
+func ParseQuestion(words []string) (Question, error) {
+	if len(words) == 0 {
+		return Question{}, errors.New("found nothing, expected a question such as \"read src/a\"")
+	}
+	i := slices.IndexFunc(verbs, func(v struct {
+		verb     string
+		operands int
+		usage    string
+	}) bool {
+		return v.verb == words[0]
+	})
+	if i < 0 {
+		var names []string
+		for _, v := range verbs {
+			names = append(names, v.verb)
+		}
+		return Question{}, fmt.Errorf("found %q, expected one of %s", words[0], strings.Join(names, ", "))
+	}
+	v, rest := verbs[i], words[1:]
+	if len(rest) < v.operands || len(rest) > v.operands && v.verb != "run" {
+		return Question{}, fmt.Errorf("expected %s %s", v.verb, v.usage)
+	}
+	return Question{Verb: v.verb, Operands: rest[:v.operands], Args: rest[v.operands:]}, nil
+}
+
+// Asker turns questions into operations for one tool on one host.
+type Asker struct {
+	Resolver *Resolver
+	Bindings *ir.Bindings
+	// Kernel asks as the kernel is asked: absolute paths are taken as they are.
+	Kernel bool
+	// Lookup finds a program by name; nil finds none.
+	Lookup func(name string) (abs string, ok bool)
+}
+
+// Operation evaluates the paths of a question. The error is about the question;
+// a path that evaluation refuses yields an operation that Decide refuses.
+func (a Asker) Operation(q Question) (ir.Operation, error) {
+	switch q.Verb {
+	case "connect":
+		to, err := URL(q.Operands[0])
+		return ir.Connect{To: to}, err
+	case "env":
+		return ir.Forward{Name: q.Operands[0]}, nil
+	case "run":
+		return a.run(q)
+	case "read", "create", "update":
+		c, _ := ir.ParseCapability(q.Verb)
+		on, _, err := a.place(q.Operands[0], true)
+		return ir.Access{Cap: c, On: on}, err
+	case "execute":
+		on, _, err := a.place(q.Operands[0], true)
+		return ir.Start{On: on}, err
+	case "delete":
+		on, _, err := a.place(q.Operands[0], false)
+		return ir.Access{Cap: ir.Delete, On: on}, err
+	case "dial":
+		on, _, err := a.place(q.Operands[0], true)
+		return ir.Dial{On: on}, err
+	default:
+		return a.pair(q)
+	}
+}
+
+// pair evaluates the operations on two paths. Copying opens both; the others act
+// on the names themselves.
+func (a Asker) pair(q Question) (ir.Operation, error) {
+	follow := q.Verb == "copy"
+	one, oneKind, err := a.place(q.Operands[0], follow)
+	if err != nil {
+		return nil, err
+	}
+	two, twoKind, err := a.place(q.Operands[1], follow)
+	if err != nil {
+		return nil, err
+	}
+	switch q.Verb {
+	case "copy":
+		return ir.Copy{Src: one, Dst: two, DstKind: twoKind}, nil
+	case "link":
+		return ir.Link{Src: one, Dst: two}, nil
+	case "exchange":
+		return ir.Exchange{A: one, B: two, AKind: present(oneKind), BKind: present(twoKind)}, nil
+	default:
+		return ir.Rename{Src: one, Dst: two, SrcKind: present(oneKind), DstKind: twoKind}, nil
+	}
+}
+
+// present reads a name that is not there as one that could be anything: the
+// question is about the day when it is.
+func present(k ir.NodeKind) ir.NodeKind {
+	if k == ir.Absent {
+		return ir.Unknown
+	}
+	return k
+}
+
+func (a Asker) place(p string, follow bool) (ir.Place, ir.NodeKind, error) {
+	if a.Kernel && volume(p) != "" {
+		return a.Resolver.Kernel(p, follow, a.Bindings)
+	}
+	return a.Resolver.Asked(p, follow, a.Bindings)
+}
+
+func (a Asker) run(q Question) (ir.Operation, error) {
+	op := ir.Run{Program: q.Operands[0], Args: q.Args}
+	if strings.Contains(op.Program, "/") {
+		on, _, err := a.Resolver.Asked(op.Program, true, a.Bindings)
+		op.File = &on
+		return op, err
+	}
+	if a.Lookup == nil {
+		return op, nil
+	}
+	abs, ok := a.Lookup(op.Program)
+	if !ok {
+		return op, nil
+	}
+	on, _, err := a.Resolver.Kernel(abs, true, a.Bindings)
+	op.File = &on
+	return op, err
+}

@@ -1,0 +1,192 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// ErrLoop is a symlink loop: more hops than Linux follows (path_resolution(7)).
+var ErrLoop = errors.New("found a symlink loop")
+
+const maxHops = 40
+
+// Disk answers what stands at absolute paths and remembers the answers for as long
+// as one compilation lasts. It is safe for concurrent use.
+type Disk struct {
+	mu    sync.Mutex
+	nodes map[string]node
+}
+
+// NewDisk returns a Disk that has seen nothing yet.
+func NewDisk() *Disk { return &Disk{nodes: make(map[string]node)} }
+
+// node is what lstat(2) and readlink(2) say of one path.
+type node struct {
+	kind ir.NodeKind
+	link string
+	err  error
+}
+
+func (d *Disk) look(abs string) node {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, ok := d.nodes[abs]
+	if !ok {
+		n = lstat(abs)
+		d.nodes[abs] = n
+	}
+	return n
+}
+
+func lstat(abs string) node {
+	name := filepath.FromSlash(abs)
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return node{kind: ir.Absent}
+	case err != nil:
+		return node{err: err}
+	case info.Mode()&os.ModeSymlink != 0:
+		target, err := os.Readlink(name)
+		return node{kind: ir.File, link: filepath.ToSlash(target), err: err}
+	case info.IsDir():
+		return node{kind: ir.Dir}
+	default:
+		return node{kind: ir.File}
+	}
+}
+
+// Found is where a path leads.
+type Found struct {
+	// Abs is the canonical absolute path, slash-separated.
+	Abs string
+	// Kind is what stands there; Absent if nothing does.
+	Kind ir.NodeKind
+	// Dangling is true when a symlink on the way leads to something absent.
+	Dangling bool
+}
+
+// Follow resolves an absolute slash-separated path the way the kernel does when it
+// opens it, the last component included.
+func (d *Disk) Follow(abs string) (Found, error) {
+	w := walker{disk: d, at: volume(abs), rest: split(abs)}
+	for len(w.rest) > 0 {
+		if err := w.step(); err != nil {
+			return Found{}, err
+		}
+	}
+	kind := w.kind
+	if w.at == volume(abs) {
+		kind = ir.Dir
+	}
+	return Found{Abs: w.at, Kind: kind, Dangling: w.linked && kind == ir.Absent}, nil
+}
+
+// Name resolves the directory part of an absolute path and keeps the last
+// component as it is: the place that unlink(2), rename(2) and mkdir(2) act on.
+func (d *Disk) Name(abs string) (Found, error) {
+	dir, base := cutLast(abs)
+	if base == "" {
+		return d.Follow(abs)
+	}
+	parent, err := d.Follow(dir)
+	if err != nil {
+		return Found{}, err
+	}
+	at := strings.TrimSuffix(parent.Abs, "/") + "/" + base
+	n := d.look(at)
+	return Found{Abs: at, Kind: n.kind}, n.err
+}
+
+// walker is a path on its way: at is resolved, rest is not yet.
+type walker struct {
+	disk   *Disk
+	at     string
+	rest   []string
+	kind   ir.NodeKind
+	linked bool
+	hops   int
+}
+
+func (w *walker) step() error {
+	name := w.rest[0]
+	w.rest = w.rest[1:]
+	switch name {
+	case "", ".":
+		return nil
+	case "..":
+		w.at, _ = cutLast(w.at)
+		w.kind = ir.Dir
+		return nil
+	}
+	next := strings.TrimSuffix(w.at, "/") + "/" + name
+	if w.kind == ir.Absent {
+		// Nothing can stand below what does not exist.
+		w.at = next
+		return nil
+	}
+	n := w.disk.look(next)
+	switch {
+	case n.err != nil:
+		return fmt.Errorf("cannot look at %s: %w", next, plain(n.err))
+	case n.link != "":
+		return w.follow(n.link)
+	}
+	w.at, w.kind = next, n.kind
+	return nil
+}
+
+func (w *walker) follow(link string) error {
+	if w.hops++; w.hops > maxHops {
+		return ErrLoop
+	}
+	w.linked = true
+	if v := volume(link); v != "" {
+		w.at, w.kind = v, ir.Dir
+	}
+	w.rest = append(split(link), w.rest...)
+	return nil
+}
+
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// volume returns the root that an absolute slash-separated path starts at: "/", or
+// "C:/" on Windows; empty for a relative path.
+func volume(p string) string {
+	if strings.HasPrefix(p, "/") {
+		return "/"
+	}
+	if hasDrive(p) && len(p) > 2 {
+		return p[:2] + "/"
+	}
+	return ""
+}
+
+func split(p string) []string {
+	return strings.Split(strings.TrimPrefix(p, volume(p)), "/")
+}
+
+// cutLast splits the last component off an absolute path.
+func cutLast(p string) (dir, base string) {
+	v := volume(p)
+	rest := strings.TrimPrefix(p, v)
+	i := strings.LastIndexByte(rest, '/')
+	if i < 0 {
+		return v, rest
+	}
+	return v + rest[:i], rest[i+1:]
+}
