@@ -1,0 +1,85 @@
+// Package state says where accessc keeps what belongs to one user and one
+// workspace: approvals, the tools' private homes, the directories of single runs.
+//
+// Nothing of it is ever inside the workspace, where a tool could write it or a
+// commit could carry it to somebody else. The package only computes paths.
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Dir is the state of one user and workspace.
+type Dir string
+
+// For returns the state directory of a workspace, given by its canonical root:
+// below $XDG_STATE_HOME/accessc (~/.local/state/accessc), or %LocalAppData%\accessc
+// on Windows. The name ends in a digest of the root, so that equal names in
+// different places stay apart.
+func For(root string) (Dir, error) {
+	base, err := base()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(root))
+	id := label(filepath.Base(root)) + "-" + hex.EncodeToString(sum[:6])
+	return Dir(filepath.Join(base, "accessc", "workspaces", id)), nil
+}
+
+func base() (string, error) {
+	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return d, nil
+	}
+	if runtime.GOOS == "windows" {
+		if d := os.Getenv("LocalAppData"); d != "" {
+			return d, nil
+		}
+		return "", errors.New("no state directory: %LocalAppData% is not set")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", errors.New("no state directory: neither $XDG_STATE_HOME nor $HOME is set to an absolute path")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
+
+// label keeps of a name what is safe in a file name anywhere.
+func label(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
+			return r
+		default:
+			return '_'
+		}
+	}, name)
+	return name[:min(len(name), 40)]
+}
+
+// Approvals is the path of the approval store.
+func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
+
+// Home is the private home directory of a tool, which must have a checked name.
+func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
+
+// Runs is where the temporary directories of single runs are made.
+func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
+
+// UserConfig is the path of the user's own layer, empty if there is none to be
+// had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
+func UserConfig() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(dir, "accessc", "config.toml")
+}
