@@ -1,0 +1,214 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/approvals"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/state"
+)
+
+// Options say what to compile and for whom.
+type Options struct {
+	// Root is the workspace root; it must exist.
+	Root string
+	// Layers says which layers to read; its Root is set by Compile.
+	Layers source.Request
+	// Resolve compiles for this host: external rules need their approval, bindings
+	// and base are the host's own. Otherwise the result is portable.
+	Resolve bool
+	// Platforms are those whose limits apply; nil means all.
+	Platforms []ir.Platform
+	// State overrides the state directory; empty means the user's own.
+	State state.Dir
+}
+
+// Result is a compilation: the program, or the findings that stopped it.
+type Result struct {
+	// Program is nil when a finding stopped the run.
+	Program  *ir.Program
+	Findings diag.List
+	Files    source.Files
+	// Resolver evaluates further paths against the same workspace.
+	Resolver *resolve.Resolver
+	// State is where the workspace's state lives; empty when there is none to be had.
+	State state.Dir
+
+	external map[string]map[string]string
+	base     map[ir.BaseName][]ir.FSRule
+}
+
+// Compile reads, merges, checks and resolves. The error is about the workspace
+// root or the state directory; everything about the configuration is a finding.
+func Compile(opts Options) (*Result, error) {
+	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}}
+	if res.State == "" {
+		if res.State, err = state.For(resolver.Root); err != nil && opts.Resolve {
+			return nil, err
+		}
+	}
+	opts.Layers.Root = resolver.Root
+	set, findings := source.Load(opts.Layers)
+	res.Files = set.Files
+	c := &compilation{opts: opts, res: res, findings: findings}
+	c.loadApprovals()
+	drafts := c.gather(set.Layers)
+	program := &ir.Program{}
+	for _, d := range drafts {
+		if t := c.finish(d); t != nil {
+			program.Tools = append(program.Tools, t)
+		}
+	}
+	if !c.findings.Failed() {
+		for _, t := range program.Tools {
+			c.runTests(t)
+		}
+	}
+	c.findings.Sort()
+	res.Findings = c.findings
+	if !c.findings.Failed() {
+		res.Program = program
+	}
+	return res, nil
+}
+
+// compilation is one run of Compile.
+type compilation struct {
+	opts     Options
+	res      *Result
+	findings diag.List
+	store    approvals.Store
+}
+
+func (c *compilation) loadApprovals() {
+	if !c.opts.Resolve {
+		return
+	}
+	store, err := approvals.Load(c.res.State.Approvals())
+	if err != nil {
+		d := diag.New(diag.BadApprovals, ir.Pos{File: c.res.State.Approvals()}, 0)
+		d.Label = err.Error()
+		d.Hint = "external rules stay dropped until it is repaired or removed"
+		c.findings.Add(d)
+	}
+	c.store = store
+}
+
+// report adds a finding about a value.
+func (c *compilation) report(code diag.Code, path string, v *source.Value, label string) *diag.Diagnostic {
+	d := diag.New(code, v.At, v.Span)
+	d.Path, d.Label = path, label
+	c.findings.Add(d)
+	return &c.findings[len(c.findings)-1]
+}
+
+// targets reports whether a platform is among those that the run is about.
+func (c *compilation) targets(ps ...ir.Platform) bool {
+	return len(c.opts.Platforms) == 0 || slices.ContainsFunc(ps, func(p ir.Platform) bool {
+		return slices.Contains(c.opts.Platforms, p)
+	})
+}
+
+// gather collects what every layer says about every tool, in name order.
+func (c *compilation) gather(layers []source.Layer) []*draft {
+	tools := map[string]*draft{}
+	for _, layer := range layers {
+		c.gatherLayer(tools, layer)
+	}
+	drafts := make([]*draft, 0, len(tools))
+	for _, d := range tools {
+		drafts = append(drafts, d)
+	}
+	slices.SortFunc(drafts, func(a, b *draft) int { return strings.Compare(a.name, b.name) })
+	return drafts
+}
+
+// gatherLayer reads the tool tables of one layer in both spellings.
+func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
+	long := c.toolTable(layer.Root, "conversation", "tools")
+	short := c.toolTable(layer.Root, "tools")
+	c.checkSpellings(long, short)
+	for _, t := range []struct {
+		prefix string
+		table  *source.Table
+	}{{"conversation.tools.", long}, {"tools.", short}} {
+		if t.table == nil {
+			continue
+		}
+		for i := range t.table.Entries {
+			e := &t.table.Entries[i]
+			s := scope{c: c, layer: layer.Kind, path: t.prefix + quoteKey(e.Key)}
+			c.gatherTool(tools, s, e)
+		}
+	}
+}
+
+func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry) {
+	table := s.table(e.Value)
+	if table == nil {
+		return
+	}
+	if e.Key == "*" {
+		c.checkDefaults(s, table)
+		return
+	}
+	d, ok := tools[e.Key]
+	if !ok {
+		d = newDraft(e.Key, e)
+		tools[e.Key] = d
+	}
+	d.apply(s, table)
+}
+
+// toolTable walks to a table; other things may stand under the same keys in a
+// file that is somebody else's, but "tools" itself must be a table.
+func (c *compilation) toolTable(root *source.Table, keys ...string) *source.Table {
+	for i, k := range keys {
+		v := root.Get(k)
+		if v == nil {
+			return nil
+		}
+		if v.Kind != source.TableKind {
+			if i == len(keys)-1 {
+				c.report(diag.WrongType, strings.Join(keys, "."), v, "found "+v.Kind.String()+", expected a table")
+			}
+			return nil
+		}
+		root = v.Table
+	}
+	return root
+}
+
+func (c *compilation) checkSpellings(long, short *source.Table) {
+	if long == nil || short == nil {
+		return
+	}
+	for i := range short.Entries {
+		e := &short.Entries[i]
+		if other := long.Entry(e.Key); other != nil {
+			d := diag.New(diag.TwoSpellings, e.At, e.Span)
+			d.Path = "tools." + quoteKey(e.Key)
+			d.Label = "found tools." + quoteKey(e.Key) + " beside conversation.tools." + quoteKey(e.Key)
+			d.Related = []diag.Related{{At: other.At, Note: "the other spelling"}}
+			d.Hint = "keep one of the two in this file"
+			c.findings.Add(d)
+		}
+	}
+}
+
+func (c *compilation) checkDefaults(s scope, table *source.Table) {
+	if e := table.Entry("access"); e != nil {
+		d := diag.New(diag.AccessOnDefault, e.At, e.Span)
+		d.Path, d.Label = s.path+".access", "found access in the table of defaults"
+		d.Hint = "write it for each tool that needs it"
+		c.findings.Add(d)
+	}
+}

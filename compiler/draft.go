@@ -1,0 +1,225 @@
+package compiler
+
+import (
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/merge"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// draft is what the layers read so far say about one tool.
+type draft struct {
+	name  string
+	first *source.Entry
+
+	source  *draftSource
+	command *ir.Command
+	run     string
+
+	constraints *ir.Constraints
+
+	// access holds every place that wrote an access table, for findings about the
+	// table as a whole.
+	access []accessAt
+
+	fs        merge.List[*fsDraft]
+	net       merge.List[*netDraft]
+	env       merge.List[*envDraft]
+	sensitive merge.List[*textDraft]
+	accept    merge.List[*textDraft]
+	tests     merge.List[*testDraft]
+	commands  map[string]*commandDraft
+	// commandsAt is set when some layer declared the commands table.
+	commandsAt *ir.Origin
+	limits     map[ir.LimitKind]ir.Limit
+	base       ir.BaseName
+	home       ir.HomeKind
+}
+
+type draftSource struct {
+	text  string
+	value *source.Value
+	path  string
+	layer ir.Layer
+}
+
+type accessAt struct {
+	entry *source.Entry
+	path  string
+}
+
+func newDraft(name string, first *source.Entry) *draft {
+	return &draft{
+		name: name, first: first, commands: map[string]*commandDraft{}, limits: map[ir.LimitKind]ir.Limit{},
+		base: ir.BaseSystem, home: ir.HomePrivate,
+	}
+}
+
+// apply merges one layer's table of the tool over what is there.
+func (d *draft) apply(s scope, t *source.Table) {
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		in := s.key(e.Key)
+		switch e.Key {
+		case "source":
+			if text, ok := in.str(e.Value); ok {
+				d.source = &draftSource{text, e.Value, in.path, s.layer}
+			}
+		case "command":
+			if c := in.command(e); c != nil {
+				d.command = c
+			}
+		case "run":
+			if text, ok := in.str(e.Value); ok {
+				d.run = text
+			}
+		case "constraints":
+			if c := in.constraints(e); c != nil {
+				d.constraints = c
+			}
+		case "access":
+			d.access = append(d.access, accessAt{e, in.path})
+			if table := in.table(e.Value); table != nil {
+				d.applyAccess(in, table)
+			}
+		}
+	}
+}
+
+var accessKeys = []string{
+	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept",
+}
+
+func (d *draft) applyAccess(s scope, t *source.Table) {
+	s.known(t, "an access table", accessKeys...)
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		in := s.key(e.Key)
+		switch e.Key {
+		case "fs":
+			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
+		case "net":
+			mergeList(in, e, &d.net, scope.netRule, netWinner)
+		case "env":
+			mergeList(in, e, &d.env, scope.envRule, envWinner)
+		case "sensitive_paths":
+			mergeList(in, e, &d.sensitive, scope.sensitivePath, nil)
+		case "accept":
+			mergeList(in, e, &d.accept, scope.acceptance, nil)
+		case "tests":
+			mergeList(in, e, &d.tests, scope.test, nil)
+		case "commands":
+			d.applyCommands(in, e)
+		case "limits":
+			d.applyLimits(in, e)
+		case "base":
+			if word, ok := in.oneOf(e.Value, "system", "minimal", "none"); ok {
+				d.base, _ = ir.ParseBase(word)
+			}
+		case "home":
+			if word, ok := in.oneOf(e.Value, "private", "real"); ok {
+				d.home = map[string]ir.HomeKind{"private": ir.HomePrivate, "real": ir.HomeReal}[word]
+			}
+		}
+	}
+}
+
+// finish turns a draft into a tool. Drafts that name no source define no tool and
+// yield nil: layers often carry settings of tools that another file defines.
+func (c *compilation) finish(d *draft) *ir.Tool {
+	src, ok := c.finishSource(d)
+	if !ok {
+		return nil
+	}
+	c.checkName(d)
+	t := ir.NewTool(d.name)
+	t.Source, t.Command, t.Run, t.Constraints = src, d.command, d.run, d.constraints
+	if src.Kind != ir.SourceLocal {
+		return c.finishForeign(t, d)
+	}
+	t.Base, t.Home = d.base, d.home
+	c.finishFS(t, d)
+	c.finishNet(t, d)
+	c.finishEnv(t, d)
+	c.finishCommands(t, d)
+	c.finishLists(t, d)
+	return t
+}
+
+// finishForeign refuses access on a tool that accessc does not start. Its entry in
+// the program carries no policy.
+func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
+	for _, a := range d.access {
+		f := diag.New(diag.AccessNotLocal, a.entry.At, a.entry.Span)
+		f.Path, f.Label = a.path, "this tool's source is "+d.source.text
+		f.Related = []diag.Related{{At: d.source.value.At, Note: "set here"}}
+		f.Hint = "a builtin tool is confined by its host; remove the rule"
+		if t.Source.Kind == ir.SourceMCP {
+			f.Hint = "an MCP server is confined by whoever runs it; remove the rule"
+		}
+		c.findings.Add(f)
+	}
+	return &ir.Tool{
+		Name: t.Name, Source: t.Source, Command: t.Command, Run: t.Run, Base: ir.BaseNone, Home: ir.HomeReal,
+		Constraints: t.Constraints,
+	}
+}
+
+func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
+	if d.source == nil {
+		for _, a := range d.access {
+			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)
+			f.Path, f.Label = a.path, "no layer says what runs this tool"
+			f.Hint = `add source = "local" and a command to the tool, or correct its name`
+			c.findings.Add(f)
+		}
+		return ir.Source{}, false
+	}
+	word, detail, dotted := strings.Cut(d.source.text, ".")
+	for _, k := range []ir.SourceKind{ir.SourceLocal, ir.SourceBuiltin, ir.SourceMCP} {
+		if k.String() == word && (!dotted || detail != "") {
+			return ir.Source{
+				Kind: k, Detail: detail, Origin: ir.Origin{Layer: d.source.layer, Pos: d.source.value.At, Path: d.source.path},
+			}, true
+		}
+	}
+	words := []string{"local", "builtin", "mcp"}
+	f := c.report(diag.BadSource, d.source.path, d.source.value,
+		`found "`+d.source.text+`", expected local, builtin or mcp, alone or with a dotted name`)
+	f.Hint = DidYouMean(word, words)
+	return ir.Source{}, false
+}
+
+// checkName refuses names that cannot be directories of the output.
+func (c *compilation) checkName(d *draft) {
+	safe := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
+	}
+	if d.name != "" && d.name != "." && d.name != ".." && len(d.name) <= 128 && d.name[0] != '-' &&
+		!strings.ContainsFunc(d.name, func(r rune) bool { return !safe(r) }) {
+		return
+	}
+	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
+	f.Label = "found a name that is not made of letters, digits, _, . and -"
+	c.findings.Add(f)
+}
+
+// finishLists fills in what needs no resolution.
+func (c *compilation) finishLists(t *ir.Tool, d *draft) {
+	for _, p := range d.sensitive.Items() {
+		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})
+	}
+	for _, a := range d.accept.Items() {
+		t.Accept = append(t.Accept, ir.Acceptance{Name: a.text, Origin: a.origin})
+	}
+	for _, x := range d.tests.Items() {
+		t.Tests = append(t.Tests, x.assertions...)
+	}
+	for _, k := range ir.LimitKinds {
+		if l, ok := d.limits[k]; ok {
+			t.Limits = append(t.Limits, l)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package compiler
+
+import (
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// envDraft is an env rule; nothing of it depends on the host.
+type envDraft struct {
+	v    *source.Value
+	rule ir.EnvRule
+}
+
+func (d *envDraft) value() *source.Value { return d.v }
+
+func envWinner(d *envDraft) string { return d.rule.Subject() }
+
+func (s scope) envRule(v *source.Value) (*envDraft, bool) {
+	t := s.table(v)
+	if t == nil {
+		return nil, false
+	}
+	s.known(t, "an env rule", "name", "read")
+	d := &envDraft{v: v, rule: ir.EnvRule{Origin: s.origin(v.At)}}
+	ok := false
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		in := s.key(e.Key)
+		switch e.Key {
+		case "name":
+			if text, is := in.str(e.Value); is {
+				ok = in.envName(&d.rule, e.Value, text)
+			}
+		case "read":
+			d.rule.Read = in.boolean(e.Value)
+		default:
+			continue
+		}
+		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
+	}
+	sortLeaves(d.rule.Leaves)
+	if t.Get("name") == nil {
+		s.missing(v, "an env rule", "name")
+	}
+	return d, ok
+}
+
+// envName reads a name, or a prefix with one trailing "*".
+func (s scope) envName(r *ir.EnvRule, v *source.Value, text string) bool {
+	r.Name, r.Prefix = strings.CutSuffix(text, "*")
+	label := ""
+	switch {
+	case text == "":
+		label = "found an empty name"
+	case strings.Contains(r.Name, "*"):
+		label = `found "*" inside a name, expected it at the end only`
+	case strings.ContainsFunc(r.Name, func(c rune) bool { return c == '=' || c <= ' ' || c == 0x7f }):
+		label = `found a character that no variable name holds`
+	}
+	if label != "" {
+		s.report(diag.BadEnvName, v, label)
+		return false
+	}
+	return true
+}
+
+func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
+	if d.env.Absent() {
+		return
+	}
+	t.Declared.Env = true
+	t.Env = nil
+	for _, r := range d.env.Items() {
+		t.Env = append(t.Env, r.rule)
+	}
+	last := map[string]*ir.EnvRule{}
+	for i := range t.Env {
+		r := &t.Env[i]
+		if r.Read && !r.Prefix && ir.LoaderVariable(r.Name) {
+			f := diag.New(diag.LoaderVariable, leafAt(r.Leaves, "name", r.Origin), len(r.Name)+2)
+			f.Path = r.Origin.Path + ".name"
+			f.Label = "whoever sets it decides what runs inside the tool"
+			c.findings.Add(f)
+		}
+		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {
+			c.orderDecides(before, r, leafAt(r.Leaves, "name", r.Origin), "the later rule wins")
+		}
+		last[r.Subject()] = r
+	}
+}

@@ -1,0 +1,283 @@
+package compiler
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// fsDraft is an fs rule as a layer wrote it, its path not yet resolved.
+type fsDraft struct {
+	v        *source.Value
+	scope    scope
+	path     *source.Value
+	external bool
+	mount    bool
+	caps     ir.CapSet
+	leaves   []ir.Leaf
+}
+
+func (d *fsDraft) value() *source.Value { return d.v }
+
+// fsWinner is what fs rules compete for. Paths are compared as they are spelled
+// here; resolution comes later.
+func fsWinner(d *fsDraft) string {
+	lexical, err := resolve.Lexical(d.path.Text)
+	if err != nil {
+		return d.path.Text
+	}
+	return lexical
+}
+
+// fsRule reads one fs rule. The alias write sets the default of create, update and
+// delete; what is written for one of them alone wins.
+func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
+	t := s.table(v)
+	if t == nil {
+		return nil, false
+	}
+	s.known(t, "an fs rule", "path", "external", "read", "write", "create", "update", "delete", "execute", "mount")
+	d := &fsDraft{v: v, scope: s}
+	set := map[ir.Capability]bool{}
+	alias := false
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		in := s.key(e.Key)
+		switch e.Key {
+		case "path":
+			if _, ok := in.str(e.Value); ok {
+				d.path = e.Value
+			}
+		case "external":
+			d.external = in.boolean(e.Value)
+		case "mount":
+			d.mount = in.boolean(e.Value)
+		case "write":
+			alias = in.boolean(e.Value)
+		default:
+			c, ok := ir.ParseCapability(e.Key)
+			if !ok {
+				continue
+			}
+			set[c] = in.boolean(e.Value)
+		}
+		d.leaves = append(d.leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
+	}
+	d.caps = expand(set, alias)
+	sortLeaves(d.leaves)
+	if t.Get("path") == nil {
+		s.missing(v, "an fs rule", "path")
+	}
+	return d, d.path != nil
+}
+
+func expand(set map[ir.Capability]bool, alias bool) ir.CapSet {
+	var caps ir.CapSet
+	for _, c := range ir.Capabilities {
+		granted, written := set[c]
+		if granted || !written && alias && ir.Write.Has(c) {
+			caps = caps.With(c)
+		}
+	}
+	return caps
+}
+
+func sortLeaves(l []ir.Leaf) {
+	slices.SortFunc(l, func(a, b ir.Leaf) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// finishFS resolves the declared rules, or leaves the default in place.
+func (c *compilation) finishFS(t *ir.Tool, d *draft) {
+	if d.fs.Absent() {
+		return
+	}
+	t.Declared.FS = true
+	t.FS = nil
+	for _, r := range d.fs.Items() {
+		if rule, ok := c.resolveFS(t, r); ok {
+			t.FS = append(t.FS, rule)
+		}
+	}
+	c.lintFS(t)
+	if c.targets(ir.Darwin, ir.Windows) {
+		c.lintFolding(t)
+	}
+	c.checkOverlap(t)
+}
+
+func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) (ir.FSRule, bool) {
+	rule := ir.FSRule{
+		Written: d.path.Text, Caps: d.caps, External: d.external, Mount: d.mount,
+		Origin: d.scope.origin(d.v.At), Leaves: d.leaves,
+	}
+	s := d.scope.key("path")
+	found, err := c.res.Resolver.Rule(d.path.Text)
+	if err != nil {
+		s.badPath(d.path, err)
+		return rule, false
+	}
+	if strings.ContainsAny(d.path.Text, "*?") {
+		f := s.report(diag.GlobInPath, d.path, "this names one file with that very name")
+		f.Hint = "name the directory instead: a rule covers everything below its path"
+	}
+	switch {
+	case found.Inside && d.external && found.Kind != ir.Absent:
+		f := s.report(diag.ExternalInside, d.path, "leads to "+found.At.Short()+" in the workspace")
+		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or name the symlink"
+		return rule, false
+	case found.Inside && !d.external:
+		rule.At = found.At
+		return rule, true
+	case !d.external:
+		f := s.report(diag.PathOutside, d.path, "leads to "+found.Abs)
+		f.Hint = "add external = true if the tool is to follow this symlink"
+		return rule, false
+	}
+	rule.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: found.Lexical}}
+	return rule, c.approve(t, s, d, found)
+}
+
+// badPath reports why a path cannot be that of a rule.
+func (s scope) badPath(v *source.Value, err error) {
+	code := diag.BadPath
+	hint := ""
+	var text *resolve.TextError
+	switch {
+	case errors.Is(err, resolve.ErrAbsolute):
+		code, hint = diag.AbsolutePath, "make a symlink in the workspace and point an external rule at it"
+	case errors.Is(err, resolve.ErrLeaves):
+		code, hint = diag.PathLeaves, "make a symlink in the workspace and point an external rule at it"
+	case errors.Is(err, resolve.ErrLoop):
+		code = diag.PathLoop
+	case errors.Is(err, resolve.ErrEmpty):
+		code = diag.BadValue
+	case errors.As(err, &text):
+	}
+	s.report(code, v, err.Error()).Hint = hint
+}
+
+// lintFS warns about what reads differently from what it does.
+func (c *compilation) lintFS(t *ir.Tool) {
+	last := map[ir.Location]*ir.FSRule{}
+	for i := range t.FS {
+		r := &t.FS[i]
+		if r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) {
+			f := diag.New(diag.ExecuteNoRead, leafAt(r.Leaves, "execute", r.Origin), len("true"))
+			f.Path = r.Origin.Path + ".execute"
+			f.Label = "the kernel opens a program for reading before it starts it"
+			f.Hint = "add read = true"
+			c.findings.Add(f)
+		}
+		if before, ok := last[r.At]; ok && before.Caps != r.Caps {
+			c.orderDecides(before, r, leafAt(r.Leaves, "path", r.Origin), "the later rule wins: "+r.Caps.String())
+		}
+		last[r.At] = r
+	}
+}
+
+// orderDecides warns about two rules of equal specificity that differ.
+func (c *compilation) orderDecides(before, after ir.Rule, at ir.Pos, label string) {
+	f := diag.New(diag.OrderDecides, at, len(writtenSubject(after))+len(`""`))
+	f.Path, f.Label = after.Source().Path, label
+	f.Related = []diag.Related{{At: before.Source().Pos, Note: "the rule that it overrides"}}
+	f.Hint = `remove one of them, or write the list with strategy = "replace"`
+	c.findings.Add(f)
+}
+
+// writtenSubject is what a rule is about as its layer spells it.
+func writtenSubject(r ir.Rule) string {
+	switch r := r.(type) {
+	case *ir.FSRule:
+		return r.Written
+	case *ir.NetRule:
+		return r.Written
+	case *ir.EnvRule, *ir.CommandRule:
+		return r.Subject()
+	default:
+		return ""
+	}
+}
+
+func leafAt(leaves []ir.Leaf, key string, or ir.Origin) ir.Pos {
+	for _, l := range leaves {
+		if l.Key == key {
+			return l.At
+		}
+	}
+	return or.Pos
+}
+
+// lintFolding refuses rule paths that some systems cannot tell apart: equal after
+// case folding and canonical composition (Unicode, UAX #15).
+func (c *compilation) lintFolding(t *ir.Tool) {
+	fold := cases.Fold()
+	seen := map[string]*ir.FSRule{}
+	for i := range t.FS {
+		r := &t.FS[i]
+		key := r.At.Root.String() + "/" + norm.NFC.String(fold.String(norm.NFC.String(r.At.Path)))
+		other, ok := seen[key]
+		if !ok {
+			seen[key] = r
+			continue
+		}
+		if other.At == r.At {
+			continue
+		}
+		f := diag.New(diag.FoldCollision, leafAt(r.Leaves, "path", r.Origin), len(r.Written)+2)
+		f.Path = r.Origin.Path + ".path"
+		f.Label = "macOS and Windows cannot tell this from " + other.Written
+		f.Related = []diag.Related{{At: leafAt(other.Leaves, "path", other.Origin), Note: "the other path"}}
+		f.Hint = "keep one of them, or build for linux alone with --target linux"
+		c.findings.Add(f)
+	}
+}
+
+// checkOverlap refuses external rules that reach one place by different names with
+// different capabilities: the system sees the place, not the name.
+func (c *compilation) checkOverlap(t *ir.Tool) {
+	targets := c.res.external[t.Name]
+	var rules []*ir.FSRule
+	for i := range t.FS {
+		if t.FS[i].External && targets[t.FS[i].At.Root.Name] != "" {
+			rules = append(rules, &t.FS[i])
+		}
+	}
+	slices.SortStableFunc(rules, func(a, b *ir.FSRule) int {
+		return cmp.Compare(targets[a.At.Root.Name], targets[b.At.Root.Name])
+	})
+	for i, r := range rules {
+		for _, o := range rules[:i] {
+			a, b := o.At.Root.Name, r.At.Root.Name
+			rest, nested := below(targets[b], targets[a])
+			if !nested || o.Caps == r.Caps {
+				continue
+			}
+			if same, ok := below(b, a); ok && same == rest {
+				continue
+			}
+			f := diag.New(diag.TargetsOverlap, leafAt(r.Leaves, "path", r.Origin), len(r.Written)+2)
+			f.Path = r.Origin.Path + ".path"
+			f.Label = b + " → " + targets[b] + " lies in " + a + " → " + targets[a]
+			f.Related = []diag.Related{{At: leafAt(o.Leaves, "path", o.Origin), Note: "grants " + o.Caps.String()}}
+			f.Hint = "give both the same capabilities"
+			c.findings.Add(f)
+		}
+	}
+}
+
+// below reports whether path is base or below it, and the rest.
+func below(path, base string) (rest string, ok bool) {
+	if path == base {
+		return "", true
+	}
+	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
+}

@@ -1,0 +1,146 @@
+package compiler
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+)
+
+// DefaultPath is where programs are looked up when the policy forwards no PATH.
+const DefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+// HostPlatform returns the platform that this program runs on.
+func HostPlatform() ir.Platform {
+	p, _ := ir.ParsePlatform(runtime.GOOS)
+	return p
+}
+
+// Facts returns what is known of this host for one tool: where its roots are, where
+// the host keeps what the base lists, and which file its own program is.
+func (r *Result) Facts(t *ir.Tool) ir.Facts {
+	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
+	if t.Command == nil || t.Command.Shell || strings.Contains(t.Command.Program, "{{") {
+		return f
+	}
+	if abs, ok := r.Lookup(t)(t.Command.Program); ok {
+		f.Program = r.program(f.Bindings, abs)
+	}
+	return f
+}
+
+// program returns the location of a program's file, nil if there is none.
+func (r *Result) program(b *ir.Bindings, abs string) *ir.Location {
+	found, err := r.Resolver.Disk.Follow(abs)
+	if err != nil || found.Kind != ir.File {
+		return nil
+	}
+	at := b.Locate(found.Abs)
+	return &at
+}
+
+func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
+	b := &ir.Bindings{Workspace: r.Resolver.Root, External: r.external[t.Name]}
+	if t.Home == ir.HomePrivate && r.State != "" {
+		b.Home = filepath.ToSlash(r.State.Home(t.Name))
+	}
+	return b
+}
+
+// hostBase returns the base at the places where this host keeps it. What the host
+// lacks is left out, but for denials: what is missing today may appear tomorrow.
+func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
+	if rules, ok := r.base[name]; ok {
+		return rules
+	}
+	var out []ir.FSRule
+	seen := map[ir.Location]bool{}
+	for _, rule := range ir.BaseRules(name, HostPlatform()) {
+		abs := rule.At.String()
+		if HostPlatform() == ir.Windows {
+			abs = filepath.ToSlash(expandWindows(rule.At.Path))
+		}
+		found, err := r.Resolver.Disk.Follow(abs)
+		if err != nil || found.Kind == ir.Absent && rule.Caps != 0 {
+			continue
+		}
+		rule.At = ir.Sys(strings.TrimPrefix(found.Abs, "/"))
+		if !seen[rule.At] {
+			seen[rule.At] = true
+			out = append(out, rule)
+		}
+	}
+	if r.base == nil {
+		r.base = map[ir.BaseName][]ir.FSRule{}
+	}
+	r.base[name] = out
+	return out
+}
+
+// expandWindows replaces the variables in which the Windows base is written.
+func expandWindows(p string) string {
+	return os.Expand(p, os.Getenv)
+}
+
+// Lookup returns how a tool's programs are found: a path relative to the workspace
+// as it is, a bare name in the PATH that the policy forwards.
+func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
+	path := DefaultPath
+	view := ir.EnvView(t.Env, t.Home, HostPlatform())
+	if env, ok := os.LookupEnv("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
+		path = env
+	}
+	return func(name string) (string, bool) {
+		if filepath.IsAbs(name) {
+			return filepath.ToSlash(name), true
+		}
+		if strings.Contains(name, "/") {
+			return r.Resolver.Root + "/" + name, true
+		}
+		for _, dir := range filepath.SplitList(path) {
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(r.Resolver.Root, dir)
+			}
+			abs := filepath.ToSlash(filepath.Join(dir, name))
+			if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
+				return abs, true
+			}
+		}
+		return "", false
+	}
+}
+
+func executable(m os.FileMode) bool { return runtime.GOOS == "windows" || m&0o111 != 0 }
+
+// locatePrograms finds the files of the listed programs on this host.
+func (c *compilation) locatePrograms(t *ir.Tool) {
+	if !c.opts.Resolve || t.Commands == nil {
+		return
+	}
+	lookup := c.res.Lookup(t)
+	bindings := c.res.bindings(t)
+	files := map[ir.Location]*ir.CommandRule{}
+	for i := range t.Commands.Rules {
+		r := &t.Commands.Rules[i]
+		warn := func(code diag.Code, label string) {
+			d := diag.New(code, r.Origin.Pos, len(r.Program))
+			d.Path, d.Label = r.Origin.Path, label
+			c.findings.Add(d)
+		}
+		abs, ok := lookup(r.Program)
+		found, err := c.res.Resolver.Disk.Follow(abs)
+		if !ok || err != nil || found.Kind != ir.File {
+			warn(diag.ProgramMissing, r.Program+" is not in the tool's PATH")
+			continue
+		}
+		at := bindings.Locate(found.Abs)
+		r.File = &at
+		if other := files[at]; other != nil {
+			warn(diag.SameProgram, r.Program+" and "+other.Program+" are "+found.Abs)
+		}
+		files[at] = r
+	}
+}

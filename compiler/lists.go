@@ -1,0 +1,177 @@
+package compiler
+
+import (
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/merge"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// written is an item of a list as some layer wrote it.
+type written interface {
+	// value is what was written; two items are equal if their values say the same.
+	value() *source.Value
+}
+
+// mergeList reads one layer's list, in either written form, and merges it over
+// list. winner, where order matters, names what an item competes for: among items
+// with the same winner the last one decides.
+func mergeList[T written](
+	s scope, e *source.Entry, list *merge.List[T],
+	read func(scope, *source.Value) (T, bool), winner func(T) string,
+) {
+	next, ok := readList(s, e.Value, read)
+	if !ok {
+		return
+	}
+	merged, drops := merge.Over(*list, next, func(item T) string { return item.value().Key() })
+	*list = merged
+	if winner == nil {
+		return
+	}
+	for _, d := range drops {
+		warnDrop(s, d, winner)
+	}
+}
+
+// readList reads a plain array or { strategy = …, value = […], … }.
+func readList[T written](
+	s scope, v *source.Value, read func(scope, *source.Value) (T, bool),
+) (merge.List[T], bool) {
+	var out merge.List[T]
+	switch v.Kind {
+	case source.ArrayKind:
+		out.After = readItems(s, v, read)
+		return out, true
+	case source.TableKind:
+		return readWrapped(s, v, read)
+	default:
+		s.expect(v, `an array, or a table with "value" and "strategy"`)
+		return out, false
+	}
+}
+
+func readItems[T written](s scope, v *source.Value, read func(scope, *source.Value) (T, bool)) []T {
+	var out []T
+	for i, item := range v.Array {
+		if x, ok := read(s.item(i), item); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func readWrapped[T written](
+	s scope, v *source.Value, read func(scope, *source.Value) (T, bool),
+) (merge.List[T], bool) {
+	var out merge.List[T]
+	s.known(v.Table, "a list", "strategy", "value", "dedup", "discard_when_merged")
+	value := v.Table.Get("value")
+	if value == nil {
+		s.missing(v, "a list", "value")
+		return out, false
+	}
+	if value.Kind != source.ArrayKind {
+		s.key("value").expect(value, source.ArrayKind.String())
+		return out, false
+	}
+	items := readItems(s.key("value"), value, read)
+	out.After = items
+	if e := v.Table.Entry("strategy"); e != nil {
+		word, _ := s.key("strategy").oneOf(e.Value, "append", "prepend", "replace")
+		out.Stated = true
+		switch word {
+		case "prepend":
+			out.Before, out.After = items, nil
+		case "replace":
+			out.Replace = true
+			if len(value.Array) == 0 {
+				f := s.report(diag.ReplaceEmpty, e.Value, "found an empty value, which would leave no rule at all")
+				f.Hint = "write a rule that denies, or drop the list to get the default"
+			}
+		}
+	}
+	out.Dedup = s.dedup(v.Table)
+	if e := v.Table.Entry("discard_when_merged"); e != nil {
+		out.Default = s.key(e.Key).boolean(e.Value)
+	}
+	return out, true
+}
+
+// dedup reads true, false or "inherit".
+func (s scope) dedup(t *source.Table) merge.Tri {
+	e := t.Entry("dedup")
+	if e == nil {
+		return merge.Unset
+	}
+	in := s.key("dedup")
+	switch {
+	case e.Value.Kind == source.BoolKind && e.Value.Bool:
+		return merge.On
+	case e.Value.Kind == source.BoolKind:
+		return merge.Off
+	case e.Value.Kind == source.StringKind:
+		in.oneOf(e.Value, "inherit")
+	default:
+		in.expect(e.Value, `true, false or "inherit"`)
+	}
+	return merge.Unset
+}
+
+// warnDrop warns when the duplicate that went would have won against something
+// that stands between it and the item that it equals.
+func warnDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
+	mine, key := winner(d.Item), d.Item.value().Key()
+	for _, between := range d.List[d.Kept+1 : d.Index] {
+		if winner(between) != mine || between.value().Key() == key {
+			continue
+		}
+		f := s.report(diag.DedupChanges, d.Item.value(), "this rule would have won as the later one")
+		f.Related = []diag.Related{
+			{At: d.List[d.Kept].value().At, Note: "the equal rule that is kept"},
+			{At: between.value().At, Note: "wins instead"},
+		}
+		f.Hint = "drop dedup, or remove one of the rules"
+		return
+	}
+}
+
+// textDraft is an item that is a string.
+type textDraft struct {
+	v      *source.Value
+	text   string
+	origin ir.Origin
+}
+
+func (d *textDraft) value() *source.Value { return d.v }
+
+func (s scope) sensitivePath(v *source.Value) (*textDraft, bool) {
+	text, ok := s.str(v)
+	if !ok {
+		return nil, false
+	}
+	if text == "" {
+		s.report(diag.BadValue, v, "found an empty pattern")
+		return nil, false
+	}
+	return &textDraft{v, text, s.origin(v.At)}, true
+}
+
+func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
+	text, ok := s.str(v)
+	if !ok {
+		return nil, false
+	}
+	var names []string
+	for _, a := range ir.Acceptable {
+		if a.Name == text {
+			return &textDraft{v, text, s.origin(v.At)}, true
+		}
+		names = append(names, a.Name)
+	}
+	f := s.report(diag.UnknownAccept, v, `found "`+text+`"`)
+	if f.Hint = DidYouMean(text, names); f.Hint == "" {
+		f.Hint = "accessc explain --ledger lists the cells of a tool and their names"
+	}
+	return nil, false
+}

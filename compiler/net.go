@@ -1,0 +1,141 @@
+package compiler
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// netDraft is a net rule; nothing of it depends on the host.
+type netDraft struct {
+	v    *source.Value
+	rule ir.NetRule
+}
+
+func (d *netDraft) value() *source.Value { return d.v }
+
+func netWinner(d *netDraft) string { return d.rule.Subject() }
+
+func (s scope) netRule(v *source.Value) (*netDraft, bool) {
+	t := s.table(v)
+	if t == nil {
+		return nil, false
+	}
+	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "allow")
+	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		s.key(e.Key).netField(&d.rule, e)
+		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
+	}
+	sortLeaves(d.rule.Leaves)
+	if t.Get("host") == nil {
+		s.missing(v, "a net rule", "host")
+	}
+	if e := t.Entry("scheme"); e != nil && d.rule.Scheme != "" && ir.DefaultPort(d.rule.Scheme) == 0 && t.Get("port") == nil {
+		f := s.key("scheme").report(diag.BadNetField, e.Value, "found a scheme without a default port and no port: nothing matches")
+		f.Hint = "add port = …"
+	}
+	return d, d.rule.Host.Kind != 0
+}
+
+func (s scope) netField(r *ir.NetRule, e *source.Entry) {
+	switch e.Key {
+	case "host":
+		if text, ok := s.str(e.Value); ok {
+			host, err := resolve.HostPattern(text)
+			if err != nil {
+				s.report(diag.BadHost, e.Value, err.Error())
+			}
+			r.Host, r.Written = host, text
+		}
+	case "scheme":
+		if text, ok := s.str(e.Value); ok {
+			scheme, err := resolve.Scheme(text)
+			if err != nil {
+				s.report(diag.BadNetField, e.Value, err.Error())
+			}
+			r.Scheme = scheme
+		}
+	case "port":
+		if n, ok := s.integer(e.Value); ok {
+			if n < 1 || n > 65535 {
+				s.report(diag.BadNetField, e.Value, fmt.Sprintf("found %d, expected 1 to 65535", n))
+				return
+			}
+			r.Port = uint16(n)
+		}
+	case "path_prefix":
+		if text, ok := s.str(e.Value); ok {
+			segs, err := resolve.PathPrefix(text)
+			if err != nil {
+				s.report(diag.BadNetField, e.Value, err.Error())
+			}
+			r.Path = segs
+		}
+	case "allow":
+		r.Allow = s.boolean(e.Value)
+	}
+}
+
+func (c *compilation) finishNet(t *ir.Tool, d *draft) {
+	if d.net.Absent() {
+		return
+	}
+	t.Declared.Net = true
+	t.Net = nil
+	for _, r := range d.net.Items() {
+		t.Net = append(t.Net, r.rule)
+	}
+	c.lintNet(t)
+}
+
+// lintNet warns about pairs of equal specificity, one allowing and one denying,
+// that some target matches both of. Such pairs share a host, and their paths lie
+// on one line and differ by at most the two other things that count.
+func (c *compilation) lintNet(t *ir.Tool) {
+	// at holds the rules of a path, under those of the paths below it.
+	at, under := map[string][]*ir.NetRule{}, map[string][]*ir.NetRule{}
+	for i := range t.Net {
+		r := &t.Net[i]
+		whole := len(r.Path)
+		for n := max(whole-2, 0); n <= whole; n++ {
+			c.compareNet(at[netKey(r, n)], r)
+			if n < whole {
+				remember(under, netKey(r, n), r)
+			}
+		}
+		c.compareNet(under[netKey(r, whole)], r)
+		remember(at, netKey(r, whole), r)
+	}
+}
+
+// remember keeps the latest few rules of a key: a lint that names one pair of a
+// hundred thousand equal rules is as good as one that names all.
+func remember(m map[string][]*ir.NetRule, key string, r *ir.NetRule) {
+	const few = 8
+	list := append(m[key], r)
+	m[key] = list[max(len(list)-few, 0):]
+}
+
+func netKey(r *ir.NetRule, segments int) string {
+	return r.Host.String() + " " + strconv.Itoa(segments) + " " + strings.Join(r.Path[:segments], "/")
+}
+
+func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
+	for _, before := range earlier {
+		if before.Allow == after.Allow || !before.Ties(after) {
+			continue
+		}
+		verb := "denied"
+		if after.Allow {
+			verb = "allowed"
+		}
+		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin), "what both match is "+verb+" because this rule is later")
+	}
+}

@@ -1,0 +1,180 @@
+package compiler
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+)
+
+// scope is a place in the configuration while it is read: the path that leads to
+// it and the layer that says it.
+type scope struct {
+	c     *compilation
+	layer ir.Layer
+	path  string
+}
+
+func (s scope) key(k string) scope {
+	s.path += "." + quoteKey(k)
+	return s
+}
+
+func (s scope) item(i int) scope {
+	s.path += "[" + strconv.Itoa(i) + "]"
+	return s
+}
+
+func (s scope) report(code diag.Code, v *source.Value, label string) *diag.Diagnostic {
+	return s.c.report(code, s.path, v, label)
+}
+
+func (s scope) origin(at ir.Pos) ir.Origin { return ir.Origin{Layer: s.layer, Pos: at, Path: s.path} }
+
+// expect reports a value of the wrong type.
+func (s scope) expect(v *source.Value, want string) {
+	s.report(diag.WrongType, v, "found "+v.Kind.String()+", expected "+want)
+}
+
+func (s scope) table(v *source.Value) *source.Table {
+	if v.Kind != source.TableKind {
+		s.expect(v, source.TableKind.String())
+		return nil
+	}
+	return v.Table
+}
+
+func (s scope) str(v *source.Value) (string, bool) {
+	if v.Kind != source.StringKind {
+		s.expect(v, source.StringKind.String())
+		return "", false
+	}
+	return v.Text, true
+}
+
+func (s scope) boolean(v *source.Value) bool {
+	if v.Kind != source.BoolKind {
+		s.expect(v, source.BoolKind.String())
+		return false
+	}
+	return v.Bool
+}
+
+func (s scope) integer(v *source.Value) (int64, bool) {
+	if v.Kind != source.IntegerKind {
+		s.expect(v, source.IntegerKind.String())
+		return 0, false
+	}
+	return v.Int, true
+}
+
+// strs reads an array of strings and leaves out what is none.
+func (s scope) strs(v *source.Value) []string {
+	if v.Kind != source.ArrayKind {
+		s.expect(v, "an array of strings")
+		return nil
+	}
+	var out []string
+	for i, item := range v.Array {
+		if text, ok := s.item(i).str(item); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// oneOf reads a string that must be one of a few words.
+func (s scope) oneOf(v *source.Value, words ...string) (string, bool) {
+	text, ok := s.str(v)
+	if !ok {
+		return "", false
+	}
+	if !slices.Contains(words, text) {
+		d := s.report(diag.BadValue, v, `found "`+text+`", expected `+listing(words))
+		d.Hint = DidYouMean(text, words)
+		return "", false
+	}
+	return text, true
+}
+
+// known reports every key of a table that is not among those that exist. what
+// names the table, such as "an fs rule".
+func (s scope) known(t *source.Table, what string, keys ...string) {
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		if slices.Contains(keys, e.Key) {
+			continue
+		}
+		d := diag.New(diag.UnknownKey, e.At, e.Span)
+		d.Message = "unknown key in " + what
+		d.Path, d.Label = s.path, `found "`+e.Key+`", expected `+listing(keys)
+		d.Hint = DidYouMean(e.Key, keys)
+		s.c.findings.Add(d)
+	}
+}
+
+// missing reports a table that lacks a required key.
+func (s scope) missing(v *source.Value, what, key string) {
+	d := s.report(diag.MissingField, v, "found "+what+" without "+key)
+	d.Hint = "add " + key + " = …"
+}
+
+func listing(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of " + strings.Join(words, ", ")
+}
+
+// DidYouMean suggests the nearest word, if one is near.
+func DidYouMean(found string, words []string) string {
+	best, least := "", 3
+	for _, w := range words {
+		if d := distance(strings.ToLower(found), w); d < least && d < len(w) {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return `did you mean "` + best + `"?`
+}
+
+// distance is the optimal string alignment distance: insertions, deletions,
+// substitutions and swaps of neighbours.
+func distance(a, b string) int {
+	prev2, prev := []int(nil), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev = prev, row
+	}
+	return prev[len(b)]
+}
+
+// quoteKey writes a key the way it stands in a dotted key.
+func quoteKey(k string) string {
+	bare := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+	}
+	if k != "" && !strings.ContainsFunc(k, func(r rune) bool { return !bare(r) }) {
+		return k
+	}
+	return strconv.Quote(k)
+}
