@@ -1,0 +1,87 @@
+// Package backends is the contract between the model and the systems: a backend
+// turns a tool's policy and the facts of a target into one artifact and into the
+// ledger that says, per rule and capability, how that system holds it.
+//
+// A backend is a pure function. It reads no disk and asks no host, so every target
+// can be compiled, reviewed and tested anywhere. What a target cannot express is a
+// ledger row or a refusal that names the rule; nothing is dropped in silence. The
+// list of backends is in package registry.
+package backends
+
+import "github.com/accessc/accessc/ir"
+
+// Form says whether an artifact is for everybody or for one host.
+//
+//sumtype:decl
+type Form uint8
+
+// The forms.
+const (
+	// Portable artifacts name roots by symbol and hold no path of a user; they are
+	// committed and reviewed.
+	Portable Form = iota + 1
+	// Resolved artifacts hold absolute canonical paths; they are what runs.
+	Resolved
+)
+
+// String returns the word that artifacts use.
+func (f Form) String() string {
+	switch f {
+	case Portable:
+		return "portable"
+	case Resolved:
+		return "resolved"
+	default:
+		return "none"
+	}
+}
+
+// Target is what a backend compiles for.
+type Target struct {
+	Form Form
+	// Facts describe the host of a resolved artifact and are zero for a portable one.
+	Facts ir.Facts
+	// Context is the text of the tool's Context; empty in a portable artifact.
+	Context string
+}
+
+// Place writes a location for the target: absolute where it is bound, with the
+// root's symbol otherwise.
+func (t Target) Place(l ir.Location) string {
+	if t.Form == Resolved && t.Facts.Bindings != nil {
+		if abs, ok := t.Facts.Bindings.Path(l); ok {
+			return abs
+		}
+	}
+	return l.String()
+}
+
+// Output is what a backend yields for one tool.
+type Output struct {
+	// Data is the artifact, nil when the backend refused.
+	Data   []byte
+	Ledger ir.Ledger
+	// Refusals are rules that cannot be written for the target at all.
+	Refusals []Refusal
+}
+
+// Refusal is a rule that a target cannot express even coarsely. Rule is nil when
+// the policy as a whole is refused.
+type Refusal struct {
+	Rule ir.Rule
+	// TooMany distinguishes a policy over the target's size from one rule's form.
+	TooMany bool
+	Why     string
+}
+
+// Backend compiles policies for one system.
+type Backend interface {
+	// Name is what --target takes.
+	Name() string
+	// File is the artifact's file name.
+	File() string
+	// Platform is the system; zero for artifacts that are for every system.
+	Platform() ir.Platform
+	// Compile is a pure function of its arguments.
+	Compile(t *ir.Tool, target Target) (Output, error)
+}
