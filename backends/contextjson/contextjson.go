@@ -1,0 +1,183 @@
+// Package contextjson compiles a policy into the Context that cooperating tools
+// read: the root, and the finalized rules in the order in which ties are decided.
+//
+// The Context restricts nothing by itself; every cell of its ledger is cooperative.
+// Consumers exist that read an empty list as "unrestricted". So a list that denies
+// everything is never empty: it holds one rule that matches everything or nothing
+// and grants nothing.
+package contextjson
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Context is the document. Its field names are a wire format that others read.
+type Context struct {
+	Root   string  `json:"root"`
+	Action string  `json:"action"`
+	Tool   string  `json:"tool"`
+	Access *Access `json:"access"`
+}
+
+// Access is the finalized policy. A null in its place means that the tool runs
+// without any sandbox; this package never writes one.
+type Access struct {
+	Base     Base                `json:"base"`
+	FS       []FSRule            `json:"fs"`
+	Net      []NetRule           `json:"net"`
+	Env      []EnvRule           `json:"env"`
+	Commands map[string]*Command `json:"commands"`
+}
+
+// Base names what is granted outside of the workspace.
+type Base struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+}
+
+// FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for
+// the root itself.
+type FSRule struct {
+	LexicalPath    string  `json:"lexical_path"`
+	External       bool    `json:"external"`
+	ApprovedTarget *string `json:"approved_target"`
+	Read           bool    `json:"read"`
+	Create         bool    `json:"create"`
+	Update         bool    `json:"update"`
+	Delete         bool    `json:"delete"`
+	Execute        bool    `json:"execute"`
+}
+
+// NetRule is one network rule.
+type NetRule struct {
+	Host       string  `json:"host"`
+	Scheme     *string `json:"scheme,omitempty"`
+	Port       *uint16 `json:"port,omitempty"`
+	PathPrefix *string `json:"path_prefix,omitempty"`
+	Allow      bool    `json:"allow"`
+}
+
+// EnvRule is one environment rule; the name of a prefix ends in "*".
+type EnvRule struct {
+	Name string `json:"name"`
+	Read bool   `json:"read"`
+}
+
+// Command is one program. A null list of args means any arguments, a null list of
+// envs all of the tool's variables.
+type Command struct {
+	Args [][]string `json:"args"`
+	Envs []string   `json:"envs"`
+}
+
+// The sentinels stand for "everything is denied".
+var (
+	denyFS  = FSRule{}
+	denyNet = NetRule{Host: "invalid"}
+	denyEnv = EnvRule{Name: "_"}
+)
+
+// Backend implements backends.Backend.
+type Backend struct{}
+
+// Name implements backends.Backend.
+func (Backend) Name() string { return "context" }
+
+// File implements backends.Backend.
+func (Backend) File() string { return "context.json" }
+
+// Platform implements backends.Backend: the Context is for every system.
+func (Backend) Platform() ir.Platform { return 0 }
+
+// Compile implements backends.Backend.
+func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
+	data, err := backends.JSON(build(t, target))
+	return backends.Output{Data: data, Ledger: ledger(t)}, err
+}
+
+func build(t *ir.Tool, target backends.Target) Context {
+	a := &Access{Base: Base{t.Base.String(), ir.BaseVersion}, FS: []FSRule{}, Net: []NetRule{}, Env: []EnvRule{}}
+	for i := range t.FS {
+		a.FS = append(a.FS, fsRule(&t.FS[i], target))
+	}
+	for i := range t.Net {
+		a.Net = append(a.Net, netRule(&t.Net[i]))
+	}
+	for i := range t.Env {
+		a.Env = append(a.Env, EnvRule{t.Env[i].Subject(), t.Env[i].Read})
+	}
+	if t.Commands != nil {
+		a.Commands = map[string]*Command{}
+		for i := range t.Commands.Rules {
+			a.Commands[t.Commands.Rules[i].Program] = command(&t.Commands.Rules[i])
+		}
+	}
+	a.seal()
+	return Context{Root: target.Place(ir.In("")), Action: "run", Tool: t.Name, Access: a}
+}
+
+// seal puts the sentinels into lists that would be read as unrestricted.
+func (a *Access) seal() {
+	if len(a.FS) == 0 {
+		a.FS = append(a.FS, denyFS)
+	}
+	if len(a.Net) == 0 {
+		a.Net = append(a.Net, denyNet)
+	}
+	if len(a.Env) == 0 {
+		a.Env = append(a.Env, denyEnv)
+	}
+}
+
+func fsRule(r *ir.FSRule, target backends.Target) FSRule {
+	out := FSRule{
+		LexicalPath: r.At.Path, External: r.External,
+		Read: r.Caps.Has(ir.Read), Create: r.Caps.Has(ir.Create), Update: r.Caps.Has(ir.Update),
+		Delete: r.Caps.Has(ir.Delete), Execute: r.Caps.Has(ir.Execute),
+	}
+	if r.External {
+		out.LexicalPath = r.At.Root.Name
+		place := target.Place(r.At)
+		out.ApprovedTarget = &place
+	}
+	return out
+}
+
+func netRule(r *ir.NetRule) NetRule {
+	out := NetRule{Host: r.Host.String(), Allow: r.Allow}
+	if r.Scheme != "" {
+		out.Scheme = &r.Scheme
+	}
+	if r.Port != 0 {
+		out.Port = &r.Port
+	}
+	if len(r.Path) > 0 {
+		prefix := ""
+		for _, seg := range r.Path {
+			prefix += "/" + seg
+		}
+		out.PathPrefix = &prefix
+	}
+	return out
+}
+
+func command(r *ir.CommandRule) *Command {
+	c := &Command{}
+	if !r.AnyArgs {
+		c.Args = [][]string{}
+		for _, p := range r.Args {
+			words := slices.Concat([]string{}, p.Words)
+			if p.Rest {
+				words = append(words, "**")
+			}
+			c.Args = append(c.Args, words)
+		}
+	}
+	if !r.AllEnvs {
+		c.Envs = slices.Concat([]string{}, r.Envs)
+	}
+	return c
+}

@@ -1,0 +1,142 @@
+package contextjson_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+func emit(t interface{ Fatal(...any) }, tool *ir.Tool, target backends.Target) string {
+	out, err := contextjson.Backend{}.Compile(tool, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out.Data)
+}
+
+func drawTool(t *rapid.T) *ir.Tool {
+	tool := irtest.Tool(t, irtest.Plain, 5)
+	hosts := []ir.Host{
+		{Kind: ir.HostAny}, {Kind: ir.HostName, Name: "a.com"}, {Kind: ir.HostSuffix, Name: "a.com"},
+		{Kind: ir.HostAddr, Addr: netip.MustParseAddr("10.0.0.5")}, {Kind: ir.HostAddr, Addr: netip.MustParseAddr("::1")},
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "net") {
+		tool.Net = append(tool.Net, ir.NetRule{
+			Host: rapid.SampledFrom(hosts).Draw(t, "host"), Scheme: rapid.SampledFrom([]string{"", "https"}).Draw(t, "scheme"),
+			Port: rapid.SampledFrom([]uint16{0, 443}).Draw(t, "port"), Allow: rapid.Bool().Draw(t, "allow"),
+			Path: rapid.SampledFrom([][]string{nil, {"p"}, {"p", "q"}}).Draw(t, "prefix"),
+		})
+	}
+	tool.Env = nil
+	for range rapid.IntRange(0, 3).Draw(t, "env") {
+		tool.Env = append(tool.Env, ir.EnvRule{
+			Name: rapid.SampledFrom([]string{"", "A", "AB"}).Draw(t, "name"), Prefix: rapid.Bool().Draw(t, "prefix"),
+			Read: rapid.Bool().Draw(t, "read"),
+		})
+	}
+	return tool
+}
+
+// TestContextAgainstPolicy: a tool that reads its Context and asks comes to the
+// answers of the policy, for files, hosts and variables.
+func TestContextAgainstPolicy(t *testing.T) {
+	const per = 40
+	irtest.Check(t, 2500, per, func(rt *rapid.T) {
+		tool := drawTool(rt)
+		back, err := contextjson.Read([]byte(emit(rt, tool, backends.Target{Form: backends.Portable})))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		policy, context := ir.NewView(tool, ir.Linux, ir.Facts{}), ir.NewView(back, ir.Linux, ir.Facts{})
+		for range per {
+			op := drawOperation(rt)
+			if got, want := context.Decide(op).Allowed(), policy.Decide(op).Allowed(); got != want {
+				rt.Fatalf("%+v: the Context says %v, the policy %v", op, got, want)
+			}
+		}
+	})
+}
+
+func drawOperation(t *rapid.T) ir.Operation {
+	switch rapid.IntRange(0, 2).Draw(t, "operation") {
+	case 0:
+		return ir.Forward{Name: rapid.SampledFrom([]string{"A", "AB", "ABC", "LD_X", "HOME", "_"}).Draw(t, "name")}
+	case 1:
+		hosts := []ir.Host{
+			{Kind: ir.HostName, Name: "a.com"}, {Kind: ir.HostName, Name: "x.a.com"}, {Kind: ir.HostName, Name: "invalid"},
+			{Kind: ir.HostAddr, Addr: netip.MustParseAddr("10.0.0.5")}, {Kind: ir.HostAddr, Addr: netip.MustParseAddr("::1")},
+		}
+		return ir.Connect{To: ir.Endpoint{
+			Scheme: rapid.SampledFrom([]string{"https", "http"}).Draw(t, "scheme"), Host: rapid.SampledFrom(hosts).Draw(t, "host"),
+			Port: rapid.SampledFrom([]uint16{80, 443}).Draw(t, "port"), Path: rapid.SampledFrom([][]string{nil, {"p"}, {"p", "q", "r"}}).Draw(t, "path"),
+		}}
+	default:
+		return ir.Access{
+			Cap: rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "cap"), On: ir.Direct(ir.In(irtest.Path(t, irtest.Plain, 3))),
+		}
+	}
+}
+
+// TestSentinels: a list that denies everything is never empty, since there are
+// consumers that read an empty list as unrestricted.
+func TestSentinels(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS, tool.Net, tool.Env = nil, nil, nil
+	text := emit(t, tool, backends.Target{Form: backends.Portable})
+	for _, want := range []string{`"lexical_path": "", "external": false`, `{"host": "invalid", "allow": false}`, `{"name": "_", "read": false}`} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	back, err := contextjson.Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := ir.NewView(back, ir.Linux, ir.Facts{})
+	for _, op := range []ir.Operation{
+		ir.Access{Cap: ir.Read, On: ir.Direct(ir.In("a"))}, ir.Forward{Name: "PATH"},
+		ir.Connect{To: ir.Endpoint{Scheme: "https", Port: 443, Host: ir.Host{Kind: ir.HostName, Name: "a.com"}}},
+	} {
+		if v.Decide(op).Allowed() {
+			t.Errorf("%+v is allowed", op)
+		}
+	}
+}
+
+// TestExternal: the link stays lexical; where it leads is a symbol in what is shared,
+// and a path on one host.
+func TestExternal(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{{At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "vendor/x"}}, External: true, Caps: ir.Caps(ir.Read)}}
+	portable := emit(t, tool, backends.Target{Form: backends.Portable})
+	resolved := emit(t, tool, backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{
+		Workspace: "/w", External: map[string]string{"vendor/x": "/ext/x"},
+	}}})
+	if !strings.Contains(portable, `"approved_target": "${external:vendor/x}"`) || !strings.Contains(portable, `"root": "${workspace}"`) {
+		t.Errorf("portable:\n%s", portable)
+	}
+	if !strings.Contains(resolved, `"approved_target": "/ext/x"`) || !strings.Contains(resolved, `"root": "/w"`) {
+		t.Errorf("resolved:\n%s", resolved)
+	}
+}
+
+// FuzzRead: no panic, whatever a host hands to a tool.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(emit(f, ir.NewTool("t"), backends.Target{Form: backends.Portable})))
+	f.Add([]byte(`{"access":null}`))
+	f.Add([]byte(`{"access":{"base":{"name":"none","version":1},"commands":{"x":null}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tool, err := contextjson.Read(data)
+		if err != nil || tool == nil {
+			return
+		}
+		ir.NewView(tool, ir.Linux, ir.Facts{}).Decide(ir.Access{Cap: ir.Read, On: ir.Direct(ir.In("a"))})
+	})
+}

@@ -1,0 +1,112 @@
+package contextjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// ErrContext is what every refusal of a Context wraps.
+var ErrContext = errors.New("not a usable Context")
+
+// Read turns the text of a Context back into rules that ir.Decide evaluates, the
+// way a cooperating tool does. A null access yields nil.
+func Read(data []byte) (*ir.Tool, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	var c Context
+	if err := dec.Decode(&c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrContext, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: data after the document", ErrContext)
+	}
+	if c.Access == nil {
+		return nil, nil
+	}
+	t := &ir.Tool{Name: c.Tool, Home: ir.HomePrivate}
+	var ok bool
+	if t.Base, ok = ir.ParseBase(c.Access.Base.Name); !ok || c.Access.Base.Version != ir.BaseVersion {
+		return nil, fmt.Errorf("%w: base %s, version %d", ErrContext, c.Access.Base.Name, c.Access.Base.Version)
+	}
+	for _, r := range c.Access.FS {
+		t.FS = append(t.FS, r.rule())
+	}
+	for _, r := range c.Access.Net {
+		t.Net = append(t.Net, r.rule())
+	}
+	for _, r := range c.Access.Env {
+		name, prefix := strings.CutSuffix(r.Name, "*")
+		t.Env = append(t.Env, ir.EnvRule{Name: name, Prefix: prefix, Read: r.Read})
+	}
+	if c.Access.Commands != nil {
+		t.Commands = &ir.CommandSet{}
+		for program, r := range c.Access.Commands {
+			if r == nil {
+				return nil, fmt.Errorf("%w: the program %q has no rule", ErrContext, program)
+			}
+			t.Commands.Rules = append(t.Commands.Rules, r.rule(program))
+		}
+	}
+	return t, nil
+}
+
+func (r FSRule) rule() ir.FSRule {
+	out := ir.FSRule{At: ir.In(r.LexicalPath), External: r.External}
+	if r.External {
+		out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: r.LexicalPath}}
+	}
+	for c, granted := range map[ir.Capability]bool{
+		ir.Read: r.Read, ir.Create: r.Create, ir.Update: r.Update, ir.Delete: r.Delete, ir.Execute: r.Execute,
+	} {
+		if granted {
+			out.Caps = out.Caps.With(c)
+		}
+	}
+	return out
+}
+
+func (r NetRule) rule() ir.NetRule {
+	out := ir.NetRule{Host: host(r.Host), Allow: r.Allow}
+	if r.Scheme != nil {
+		out.Scheme = *r.Scheme
+	}
+	if r.Port != nil {
+		out.Port = *r.Port
+	}
+	if r.PathPrefix != nil {
+		out.Path = strings.Split(strings.TrimPrefix(*r.PathPrefix, "/"), "/")
+	}
+	return out
+}
+
+// host reads a host that is canonical already.
+func host(s string) ir.Host {
+	if s == "*" {
+		return ir.Host{Kind: ir.HostAny}
+	}
+	if name, ok := strings.CutPrefix(s, "*."); ok {
+		return ir.Host{Kind: ir.HostSuffix, Name: name}
+	}
+	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return ir.Host{Kind: ir.HostAddr, Addr: a}
+	}
+	return ir.Host{Kind: ir.HostName, Name: s}
+}
+
+func (c *Command) rule(program string) ir.CommandRule {
+	out := ir.CommandRule{Program: program, AnyArgs: c.Args == nil, Envs: c.Envs, AllEnvs: c.Envs == nil}
+	for _, words := range c.Args {
+		p := ir.ArgPattern{Words: words}
+		if n := len(words); n > 0 && words[n-1] == "**" {
+			p.Words, p.Rest = words[:n-1], true
+		}
+		out.Args = append(out.Args, p)
+	}
+	return out
+}
