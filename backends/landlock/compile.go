@@ -1,0 +1,99 @@
+package landlock
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Backend implements backends.Backend.
+type Backend struct{}
+
+// Name implements backends.Backend.
+func (Backend) Name() string { return "landlock" }
+
+// File implements backends.Backend.
+func (Backend) File() string { return "landlock.json" }
+
+// Platform implements backends.Backend.
+func (Backend) Platform() ir.Platform { return ir.Linux }
+
+// Compile implements backends.Backend.
+func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
+	spec, ledger := Build(t, target)
+	data, err := backends.JSON(spec)
+	return backends.Output{Data: data, Ledger: ledger}, err
+}
+
+// Build compiles a tool to the value that the artifact is the text of.
+func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger) {
+	f := newFloor(ir.NewView(t, ir.Linux, target.Facts))
+	ledger := f.ledger()
+	s := &Spec{
+		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name,
+		Workspace: target.Place(ir.In("")), Context: target.Context,
+		Levels: Levels(), Paths: f.paths(target), Programs: programs(t, target), Ports: ports(t),
+		Filter: f.filter(), Needs: needs(ledger), Environment: []Variable{},
+	}
+	if t.Home == ir.HomePrivate {
+		s.Home = target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
+	}
+	if c := t.Command; c != nil {
+		s.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
+	}
+	for _, r := range t.Env {
+		s.Environment = append(s.Environment, Variable{r.Name, r.Prefix, r.Read})
+	}
+	for _, l := range t.Limits {
+		s.Limits = append(s.Limits, Limit{l.Kind.String(), l.Value})
+	}
+	for _, a := range t.Accept {
+		s.Accept = append(s.Accept, a.Name)
+	}
+	return s, ledger
+}
+
+func programs(t *ir.Tool, target backends.Target) []Program {
+	if t.Commands == nil {
+		return nil
+	}
+	out := []Program{}
+	if own := target.Facts.Program; own != nil {
+		out = append(out, Program{File: target.Place(*own)})
+	}
+	for _, r := range t.Commands.Rules {
+		p := Program{Name: r.Program}
+		if r.File != nil {
+			p.File = target.Place(*r.File)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// ports lists the TCP ports that rules about hosts would open if that were
+// accepted: the default port of the scheme where a rule names none.
+func ports(t *ir.Tool) []Port {
+	var out []Port
+	add := func(n uint16) {
+		if n != 0 && !slices.ContainsFunc(out, func(p Port) bool { return p.Port == n }) {
+			out = append(out, Port{n, []Right{ConnectTCP}, "net.host"})
+		}
+	}
+	for i := range t.Net {
+		r := &t.Net[i]
+		switch {
+		case !r.Allow || literal(r):
+		case r.Port != 0:
+			add(r.Port)
+		case r.Scheme != "":
+			add(ir.DefaultPort(r.Scheme))
+		default:
+			add(80)
+			add(443)
+		}
+	}
+	slices.SortFunc(out, func(a, b Port) int { return int(a.Port) - int(b.Port) })
+	return out
+}

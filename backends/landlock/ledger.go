@@ -1,0 +1,348 @@
+package landlock
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// The reasons of the ledger. Each is one sentence part that a reviewer can check.
+const (
+	whyNoLandlock = "this kernel has no Landlock"
+	whySpine      = "Landlock cannot take a right away below a directory, so what appears directly in a directory that " +
+		"holds an exception is outside of the ruleset"
+	whySpineExec = "what appears directly in a directory that holds an exception starts only after the next start of the tool"
+	whyBase      = "what appears in /etc after the start, the listing of /etc itself and /proc of child processes are refused"
+	whyFill      = "Landlock lets an empty file be made here, but not be filled"
+	whyReplace   = "with delete, Landlock would let a rename replace files, which needs update"
+	whySelf      = "the path itself is created and deleted by the rights of its parent, where another rule governs"
+	whyTruncate  = "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them from ABI 3"
+	whyExecute   = "the kernel opens a program for reading before it starts it"
+	whyMetadata  = "Landlock has no right for mode, owner, times and attributes"
+	whyNoUpdate  = "calls that change mode, owner, times or attributes are refused everywhere"
+	whyRefer     = "moves and links between directories are refused: Landlock allows them from ABI 2"
+	whyPinned    = "Landlock lets a directory that leads to a rule's path be renamed"
+	whyGain      = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
+	whyLinks     = "hard links are refused: Landlock does not ask for update of what is linked"
+	whyMoveOver  = "replacing a file by a rename needs create and delete of it"
+	whySocket    = "no socket can be made at all"
+	whyHost      = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
+		"open to every host (to every port below ABI 4), and UDP for name resolution"
+	whyAddress  = "the ruleset knows ports, no addresses"
+	whySignal   = "Landlock keeps signals inside the sandbox from ABI 6"
+	whyLoader   = "a listed loader, shell or interpreter runs any program that it may read"
+	whyArgs     = "the kernel does not look at arguments"
+	whyEnvs     = "the kernel does not look at the environment"
+	whyPerProc  = "the limit counts each process by itself"
+	whyUserWide = "the limit counts all processes of the user, and does not bind root"
+	whyWall     = "nobody is there to count"
+)
+
+var exact = ir.Held{Is: ir.Exact}
+
+func stricter(why string) ir.Held { return ir.Held{Is: ir.Stricter, Why: why} }
+
+func brokered(why, accept string) ir.Held {
+	return ir.Held{Is: ir.Brokered, Why: why, Accept: accept}
+}
+
+func coarser(why, accept string) ir.Held { return ir.Held{Is: ir.Coarser, Why: why, Accept: accept} }
+
+// book writes the ledger of one tool.
+type book struct {
+	*floor
+	rows *ir.LedgerBuilder
+	// byEntry are the plans that each rule governs, by rule identifier.
+	byEntry map[string][]*plan
+	parents map[*plan]*plan
+	// metadata is true when the filter refuses metadata calls outright.
+	noMetadata, noLinks bool
+	gain                bool
+}
+
+func (f *floor) ledger() ir.Ledger {
+	b := &book{
+		floor: f, rows: ir.NewLedger(ir.Linux), byEntry: map[string][]*plan{}, parents: map[*plan]*plan{},
+		noMetadata: !f.updatesMetadata(), noLinks: f.refusesLinks(), gain: f.unseenGain(),
+	}
+	f.walk(func(p, parent *plan) {
+		b.parents[p] = parent
+		id := p.region.Governing.ID
+		b.byEntry[id] = append(b.byEntry[id], p)
+	})
+	b.files()
+	b.network()
+	b.environment()
+	b.commands()
+	b.limits()
+	b.add(ir.Process, "default", ir.AspectSignal, func(abi int) ir.Held {
+		if abi < 6 {
+			return coarser(whySignal, "process.signal")
+		}
+		return exact
+	})
+	return b.rows.Ledger()
+}
+
+// add states a cell at every ABI version, joining neighbours that are held alike.
+func (b *book) add(r ir.Resource, rule string, a ir.Aspect, at func(abi int) ir.Held) {
+	b.rows.Add(r, rule, a, ir.Levels{}, ir.Held{Is: ir.Unenforced, Why: whyNoLandlock})
+	for from := 1; from <= MaxABI; {
+		held, to := at(from), from
+		for to < MaxABI && at(to+1) == held {
+			to++
+		}
+		b.rows.Add(r, rule, a, ir.Levels{From: from, To: to}, held)
+		from = to + 1
+	}
+}
+
+func (b *book) same(r ir.Resource, rule string, a ir.Aspect, h ir.Held) {
+	b.add(r, rule, a, func(int) ir.Held { return h })
+}
+
+// files states the cells of every filesystem rule, of the base as a whole, and of
+// what no rule matches.
+func (b *book) files() {
+	base := false
+	for _, e := range b.view.Entries() {
+		if e.Rule.Origin.Layer == ir.LayerBase {
+			base = true
+			continue
+		}
+		b.rule(e)
+	}
+	if base {
+		b.baseRows()
+	}
+	for _, a := range ir.Aspects(ir.FS) {
+		held := exact
+		if a == ir.AspectMetadata {
+			held = b.metadata(false)
+		}
+		b.same(ir.FS, "default", a, held)
+	}
+}
+
+func (b *book) baseRows() {
+	for _, a := range ir.Aspects(ir.FS) {
+		held := exact
+		switch a {
+		case ir.AspectRead:
+			held = stricter(whyBase)
+		case ir.AspectMetadata:
+			held = b.metadata(false)
+		}
+		b.same(ir.FS, "base", a, held)
+	}
+}
+
+func (b *book) rule(e ir.Entry) {
+	caps := e.Rule.Caps
+	plans := b.byEntry[e.ID]
+	for _, c := range ir.Capabilities {
+		b.add(ir.FS, e.ID, ir.AspectOf(c), func(abi int) ir.Held {
+			if !caps.Has(c) || len(plans) == 0 {
+				return exact
+			}
+			return b.granted(c, caps, plans, abi)
+		})
+	}
+	private := e.Rule.At.Root.Kind == ir.Home || e.Rule.At.Root.Kind == ir.Temp
+	held := b.metadata(caps.Has(ir.Update))
+	if private && b.noMetadata {
+		held = stricter(whyNoUpdate)
+	}
+	b.same(ir.FS, e.ID, ir.AspectMetadata, held)
+	b.add(ir.FS, e.ID, ir.AspectMove, func(abi int) ir.Held { return b.move(caps, plans, abi) })
+	socket := exact
+	if caps.Has(ir.Update) {
+		socket = stricter(whySocket)
+	}
+	b.same(ir.FS, e.ID, ir.AspectSocket, socket)
+}
+
+// metadata is how chmod and its like are held: refused outright when nothing may
+// be updated, otherwise neither withheld nor limited by Landlock.
+func (b *book) metadata(granted bool) ir.Held {
+	switch {
+	case !b.noMetadata:
+		return brokered(whyMetadata, "fs.metadata")
+	case granted:
+		return stricter(whyNoUpdate)
+	default:
+		return exact
+	}
+}
+
+// granted says how the floor holds a capability that a rule grants.
+func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) ir.Held {
+	g := groupOf(c)
+	if c == ir.Create {
+		// Making a file takes the right to fill it.
+		g |= groupUpdate
+	}
+	switch {
+	case c == ir.Execute && !caps.Has(ir.Read):
+		return stricter(whyExecute)
+	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
+		return brokered(whyReplace, "fs.create")
+	case c == ir.Create && !caps.Has(ir.Update):
+		return brokered(whyFill, "fs.create")
+	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }):
+		if c == ir.Execute {
+			return stricter(whySpineExec)
+		}
+		return brokered(whySpine, "fs.revoke")
+	case c == ir.Update && abi < 3:
+		return stricter(whyTruncate)
+	case (c == ir.Create || c == ir.Delete) && b.foreignParent(plans, g):
+		return stricter(whySelf)
+	}
+	return exact
+}
+
+// foreignParent reports whether the name of a rule's own path is in a directory
+// where the floor withholds some of g.
+func (b *book) foreignParent(plans []*plan, g group) bool {
+	return slices.ContainsFunc(plans, func(p *plan) bool {
+		parent := b.parents[p]
+		return parent != nil && p.region.Named && parent.whole()&g != g
+	})
+}
+
+// move says how renames and links out of and into a rule's region are held.
+func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
+	switch {
+	case slices.ContainsFunc(plans, b.loose):
+		return brokered(whyPinned, "fs.move")
+	case b.gain && caps&(ir.Write|ir.FileCaps) != 0:
+		return brokered(whyGain, "fs.move")
+	case caps&ir.Write == 0:
+		return exact
+	case abi < 2:
+		return stricter(whyRefer)
+	case b.noLinks:
+		return stricter(whyLinks)
+	case caps.Has(ir.Update) && !caps.Contains(ir.Write):
+		return stricter(whyMoveOver)
+	}
+	return exact
+}
+
+// loose reports whether the floor lets a pinned name be moved: that of p itself, or
+// one directly in p.
+func (b *book) loose(p *plan) bool {
+	movable := func(dir *plan) bool { return dir != nil && dir.whole()&(groupCreate|groupDelete) != 0 }
+	return p.region.Pinned && movable(b.parents[p]) ||
+		movable(p) && slices.ContainsFunc(p.below, func(c *plan) bool { return c.region.Pinned })
+}
+
+// unseenGain reports whether a move that the policy refuses because something
+// would be gained could pass the kernel's own comparison, since what is gained is
+// not a right of the new directory in the floor.
+func (f *floor) unseenGain() bool {
+	var movable, hidden []ir.CapSet
+	f.walk(func(p, _ *plan) {
+		caps := p.region.Caps
+		if caps.Has(ir.Delete) || caps.Contains(ir.Caps(ir.Read, ir.Update)) {
+			movable = append(movable, caps)
+		}
+		// Directly in the directory the kernel sees what is granted on it as a whole,
+		// deeper, in its entries, also what is granted on them one by one.
+		for _, seen := range []group{p.whole(), p.wants} {
+			if seen&groupCreate != 0 {
+				hidden = append(hidden, caps&^seen.caps())
+			}
+		}
+	})
+	for _, gain := range hidden {
+		for _, had := range movable {
+			if gain&^had != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// network states the cells of every net rule. What is denied stays denied as long
+// as no cell is accepted that opens ports.
+func (b *book) network() {
+	opens := false
+	for i := range b.view.Tool.Net {
+		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i])
+	}
+	denied := exact
+	if opens {
+		denied = ir.Held{Is: ir.Cooperative, Why: whyHost, Accept: "net.host"}
+	}
+	for i := range b.view.Tool.Net {
+		r := &b.view.Tool.Net[i]
+		held := denied
+		if r.Allow && literal(r) {
+			held = brokered(whyAddress, "net.address")
+		}
+		b.same(ir.Net, "net["+strconv.Itoa(i)+"]", ir.AspectConnect, held)
+	}
+	b.same(ir.Net, "default", ir.AspectConnect, denied)
+}
+
+// literal reports whether a rule is about one address and port, which a connect
+// call shows.
+func literal(r *ir.NetRule) bool {
+	return r.Host.Kind == ir.HostAddr && r.Port != 0 && r.Scheme == "" && len(r.Path) == 0
+}
+
+func (b *book) environment() {
+	for i := range b.view.Tool.Env {
+		b.same(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact)
+	}
+	b.same(ir.Env, "default", ir.AspectForward, exact)
+}
+
+func (b *book) commands() {
+	set := b.view.Tool.Commands
+	if set == nil {
+		for _, a := range ir.Aspects(ir.Commands) {
+			b.same(ir.Commands, "default", a, exact)
+		}
+		return
+	}
+	program := coarser(whyLoader, "commands.program")
+	for i := range set.Rules {
+		r := &set.Rules[i]
+		id := "commands." + r.Program
+		b.same(ir.Commands, id, ir.AspectProgram, program)
+		b.same(ir.Commands, id, ir.AspectArgs, unless(r.AnyArgs, brokered(whyArgs, "commands.args")))
+		b.same(ir.Commands, id, ir.AspectEnvs, unless(r.AllEnvs, brokered(whyEnvs, "commands.envs")))
+	}
+	b.same(ir.Commands, "default", ir.AspectProgram, program)
+	b.same(ir.Commands, "default", ir.AspectArgs, exact)
+	b.same(ir.Commands, "default", ir.AspectEnvs, exact)
+}
+
+func unless(free bool, h ir.Held) ir.Held {
+	if free {
+		return exact
+	}
+	return h
+}
+
+func (b *book) limits() {
+	for _, l := range b.view.Tool.Limits {
+		held := exact
+		accept := "limits." + l.Kind.String()
+		switch l.Kind {
+		case ir.LimitMemory, ir.LimitCPUTime:
+			held = coarser(whyPerProc, accept)
+		case ir.LimitProcesses:
+			held = coarser(whyUserWide, accept)
+		case ir.LimitWallTime:
+			held = brokered(whyWall, accept)
+		case ir.LimitOpenFiles, ir.LimitFileSize:
+		}
+		b.same(ir.Limits, l.Kind.String(), "limit", held)
+	}
+}

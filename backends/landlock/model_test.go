@@ -1,0 +1,292 @@
+package landlock_test
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+// world is a tree as it was when the tool started: kinds by symbolic path.
+type world map[string]ir.NodeKind
+
+func (w world) kind(p string) ir.NodeKind {
+	if strings.HasPrefix(p, "/") {
+		return ir.Dir
+	}
+	if k, ok := w[p]; ok {
+		return k
+	}
+	return ir.Absent
+}
+
+// drawWorld makes some paths exist in the workspace and in the private directories.
+func drawWorld(t *rapid.T) world {
+	w := world{}
+	roots := []string{"${workspace}", "${home}", "${tmp}"}
+	for _, r := range roots {
+		w[r] = ir.Dir
+	}
+	for range rapid.IntRange(0, 12).Draw(t, "entries") {
+		p := rapid.SampledFrom(roots).Draw(t, "root") + "/" + irtest.Path(t, irtest.Plain, 3)
+		w.grow(path.Clean(p), irtest.Kind(t, ir.File, ir.Dir))
+	}
+	return w
+}
+
+// grow adds a path with the directories above it, unless a file is in the way.
+func (w world) grow(p string, k ir.NodeKind) {
+	parent := path.Dir(p)
+	if parent != "." && w[parent] == 0 {
+		w.grow(parent, ir.Dir)
+	}
+	if w[p] == 0 && (parent == "." || w[parent] == ir.Dir) {
+		w[p] = k
+	}
+}
+
+// now is the tree some time later: some of what did not exist has been made.
+func (w world) now(t *rapid.T) world {
+	later := world{}
+	for p, k := range w {
+		later[p] = k
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "later") {
+		p := "${workspace}/" + irtest.Path(t, irtest.Plain, 3)
+		later.grow(path.Clean(p), irtest.Kind(t, ir.File, ir.Dir))
+	}
+	return later
+}
+
+// trial is one policy with its emitted specification and ledger.
+type trial struct {
+	view   *ir.View
+	model  *landlock.Model
+	abi    int
+	ids    map[ir.Rule]string
+	ledger ir.Ledger
+	start  world
+	now    world
+	// places are the paths that are there now, and names that could be made.
+	places []ir.Location
+}
+
+// candidates lists what an operation can be about.
+func (w world) candidates() []ir.Location {
+	roots := map[string]ir.RootKind{"${workspace}": ir.Workspace, "${home}": ir.Home, "${tmp}": ir.Temp}
+	seen := map[ir.Location]bool{}
+	var out []ir.Location
+	for _, p := range slices.Sorted(maps.Keys(w)) {
+		symbol, rest, _ := strings.Cut(p, "/")
+		at := ir.Location{Root: ir.Root{Kind: roots[symbol]}, Path: rest}
+		all := []ir.Location{at}
+		if w[p] == ir.Dir {
+			for _, n := range irtest.Plain {
+				all = append(all, at.Child(n))
+			}
+		}
+		for _, l := range all {
+			if !seen[l] && l.Path != "" {
+				seen[l] = true
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+func newTrial(t *rapid.T, tool *ir.Tool) *trial {
+	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := landlock.Parse(out.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := drawWorld(t)
+	now := start.now(t)
+	abi := rapid.IntRange(1, landlock.MaxABI).Draw(t, "abi")
+	x := &trial{
+		view: ir.NewView(tool, ir.Linux, ir.Facts{}), ledger: out.Ledger, start: start, now: now, places: now.candidates(),
+		model: landlock.NewModel(spec, abi, start.kind), abi: abi, ids: map[ir.Rule]string{},
+	}
+	for _, e := range x.view.Entries() {
+		x.ids[e.Rule] = e.ID
+	}
+	return x
+}
+
+// governing returns the identifier of the rule that decides at a place, and the
+// path of that rule.
+func (x *trial) governing(at ir.Location) (id, path string) {
+	r := x.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule
+	if r == nil {
+		return "default", "${workspace}"
+	}
+	return x.ids[r], r.(*ir.FSRule).At.String()
+}
+
+func (x *trial) held(t *rapid.T, at ir.Location, a ir.Aspect) ir.Enforcement {
+	id, _ := x.governing(at)
+	row, ok := x.ledger.Cell(ir.FS, id, a, ir.Linux, x.abi)
+	if !ok {
+		t.Fatalf("the ledger says nothing of %s of %s at ABI %d", a, id, x.abi)
+	}
+	return row.Is
+}
+
+// weaker joins how several cells are held into how an operation on all of them is.
+func weaker(es ...ir.Enforcement) ir.Enforcement {
+	out := ir.Exact
+	for _, e := range es {
+		if e == ir.Brokered || e == ir.Coarser || out == ir.Exact {
+			out = e
+		}
+	}
+	return out
+}
+
+// compared counts the comparisons that were made: not every draw yields one.
+var compared atomic.Int64
+
+// compare holds the model's answer against the policy's, as far as the ledger goes.
+func compare(t *rapid.T, what string, held ir.Enforcement, model, policy bool) {
+	compared.Add(1)
+	switch {
+	case held == ir.Exact && model != policy,
+		(held == ir.Stricter || held == ir.Brokered) && model && !policy,
+		held == ir.Coarser && policy && !model:
+		t.Fatalf("%s (%v): the specification says %v, the policy %v", what, held, model, policy)
+	}
+}
+
+func (x *trial) access(t *rapid.T) {
+	at := rapid.SampledFrom(x.places).Draw(t, "place")
+	p := at.String()
+	kind := x.now.kind(p)
+	var got bool
+	c := ir.Create
+	if kind != ir.Absent {
+		c = rapid.SampledFrom([]ir.Capability{ir.Read, ir.Delete, ir.Update, ir.Execute}).Draw(t, "cap")
+	}
+	switch {
+	case c == ir.Create:
+		got = x.model.Create(p, irtest.Kind(t, ir.File, ir.Dir))
+	case c == ir.Read:
+		got = x.model.Read(p, kind)
+	case c == ir.Delete:
+		got = x.model.Delete(p, kind)
+	case kind == ir.Dir:
+		return
+	case c == ir.Update:
+		got = x.model.Update(p)
+	default:
+		got = x.model.Execute(p)
+	}
+	held := x.held(t, at, ir.AspectOf(c))
+	if x.lateRule(at) {
+		held = weaker(held, ir.Stricter)
+	}
+	compare(t, c.String()+" "+p, held, got, x.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed())
+}
+
+// lateRule reports whether the rule that decides at a place is on a path that did
+// not exist at the start; such a rule grants nothing.
+func (x *trial) lateRule(at ir.Location) bool {
+	_, path := x.governing(at)
+	return x.start.kind(path) == ir.Absent
+}
+
+func (x *trial) move(t *rapid.T) {
+	src, dst := rapid.SampledFrom(x.places).Draw(t, "src"), rapid.SampledFrom(x.places).Draw(t, "dst")
+	sp, dp := src.String(), dst.String()
+	srcKind, dstKind := x.now.kind(sp), x.now.kind(dp)
+	impossible := srcKind == ir.Absent || strings.HasPrefix(dp+"/", sp+"/") || strings.HasPrefix(sp+"/", dp+"/") ||
+		dstKind != ir.Absent && dstKind != srcKind
+	if impossible {
+		return
+	}
+	held := []ir.Enforcement{x.held(t, src, ir.AspectMove), x.held(t, dst, ir.AspectMove)}
+	for _, c := range []ir.Capability{ir.Create, ir.Update, ir.Delete} {
+		held = append(held, x.held(t, src, ir.AspectOf(c)), x.held(t, dst, ir.AspectOf(c)))
+	}
+	if x.lateRule(src) || x.lateRule(dst) {
+		held = append(held, ir.Stricter)
+	}
+	brokered := x.held(t, src, ir.AspectMove) == ir.Brokered || x.held(t, dst, ir.AspectMove) == ir.Brokered
+	if brokered {
+		// What the kernel alone would do with such moves is neither more nor less.
+		return
+	}
+	if rapid.Bool().Draw(t, "link") {
+		if srcKind == ir.File && dstKind == ir.Absent {
+			op := ir.Link{Src: ir.Direct(src), Dst: ir.Direct(dst)}
+			compare(t, "link "+sp+" "+dp, weaker(held...), x.model.Link(sp, dp), x.view.Decide(op).Allowed())
+		}
+		return
+	}
+	op := ir.Rename{Src: ir.Direct(src), Dst: ir.Direct(dst), SrcKind: srcKind, DstKind: dstKind}
+	compare(t, "rename "+sp+" "+dp, weaker(held...), x.model.Rename(sp, dp, srcKind, dstKind), x.view.Decide(op).Allowed())
+}
+
+// TestSpecAgainstPolicy holds the emitted text against Decide: what the ledger calls
+// exact is equal, what it calls stricter or brokered is never more.
+func TestSpecAgainstPolicy(t *testing.T) {
+	compared.Store(0)
+	const per = 400
+	irtest.Check(t, 6000, per, func(rt *rapid.T) {
+		x := newTrial(rt, irtest.Tool(rt, irtest.Plain, 5))
+		for range per / 2 {
+			x.access(rt)
+			x.move(rt)
+		}
+	})
+	fmt.Printf("property %s: %d comparisons\n", t.Name(), compared.Load())
+}
+
+// TestLedgerIsComplete demands exactly one row for every cell.
+func TestLedgerIsComplete(t *testing.T) {
+	irtest.Check(t, 300, 1, func(rt *rapid.T) {
+		tool := irtest.Tool(rt, irtest.Plain, 5)
+		out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		rules := []string{"home", "tmp", "base", "default"}
+		for i := range tool.FS {
+			rules = append(rules, "fs["+string(rune('0'+i))+"]")
+		}
+		for abi := 0; abi <= landlock.MaxABI; abi++ {
+			for _, rule := range rules {
+				for _, a := range ir.Aspects(ir.FS) {
+					if n := count(out.Ledger, rule, a, abi); n != 1 {
+						rt.Fatalf("%d rows for %s of %s at ABI %d", n, a, rule, abi)
+					}
+				}
+			}
+		}
+	})
+}
+
+func count(l ir.Ledger, rule string, a ir.Aspect, level int) int {
+	n := 0
+	for _, r := range l {
+		for range 1 {
+			if _, ok := (ir.Ledger{r}).Cell(ir.FS, rule, a, ir.Linux, level); ok {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+package landlock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// ErrSpec is what every refusal of a specification wraps.
+var ErrSpec = errors.New("not a usable Landlock specification")
+
+// Parse reads a specification. Unknown fields, rights, groups and versions are
+// refused: what a loader does not know, it would not enforce.
+func Parse(data []byte) (*Spec, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var s Spec
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: data after the document", ErrSpec)
+	}
+	switch {
+	case s.Format != Format:
+		return nil, fmt.Errorf("%w: format %q is not %q", ErrSpec, s.Format, Format)
+	case s.Version != FormatVersion:
+		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrSpec, s.Version, FormatVersion)
+	case len(s.Levels) == 0 || len(s.Filter) == 0:
+		return nil, fmt.Errorf("%w: no levels or no filter", ErrSpec)
+	}
+	return &s, s.check()
+}
+
+// check refuses rights that do not exist. Those of the levels must be complete: a
+// right that is not handled is not denied.
+func (s *Spec) check() error {
+	for i, want := range Levels() {
+		if i >= len(s.Levels) || !sameLevel(s.Levels[i], want) {
+			return fmt.Errorf("%w: level %d is not that of the kernel", ErrSpec, want.ABI)
+		}
+	}
+	for _, p := range s.Paths {
+		if err := known(fsBits, p.Access); err != nil {
+			return fmt.Errorf("%w in %s", err, p.Path)
+		}
+	}
+	for _, p := range s.Ports {
+		if err := known(netBits, p.Access); err != nil {
+			return fmt.Errorf("%w at port %d", err, p.Port)
+		}
+	}
+	for _, b := range s.Filter {
+		if b.Errno != "EACCES" && b.Errno != "EPERM" && b.Errno != "ENOSYS" && b.Errno != "EINVAL" {
+			return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
+		}
+		for _, c := range b.When {
+			if err := c.check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses a condition that tests nothing, or more than one thing.
+func (c Condition) check() error {
+	tests := 0
+	for _, names := range [][]string{c.In, c.NotIn, c.AnyBit} {
+		if len(names) > 0 {
+			tests++
+		}
+		for _, n := range names {
+			if _, ok := Constant(n); !ok {
+				return fmt.Errorf("%w: constant %q", ErrSpec, n)
+			}
+		}
+	}
+	if c.NonZero {
+		tests++
+	}
+	if tests != 1 || c.Arg < 0 || c.Arg > 5 {
+		return fmt.Errorf("%w: a condition on argument %d with %d tests", ErrSpec, c.Arg, tests)
+	}
+	return nil
+}
+
+func sameLevel(a, b Level) bool {
+	return a.ABI == b.ABI && slices.Equal(a.FS, b.FS) && slices.Equal(a.Net, b.Net) && slices.Equal(a.Scoped, b.Scoped)
+}
+
+func known(bits, rights []Right) error {
+	for _, r := range rights {
+		if !slices.Contains(bits, r) {
+			return fmt.Errorf("%w: right %q", ErrSpec, r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package registry is the one place that lists the backends. Adding one is its own
+// directory and a line here.
+package registry
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// All lists every backend in the order in which artifacts are named. The Context
+// comes first: resolved artifacts of the others carry it.
+var All = []backends.Backend{
+	contextjson.Backend{},
+	landlock.Backend{},
+}
