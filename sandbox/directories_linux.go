@@ -1,0 +1,78 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// runPrefix starts the name of every run's directory.
+const runPrefix = "accessc-"
+
+// directories makes the private home, and the run's directory: the temporary
+// directory with the Context in it, and beside it the canary.
+func (r *run) directories() error {
+	if r.spec.Home != "" {
+		if err := os.MkdirAll(r.spec.Home, 0o700); err != nil {
+			return failed("the private home: %w", err)
+		}
+		if err := private(r.spec.Home); err != nil {
+			return failed("the private home %s: %w", r.spec.Home, err)
+		}
+	}
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	r.dir = dir
+	if r.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	r.tmp, r.canary = r.dir+"/tmp", r.dir+"/canary"
+	if err := os.Mkdir(r.tmp, 0o700); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	if err := os.WriteFile(r.canary, nil, 0o600); err != nil {
+		return failed("the canary: %w", err)
+	}
+	if err := os.WriteFile(r.tmp+"/context.json", []byte(r.spec.Context), 0o600); err != nil {
+		return failed("the Context: %w", err)
+	}
+	return nil
+}
+
+// private refuses a directory that somebody else owns or can write to.
+func private(dir string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("not a directory")
+	case int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("belongs to another user")
+	case st.Mode&0o022 != 0:
+		return fmt.Errorf("others can write to it")
+	}
+	return nil
+}
+
+// discard removes the run's directory after a start that failed. The sandbox may
+// be in force already, in which case the sweeper does it.
+func (r *run) discard() {
+	if r.dir != "" {
+		_ = os.RemoveAll(r.dir)
+	}
+}
+
+// Sweep removes the directory of a run that has ended.
+func Sweep(dir string) error {
+	if !strings.HasPrefix(filepath.Base(dir), runPrefix) || !filepath.IsAbs(dir) {
+		return fmt.Errorf("%s is not the directory of a run", dir)
+	}
+	return os.RemoveAll(dir)
+}

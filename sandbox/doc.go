@@ -1,0 +1,15 @@
+// Package sandbox is the loader: it applies a resolved specification to its own
+// process and becomes the tool.
+//
+// It fails closed. Whatever of the sandbox cannot be applied stops the start, cells
+// of the ledger that this host does not hold must be accepted by name, and after
+// everything is applied a canary must be denied before the tool runs. Where nothing
+// needs supervising the process replaces itself (execve(2)), so signals, job
+// control, exit status and resource use are the tool's own.
+//
+// The package is imported by the early start of the command and must stay light: no
+// TOML, no templates, no command-line parser, no network.
+//
+// Not held here: what a process outside of the sandbox does to files, and what the
+// ledger says is not held.
+package sandbox

@@ -1,0 +1,196 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// Offsets in struct seccomp_data (include/uapi/linux/seccomp.h). Arguments are 64
+// bits wide, little-endian on both architectures.
+const (
+	offNr   = 0
+	offArch = 4
+	offArgs = 16
+)
+
+// x32Bit marks a call of the x32 ABI, which shares the architecture of amd64.
+const x32Bit = 0x40000000
+
+var errnos = map[string]uint32{
+	"EACCES": uint32(unix.EACCES), "EPERM": uint32(unix.EPERM), "ENOSYS": uint32(unix.ENOSYS), "EINVAL": uint32(unix.EINVAL),
+}
+
+// assemble turns the blocks of a specification into a seccomp program. Calls of
+// another architecture are refused altogether: their numbers mean other calls.
+func assemble(blocks []landlock.Block, abi int) ([]unix.SockFilter, error) {
+	p := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		fail(uint32(unix.EPERM)),
+		bpf.LoadAbsolute{Off: offNr, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1},
+		fail(uint32(unix.ENOSYS)),
+	}
+	for _, b := range blocks {
+		if abi < b.From || b.To != 0 && abi > b.To {
+			continue
+		}
+		part, err := block(b)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, part...)
+	}
+	p = append(p, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
+	raw, err := bpf.Assemble(p)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]unix.SockFilter, len(raw))
+	for i, ins := range raw {
+		out[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
+	}
+	return out, nil
+}
+
+func fail(errno uint32) bpf.Instruction {
+	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | errno}
+}
+
+// block compiles one block: for each of its calls, a test of the number and of the
+// conditions.
+func block(b landlock.Block) ([]bpf.Instruction, error) {
+	errno, ok := errnos[b.Errno]
+	if !ok {
+		return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
+	}
+	var out []bpf.Instruction
+	for _, name := range b.Syscalls {
+		nr, ok := sysno[name]
+		if !ok {
+			if slices.Contains(sysnoAbsent, name) {
+				continue
+			}
+			return nil, fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
+		}
+		body, err := conditions(b.When)
+		if err != nil {
+			return nil, err
+		}
+		body = append(body, fail(errno))
+		if len(b.When) > 0 {
+			body = append(body, bpf.LoadAbsolute{Off: offNr, Size: 4})
+		}
+		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(body))})
+		out = append(out, body...)
+	}
+	return out, nil
+}
+
+// conditions compiles tests that fall through when all hold and otherwise jump to
+// the reload of the number that ends the block.
+func conditions(cs []landlock.Condition) ([]bpf.Instruction, error) {
+	tests := make([][]bpf.Instruction, len(cs))
+	// behind is how many instructions of later tests, and the return, follow.
+	behind := 1
+	for i := len(cs) - 1; i >= 0; i-- {
+		t, err := condition(cs[i], behind)
+		if err != nil {
+			return nil, err
+		}
+		tests[i] = t
+		behind += len(t)
+	}
+	if behind > 200 {
+		return nil, errors.New("the filter has too many conditions on one call")
+	}
+	return slices.Concat(tests...), nil
+}
+
+// condition compiles one test. out is the distance from its end to the end of the
+// block.
+func condition(c landlock.Condition, out int) ([]bpf.Instruction, error) {
+	if c.Arg < 0 || c.Arg > 5 {
+		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
+	}
+	in, err1 := values(c.In)
+	notIn, err2 := values(c.NotIn)
+	bits, err3 := values(c.AnyBit)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	low := uint32(offArgs + 8*c.Arg)
+	load := bpf.LoadAbsolute{Off: low, Size: 4}
+	switch {
+	case c.NonZero:
+		return []bpf.Instruction{
+			load, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
+			bpf.LoadAbsolute{Off: low + 4, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: uint8(out)},
+		}, nil
+	case len(bits) > 0:
+		var any uint32
+		for _, b := range bits {
+			any |= b
+		}
+		return []bpf.Instruction{load, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: any, SkipFalse: uint8(out)}}, nil
+	case len(in) > 0:
+		return member(load, c.Mask, in, out, true), nil
+	case len(notIn) > 0:
+		return member(load, c.Mask, notIn, out, false), nil
+	default:
+		return nil, errors.New("the filter has a condition without a test")
+	}
+}
+
+// values looks the named constants up.
+func values(names []string) ([]uint32, error) {
+	out := make([]uint32, 0, len(names))
+	for _, n := range names {
+		v, ok := landlock.Constant(n)
+		if !ok {
+			return nil, fmt.Errorf("the filter has the constant %q, which this loader does not know", n)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// member tests whether an argument is one of some values; want says which answer
+// makes the condition hold.
+func member(load bpf.Instruction, mask uint32, values []uint32, out int, want bool) []bpf.Instruction {
+	t := []bpf.Instruction{load}
+	if mask != 0 {
+		t = append(t, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask})
+	}
+	for i, v := range values {
+		left := len(values) - 1 - i
+		jump := bpf.JumpIf{Cond: bpf.JumpEqual, Val: v}
+		switch {
+		case want && left == 0:
+			jump.SkipFalse = uint8(out)
+		case want:
+			jump.SkipTrue = uint8(left)
+		default:
+			jump.SkipTrue = uint8(left + out)
+		}
+		t = append(t, jump)
+	}
+	return t
+}
+
+// installFilter puts the program in front of this thread's system calls.
+func installFilter(filter []unix.SockFilter) error {
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	_, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+// call is one system call as a filter sees it.
+type call struct {
+	nr, arch uint32
+	args     [6]uint64
+}
+
+// vm runs a program the way the kernel does. The library's machine reads packets in
+// network order, so every word of the record is written that way.
+func vm(t interface{ Fatal(...any) }, filter []unix.SockFilter, c call) uint32 {
+	ins := make([]bpf.Instruction, len(filter))
+	for i, f := range filter {
+		ins[i] = bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}.Disassemble()
+	}
+	m, err := bpf.NewVM(ins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, 64)
+	binary.BigEndian.PutUint32(data[offNr:], c.nr)
+	binary.BigEndian.PutUint32(data[offArch:], c.arch)
+	for i, a := range c.args {
+		binary.BigEndian.PutUint32(data[offArgs+8*i:], uint32(a))
+		binary.BigEndian.PutUint32(data[offArgs+8*i+4:], uint32(a>>32))
+	}
+	got, err := m.Run(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(got)
+}
+
+// naiveFilter is the meaning of blocks, from their documentation.
+func naiveFilter(blocks []landlock.Block, abi int, c call) uint32 {
+	if c.arch != auditArch {
+		return unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	}
+	if c.nr >= x32Bit {
+		return unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	}
+	for _, b := range blocks {
+		if abi < b.From || b.To != 0 && abi > b.To {
+			continue
+		}
+		named := slices.ContainsFunc(b.Syscalls, func(n string) bool { nr, ok := sysno[n]; return ok && nr == c.nr })
+		if named && !slices.ContainsFunc(b.When, func(w landlock.Condition) bool { return !naiveHolds(w, c) }) {
+			return unix.SECCOMP_RET_ERRNO | errnos[b.Errno]
+		}
+	}
+	return unix.SECCOMP_RET_ALLOW
+}
+
+func naiveHolds(w landlock.Condition, c call) bool {
+	arg := c.args[w.Arg]
+	low := uint32(arg)
+	if w.Mask != 0 {
+		low &= w.Mask
+	}
+	is := func(n string) bool { v, _ := landlock.Constant(n); return v == low }
+	switch {
+	case w.NonZero:
+		return arg != 0
+	case len(w.AnyBit) > 0:
+		return slices.ContainsFunc(w.AnyBit, func(n string) bool { v, _ := landlock.Constant(n); return uint32(arg)&v != 0 })
+	case len(w.In) > 0:
+		return slices.ContainsFunc(w.In, is)
+	default:
+		return !slices.ContainsFunc(w.NotIn, is)
+	}
+}
+
+// TestFilterAgainstBlocks runs the assembled program in the library's machine and
+// holds it against what the blocks say.
+func TestFilterAgainstBlocks(t *testing.T) {
+	names := slices.Sorted(maps.Keys(sysno))
+	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
+	const per = 50
+	irtest.Check(t, 2000, per, func(rt *rapid.T) {
+		spec, _ := landlock.Build(irtest.Tool(rt, irtest.Plain, 3), backends.Target{Form: backends.Portable})
+		r := run{spec: spec, abi: rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")}
+		if rapid.Bool().Draw(rt, "open network") {
+			spec.Ports, r.accepted = []landlock.Port{{Port: 443}}, []string{"net.host"}
+		}
+		filter, err := assemble(r.blocks(), r.abi)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for range per {
+			c := call{nr: sysno[rapid.SampledFrom(names).Draw(rt, "call")], arch: auditArch}
+			switch rapid.IntRange(0, 20).Draw(rt, "odd") {
+			case 0:
+				c.arch = unix.AUDIT_ARCH_I386
+			case 1:
+				c.nr |= x32Bit
+			case 2:
+				c.nr = uint32(unix.SYS_READ)
+			}
+			for i := range c.args {
+				c.args[i] = rapid.SampledFrom(interesting).Draw(rt, "arg")
+			}
+			if got, want := vm(rt, filter, c), naiveFilter(r.blocks(), r.abi, c); got != want {
+				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
+			}
+		}
+	})
+}
+
+// TestFilterRefusesWhatItDoesNotKnow: a call, constant or condition that this loader
+// does not know stops the start instead of being skipped.
+func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
+	for name, b := range map[string]landlock.Block{
+		"call":      {Errno: "EPERM", Syscalls: []string{"mind_read"}},
+		"errno":     {Errno: "EWHAT", Syscalls: []string{"bpf"}},
+		"constant":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1, In: []string{"TIOCWHAT"}}}},
+		"condition": {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1}}},
+		"argument":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 6, NonZero: true}}},
+	} {
+		if _, err := assemble([]landlock.Block{b}, 7); err == nil {
+			t.Errorf("an unknown %s was accepted", name)
+		}
+	}
+}
+
+// TestEveryNamedCallIsKnown: what the compiler can write, this loader can assemble,
+// at every ABI version and with the network closed or open.
+func TestEveryNamedCallIsKnown(t *testing.T) {
+	blocks := landlock.Network()
+	for _, caps := range []ir.CapSet{0, ir.All, ir.Caps(ir.Create)} {
+		tool := ir.NewTool("t")
+		tool.FS[0].Caps = caps
+		spec, _ := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		blocks = append(blocks, spec.Filter...)
+	}
+	for abi := 1; abi <= landlock.MaxABI; abi++ {
+		if _, err := assemble(blocks, abi); err != nil {
+			t.Errorf("ABI %d: %v", abi, err)
+		}
+	}
+}

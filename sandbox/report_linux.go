@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// Examine asks the running kernel what it has.
+func Examine() Report {
+	var uts unix.Utsname
+	_ = unix.Uname(&uts)
+	r := Report{System: fmt.Sprintf("Linux %s on %s", unix.ByteSliceToString(uts.Release[:]), unix.ByteSliceToString(uts.Machine[:]))}
+	r.Landlock = ABI()
+	r.add(landlockFinding(r.Landlock))
+	r.add(levelFinding("files moved between directories", r.Landlock, 2, "5.19"))
+	r.add(levelFinding("truncation", r.Landlock, 3, "6.2"))
+	r.add(levelFinding("TCP ports", r.Landlock, 4, "6.7"))
+	r.add(levelFinding("signals to others", r.Landlock, 6, "6.12"))
+	seccomp := seccompFinding()
+	r.add(seccomp)
+	r.add(cgroupFinding())
+	r.Confines = r.Landlock >= 1 && seccomp.State == Present
+	r.Summary = "tools are not started here: what is missing above is needed to hold any policy"
+	if r.Confines {
+		r.Summary = fmt.Sprintf("tools can be confined at Landlock ABI %d; accessc check --enforceable asks for your policies",
+			min(r.Landlock, landlock.MaxABI))
+	}
+	return r
+}
+
+func (r *Report) add(f Finding) { r.Findings = append(r.Findings, f) }
+
+func landlockFinding(abi int) Finding {
+	f := Finding{Name: "Landlock", State: Present, Detail: fmt.Sprintf("ABI %d", abi)}
+	if abi >= 1 {
+		return f
+	}
+	f.State = Missing
+	_, err := ll.LandlockGetABIVersion()
+	switch err {
+	case unix.EOPNOTSUPP:
+		f.Detail, f.Fix = "built in, but disabled at boot", "add landlock to the lsm= list of the kernel's command line"
+	case unix.ENOSYS:
+		f.Detail, f.Fix = "this kernel does not have it", "use Linux 5.13 or newer with CONFIG_SECURITY_LANDLOCK"
+	default:
+		f.Detail, f.Fix = fmt.Sprint(err), "something in front of the kernel forbids it, such as a container's seccomp profile"
+	}
+	return f
+}
+
+// levelFinding says whether an ABI version has come that mediates something.
+func levelFinding(what string, abi, since int, kernel string) Finding {
+	f := Finding{Name: what, State: Present, Detail: fmt.Sprintf("mediated (ABI %d)", since)}
+	if abi >= since {
+		return f
+	}
+	f.State = Partial
+	f.Detail = fmt.Sprintf("not mediated before ABI %d; refused instead, or a cell to accept", since)
+	f.Fix = "use Linux " + kernel + " or newer"
+	return f
+}
+
+func seccompFinding() Finding {
+	f := Finding{Name: "seccomp filters", State: Present, Detail: "available"}
+	status, err := os.ReadFile("/proc/self/status")
+	if err == nil && !strings.Contains(string(status), "\nSeccomp:") {
+		f.State, f.Detail, f.Fix = Missing, "this kernel does not have them", "use a kernel with CONFIG_SECCOMP_FILTER"
+	}
+	return f
+}
+
+// cgroupFinding says whether memory and processes can be limited for all of a
+// tool's processes together (cgroups(7), delegation).
+func cgroupFinding() Finding {
+	f := Finding{Name: "cgroup v2 delegation", State: Partial, Detail: "not delegated; limits count per process"}
+	line, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return f
+	}
+	path, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "0::")
+	if ok && unix.Access("/sys/fs/cgroup"+path, unix.W_OK) == nil {
+		f.State, f.Detail = Present, "this process may make groups; this version counts limits per process"
+	}
+	return f
+}

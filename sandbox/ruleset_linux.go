@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// buildRuleset makes the kernel's ruleset from the specification, at the rights
+// that this ABI version handles.
+func (r *run) buildRuleset() (int, error) {
+	handled := landlock.Handled(r.spec.Levels, r.abi)
+	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
+		HandledAccessFS: handled.FS, HandledAccessNet: handled.Net, Scoped: handled.Scoped,
+	}, 0)
+	if err != nil {
+		return -1, fmt.Errorf("landlock_create_ruleset: %w", err)
+	}
+	b := ruleset{fd: fd, handled: handled.FS}
+	for _, p := range r.spec.Paths {
+		if err := b.path(r.bind(p)); err != nil {
+			return -1, fmt.Errorf("%s: %w", p.Path, err)
+		}
+	}
+	for _, p := range r.spec.Programs {
+		if err := b.program(p.File); err != nil {
+			return -1, fmt.Errorf("%s: %w", p.File, err)
+		}
+	}
+	if r.opens("net.host") {
+		for _, p := range r.spec.Ports {
+			if err := b.port(p, handled.Net); err != nil {
+				return -1, fmt.Errorf("port %d: %w", p.Port, err)
+			}
+		}
+	}
+	return fd, nil
+}
+
+// bind puts the run's own directory in the place of its symbol.
+func (r *run) bind(p landlock.Path) landlock.Path {
+	if rest, ok := strings.CutPrefix(p.Path, "${tmp}"); ok {
+		p.Path = r.tmp + rest
+	}
+	return p
+}
+
+// ruleset is a kernel ruleset that is being filled.
+type ruleset struct {
+	fd      int
+	handled uint64
+}
+
+// path adds one grant. What does not exist is left out; a path that has come to
+// lead over a symlink since it was made canonical is refused.
+func (b ruleset) path(p landlock.Path) error {
+	if p.Entries != nil {
+		return b.entries(p)
+	}
+	fd, err := open(unix.AT_FDCWD, p.Path, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		return nil
+	case errors.Is(err, unix.ELOOP):
+		return errors.New("leads over a symlink now; build again")
+	case err != nil:
+		return err
+	}
+	defer unix.Close(fd)
+	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+func open(dir int, name string, resolve uint64) (int, error) {
+	return unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: resolve})
+}
+
+// grant adds a rule on what fd refers to. entry tells a file that is reached by
+// its name in an expanded directory: the kernel knows files by inode, so another
+// hard link of it would open the same file in a place that may be denied.
+func (b ruleset) grant(fd int, access uint64, entry bool) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+	case unix.S_IFLNK:
+		return nil
+	default:
+		if access &= landlock.FileMask; entry && st.Nlink > 1 && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			return nil
+		}
+	}
+	if access &= b.handled; access == 0 {
+		return nil
+	}
+	return ll.LandlockAddPathBeneathRule(b.fd, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}, 0)
+}
+
+// entries grants on each entry that a directory has now.
+func (b ruleset) entries(p landlock.Path) error {
+	dir, err := unix.Openat2(unix.AT_FDCWD, p.Path, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		return nil
+	case errors.Is(err, unix.ELOOP):
+		return errors.New("leads over a symlink now; build again")
+	case err != nil:
+		return err
+	}
+	f := os.NewFile(uintptr(dir), p.Path)
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	access := landlock.FSMask(p.Access)
+	self := strconv.Itoa(os.Getpid())
+	for _, name := range names {
+		if slices.Contains(p.Entries.Except, name) || p.Entries.OwnProcess && name != self && isNumber(name) {
+			continue
+		}
+		fd, err := open(dir, name, 0)
+		if err != nil {
+			// It was there a moment ago; nothing is granted on what has gone.
+			continue
+		}
+		err = b.grant(fd, access, !p.Entries.OwnProcess)
+		_ = unix.Close(fd)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// maxInterpreters bounds the chain of scripts that interpret scripts, as the kernel
+// does (fs/exec.c).
+const maxInterpreters = 5
+
+// program lets a listed file be started, with the interpreter that it names: the
+// kernel asks for execute of both.
+func (b ruleset) program(file string) error {
+	for range maxInterpreters {
+		if file == "" {
+			return nil
+		}
+		fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = b.grant(fd, landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile}), false)
+		_ = unix.Close(fd)
+		if err != nil {
+			return err
+		}
+		if file, err = interpreter(file); err != nil {
+			return err
+		}
+		if file != "" && !path.IsAbs(file) {
+			return fmt.Errorf("names the interpreter %q, which is not absolute", file)
+		}
+	}
+	return errors.New("is a script of a script of a script")
+}
+
+func (b ruleset) port(p landlock.Port, handled uint64) error {
+	access := landlock.NetMask(p.Access) & handled
+	if access == 0 {
+		return nil
+	}
+	return ll.LandlockAddNetPortRule(b.fd, &ll.NetPortAttr{AllowedAccess: access, Port: uint64(p.Port)}, 0)
+}

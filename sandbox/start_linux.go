@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// Start applies the sandbox to this process and becomes the tool. It returns only
+// when the tool did not start; the error is an *Error.
+func Start(req Request) error {
+	if req.Spec.Form != backends.Resolved.String() {
+		return failed("%w", errPortable)
+	}
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		return failed("this kernel has no Landlock (%v); see accessc doctor", err)
+	}
+	accepted, err := settle(&req, abi)
+	if err != nil {
+		return err
+	}
+	if err := checkDescriptors(); err != nil {
+		return err
+	}
+	r := &run{req: &req, spec: req.Spec, abi: min(abi, landlock.MaxABI), accepted: accepted}
+	if err := r.prepare(); err != nil {
+		r.discard()
+		return err
+	}
+	// Everything from here on concerns this thread alone; execve(2) ends the others.
+	runtime.LockOSThread()
+	err = r.confine()
+	r.discard()
+	return err
+}
+
+// run is a start in progress.
+type run struct {
+	req      *Request
+	spec     *landlock.Spec
+	abi      int
+	accepted []string
+
+	dir     string // the run's directory, which holds what follows
+	tmp     string
+	argv    []string
+	env     []string
+	file    string
+	ruleset int
+	filter  []unix.SockFilter
+	canary  string
+}
+
+// prepare does everything that needs no privilege to be lost and leaves nothing
+// behind when it fails.
+func (r *run) prepare() error {
+	if err := r.directories(); err != nil {
+		return err
+	}
+	r.env = environ(r.spec, r.req.Environ, r.tmp, r.tmp+"/context.json")
+	if err := os.Chdir(r.spec.Workspace); err != nil {
+		return failed("the workspace: %w", err)
+	}
+	var err error
+	if r.argv, err = r.req.argv(); err != nil {
+		return err
+	}
+	if r.file, err = find(r.argv[0], r.env); err != nil {
+		return err
+	}
+	if r.ruleset, err = r.buildRuleset(); err != nil {
+		return failed("%w", err)
+	}
+	if r.filter, err = assemble(r.blocks(), r.abi); err != nil {
+		return failed("%w", err)
+	}
+	return nil
+}
+
+// blocks is the filter of the specification, with the closed network replaced by
+// one that opens ports where that was accepted.
+func (r *run) blocks() []landlock.Block {
+	if !r.opens("net.host") {
+		return r.spec.Filter
+	}
+	var out []landlock.Block
+	for _, b := range r.spec.Filter {
+		if b.Group != "network" {
+			out = append(out, b)
+		}
+	}
+	return append(out, landlock.Network()...)
+}
+
+func (r *run) opens(cell string) bool {
+	for _, a := range r.accepted {
+		if a == cell && len(r.spec.Ports) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// confine applies the sandbox and starts the tool. The order matters: descriptors
+// first, privileges next, the ruleset after the last path was opened, the filter
+// last of all.
+func (r *run) confine() error {
+	if err := r.sweepAfter(); err != nil {
+		return failed("%w", err)
+	}
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return failed("closing inherited descriptors: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return failed("dropping capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return failed("no_new_privs: %w", err)
+	}
+	if err := ll.LandlockRestrictSelf(r.ruleset, 0); err != nil {
+		return failed("landlock_restrict_self: %w", err)
+	}
+	if err := installFilter(r.filter); err != nil {
+		return failed("seccomp: %w", err)
+	}
+	if err := r.sing(); err != nil {
+		return err
+	}
+	if err := applyLimits(r.spec.Limits); err != nil {
+		return failed("limits: %w", err)
+	}
+	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
+}
+
+// notStarted explains why execve(2) failed.
+func (r *run) notStarted(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: the file or the interpreter that it names does not exist", r.file)}
+	case errors.Is(err, fs.ErrPermission):
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
+			"%s: the policy of %s does not let it or its interpreter be read and executed", r.file, r.spec.Tool)}
+	default:
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", r.file, err)}
+	}
+}
+
+// sing asks for what must be denied by now: a file that no rule grants, a socket,
+// a call that the filter always refuses.
+func (r *run) sing() error {
+	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
+		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
+	}
+	if fd, err := unix.Open(r.canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES && !r.granted(r.canary) {
+		_ = unix.Close(fd)
+		return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
+	}
+	if _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != unix.EACCES {
+		return failed("the canary was not denied: sockets can be made (%v)", err)
+	}
+	return nil
+}
+
+// granted reports whether some grant reaches the canary, as in a workspace that
+// contains the directory for temporary files.
+func (r *run) granted(path string) bool {
+	for _, p := range r.spec.Paths {
+		if path == p.Path || strings.HasPrefix(path, strings.TrimSuffix(p.Path, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkDescriptors refuses standard descriptors that would reach the network
+// whatever the filter says: a datagram socket can be sent from without connecting.
+func checkDescriptors() error {
+	for fd := range 3 {
+		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+		if err != nil {
+			continue
+		}
+		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+		stream := kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET
+		if err != nil || !stream || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+			return failed("descriptor %d is a socket that reaches beyond its peer; connect it to a pipe or file", fd)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// SweepCommand is the hidden command that removes the directory of a run.
+const SweepCommand = "__sweep"
+
+// sweepAfter leaves a process behind that waits until the tool is gone and then
+// removes the run's directory. It is cloned without an exit signal, so that the
+// tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
+// no descriptor of the tool's; after the wait it starts accessc anew, since the
+// clone of a Go process can do nothing but plain system calls.
+func (r *run) sweepAfter() error {
+	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(pidfd)
+	s := sweeper{pidfd: uintptr(pidfd)}
+	argv, err := syscall.SlicePtrFromStrings([]string{"accessc", SweepCommand, r.dir})
+	if err != nil {
+		return err
+	}
+	if s.file, err = syscall.BytePtrFromString("/proc/self/exe"); err != nil {
+		return err
+	}
+	s.argv = &argv[0]
+	s.envv = &[]*byte{nil}[0]
+	for i := range s.all {
+		s.all[i] = 0xff
+	}
+	e := s.clone()
+	runtime.KeepAlive(argv)
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// sweeper holds everything that the clone needs, since it cannot allocate.
+type sweeper struct {
+	pidfd      uintptr
+	file       *byte
+	argv, envv **byte
+	all, old   [8]byte
+	poll       unix.PollFd
+}
+
+// clone starts the sweeper with every signal blocked: a handler of the Go runtime
+// must not run in a process that has no runtime.
+//
+//go:norace
+//go:noinline
+func (s *sweeper) clone() syscall.Errno {
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
+		uintptr(unsafe.Pointer(&s.all)), uintptr(unsafe.Pointer(&s.old)), 8, 0, 0)
+	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, 0, 0, 0, 0, 0, 0)
+	if e == 0 && pid == 0 {
+		s.wait()
+	}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)
+	return e
+}
+
+// wait runs in the clone and does not return.
+//
+//go:norace
+//go:noinline
+//go:nosplit
+func (s *sweeper) wait() {
+	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
+	syscall.RawSyscall(unix.SYS_DUP3, s.pidfd, 0, 0)
+	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, 1, ^uintptr(0), 0)
+	s.poll = unix.PollFd{Fd: 0, Events: unix.POLLIN}
+	for {
+		_, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.poll)), 1, 0, 0, 0, 0)
+		if e != unix.EINTR {
+			break
+		}
+	}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)
+	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
+	for {
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0)
+	}
+}
