@@ -1,0 +1,312 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// Answer is a question, the verdict on it and what led to it.
+type Answer struct {
+	View       *ir.View
+	Question   resolve.Question
+	Operation  ir.Operation
+	Verdict    ir.Verdict
+	Considered []ir.Considered
+	Ledger     ir.Ledger
+	// System is the same question as the kernel is asked it, when the verdict is
+	// about the form of the question alone.
+	System *Answer
+}
+
+// Text renders the answer for a person: the verdict and why in the first line, the
+// rules that lost, and how each system holds it.
+func (a *Answer) Text(s Style) string {
+	var b strings.Builder
+	word := s.paint(red, "no")
+	if a.Verdict.Allowed() {
+		word = s.paint(green, "yes")
+	}
+	fmt.Fprintf(&b, "%s%s%s\n", word, strings.Repeat(" ", 5-len(plainWord(a.Verdict))), clean(a.because()))
+	for _, c := range a.Considered {
+		if !c.Wins {
+			fmt.Fprintf(&b, "     %s\n", s.paint(dim, clean(ruleText(c.Rule)+": "+c.Note)))
+		}
+	}
+	if a.System != nil {
+		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
+			plainWord(a.System.Verdict), clean(a.System.because()))
+	}
+	if held := a.heldText(s); held != "" {
+		fmt.Fprintf(&b, "     %s\n", held)
+	}
+	return b.String()
+}
+
+func plainWord(v ir.Verdict) string {
+	if v.Allowed() {
+		return "yes"
+	}
+	return "no"
+}
+
+// because is the reason of a verdict as a sentence part.
+func (a *Answer) because() string {
+	v := a.Verdict
+	switch v.Reason {
+	case ir.ReasonRule:
+		return a.byRule()
+	case ir.ReasonDefault:
+		return "no rule matches " + a.what()
+	case ir.ReasonAny:
+		return "any program may be started"
+	case ir.ReasonAbsolute:
+		return "absolute paths are not permitted as a tool's argument"
+	case ir.ReasonOutside:
+		return "the path leaves the workspace"
+	case ir.ReasonEscape:
+		return fmt.Sprintf("a symlink leads to %s, outside of the workspace, and no external rule covers it", v.At)
+	case ir.ReasonLoop:
+		return "the path is a symlink loop"
+	case ir.ReasonPinned:
+		return a.pinned()
+	case ir.ReasonNoGain:
+		return fmt.Sprintf("at the new place it would gain %s, by %s", v.Need, ruleText(v.Rule))
+	case ir.ReasonRoot:
+		return fmt.Sprintf("%s is a root: its name belongs to a directory outside", v.At.Short())
+	case ir.ReasonLoader:
+		return fmt.Sprintf("%s changes how programs load code and is forwarded by its exact name only", a.what())
+	case ir.ReasonArgs:
+		return fmt.Sprintf("%s is listed, but not with these arguments (%s)", a.what(), v.Rule.Source())
+	case ir.ReasonCommand:
+		return fmt.Sprintf("%s is not among the listed programs", a.what())
+	case ir.ReasonOwn:
+		return fmt.Sprintf("accessc sets %s to something of the tool's own", a.what())
+	case ir.ReasonNone:
+		return "it cannot be decided"
+	default:
+		return "it cannot be decided"
+	}
+}
+
+func (a *Answer) byRule() string {
+	v := a.Verdict
+	switch r := v.Rule.(type) {
+	case *ir.FSRule:
+		if v.Allowed() {
+			return fmt.Sprintf("%s is granted by %s", v.Need, ruleText(r))
+		}
+		return fmt.Sprintf("%s of %s is not granted by %s", v.Need, v.At.Short(), ruleText(r))
+	case *ir.NetRule:
+		return fmt.Sprintf("the rule on %s %s it (%s)", r.Subject(), allows(v.Allowed()), r.Origin)
+	case *ir.EnvRule, *ir.CommandRule:
+		return fmt.Sprintf("the rule on %s %s it (%s)", r.Subject(), allows(v.Allowed()), r.Source())
+	default:
+		return "a rule decides"
+	}
+}
+
+func allows(yes bool) string {
+	if yes {
+		return "allows"
+	}
+	return "denies"
+}
+
+// ruleText names a rule with what it grants and where it stands.
+func ruleText(r ir.Rule) string {
+	if f, ok := r.(*ir.FSRule); ok {
+		return fmt.Sprintf("%s  %s (%s)", f.Subject(), f.Caps, f.Origin)
+	}
+	if r == nil {
+		return "no rule"
+	}
+	return fmt.Sprintf("%s (%s)", r.Subject(), r.Source())
+}
+
+func (a *Answer) pinned() string {
+	v := a.Verdict
+	s := fmt.Sprintf("moving %s would carry ", v.At.Short())
+	if v.Pin == nil {
+		return s + "a directory that accessc keeps for the tool"
+	}
+	return s + fmt.Sprintf("the rule on %s (%s)", v.Pin.Subject(), v.Pin.Origin)
+}
+
+// what names the target of the question.
+func (a *Answer) what() string {
+	return strings.Join(a.Question.Operands, " and ")
+}
+
+// heldText is one line on how the platforms hold the cell that decided.
+func (a *Answer) heldText(s Style) string {
+	var parts []string
+	for _, p := range ir.Platforms {
+		if row, ok := a.cell(p, s.level(p)); ok {
+			text := p.String() + " " + s.held(row.Is)
+			if row.Why != "" {
+				text += s.paint(dim, " ("+row.Why+")")
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// cell finds the ledger's row for what decided.
+func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
+	resource, aspect := a.subject()
+	rule := "default"
+	for _, c := range a.Considered {
+		if c.Wins {
+			rule, _, _ = strings.Cut(c.ID, "[")
+			if rule != "base" {
+				rule = c.ID
+			}
+		}
+	}
+	return a.Ledger.Cell(resource, rule, aspect, p, level)
+}
+
+func (a *Answer) subject() (ir.Resource, ir.Aspect) {
+	switch a.Operation.(type) {
+	case ir.Connect:
+		return ir.Net, ir.AspectConnect
+	case ir.Forward:
+		return ir.Env, ir.AspectForward
+	case ir.Run:
+		if a.Verdict.Reason == ir.ReasonArgs {
+			return ir.Commands, ir.AspectArgs
+		}
+		return ir.Commands, ir.AspectProgram
+	case ir.Dial:
+		return ir.FS, ir.AspectSocket
+	case ir.Access, ir.Copy, ir.Rename, ir.Exchange, ir.Link, ir.Start:
+	}
+	switch a.Verdict.Reason {
+	case ir.ReasonPinned, ir.ReasonNoGain:
+		return ir.FS, ir.AspectMove
+	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonAbsolute, ir.ReasonOutside,
+		ir.ReasonEscape, ir.ReasonLoop, ir.ReasonRoot, ir.ReasonLoader, ir.ReasonArgs, ir.ReasonCommand, ir.ReasonOwn:
+	}
+	if a.Verdict.Need == 0 {
+		return ir.FS, ir.AspectRead
+	}
+	return ir.FS, ir.AspectOf(a.Verdict.Need)
+}
+
+// AnswerDoc is the JSON form of an answer.
+type AnswerDoc struct {
+	Tool        string             `json:"tool"`
+	Operation   string             `json:"operation"`
+	Target      string             `json:"target"`
+	Destination string             `json:"destination,omitempty"`
+	Arguments   []string           `json:"arguments,omitempty"`
+	Canonical   string             `json:"canonical,omitempty"`
+	Verdict     string             `json:"verdict"`
+	Reason      string             `json:"reason"`
+	Detail      string             `json:"detail"`
+	Rule        *RuleDoc           `json:"rule"`
+	Considered  []ConsideredDoc    `json:"considered"`
+	Enforcement map[string]HeldDoc `json:"enforcement"`
+	System      *AnswerDoc         `json:"system,omitempty"`
+}
+
+// RuleDoc is a rule in JSON.
+type RuleDoc struct {
+	ID           string   `json:"id"`
+	Subject      string   `json:"subject"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Layer        string   `json:"layer"`
+	Label        string   `json:"label,omitempty"`
+	File         string   `json:"file,omitempty"`
+	Line         int      `json:"line,omitempty"`
+	Column       int      `json:"column,omitempty"`
+}
+
+// ConsideredDoc is a rule that matched.
+type ConsideredDoc struct {
+	RuleDoc
+	Wins bool   `json:"wins"`
+	Note string `json:"note,omitempty"`
+}
+
+// HeldDoc is how one platform holds a cell.
+type HeldDoc struct {
+	Is     string `json:"is"`
+	Why    string `json:"why,omitempty"`
+	Accept string `json:"accept,omitempty"`
+}
+
+// JSON returns the machine-readable form.
+func (a *Answer) JSON(s Style) *AnswerDoc {
+	d := &AnswerDoc{
+		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Target: a.Question.Operands[0], Arguments: a.Question.Args,
+		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(),
+		Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
+	}
+	if len(a.Question.Operands) > 1 {
+		d.Destination = a.Question.Operands[1]
+	}
+	if at := canonical(a.Operation); at.Root.Kind != 0 {
+		d.Canonical = at.String()
+	}
+	for _, c := range a.Considered {
+		doc := ruleDoc(c.ID, c.Rule)
+		if c.Wins {
+			d.Rule = &doc
+		}
+		d.Considered = append(d.Considered, ConsideredDoc{doc, c.Wins, c.Note})
+	}
+	for _, p := range ir.Platforms {
+		if row, ok := a.cell(p, s.level(p)); ok {
+			d.Enforcement[p.String()] = HeldDoc{row.Is.String(), row.Why, row.Accept}
+		}
+	}
+	if a.System != nil {
+		d.System = a.System.JSON(s)
+	}
+	return d
+}
+
+func ruleDoc(id string, r ir.Rule) RuleDoc {
+	o := r.Source()
+	d := RuleDoc{
+		ID: id, Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label,
+		File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col,
+	}
+	if f, ok := r.(*ir.FSRule); ok {
+		for _, c := range f.Caps.List() {
+			d.Capabilities = append(d.Capabilities, c.String())
+		}
+	}
+	return d
+}
+
+// canonical is where the first path of an operation leads.
+func canonical(op ir.Operation) ir.Location {
+	switch op := op.(type) {
+	case ir.Access:
+		return op.On.At
+	case ir.Copy:
+		return op.Src.At
+	case ir.Rename:
+		return op.Src.At
+	case ir.Exchange:
+		return op.A.At
+	case ir.Link:
+		return op.Src.At
+	case ir.Dial:
+		return op.On.At
+	case ir.Start:
+		return op.On.At
+	case ir.Run:
+		if op.File != nil {
+			return op.File.At
+		}
+	case ir.Connect, ir.Forward:
+	}
+	return ir.Location{}
+}

@@ -1,0 +1,57 @@
+package explain
+
+import (
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
+)
+
+// FormatVersion is the version of the JSON form.
+const FormatVersion = 1
+
+// Document is the JSON form of several policies.
+type Document struct {
+	Version int         `json:"format_version"`
+	Tools   []PolicyDoc `json:"tools"`
+}
+
+// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, and
+// how each platform holds each cell.
+type PolicyDoc struct {
+	Tool   string         `json:"tool"`
+	Risk   string         `json:"risk,omitempty"`
+	Policy irjson.ToolDoc `json:"policy"`
+	Ledger []CellDoc      `json:"ledger"`
+}
+
+// CellDoc is a group of cells that a platform holds alike.
+type CellDoc struct {
+	Resource string   `json:"resource"`
+	Rules    []string `json:"rules"`
+	Aspects  []string `json:"aspects"`
+	Platform string   `json:"platform"`
+	From     int      `json:"from_level"`
+	To       int      `json:"to_level"`
+	HeldDoc
+}
+
+// JSON returns the machine-readable form.
+func (p *Policy) JSON() PolicyDoc {
+	d := PolicyDoc{Tool: p.Tool.Name, Policy: irjson.Tool(p.Tool), Ledger: []CellDoc{}}
+	if p.Tool.Source.Kind == ir.SourceLocal {
+		d.Risk = ir.RiskOf(p.Tool).String()
+	}
+	for _, r := range p.Ledger {
+		if r.Platform == 0 {
+			continue
+		}
+		c := CellDoc{
+			Resource: r.Resource.String(), Rules: r.Rules, Platform: r.Platform.String(), From: r.Levels.From, To: r.Levels.To,
+			HeldDoc: HeldDoc{r.Is.String(), r.Why, r.Accept},
+		}
+		for _, a := range r.Aspects {
+			c.Aspects = append(c.Aspects, string(a))
+		}
+		d.Ledger = append(d.Ledger, c)
+	}
+	return d
+}
