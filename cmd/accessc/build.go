@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+)
+
+// buildCmd is "accessc build".
+type buildCmd struct {
+	Out     string   `default:"access" placeholder:"DIR" help:"Output directory (default: ${default}, in the workspace)."`
+	Target  []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name. Repeatable."`
+	Resolve bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
+	Check   bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
+	Format  string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
+	Tools   []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
+}
+
+// Help implements kong's detailed help.
+func (buildCmd) Help() string {
+	return `Writes DIR/TOOL/{context.json,landlock.json,seatbelt.sb,winjob.json} for every local tool and
+DIR/manifest.json, which lists what each tool may do, how each system holds it, and the hash of every
+artifact. The directory is written whole or not at all; what is equal is not touched.
+
+  accessc build                     compile everything; commit and review the result
+  accessc build --check             in CI: fail if the committed artifacts are not up to date
+  accessc build --resolve --out D   compile for this host; accessc exec --artifact runs from it`
+}
+
+// Run implements the command.
+func (c *buildCmd) Run(g *globals) error {
+	bs, err := selectBackends(c.Target)
+	if err != nil {
+		return err
+	}
+	res, err := c.compile(g, bs)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Tools {
+		if _, err := findTool(res.Program, name); err != nil {
+			return err
+		}
+	}
+	tree, findings, err := artifact.Build(c.request(res, bs))
+	if err != nil {
+		return err
+	}
+	if len(findings) > 0 {
+		return g.report(c.Format, findings, res.Files, "nothing was written")
+	}
+	dir := c.Out
+	if dir == "access" && !strings.HasPrefix(dir, "/") {
+		dir = res.Resolver.Root + "/" + dir
+	}
+	if c.Check {
+		return c.check(g, tree, dir)
+	}
+	changes, err := tree.Write(dir)
+	if err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	g.summarize(tree, changes, c.Out)
+	return nil
+}
+
+// compile reports findings in the format that was asked for.
+func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result, error) {
+	var platforms []ir.Platform
+	for _, b := range bs {
+		if b.Platform() != 0 {
+			platforms = append(platforms, b.Platform())
+		}
+	}
+	opts, err := g.options(c.Resolve, platforms...)
+	if err != nil {
+		return nil, err
+	}
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
+}
+
+func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) artifact.Request {
+	req := artifact.Request{Program: res.Program, Backends: bs, Form: backends.Portable}
+	if len(c.Tools) > 0 {
+		req.Only = c.Tools
+	}
+	if c.Resolve {
+		req.Form, req.Facts = backends.Resolved, res.Facts
+	}
+	return req
+}
+
+// selectBackends turns --target into backends. The Context goes with every choice
+// of a system, since every tool gets one.
+func selectBackends(targets []string) ([]backends.Backend, error) {
+	var out []backends.Backend
+	for _, t := range targets {
+		n := len(out)
+		for _, b := range registry.All {
+			p, isPlatform := ir.ParsePlatform(t)
+			if t == "all" || t == b.Name() || isPlatform && (b.Platform() == p || b.Platform() == 0) {
+				if !slices.Contains(out, b) {
+					out = append(out, b)
+				}
+				n = -1
+			}
+		}
+		if n == len(out) {
+			return nil, usagef("--target %s: there is no such target; the targets are all, linux, darwin, windows, %s",
+				t, strings.Join(backendNames(), ", "))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b backends.Backend) int {
+		return slices.Index(registry.All, a) - slices.Index(registry.All, b)
+	})
+	return out, nil
+}
+
+func backendNames() []string {
+	var names []string
+	for _, b := range registry.All {
+		names = append(names, b.Name())
+	}
+	return names
+}
+
+// check prints what a build would change.
+func (c *buildCmd) check(g *globals, tree *artifact.Tree, dir string) error {
+	changes, err := tree.Diff(dir)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		fmt.Fprintf(g.stderr, "%s is up to date\n", c.Out)
+		return nil
+	}
+	for _, ch := range changes {
+		if err := writeDiff(g.stdout, c.Out+"/"+ch.Path, ch.Old, ch.New); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(g.stderr, "%s in %s differ from the configuration; run accessc build\n", count(len(changes), "file"), c.Out)
+	return exit(exitFindings)
+}
+
+func (g *globals) summarize(tree *artifact.Tree, changes []artifact.Change, out string) {
+	confined, other := 0, 0
+	for _, e := range tree.Manifest.Tools {
+		if e.Confined {
+			confined++
+		} else {
+			other++
+		}
+	}
+	written, removed := 0, 0
+	for _, c := range changes {
+		if c.New == nil {
+			removed++
+		} else {
+			written++
+		}
+	}
+	s := fmt.Sprintf("%s, %s in %s", count(confined, "tool"), count(len(tree.Files)+1, "file"), out)
+	if other > 0 {
+		s += fmt.Sprintf("; %s not run by accessc", count(other, "tool"))
+	}
+	switch {
+	case len(changes) == 0:
+		s += "; nothing changed"
+	case removed > 0:
+		s += fmt.Sprintf("; %d written, %d removed", written, removed)
+	default:
+		s += fmt.Sprintf("; %d written", written)
+	}
+	fmt.Fprintln(g.stderr, s)
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// report prints findings in a format: text on stderr for people, the others on
+// stdout for programs.
+func (g *globals) report(format string, l diag.List, lines diag.Lines, last string) error {
+	var err error
+	switch diag.Format(format) {
+	case diag.FormatJSON:
+		err = diag.WriteJSON(g.stdout, l, lines)
+	case diag.FormatSARIF:
+		err = diag.WriteSARIF(g.stdout, l)
+	case diag.FormatGitHub:
+		err = diag.WriteGitHub(g.stdout, l)
+	case diag.FormatText:
+		return g.sayText(l, lines, last)
+	}
+	if err == nil && l.Failed() {
+		return exit(exitFindings)
+	}
+	return err
+}

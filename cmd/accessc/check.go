@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler"
+)
+
+// checkCmd is "accessc check".
+type checkCmd struct {
+	Format      string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
+	Enforceable bool     `help:"Also ask whether this host holds every cell of the policies; exit 3 if not."`
+	Accept      []string `placeholder:"CELL" help:"Accept a cell unheld, as exec does. Repeatable."`
+	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: ask for these tools only."`
+}
+
+// Help implements kong's detailed help.
+func (checkCmd) Help() string {
+	return `Reads every layer, reports all problems at once and writes nothing. What a target cannot express is
+a problem, too. docs/checks.md explains each code.`
+}
+
+// Run implements the command.
+func (c *checkCmd) Run(g *globals) error {
+	opts, err := g.options(c.Enforceable)
+	if err != nil {
+		return err
+	}
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return usageError{err}
+	}
+	findings := res.Findings
+	if res.Program != nil {
+		_, refused, err := artifact.Build(artifact.Request{
+			Program: res.Program, Backends: registry.All, Form: backends.Portable,
+		})
+		if err != nil {
+			return err
+		}
+		findings = append(findings, refused...)
+	}
+	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
+		return err
+	}
+	if c.Enforceable {
+		return c.enforceable(g, res)
+	}
+	if c.Format == "text" && len(findings) == 0 {
+		fmt.Fprintf(g.stderr, "%s: no findings\n", count(len(res.Program.Tools), "tool"))
+	}
+	return nil
+}

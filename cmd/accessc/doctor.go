@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/accessc/accessc/sandbox"
+)
+
+// doctorCmd is "accessc doctor".
+type doctorCmd struct {
+	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
+}
+
+// Help implements kong's detailed help.
+func (doctorCmd) Help() string {
+	return `Asks the running system, by trying where it can be tried, and changes nothing. Exit status 3 if tools
+cannot be confined here at all.`
+}
+
+// Run implements the command.
+func (c *doctorCmd) Run(g *globals) error {
+	report := sandbox.Examine()
+	if c.Format == "json" {
+		enc := json.NewEncoder(g.stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(report); err != nil {
+			return err
+		}
+	} else {
+		c.print(g, report)
+	}
+	if !report.Confines {
+		return exit(exitUnenforced)
+	}
+	return nil
+}
+
+func (c *doctorCmd) print(g *globals, r sandbox.Report) {
+	color := g.colors(g.stdout)
+	fmt.Fprintln(g.stdout, r.System)
+	for _, f := range r.Findings {
+		mark := paint(color, "32", "yes")
+		switch {
+		case f.State == sandbox.Missing:
+			mark = paint(color, "31", "no ")
+		case f.State == sandbox.Partial:
+			mark = paint(color, "33", "old")
+		}
+		fmt.Fprintf(g.stdout, "  %s  %-22s %s\n", mark, f.Name, f.Detail)
+		if f.Fix != "" {
+			fmt.Fprintf(g.stdout, "       %-22s fix: %s\n", "", f.Fix)
+		}
+	}
+	fmt.Fprintln(g.stdout, r.Summary)
+}
+
+func paint(color bool, code, text string) string {
+	if !color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,97 @@
+// Package early starts a tool from a compiled artifact before the rest of the
+// program is initialised.
+//
+// Go initialises packages in the order of their import paths, each after what it
+// imports. This package imports little and its path sorts early, so its init runs
+// before the command-line parser, the TOML reader and the template engine are set
+// up, and a start that needs none of them does not pay for them (docs/performance.md
+// has the figures). It handles exactly
+//
+//	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON] TOOL [-- ARG...]
+//
+// and leaves every other command line, mistakes included, to the ordinary parser,
+// which does the same for this one.
+package early
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/accessc/accessc/sandbox"
+)
+
+func init() {
+	if len(os.Args) < 2 || os.Args[1] != "exec" {
+		return
+	}
+	start, ok := parse(os.Args[2:])
+	if !ok {
+		return
+	}
+	err := Start(start)
+	_, _ = os.Stderr.WriteString("accessc: " + err.Error() + "\n")
+	code := sandbox.CodeFailed
+	var e *sandbox.Error
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	os.Exit(code)
+}
+
+// Artifact is a start from a compiled artifact.
+type Artifact struct {
+	File, Sum, Tool, Arguments string
+	Accept, Args               []string
+}
+
+// Start loads the artifact and becomes the tool. It returns only when it could not.
+func Start(a Artifact) error {
+	spec, err := sandbox.Load(a.File, a.Sum, a.Tool)
+	if err != nil {
+		return err
+	}
+	return sandbox.Start(sandbox.Request{
+		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
+		Environ: os.Environ(), Messages: os.Stderr,
+	})
+}
+
+// parse accepts the one form that this package handles.
+func parse(args []string) (Artifact, bool) {
+	var a Artifact
+	for len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--" {
+		name, value, joined := strings.Cut(args[0], "=")
+		args = args[1:]
+		if !joined {
+			if len(args) == 0 {
+				return a, false
+			}
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "--artifact":
+			a.File = value
+		case "--sha256":
+			a.Sum = value
+		case "--arguments":
+			a.Arguments = value
+		case "--accept":
+			a.Accept = append(a.Accept, value)
+		default:
+			return a, false
+		}
+	}
+	if a.File == "" || len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return a, false
+	}
+	a.Tool, args = args[0], args[1:]
+	if len(args) > 0 {
+		if args[0] != "--" {
+			return a, false
+		}
+		a.Args = args[1:]
+	}
+	return a, true
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// execCmd is "accessc exec".
+type execCmd struct {
+	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
+	Accept    []string `placeholder:"CELL" help:"Start although this host does not hold a cell, such as net.host. Repeatable."`
+	Artifact  string   `placeholder:"FILE" help:"Start from a resolved landlock.json that accessc build wrote."`
+	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
+	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
+	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
+	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments that are added to the tool's command."`
+}
+
+// Help implements kong's detailed help.
+func (execCmd) Help() string {
+	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
+Nothing is enforced half: where this host does not hold a part of the policy, the tool does not start
+unless that part is accepted by name.
+
+  accessc exec TOOL                              run a tool of the configuration
+  accessc exec --command -- make -j4             run any command under the default policy
+  accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster
+
+Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
+but cannot run, 127 it was not found.`
+}
+
+// Run implements the command. It returns only when the tool did not start.
+func (c *execCmd) Run(g *globals) error {
+	if c.Artifact != "" && !c.Command {
+		return early.Start(early.Artifact{
+			File: c.Artifact, Sum: c.Sha256, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
+		})
+	}
+	spec, err := c.spec(g)
+	if err != nil {
+		return notStarted(err)
+	}
+	req := sandbox.Request{
+		Spec: spec, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
+		Environ: os.Environ(), Messages: g.stderr,
+	}
+	if c.Command {
+		req.Program = c.Tool
+	}
+	return sandbox.Start(req)
+}
+
+// notStarted gives errors of the configuration the status that says that the tool
+// did not run.
+func notStarted(err error) error {
+	var code exit
+	var usage usageError
+	if errors.As(err, &code) || errors.As(err, &usage) {
+		if code == 0 {
+			return &sandbox.Error{Code: sandbox.CodeFailed, Err: err}
+		}
+		return exit(sandbox.CodeFailed)
+	}
+	return err
+}
+
+// spec compiles the policy of one start.
+func (c *execCmd) spec(g *globals) (*landlock.Spec, error) {
+	res, err := g.compile(true, compiler.HostPlatform())
+	if err != nil {
+		return nil, err
+	}
+	t, facts, err := c.policy(res)
+	if err != nil {
+		return nil, err
+	}
+	return resolvedSpec(t, facts)
+}
+
+// policy returns the tool that is started and what is known of this host for it.
+func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
+	if c.Command {
+		t := ir.NewTool("command")
+		t.Command = &ir.Command{Program: c.Tool}
+		return t, res.Facts(t), nil
+	}
+	t, err := findTool(res.Program, c.Tool)
+	if err != nil {
+		return nil, ir.Facts{}, err
+	}
+	if t.Source.Kind != ir.SourceLocal {
+		return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", t.Name, t.Source)
+	}
+	return t, res.Facts(t), nil
+}
+
+// resolvedSpec compiles a tool for this host, with the Context that it will get.
+func resolvedSpec(t *ir.Tool, facts ir.Facts) (*landlock.Spec, error) {
+	target := backends.Target{Form: backends.Resolved, Facts: facts}
+	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, landlock.Backend{}}, target)
+	if err != nil {
+		return nil, err
+	}
+	if findings.Failed() {
+		return nil, fmt.Errorf("%s", findings[0].Label)
+	}
+	return landlock.Parse(out.Files[landlock.Backend{}.File()])
+}
+
+// enforceable prints what this host does not hold of the policies.
+func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
+	abi := sandbox.ABI()
+	unheld := 0
+	for _, t := range res.Program.Tools {
+		if t.Source.Kind != ir.SourceLocal || len(c.Tools) > 0 && !slices.Contains(c.Tools, t.Name) {
+			continue
+		}
+		spec, err := resolvedSpec(t, res.Facts(t))
+		if err != nil {
+			return err
+		}
+		for _, n := range sandbox.Unmet(spec, abi) {
+			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(spec.Accept, n.Cell) {
+				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Cell, n.Is, n.Why)
+				unheld++
+			}
+		}
+	}
+	if unheld > 0 || abi < 1 {
+		fmt.Fprintf(g.stderr, "this host does not hold %s; accessc doctor says what it can\n", count(unheld, "cell"))
+		return exit(exitUnenforced)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// explainCmd is "accessc explain".
+type explainCmd struct {
+	Ledger bool     `help:"Also print how each system holds each cell, and why."`
+	Base   bool     `help:"Also list what the base grants outside of the workspace."`
+	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
+}
+
+// Help implements kong's detailed help.
+func (explainCmd) Help() string {
+	return `Prints the effective policy of each tool: the regions of the workspace as a tree, the network, the
+environment and the programs, each line with the file and line that set it, and how Linux, macOS and
+Windows hold it.`
+}
+
+// Run implements the command.
+func (c *explainCmd) Run(g *globals) error {
+	res, err := g.compile(false)
+	if err != nil {
+		return err
+	}
+	tools := res.Program.Tools
+	if len(c.Tools) > 0 {
+		tools = nil
+		for _, name := range c.Tools {
+			t, err := findTool(res.Program, name)
+			if err != nil {
+				return err
+			}
+			tools = append(tools, t)
+		}
+	}
+	if len(tools) == 0 {
+		tools = []*ir.Tool{ir.NewTool("default")}
+		fmt.Fprintln(g.stderr, "no layer defines a tool; this is the policy that any tool gets")
+	}
+	var docs []explain.PolicyDoc
+	for i, t := range tools {
+		p, err := policyOf(t)
+		if err != nil {
+			return err
+		}
+		if c.Format == "json" {
+			docs = append(docs, p.JSON())
+			continue
+		}
+		c.print(g, p, i > 0)
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(g.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(explain.Document{Version: explain.FormatVersion, Tools: docs})
+	}
+	return nil
+}
+
+func (c *explainCmd) print(g *globals, p *explain.Policy, gap bool) {
+	s := g.style(g.stdout)
+	if gap {
+		fmt.Fprintln(g.stdout)
+	}
+	fmt.Fprint(g.stdout, p.Text(s))
+	if p.Tool.Source.Kind != ir.SourceLocal {
+		return
+	}
+	if c.Base {
+		fmt.Fprint(g.stdout, "\n"+explain.BaseText(p.Tool.Base, s))
+	}
+	if c.Ledger {
+		fmt.Fprint(g.stdout, "\n"+p.LedgerText(s))
+	}
+}
+
+// policyOf gathers what explain shows of a tool.
+func policyOf(t *ir.Tool) (*explain.Policy, error) {
+	p := &explain.Policy{Tool: t, View: ir.NewView(t, compiler.HostPlatform(), ir.Facts{})}
+	if t.Source.Kind != ir.SourceLocal {
+		return p, nil
+	}
+	out, _, err := artifact.Compile(t, registry.All, backends.Target{Form: backends.Portable})
+	p.Ledger = out.Ledger
+	return p, err
+}
+
+// style is how text goes to w. Where there is no Landlock to ask for, columns about
+// Linux show the newest version.
+func (g *globals) style(w any) explain.Style {
+	abi := sandbox.ABI()
+	if compiler.HostPlatform() != ir.Linux {
+		abi = landlock.MaxABI
+	}
+	s := explain.Style{ABI: min(abi, landlock.MaxABI)}
+	if out, ok := w.(interface{ Write([]byte) (int, error) }); ok {
+		s.Color = g.colors(out)
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/state"
+)
+
+// globals are the flags that every command takes, and the streams.
+type globals struct {
+	Dir    string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/."`
+	Config []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
+	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
+	Shared bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
+	Color  string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
+
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// root returns the workspace root: the one that was named, the nearest ancestor
+// that looks like one, or the current directory.
+func (g *globals) root() (string, error) {
+	if g.Dir != "" {
+		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
+			return "", usagef("-C %s: not a directory", g.Dir)
+		}
+		return g.Dir, nil
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		for _, mark := range []string{".jp", "accessc.toml", ".accessc"} {
+			info, err := os.Stat(filepath.Join(dir, mark))
+			if err == nil && (info.IsDir() || mark == "accessc.toml") {
+				return dir, nil
+			}
+		}
+		if filepath.Dir(dir) == dir {
+			return cwd, nil
+		}
+	}
+}
+
+// options gathers what every compilation needs.
+func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Options, error) {
+	root, err := g.root()
+	if err != nil {
+		return compiler.Options{}, err
+	}
+	for _, c := range g.Config {
+		if _, err := os.Stat(c); err != nil {
+			return compiler.Options{}, usagef("--config %s: %v", c, pathError(err))
+		}
+	}
+	home, _ := os.UserHomeDir()
+	return compiler.Options{
+		Root: root, Resolve: resolve, Platforms: platforms,
+		Layers: source.Request{
+			User: state.UserConfig(), Shared: g.Shared, Configs: g.Config, Sets: g.Set, Home: home,
+		},
+	}, nil
+}
+
+// compile reads and checks the configuration and says on stderr what is wrong
+// with it. The error is an exit status when a finding stops the run.
+func (g *globals) compile(resolve bool, platforms ...ir.Platform) (*compiler.Result, error) {
+	opts, err := g.options(resolve, platforms...)
+	if err != nil {
+		return nil, err
+	}
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return res, g.sayText(res.Findings, res.Files, "")
+}
+
+// sayText prints findings for a person. last ends the summary of a failed run.
+func (g *globals) sayText(l diag.List, lines diag.Lines, last string) error {
+	if len(l) == 0 {
+		return nil
+	}
+	text := diag.Text{Lines: lines, Color: g.colors(g.stderr)}
+	if err := text.Write(g.stderr, l); err != nil {
+		return err
+	}
+	summary := diag.Summary(l)
+	if l.Failed() && last != "" {
+		summary += "; " + last
+	}
+	fmt.Fprintf(g.stderr, "\n%s\n", summary)
+	if l.Failed() {
+		return exit(exitFindings)
+	}
+	return nil
+}
+
+// colors reports whether output to w is to be coloured (https://no-color.org).
+func (g *globals) colors(w io.Writer) bool {
+	switch {
+	case g.Color == "always":
+		return true
+	case g.Color == "never" || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb":
+		return false
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// tool finds a tool by name.
+func findTool(p *ir.Program, name string) (*ir.Tool, error) {
+	if t, ok := p.Tool(name); ok {
+		return t, nil
+	}
+	var names []string
+	for _, t := range p.Tools {
+		names = append(names, t.Name)
+	}
+	if len(names) == 0 {
+		return nil, usagef("there is no tool %q: no layer defines any; accessc init writes a starter", name)
+	}
+	if near := compiler.DidYouMean(name, names); near != "" {
+		return nil, usagef("there is no tool %q; %s", name, near)
+	}
+	return nil, usagef("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
+}
+
+func pathError(err error) error {
+	if pe, ok := err.(*os.PathError); ok {
+		return pe.Err
+	}
+	return err
+}

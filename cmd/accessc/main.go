@@ -1,0 +1,135 @@
+// Command accessc compiles, explains and enforces the access policies of the tools
+// that AI agents run. See README.md.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	// First of all, so that a start from a compiled artifact pays for nothing else.
+	_ "github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// Exit codes. exec uses those of package sandbox besides.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitUsage       = 2
+	exitUnenforced  = 3
+	description     = "Compile, explain and enforce what the tools of AI agents may read, write, run and reach."
+	descriptionMore = `
+
+A policy is TOML, per tool: access.fs, access.net, access.env and access.commands under
+[conversation.tools.NAME] or [tools.NAME]. Layers, later ones over earlier ones: the user's
+own file, .jp/config.toml, accessc.toml, .accessc/local.toml, --config, --set.
+
+Exit codes: 0 fine, 1 findings or denied, 2 usage, 3 this host cannot enforce the policy;
+exec passes the tool's own status through and uses 125 to 127 when the tool did not start.`
+)
+
+// cli is the command line. Each command's struct is in a file of its own.
+type cli struct {
+	globals
+
+	Build      buildCmd      `cmd:"" help:"Compile every tool's policy into reviewed artifacts."`
+	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
+	Explain    explainCmd    `cmd:"" help:"Say in words what a tool may do, by which line, and how each system holds it."`
+	Can        canCmd        `cmd:"" help:"Answer whether a tool may do one thing, by which rule and why."`
+	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
+	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
+	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`
+	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
+	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+}
+
+// exit is an error that is only a status: everything was said already.
+type exit int
+
+// Error implements error.
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// usageError is a mistake in how the program was called.
+type usageError struct{ err error }
+
+// Error implements error.
+func (e usageError) Error() string { return e.err.Error() }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the program without its process: what testscript and main share.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 2 && args[0] == sandbox.SweepCommand {
+		return status(sandbox.Sweep(args[1]), stderr)
+	}
+	if len(args) > 0 && args[0] == completeCommand {
+		return status(complete(args[1:], stdout), stderr)
+	}
+	var c cli
+	c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
+	done := -1
+	parser, err := newParser(&c, stdout, stderr, func(code int) { done = code })
+	if err != nil {
+		return status(err, stderr)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if done >= 0 {
+		return done
+	}
+	if err == nil {
+		err = ctx.Run(&c.globals)
+	} else {
+		err = usageError{err}
+	}
+	code := status(err, stderr)
+	if code == exitUsage && args[0] == "exec" {
+		// 2 could be the tool's own status.
+		return sandbox.CodeFailed
+	}
+	return code
+}
+
+func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("accessc"),
+		kong.Description(description+descriptionMore),
+		kong.UsageOnError(),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+	)
+}
+
+// status turns an error into an exit code and says what it is, once.
+func status(err error, stderr io.Writer) int {
+	var code exit
+	var usage usageError
+	var start *sandbox.Error
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &start):
+		fmt.Fprintf(stderr, "accessc: %v\n", start)
+		return start.Code
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "accessc: %v\n", usage)
+		fmt.Fprintln(stderr, "accessc --help says more")
+		return exitUsage
+	default:
+		fmt.Fprintf(stderr, "accessc: %v\n", err)
+		return exitUsage
+	}
+}
