@@ -1,0 +1,99 @@
+// Package accessc_test checks the structure of the whole repository.
+package accessc_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/accessc/accessc/"
+
+// rooms lists the packages from the top of the house to the bottom. A package may
+// import those that stand in a later line, and those of its own line whose name it
+// is a prefix of.
+var rooms = [][]string{
+	{"cmd/accessc"},
+	{"cmd/accessc/early"},
+	{"golden"},
+	{"explain"},
+	{"artifact"},
+	{"sandbox"},
+	{"backends/registry"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
+	{"backends"},
+	{"compiler"},
+	{"approvals", "state", "compiler/source", "compiler/resolve", "compiler/merge"},
+	{"compiler/diag"},
+	{"ir/irjson", "ir/irtest"},
+	{"ir"},
+}
+
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Fields(string(out))
+}
+
+func floor(pkg string) int {
+	for i, line := range rooms {
+		for _, r := range line {
+			if r == pkg {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// TestImportsRunDown: every package has its room, and imports nothing from above.
+func TestImportsRunDown(t *testing.T) {
+	for _, line := range list(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
+		pkg, imports, _ := strings.Cut(line, ":")
+		pkg = strings.TrimPrefix(pkg+"/", module)
+		pkg = strings.TrimSuffix(pkg, "/")
+		if pkg == "" {
+			continue // this package, which holds tests alone
+		}
+		from := floor(pkg)
+		if from < 0 {
+			t.Errorf("%s has no room", pkg)
+			continue
+		}
+		for _, imp := range strings.Split(imports, ",") {
+			name, ours := strings.CutPrefix(imp, module)
+			if to := floor(name); ours && to <= from && name != pkg {
+				t.Errorf("%s imports %s, which is not below it", pkg, name)
+			}
+		}
+	}
+}
+
+// TestModelIsPure: the model reaches nothing that does I/O, and no configuration
+// format.
+func TestModelIsPure(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./ir") {
+		switch {
+		case dep == "os", dep == "syscall", dep == "fmt", dep == "time", dep == "net", dep == "reflect",
+			strings.Contains(dep, "toml"), strings.Contains(dep, "json"):
+			t.Errorf("ir reaches %s", dep)
+		case strings.Contains(dep, ".") && dep != module+"ir":
+			t.Errorf("ir reaches the module of %s", dep)
+		}
+	}
+}
+
+// TestEarlyStartIsLight: what starts a tool from an artifact does not link what
+// compiles one.
+func TestEarlyStartIsLight(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./cmd/accessc/early") {
+		for _, heavy := range []string{"kong", "toml", "text/template", "mvdan.cc", "golang.org/x/text", "net/http", "regexp", "doublestar", "/compiler"} {
+			if strings.Contains(dep, heavy) {
+				t.Errorf("the early start links %s", dep)
+			}
+		}
+	}
+}
