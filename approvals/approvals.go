@@ -18,8 +18,6 @@ import (
 const maxSize = 4 << 20
 
 // Status is what the store says of a binding.
-//
-//sumtype:decl
 type Status uint8
 
 // The statuses. The zero value approves nothing.

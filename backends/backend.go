@@ -11,8 +11,6 @@ package backends
 import "github.com/accessc/accessc/ir"
 
 // Form says whether an artifact is for everybody or for one host.
-//
-//sumtype:decl
 type Form uint8
 
 // The forms.

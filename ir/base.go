@@ -1,8 +1,6 @@
 package ir
 
 // Platform is an operating system that policies are compiled for.
-//
-//sumtype:decl
 type Platform uint8
 
 // The platforms.
@@ -41,8 +39,6 @@ func ParsePlatform(s string) (Platform, bool) {
 
 // BaseName names a list of what every program of a platform needs outside the
 // workspace.
-//
-//sumtype:decl
 type BaseName uint8
 
 // The bases.

@@ -209,8 +209,12 @@ func (v *View) pinOf(r *region) *FSRule {
 
 // noGain refuses a move after which anything could be done that could not be done
 // before. Both places are unpinned by now, so each lies in one region with all
-// that is below it and two sets tell everything.
+// that is below it and two sets tell everything. Where programs are listed, their
+// files are pinned, and no other file can come to be started by moving it.
 func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
+	if v.commands.set != nil {
+		matters = matters.Without(Execute)
+	}
 	gain := v.region(dst.At).caps &^ v.region(src.At).caps & matters
 	if gain == 0 {
 		return granted

@@ -6,8 +6,6 @@ import (
 )
 
 // Enforcement says how a platform holds one cell of a policy.
-//
-//sumtype:decl
 type Enforcement uint8
 
 // The levels of enforcement. The zero value is a blank, which no ledger may hold.

@@ -3,8 +3,6 @@ package ir
 import "strings"
 
 // RootKind names a kind of place that paths are counted from.
-//
-//sumtype:decl
 type RootKind uint8
 
 // The roots of a policy. A portable policy names them by symbol; Bindings give

@@ -1,8 +1,6 @@
 package ir
 
 // NodeKind says what stands at a path, as far as the caller knows.
-//
-//sumtype:decl
 type NodeKind uint8
 
 // The kinds of node. The zero value is the cautious one.

@@ -3,8 +3,6 @@ package ir
 import "strconv"
 
 // Layer names where a piece of a policy comes from, in load order.
-//
-//sumtype:decl
 type Layer uint8
 
 // The layers. The first four are not written by anybody: the base and the

@@ -15,8 +15,8 @@ type region struct {
 	// pinned is true where moving the name would change what is permitted: the
 	// path begins a region of other capabilities, or leads to one.
 	pinned bool
-	// anchor is true where another root is bound: its name belongs to this tree
-	// and may not move, its contents do not.
+	// anchor is true where another root is bound, or a listed program stands: the
+	// name may not move although no rule on files is written for it.
 	anchor bool
 }
 

@@ -247,6 +247,17 @@ func TestCommands(t *testing.T) {
 			t.Errorf("start %v: got %v, want %v", l, got, want)
 		}
 	}
+	// A listed file is pinned; nothing else gains execute by moving.
+	script := ir.In("bin/run")
+	moves := policy(t, ". rcudx\nplain rcud")
+	moves.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "bin/run", File: &script, AnyArgs: true}}}
+	mv := ir.NewView(moves, ir.Linux, ir.Facts{})
+	for dst, want := range map[string]ir.Reason{"a": ir.ReasonRule, "bin/run": ir.ReasonPinned, "bin": ir.ReasonPinned} {
+		got := mv.Decide(ir.Rename{Src: in("plain/f"), Dst: in(dst), SrcKind: ir.File, DstKind: ir.Absent})
+		if got.Reason != want {
+			t.Errorf("moving to %s: got %v, want %v", dst, got.Reason, want)
+		}
+	}
 	empty := policy(t, ". rx")
 	empty.Commands = &ir.CommandSet{}
 	if ir.NewView(empty, ir.Linux, ir.Facts{}).Decide(ir.Run{Program: "ls"}).Allowed() {

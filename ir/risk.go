@@ -6,8 +6,6 @@ import (
 )
 
 // Risk is a coarse class of what a tool may do, for sorting a review.
-//
-//sumtype:decl
 type Risk uint8
 
 // The risks. A tool has the highest class that any of its grants is in:

@@ -3,8 +3,6 @@ package ir
 import "net/netip"
 
 // Resource is a kind of thing that a policy speaks about.
-//
-//sumtype:decl
 type Resource uint8
 
 // The resources. Process stands for what every confined tool is denied without
@@ -68,8 +66,6 @@ type FSRule struct {
 }
 
 // HostKind distinguishes the patterns that a net rule's host can be.
-//
-//sumtype:decl
 type HostKind uint8
 
 // The kinds of host pattern.

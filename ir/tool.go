@@ -22,8 +22,6 @@ func (p *Program) Tool(name string) (*Tool, bool) {
 }
 
 // SourceKind says who runs a tool.
-//
-//sumtype:decl
 type SourceKind uint8
 
 // The kinds of source. Only a local tool is confined by accessc.
@@ -73,8 +71,6 @@ type Command struct {
 }
 
 // HomeKind says what HOME means for a tool.
-//
-//sumtype:decl
 type HomeKind uint8
 
 // The kinds of home.
@@ -147,8 +143,6 @@ type SensitivePattern struct {
 }
 
 // LimitKind names a resource limit.
-//
-//sumtype:decl
 type LimitKind uint8
 
 // The limits.

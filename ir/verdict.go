@@ -1,8 +1,6 @@
 package ir
 
 // Effect is the answer of Decide. The zero value denies.
-//
-//sumtype:decl
 type Effect uint8
 
 // The effects.
@@ -24,8 +22,6 @@ func (e Effect) String() string {
 }
 
 // Reason says why Decide answered as it did.
-//
-//sumtype:decl
 type Reason uint8
 
 // The reasons.

@@ -47,6 +47,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	v := &View{Tool: t, Platform: p}
 	v.collect(f)
 	v.grow()
+	v.pinPrograms()
 	if f.Bindings != nil {
 		v.anchor(f.Bindings)
 	}
@@ -172,6 +173,19 @@ func (v *View) anchor(b *Bindings) {
 		without := b.without(r)
 		if at := without.Locate(abs); at.Root.Kind != System && at.Path != "" {
 			v.zone(at.Root).make(at.Path).anchor = true
+		}
+	}
+}
+
+// pinPrograms pins the files of listed programs: what is moved into the place of one
+// could be started.
+func (v *View) pinPrograms() {
+	if v.Tool.Commands == nil {
+		return
+	}
+	for i := range v.Tool.Commands.Rules {
+		if f := v.Tool.Commands.Rules[i].File; f != nil && f.Path != "" && f.Root.Kind != System {
+			v.zone(f.Root).make(f.Path).anchor = true
 		}
 	}
 }
