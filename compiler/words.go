@@ -16,6 +16,7 @@ import (
 // table of program, args and shell.
 func (s scope) command(e *source.Entry) *ir.Command {
 	v := e.Value
+	//exhaustive:ignore every other kind is reported
 	switch v.Kind {
 	case source.StringKind:
 		words, err := Words(v.Text)
@@ -48,6 +49,11 @@ func (s scope) commandTable(v *source.Value) *ir.Command {
 	}
 	if c.Program == "" {
 		s.missing(v, "a command", "program")
+		return nil
+	}
+	if c.Shell && strings.Contains(c.Program, "{{") {
+		f := s.report(diag.BadCommand, v.Table.Get("program"), "found a placeholder in text for a shell, which would read it as code")
+		f.Hint = `pass it as an argument: args = ["{{…}}"] is added behind the text, quoted`
 		return nil
 	}
 	return c

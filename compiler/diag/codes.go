@@ -85,7 +85,7 @@ var registry = map[Code]entry{
 	AccessNotLocal:  {Error, "access is for local tools only"},
 	AccessNoSource:  {Error, "access on a tool that has no source"},
 	BadSource:       {Error, "unknown source"},
-	BadCommand:      {Error, "a command cannot be split into words"},
+	BadCommand:      {Error, "not a command that can be run"},
 	AbsolutePath:    {Error, "absolute paths are not permitted"},
 	PathLeaves:      {Error, "a rule's path leaves the workspace"},
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},

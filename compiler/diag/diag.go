@@ -8,8 +8,6 @@ import (
 )
 
 // Severity says whether a diagnostic stops the run.
-//
-//sumtype:decl
 type Severity uint8
 
 // The severities. The zero value is the one that stops.

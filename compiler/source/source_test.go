@@ -42,8 +42,10 @@ func plainValue(v *Value) any {
 		return v.Int
 	case BoolKind:
 		return v.Bool
-	default:
+	case FloatKind, TimeKind:
 		return "scalar"
+	default:
+		return nil
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 )
 
 // Kind is the TOML type of a value.
-//
-//sumtype:decl
 type Kind uint8
 
 // The kinds of value.
