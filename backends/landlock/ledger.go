@@ -252,9 +252,15 @@ func (f *floor) unseenGain() bool {
 		// Directly in the directory the kernel sees what is granted on it as a whole,
 		// deeper, in its entries, also what is granted on them one by one.
 		for _, seen := range []group{p.whole(), p.wants} {
-			if seen&groupCreate != 0 {
-				hidden = append(hidden, caps&^seen.caps())
+			if seen&groupCreate == 0 {
+				continue
 			}
+			gain := caps &^ seen.caps()
+			if f.view.Tool.Commands != nil {
+				// Listed files are pinned, and no other can be started.
+				gain = gain.Without(ir.Execute)
+			}
+			hidden = append(hidden, gain)
 		}
 	})
 	for _, gain := range hidden {

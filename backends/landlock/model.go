@@ -98,6 +98,10 @@ func (m *Model) Create(path string, kind ir.NodeKind) bool {
 	return m.has(dir, MakeReg, WriteFile)
 }
 
+// Make reports whether a name of a kind that needs one right, such as a symlink, can
+// be made.
+func (m *Model) Make(path string, r Right) bool { return m.has(parentOf(path), r) }
+
 // Delete reports whether a name can be removed.
 func (m *Model) Delete(path string, kind ir.NodeKind) bool {
 	if kind == ir.Dir {

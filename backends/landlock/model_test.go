@@ -2,9 +2,6 @@ package landlock_test
 
 import (
 	"fmt"
-	"maps"
-	"path"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,57 +14,6 @@ import (
 	"github.com/accessc/accessc/ir/irtest"
 )
 
-// world is a tree as it was when the tool started: kinds by symbolic path.
-type world map[string]ir.NodeKind
-
-func (w world) kind(p string) ir.NodeKind {
-	if strings.HasPrefix(p, "/") {
-		return ir.Dir
-	}
-	if k, ok := w[p]; ok {
-		return k
-	}
-	return ir.Absent
-}
-
-// drawWorld makes some paths exist in the workspace and in the private directories.
-func drawWorld(t *rapid.T) world {
-	w := world{}
-	roots := []string{"${workspace}", "${home}", "${tmp}"}
-	for _, r := range roots {
-		w[r] = ir.Dir
-	}
-	for range rapid.IntRange(0, 12).Draw(t, "entries") {
-		p := rapid.SampledFrom(roots).Draw(t, "root") + "/" + irtest.Path(t, irtest.Plain, 3)
-		w.grow(path.Clean(p), irtest.Kind(t, ir.File, ir.Dir))
-	}
-	return w
-}
-
-// grow adds a path with the directories above it, unless a file is in the way.
-func (w world) grow(p string, k ir.NodeKind) {
-	parent := path.Dir(p)
-	if parent != "." && w[parent] == 0 {
-		w.grow(parent, ir.Dir)
-	}
-	if w[p] == 0 && (parent == "." || w[parent] == ir.Dir) {
-		w[p] = k
-	}
-}
-
-// now is the tree some time later: some of what did not exist has been made.
-func (w world) now(t *rapid.T) world {
-	later := world{}
-	for p, k := range w {
-		later[p] = k
-	}
-	for range rapid.IntRange(0, 4).Draw(t, "later") {
-		p := "${workspace}/" + irtest.Path(t, irtest.Plain, 3)
-		later.grow(path.Clean(p), irtest.Kind(t, ir.File, ir.Dir))
-	}
-	return later
-}
-
 // trial is one policy with its emitted specification and ledger.
 type trial struct {
 	view   *ir.View
@@ -75,34 +21,10 @@ type trial struct {
 	abi    int
 	ids    map[ir.Rule]string
 	ledger ir.Ledger
-	start  world
-	now    world
+	start  irtest.World
+	now    irtest.World
 	// places are the paths that are there now, and names that could be made.
 	places []ir.Location
-}
-
-// candidates lists what an operation can be about.
-func (w world) candidates() []ir.Location {
-	roots := map[string]ir.RootKind{"${workspace}": ir.Workspace, "${home}": ir.Home, "${tmp}": ir.Temp}
-	seen := map[ir.Location]bool{}
-	var out []ir.Location
-	for _, p := range slices.Sorted(maps.Keys(w)) {
-		symbol, rest, _ := strings.Cut(p, "/")
-		at := ir.Location{Root: ir.Root{Kind: roots[symbol]}, Path: rest}
-		all := []ir.Location{at}
-		if w[p] == ir.Dir {
-			for _, n := range irtest.Plain {
-				all = append(all, at.Child(n))
-			}
-		}
-		for _, l := range all {
-			if !seen[l] && l.Path != "" {
-				seen[l] = true
-				out = append(out, l)
-			}
-		}
-	}
-	return out
 }
 
 func newTrial(t *rapid.T, tool *ir.Tool) *trial {
@@ -114,12 +36,18 @@ func newTrial(t *rapid.T, tool *ir.Tool) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := drawWorld(t)
-	now := start.now(t)
+	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}")
+	now := start.Later(t)
+	kind := func(p string) ir.NodeKind {
+		if strings.HasPrefix(p, "/") {
+			return ir.Dir // the base, which nothing here is about
+		}
+		return start.Kind(p)
+	}
 	abi := rapid.IntRange(1, landlock.MaxABI).Draw(t, "abi")
 	x := &trial{
-		view: ir.NewView(tool, ir.Linux, ir.Facts{}), ledger: out.Ledger, start: start, now: now, places: now.candidates(),
-		model: landlock.NewModel(spec, abi, start.kind), abi: abi, ids: map[ir.Rule]string{},
+		view: ir.NewView(tool, ir.Linux, ir.Facts{}), ledger: out.Ledger, start: start, now: now, places: now.Places(),
+		model: landlock.NewModel(spec, abi, kind), abi: abi, ids: map[ir.Rule]string{},
 	}
 	for _, e := range x.view.Entries() {
 		x.ids[e.Rule] = e.ID
@@ -174,7 +102,7 @@ func compare(t *rapid.T, what string, held ir.Enforcement, model, policy bool) {
 func (x *trial) access(t *rapid.T) {
 	at := rapid.SampledFrom(x.places).Draw(t, "place")
 	p := at.String()
-	kind := x.now.kind(p)
+	kind := x.now.Kind(p)
 	var got bool
 	c := ir.Create
 	if kind != ir.Absent {
@@ -205,16 +133,14 @@ func (x *trial) access(t *rapid.T) {
 // not exist at the start; such a rule grants nothing.
 func (x *trial) lateRule(at ir.Location) bool {
 	_, path := x.governing(at)
-	return x.start.kind(path) == ir.Absent
+	return x.start.Kind(path) == ir.Absent
 }
 
 func (x *trial) move(t *rapid.T) {
 	src, dst := rapid.SampledFrom(x.places).Draw(t, "src"), rapid.SampledFrom(x.places).Draw(t, "dst")
 	sp, dp := src.String(), dst.String()
-	srcKind, dstKind := x.now.kind(sp), x.now.kind(dp)
-	impossible := srcKind == ir.Absent || strings.HasPrefix(dp+"/", sp+"/") || strings.HasPrefix(sp+"/", dp+"/") ||
-		dstKind != ir.Absent && dstKind != srcKind
-	if impossible {
+	srcKind, dstKind := x.now.Kind(sp), x.now.Kind(dp)
+	if !x.now.Movable(sp, dp) {
 		return
 	}
 	held := []ir.Enforcement{x.held(t, src, ir.AspectMove), x.held(t, dst, ir.AspectMove)}
