@@ -26,6 +26,9 @@ func (r *Request) argv() ([]string, error) {
 	if c == nil {
 		return nil, failed("the tool %s has no command", r.Spec.Tool)
 	}
+	if c.Shell && strings.Contains(c.Program, "{{") {
+		return nil, failed("the command is text for a shell and has a placeholder, which the shell would read as code")
+	}
 	words := make([]string, 0, len(c.Args)+len(r.Args)+1)
 	for _, w := range append([]string{c.Program}, c.Args...) {
 		text, err := r.fill(w)
@@ -73,7 +76,9 @@ func (r *Request) placeholder(expr string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch name {
 	case "context":
-		return r.Spec.Context, nil
+		var b bytes.Buffer
+		err := json.Compact(&b, []byte(r.Spec.Context))
+		return b.String(), err
 	case "tool.name":
 		return r.Spec.Tool, nil
 	case "tool":

@@ -66,7 +66,9 @@ func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)
 	}
-	fd, err := open(unix.AT_FDCWD, p.Path, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
+	fd, err := unix.Openat2(unix.AT_FDCWD, p.Path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
 		return nil
@@ -77,10 +79,6 @@ func (b ruleset) path(p landlock.Path) error {
 	}
 	defer unix.Close(fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
-}
-
-func open(dir int, name string, resolve uint64) (int, error) {
-	return unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: resolve})
 }
 
 // grant adds a rule on what fd refers to. entry tells a file that is reached by
@@ -131,7 +129,7 @@ func (b ruleset) entries(p landlock.Path) error {
 		if slices.Contains(p.Entries.Except, name) || p.Entries.OwnProcess && name != self && isNumber(name) {
 			continue
 		}
-		fd, err := open(dir, name, 0)
+		fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 		if err != nil {
 			// It was there a moment ago; nothing is granted on what has gone.
 			continue

@@ -16,7 +16,7 @@ import (
 // TestPlaceholders: what real commands hold, and what they must not.
 func TestPlaceholders(t *testing.T) {
 	r := &Request{
-		Spec:      &landlock.Spec{Tool: "git_diff", Context: `{"root":"/w"}`},
+		Spec:      &landlock.Spec{Tool: "git_diff", Context: "{\n  \"root\": \"/w\"\n}\n"},
 		Arguments: json.RawMessage(`{"nnn":"076","n":3,"list":["a","b c"]}`),
 	}
 	for in, want := range map[string]string{
