@@ -145,7 +145,7 @@ func (a *Answer) heldText(s Style) string {
 	var parts []string
 	for _, p := range ir.Platforms {
 		if row, ok := a.cell(p, s.level(p)); ok {
-			text := p.String() + " " + s.held(row.Is)
+			text := systemName(p) + " " + s.held(row.Is)
 			if row.Why != "" {
 				text += s.paint(dim, " ("+row.Why+")")
 			}

@@ -12,7 +12,11 @@ import (
 // that every platform holds alike, a column per platform, reasons below.
 func (p *Policy) LedgerText(s Style) string {
 	reasons := &reasons{}
-	rows := [][]string{{"cell", "rules", "linux", "macOS", "windows"}}
+	head := []string{"cell", "rules"}
+	for _, pl := range ir.Platforms {
+		head = append(head, systemName(pl))
+	}
+	rows := [][]string{head}
 	for _, c := range p.cells() {
 		row := []string{c.name, strings.Join(c.rules, " ")}
 		for _, pl := range ir.Platforms {

@@ -83,7 +83,7 @@ func (p *Policy) files() []line {
 		if root.Kind == ir.External {
 			r := p.View.Regions(root)
 			out = append(out, line{
-				body: root.Name + " →  " + r.Caps.String(), origin: originOf(r), note: "external",
+				body: placed(root.Name+" →", r.Caps), origin: originOf(r), note: "external",
 			})
 		}
 	}
@@ -99,9 +99,8 @@ func (p *Policy) files() []line {
 func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	var kids []*ir.Region
 	named(r, &kids)
-	body := indent + branch + label(r)
 	*out = append(*out, line{
-		body: body + strings.Repeat(" ", max(28-len([]rune(body)), 2)) + r.Caps.String(), origin: originOf(r), note: p.note(r),
+		body: placed(indent+branch+r.At.Short(), r.Caps), origin: originOf(r), note: p.note(r),
 	})
 	switch branch {
 	case "├─ ":
@@ -132,7 +131,8 @@ func named(r *ir.Region, out *[]*ir.Region) {
 	}
 }
 
-func label(r *ir.Region) string { return r.At.Short() }
+// placed puts a path and what is granted there side by side.
+func placed(path string, caps ir.CapSet) string { return pad(path, 26) + "  " + caps.String() }
 
 func originOf(r *ir.Region) string {
 	if r.Governing.Rule == nil {
@@ -154,12 +154,12 @@ func (p *Policy) note(r *ir.Region) string {
 func (p *Policy) privateLines() []line {
 	var out []line
 	for _, r := range ir.ImpliedRules(p.Tool) {
-		out = append(out, line{body: r.At.String() + "  " + r.Caps.String(), origin: r.Origin.String()})
+		out = append(out, line{body: placed(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
-			body:   "base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
-			origin: "accessc explain --base",
+			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
+			origin: "explain --base",
 		})
 	}
 	return out
@@ -284,9 +284,17 @@ func limitText(l ir.Limit) string {
 func (p *Policy) holds(s Style) string {
 	var parts []string
 	for _, pl := range ir.Platforms {
-		parts = append(parts, s.paint(bold, pl.String())+" "+sum(p.Ledger.On(pl, s.level(pl)), s))
+		parts = append(parts, s.paint(bold, systemName(pl))+" "+sum(p.Ledger.On(pl, s.level(pl)), s))
 	}
-	return strings.Join(parts, "    ")
+	return strings.Join(append(parts, s.paint(dim, "explain --ledger")), "    ")
+}
+
+// systemName is how people call a platform.
+func systemName(p ir.Platform) string {
+	if p == ir.Darwin {
+		return "macOS"
+	}
+	return p.String()
 }
 
 // sum counts the cells that are held by less than the system itself.
