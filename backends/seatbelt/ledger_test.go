@@ -1,0 +1,208 @@
+package seatbelt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+// cells lists every cell that a ledger must state for a tool.
+func cells(tool *ir.Tool, view *ir.View) []string {
+	var out []string
+	add := func(r ir.Resource, rules ...string) {
+		for _, rule := range rules {
+			for _, a := range ir.Aspects(r) {
+				out = append(out, fmt.Sprintf("%s %s %s", r, rule, a))
+			}
+		}
+	}
+	base := false
+	for _, e := range view.Entries() {
+		if e.Rule.Origin.Layer == ir.LayerBase {
+			base = true
+		} else {
+			add(ir.FS, e.ID)
+		}
+	}
+	if base {
+		add(ir.FS, "base")
+	}
+	add(ir.FS, "default")
+	for i := range tool.Net {
+		add(ir.Net, "net["+strconv.Itoa(i)+"]")
+	}
+	for i := range tool.Env {
+		add(ir.Env, "env["+strconv.Itoa(i)+"]")
+	}
+	if tool.Commands != nil {
+		for i := range tool.Commands.Rules {
+			add(ir.Commands, "commands."+tool.Commands.Rules[i].Program)
+		}
+	}
+	for _, l := range tool.Limits {
+		add(ir.Limits, l.Kind.String())
+	}
+	add(ir.Net, "default")
+	add(ir.Env, "default")
+	add(ir.Commands, "default")
+	add(ir.Process, "default")
+	slices.Sort(out)
+	return out
+}
+
+// checkLedger asserts that a ledger states every cell once, with a reason and a name
+// to accept it by wherever these belong.
+func checkLedger(l ir.Ledger, want []string) error {
+	var got []string
+	for _, row := range l {
+		if row.Platform != ir.Darwin || row.Levels != (ir.Levels{}) {
+			return fmt.Errorf("a row of another platform: %+v", row)
+		}
+		if row.Is == ir.Unstated || (row.Why == "") != (row.Is == ir.Exact) {
+			return fmt.Errorf("a reason is missing, or there for nothing: %+v", row)
+		}
+		needsName := row.Is == ir.Coarser || row.Is == ir.Cooperative || row.Is == ir.Unenforced
+		if needsName != slices.ContainsFunc(ir.Acceptable, func(n ir.AcceptName) bool { return n.Name == row.Accept }) {
+			return fmt.Errorf("the name to accept it by: %+v", row)
+		}
+		if strings.ToLower(row.Why[:min(len(row.Why), 1)]) != row.Why[:min(len(row.Why), 1)] || strings.HasSuffix(row.Why, ".") {
+			return fmt.Errorf("the form of the reason: %+v", row)
+		}
+		for _, rule := range row.Rules {
+			for _, a := range row.Aspects {
+				got = append(got, fmt.Sprintf("%s %s %s", row.Resource, rule, a))
+			}
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("cells\n%v\nwant\n%v", got, want)
+	}
+	return nil
+}
+
+// TestLedgerIsWhole asserts for random policies that every cell is stated exactly once.
+func TestLedgerIsWhole(t *testing.T) {
+	irtest.Check(t, 1000, 2, func(rt *rapid.T) {
+		s := drawScenario(rt, 0)
+		s.tool.Net = drawNet(rt)
+		s.tool.Commands = drawCommands(rt)
+		for _, k := range ir.LimitKinds {
+			if rapid.Bool().Draw(rt, k.String()) {
+				s.tool.Limits = append(s.tool.Limits, ir.Limit{Kind: k, Value: 1})
+			}
+		}
+		for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
+			target := s.target(form)
+			out, err := Backend{}.Compile(s.tool, target)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if err := checkLedger(out.Ledger, cells(s.tool, ir.NewView(s.tool, ir.Darwin, target.Facts))); err != nil {
+				rt.Fatalf("%v: %v\n%s", form, err, s.String())
+			}
+		}
+	})
+}
+
+// TestLedger looks up the cells that the design turns on, each in the smallest policy
+// that shows it.
+func TestLedger(t *testing.T) {
+	read, write := ir.Caps(ir.Read), ir.Write.With(ir.Read)
+	tool := func(rules ...ir.FSRule) *ir.Tool {
+		return &ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, FS: rules}
+	}
+	at := func(path string, caps ir.CapSet) ir.FSRule { return ruleAt(1, path, caps) }
+	for _, c := range []struct {
+		tool   *ir.Tool
+		rule   string
+		aspect ir.Aspect
+		is     ir.Enforcement
+		why    string
+	}{
+		{tool(at("", ir.All)), "fs[0]", ir.AspectRead, ir.Exact, ""},
+		{tool(at("", ir.All)), "fs[0]", ir.AspectMove, ir.Exact, ""},
+		{tool(at("", read)), "fs[0]", ir.AspectRead, ir.Stricter, whyMap},
+		{tool(at("", 0)), "fs[0]", ir.AspectRead, ir.Stricter, whyHidden},
+		{tool(at("", ir.Caps(ir.Create))), "fs[0]", ir.AspectCreate, ir.Stricter, whyFill},
+		{tool(at("", creates)), "fs[0]", ir.AspectCreate, ir.Exact, ""},
+		{tool(at("", creates)), "fs[0]", ir.AspectDelete, ir.Coarser, whyEmptyDir},
+		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectUpdate, ir.Stricter, whyAtomic},
+		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectMetadata, ir.Stricter, whySetID},
+		{tool(at("", ir.All), at("a/b", 0)), "fs[0]", ir.AspectDelete, ir.Stricter, whyPin},
+		{tool(at("", ir.All), at("a/b", 0)), "fs[1]", ir.AspectDelete, ir.Exact, ""},
+		{tool(at("", read), at("a", ir.All)), "fs[1]", ir.AspectCreate, ir.Stricter, whyPin},
+		{tool(at("", ir.All), at("a", ir.All)), "fs[0]", ir.AspectDelete, ir.Exact, ""},
+		{tool(at("", 0), at("", ir.All)), "fs[0]", ir.AspectRead, ir.Exact, ""},
+		{tool(at("", write)), "fs[0]", ir.AspectMove, ir.Coarser, "into tmp gains execute"},
+		{tool(at("", linkable)), "fs[0]", ir.AspectMove, ir.Exact, ""},
+		{tool(at("", linkable.With(ir.Create))), "fs[0]", ir.AspectMove, ir.Stricter, whyLinks},
+		{tool(at("", ir.All), at("inbox", ir.Caps(ir.Delete))), "fs[1]", ir.AspectMove, ir.Coarser, "gains read"},
+		{tool(at("", ir.All)), "fs[0]", ir.AspectExecute, ir.Stricter, whySugid},
+		{tool(at("", ir.Caps(ir.Execute))), "fs[0]", ir.AspectExecute, ir.Stricter, whyImage},
+		{tool(at("", ir.All)), "fs[0]", ir.AspectSocket, ir.Stricter, whySocket},
+		{tool(at("", read)), "fs[0]", ir.AspectSocket, ir.Exact, ""},
+		{tool(), "default", ir.AspectRead, ir.Stricter, whyHidden},
+		{ir.NewTool("t"), "default", ir.AspectRead, ir.Stricter, whyRoot},
+		{ir.NewTool("t"), "base", ir.AspectMetadata, ir.Stricter, whyDevice},
+		{ir.NewTool("t"), "base", ir.AspectExecute, ir.Stricter, whySugid},
+		{ir.NewTool("t"), "tmp", ir.AspectMove, ir.Exact, ""},
+	} {
+		l := compile(t, c.tool, backends.Target{Form: backends.Portable}).Ledger
+		row, ok := l.Cell(ir.FS, c.rule, c.aspect, ir.Darwin, 0)
+		if !ok || row.Is != c.is || !strings.Contains(row.Why, c.why) || (c.why == "") != (row.Why == "") {
+			t.Errorf("%v %s %s: got %+v, want %s %q", c.tool.FS, c.rule, c.aspect, row, c.is, c.why)
+		}
+	}
+}
+
+// TestLedgerElsewhere looks up cells of the other resources.
+func TestLedgerElsewhere(t *testing.T) {
+	tool := example()
+	for _, k := range ir.LimitKinds {
+		tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: 1})
+	}
+	portable := compile(t, tool, backends.Target{Form: backends.Portable}).Ledger
+	host := compile(t, tool, resolved(exampleHost())).Ledger
+	for _, c := range []struct {
+		ledger ir.Ledger
+		r      ir.Resource
+		rule   string
+		aspect ir.Aspect
+		is     ir.Enforcement
+		accept string
+	}{
+		{host, ir.Net, "net[0]", ir.AspectConnect, ir.Coarser, "net.address"},
+		{host, ir.Net, "net[1]", ir.AspectConnect, ir.Stricter, ""},
+		{host, ir.Net, "default", ir.AspectConnect, ir.Coarser, "net.address"},
+		{host, ir.Commands, "commands.git", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{host, ir.Commands, "commands.git", ir.AspectArgs, ir.Exact, ""},
+		{host, ir.Commands, "commands.sh", ir.AspectArgs, ir.Coarser, "commands.args"},
+		{host, ir.Commands, "commands.gone", ir.AspectProgram, ir.Stricter, ""},
+		{host, ir.Commands, "default", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{portable, ir.Commands, "commands.git", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{portable, ir.Commands, "commands.sh", ir.AspectArgs, ir.Coarser, "commands.args"},
+		{portable, ir.Commands, "default", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{portable, ir.FS, "fs[1]", ir.AspectExecute, ir.Stricter, ""},
+		{host, ir.Process, "default", ir.AspectSignal, ir.Exact, ""},
+		{host, ir.Env, "env[0]", ir.AspectForward, ir.Exact, ""},
+		{host, ir.Limits, "memory", "limit", ir.Unenforced, "limits.memory"},
+		{host, ir.Limits, "processes", "limit", ir.Coarser, "limits.processes"},
+		{host, ir.Limits, "cpu_time", "limit", ir.Coarser, "limits.cpu_time"},
+		{host, ir.Limits, "wall_time", "limit", ir.Unenforced, "limits.wall_time"},
+		{host, ir.Limits, "open_files", "limit", ir.Exact, ""},
+		{host, ir.Limits, "file_size", "limit", ir.Exact, ""},
+	} {
+		if row, ok := c.ledger.Cell(c.r, c.rule, c.aspect, ir.Darwin, 0); !ok || row.Is != c.is || row.Accept != c.accept {
+			t.Errorf("%s %s %s: got %+v", c.r, c.rule, c.aspect, row)
+		}
+	}
+}

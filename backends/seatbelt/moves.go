@@ -1,0 +1,87 @@
+package seatbelt
+
+import "github.com/accessc/accessc/ir"
+
+// moves says what a policy's regions would gain from each other by moving files. A
+// profile sees the two ends of a move one by one and compares nothing.
+type moves struct {
+	// renames has, for the capabilities of a region, the first gain that a rename out
+	// of it would bring in spite of the policy.
+	renames map[ir.CapSet]gain
+	// links is true for capabilities that permit hard links; withheld for those of
+	// which the policy would permit some.
+	links, withheld map[ir.CapSet]bool
+}
+
+// gain is a capability that a file has after a move into the region of a rule and
+// did not have before.
+type gain struct {
+	what ir.Capability
+	into string
+}
+
+// sample is a fresh name in a region, standing for all names in all regions of the
+// same capabilities.
+type sample struct {
+	at   ir.Location
+	rule string
+	caps ir.CapSet
+}
+
+// findMoves asks the policy about a move from every kind of region to every other.
+// A hard link is permitted where a link gains nothing, and also where a rename gains
+// the same: then withholding it would hold nothing.
+func (p *plan) findMoves() moves {
+	out := moves{renames: map[ir.CapSet]gain{}, links: map[ir.CapSet]bool{}, withheld: map[ir.CapSet]bool{}}
+	samples := p.samples()
+	for _, src := range samples {
+		renamed, linked, permitted := false, false, false
+		for _, dst := range samples {
+			if !dst.caps.Contains(creates) {
+				continue
+			}
+			if src.caps.Has(ir.Delete) && !renamed {
+				v := p.view.Decide(ir.Rename{
+					Src: ir.Direct(src.at), Dst: ir.Direct(dst.at), SrcKind: ir.Dir, DstKind: ir.Absent,
+				})
+				if renamed = v.Reason == ir.ReasonNoGain; renamed {
+					out.renames[src.caps] = gain{v.Need, dst.rule}
+				}
+			}
+			if src.caps.Contains(linkable) {
+				v := p.view.Decide(ir.Link{Src: ir.Direct(src.at), Dst: ir.Direct(dst.at)})
+				linked, permitted = linked || v.Reason == ir.ReasonNoGain, permitted || v.Allowed()
+			}
+		}
+		out.links[src.caps] = src.caps.Contains(linkable) && (!linked || renamed)
+		out.withheld[src.caps] = permitted && !out.links[src.caps]
+	}
+	return out
+}
+
+// samples finds the first region of each set of capabilities.
+func (p *plan) samples() []sample {
+	var out []sample
+	seen := map[ir.CapSet]bool{}
+	p.walk(func(n *node) {
+		if n.Governing.Rule != nil && !seen[n.Caps] {
+			seen[n.Caps] = true
+			out = append(out, sample{n.fresh(), n.Governing.ID, n.Caps})
+		}
+	})
+	return out
+}
+
+// fresh returns the location of a name in n that no rule is about.
+func (n *node) fresh() ir.Location {
+	name := "x"
+	for taken := true; taken; {
+		taken = false
+		for _, b := range n.Below {
+			if b.At.Base() == name {
+				name, taken = name+"x", true
+			}
+		}
+	}
+	return n.At.Child(name)
+}

@@ -1,0 +1,211 @@
+package seatbelt
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// The names of the parameters that stand for roots, as sandbox-exec takes them with
+// -D NAME=PATH. An external rule has EXTERNAL_n, where n counts the external rules of
+// the policy from 0.
+const (
+	ParamWorkspace = "WORKSPACE"
+	ParamHome      = "HOME"
+	ParamTemp      = "TMP"
+	paramExternal  = "EXTERNAL_"
+)
+
+// maxText is how many bytes of a path one string may hold. The reader of the profile
+// language stops at 1023 ("Error reading string"; anthropic-experimental/
+// sandbox-runtime stays below 900 for it).
+const maxText = 1000
+
+// dataVolume is the second name of what the firm links of the system volume lead to.
+// Paths are judged by their first name, and a rule with the second never matches.
+const dataVolume = "/System/Volumes/Data/"
+
+// Parameters returns the parameters of a tool's portable profile and the paths that
+// they have under b; roots that b does not bind are left out. The values must be
+// canonical, and none may be "/".
+func Parameters(t *ir.Tool, b ir.Bindings) map[string]string {
+	out := map[string]string{}
+	for root, name := range parameterNames(t) {
+		if abs, ok := b.Path(ir.Location{Root: root}); ok {
+			out[name] = firstName(abs)
+		}
+	}
+	return out
+}
+
+func parameterNames(t *ir.Tool) map[ir.Root]string {
+	out := map[ir.Root]string{
+		{Kind: ir.Workspace}: ParamWorkspace,
+		{Kind: ir.Home}:      ParamHome,
+		{Kind: ir.Temp}:      ParamTemp,
+	}
+	n := 0
+	for i := range t.FS {
+		if root := t.FS[i].At.Root; t.FS[i].External {
+			if _, ok := out[root]; !ok {
+				out[root] = paramExternal + strconv.Itoa(n)
+			}
+			n++
+		}
+	}
+	return out
+}
+
+// firstName strips the data volume from an absolute path.
+func firstName(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, dataVolume); ok {
+		return "/" + rest
+	}
+	return abs
+}
+
+// firstNames spells all that is known of a host without the data volume.
+func firstNames(f ir.Facts) ir.Facts {
+	if f.Bindings != nil {
+		b := *f.Bindings
+		b.Workspace, b.Home, b.Temp = firstName(b.Workspace), firstName(b.Home), firstName(b.Temp)
+		b.External = make(map[string]string, len(f.Bindings.External))
+		for name, path := range f.Bindings.External {
+			b.External[name] = firstName(path)
+		}
+		f.Bindings = &b
+	}
+	if f.Base != nil {
+		f.Base = append([]ir.FSRule{}, f.Base...)
+		for i := range f.Base {
+			f.Base[i].At = systemName(f.Base[i].At)
+		}
+	}
+	if f.Program != nil {
+		at := located(f.Bindings, *f.Program)
+		f.Program = &at
+	}
+	return f
+}
+
+// systemName spells a location of the host without the data volume.
+func systemName(l ir.Location) ir.Location {
+	if l.Root.Kind == ir.System {
+		l.Path = strings.TrimPrefix(firstName("/"+l.Path), "/")
+	}
+	return l
+}
+
+// located returns where a file is after that.
+func located(b *ir.Bindings, l ir.Location) ir.Location {
+	l = systemName(l)
+	if b == nil || l.Root.Kind != ir.System {
+		return l
+	}
+	return b.Locate("/" + l.Path)
+}
+
+// place is a path as the profile spells it: a text behind a parameter, or an
+// absolute text alone.
+type place struct {
+	param, text string
+}
+
+// String writes the place as an expression of the profile language.
+func (p place) String() string {
+	switch {
+	case p.param == "":
+		return quote(p.text)
+	case p.text == "":
+		return "(param " + quote(p.param) + ")"
+	default:
+		return "(string-append (param " + quote(p.param) + ") " + quote(p.text) + ")"
+	}
+}
+
+const notCanonical = "a path that is not canonical"
+
+// problem says why a place cannot be written, empty if it can. The language knows no
+// escape that is safe for control characters, a path that is not canonical makes a
+// rule that never matches, and a rule that never matches is a denial that is missing.
+func (p place) problem() string {
+	switch {
+	case len(p.text) > maxText:
+		return "a path of " + strconv.Itoa(len(p.text)) + " bytes; a profile reads at most " + strconv.Itoa(maxText)
+	case !utf8.ValidString(p.text):
+		return "a path that is not valid UTF-8"
+	case strings.ContainsFunc(p.text, unicode.IsControl):
+		return "a path with a control character"
+	case !canonical(p.text):
+		return notCanonical
+	default:
+		return ""
+	}
+}
+
+// canonical reports whether a text that starts with a slash, or is empty, has no
+// empty component and none of "." and "..".
+func canonical(text string) bool {
+	if text == "" || text == "/" {
+		return true
+	}
+	rest, ok := strings.CutPrefix(text, "/")
+	for _, name := range strings.Split(rest, "/") {
+		ok = ok && name != "" && name != "." && name != ".."
+	}
+	return ok
+}
+
+// quote writes a string of the profile language. Its reader is that of TinyScheme:
+// it takes a backslash in front of any other character than n, t, r, x and the digits
+// for that character, so these two escapes are all there is to know, and those of
+// JSON or Go would silently name another path.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// comment makes a text safe behind a semicolon.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// place returns how a location is spelled: absolute where its root is bound.
+func (p *plan) place(l ir.Location) place {
+	if abs, ok := p.abs(l); ok {
+		return place{text: abs}
+	}
+	out := place{param: p.params[l.Root]}
+	if l.Path != "" {
+		out.text = "/" + l.Path
+	}
+	return out
+}
+
+// abs returns the absolute path of a location, and false where a parameter stands
+// for its root.
+func (p *plan) abs(l ir.Location) (string, bool) {
+	if l.Root.Kind == ir.System {
+		return "/" + l.Path, true
+	}
+	if p.bind == nil {
+		return "", false
+	}
+	return p.bind.Path(l)
+}
+
+// bindings returns what an artifact may know of a host: nothing in a portable one.
+func bindings(t backends.Target) *ir.Bindings {
+	if t.Form != backends.Resolved {
+		return nil
+	}
+	return t.Facts.Bindings
+}

@@ -1,0 +1,115 @@
+package seatbelt
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+// programFiles are files that a policy lists, or that something tries to start.
+var programFiles = []ir.Location{
+	ir.Sys("bin/sh"), ir.Sys("bin/bash"), ir.Sys("usr/bin/git"), ir.Sys("usr/bin/python3"), ir.Sys("usr/bin/env"),
+	ir.Sys("Library/Developer/CommandLineTools/usr/bin/git"), ir.Sys("opt/homebrew/bin/x"), ir.Sys("Users/u/bin/own"), ir.Sys("Users/u/bin/x"),
+	ir.In("run.sh"), ir.In("src/a"), ir.In(".env/x"), {Root: ir.Root{Kind: ir.Temp}, Path: "a.out"},
+}
+
+func drawCommands(t *rapid.T) *ir.CommandSet {
+	if rapid.IntRange(0, 3).Draw(t, "commands") == 0 {
+		return nil
+	}
+	set := &ir.CommandSet{}
+	for i := range rapid.IntRange(0, 4).Draw(t, "programs") {
+		r := ir.CommandRule{
+			Program: fmt.Sprintf("p%d", i), AnyArgs: rapid.Bool().Draw(t, "any args"), AllEnvs: rapid.Bool().Draw(t, "all envs"),
+		}
+		if rapid.IntRange(0, 3).Draw(t, "found") > 0 {
+			at := rapid.SampledFrom(programFiles).Draw(t, "file")
+			r.File = &at
+		}
+		set.Rules = append(set.Rules, r)
+	}
+	return set
+}
+
+// TestProgramsAgainstPolicy holds what starts against the policy. Beyond it start only
+// the files that a listed one starts in its turn, where the cells are coarser; less
+// starts only in a portable profile.
+func TestProgramsAgainstPolicy(t *testing.T) {
+	seen := map[string]int{}
+	irtest.Check(t, 1500, 2*len(programFiles), func(rt *rapid.T) {
+		s := drawScenario(rt, 0)
+		s.tool.Commands = s.locate(drawCommands(rt))
+		if rapid.Bool().Draw(rt, "own") {
+			own := s.full.Locate("/Users/u/bin/own")
+			s.facts.Program = &own
+		}
+		for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
+			if form == backends.Portable && !s.apart() {
+				continue
+			}
+			out, err := Backend{}.Compile(s.tool, s.target(form))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			j, err := newJudge(&s, form, string(out.Data), out.Ledger)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for _, file := range programFiles {
+				abs, _ := s.full.Path(file)
+				at := s.full.Locate(abs)
+				v := j.view.Decide(ir.Start{On: ir.Direct(at)})
+				allows := j.answer(question{call: callStart, on: at})
+				row, _ := out.Ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Darwin, 0)
+				seen[fmt.Sprintf("%v %v %v %s", form, v.Allowed(), allows, row.Is)]++
+				switch {
+				case j.err != nil:
+					rt.Fatal(j.err)
+				case allows && !v.Allowed() && (row.Is != ir.Coarser || !hop(s.tool.Commands, at)):
+					rt.Fatalf("%v: %v starts\n%s", form, at, s.String())
+				case !allows && v.Allowed() && (form == backends.Resolved || s.tool.Commands == nil):
+					rt.Fatalf("%v: %v does not start\n%s\n%s", form, at, s.String(), out.Data)
+				}
+			}
+		}
+	})
+	for _, must := range []string{"resolved true true coarser", "resolved false true coarser", "resolved false false coarser", "portable true true exact"} {
+		if seen[must] == 0 {
+			t.Errorf("%s never happened: %v", must, seen)
+		}
+	}
+}
+
+// locate gives listed programs the locations that their files have on the host.
+func (s *scenario) locate(set *ir.CommandSet) *ir.CommandSet {
+	if set == nil {
+		return nil
+	}
+	for i := range set.Rules {
+		if r := &set.Rules[i]; r.File != nil {
+			abs, _ := s.full.Path(*r.File)
+			at := s.full.Locate(abs)
+			r.File = &at
+		}
+	}
+	return set
+}
+
+// hop reports whether a listed program starts a file in its turn.
+func hop(set *ir.CommandSet, file ir.Location) bool {
+	for i := range set.Rules {
+		if r := &set.Rules[i]; r.File != nil {
+			for _, h := range hops(*r.File) {
+				if h == file {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
