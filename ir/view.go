@@ -100,9 +100,9 @@ func programOrigin(t *Tool) Origin {
 	return o
 }
 
-// ImpliedRules returns the grants that follow from the tool itself: its private
-// home, readable and writable, and its temporary directory, where build drivers
-// also run what they have just built.
+// ImpliedRules returns the grants that follow from the tool itself: its private home
+// and its temporary directory. Programs install what they then run into the one and
+// build drivers run what they have just built in the other, so both grant all.
 func ImpliedRules(t *Tool) []FSRule {
 	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
 	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}
@@ -110,7 +110,7 @@ func ImpliedRules(t *Tool) []FSRule {
 		return []FSRule{tmp}
 	}
 	home := FSRule{
-		Written: "${home}", At: Location{Root: Root{Kind: Home}}, Caps: Write.With(Read), Origin: origin("private home"),
+		Written: "${home}", At: Location{Root: Root{Kind: Home}}, Caps: All, Origin: origin("private home"),
 	}
 	return []FSRule{home, tmp}
 }

@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -200,12 +199,4 @@ func (p *plan) abs(l ir.Location) (string, bool) {
 		return "", false
 	}
 	return p.bind.Path(l)
-}
-
-// bindings returns what an artifact may know of a host: nothing in a portable one.
-func bindings(t backends.Target) *ir.Bindings {
-	if t.Form != backends.Resolved {
-		return nil
-	}
-	return t.Facts.Bindings
 }

@@ -313,7 +313,8 @@ func TestProfileAgainstPolicy(t *testing.T) {
 	if seen["portable"] == 0 {
 		t.Error("no portable profile was asked")
 	}
-	for c := range calls {
+	for i := range calls {
+		c := call(i)
 		granted := fmt.Sprintf("%d true true", c)
 		if c != callDial && seen[granted] == 0 || seen[fmt.Sprintf("%d false false", c)] == 0 {
 			t.Errorf("call %d was never granted or never denied by both: %v", c, seen)

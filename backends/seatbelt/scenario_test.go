@@ -32,8 +32,10 @@ const (
 	callCopy
 	callClone
 	callDial
-	calls
 )
+
+// calls is how many kinds of call there are.
+const calls = int(callDial) + 1
 
 // question is one case: a call on one or two places. Kinds are what stands there.
 type question struct {
@@ -153,8 +155,9 @@ func (s *scenario) drawPlace(t *rapid.T, places []ir.Location) ir.Location {
 }
 
 func (s *scenario) drawQuestion(t *rapid.T, places []ir.Location) question {
-	q := question{call: call(rapid.IntRange(0, int(calls)-1).Draw(t, "call")), on: s.drawPlace(t, places), kind: ir.File}
-	switch q.call {
+	q := question{call: call(rapid.IntRange(0, calls-1).Draw(t, "call")), on: s.drawPlace(t, places), kind: ir.File}
+	//exhaustive:ignore
+	switch q.call { // The other calls have one place and nothing to draw.
 	case callRename:
 		q.kind = irtest.Kind(t, ir.File, ir.Dir)
 		q.at = irtest.Kind(t, ir.Absent, q.kind)
