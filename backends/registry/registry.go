@@ -6,6 +6,8 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/seatbelt"
+	"github.com/accessc/accessc/backends/winjob"
 )
 
 // All lists every backend in the order in which artifacts are named. The Context
@@ -13,4 +15,6 @@ import (
 var All = []backends.Backend{
 	contextjson.Backend{},
 	landlock.Backend{},
+	seatbelt.Backend{},
+	winjob.Backend{},
 }

@@ -1,0 +1,299 @@
+package winjob
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Backend implements backends.Backend.
+type Backend struct{}
+
+// Name implements backends.Backend.
+func (Backend) Name() string { return "winjob" }
+
+// File implements backends.Backend.
+func (Backend) File() string { return "winjob.json" }
+
+// Platform implements backends.Backend.
+func (Backend) Platform() ir.Platform { return ir.Windows }
+
+// Compile implements backends.Backend.
+func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
+	spec, ledger, refusals := Build(t, target)
+	out := backends.Output{Ledger: ledger, Refusals: refusals}
+	if len(refusals) > 0 {
+		return out, nil
+	}
+	var err error
+	out.Data, err = backends.JSON(spec)
+	return out, err
+}
+
+// Build compiles a tool to the value that the artifact is the text of. With a
+// refusal the value is incomplete and must not be used.
+func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Refusal) {
+	l := newLayout(ir.NewView(t, ir.Windows, target.Facts), target)
+	ledger := l.ledger()
+	s := &Spec{
+		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name,
+		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger),
+		Workspace: path(target, ir.In("")), Environment: l.environment(),
+		Job: job(t), Limits: limits(t), Token: token(), Attributes: attributes(),
+		Container: container(t), Files: l.files(), Programs: l.programs(), Network: network(t),
+		Enforcement: cells(ledger), Accept: []string{}, Context: target.Context,
+	}
+	if t.Home == ir.HomePrivate {
+		s.Home = path(target, ir.Location{Root: ir.Root{Kind: ir.Home}})
+	}
+	if c := t.Command; c != nil {
+		s.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
+	}
+	for _, a := range t.Accept {
+		s.Accept = append(s.Accept, a.Name)
+	}
+	return s, ledger, l.refusals
+}
+
+// The sections by what a loader needs for them.
+var (
+	sectionsOfJob       = []string{"command", "environment", "jobObject", "limits", "procThreadAttributes", "token"}
+	sectionsOfContainer = []string{"appContainer", "fileAccess", "network", "programs"}
+)
+
+// tiers says at a glance what each tier applies and holds.
+func tiers(l ir.Ledger) []Tier {
+	return []Tier{
+		{0, "job", false, sectionsOfJob, sectionsOfContainer, weakest(l, 0)},
+		{
+			ir.BestTier, "appcontainer", true, slices.Concat(sectionsOfJob, sectionsOfContainer), []string{},
+			weakest(l, ir.BestTier),
+		},
+	}
+}
+
+func weakest(l ir.Ledger, tier int) Weakest {
+	worst := map[ir.Resource]ir.Enforcement{}
+	for _, r := range l.On(ir.Windows, tier) {
+		if have, ok := worst[r.Resource]; !ok || rank(r.Is) > rank(have) {
+			worst[r.Resource] = r.Is
+		}
+	}
+	word := func(r ir.Resource) string {
+		if is, ok := worst[r]; ok {
+			return is.String()
+		}
+		return ir.Exact.String()
+	}
+	return Weakest{word(ir.FS), word(ir.Net), word(ir.Env), word(ir.Commands), word(ir.Limits), word(ir.Process)}
+}
+
+// Two variables are set although the policy does not speak of them. Without SystemRoot
+// system libraries do not initialise; every process finds its value in the page that
+// the system shares with it. Without LOCALAPPDATA CreateProcess starts no AppContainer
+// (error 203, as the arapuca project reports); it names a directory of the tool's own.
+const (
+	systemRoot   = "SystemRoot"
+	localAppData = "LOCALAPPDATA"
+)
+
+// environment lists what is forwarded and what the loader sets.
+func (l *layout) environment() Environment {
+	t := l.view.Tool
+	e := Environment{Forward: []EnvRule{}, Set: []Variable{}}
+	for _, r := range t.Env {
+		e.Forward = append(e.Forward, EnvRule{r.Name, r.Prefix, r.Read})
+	}
+	tmp := ir.Root{Kind: ir.Temp}.String()
+	home := tmp
+	if t.Home == ir.HomePrivate {
+		home = ir.Root{Kind: ir.Home}.String()
+	}
+	for _, v := range []Variable{
+		{ir.ContextVariable, "${context}"},
+		{"HOME", home},
+		{localAppData, home + `\AppData\Local`},
+		{systemRoot, "${SystemRoot}"},
+		{"TEMP", tmp}, {"TMP", tmp}, {"TMPDIR", tmp},
+		{"XDG_CACHE_HOME", home + `\.cache`},
+		{"XDG_CONFIG_HOME", home + `\.config`},
+		{"XDG_DATA_HOME", home + `\.local\share`},
+		{"XDG_RUNTIME_DIR", tmp},
+		{"XDG_STATE_HOME", home + `\.local\state`},
+	} {
+		if l.sets(v.Name) {
+			e.Set = append(e.Set, v)
+		}
+	}
+	return e
+}
+
+// sets reports whether the loader sets a variable: what is the tool's own unless a
+// rule with its exact name denies it, and the two above unless they are forwarded or
+// such a rule exists.
+func (l *layout) sets(name string) bool {
+	v := l.view.Decide(ir.Forward{Name: name})
+	if ir.OwnVariable(name, l.view.Tool.Home == ir.HomePrivate) {
+		return v.Allowed()
+	}
+	if v.Allowed() || name != localAppData && name != systemRoot {
+		return false
+	}
+	r, ok := v.Rule.(*ir.EnvRule)
+	return !ok || r.Prefix
+}
+
+// job bounds the process tree. It dies with the loader, which holds the only handle,
+// and shows no dialog when it crashes. Breaking away is refused unless a flag allows
+// it (learn.microsoft.com, "Job Objects").
+func job(t *ir.Tool) JobObject {
+	var e ExtendedLimits
+	flags := []symbol{limitKillOnClose, limitDieOnException}
+	for _, l := range t.Limits {
+		switch l.Kind {
+		case ir.LimitMemory:
+			flags, e.JobMemoryLimit = append(flags, limitJobMemory), l.Value
+		case ir.LimitProcesses:
+			flags, e.Basic.ActiveProcessLimit = append(flags, limitActiveProcess), clamp[uint32](l.Value, math.MaxUint32)
+		case ir.LimitCPUTime:
+			ticks := clamp[int64](l.Value, math.MaxInt64/ticksPerMillisecond) * ticksPerMillisecond
+			flags, e.Basic.PerJobUserTimeLimit = append(flags, limitJobTime), ticks
+		case ir.LimitWallTime, ir.LimitOpenFiles, ir.LimitFileSize:
+		}
+	}
+	if childless(t) {
+		flags, e.Basic.ActiveProcessLimit = append(flags, limitActiveProcess), 1
+	}
+	e.Basic.LimitFlags = slices.Compact(names(flags...))
+	return JobObject{Extended: e, UI: UIRestrictions{names(uiRestrictions...)}}
+}
+
+// ticksPerMillisecond converts to the unit of the job object's times.
+const ticksPerMillisecond = 10_000
+
+func clamp[T uint32 | int64](v, most uint64) T { return T(min(v, most)) }
+
+// childless reports whether the tool may start nothing.
+func childless(t *ir.Tool) bool { return t.Commands != nil && len(t.Commands.Rules) == 0 }
+
+// Holders of limits, as a specification names them.
+const (
+	byJob    = "jobObject"
+	byLoader = "loader"
+	byNobody = "none"
+)
+
+func limits(t *ir.Tool) []Limit {
+	out := []Limit{}
+	for _, l := range t.Limits {
+		out = append(out, Limit{l.Kind.String(), l.Value, holder(l.Kind)})
+	}
+	return out
+}
+
+func holder(k ir.LimitKind) string {
+	switch k {
+	case ir.LimitMemory, ir.LimitProcesses, ir.LimitCPUTime:
+		return byJob
+	case ir.LimitWallTime:
+		return byLoader
+	case ir.LimitOpenFiles, ir.LimitFileSize:
+		return byNobody
+	default:
+		return byNobody
+	}
+}
+
+// token takes away what a restricted token of the same user can be without. It
+// lists no restricting identifiers: with those, either the shells do not start or
+// what everybody may write stays writable, as public reports have it.
+func token() Token {
+	return Token{RestrictedToken{
+		Flags: names(tokenFlags...), SidsToDisable: []string{sidAdministrators},
+		PrivilegesToDelete: []string{}, SidsToRestrict: []string{},
+	}}
+}
+
+// attributes put the process into the job before its first instruction, and leave it
+// no handles of the loader but the three standard ones.
+func attributes() Attributes {
+	return Attributes{JobList: []string{byJob}, HandleList: []string{"stderr", "stdin", "stdout"}}
+}
+
+// container asks for no capability: each would open something that no rule is about.
+func container(t *ir.Tool) AppContainer {
+	name := ContainerName(t.Name)
+	c := AppContainer{Security: SecurityCapabilities{name, PackageSID(name), []string{}}}
+	if childless(t) {
+		c.ChildProcessPolicy = childProcessRestricted.name
+	}
+	return c
+}
+
+func (l *layout) files() FileAccess {
+	return FileAccess{
+		Hold: hold(), Strip: strip(), Grants: Grants(),
+		Entries: l.entries(), Ambient: l.ambient(), Unmatched: l.unmatched(),
+	}
+}
+
+// hold opens for reading, since share modes bind only those who open for reading,
+// writing or deleting, and for changing the list.
+func hold() Hold {
+	return Hold{names(fileReadData, readControl, writeDAC), names(shareModes...), names(openFlags...)}
+}
+
+// strip lists the groups that every AppContainer is in.
+func strip() []string { return []string{sidAllPackages, sidAllRestrictedPackages} }
+
+// programs lists what may be started where the policy says so, the tool's own
+// program first.
+func (l *layout) programs() []Program {
+	set := l.view.Tool.Commands
+	if set == nil {
+		return nil
+	}
+	out := []Program{}
+	if own := l.target.Facts.Program; own != nil {
+		out = append(out, l.program("", own))
+	}
+	for i := range set.Rules {
+		out = append(out, l.program(set.Rules[i].Program, set.Rules[i].File))
+	}
+	return out
+}
+
+// program gives a file the right to be executed, if the file rules let it execute
+// and the system does not.
+func (l *layout) program(name string, file *ir.Location) Program {
+	p := Program{Name: name, Grants: []Grant{}}
+	if file == nil {
+		return p
+	}
+	p.File = path(l.target, *file)
+	verdict := l.view.Decide(ir.Access{Cap: ir.Execute, On: ir.Direct(*file)})
+	if rule, ok := verdict.Rule.(*ir.FSRule); ok && verdict.Allowed() {
+		if p.Ambient = rule.Origin.Layer == ir.LayerBase; !p.Ambient {
+			p.Grants = []Grant{GrantOpen, grantOf(ir.Execute)}
+		}
+	}
+	return p
+}
+
+// services are what the isolation of an AppContainer's network hangs on: the base
+// filtering engine and the firewall (J. Forshaw, "Understanding Network Access in
+// Windows AppContainers", Project Zero, 2021).
+var services = []string{"BFE", "MpsSvc"}
+
+const modeClosed = "closed"
+
+func network(t *ir.Tool) Network {
+	n := Network{Mode: modeClosed, Services: services, Rules: []NetRule{}}
+	for i := range t.Net {
+		r := &t.Net[i]
+		n.Rules = append(n.Rules, NetRule{r.Host.String(), r.Scheme, r.Port, r.Path, r.Allow})
+	}
+	return n
+}

@@ -1,0 +1,291 @@
+package winjob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+// anyTool draws a policy of every resource, with names that no file here can have.
+func anyTool(t *rapid.T) *ir.Tool {
+	tool := genTool(t, append([]string{"a:b", "CON", "x?"}, irtest.Plain...))
+	for range rapid.IntRange(0, 3).Draw(t, "net") {
+		tool.Net = append(tool.Net, ir.NetRule{
+			Host: ir.Host{Kind: ir.HostName, Name: "example.com"}, Port: 443, Allow: rapid.Bool().Draw(t, "allow"),
+		})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "env") {
+		tool.Env = append(tool.Env, ir.EnvRule{
+			Name:   rapid.SampledFrom([]string{"PATH", "systemroot", "LOCAL", "TEMP", ""}).Draw(t, "variable"),
+			Prefix: rapid.Bool().Draw(t, "prefix"), Read: rapid.Bool().Draw(t, "read"),
+		})
+	}
+	for _, k := range ir.LimitKinds {
+		if rapid.Bool().Draw(t, "limited") {
+			tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: rapid.Uint64Range(1, 1<<63).Draw(t, "limit")})
+		}
+	}
+	if tool.Commands != nil {
+		for i := range tool.Commands.Rules {
+			r := &tool.Commands.Rules[i]
+			r.AnyArgs, r.AllEnvs = rapid.Bool().Draw(t, "args"), rapid.Bool().Draw(t, "envs")
+		}
+	}
+	return tool
+}
+
+// rulesOf lists the identifiers that a ledger speaks of, by resource.
+func rulesOf(v *ir.View) map[ir.Resource][]string {
+	out := map[ir.Resource][]string{}
+	add := func(r ir.Resource, id string) { out[r] = append(out[r], id) }
+	base := false
+	for _, e := range v.Entries() {
+		if e.Rule.Origin.Layer == ir.LayerBase {
+			base = true
+		} else {
+			add(ir.FS, e.ID)
+		}
+	}
+	if base {
+		add(ir.FS, "base")
+	}
+	for i := range v.Tool.Net {
+		add(ir.Net, fmt.Sprintf("net[%d]", i))
+	}
+	for i := range v.Tool.Env {
+		add(ir.Env, fmt.Sprintf("env[%d]", i))
+	}
+	if v.Tool.Commands != nil {
+		for _, r := range v.Tool.Commands.Rules {
+			add(ir.Commands, "commands."+r.Program)
+		}
+	}
+	for _, l := range v.Tool.Limits {
+		add(ir.Limits, l.Kind.String())
+	}
+	for _, r := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands, ir.Process} {
+		add(r, "default")
+	}
+	return out
+}
+
+// stated counts how often the ledger states each cell.
+func stated(l ir.Ledger) map[string]int {
+	n := map[string]int{}
+	for _, row := range l {
+		for _, rule := range row.Rules {
+			for _, a := range row.Aspects {
+				for tier := row.Levels.From; tier <= row.Levels.To; tier++ {
+					n[fmt.Sprint(row.Platform, row.Resource, rule, a, tier)]++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestEveryCellIsStatedOnce: for every rule, aspect and tier there is one row, and no
+// row is about anything else; what is not exact has a reason, and what is not held a
+// name under which it can be accepted.
+func TestEveryCellIsStatedOnce(t *testing.T) {
+	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
+		tool := anyTool(rt)
+		target := genTarget(rt, tool, irtest.Plain)
+		_, ledger, _ := Build(tool, target)
+		have := stated(ledger)
+		for r, rules := range rulesOf(ir.NewView(tool, ir.Windows, target.Facts)) {
+			for _, rule := range rules {
+				for _, a := range ir.Aspects(r) {
+					for tier := 0; tier <= ir.BestTier; tier++ {
+						key := fmt.Sprint(ir.Windows, r, rule, a, tier)
+						if have[key] != 1 {
+							rt.Fatalf("%s is stated %d times", key, have[key])
+						}
+						delete(have, key)
+					}
+				}
+			}
+		}
+		if len(have) > 0 {
+			rt.Fatalf("there are no such cells: %v", have)
+		}
+		for _, row := range ledger {
+			checkRow(rt, row)
+		}
+	})
+}
+
+func checkRow(t *rapid.T, row ir.Row) {
+	switch {
+	case row.Is == ir.Unstated, row.Is != ir.Exact && row.Why == "":
+		t.Fatalf("no reason: %+v", row)
+	case row.Is == ir.Exact && row.Accept != "", row.Is == ir.Stricter && row.Accept != "":
+		t.Fatalf("nothing to accept: %+v", row)
+	case !row.Is.Held() || row.Is == ir.Brokered:
+		if !slices.ContainsFunc(ir.Acceptable, func(a ir.AcceptName) bool { return a.Name == row.Accept }) {
+			t.Fatalf("no name to accept: %+v", row)
+		}
+	}
+}
+
+// TestReasonsCanBeTakenApart: a cell joins its reasons with a semicolon, so none may
+// hold one.
+func TestReasonsCanBeTakenApart(t *testing.T) {
+	for _, why := range append(slices.Clone(stricterReasons), whyOwn, whyGain, whyLink, whyReplace, whyOthers, whyAmbient) {
+		if strings.Contains(why, ";") || strings.HasSuffix(why, ".") || why[:1] != strings.ToLower(why[:1]) {
+			t.Errorf("%q", why)
+		}
+	}
+}
+
+// TestLedger is what the tiers hold of a few policies, cell by cell.
+func TestLedger(t *testing.T) {
+	tool := toolWith(t, ".: read create update delete execute", ".env: ", "src: read", "drop: create", "a:b: read", "c?: ", "inbox: delete")
+	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAny}, Port: 443, Allow: true}, {Host: ir.Host{Kind: ir.HostAny}}}
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AllEnvs: true}}}
+	tool.Limits = []ir.Limit{
+		{Kind: ir.LimitMemory, Value: 1}, {Kind: ir.LimitCPUTime, Value: 1}, {Kind: ir.LimitWallTime, Value: 1},
+		{Kind: ir.LimitOpenFiles, Value: 1},
+	}
+	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+	for _, c := range []struct {
+		resource  ir.Resource
+		rule      string
+		aspect    ir.Aspect
+		job, best string
+		why       string
+	}{
+		{ir.FS, "fs[0]", ir.AspectRead, "none fs.paths", "stricter", whyCarried},
+		{ir.FS, "fs[0]", ir.AspectCreate, "none fs.paths", "stricter", whySymlink},
+		{ir.FS, "fs[0]", ir.AspectDelete, "none fs.paths", "stricter", whyCarried},
+		{ir.FS, "fs[0]", ir.AspectExecute, "none fs.paths", "stricter", whyListed},
+		{ir.FS, "fs[0]", ir.AspectMetadata, "none fs.paths", "stricter", whyMetadata},
+		{ir.FS, "fs[0]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyGain},
+		{ir.FS, "fs[6]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyGain},
+		{ir.FS, "fs[1]", ir.AspectRead, "none fs.paths", "stricter", whyHidden},
+		{ir.FS, "fs[1]", ir.AspectUpdate, "none fs.paths", "exact", ""},
+		{ir.FS, "fs[1]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyOthers},
+		{ir.FS, "fs[2]", ir.AspectExecute, "none fs.paths", "stricter", whyLibrary},
+		{ir.FS, "fs[2]", ir.AspectDelete, "none fs.paths", "exact", ""},
+		{ir.FS, "fs[3]", ir.AspectRead, "none fs.paths", "coarser fs.create", whyOwn},
+		{ir.FS, "fs[3]", ir.AspectExecute, "none fs.paths", "coarser fs.create", whyOwn},
+		{ir.FS, "fs[4]", ir.AspectRead, "none fs.paths", "stricter", whyNoName},
+		{ir.FS, "fs[5]", ir.AspectRead, "none fs.paths", "exact", whyNoName},
+		{ir.FS, "base", ir.AspectRead, "none fs.paths", "stricter", whyOwnBase},
+		{ir.FS, "base", ir.AspectUpdate, "none fs.paths", "exact", ""},
+		{ir.FS, "default", ir.AspectRead, "none fs.paths", "coarser fs.default", whyAmbient},
+		{ir.FS, "default", ir.AspectUpdate, "none fs.paths", "coarser fs.default", whyProfile},
+		{ir.FS, "default", ir.AspectMove, "none fs.paths", "coarser fs.default", whyOthers},
+		{ir.Net, "net[0]", ir.AspectConnect, "none net.default", "stricter", whyNoHosts},
+		{ir.Net, "net[1]", ir.AspectConnect, "none net.default", "exact", ""},
+		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", ""},
+		{ir.Env, "env[0]", ir.AspectForward, "exact", "exact", ""},
+		{ir.Env, "default", ir.AspectForward, "exact", "exact", whySet},
+		{ir.Commands, "commands.git", ir.AspectProgram, "exact", "stricter", whyListed},
+		{ir.Commands, "commands.git", ir.AspectArgs, "none commands.args", "none commands.args", whyNoArgs},
+		{ir.Commands, "commands.git", ir.AspectEnvs, "exact", "exact", ""},
+		{ir.Commands, "default", ir.AspectProgram, "none commands.program", "coarser commands.program", whyPrograms},
+		{ir.Limits, "memory", "limit", "coarser limits.memory", "exact", ""},
+		{ir.Limits, "cpu_time", "limit", "coarser limits.cpu_time", "coarser limits.cpu_time", whyUserTime},
+		{ir.Limits, "wall_time", "limit", "coarser limits.wall_time", "broker limits.wall_time", whyTimer},
+		{ir.Limits, "open_files", "limit", "none limits.open_files", "none limits.open_files", whyNoSuchLimit},
+		{ir.Process, "default", ir.AspectSignal, "none process.signal", "exact", ""},
+	} {
+		for tier, want := range []string{c.job, c.best} {
+			row, ok := ledger.Cell(c.resource, c.rule, c.aspect, ir.Windows, tier)
+			got := strings.TrimSpace(row.Is.String() + " " + row.Accept)
+			if !ok || got != want || tier == 1 && !strings.Contains(row.Why, c.why) {
+				t.Errorf("%s %s %s at tier %d: got %q (%s), want %q (%s)", c.resource, c.rule, c.aspect, tier, got, row.Why, want, c.why)
+			}
+		}
+	}
+}
+
+// TestNothingMayBeStarted: with an empty commands table the job and the container
+// both keep the tool from starting anything.
+func TestNothingMayBeStarted(t *testing.T) {
+	tool := toolWith(t, ".: read create")
+	tool.Commands = &ir.CommandSet{}
+	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+	for tier, want := range []ir.Enforcement{ir.Coarser, ir.Exact} {
+		if row, _ := ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, tier); row.Is != want {
+			t.Errorf("tier %d: got %v, want %v", tier, row.Is, want)
+		}
+	}
+	if row, _ := ledger.Cell(ir.FS, "fs[0]", ir.AspectExecute, ir.Windows, 1); row.Is != ir.Stricter {
+		t.Errorf("what the tool makes cannot be started either: %+v", row)
+	}
+}
+
+// TestBaseIsReadAndExecute: the list of the base is what the ledger takes it for. Were
+// there another capability in it, some access list of the system would have to change.
+func TestBaseIsReadAndExecute(t *testing.T) {
+	for _, b := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal} {
+		for _, r := range ir.BaseRules(b, ir.Windows) {
+			if r.Caps != ambientCaps {
+				t.Errorf("%s: %s", r.At, r.Caps)
+			}
+		}
+	}
+	for a, want := range map[ir.Aspect]ir.Enforcement{ir.AspectRead: ir.Coarser, ir.AspectUpdate: ir.Stricter, ir.AspectMove: ir.Exact} {
+		if got := ofBase(a, []*ir.FSRule{{Caps: ir.Caps(ir.Update)}}).Is; got != want {
+			t.Errorf("%s of a base that grants update alone: got %v, want %v", a, got, want)
+		}
+	}
+}
+
+// TestLedgerOfCorners: a rule that a later one replaces governs nothing and has nothing
+// to be held; one that grants execute alone gives no word at all where programs are
+// listed, so that even sizes are hidden.
+func TestLedgerOfCorners(t *testing.T) {
+	tool := toolWith(t, "a: create", "a: read", "b: execute")
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git"}}}
+	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+	for _, a := range ir.Aspects(ir.FS) {
+		if row, _ := ledger.Cell(ir.FS, "fs[0]", a, ir.Windows, 1); row.Is != ir.Exact || row.Why != "" {
+			t.Errorf("%s: %+v", a, row)
+		}
+	}
+	for listed, want := range map[bool]ir.Enforcement{true: ir.Stricter, false: ir.Exact} {
+		if !listed {
+			tool.Commands = nil
+		}
+		_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+		if row, _ := ledger.Cell(ir.FS, "fs[2]", ir.AspectRead, ir.Windows, 1); row.Is != want {
+			t.Errorf("listed %v: got %v, want %v", listed, row.Is, want)
+		}
+		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git"}}}
+	}
+}
+
+// TestWhatHasToBeAccepted: by how much a policy withholds.
+func TestWhatHasToBeAccepted(t *testing.T) {
+	const all = ": read create update delete execute"
+	for _, c := range []struct {
+		tool *ir.Tool
+		want string
+	}{
+		{ir.NewTool("fmt"), "fs.default"},
+		{toolWith(t, "."+all, ".env: "), "fs.default fs.move"},
+		{toolWith(t, "."+all, "drop: create"), "fs.create fs.default fs.move"},
+	} {
+		var got []string
+		_, ledger, _ := Build(c.tool, backends.Target{Form: backends.Portable})
+		for _, row := range ledger.On(ir.Windows, ir.BestTier) {
+			if !row.Is.Held() {
+				got = append(got, row.Accept)
+			}
+		}
+		slices.Sort(got)
+		if got := strings.Join(slices.Compact(got), " "); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package winjob
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// Well-known security identifiers (learn.microsoft.com, "Well-known SIDs").
+const (
+	sidAdministrators        = "S-1-5-32-544"
+	sidAllPackages           = "S-1-15-2-1"
+	sidAllRestrictedPackages = "S-1-15-2-2"
+)
+
+// PackageSID returns the security identifier of an AppContainer: S-1-15-2 and the
+// first seven words of the SHA-256 digest of its lower-case name in UTF-16. It is
+// what DeriveAppContainerSidFromAppContainerName returns outside of any package.
+func PackageSID(name string) string {
+	return hashedSID("S-1-15-2", strings.ToLower(name), 7)
+}
+
+// CapabilitySID returns the security identifier of a named capability, such as
+// "registryRead": S-1-15-3-1024 and the eight words of the SHA-256 digest of its
+// upper-case name in UTF-16. Specifications hold no capability; this is for those
+// who compare access lists with one.
+func CapabilitySID(name string) string {
+	return hashedSID("S-1-15-3-1024", strings.ToUpper(name), 8)
+}
+
+func hashedSID(prefix, text string, words int) string {
+	var in []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		in = binary.LittleEndian.AppendUint16(in, unit)
+	}
+	sum := sha256.Sum256(in)
+	for i := range words {
+		prefix += "-" + strconv.FormatUint(uint64(binary.LittleEndian.Uint32(sum[4*i:])), 10)
+	}
+	return prefix
+}
+
+// Names of AppContainers have up to 64 characters out of [-_. A-Za-z0-9]
+// (learn.microsoft.com, "CreateAppContainerProfile").
+const (
+	maxContainerName = 64
+	maxRunID         = 16
+	maxToolPart      = 30
+)
+
+// ContainerName returns the name of a tool's AppContainer: a function of the tool's
+// name alone, so that it is the same everywhere. The digest keeps tools apart whose
+// names differ in characters that AppContainers cannot have.
+func ContainerName(tool string) string {
+	part := strings.Map(func(r rune) rune {
+		if r < 0x80 && nameRune(byte(r)) {
+			return r
+		}
+		return '-'
+	}, tool)
+	sum := sha256.Sum256([]byte(tool))
+	return "accessc." + part[:min(len(part), maxToolPart)] + "." + hex.EncodeToString(sum[:4])
+}
+
+// RunName returns the name of the AppContainer of one run. Runs must not share an
+// identifier: the end of one would take away the access lists of the other. run is
+// up to 16 lower-case letters and digits.
+func RunName(container, run string) (string, error) {
+	name := container + "." + run
+	valid := run != "" && len(run) <= maxRunID && len(name) <= maxContainerName
+	for i := range len(run) {
+		valid = valid && nameRune(run[i]) && run[i] != '.' && run[i] == lowered(run[i])
+	}
+	if !valid {
+		return "", fmt.Errorf("run %q: expected up to %d lower-case letters and digits", run, maxRunID)
+	}
+	return name, nil
+}
+
+func nameRune(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+}
+
+func lowered(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,65 @@
+package winjob
+
+import (
+	"strings"
+	"testing"
+)
+
+// The identifiers are those that Windows itself shows for the Edge package and for the
+// capability that lets an AppContainer read the registry.
+func TestSIDs(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{
+			PackageSID("microsoft.microsoftedge_8wekyb3d8bbwe"),
+			"S-1-15-2-3624051433-2125758914-1423191267-1740899205-1073925389-3782572162-737981194",
+		},
+		{
+			PackageSID("Microsoft.MicrosoftEdge_8WEKYB3D8BBWE"),
+			"S-1-15-2-3624051433-2125758914-1423191267-1740899205-1073925389-3782572162-737981194",
+		},
+		{
+			CapabilitySID("registryRead"),
+			"S-1-15-3-1024-1065365936-1281604716-3511738428-1654721687-432734479-3232135806-4053264122-3456934681",
+		},
+	} {
+		if c.got != c.want {
+			t.Errorf("got  %s\nwant %s", c.got, c.want)
+		}
+	}
+}
+
+func TestContainerName(t *testing.T) {
+	seen := map[string]string{}
+	for _, tool := range []string{
+		"fmt", "Fmt", "a b", "a_b", "a-b", "ä", "ü", "", "a/b", `a\b`, strings.Repeat("x", 300), strings.Repeat("x", 301),
+	} {
+		name := ContainerName(tool)
+		if other, ok := seen[name]; ok {
+			t.Errorf("%q and %q are both %q", tool, other, name)
+		}
+		seen[name] = tool
+		run, err := RunName(name, "0123456789abcdef")
+		if err != nil || len(run) > maxContainerName {
+			t.Errorf("%q: %q, %v", tool, run, err)
+		}
+		for i := range len(name) {
+			if !nameRune(name[i]) {
+				t.Errorf("%q: %q holds %q", tool, name, name[i])
+			}
+		}
+	}
+	if got, want := ContainerName("fmt"), "accessc.fmt.c63e082d"; got != want {
+		t.Errorf("got %q, want %q; the name must not change between versions", got, want)
+	}
+}
+
+func TestRunNameRefuses(t *testing.T) {
+	for _, run := range []string{"", "A", "a.b", "a-b ", "ä", "0123456789abcdef0", `a\b`} {
+		if name, err := RunName(ContainerName("fmt"), run); err == nil {
+			t.Errorf("%q gave %q", run, name)
+		}
+	}
+	if name, err := RunName(strings.Repeat("x", 60), "abcd"); err == nil {
+		t.Errorf("65 characters gave %q", name)
+	}
+}

@@ -1,0 +1,319 @@
+package winjob
+
+import "github.com/accessc/accessc/ir"
+
+// Format identifies the document.
+const Format = "accessc/windows-job-spec"
+
+// FormatVersion is the version of the document.
+const FormatVersion = 1
+
+// MinimumBuild is the oldest Windows build that a loader starts on: version 1809, the
+// oldest long-term one with every attribute that a specification uses.
+const MinimumBuild = 17763
+
+// Spec is what a loader needs to start one tool on Windows, and what a reviewer
+// reads. Keys of the Windows interface are spelled as its headers spell them, flags
+// are lists of symbols, and no word has a default: what is not written is not done.
+type Spec struct {
+	Format  string `json:"format"`
+	Version int    `json:"format_version"`
+	Form    string `json:"form"`
+	Tool    string `json:"tool"`
+	// MinimumBuild is the oldest build to start on.
+	MinimumBuild int `json:"minimumBuild"`
+	// Tier is the one that the specification is written for.
+	Tier int `json:"tier"`
+	// Tiers say what each tier applies and how well it then holds the policy.
+	Tiers []Tier `json:"tiers"`
+
+	// Command is what is started; nil when the caller names it.
+	Command *Command `json:"command,omitempty"`
+	// Workspace is the working directory, Home the private home directory, empty
+	// when HOME is the user's own. The private directory of a run is ${tmp}.
+	Workspace   string      `json:"workspace"`
+	Home        string      `json:"home"`
+	Environment Environment `json:"environment"`
+
+	Job        JobObject  `json:"jobObject"`
+	Limits     []Limit    `json:"limits"`
+	Token      Token      `json:"token"`
+	Attributes Attributes `json:"procThreadAttributes"`
+
+	// The rest is for the AppContainer of tier 1.
+	Container AppContainer `json:"appContainer"`
+	Files     FileAccess   `json:"fileAccess"`
+	// Programs are the files that may be started where the policy lists them; nil
+	// means any that the entries let execute.
+	Programs []Program `json:"programs"`
+	Network  Network   `json:"network"`
+
+	// Enforcement are the cells that are not exact, per tier.
+	Enforcement []Cell `json:"enforcement"`
+	// Accept are the cells that the policy accepts unheld.
+	Accept []string `json:"accept"`
+	// Context is the text of the tool's Context, in a resolved specification.
+	Context string `json:"context,omitempty"`
+}
+
+// Tier is a choice of means.
+type Tier struct {
+	Tier int    `json:"tier"`
+	Name string `json:"name"`
+	// Boundary is true where the tool cannot get around what is applied.
+	Boundary bool `json:"boundary"`
+	// Applies and Leaves are the sections that a loader of this tier applies, and
+	// those that it has no means for.
+	Applies []string `json:"applies"`
+	Leaves  []string `json:"leaves"`
+	// Weakest is how the weakest cell of each resource is held.
+	Weakest Weakest `json:"weakest"`
+}
+
+// Weakest is one word per resource, as in the ledger.
+type Weakest struct {
+	FS       string `json:"fs"`
+	Net      string `json:"net"`
+	Env      string `json:"env"`
+	Commands string `json:"commands"`
+	Limits   string `json:"limits"`
+	Process  string `json:"process"`
+}
+
+// Command is what a tool runs.
+type Command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Shell   bool     `json:"shell,omitempty"`
+}
+
+// Environment is the whole block that the tool gets. Names are compared without
+// regard to case, as Windows does.
+type Environment struct {
+	// Forward are the rules by which the user's variables are handed over.
+	Forward []EnvRule `json:"forward"`
+	// Set are variables that the loader sets itself.
+	Set []Variable `json:"set"`
+}
+
+// EnvRule is an environment rule. The name of a prefix is its literal part.
+type EnvRule struct {
+	Name   string `json:"name"`
+	Prefix bool   `json:"prefix,omitempty"`
+	Read   bool   `json:"read"`
+}
+
+// Variable is a name and a value in which symbols stand for places: ${home} for the
+// one that the document names, ${tmp}, ${context} and ${SystemRoot} for what only the
+// loader knows.
+type Variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// JobObject is what SetInformationJobObject is called with before the start.
+type JobObject struct {
+	Extended ExtendedLimits `json:"JOBOBJECT_EXTENDED_LIMIT_INFORMATION"`
+	UI       UIRestrictions `json:"JOBOBJECT_BASIC_UI_RESTRICTIONS"`
+}
+
+// ExtendedLimits bound the job. JobMemoryLimit is bytes of committed memory.
+type ExtendedLimits struct {
+	Basic          BasicLimits `json:"BasicLimitInformation"`
+	JobMemoryLimit uint64      `json:"JobMemoryLimit,omitempty"`
+}
+
+// BasicLimits bound the job. PerJobUserTimeLimit is in units of 100 nanoseconds.
+type BasicLimits struct {
+	LimitFlags          []string `json:"LimitFlags"`
+	PerJobUserTimeLimit int64    `json:"PerJobUserTimeLimit,omitempty"`
+	ActiveProcessLimit  uint32   `json:"ActiveProcessLimit,omitempty"`
+}
+
+// UIRestrictions keep the job from the clipboard, the display and the logon.
+type UIRestrictions struct {
+	Class []string `json:"UIRestrictionsClass"`
+}
+
+// Limit is a limit of the policy in its own unit, and who holds it: "jobObject",
+// "loader" by ending the job, or "none".
+type Limit struct {
+	Kind  string `json:"kind"`
+	Value uint64 `json:"value"`
+	By    string `json:"by"`
+}
+
+// Token is how the tool's token differs from the user's.
+type Token struct {
+	Restricted RestrictedToken `json:"CreateRestrictedToken"`
+}
+
+// RestrictedToken holds the arguments of the call.
+type RestrictedToken struct {
+	Flags              []string `json:"Flags"`
+	SidsToDisable      []string `json:"SidsToDisable"`
+	PrivilegesToDelete []string `json:"PrivilegesToDelete"`
+	SidsToRestrict     []string `json:"SidsToRestrict"`
+}
+
+// Attributes are the attributes of the new process at both tiers.
+type Attributes struct {
+	JobList    []string `json:"PROC_THREAD_ATTRIBUTE_JOB_LIST"`
+	HandleList []string `json:"PROC_THREAD_ATTRIBUTE_HANDLE_LIST"`
+}
+
+// AppContainer are the attributes that put the new process into its container.
+type AppContainer struct {
+	Security SecurityCapabilities `json:"PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES"`
+	// ChildProcessPolicy is empty where the tool may start programs.
+	ChildProcessPolicy string `json:"PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY,omitempty"`
+}
+
+// SecurityCapabilities name the AppContainer. The identifier is that of the name as
+// it stands; a loader appends the run to the name and derives its own (RunName).
+type SecurityCapabilities struct {
+	AppContainerName string   `json:"AppContainerName"`
+	AppContainerSID  string   `json:"AppContainerSid"`
+	Capabilities     []string `json:"Capabilities"`
+}
+
+// FileAccess is the access lists of a run. The loader opens every path with the
+// \\?\ prefix and never through a reparse point, writes to its journal what it is
+// going to change, changes it, and keeps the handle: nobody can then rename, delete
+// or replace what the entry is on.
+type FileAccess struct {
+	// Hold is how the loader opens what entries are on.
+	Hold Hold `json:"hold"`
+	// Strip are identifiers that match the tool besides its own; a protected list
+	// loses their entries too, and an inherited one that has any is refused.
+	Strip  []string        `json:"strip"`
+	Grants map[Grant]Lists `json:"grants"`
+	// Entries are in the order of the tree: parents before what is below them.
+	Entries []Entry `json:"entries"`
+	// Ambient is open to every AppContainer, whatever the policy says.
+	Ambient []Ambient `json:"ambient"`
+	// Unmatched are rules on paths that no file here can have.
+	Unmatched []Unmatched `json:"unmatched,omitempty"`
+}
+
+// Hold is how CreateFile opens an object for the time of the run.
+type Hold struct {
+	Access []string `json:"dwDesiredAccess"`
+	Share  []string `json:"dwShareMode"`
+	Flags  []string `json:"dwFlagsAndAttributes"`
+}
+
+// DACL says what happens to the access list of an object.
+type DACL string
+
+const (
+	// DACLGrant adds the entries to the list; what is inherited stays.
+	DACLGrant DACL = "grant"
+	// DACLProtected cuts inheritance, drops every entry that matches the tool, keeps
+	// those of users and groups, and adds the entries.
+	DACLProtected DACL = "protected"
+)
+
+// Absent says what the loader does about an entry whose path is not there.
+type Absent string
+
+const (
+	// AbsentCreate makes the directory.
+	AbsentCreate Absent = "create"
+	// AbsentSkip leaves the entry out: nothing that appears there can then have more
+	// than the rule grants, and the tool cannot make it.
+	AbsentSkip Absent = "skip"
+	// AbsentRefuse does not start the tool: what appears there would have what the
+	// directory above grants, and the rule withholds some of it.
+	AbsentRefuse Absent = "refuse"
+)
+
+// Entry is the access list of one object and, by inheritance, of all below it that
+// has no entry of its own.
+type Entry struct {
+	Path   string  `json:"path"`
+	DACL   DACL    `json:"dacl"`
+	Grants []Grant `json:"grants"`
+	Absent Absent  `json:"absent"`
+	// ReparsePoint is true for the link of an external rule: the entry is on the link
+	// itself. Any other entry that turns out to be a reparse point is refused.
+	ReparsePoint bool `json:"reparsePoint,omitempty"`
+	// Rule governs here; "default" where none does.
+	Rule string `json:"rule"`
+}
+
+// Ambient is a directory that every AppContainer may read and run from.
+type Ambient struct {
+	Path string `json:"path"`
+	// Granted is true where the policy's base grants it as well.
+	Granted bool `json:"granted"`
+}
+
+// Unmatched is a rule's path with a name that NTFS cannot hold. Nothing is at the
+// path and nothing can be, so there is nothing to put an entry on.
+type Unmatched struct {
+	Path string `json:"path"`
+	Rule string `json:"rule"`
+}
+
+// Program is a file that may be started. The tool's own has no name. What turns out to
+// be anything but a file gets nothing.
+type Program struct {
+	Name string `json:"name,omitempty"`
+	// File is the canonical file; empty in a portable specification.
+	File string `json:"file,omitempty"`
+	// Ambient is true for a file that every AppContainer may run, and that needs no
+	// entry. Grants go on the others; they are empty where no file rule lets the file
+	// execute.
+	Ambient bool    `json:"ambient,omitempty"`
+	Grants  []Grant `json:"grants"`
+}
+
+// Network says what is open. The only mode is "closed": no capability of an
+// AppContainer is about a host.
+type Network struct {
+	Mode string `json:"mode"`
+	// Services hold it; a loader refuses to start while one of them is not running.
+	Services []string `json:"services"`
+	// Rules are those of the policy; none of them opens anything.
+	Rules []NetRule `json:"rules"`
+}
+
+// NetRule is a network rule.
+type NetRule struct {
+	Host   string   `json:"host"`
+	Scheme string   `json:"scheme,omitempty"`
+	Port   uint16   `json:"port,omitempty"`
+	Path   []string `json:"path,omitempty"`
+	Allow  bool     `json:"allow"`
+}
+
+// Cell is a row of the ledger: some aspects of some rules at one or both tiers.
+type Cell struct {
+	Tiers   []int    `json:"tiers"`
+	Is      string   `json:"is"`
+	Rules   []string `json:"rules"`
+	Aspects []string `json:"aspects"`
+	Why     string   `json:"why,omitempty"`
+	// Accept is the name under which the cell may be accepted unheld.
+	Accept string `json:"accept,omitempty"`
+}
+
+// cells writes the rows that are not exact.
+func cells(l ir.Ledger) []Cell {
+	out := []Cell{}
+	for _, r := range l {
+		if r.Is == ir.Exact {
+			continue
+		}
+		c := Cell{Is: r.Is.String(), Rules: r.Rules, Why: r.Why, Accept: r.Accept}
+		for tier := r.Levels.From; tier <= r.Levels.To; tier++ {
+			c.Tiers = append(c.Tiers, tier)
+		}
+		for _, a := range r.Aspects {
+			c.Aspects = append(c.Aspects, r.Resource.String()+"."+string(a))
+		}
+		out = append(out, c)
+	}
+	return out
+}
