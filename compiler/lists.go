@@ -39,7 +39,7 @@ func readList[T written](
 	s scope, v *source.Value, read func(scope, *source.Value) (T, bool),
 ) (merge.List[T], bool) {
 	var out merge.List[T]
-	//exhaustive:ignore every other kind is reported
+	//exhaustive:ignore
 	switch v.Kind {
 	case source.ArrayKind:
 		out.After = readItems(s, v, read)

@@ -16,7 +16,7 @@ import (
 // table of program, args and shell.
 func (s scope) command(e *source.Entry) *ir.Command {
 	v := e.Value
-	//exhaustive:ignore every other kind is reported
+	//exhaustive:ignore
 	switch v.Kind {
 	case source.StringKind:
 		words, err := Words(v.Text)
