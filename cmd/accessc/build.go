@@ -31,12 +31,12 @@ artifact. The directory is written whole or not at all; what is equal is not tou
 
   accessc build                     compile everything; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
-  accessc build --resolve --out D   compile for this host; accessc exec --artifact runs from it`
+  accessc build --resolve --out D   compile for this host alone; accessc exec --artifact runs from it`
 }
 
 // Run implements the command.
 func (c *buildCmd) Run(g *globals) error {
-	bs, err := selectBackends(c.Target)
+	bs, err := c.backends()
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,22 @@ func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) artifact
 		req.Form, req.Facts = backends.Resolved, res.Facts
 	}
 	return req
+}
+
+// backends are those of --target. What is resolved holds for this host alone, so there
+// "all" is the host's own system.
+func (c *buildCmd) backends() ([]backends.Backend, error) {
+	bs, err := selectBackends(c.Target)
+	if err != nil || !c.Resolve {
+		return bs, err
+	}
+	host := compiler.HostPlatform()
+	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
+	if i := slices.IndexFunc(bs, foreign); i >= 0 && !slices.Contains(c.Target, "all") {
+		return nil, usagef("--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",
+			host, bs[i].Platform())
+	}
+	return slices.DeleteFunc(bs, foreign), nil
 }
 
 // selectBackends turns --target into backends. The Context goes with every choice

@@ -1,0 +1,175 @@
+//go:build ignore
+
+// This program writes schema.json, the JSON Schema of the configuration. It stands
+// apart from the compiler, which reads TOML by hand to know places; a test holds the
+// two against each other. Run it with
+//
+//	go generate ./cmd/accessc
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"log"
+	"os"
+
+	"github.com/invopop/jsonschema"
+)
+
+// config is a whole file. Whatever else stands in it is somebody else's.
+type config struct {
+	Extends      []string        `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`
+	Tools        map[string]tool `json:"tools,omitempty" jsonschema_description:"Tools by name."`
+	Conversation *conversation   `json:"conversation,omitempty"`
+}
+
+type conversation struct {
+	Tools map[string]tool `json:"tools,omitempty" jsonschema_description:"Tools by name, in the longer spelling."`
+}
+
+type tool struct {
+	Source      string       `json:"source,omitempty" jsonschema:"pattern=^(local|builtin|mcp)(\\..+)?$" jsonschema_description:"Who runs the tool: local, builtin or mcp, alone or with a dotted name."`
+	Command     *command     `json:"command,omitempty" jsonschema_description:"What is started: words, or a table of program, args and shell."`
+	Run         string       `json:"run,omitempty" jsonschema_description:"How the tool is invoked, such as ask or unattended."`
+	Access      *access      `json:"access,omitempty" jsonschema_description:"What the tool may touch. Local tools only."`
+	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often and after what the tool may be invoked."`
+}
+
+type command struct{}
+
+// JSONSchema describes the two forms of a command.
+func (command) JSONSchema() *jsonschema.Schema {
+	props := jsonschema.NewProperties()
+	props.Set("program", &jsonschema.Schema{Type: "string"})
+	props.Set("args", strings())
+	props.Set("shell", &jsonschema.Schema{Type: "boolean"})
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "string"}, {Type: "object", Properties: props, Required: []string{"program"}},
+	}}
+}
+
+type constraints struct {
+	MaxInvocations int      `json:"max_invocations,omitempty" jsonschema:"minimum=1"`
+	OnlyAfter      []string `json:"only_after,omitempty"`
+	Forbidden      bool     `json:"forbidden,omitempty"`
+}
+
+type access struct {
+	FS        list[fsRule]       `json:"fs,omitempty" jsonschema_description:"Files. The rule with the longest path wins in full."`
+	Net       list[netRule]      `json:"net,omitempty" jsonschema_description:"Network. Without an allowing rule nothing gets out."`
+	Env       list[envRule]      `json:"env,omitempty" jsonschema_description:"Environment variables that are forwarded."`
+	Commands  map[string]program `json:"commands,omitempty" jsonschema_description:"Programs that may be started, by name or path; any without this table."`
+	Sensitive list[string]       `json:"sensitive_paths,omitempty" jsonschema_description:"Paths whose exposure is worth a warning, beside the built-in ones."`
+	Limits    *limits            `json:"limits,omitempty" jsonschema_description:"Resource limits."`
+	Tests     list[test]         `json:"tests,omitempty" jsonschema_description:"Questions that must be answered so whenever the policy is compiled."`
+	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"What is granted outside of the workspace."`
+	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
+	Accept    list[string]       `json:"accept,omitempty" jsonschema_description:"Cells of the ledger that are knowingly unheld, such as net.host."`
+}
+
+type fsRule struct {
+	Path     string `json:"path" jsonschema_description:"A literal path prefix, relative to the workspace root."`
+	External bool   `json:"external,omitempty" jsonschema_description:"The path is a symlink that may leave the workspace."`
+	Read     bool   `json:"read,omitempty"`
+	Write    bool   `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
+	Create   bool   `json:"create,omitempty"`
+	Update   bool   `json:"update,omitempty"`
+	Delete   bool   `json:"delete,omitempty"`
+	Execute  bool   `json:"execute,omitempty"`
+	Mount    bool   `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
+}
+
+type netRule struct {
+	Host   string `json:"host" jsonschema_description:"A name, *.name, *, an IPv4 or a bracketed IPv6 address."`
+	Scheme string `json:"scheme,omitempty"`
+	Port   int    `json:"port,omitempty" jsonschema:"minimum=1,maximum=65535"`
+	Path   string `json:"path_prefix,omitempty" jsonschema:"pattern=^/"`
+	Allow  bool   `json:"allow,omitempty"`
+}
+
+type envRule struct {
+	Name string `json:"name" jsonschema_description:"A name, or a prefix with one * at the end."`
+	Read bool   `json:"read,omitempty"`
+}
+
+type program struct {
+	Args [][]string `json:"args,omitempty" jsonschema_description:"Allowed argument lists; ** at the end allows any further ones."`
+	Envs []string   `json:"envs,omitempty"`
+}
+
+type limits struct {
+	Memory    size   `json:"memory,omitempty"`
+	Processes int    `json:"processes,omitempty" jsonschema:"minimum=1"`
+	CPUTime   string `json:"cpu_time,omitempty"`
+	WallTime  string `json:"wall_time,omitempty"`
+	OpenFiles int    `json:"open_files,omitempty" jsonschema:"minimum=1"`
+	FileSize  size   `json:"file_size,omitempty"`
+}
+
+type size struct{}
+
+// JSONSchema describes bytes as a number or with a unit.
+func (size) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "integer", Minimum: "1"}, {Type: "string"}}}
+}
+
+type test struct {
+	Allow []string `json:"allow,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
+// list is an array, or a table that says how to merge it.
+type list[T any] struct{}
+
+// JSONSchema describes both forms.
+func (list[T]) JSONSchema() *jsonschema.Schema {
+	items := reflector().Reflect([]T{})
+	items.Version, items.ID = "", ""
+	props := jsonschema.NewProperties()
+	props.Set("strategy", &jsonschema.Schema{Enum: []any{"append", "prepend", "replace"}})
+	props.Set("value", items)
+	props.Set("dedup", &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "boolean"}, {Const: "inherit"}}})
+	props.Set("discard_when_merged", &jsonschema.Schema{Type: "boolean"})
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{items, {
+		Type: "object", Properties: props, Required: []string{"value"}, AdditionalProperties: jsonschema.FalseSchema,
+	}}}
+}
+
+func strings() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}}
+}
+
+func reflector() *jsonschema.Reflector {
+	return &jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+}
+
+func main() {
+	s := reflector().Reflect(&config{})
+	s.Title, s.Description = "accessc", "Access policies of the tools of AI agents."
+	open(s)
+	data, err := json.Marshal(s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, data, "", "  "); err != nil {
+		log.Fatal(err)
+	}
+	out.WriteByte('\n')
+	if err := os.WriteFile("schema.json", out.Bytes(), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// open lets foreign keys stand at the levels that are not accessc's alone: the file,
+// the conversation and the tool.
+func open(file *jsonschema.Schema) {
+	file.AdditionalProperties = nil
+	tools, _ := file.Properties.Get("tools")
+	conversation, _ := file.Properties.Get("conversation")
+	conversation.AdditionalProperties = nil
+	long, _ := conversation.Properties.Get("tools")
+	for _, t := range []*jsonschema.Schema{tools, long} {
+		t.AdditionalProperties.AdditionalProperties = nil
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/accessc/accessc/sandbox"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"accessc": main, "probe": probe}) }
+
+// TestScripts runs every script of testdata/script. Each command of accessc has one.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			for _, d := range []string{"home", "state", "config", "run"} {
+				if err := os.MkdirAll(filepath.Join(env.WorkDir, d), 0o755); err != nil {
+					return err
+				}
+			}
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
+			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "run"))
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "landlock":
+				return sandbox.ABI() > 0, nil
+			case "root":
+				return os.Geteuid() == 0, nil
+			default:
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty},
+	})
+}
+
+// nobody runs a command as a user without any privilege, in a copy of the current
+// directory that belongs to that user: nobody [!] PROGRAM ARG...
+func nobody(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: nobody PROGRAM ARG...")
+	}
+	program, err := exec.LookPath(args[0])
+	ts.Check(err)
+	dir, err := os.MkdirTemp("/tmp", "accessc-nobody-")
+	ts.Check(err)
+	defer os.RemoveAll(dir)
+	ts.Check(exec.Command("cp", "-a", ts.MkAbs("."), filepath.Join(dir, "ws")).Run())
+	ts.Check(exec.Command("cp", program, filepath.Join(dir, "accessc")).Run())
+	ts.Check(exec.Command("cp", program, filepath.Join(dir, "probe")).Run())
+	ts.Check(exec.Command("chown", "-R", "65534:65534", dir).Run())
+	cmd := exec.Command(filepath.Join(dir, "accessc"), args[1:]...)
+	cmd.Args[0] = args[0]
+	cmd.Dir = filepath.Join(dir, "ws")
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, "XDG_STATE_HOME=" + dir + "/state", "NO_COLOR=1", "TMPDIR=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	fmt.Fprint(ts.Stdout(), out.String())
+	fmt.Fprint(ts.Stderr(), errs.String())
+	if (err != nil) != neg {
+		ts.Fatalf("%v: %v", args, err)
+	}
+}
+
+func mkfifo(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o644))
+}
+
+// empty waits until a directory holds nothing: what a run leaves behind is swept after
+// its end.
+func empty(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		entries, err := os.ReadDir(ts.MkAbs(args[0]))
+		ts.Check(err)
+		if len(entries) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s still holds %s", args[0], entries[0].Name())
+		}
+	}
+}
