@@ -1,0 +1,312 @@
+// Package golden runs inputs through the compiler and compares with what they are
+// expected to yield. Its files are txtar archives, one directory per theme; the
+// examples in the documentation run through it, too. Only tests import it.
+//
+// An archive's comment says what the case is about. Its files make up a workspace,
+// but for these:
+//
+//	options    flags of the run, one per line: resolve, target NAME, config FILE, set KEY=VALUE
+//	setup      what files alone cannot say, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
+//	           size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
+//	           approve RULE TARGET
+//	ask        questions to put to the policies, one per line: TOOL QUESTION
+//	want.txt   the findings as text
+//	want.ask   the answers
+//	want/…     artifacts, as TOOL/FILE
+//
+// $OUTSIDE stands for a directory beside the workspace, $ROOT for the workspace and
+// $STATE for the state directory, in inputs and in what is expected.
+package golden
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/state"
+)
+
+// Case is an archive that was laid out on the disk.
+type Case struct {
+	Archive *txtar.Archive
+	Root    string
+	Outside string
+	Options compiler.Options
+}
+
+// Lay writes an archive's workspace below a temporary directory of the test.
+func Lay(t testing.TB, a *txtar.Archive) *Case {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Case{Archive: a, Root: filepath.Join(dir, "ws"), Outside: filepath.Join(dir, "outside")}
+	c.Options = compiler.Options{Root: c.Root, State: state.Dir(filepath.Join(dir, "state"))}
+	for _, d := range []string{c.Root, c.Outside, string(c.Options.State)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range a.Files {
+		if f.Name == "options" || f.Name == "setup" || f.Name == "ask" || strings.HasPrefix(f.Name, "want") {
+			continue
+		}
+		write(t, c.place(f.Name), []byte(c.expand(string(f.Data))))
+	}
+	c.setup(t, c.lines("setup"))
+	c.options(t, c.lines("options"))
+	return c
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// place returns the absolute path of a name in an archive.
+func (c *Case) place(name string) string {
+	name = c.expand(name)
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.Root, filepath.FromSlash(name))
+}
+
+func (c *Case) expand(s string) string {
+	return strings.NewReplacer("$OUTSIDE", c.Outside, "$ROOT", c.Root, "$STATE", string(c.Options.State)).Replace(s)
+}
+
+// Fold is the inverse of what inputs are expanded by, for comparing outputs. The
+// directories that lead to the case's own differ by machine, so lines of a profile
+// that name one of them go.
+func (c *Case) Fold(s string) string {
+	dir := filepath.Dir(c.Root)
+	pairs := []string{c.Outside, "$OUTSIDE", c.Root, "$ROOT", string(c.Options.State), "$STATE"}
+	for d := filepath.Dir(dir); d != filepath.Dir(d); d = filepath.Dir(d) {
+		pairs = append(pairs, "\n  (literal \""+d+"\")", "")
+	}
+	return strings.NewReplacer(append(pairs, dir, "$TMP")...).Replace(s)
+}
+
+// File returns the contents of a file of the archive.
+func (c *Case) File(name string) (string, bool) {
+	for _, f := range c.Archive.Files {
+		if f.Name == name {
+			return string(f.Data), true
+		}
+	}
+	return "", false
+}
+
+func (c *Case) lines(name string) [][]string {
+	text, _ := c.File(name)
+	var out [][]string
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+func (c *Case) setup(t testing.TB, lines [][]string) {
+	t.Helper()
+	var mounts []map[string]string
+	for _, w := range lines {
+		var err error
+		path := c.place(w[1])
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		switch w[0] {
+		case "symlink":
+			err = os.Symlink(c.expand(w[2]), path)
+		case "fifo":
+			err = mkfifo(path)
+		case "dir":
+			err = os.MkdirAll(path, 0o755)
+		case "size":
+			var n int64
+			if n, err = strconv.ParseInt(w[2], 10, 64); err == nil {
+				write(t, path, nil)
+				err = os.Truncate(path, n)
+			}
+		case "hex":
+			var data []byte
+			if data, err = hex.DecodeString(strings.Join(w[2:], "")); err == nil {
+				write(t, path, data)
+			}
+		case "rules":
+			write(t, path, manyRules(w[2], w[3]))
+		case "unreadable":
+			write(t, path, []byte("# nobody reads this\n"))
+			err = os.Chmod(path, 0)
+		case "approve":
+			mounts = append(mounts, map[string]string{"rule_path": w[1], "canonical_target": c.expand(w[2])})
+		default:
+			err = fmt.Errorf("unknown setup line %q", w)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mounts != nil {
+		data, _ := json.Marshal(map[string]any{"mounts": mounts})
+		write(t, c.Options.State.Approvals(), data)
+	}
+}
+
+// manyRules is a layer with so many fs rules that nobody would write it by hand.
+func manyRules(tool, count string) []byte {
+	n, _ := strconv.Atoi(count)
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "[[tools.%s.access.fs]]\npath = \"dir%d\"\nread = true\n\n", tool, i)
+	}
+	return []byte(b.String())
+}
+
+func (c *Case) options(t testing.TB, lines [][]string) {
+	t.Helper()
+	for _, w := range lines {
+		switch w[0] {
+		case "resolve":
+			c.Options.Resolve = true
+		case "target":
+			p, ok := ir.ParsePlatform(w[1])
+			if !ok {
+				t.Fatalf("unknown target %q", w[1])
+			}
+			c.Options.Platforms = append(c.Options.Platforms, p)
+		case "config":
+			c.Options.Layers.Configs = append(c.Options.Layers.Configs, c.place(w[1]))
+		case "set":
+			c.Options.Layers.Sets = append(c.Options.Layers.Sets, strings.Join(w[1:], " "))
+		default:
+			t.Fatalf("unknown option %q", w)
+		}
+	}
+}
+
+// Output is what a case yields.
+type Output struct {
+	Result *compiler.Result
+	// Findings is the text of all findings, ending in the summary line.
+	Findings string
+	Failed   bool
+	// Answers are those to the case's questions.
+	Answers string
+	// Tree is the artifacts, nil when a finding stopped the run.
+	Tree *artifact.Tree
+}
+
+// Run compiles the case and builds its artifacts with every backend of its targets.
+func (c *Case) Run(t testing.TB) Output {
+	t.Helper()
+	res, err := compiler.Compile(c.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := Output{Result: res}
+	findings := res.Findings
+	if res.Program != nil {
+		req := artifact.Request{Program: res.Program, Backends: c.backends(), Form: backends.Portable}
+		if c.Options.Resolve {
+			req.Form, req.Facts = backends.Resolved, c.facts(res)
+		}
+		tree, refused, err := artifact.Build(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Tree = tree
+		findings = append(findings, refused...)
+		out.Answers = c.ask(t, res)
+	}
+	out.Failed = findings.Failed()
+	out.Findings = c.Fold(Text(findings, res.Files))
+	return out
+}
+
+// ask puts the case's questions to the policies, as on Linux.
+func (c *Case) ask(t testing.TB, res *compiler.Result) string {
+	var b strings.Builder
+	for _, w := range c.lines("ask") {
+		tool, ok := res.Program.Tool(w[0])
+		if !ok {
+			t.Fatalf("there is no tool %q", w[0])
+		}
+		q, err := resolve.ParseQuestion(w[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := c.facts(res)(tool)
+		op, err := resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings}.Operation(q)
+		if err != nil {
+			fmt.Fprintf(&b, "error  %-14s %-20s %s: %v\n", "", "", strings.Join(w, " "), err)
+			continue
+		}
+		v := ir.NewView(tool, ir.Linux, facts).Decide(op)
+		by := "–"
+		if v.Rule != nil {
+			by = v.Rule.Subject()
+		}
+		fmt.Fprintf(&b, "%-6s %-14s %-20s %s\n", v.Effect, v.Reason, by, strings.Join(w, " "))
+	}
+	return b.String()
+}
+
+// facts binds the roots and leaves the host's own base and programs out, which
+// differ between machines.
+func (c *Case) facts(res *compiler.Result) func(*ir.Tool) ir.Facts {
+	return func(t *ir.Tool) ir.Facts { return ir.Facts{Bindings: res.Facts(t).Bindings} }
+}
+
+// backends are those of the case's targets. The roots of a resolved build are places
+// on this disk, which are none of Windows.
+func (c *Case) backends() []backends.Backend {
+	targets := c.Options.Platforms
+	switch {
+	case len(targets) > 0:
+	case c.Options.Resolve:
+		targets = []ir.Platform{ir.Linux, ir.Darwin}
+	default:
+		targets = ir.Platforms[:]
+	}
+	return slices.DeleteFunc(slices.Clone(registry.All), func(b backends.Backend) bool {
+		return b.Platform() != 0 && !slices.Contains(targets, b.Platform())
+	})
+}
+
+// Text renders findings as a person sees them, ending in the summary line.
+func Text(l diag.List, files source.Files) string {
+	if len(l) == 0 {
+		return "no findings\n"
+	}
+	var b strings.Builder
+	if err := (diag.Text{Lines: files}).Write(&b, l); err != nil {
+		panic(err)
+	}
+	return b.String() + "\n" + diag.Summary(l) + "\n"
+}

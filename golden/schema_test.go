@@ -1,0 +1,213 @@
+package golden_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/golden"
+)
+
+// shape lists the findings that a JSON Schema can make, too.
+var shape = map[diag.Code]bool{
+	diag.WrongType: true, diag.MissingField: true, diag.BadValue: true, diag.UnknownKey: true,
+}
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	data, err := os.ReadFile("../cmd/accessc/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validate returns the first error of an archive's layers.
+func validate(t *testing.T, s *jsonschema.Schema, a *txtar.Archive) error {
+	t.Helper()
+	for _, f := range a.Files {
+		if filepath.Ext(f.Name) != ".toml" {
+			continue
+		}
+		var doc map[string]any
+		if err := toml.Unmarshal(f.Data, &doc); err != nil {
+			continue
+		}
+		if err := s.Validate(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestSchemaAccepts holds the schema against every input that the compiler accepts.
+func TestSchemaAccepts(t *testing.T) {
+	s := schema(t)
+	doc, err := os.ReadFile(checksFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]*txtar.Archive{}
+	for _, sec := range sections(t, string(doc)) {
+		inputs[string(sec.code)+" fixed"] = sec.fixed.archive()
+		if sec.code.Severity() == diag.Warning {
+			inputs[string(sec.code)+" failing"] = sec.failing.archive()
+		}
+	}
+	paths, err := filepath.Glob("*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !shaped(a) {
+			inputs[path] = a
+		}
+	}
+	for name, a := range inputs {
+		if err := validate(t, s, a); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// shaped reports whether an archive expects one of the findings of a schema.
+func shaped(a *txtar.Archive) bool {
+	for _, f := range a.Files {
+		for c := range shape {
+			if f.Name == "want.txt" && strings.Contains(string(f.Data), "["+string(c)+"]") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestSchemaRefuses demands that what the compiler says of a value's shape, the
+// schema says as well.
+func TestSchemaRefuses(t *testing.T) {
+	s := schema(t)
+	doc, err := os.ReadFile(checksFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sec := range sections(t, string(doc)) {
+		if shape[sec.code] && validate(t, s, sec.failing.archive()) == nil {
+			t.Errorf("%s: the schema accepts the failing example", sec.code)
+		}
+	}
+}
+
+// TestSchemaKeys holds the keys of every closed table against those that the compiler
+// lists when it meets another one.
+func TestSchemaKeys(t *testing.T) {
+	data, err := os.ReadFile("../cmd/accessc/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	tool := at(t, file, "properties", "tools", "additionalProperties")
+	list := func(key string, more ...any) []any {
+		return append([]any{"properties", "access", "properties", key, "oneOf"}, more...)
+	}
+	for _, c := range []struct {
+		toml string
+		path []any
+	}{
+		{"constraints = { zzz = 1 }", []any{"properties", "constraints"}},
+		{"access = { zzz = 1 }", []any{"properties", "access"}},
+		{"access.fs = [{ path = 'a', zzz = 1 }]", list("fs", 0, "items")},
+		{"access.fs = { value = [{ path = 'a', zzz = 1 }] }", list("fs", 1, "properties", "value", "items")},
+		{"access.fs = { value = [], zzz = 1 }", list("fs", 1)},
+		{"access.net = [{ host = 'a', zzz = 1 }]", list("net", 0, "items")},
+		{"access.net = { value = [], zzz = 1 }", list("net", 1)},
+		{"access.env = [{ name = 'A', zzz = 1 }]", list("env", 0, "items")},
+		{"access.env = { value = [], zzz = 1 }", list("env", 1)},
+		{"access.sensitive_paths = { value = [], zzz = 1 }", list("sensitive_paths", 1)},
+		{"access.accept = { value = [], zzz = 1 }", list("accept", 1)},
+		{"access.tests = [{ zzz = 1 }]", list("tests", 0, "items")},
+		{"access.tests = { value = [], zzz = 1 }", list("tests", 1)},
+		{"access.commands.ls = { zzz = 1 }", []any{
+			"properties", "access", "properties", "commands", "additionalProperties",
+		}},
+		{"access.limits = { zzz = 1 }", []any{"properties", "access", "properties", "limits"}},
+	} {
+		node := at(t, tool, c.path...)
+		if node["additionalProperties"] != false {
+			t.Errorf("%s: the schema takes unknown keys", c.toml)
+		}
+		props, _ := node["properties"].(map[string]any)
+		want := slices.Sorted(maps.Keys(props))
+		if got := expectedKeys(t, c.toml); !slices.Equal(got, want) {
+			t.Errorf("%s: the compiler knows %q, the schema %q", c.toml, got, want)
+		}
+	}
+}
+
+// at follows keys and indices into a document.
+func at(t *testing.T, doc any, path ...any) map[string]any {
+	t.Helper()
+	for _, step := range path {
+		switch key := step.(type) {
+		case string:
+			object, _ := doc.(map[string]any)
+			doc = object[key]
+		case int:
+			array, ok := doc.([]any)
+			if !ok || key >= len(array) {
+				t.Fatalf("the schema has no %v", path)
+			}
+			doc = array[key]
+		}
+	}
+	object, ok := doc.(map[string]any)
+	if !ok {
+		t.Fatalf("the schema has no table at %v", path)
+	}
+	return object
+}
+
+// expectedKeys returns the keys that the compiler expects in place of zzz.
+func expectedKeys(t *testing.T, text string) []string {
+	t.Helper()
+	a := &txtar.Archive{Files: []txtar.File{{Name: "accessc.toml", Data: []byte(
+		"[tools.x]\nsource = 'local'\n" + text + "\n",
+	)}}}
+	for _, d := range golden.Lay(t, a).Run(t).Result.Findings {
+		if _, keys, ok := strings.Cut(d.Label, `found "zzz", expected `); ok {
+			out := strings.Split(strings.TrimPrefix(keys, "one of "), ", ")
+			slices.Sort(out)
+			return out
+		}
+	}
+	t.Fatalf("%s: zzz is not reported", text)
+	return nil
+}
