@@ -19,7 +19,7 @@ type commandDraft struct {
 
 // applyCommands merges a commands table: by program, the later one wins whole.
 func (d *draft) applyCommands(s scope, e *source.Entry) {
-	t := s.table(e.Value)
+	t := s.table(e.Value, "a table of programs such as { git = {} }")
 	if t == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (d *draft) applyCommands(s scope, e *source.Entry) {
 }
 
 func (s scope) commandRule(e *source.Entry) *commandDraft {
-	t := s.table(e.Value)
+	t := s.table(e.Value, `a table: {} for any arguments, { args = [["status", "**"]] } for those`)
 	if t == nil {
 		return nil
 	}

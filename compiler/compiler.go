@@ -152,7 +152,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 }
 
 func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry) {
-	table := s.table(e.Value)
+	table := s.table(e.Value, "the table of a tool")
 	if table == nil {
 		return
 	}

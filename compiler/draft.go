@@ -81,7 +81,7 @@ func (d *draft) apply(s scope, t *source.Table) {
 			}
 		case "access":
 			d.access = append(d.access, accessAt{e, in.path})
-			if table := in.table(e.Value); table != nil {
+			if table := in.table(e.Value, "a table of fs, net, env and commands"); table != nil {
 				d.applyAccess(in, table)
 			}
 		}

@@ -19,7 +19,7 @@ func (d *envDraft) value() *source.Value { return d.v }
 func envWinner(d *envDraft) string { return d.rule.Subject() }
 
 func (s scope) envRule(v *source.Value) (*envDraft, bool) {
-	t := s.table(v)
+	t := s.table(v, `a table such as { name = "PATH", read = true }`)
 	if t == nil {
 		return nil, false
 	}

@@ -41,7 +41,7 @@ func fsWinner(d *fsDraft) string {
 // fsRule reads one fs rule. The alias write sets the default of create, update and
 // delete; what is written for one of them alone wins.
 func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
-	t := s.table(v)
+	t := s.table(v, `a table such as { path = "src", read = true }`)
 	if t == nil {
 		return nil, false
 	}

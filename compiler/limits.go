@@ -15,7 +15,7 @@ import (
 
 // applyLimits merges a limits table key by key.
 func (d *draft) applyLimits(s scope, e *source.Entry) {
-	t := s.table(e.Value)
+	t := s.table(e.Value, `a table such as { wall_time = "30s" }`)
 	if t == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func count(v *source.Value) (uint64, error) {
 
 // constraints reads how often and after what a tool may be invoked.
 func (s scope) constraints(e *source.Entry) *ir.Constraints {
-	t := s.table(e.Value)
+	t := s.table(e.Value, `a table such as { max_invocations = 3 }`)
 	if t == nil {
 		return nil
 	}

@@ -39,9 +39,11 @@ func (s scope) expect(v *source.Value, want string) {
 	s.report(diag.WrongType, v, "found "+v.Kind.String()+", expected "+want)
 }
 
-func (s scope) table(v *source.Value) *source.Table {
+// table reads a table. The form is what is expected, in words that a reader who
+// wrote something else can copy.
+func (s scope) table(v *source.Value, form string) *source.Table {
 	if v.Kind != source.TableKind {
-		s.expect(v, source.TableKind.String())
+		s.expect(v, form)
 		return nil
 	}
 	return v.Table

@@ -18,7 +18,7 @@ type testDraft struct {
 func (d *testDraft) value() *source.Value { return d.v }
 
 func (s scope) test(v *source.Value) (*testDraft, bool) {
-	t := s.table(v)
+	t := s.table(v, `a table such as { deny = ["read .env"] }`)
 	if t == nil {
 		return nil, false
 	}
