@@ -12,8 +12,11 @@ import (
 // runPrefix starts the name of every run's directory.
 const runPrefix = "accessc-"
 
+// contextFile is where the Context lies in the temporary directory.
+const contextFile = "/context.json"
+
 // directories makes the private home, and the run's directory: the temporary
-// directory with the Context in it, and beside it the canary.
+// directory with the Context in it. The run's directory itself is the canary.
 func (r *run) directories() error {
 	if r.spec.Home != "" {
 		if err := os.MkdirAll(r.spec.Home, 0o700); err != nil {
@@ -31,14 +34,11 @@ func (r *run) directories() error {
 	if r.dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return failed("the temporary directory: %w", err)
 	}
-	r.tmp, r.canary = r.dir+"/tmp", r.dir+"/canary"
+	r.tmp = r.dir + "/tmp"
 	if err := os.Mkdir(r.tmp, 0o700); err != nil {
 		return failed("the temporary directory: %w", err)
 	}
-	if err := os.WriteFile(r.canary, nil, 0o600); err != nil {
-		return failed("the canary: %w", err)
-	}
-	if err := os.WriteFile(r.tmp+"/context.json", []byte(r.spec.Context), 0o600); err != nil {
+	if err := os.WriteFile(r.tmp+contextFile, []byte(r.spec.Context), 0o600); err != nil {
 		return failed("the Context: %w", err)
 	}
 	return nil

@@ -59,7 +59,6 @@ type run struct {
 	file    string
 	ruleset int
 	filter  []unix.SockFilter
-	canary  string
 }
 
 // prepare does everything that needs no privilege to be lost and leaves nothing
@@ -68,7 +67,7 @@ func (r *run) prepare() error {
 	if err := r.directories(); err != nil {
 		return err
 	}
-	r.env = environ(r.spec, r.req.Environ, r.tmp, r.tmp+"/context.json")
+	r.env = environ(r.spec, r.req.Environ, r.tmp, r.tmp+contextFile)
 	if err := os.Chdir(r.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
@@ -156,13 +155,13 @@ func (r *run) notStarted(err error) error {
 	}
 }
 
-// sing asks for what must be denied by now: a file that no rule grants, a socket,
-// a call that the filter always refuses.
+// sing asks for what must be denied by now: the run's directory, which no rule
+// grants, a socket, a call that the filter always refuses.
 func (r *run) sing() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
 		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
 	}
-	if fd, err := unix.Open(r.canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES && !r.granted(r.canary) {
+	if fd, err := unix.Open(r.dir, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES && !r.granted(r.dir) {
 		_ = unix.Close(fd)
 		return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
 	}

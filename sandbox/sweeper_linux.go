@@ -15,8 +15,9 @@ const SweepCommand = "__sweep"
 // sweepAfter leaves a process behind that waits until the tool is gone and then
 // removes the run's directory. It is cloned without an exit signal, so that the
 // tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
-// no descriptor of the tool's; after the wait it starts accessc anew, since the
-// clone of a Go process can do nothing but plain system calls.
+// no descriptor of the tool's. After the wait it removes what every run leaves by
+// plain system calls, since the clone of a Go process can do nothing else; where the
+// tool has left more, it starts accessc anew for the rest.
 func (r *run) sweepAfter() error {
 	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -28,8 +29,12 @@ func (r *run) sweepAfter() error {
 	if err != nil {
 		return err
 	}
-	if s.file, err = syscall.BytePtrFromString("/proc/self/exe"); err != nil {
-		return err
+	for path, at := range map[string]**byte{
+		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.tmp: &s.tmp, r.dir: &s.dir,
+	} {
+		if *at, err = syscall.BytePtrFromString(path); err != nil {
+			return err
+		}
 	}
 	s.argv = &argv[0]
 	s.envv = &[]*byte{nil}[0]
@@ -49,6 +54,8 @@ type sweeper struct {
 	pidfd      uintptr
 	file       *byte
 	argv, envv **byte
+	context    *byte
+	tmp, dir   *byte
 	all, old   [8]byte
 	poll       unix.PollFd
 }
@@ -85,9 +92,28 @@ func (s *sweeper) wait() {
 			break
 		}
 	}
+	remove(s.context, 0)
+	remove(s.tmp, unix.AT_REMOVEDIR)
+	if remove(s.dir, unix.AT_REMOVEDIR) == 0 {
+		exit(0)
+	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)
 	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
+	exit(1)
+}
+
+//go:norace
+//go:nosplit
+func remove(path *byte, flags uintptr) syscall.Errno {
+	at := unix.AT_FDCWD
+	_, _, e := syscall.RawSyscall(unix.SYS_UNLINKAT, uintptr(at), uintptr(unsafe.Pointer(path)), flags)
+	return e
+}
+
+//go:norace
+//go:nosplit
+func exit(code uintptr) {
 	for {
-		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0)
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, code, 0, 0)
 	}
 }
