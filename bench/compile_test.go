@@ -71,3 +71,35 @@ func BenchmarkCompile(b *testing.B) {
 		}},
 	)
 }
+
+// BenchmarkScale compiles one tool of many rules, against one of a tenth of them: the
+// cost of a rule does not depend on how many there are. The largest is beyond what a
+// Seatbelt profile holds, which is a finding after all the work has been done.
+func BenchmarkScale(b *testing.B) {
+	compile := func(n int) contender {
+		root := b.TempDir()
+		if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(many(n)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		return contender{fmt.Sprintf("%d", n), func(b *testing.B) {
+			res, err := compiler.Compile(compiler.Options{Root: root, State: state.Dir(filepath.Join(root, "state"))})
+			if err != nil || res.Program == nil {
+				b.Fatal(err, res.Findings)
+			}
+			if _, _, err := artifact.Build(artifact.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}); err != nil {
+				b.Fatal(err)
+			}
+		}}
+	}
+	race(b, compile(10_000), compile(100_000))
+}
+
+// many writes one tool of n rules, three directories deep.
+func many(n int) string {
+	var b strings.Builder
+	b.WriteString("[tools.t]\nsource = \"local\"\ncommand = \"make\"\n\n")
+	for i := range n {
+		fmt.Fprintf(&b, "[[tools.t.access.fs]]\npath = \"d%d/e%d/f%d\"\nread = true\nwrite = %t\n\n", i%100, i%1000, i, i%2 == 0)
+	}
+	return b.String()
+}

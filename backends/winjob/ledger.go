@@ -113,8 +113,8 @@ type book struct {
 	rows *ir.LedgerBuilder
 	// byRule are the plans that each rule governs, by rule identifier.
 	byRule map[string][]*plan
-	// sets are the capabilities that a move can change, of all regions that are not the
-	// system's.
+	// sets are the capabilities that a move can change, each once, of all regions that
+	// are not the system's.
 	sets []ir.CapSet
 	// alone is true where the tool may start nothing.
 	alone bool
@@ -130,7 +130,9 @@ func (l *layout) ledger() ir.Ledger {
 		}
 		b.byRule[governing(p.region)] = append(b.byRule[governing(p.region)], p)
 		if p.region.At.Root.Kind != ir.System && !p.unmatched {
-			b.sets = append(b.sets, caps)
+			if !slices.Contains(b.sets, caps) {
+				b.sets = append(b.sets, caps)
+			}
 		}
 	}
 	b.fileCells()
