@@ -270,14 +270,40 @@ func (p *Policy) rest() []line {
 func limitText(l ir.Limit) string {
 	switch l.Kind {
 	case ir.LimitCPUTime, ir.LimitWallTime:
-		return (time.Duration(l.Value) * time.Millisecond).String()
+		return duration(time.Duration(l.Value) * time.Millisecond)
 	case ir.LimitMemory, ir.LimitFileSize:
-		return strconv.FormatUint(l.Value, 10) + " bytes"
+		return size(l.Value)
 	case ir.LimitProcesses, ir.LimitOpenFiles:
 		return strconv.FormatUint(l.Value, 10)
 	default:
 		return strconv.FormatUint(l.Value, 10)
 	}
+}
+
+// duration writes 5m where the standard form is 5m0s.
+func duration(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// size writes a number of bytes in the largest unit that holds it exactly.
+func size(n uint64) string {
+	unit := "bytes"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n == 0 || n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, u
+	}
+	if unit == "bytes" {
+		return strconv.FormatUint(n, 10) + " bytes"
+	}
+	return strconv.FormatUint(n, 10) + unit
 }
 
 // holds sums the ledger up: per platform the weakest that happens, and how often.

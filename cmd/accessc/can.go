@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/artifact"
@@ -33,7 +34,10 @@ holds it. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be
 // Run implements the command.
 func (c *canCmd) Run(g *globals) error {
 	q, err := resolve.ParseQuestion(c.Words)
-	if err != nil {
+	switch {
+	case err != nil && slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "-") }):
+		return usageError{fmt.Errorf("%w; flags stand before the name of the tool", err)}
+	case err != nil:
 		return usageError{err}
 	}
 	res, err := g.compile(true)

@@ -60,7 +60,7 @@ func ParseQuestion(words []string) (Question, error) {
 	}
 	v, rest := verbs[i], words[1:]
 	if len(rest) < v.operands || len(rest) > v.operands && v.verb != "run" {
-		return Question{}, fmt.Errorf("expected %s %s", v.verb, v.usage)
+		return Question{}, fmt.Errorf("found %q, expected %s %s", strings.Join(words, " "), v.verb, v.usage)
 	}
 	return Question{Verb: v.verb, Operands: rest[:v.operands], Args: rest[v.operands:]}, nil
 }

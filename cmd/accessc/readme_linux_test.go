@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/accessc/accessc/sandbox"
+)
+
+var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+
+// TestConsole runs every "$ accessc ..." line of the documents in the example project
+// and compares what it prints. UPDATE_SCRIPTS=1 writes the documents anew.
+func TestConsole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "example")
+	if err := os.CopyFS(dir, os.DirFS("../../example")); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+		t.Setenv(k, t.TempDir())
+	}
+	t.Setenv("NO_COLOR", "1")
+	n := 0
+	for _, doc := range []string{"../../README.md", "../../docs/config.md", "../../docs/platforms/linux.md"} {
+		data, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := console.ReplaceAllStringFunc(string(data), func(block string) string {
+			n++
+			return "```console\n" + replay(t, dir, console.FindStringSubmatch(block)[1]) + "```"
+		})
+		if os.Getenv("UPDATE_SCRIPTS") != "" {
+			if err := os.WriteFile(doc, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if d := cmp.Diff(string(data), got); d != "" {
+			t.Errorf("%s does not show what happens:\n%s", doc, d)
+		}
+	}
+	if n == 0 {
+		t.Error("the documents show nothing")
+	}
+}
+
+// replay runs the commands of a block. A command that starts a tool needs Landlock; its
+// output stays as it is where there is none.
+func replay(t *testing.T, dir, block string) string {
+	var out strings.Builder
+	for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(block, -1)[1:] {
+		line, _, _ := strings.Cut(part, "\n")
+		if strings.Contains(line, "exec") && sandbox.ABI() == 0 {
+			out.WriteString("$ " + part)
+			continue
+		}
+		cmd := exec.Command("sh", "-c", line)
+		cmd.Dir = dir
+		text, err := cmd.CombinedOutput()
+		if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
+			t.Fatalf("%s: %v", line, err)
+		}
+		out.WriteString("$ " + line + "\n" + strings.ReplaceAll(string(text), dir, "/home/you/example"))
+	}
+	return out.String()
+}
