@@ -26,6 +26,7 @@ func addr(s string) ir.Host { return ir.Host{Kind: ir.HostAddr, Addr: netip.Must
 
 func drawNet(t *rapid.T) []ir.NetRule {
 	rules := make([]ir.NetRule, rapid.IntRange(0, 5).Draw(t, "net"))
+	plain := rapid.Bool().Draw(t, "plain") // hosts and ports alone, which a profile can say exactly
 	for i := range rules {
 		r := &rules[i]
 		r.Host = rapid.SampledFrom(hosts).Draw(t, "host")
@@ -33,10 +34,10 @@ func drawNet(t *rapid.T) []ir.NetRule {
 		if rapid.IntRange(0, 4).Draw(t, "port given") > 0 {
 			r.Port = rapid.SampledFrom(ports).Draw(t, "port")
 		}
-		if rapid.IntRange(0, 3).Draw(t, "scheme given") == 0 {
+		if !plain && rapid.IntRange(0, 3).Draw(t, "scheme given") == 0 {
 			r.Scheme = rapid.SampledFrom([]string{"http", "https", "postgres"}).Draw(t, "scheme")
 		}
-		if rapid.IntRange(0, 4).Draw(t, "path given") == 0 {
+		if !plain && rapid.IntRange(0, 4).Draw(t, "path given") == 0 {
 			r.Path = []string{"v1"}
 		}
 	}
