@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 
@@ -18,11 +19,17 @@ var profile = idna.New(
 	idna.BidiRule(),
 )
 
+// maxHost bounds what is mapped, in bytes: a name of 253 ASCII characters (RFC 1035,
+// section 2.3.4) has no longer spelling. The mapping's cost grows with the square.
+const maxHost = 253 * utf8.UTFMax
+
 // Host parses a host name or address into its canonical form.
 func Host(s string) (ir.Host, error) {
 	switch {
 	case s == "":
 		return ir.Host{}, errors.New("found an empty host")
+	case len(s) > maxHost:
+		return ir.Host{}, errors.New("found a host that is longer than DNS takes")
 	case strings.HasPrefix(s, "["):
 		return bracketed(s)
 	case strings.Contains(s, "*"):
@@ -68,6 +75,9 @@ func bracketed(s string) (ir.Host, error) {
 }
 
 func name(s string) (ir.Host, error) {
+	if !utf8.ValidString(s) {
+		return ir.Host{}, errors.New("found a name that is not UTF-8")
+	}
 	trimmed := strings.TrimSuffix(s, ".")
 	ascii, err := profile.ToASCII(trimmed)
 	if err != nil {

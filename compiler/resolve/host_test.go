@@ -121,6 +121,15 @@ func TestScheme(t *testing.T) {
 	}
 }
 
+// TestLongHosts: mapping a name costs the square of its length, so it has a bound.
+func TestLongHosts(t *testing.T) {
+	for _, in := range []string{strings.Repeat("ä", 100_000), "*." + strings.Repeat("xn--a.", 100_000), strings.Repeat("a", 300)} {
+		if got, err := resolve.HostPattern(in); err == nil {
+			t.Errorf("%d bytes were accepted as %v", len(in), got)
+		}
+	}
+}
+
 // FuzzHost: a host that is accepted is canonical: parsed again it is itself, and it
 // holds nothing that another parser could read as more than a host.
 func FuzzHost(f *testing.F) {
