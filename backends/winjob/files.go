@@ -30,6 +30,12 @@ func (p *plan) vacant() bool {
 	return p.region.Pinned && len(p.region.Below) == 0 && p.above.Has(ir.Create)
 }
 
+// takable reports whether others can move something to a pinned path that was not
+// there at the start, and so has no list that keeps the name in its place.
+func (p *plan) takable() bool {
+	return p.region.Pinned && p.entry != nil && p.entry.Absent == AbsentSkip
+}
+
 // layout is the access lists of one tool: a plan per node, in the order of the tree.
 type layout struct {
 	view     *ir.View

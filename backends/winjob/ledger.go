@@ -231,7 +231,11 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 	case ir.AspectSocket:
 		return b.capability(ir.Update, r.Caps, plans, whySocket)
 	case ir.AspectMove:
-		return b.move(r.Caps)
+		held := b.move(r.Caps)
+		if slices.ContainsFunc(plans, (*plan).takable) {
+			held = join(held, coarser(whyOthers, "fs.move"))
+		}
+		return held
 	default:
 		c, _ := ir.ParseCapability(string(a))
 		return b.capability(c, r.Caps, plans, "")

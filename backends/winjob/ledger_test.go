@@ -289,3 +289,18 @@ func TestWhatHasToBeAccepted(t *testing.T) {
 		}
 	}
 }
+
+// TestOthersTakeAnAbsentPath: a rule's path that is not there at the start gets no list
+// that pins it, so what others move there keeps the right to be moved away.
+func TestOthersTakeAnAbsentPath(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{{Written: "a/b", At: ir.In("a/b"), Caps: ir.All}}
+	out, err := Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, _ := out.Ledger.Cell(ir.FS, "fs[0]", ir.AspectMove, ir.Windows, ir.BestTier)
+	if row.Is != ir.Coarser || !strings.Contains(row.Why, whyOthers) {
+		t.Errorf("got %v: %s", row.Is, row.Why)
+	}
+}
