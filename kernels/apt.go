@@ -92,7 +92,7 @@ func (a *apt) mirror(archive string) (string, error) {
 	file := filepath.Join(a.dir, "keyrings", "mirror-"+archive)
 	script := map[string]string{debian: "sid", ubuntu: "gutsy"}[archive]
 	if err := a.fetch("debootstrap", regexp.MustCompile(`/scripts/`+script+`$`), file); err != nil {
-		return "", fmt.Errorf("apt uses no mirror of %s: %w", archive, err)
+		return "", fmt.Errorf("apt's lists are of no mirror of %s (apt-get update reads them): %w", archive, err)
 	}
 	data, err := os.ReadFile(file)
 	if m := regexp.MustCompile(`\bdefault_mirror (\S+)`).FindSubmatch(data); m != nil {

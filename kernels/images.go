@@ -50,17 +50,25 @@ func fetchAll(cache string, missing []*image) {
 		suites[debian] = append(suites[debian], "trixie")
 	}
 	a, err := open(filepath.Join(cache, "apt"))
+	if err != nil {
+		for _, m := range missing {
+			m.err = err
+		}
+		return
+	}
 	for _, archive := range []string{debian, ubuntu} {
-		if err == nil && suites[archive] != nil {
+		var reason error
+		if suites[archive] != nil {
 			fmt.Fprintf(os.Stderr, "kernels: reading the package lists of %s\n", archive)
-			err = a.add(archive, suites[archive])
+			reason = a.add(archive, suites[archive])
 		}
 		for _, m := range missing {
 			if m.archive != archive {
 				continue
 			}
+			// One suite that is gone takes nothing from the others.
 			if e := m.fetch(a, cache); e != nil && m.file == "" {
-				m.err = errors.Join(err, e)
+				m.err = errors.Join(reason, e)
 			}
 		}
 	}

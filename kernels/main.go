@@ -117,9 +117,10 @@ func (r *result) verdict() string {
 	}
 }
 
-// report prints the table and what went wrong, and reports whether nothing did.
+// report prints the table and what went wrong, and reports whether nothing did and
+// something was run.
 func report(out io.Writer, results []result, verbose bool) bool {
-	ok := true
+	ok, ran := true, false
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "row\tkernel\tABI\tpassed\tfailed\tskipped\ttime\taccessc doctor")
 	for _, r := range results {
@@ -127,7 +128,7 @@ func report(out io.Writer, results []result, verbose bool) bool {
 			fmt.Fprintf(t, "%s\tnot run\t\t\t\t\t\t%s\n", r.name, strings.ReplaceAll(r.notRun.Error(), "\n", "; "))
 			continue
 		}
-		ok = ok && r.ok()
+		ok, ran = ok && r.ok(), true
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%v\t%s\n", r.name, r.release, r.found, r.passed, r.failed, r.skipped, r.took.Round(time.Second), r.doctor)
 	}
 	_ = t.Flush()
@@ -142,5 +143,5 @@ func report(out io.Writer, results []result, verbose bool) bool {
 			fmt.Fprintf(out, "\n%s: %s\n", r.name, p)
 		}
 	}
-	return ok
+	return ok && ran
 }

@@ -88,8 +88,8 @@ kernels: end
 	}
 }
 
-// TestReport: a row that was not run says why and fails nothing; one that went wrong
-// does.
+// TestReport: a row that was not run says why and fails nothing, unless none was; one
+// that went wrong does.
 func TestReport(t *testing.T) {
 	missing := result{row: row{name: "1"}, notRun: errors.Join(errors.New("no mirror"), errors.New("no package"))}
 	good := result{row: row{name: "2"}, release: "6.1", found: 2, passed: 3, took: 90 * time.Second, doctor: "it can"}
@@ -101,6 +101,7 @@ func TestReport(t *testing.T) {
 		want    string
 	}{
 		{[]result{missing, good}, true, "1 not run no mirror; no package 2 6.1 2 3 0 0 1m30s it can"},
+		{[]result{missing}, false, "1 not run no mirror; no package"},
 		{[]result{good, bad}, false, "0 1m30s it can 2: it has ABI 1"},
 	} {
 		var out strings.Builder
