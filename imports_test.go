@@ -13,6 +13,7 @@ const module = "github.com/accessc/accessc/"
 // import those that stand in a later line, and those of its own line whose name it
 // is a prefix of.
 var rooms = [][]string{
+	{"kernels", "kernels/init"},
 	{"bench", "bench/smallest"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
