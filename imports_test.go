@@ -27,7 +27,7 @@ var rooms = [][]string{
 	{"compiler"},
 	{"approvals", "state", "compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
-	{"ir/irjson", "ir/irtest"},
+	{"ir/compare", "ir/irjson", "ir/irtest"},
 	{"ir"},
 }
 

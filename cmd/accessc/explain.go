@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
@@ -18,19 +19,30 @@ import (
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system holds each cell, and why."`
 	Base   bool     `help:"Also list what the base grants outside of the workspace."`
-	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
-	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
+	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
+	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
+	Format string   `enum:"text,markdown,json" default:"text" help:"Output format: text, json, or markdown with --diff."`
+	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
 }
 
 // Help implements kong's detailed help.
 func (explainCmd) Help() string {
 	return `Prints the effective policy of each tool: the regions of the workspace as a tree, the network, the
 environment and the programs, each line with the file and line that set it, and how Linux, macOS and
-Windows hold it.`
+Windows hold it.
+
+  accessc explain --diff main --format markdown   what a branch permits, as a comment on a pull request
+  accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more`
 }
 
 // Run implements the command.
 func (c *explainCmd) Run(g *globals) error {
+	switch {
+	case c.Diff != "":
+		return c.diff(g)
+	case c.Format == "markdown" || c.FailOn != "none":
+		return usagef("--format markdown and --fail-on need --diff OLD")
+	}
 	res, err := g.compile(false)
 	if err != nil {
 		return err
@@ -69,6 +81,41 @@ func (c *explainCmd) Run(g *globals) error {
 		return enc.Encode(explain.Document{Version: explain.FormatVersion, Tools: docs})
 	}
 	return nil
+}
+
+// diff compares two sides.
+func (c *explainCmd) diff(g *globals) error {
+	if len(c.Tools) > 1 {
+		return usagef("--diff takes one new side, found %d", len(c.Tools))
+	}
+	old, err := g.side(c.Diff)
+	if err != nil {
+		return err
+	}
+	new, err := g.side(strings.Join(c.Tools, ""))
+	if err != nil {
+		return err
+	}
+	changes := explain.Changes(old, new)
+	switch c.Format {
+	case "json":
+		enc := json.NewEncoder(g.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(explain.ChangesJSON(changes))
+	case "markdown":
+		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(changes))
+	default:
+		_, err = fmt.Fprint(g.stdout, explain.ChangesText(changes, g.style(g.stdout)))
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.FailOn == "widened" && explain.Widened(changes), c.FailOn == "any" && len(explain.Differing(changes)) > 0:
+		return exit(exitWidened)
+	default:
+		return nil
+	}
 }
 
 func (c *explainCmd) print(g *globals, p *explain.Policy, gap bool) {

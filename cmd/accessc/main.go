@@ -21,6 +21,7 @@ const (
 	exitFindings    = 1
 	exitUsage       = 2
 	exitUnenforced  = 3
+	exitWidened     = 4
 	description     = "Compile, explain and enforce what the tools of AI agents may read, write, run and reach."
 	descriptionMore = `
 
@@ -28,7 +29,8 @@ A policy is TOML, per tool: access.fs, access.net, access.env and access.command
 [conversation.tools.NAME] or [tools.NAME]. Layers, later ones over earlier ones: the user's
 own file, .jp/config.toml, accessc.toml, .accessc/local.toml, --config, --set.
 
-Exit codes: 0 fine, 1 findings or denied, 2 usage, 3 this host cannot enforce the policy;
+Exit codes: 0 fine, 1 findings or denied, 2 usage, 3 this host cannot enforce the policy,
+4 a comparison found what --fail-on names;
 exec passes the tool's own status through and uses 125 to 127 when the tool did not start.`
 )
 

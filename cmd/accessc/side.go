@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// side loads one side of a comparison: a directory, a manifest, or a revision of the
+// workspace's git repository; empty means the work tree.
+func (g *globals) side(name string) ([]compare.Policy, error) {
+	info, err := os.Stat(name)
+	switch {
+	case name == "":
+		return g.policiesAt("")
+	case err == nil && info.IsDir():
+		return g.policiesAt(name)
+	case err == nil:
+		return manifestPolicies(name)
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, usagef("%s: %v", name, pathError(err))
+	}
+	root, err := g.root()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "accessc-revision-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := checkout(root, name, dir); err != nil {
+		return nil, usagef("%s is neither a file nor a revision: %v", name, err)
+	}
+	return g.policiesAt(filepath.Join(dir, "ws"))
+}
+
+// policiesAt compiles the configuration of a workspace, the current one if root is
+// empty. Layers that are not committed are left out: the sides of a comparison differ
+// in what is committed.
+func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
+	shared := *g
+	shared.Shared = true
+	opts, err := shared.options(false)
+	if err != nil {
+		return nil, err
+	}
+	if root != "" {
+		opts.Root = root
+	}
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if res.Program == nil {
+		return nil, g.sayText(res.Findings, res.Files, "")
+	}
+	var out []compare.Policy
+	for _, t := range res.Program.Tools {
+		p, err := policyOf(t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, compare.Policy{Tool: t, Ledger: p.Ledger})
+	}
+	return out, nil
+}
+
+// maxManifest bounds what is read as a manifest, in bytes.
+const maxManifest = 64 << 20
+
+func manifestPolicies(name string) ([]compare.Policy, error) {
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
+		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, usagef("%s: %v", name, pathError(err))
+	}
+	m, err := artifact.ParseManifest(data)
+	if err != nil {
+		return nil, usagef("%s: %v", name, err)
+	}
+	out, err := m.Policies()
+	if err != nil {
+		return nil, usagef("%s: %v", name, err)
+	}
+	return out, nil
+}
+
+// checkout writes the workspace as it is in a revision to dir/ws, through an index of
+// its own, so that neither the work tree nor the repository's index changes.
+func checkout(root, revision, dir string) error {
+	git := gitIn(root, dir)
+	repository, err := git("rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return err
+	}
+	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return errors.New("git knows no such commit (a shallow clone lacks older ones)")
+	}
+	prefix, err := git("rev-parse", "--show-prefix")
+	if err != nil {
+		return err
+	}
+	if _, err := git("read-tree", commit+":"+strings.TrimSuffix(prefix, "/")); err != nil {
+		return fmt.Errorf("the workspace is not in that revision: %w", err)
+	}
+	tree := filepath.Join(dir, "ws")
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		return err
+	}
+	_, err = gitIn(tree, dir)("--git-dir="+repository, "--work-tree="+tree, "checkout-index", "--all")
+	return err
+}
+
+// gitIn runs git in a directory with an index in another one.
+func gitIn(root, index string) func(args ...string) (string, error) {
+	return func(args ...string) (string, error) {
+		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.hooksPath=/dev/null"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(index, "index"), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil && errs.Len() > 0 {
+			err = errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "fatal: "))
+		}
+		return strings.TrimSpace(string(out)), err
+	}
+}

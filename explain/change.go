@@ -1,0 +1,289 @@
+package explain
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// Change is what became of one tool between two configurations.
+type Change struct {
+	Name string
+	// Status is "added" or "removed", empty for a tool that both sides have.
+	Status      string
+	Verdict     compare.Verdict
+	Differences []compare.Difference
+}
+
+// Changes compares all tools of two sides by name. A tool that one side lacks is
+// compared with nothing, so it counts by what it may do.
+func Changes(old, new []compare.Policy) []Change {
+	var names []string
+	for _, p := range slices.Concat(old, new) {
+		names = append(names, p.Tool.Name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	out := make([]Change, len(names))
+	var tasks sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		limit <- struct{}{}
+		tasks.Go(func() {
+			out[i] = change(old, new, name)
+			<-limit
+		})
+	}
+	tasks.Wait()
+	return out
+}
+
+func change(old, new []compare.Policy, name string) Change {
+	a, had := find(old, name)
+	b, has := find(new, name)
+	c := Change{Name: name}
+	if had && has {
+		c.Differences = compare.Policies(a, b)
+	} else {
+		c.Status, c.Differences = alone(a, b, has)
+	}
+	c.Verdict = compare.Sum(c.Differences)
+	return c
+}
+
+// alone compares a tool that one side lacks with nothing. Being started at all is
+// something that the other side does not permit.
+func alone(old, new compare.Policy, added bool) (status string, ds []compare.Difference) {
+	status, t := "removed", old.Tool
+	if added {
+		status, t = "added", new.Tool
+	}
+	ds = []compare.Difference{{Wider: added, What: "be started", Where: t.Source.String()}}
+	if t.Source.Kind != ir.SourceLocal {
+		return status, ds
+	}
+	// Less held is a difference between two policies, and here is only one.
+	none, one := compare.Nothing(t), compare.Policy{Tool: t}
+	if added {
+		return status, append(ds, compare.Policies(none, one)...)
+	}
+	return status, append(ds, compare.Policies(one, none)...)
+}
+
+func find(ps []compare.Policy, name string) (compare.Policy, bool) {
+	for _, p := range ps {
+		if p.Tool.Name == name {
+			return p, true
+		}
+	}
+	return compare.Policy{}, false
+}
+
+// Widened reports whether any tool may do more.
+func Widened(cs []Change) bool {
+	return slices.ContainsFunc(cs, func(c Change) bool { return c.Verdict == compare.Widened || c.Verdict == compare.Changed })
+}
+
+// Differing leaves out the tools for which nothing has changed.
+func Differing(cs []Change) []Change {
+	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Verdict == compare.Equivalent && c.Status == "" })
+}
+
+// headline counts the tools that may do more, and less.
+func headline(cs []Change) string {
+	more, less := 0, 0
+	for _, c := range cs {
+		if c.Verdict == compare.Widened || c.Verdict == compare.Changed {
+			more++
+		}
+		if c.Verdict == compare.Narrowed || c.Verdict == compare.Changed {
+			less++
+		}
+	}
+	if more+less == 0 {
+		return "every tool may do what it could do before"
+	}
+	return plural(more, "tool") + " may do more, " + plural(less, "tool") + " may do less"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// ChangesText renders a comparison for a terminal.
+func ChangesText(cs []Change, s Style) string {
+	var b strings.Builder
+	b.WriteString(headline(cs) + "\n")
+	for _, c := range Differing(cs) {
+		b.WriteString("\n" + s.paint(bold, clean(c.Name)) + "    " + c.summary() + "\n")
+		var rows [][]string
+		for _, d := range c.Differences {
+			rows = append(rows, []string{"  " + mark(d), clean(d.What), clean(region(d)), clean(d.Example), clean(because(d))})
+		}
+		for i, row := range table(rows) {
+			if c.Differences[i].Wider {
+				row = strings.Replace(row, "+", s.paint(yellow, "+"), 1)
+			}
+			b.WriteString(row + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (c Change) summary() string {
+	if c.Status != "" {
+		return c.Status
+	}
+	return c.Verdict.String()
+}
+
+func mark(d compare.Difference) string {
+	if d.Wider {
+		return "+"
+	}
+	return "-"
+}
+
+// maxExcept is how many exceptions of a region are spelled out. JSON has them all.
+const maxExcept = 4
+
+// region is where a difference is, what is left out, and on which systems only.
+func region(d compare.Difference) string {
+	out := d.Where
+	if n := len(d.Except); n > maxExcept {
+		out += " but " + strings.Join(d.Except[:maxExcept], ", ") + " and " + strconv.Itoa(n-maxExcept) + " more"
+	} else if n > 0 {
+		out += " but " + strings.Join(d.Except, ", ")
+	}
+	if len(d.Platforms) > 0 && d.Where != d.Platforms[0].String() {
+		var names []string
+		for _, p := range d.Platforms {
+			names = append(names, systemName(p))
+		}
+		out += " (" + strings.Join(names, ", ") + ")"
+	}
+	return out
+}
+
+// because names the lines that decide now and did before.
+func because(d compare.Difference) string {
+	was, is := place(d.Old), place(d.New)
+	switch {
+	case was == is:
+		return is
+	case was == "":
+		return is
+	case is == "":
+		return "was " + was
+	default:
+		return is + ", was " + was
+	}
+}
+
+func place(s compare.Side) string {
+	switch {
+	case s.Rule != nil:
+		return s.Rule.Source().String()
+	case s.Reason == ir.ReasonNone || s.Reason == ir.ReasonDefault:
+		return ""
+	default:
+		return s.Reason.String()
+	}
+}
+
+// ChangesMarkdown renders a comparison as a comment on a pull request: the widenings
+// in a table, everything else folded.
+func ChangesMarkdown(cs []Change) string {
+	var b strings.Builder
+	b.WriteString("### accessc: " + headline(cs) + "\n")
+	var wider, narrower []string
+	for _, c := range cs {
+		for _, d := range c.Differences {
+			row := "| " + strings.Join([]string{code(c.Name), escape(d.What), code(region(d)), code(d.Example), escape(because(d))}, " | ") + " |"
+			if d.Wider {
+				wider = append(wider, row)
+			} else {
+				narrower = append(narrower, row)
+			}
+		}
+	}
+	const head = "\n| tool | what | where | example | because |\n|---|---|---|---|---|\n"
+	if len(wider) > 0 {
+		b.WriteString("\n⚠ **Wider**\n" + head + strings.Join(wider, "\n") + "\n")
+	}
+	if len(narrower) > 0 {
+		b.WriteString("\n<details><summary>Narrower: " + plural(len(narrower), "region") + "</summary>\n" +
+			head + strings.Join(narrower, "\n") + "\n\n</details>\n")
+	}
+	if same := len(cs) - len(Differing(cs)); same > 0 {
+		b.WriteString("\n" + plural(same, "tool") + " unchanged.\n")
+	}
+	return b.String()
+}
+
+// escape makes text safe inside a table of a Markdown document; code makes it literal.
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "@", "&#64;").Replace(clean(s))
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(clean(s)) + "`"
+}
+
+// ChangesDocument is the JSON form of a comparison.
+type ChangesDocument struct {
+	Version int         `json:"format_version"`
+	Tools   []ChangeDoc `json:"tools"`
+}
+
+// ChangeDoc is one tool's part of a comparison.
+type ChangeDoc struct {
+	Tool        string          `json:"tool"`
+	Status      string          `json:"status,omitempty"`
+	Verdict     string          `json:"verdict"`
+	Differences []DifferenceDoc `json:"differences"`
+}
+
+// DifferenceDoc is one region in which policies differ alike.
+type DifferenceDoc struct {
+	Resource  string   `json:"resource"`
+	Wider     bool     `json:"wider"`
+	What      string   `json:"what"`
+	Where     string   `json:"where"`
+	Except    []string `json:"except,omitempty"`
+	Example   string   `json:"example,omitempty"`
+	Old       string   `json:"old,omitempty"`
+	New       string   `json:"new,omitempty"`
+	Platforms []string `json:"platforms,omitempty"`
+}
+
+// ChangesJSON returns the machine-readable form.
+func ChangesJSON(cs []Change) ChangesDocument {
+	doc := ChangesDocument{Version: FormatVersion, Tools: []ChangeDoc{}}
+	for _, c := range cs {
+		t := ChangeDoc{Tool: c.Name, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
+		for _, d := range c.Differences {
+			out := DifferenceDoc{
+				Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Example: d.Example,
+				Old: place(d.Old), New: place(d.New),
+			}
+			for _, p := range d.Platforms {
+				out.Platforms = append(out.Platforms, p.String())
+			}
+			t.Differences = append(t.Differences, out)
+		}
+		doc.Tools = append(doc.Tools, t)
+	}
+	return doc
+}

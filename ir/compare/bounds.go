@@ -1,0 +1,95 @@
+package compare
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// bounds compares limits, constraints on invocations, and what is accepted unheld.
+func bounds(old, new *ir.Tool) []Difference {
+	var out []Difference
+	for _, k := range ir.LimitKinds {
+		a, b := limit(old, k), limit(new, k)
+		if a != b {
+			out = append(out, Difference{Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String()})
+		}
+	}
+	for _, name := range acceptNames(old, new) {
+		was, is := accepts(old, name), accepts(new, name)
+		if was != is {
+			out = append(out, Difference{Wider: is, What: "leave unheld", Where: name})
+		}
+	}
+	return append(out, constraints(old.Constraints, new.Constraints)...)
+}
+
+// limit is 0 where there is none.
+func limit(t *ir.Tool, k ir.LimitKind) uint64 {
+	for _, l := range t.Limits {
+		if l.Kind == k {
+			return l.Value
+		}
+	}
+	return 0
+}
+
+func accepts(t *ir.Tool, name string) bool {
+	return slices.ContainsFunc(t.Accept, func(a ir.Acceptance) bool { return a.Name == name })
+}
+
+func acceptNames(ts ...*ir.Tool) []string {
+	var out []string
+	for _, t := range ts {
+		for _, a := range t.Accept {
+			out = append(out, a.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// constraints compares how often and after what a tool may be invoked.
+func constraints(old, new *ir.Constraints) []Difference {
+	a, b := orNone(old), orNone(new)
+	var out []Difference
+	add := func(wider bool, where string) {
+		out = append(out, Difference{Wider: wider, What: "invoke", Where: where})
+	}
+	if a.Forbidden != b.Forbidden {
+		add(a.Forbidden, "forbidden")
+	}
+	if m, n := a.MaxInvocations, b.MaxInvocations; m != n {
+		add(m != 0 && (n == 0 || n > m), "more than "+strconv.Itoa(fewer(m, n))+" times")
+	}
+	// All of the listed tools must have run before.
+	for _, name := range union(a.OnlyAfter, b.OnlyAfter) {
+		was, is := slices.Contains(a.OnlyAfter, name), slices.Contains(b.OnlyAfter, name)
+		if was != is {
+			add(was, "before "+name)
+		}
+	}
+	return out
+}
+
+// fewer is the smaller of two numbers of which 0 means any.
+func fewer(m, n int) int {
+	if m == 0 || n == 0 {
+		return m + n
+	}
+	return min(m, n)
+}
+
+func orNone(c *ir.Constraints) ir.Constraints {
+	if c == nil {
+		return ir.Constraints{}
+	}
+	return *c
+}
+
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,192 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// words is a cell of argument lists: one list, or every one that begins with it and
+// goes on in a way that no rule names.
+type words struct {
+	args []string
+	open bool
+}
+
+type wordTree = tree[words, int]
+
+// commands compares which programs may be started with which arguments, and with
+// which variables.
+func (c *comparison) commands() []Difference {
+	if c.old.Tool.Commands == nil && c.new.Tool.Commands == nil {
+		return nil
+	}
+	programs := c.programs()
+	names := make([]string, 0, len(programs))
+	for _, r := range programs {
+		names = append(names, r.Program)
+	}
+	other := ir.CommandRule{Program: fresh("other", names)}
+	root := &tree[string, int]{item: "any program", label: c.judge(&other, words{args: []string{"x"}, open: true})}
+	out := []Difference{}
+	for _, r := range root.regions() {
+		old, new, _ := c.ask(ir.Run{Program: other.Program})
+		out = append(out, Difference{
+			Resource: ir.Commands, Wider: r.label > 0, What: "run", Where: r.item, Except: names,
+			Example: "run " + other.Program, Old: side(old), New: side(new),
+		})
+	}
+	for i := range programs {
+		out = append(out, c.program(&programs[i])...)
+		out = append(out, c.variables(programs[i].Program)...)
+	}
+	return out
+}
+
+// programs are the rules of either side, one of each name.
+func (c *comparison) programs() []ir.CommandRule {
+	var out []ir.CommandRule
+	for _, t := range []*ir.Tool{c.old.Tool, c.new.Tool} {
+		if t.Commands == nil {
+			continue
+		}
+		for _, r := range t.Commands.Rules {
+			if !slices.ContainsFunc(out, func(o ir.CommandRule) bool { return o.Program == r.Program }) {
+				out = append(out, r)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.CommandRule) int { return strings.Compare(a.Program, b.Program) })
+	return out
+}
+
+// judge says in which direction a cell of argument lists differs.
+func (c *comparison) judge(r *ir.CommandRule, w words) int {
+	_, new, differs := c.ask(ir.Run{Program: r.Program, Args: w.sample()})
+	if !differs {
+		return 0
+	}
+	return 2*btoi(new.Allowed()) - 1
+}
+
+// unheard is a word that no rule names.
+const unheard = "\x00other"
+
+func (w words) sample() []string {
+	if w.open {
+		return append(slices.Clone(w.args), unheard)
+	}
+	return w.args
+}
+
+// program compares the argument lists of one program. The partition is the tree of
+// all words that patterns name; at each there is the list that ends there, and those
+// that go on otherwise.
+func (c *comparison) program(r *ir.CommandRule) []Difference {
+	root := &wordTree{item: words{open: true}}
+	for _, t := range []*ir.Tool{c.old.Tool, c.new.Tool} {
+		if t.Commands == nil {
+			continue
+		}
+		for _, o := range t.Commands.Rules {
+			if o.Program != r.Program {
+				continue
+			}
+			for _, p := range o.Args {
+				grow(root, p.Words)
+			}
+		}
+	}
+	c.weigh(r, root)
+	var out []Difference
+	for _, reg := range root.regions() {
+		old, new, _ := c.ask(ir.Run{Program: r.Program, Args: reg.item.sample()})
+		d := Difference{
+			Resource: ir.Commands, Wider: reg.label > 0, What: "run", Where: reg.item.text(r.Program),
+			Example: strings.TrimSpace("run " + r.Program + " " + strings.ReplaceAll(strings.Join(reg.item.sample(), " "), unheard, "x")),
+			Old:     side(old), New: side(new),
+		}
+		for _, e := range reg.except {
+			d.Except = append(d.Except, e.text(r.Program))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (w words) text(program string) string {
+	out := strings.Join(append([]string{program}, w.args...), " ")
+	if w.open {
+		out += " …"
+	}
+	return out
+}
+
+func grow(t *wordTree, path []string) {
+	for i := range path {
+		j := slices.IndexFunc(t.below, func(b *wordTree) bool { return b.item.args[i] == path[i] })
+		if j < 0 {
+			t.below = append(t.below, &wordTree{item: words{args: path[:i+1], open: true}})
+			j = len(t.below) - 1
+		}
+		t = t.below[j]
+	}
+}
+
+// weigh labels a tree, and gives each node the list that ends there as a leaf.
+func (c *comparison) weigh(r *ir.CommandRule, t *wordTree) {
+	t.label = c.judge(r, t.item)
+	for _, b := range t.below {
+		c.weigh(r, b)
+	}
+	ends := words{args: t.item.args}
+	t.below = append([]*wordTree{{item: ends, label: c.judge(r, ends)}}, t.below...)
+}
+
+// variables compares what a program sees of the tool's variables.
+func (c *comparison) variables(program string) []Difference {
+	a, b := ruleOf(c.old.Tool, program), ruleOf(c.new.Tool, program)
+	if a == nil || b == nil {
+		return nil // what one side does not start sees nothing there
+	}
+	var out []Difference
+	add := func(wider bool, where string, except []string) {
+		out = append(out, Difference{
+			Resource: ir.Commands, Wider: wider, What: "hand to " + program, Where: where, Except: except,
+			Old: Side{Rule: rule(a), Reason: ir.ReasonRule}, New: Side{Rule: rule(b), Reason: ir.ReasonRule},
+		})
+	}
+	if a.AllEnvs != b.AllEnvs {
+		add(b.AllEnvs, "all variables", union(a.Envs, b.Envs))
+		return out
+	}
+	for _, name := range union(a.Envs, b.Envs) {
+		was, is := slices.Contains(a.Envs, name), slices.Contains(b.Envs, name)
+		if was != is {
+			add(is, name, nil)
+		}
+	}
+	return out
+}
+
+func rule(r *ir.CommandRule) ir.Rule {
+	if r.Program == "" {
+		return nil
+	}
+	return r
+}
+
+// ruleOf is the rule of a program, one that allows everything where there is no table,
+// nil where the table lacks it.
+func ruleOf(t *ir.Tool, program string) *ir.CommandRule {
+	if t.Commands == nil {
+		return &ir.CommandRule{AnyArgs: true, AllEnvs: true}
+	}
+	for i := range t.Commands.Rules {
+		if r := &t.Commands.Rules[i]; r.Program == program {
+			return r
+		}
+	}
+	return nil
+}

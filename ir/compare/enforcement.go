@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// held is how far one platform lets a tool go beyond its policy, by aspect.
+type held map[ir.Resource]map[ir.Aspect]ir.Enforcement
+
+// enforcement compares how the platform holds the two policies, per resource and
+// aspect by the weakest cell: what is held less is permitted more.
+func (c *comparison) enforcement(old, new ir.Ledger) []Difference {
+	a, b := weakest(old, c.platform), weakest(new, c.platform)
+	var out []Difference
+	for r := ir.FS; r <= ir.Process; r++ {
+		aspects := ir.Aspects(r)
+		if r == ir.Limits {
+			aspects = limitAspects(a[r], b[r])
+		}
+		for _, aspect := range aspects {
+			was, is := a[r][aspect], b[r][aspect]
+			if unheld(was) == unheld(is) {
+				continue
+			}
+			out = append(out, Difference{
+				Resource: r, Wider: unheld(is) > unheld(was), What: string(aspect) + " is " + word(is) + ", was " + word(was),
+				Where: c.platform.String(),
+			})
+		}
+	}
+	return out
+}
+
+func limitAspects(ms ...map[ir.Aspect]ir.Enforcement) []ir.Aspect {
+	var out []ir.Aspect
+	for _, m := range ms {
+		for a := range m {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.Aspect) int { return strings.Compare(string(a), string(b)) })
+	return out
+}
+
+func word(e ir.Enforcement) string {
+	if e == ir.Unstated {
+		return "not stated"
+	}
+	return e.String()
+}
+
+// unheld ranks how much more than the policy a cell permits.
+func unheld(e ir.Enforcement) int {
+	switch e {
+	case ir.Coarser:
+		return 1
+	case ir.Cooperative:
+		return 2
+	case ir.Unenforced:
+		return 3
+	case ir.Unstated, ir.Exact, ir.Brokered, ir.Stricter:
+		return 0
+	default:
+		return 3
+	}
+}
+
+// weakest takes the weakest cell of every aspect at the best level of the platform.
+func weakest(l ir.Ledger, p ir.Platform) held {
+	best := 0
+	for _, row := range l {
+		if row.Platform == p {
+			best = max(best, row.Levels.To)
+		}
+	}
+	out := held{}
+	for _, row := range l.On(p, best) {
+		for _, a := range row.Aspects {
+			if out[row.Resource] == nil {
+				out[row.Resource] = map[ir.Aspect]ir.Enforcement{}
+			}
+			if now, known := out[row.Resource][a]; !known || unheld(row.Is) > unheld(now) {
+				out[row.Resource][a] = row.Is
+			}
+		}
+	}
+	return out
+}

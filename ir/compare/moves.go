@@ -1,0 +1,144 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// moves compares renames, links and exchanges where both policies grant what they
+// take at either end, so that a pin or a gain alone decides. Where a capability
+// decides, files has said so. Between fresh names only the capabilities of the two
+// cells count, so one cell stands for all of the same capabilities. The system's own
+// files take no part: what may be updated there are devices, which no link or rename
+// takes to another filesystem.
+func (c *comparison) moves(trees []*placeTree) []Difference {
+	var all []*place
+	for _, t := range trees {
+		all = append(all, flatten(t)...)
+	}
+	kinds := representatives(all)
+	var out []Difference
+	for _, a := range kinds {
+		for _, b := range kinds {
+			if d, ok := c.move(a.at, a.free(), b.at, other(b, a)); ok {
+				out = append(out, d)
+			}
+		}
+	}
+	for _, p := range all {
+		if p.named && p.pinned[0] != p.pinned[1] {
+			out = append(out, c.pin(p, kinds)...)
+		}
+	}
+	return out
+}
+
+func flatten(t *placeTree) []*place {
+	out := []*place{t.item}
+	for _, b := range t.below {
+		out = append(out, flatten(b)...)
+	}
+	return out
+}
+
+// representatives keeps one cell of each pair of capability sets.
+func representatives(all []*place) []*place {
+	var out []*place
+	for _, p := range all {
+		known := func(o *place) bool { return o.old == p.old && o.new == p.new }
+		if !slices.ContainsFunc(out, known) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// free is a name in a cell that is nobody's own.
+func (p *place) free() ir.Location {
+	if p.inside == p.at {
+		return p.at.Child("file")
+	}
+	return p.inside
+}
+
+// other is a second free name where both ends lie in one cell.
+func other(p, taken *place) ir.Location {
+	at := p.free()
+	if at != taken.free() {
+		return at
+	}
+	at.Path += "2"
+	return at
+}
+
+// pin compares what may become of a name that one policy pins.
+func (c *comparison) pin(p *place, kinds []*place) []Difference {
+	var out []Difference
+	for _, wider := range []bool{true, false} {
+		for _, k := range kinds {
+			d, ok := c.move(p.at, p.at, k.at, k.free())
+			if !ok || d.Wider != wider {
+				d, ok = c.move(k.at, k.free(), p.at, p.at)
+			}
+			if ok && d.Wider == wider {
+				d.What, d.Where = "move or replace", p.at.Short()
+				out = append(out, d)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// move asks all ways to bring a name from one place to another and tells those that
+// the two policies judge differently, by the first of them.
+func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (Difference, bool) {
+	src, dst := ir.Direct(from), ir.Direct(to)
+	var out Difference
+	var verbs []string
+	for _, op := range ways(src, dst) {
+		old, new, differs := c.ask(op.asked)
+		denied := old
+		if !new.Allowed() {
+			denied = new
+		}
+		if !differs || denied.Reason != ir.ReasonNoGain && denied.Reason != ir.ReasonPinned {
+			continue
+		}
+		if verbs == nil {
+			out = Difference{
+				Resource: ir.FS, Wider: new.Allowed(), Where: fromCell.Short() + " → " + toCell.Short(),
+				Example: op.verb + " " + from.Short() + " " + to.Short(), Old: side(old), New: side(new),
+			}
+		}
+		if out.Wider == new.Allowed() && !slices.Contains(verbs, op.verb) {
+			verbs = append(verbs, op.verb)
+		}
+	}
+	out.What = strings.Join(verbs, ", ")
+	return out, verbs != nil
+}
+
+type way struct {
+	verb  string
+	asked ir.Operation
+}
+
+// ways are the operations that bring a name from one place to another.
+func ways(src, dst ir.Place) []way {
+	var out []way
+	for _, k := range []ir.NodeKind{ir.File, ir.Dir} {
+		for _, there := range []ir.NodeKind{ir.Absent, k} {
+			out = append(out, way{"rename", ir.Rename{Src: src, Dst: dst, SrcKind: k, DstKind: there}})
+		}
+	}
+	out = append(out, way{"link", ir.Link{Src: src, Dst: dst}})
+	for _, a := range []ir.NodeKind{ir.File, ir.Dir} {
+		for _, b := range []ir.NodeKind{ir.File, ir.Dir} {
+			out = append(out, way{"exchange", ir.Exchange{A: src, B: dst, AKind: a, BKind: b}})
+		}
+	}
+	return out
+}

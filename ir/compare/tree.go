@@ -1,0 +1,47 @@
+package compare
+
+// tree is a partition: a node stands for everything below it that is not below one of
+// its children. The label says how the policies differ there; its zero value, that they
+// do not.
+type tree[T any, L comparable] struct {
+	item  T
+	label L
+	below []*tree[T, L]
+}
+
+// region is a largest connected part of a partition with one label.
+type region[T any, L comparable] struct {
+	item   T
+	label  L
+	except []T
+}
+
+// regions lists the parts that differ. It is the smallest list that tells them in
+// terms of nodes: each begins where the label differs from the one above, and is left
+// where it differs again.
+func (t *tree[T, L]) regions() []region[T, L] {
+	var none L
+	return t.collect(none, nil)
+}
+
+func (t *tree[T, L]) collect(above L, part *region[T, L]) []region[T, L] {
+	var none L
+	var out []region[T, L]
+	if t.label != above {
+		if part != nil {
+			part.except = append(part.except, t.item)
+		}
+		part = nil
+		if t.label != none {
+			part = &region[T, L]{item: t.item, label: t.label}
+		}
+	}
+	begins := part != nil && t.label != above
+	for _, b := range t.below {
+		out = append(out, b.collect(t.label, part)...)
+	}
+	if begins {
+		out = append([]region[T, L]{*part}, out...)
+	}
+	return out
+}
