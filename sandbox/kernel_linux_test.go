@@ -49,7 +49,7 @@ func load(file string) {
 		var spec *landlock.Spec
 		if spec, err = landlock.Parse(data); err == nil {
 			var accept []string
-			for _, n := range sandbox.Unmet(spec, sandbox.ABI()) {
+			for _, n := range sandbox.Unmet(spec, sandbox.Host{ABI: sandbox.ABI()}) {
 				accept = append(accept, n.Cell)
 			}
 			err = sandbox.Start(sandbox.Request{

@@ -26,7 +26,7 @@ const (
 	whyGain      = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
 	whyLinks     = "hard links are refused: Landlock does not ask for update of what is linked"
 	whyMoveOver  = "replacing a file by a rename needs create and delete of it"
-	whySocket    = "no socket can be made at all"
+	whySocket    = "no socket can be made at all where nobody supervises"
 	whyHost      = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
 		"open to every host (to every port below ABI 4), and UDP for name resolution"
 	whyAddress  = "the ruleset knows ports, no addresses"

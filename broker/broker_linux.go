@@ -1,0 +1,149 @@
+package broker
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// Broker answers the trapped calls of one tool.
+type Broker struct {
+	*judge
+	listener listener
+	traps    traps
+	// self is this process, procfs and root its views of /proc and "/".
+	self         int
+	procfs, root int
+	// names is held by whoever relies on where something is, and exclusively by
+	// moves: what was judged at its place must still be there when it is acted on.
+	names sync.RWMutex
+	// slow bounds the calls that may wait for somebody else.
+	slow chan struct{}
+	// idle counts the workers that wait for a call, all every one.
+	idle, all atomic.Int32
+	// byPort leaves connections that no address allows to the ruleset's ports.
+	byPort bool
+}
+
+// traps are the classes of calls that the filter hands over, as far as an answer
+// depends on them.
+type traps struct{ reads bool }
+
+// Bounds on what a tool can make the broker hold: workers are threads, and what is
+// not received yet waits in the kernel.
+const (
+	maxWorkers = 64
+	maxSlow    = 48
+)
+
+// Options are what a start decides beside the specification.
+type Options struct {
+	// Temp is the temporary directory of the run.
+	Temp string
+	// ByPort is set where the ports of the specification were accepted.
+	ByPort bool
+}
+
+// New prepares a broker for the tool of a specification. It listens once the tool has
+// been started.
+func New(s *landlock.Spec, o Options) (*Broker, error) {
+	j, err := newJudge(s, o.Temp)
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{judge: j, self: unix.Getpid(), slow: make(chan struct{}, maxSlow), byPort: o.ByPort}
+	for _, t := range s.Supervision.Traps {
+		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
+	}
+	if b.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return nil, err
+	}
+	if !isProc(b.procfs, true) {
+		return nil, unix.ENODEV
+	}
+	b.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return b, err
+}
+
+// serve starts answering.
+func (b *Broker) serve(l listener) {
+	b.listener = l
+	b.spawn()
+}
+
+// spawn starts a worker while none waits and their number allows it.
+func (b *Broker) spawn() {
+	if b.all.Add(1) > maxWorkers {
+		b.all.Add(-1)
+		return
+	}
+	b.idle.Add(1)
+	go b.work()
+}
+
+// settle makes this thread one that answers calls: without any capability, with a
+// working directory and a umask of its own, and never running other code.
+func settle() error {
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return err
+	}
+	return clearCapabilities()
+}
+
+// work answers calls.
+func (b *Broker) work() {
+	if settle() != nil {
+		return
+	}
+	var n notification
+	for {
+		switch e := b.listener.receive(&n); e {
+		case 0:
+		case unix.EINTR, unix.ENOENT:
+			// Interrupted, or the call has gone before it could be received.
+			continue
+		default:
+			return
+		}
+		if b.idle.Add(-1) == 0 {
+			b.spawn()
+		}
+		b.answer(&n)
+		b.idle.Add(1)
+	}
+}
+
+// clearCapabilities takes every capability from this thread.
+func clearCapabilities() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&hdr, &none[0])
+}
+
+// answer judges and ends one call.
+func (b *Broker) answer(n *notification) {
+	c := &call{Broker: b, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
+	a := fails(unix.ENOSYS)
+	if handle := handlers[c.nr]; handle != nil {
+		a = handle(c)
+	}
+	b.listener.send(c.id, a)
+	c.release()
+}
+
+// patiently runs what may wait for another process, such as opening a fifo, without
+// letting all workers wait.
+func (c *call) patiently(act func() answer) answer {
+	select {
+	case c.slow <- struct{}{}:
+		defer func() { <-c.slow }()
+		return act()
+	default:
+		return fails(unix.EAGAIN)
+	}
+}
