@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 type Broker struct {
 	*judge
 	listener listener
+	handlers map[uint32]handler
 	traps    traps
 	// self is this process, procfs and root its views of /proc and "/".
 	self         int
@@ -21,10 +23,11 @@ type Broker struct {
 	// names is held by whoever relies on where something is, and exclusively by
 	// moves: what was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
-	// slow bounds the calls that may wait for somebody else.
-	slow chan struct{}
-	// idle counts the workers that wait for a call, all every one.
-	idle, all atomic.Int32
+	// idle counts the workers that wait for a call, patient those whose call waits for
+	// somebody else, all every one.
+	idle, patient, all atomic.Int32
+	// settled gets what became of the first worker.
+	settled chan error
 	// byPort leaves connections that no address allows to the ruleset's ports.
 	byPort bool
 }
@@ -36,8 +39,8 @@ type traps struct{ reads bool }
 // Bounds on what a tool can make the broker hold: workers are threads, and what is
 // not received yet waits in the kernel.
 const (
-	maxWorkers = 64
-	maxSlow    = 48
+	maxWorkers = 32
+	maxPatient = 256
 )
 
 // Options are what a start decides beside the specification.
@@ -55,7 +58,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{judge: j, self: unix.Getpid(), slow: make(chan struct{}, maxSlow), byPort: o.ByPort}
+	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort}
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
 	}
@@ -69,15 +72,17 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	return b, err
 }
 
-// serve starts answering.
-func (b *Broker) serve(l listener) {
+// serve starts answering. It fails where a thread cannot be made ready for it.
+func (b *Broker) serve(l listener) error {
 	b.listener = l
+	b.settled = make(chan error, 1)
 	b.spawn()
+	return <-b.settled
 }
 
-// spawn starts a worker while none waits and their number allows it.
+// spawn starts a worker where the number of those that have something to do allows it.
 func (b *Broker) spawn() {
-	if b.all.Add(1) > maxWorkers {
+	if b.all.Add(1)-b.patient.Load() > maxWorkers {
 		b.all.Add(-1)
 		return
 	}
@@ -95,10 +100,19 @@ func settle() error {
 	return clearCapabilities()
 }
 
-// work answers calls.
+// work answers calls. A worker that cannot go on ends the supervisor, and with it the
+// tool: nobody may be left to wait for an answer.
 func (b *Broker) work() {
-	if settle() != nil {
-		return
+	err := settle()
+	select {
+	case b.settled <- err:
+		if err != nil {
+			return
+		}
+	default:
+		if err != nil {
+			fatal("a thread of the supervisor", err)
+		}
 	}
 	var n notification
 	for {
@@ -108,7 +122,7 @@ func (b *Broker) work() {
 			// Interrupted, or the call has gone before it could be received.
 			continue
 		default:
-			return
+			fatal("the listener", e)
 		}
 		if b.idle.Add(-1) == 0 {
 			b.spawn()
@@ -116,6 +130,12 @@ func (b *Broker) work() {
 		b.answer(&n)
 		b.idle.Add(1)
 	}
+}
+
+// fatal ends this process, with which the tool dies.
+func fatal(what string, err error) {
+	_, _ = os.Stderr.WriteString("accessc: " + what + ": " + err.Error() + "\n")
+	_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
 }
 
 // clearCapabilities takes every capability from this thread.
@@ -129,21 +149,22 @@ func clearCapabilities() error {
 func (b *Broker) answer(n *notification) {
 	c := &call{Broker: b, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
 	a := fails(unix.ENOSYS)
-	if handle := handlers[c.nr]; handle != nil {
+	if handle := b.handlers[c.nr]; handle != nil {
 		a = handle(c)
 	}
 	b.listener.send(c.id, a)
 	c.release()
 }
 
-// patiently runs what may wait for another process, such as opening a fifo, without
-// letting all workers wait.
+// patiently runs what may wait for another process, such as opening a fifo. Others are
+// answered meanwhile: among them the call that is waited for.
 func (c *call) patiently(act func() answer) answer {
-	select {
-	case c.slow <- struct{}{}:
-		defer func() { <-c.slow }()
-		return act()
-	default:
+	defer c.patient.Add(-1)
+	if c.patient.Add(1) > maxPatient {
 		return fails(unix.EAGAIN)
 	}
+	if c.idle.Load() == 0 {
+		c.spawn()
+	}
+	return act()
 }

@@ -104,7 +104,7 @@ func (c *call) reopen(obj int, how unix.OpenHow) answer {
 		fd, err := unix.Open(self(obj), int(flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 		return handed(fd, flags, err)
 	}
-	if kind == unix.S_IFREG || kind == unix.S_IFDIR {
+	if kind == unix.S_IFREG || kind == unix.S_IFDIR || flags&unix.O_NONBLOCK != 0 {
 		return open()
 	}
 	c.names.RUnlock()

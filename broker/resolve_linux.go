@@ -27,11 +27,17 @@ type follow bool
 
 const followed, kept follow = true, false
 
-// where is the absolute path of what a descriptor refers to, empty if it has none:
-// pipes, sockets, files of memory and what is mounted nowhere.
+// nowhere is the path of what is not mounted below this root. No rule grants it.
+const nowhere = "/(unreachable)"
+
+// where is the absolute path of what a descriptor refers to, empty for what has none
+// and is the tool's own: pipes, sockets, files of memory.
 func (b *Broker) where(fd int) string {
 	path, err := readlink(unix.AT_FDCWD, self(fd))
-	if err != nil || !strings.HasPrefix(path, "/") {
+	switch {
+	case err != nil || strings.HasPrefix(path, "(unreachable)"):
+		return nowhere
+	case !strings.HasPrefix(path, "/"):
 		return ""
 	}
 	stripped, deleted := strings.CutSuffix(path, " (deleted)")

@@ -194,7 +194,9 @@ func checkDescriptors() error {
 		}
 		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 		stream := kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET
-		if err != nil || !stream || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+		// One that others connect to would let the tool be reached.
+		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		if err != nil || !stream || waits != 0 || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
 			return failed("descriptor %d is a socket that reaches beyond its peer; connect it to a pipe or file", fd)
 		}
 	}

@@ -160,7 +160,7 @@ var inet = []string{"AF_INET", "AF_INET6"}
 func addresses(rules []ir.NetRule) []string {
 	var out []string
 	for i := range rules {
-		if r := &rules[i]; r.Allow && literal(r) {
+		if r := &rules[i]; r.Allow && literal(r, rules) {
 			out = append(out, netip.AddrPortFrom(r.Host.Addr, r.Port).String())
 		}
 	}
