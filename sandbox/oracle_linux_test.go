@@ -21,8 +21,12 @@ import (
 	"github.com/accessc/accessc/sandbox"
 )
 
-// loadSupervised starts the worker with nothing accepted but what no supervisor holds.
-func loadSupervised(file string) {
+// loadSupervised starts the worker, or a program, with nothing accepted but what no
+// supervisor holds.
+func loadSupervised(file string, program ...string) {
+	if len(program) == 0 {
+		program = []string{os.Args[0], "kernel-worker"}
+	}
 	data, err := os.ReadFile(file)
 	if err == nil {
 		var spec *landlock.Spec
@@ -32,7 +36,7 @@ func loadSupervised(file string) {
 				accept = append(accept, n.Cell)
 			}
 			err = sandbox.Start(sandbox.Request{
-				Spec: spec, Program: os.Args[0], Args: []string{"kernel-worker"}, Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+				Spec: spec, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 			})
 		}
 	}
@@ -90,15 +94,18 @@ func (o *supervised) lay() {
 	o.fresh = true
 }
 
-func (o *supervised) attempt(q attempt) syscall.Errno {
+func (o *supervised) attempt(q attempt) syscall.Errno { return o.exchange(o.t, q) }
+
+// exchange hands an operation to the worker and returns its answer.
+func (o *oracle) exchange(t fataler, q attempt) syscall.Errno {
 	data, _ := json.Marshal(q)
 	if _, err := o.tool.in.Write(append(data, '\n')); err != nil || !o.tool.out.Scan() {
 		o.tool.stop()
-		o.t.Fatalf("the worker is gone: %v\n%s", err, o.tool.errs)
+		t.Fatalf("the worker is gone: %v\n%s", err, o.tool.errs)
 	}
 	var n int
 	if err := json.Unmarshal(o.tool.out.Bytes(), &n); err != nil {
-		o.t.Fatalf("the worker says %q", o.tool.out.Text())
+		t.Fatalf("the worker says %q", o.tool.out.Text())
 	}
 	return syscall.Errno(n)
 }
