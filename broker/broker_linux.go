@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,6 +31,8 @@ type Broker struct {
 	settled chan error
 	// byPort leaves connections that no address allows to the ruleset's ports.
 	byPort bool
+	// wall is how long the tool may run, 0 for any time.
+	wall time.Duration
 }
 
 // traps are the classes of calls that the filter hands over, as far as an answer
@@ -49,6 +52,8 @@ type Options struct {
 	Temp string
 	// ByPort is set where the ports of the specification were accepted.
 	ByPort bool
+	// Wall is how long the tool may run, 0 for any time.
+	Wall time.Duration
 }
 
 // New prepares a broker for the tool of a specification. It listens once the tool has
@@ -58,7 +63,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort}
+	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall}
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
 	}

@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +43,9 @@ func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
 	defer stop()
 	if err := t.begin(); err != nil {
 		return 0, err
+	}
+	if b.wall > 0 {
+		defer time.AfterFunc(b.wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) }).Stop()
 	}
 	status := t.wait()
 	t.finish()

@@ -79,7 +79,7 @@ func rlimit(l landlock.Limit) (resource int, value uint64, err error) {
 	case ir.LimitFileSize.String():
 		return unix.RLIMIT_FSIZE, l.Value, nil
 	case ir.LimitWallTime.String():
-		// Needs somebody who waits; its cell is accepted when we are here.
+		// Needs somebody who waits: the supervisor, unless its cell is accepted.
 		return -1, 0, nil
 	default:
 		return -1, 0, errors.New("unknown limit " + l.Kind)

@@ -3,18 +3,20 @@ package sandbox
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/broker"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/sandbox/inherited"
 )
 
 // supervise starts the tool as a child of this process, which stays and answers what
 // the specification traps. It returns only when the tool did not start.
 func (r *run) supervise() error {
-	b, err := broker.New(r.spec, broker.Options{Temp: r.tmp, ByPort: r.opens("net.host")})
+	b, err := broker.New(r.spec, broker.Options{Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall()})
 	if err != nil {
 		return failed("the supervisor: %w", err)
 	}
@@ -38,6 +40,16 @@ func (r *run) supervise() error {
 	}
 	broker.Exit(status)
 	return nil
+}
+
+// wall is how long the tool may run, 0 for any time.
+func (r *run) wall() time.Duration {
+	for _, l := range r.spec.Limits {
+		if l.Kind == ir.LimitWallTime.String() {
+			return time.Duration(l.Value) * time.Millisecond
+		}
+	}
+	return 0
 }
 
 // childFailed gives the errors of a start the form that those of an unsupervised one

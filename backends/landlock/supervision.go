@@ -53,6 +53,10 @@ type traps struct {
 func (f *floor) trapsFor(l ir.Ledger) traps {
 	t := traps{metadata: f.updatesMetadata()}
 	f.walk(func(p, _ *plan) {
+		if kind := p.region.At.Root.Kind; kind != ir.Workspace && kind != ir.External {
+			// The base and the private directories are left to the floor.
+			return
+		}
 		spine := p.spine()
 		t.reads = t.reads || spine&groupRead != 0
 		t.writes = t.writes || spine&(groupUpdate|groupCreate|groupDelete) != 0
@@ -68,7 +72,7 @@ func (f *floor) trapsFor(l ir.Ledger) traps {
 }
 
 // supervised are the names of the cells that a supervisor holds.
-var supervised = []string{"fs.create", "fs.metadata", "fs.move", "fs.revoke", "net.address"}
+var supervised = []string{"fs.create", "fs.metadata", "fs.move", "fs.revoke", "limits.wall_time", "net.address"}
 
 // supervision is what a supervisor of the policy does, nil where none is needed.
 func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
