@@ -27,6 +27,10 @@ type Broker struct {
 	// idle counts the workers that wait for a call, patient those whose call waits for
 	// somebody else, all every one.
 	idle, patient, all atomic.Int32
+	// shares is true where threads have their working directory and umask in common;
+	// shared is then held by whoever sets them.
+	shares atomic.Bool
+	shared sync.Mutex
 	// settled gets what became of the first worker.
 	settled chan error
 	// byPort leaves connections that no address allows to the ruleset's ports.
@@ -95,12 +99,13 @@ func (b *Broker) spawn() {
 	go b.work()
 }
 
-// settle makes this thread one that answers calls: without any capability, with a
-// working directory and a umask of its own, and never running other code.
-func settle() error {
+// settle makes this thread one that answers calls: without any capability, never
+// running other code and, where nothing forbids unshare(2), as container profiles do,
+// with a working directory and a umask of its own.
+func (b *Broker) settle() error {
 	runtime.LockOSThread()
-	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return err
+	if unix.Unshare(unix.CLONE_FS) != nil {
+		b.shares.Store(true)
 	}
 	return clearCapabilities()
 }
@@ -108,7 +113,7 @@ func settle() error {
 // work answers calls. A worker that cannot go on ends the supervisor, and with it the
 // tool: nobody may be left to wait for an answer.
 func (b *Broker) work() {
-	err := settle()
+	err := b.settle()
 	select {
 	case b.settled <- err:
 		if err != nil {

@@ -17,6 +17,8 @@ type call struct {
 	nr   uint32
 	args [6]uint64
 	held []int
+	// shares is true while the call holds what threads have in common.
+	shares bool
 }
 
 // hold keeps a descriptor until the call is answered.
@@ -26,6 +28,9 @@ func (c *call) hold(fd int) int {
 }
 
 func (c *call) release() {
+	if c.shares {
+		c.shared.Unlock()
+	}
 	for _, fd := range c.held {
 		_ = unix.Close(fd)
 	}
@@ -148,11 +153,20 @@ func (b *Broker) ours(pid int) bool {
 // umask makes the caller's file mode creation mask this thread's, so that the kernel
 // applies it, or the default list of a directory in its place (umask(2), acl(5)).
 func (c *call) umask() {
+	c.alone()
 	mask, err := strconv.ParseUint(c.status(c.tid, "Umask"), 8, 32)
 	if err != nil {
 		mask = 0o777
 	}
 	unix.Umask(int(mask))
+}
+
+// alone keeps the working directory and the umask to this call until it is answered.
+func (c *call) alone() {
+	if c.Broker.shares.Load() && !c.shares {
+		c.shared.Lock()
+		c.shares = true
+	}
 }
 
 // self names one of the broker's own descriptors, for calls that take a path only.

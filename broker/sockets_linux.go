@@ -172,6 +172,7 @@ func (c *call) bind() answer {
 // but one from the directory itself, which is this thread's alone (see settle). The
 // socket shows its last name only (getsockname(2)).
 func (c *call) bound(fd int, n node) error {
+	c.alone()
 	// An O_PATH descriptor will do for fchdir(2).
 	if err := unix.Fchdir(n.dir); err != nil {
 		return err

@@ -249,6 +249,33 @@ func TestSupervisorKilled(t *testing.T) {
 	t.Errorf("the tool %d still runs", pid)
 }
 
+// TestSurvivorsHaveTheFloor: a process that has left the tool and lost the supervisor
+// can do no more than before.
+func TestSurvivorsHaveTheFloor(t *testing.T) {
+	f := newFortress(t)
+	late := "touch docs/alive; sleep 1; cat .env > docs/leak; echo x > src/main.c; mv sub away; chmod 777 src/main.c; : > docs/late"
+	f.ended("setsid sh -c '"+late+"' & sleep 61", func(c *exec.Cmd) {
+		for range 500 {
+			if _, err := os.Stat(f.at("docs/alive")); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.must(c.Process.Kill())
+	})
+	time.Sleep(1500 * time.Millisecond)
+	f.intact()
+	if _, err := os.Stat(f.at("docs/late")); err == nil {
+		t.Error("a process of the tool lives on")
+	}
+	if leak, err := os.ReadFile(f.at("docs/leak")); err == nil && len(leak) > 0 {
+		t.Errorf("leaked %q", leak)
+	}
+	if info, err := os.Stat(f.at("src/main.c")); err != nil || info.Mode() != 0o644 {
+		t.Errorf("src/main.c: %v, %v", info, err)
+	}
+}
+
 // startProgram runs a program under a specification.
 func startProgram(t fataler, spec []byte, dir string, program ...string) *tool {
 	file := filepath.Join(dir, "spec.json")

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == sandbox.SweepCommand {
-		_ = sandbox.Sweep(os.Args[2])
+		_ = sandbox.Sweep(os.Args[2], os.Args[3:]...)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -84,7 +84,7 @@ func denied(fd int) bool {
 
 // storm traps from many threads at once.
 func storm(a, _ name) error {
-	const threads, calls = 200, 30
+	const threads, calls = 150, 15
 	errs := make(chan error, threads)
 	for i := range threads {
 		go func() {

@@ -13,7 +13,7 @@ func Start(Request) error {
 }
 
 // Sweep removes nothing, since no run leaves a directory here.
-func Sweep(string) error { return nil }
+func Sweep(string, ...string) error { return nil }
 
 // ABI returns the Landlock ABI version of this kernel: there is none.
 func ABI() int { return 0 }

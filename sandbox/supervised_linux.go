@@ -24,6 +24,9 @@ func (r *run) supervise() error {
 	if err != nil {
 		return failed("limits: %w", err)
 	}
+	if err := r.sweepAfter(); err != nil {
+		return failed("%w", err)
+	}
 	if err := r.shed(); err != nil {
 		return err
 	}
