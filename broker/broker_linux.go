@@ -31,8 +31,6 @@ type Broker struct {
 	// shared is then held by whoever sets them.
 	shares atomic.Bool
 	shared sync.Mutex
-	// settled gets what became of the first worker.
-	settled chan error
 	// byPort leaves connections that no address allows to the ruleset's ports.
 	byPort bool
 	// wall is how long the tool may run, 0 for any time.
@@ -81,12 +79,10 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	return b, err
 }
 
-// serve starts answering. It fails where a thread cannot be made ready for it.
-func (b *Broker) serve(l listener) error {
+// serve starts answering.
+func (b *Broker) serve(l listener) {
 	b.listener = l
-	b.settled = make(chan error, 1)
 	b.spawn()
-	return <-b.settled
 }
 
 // spawn starts a worker where the number of those that have something to do allows it.
@@ -113,28 +109,25 @@ func (b *Broker) settle() error {
 // work answers calls. A worker that cannot go on ends the supervisor, and with it the
 // tool: nobody may be left to wait for an answer.
 func (b *Broker) work() {
-	err := b.settle()
-	select {
-	case b.settled <- err:
-		if err != nil {
-			return
-		}
-	default:
-		if err != nil {
-			fatal("a thread of the supervisor", err)
-		}
+	if err := b.settle(); err != nil {
+		fatal("a thread of the supervisor", err)
 	}
 	var n notification
 	for {
 		switch e := b.listener.receive(&n); e {
 		case 0:
-		case unix.EINTR, unix.ENOENT:
-			// Interrupted, or the call has gone before it could be received.
+		case unix.EINTR:
+			continue
+		case unix.ENOENT:
+			// The call has gone before it could be received, or every caller has.
+			if b.listener.poll()&unix.POLLHUP != 0 {
+				return
+			}
 			continue
 		default:
 			fatal("the listener", e)
 		}
-		if b.idle.Add(-1) == 0 {
+		if b.idle.Add(-1) == 0 && b.listener.poll()&unix.POLLIN != 0 {
 			b.spawn()
 		}
 		b.answer(&n)

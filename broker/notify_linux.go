@@ -66,6 +66,14 @@ func (l listener) pending(id uint64) bool {
 	return e == 0
 }
 
+// poll returns what there is to do now: POLLIN for a further call, POLLHUP when nobody
+// is left who could make one.
+func (l listener) poll() int16 {
+	fds := []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}
+	_, _ = unix.Poll(fds, 0)
+	return fds[0].Revents
+}
+
 // answer is how a call ends.
 type answer struct {
 	val   int64

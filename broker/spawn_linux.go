@@ -82,15 +82,11 @@ func (b *Broker) start(c Child) (*tool, error) {
 	_, _ = unix.Close(up[1]), unix.Close(down[0])
 	t := &tool{program: p, reports: up[0], permit: down[1]}
 	n, err := t.listener()
-	if err == nil {
-		if e := b.serve(listener(n)); e != nil {
-			err = failed("a thread of the supervisor", e)
-		}
-	}
 	if err != nil {
 		_ = unix.Kill(p.pid, unix.SIGKILL)
 		return nil, err
 	}
+	b.serve(listener(n))
 	return t, nil
 }
 

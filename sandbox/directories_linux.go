@@ -64,10 +64,14 @@ func private(dir string) error {
 	return nil
 }
 
-// discard removes the run's directory after a start that failed. The sandbox may
-// be in force already, in which case the sweeper does it.
+// discard removes the run's directory after a supervised tool or a start that failed.
+// The sandbox may be in force already, in which case the sweeper does it.
 func (r *run) discard() {
-	if r.dir != "" {
+	if r.dir == "" {
+		return
+	}
+	_, _ = unix.Unlink(r.tmp+contextFile), unix.Rmdir(r.tmp)
+	if unix.Rmdir(r.dir) != nil {
 		_ = os.RemoveAll(r.dir)
 	}
 }
