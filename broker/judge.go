@@ -90,5 +90,8 @@ func (j *judge) mayConnect(a netip.AddrPort) bool {
 	return shown && j.view.Decide(ir.Connect{To: to}).Allowed()
 }
 
+// nowhere is the path of what is not mounted below this root. No rule grants it.
+const nowhere = "/(unreachable)"
+
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }

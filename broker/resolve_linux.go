@@ -27,9 +27,6 @@ type follow bool
 
 const followed, kept follow = true, false
 
-// nowhere is the path of what is not mounted below this root. No rule grants it.
-const nowhere = "/(unreachable)"
-
 // where is the absolute path of what a descriptor refers to, empty for what has none
 // and is the tool's own: pipes, sockets, files of memory.
 func (b *Broker) where(fd int) string {

@@ -31,6 +31,7 @@ type execCmd struct {
 // Help implements kong's detailed help.
 func (execCmd) Help() string {
 	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
+What the kernel's rules cannot hold is judged call by call: then accessc stays and supervises the tool.
 Nothing is enforced half: where this host does not hold a part of the policy, the tool does not start
 unless that part is accepted by name.
 
