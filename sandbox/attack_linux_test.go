@@ -283,7 +283,7 @@ func startProgram(t fataler, spec []byte, dir string, program ...string) *tool {
 		t.Fatal(err)
 	}
 	x := &tool{cmd: exec.Command(binary, append([]string{"kernel-supervised", file}, program...)...), errs: &strings.Builder{}}
-	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}
+	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 	x.cmd.Stderr = x.errs
 	x.in, _ = x.cmd.StdinPipe()
 	return x
