@@ -40,16 +40,27 @@ func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
 		return 0, err
 	}
 	stop := t.forward()
-	defer stop()
 	if err := t.begin(); err != nil {
+		stop()
 		return 0, err
 	}
-	if b.wall > 0 {
-		defer time.AfterFunc(b.wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) }).Stop()
-	}
+	late := t.limited(b.wall)
 	status := t.wait()
+	// From here on the number of the tool may become that of another process.
+	late()
+	stop()
 	t.finish()
 	return status, nil
+}
+
+// limited kills the tool after some time, if that is not 0, unless the returned function
+// is called before.
+func (t *tool) limited(wall time.Duration) (stop func()) {
+	if wall == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) })
+	return func() { timer.Stop() }
 }
 
 // tool is a started child: what it writes its reports to and waits for a byte from.

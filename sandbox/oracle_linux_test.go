@@ -101,7 +101,7 @@ func (o *oracle) exchange(t fataler, q attempt) syscall.Errno {
 	data, _ := json.Marshal(q)
 	if _, err := o.tool.in.Write(append(data, '\n')); err != nil || !o.tool.out.Scan() {
 		o.tool.stop()
-		t.Fatalf("the worker is gone: %v\n%s", err, o.tool.errs)
+		t.Fatalf("the worker is gone: %v; %v\n%s", err, o.tool.cmd.ProcessState, o.tool.errs)
 	}
 	var n int
 	if err := json.Unmarshal(o.tool.out.Bytes(), &n); err != nil {
