@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -71,14 +72,19 @@ func leave(fd int, err error) (int, error) {
 	return fd, err
 }
 
+// last is what was tried before the one that did not come.
+var last attempt
+
 // work is the tool of the supervised oracle.
 func work(in io.Reader, out io.Writer) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var q attempt
-		if dec.Decode(&q) != nil {
+		if err := dec.Decode(&q); err != nil {
+			fmt.Fprintln(os.Stderr, "the worker ends:", err, last)
 			return
 		}
+		last = q
 		a, b := spell(q.A, q.HowA), name{}
 		if q.B != "" {
 			b = spell(q.B, q.HowB)
