@@ -21,6 +21,7 @@ var rooms = [][]string{
 	{"explain"},
 	{"artifact"},
 	{"sandbox"},
+	{"broker", "sandbox/inherited"},
 	{"backends/registry"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
 	{"backends"},

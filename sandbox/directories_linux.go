@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,18 +64,49 @@ func private(dir string) error {
 	return nil
 }
 
-// discard removes the run's directory after a start that failed. The sandbox may
-// be in force already, in which case the sweeper does it.
+// discard removes the run's directory after a supervised tool or a start that failed.
+// The sandbox may be in force already, in which case the sweeper does it.
 func (r *run) discard() {
-	if r.dir != "" {
+	if r.dir == "" {
+		return
+	}
+	_, _ = unix.Unlink(r.tmp+contextFile), unix.Rmdir(r.tmp)
+	if unix.Rmdir(r.dir) != nil {
 		_ = os.RemoveAll(r.dir)
 	}
 }
 
-// Sweep removes the directory of a run that has ended.
-func Sweep(dir string) error {
+// Sweep removes the directory of a run that has ended, or ends what is left of it first
+// where the further words ask for that.
+func Sweep(dir string, further ...string) error {
 	if !strings.HasPrefix(filepath.Base(dir), runPrefix) || !filepath.IsAbs(dir) {
 		return fmt.Errorf("%s is not the directory of a run", dir)
 	}
+	if len(further) > 0 && further[0] == survivors {
+		endSurvivors(dir)
+	}
 	return os.RemoveAll(dir)
+}
+
+// endSurvivors kills the processes that have the temporary directory of a run in their
+// environment, until there are none. One that hides has lost its supervisor and has the
+// floor.
+func endSurvivors(dir string) {
+	const tries = 50
+	for range tries {
+		found := false
+		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, file := range environs {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			env, unread := os.ReadFile(file)
+			if err == nil && unread == nil && pid != os.Getpid() && bytes.Contains(env, []byte("="+dir+"/")) {
+				found = true
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		if !found {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }

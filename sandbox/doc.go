@@ -5,7 +5,8 @@
 // of the ledger that this host does not hold must be accepted by name, and after
 // everything is applied a canary must be denied before the tool runs. Where nothing
 // needs supervising the process replaces itself (execve(2)), so signals, job
-// control, exit status and resource use are the tool's own.
+// control, exit status and resource use are the tool's own. Otherwise it starts the
+// tool as a child and supervises it (package broker).
 //
 // The package is imported by the early start of the command and must stay light: no
 // TOML, no templates, no command-line parser, no network.

@@ -25,11 +25,18 @@ const x32Bit = 0x40000000
 
 var errnos = map[string]uint32{
 	"EACCES": uint32(unix.EACCES), "EPERM": uint32(unix.EPERM), "ENOSYS": uint32(unix.ENOSYS), "EINVAL": uint32(unix.EINVAL),
+	"EOPNOTSUPP": uint32(unix.EOPNOTSUPP), "OK": 0,
 }
 
-// assemble turns the blocks of a specification into a seccomp program. Calls of
-// another architecture are refused altogether: their numbers mean other calls.
-func assemble(blocks []landlock.Block, abi int) ([]unix.SockFilter, error) {
+// rules are what a seccomp program is made of: the blocks, then the traps.
+type rules struct {
+	blocks []landlock.Block
+	traps  []landlock.Trap
+}
+
+// assemble turns the rules of a start into a seccomp program. Calls of another
+// architecture are refused altogether: their numbers mean other calls.
+func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
@@ -38,11 +45,22 @@ func assemble(blocks []landlock.Block, abi int) ([]unix.SockFilter, error) {
 		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1},
 		fail(uint32(unix.ENOSYS)),
 	}
-	for _, b := range blocks {
+	for _, b := range r.blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
 		}
-		part, err := block(b)
+		errno, ok := errnos[b.Errno]
+		if !ok {
+			return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
+		}
+		part, err := calls(b.Syscalls, b.When, fail(errno))
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, part...)
+	}
+	for _, t := range r.traps {
+		part, err := calls(t.Syscalls, t.When, bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF})
 		if err != nil {
 			return nil, err
 		}
@@ -64,15 +82,11 @@ func fail(errno uint32) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | errno}
 }
 
-// block compiles one block: for each of its calls, a test of the number and of the
-// conditions.
-func block(b landlock.Block) ([]bpf.Instruction, error) {
-	errno, ok := errnos[b.Errno]
-	if !ok {
-		return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
-	}
+// calls compiles a block or trap: for each of its calls, a test of the number and of
+// the conditions, and what the call ends in where all hold.
+func calls(names []string, when []landlock.Condition, end bpf.Instruction) ([]bpf.Instruction, error) {
 	var out []bpf.Instruction
-	for _, name := range b.Syscalls {
+	for _, name := range names {
 		nr, ok := sysno[name]
 		if !ok {
 			if slices.Contains(sysnoAbsent, name) {
@@ -80,12 +94,12 @@ func block(b landlock.Block) ([]bpf.Instruction, error) {
 			}
 			return nil, fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
 		}
-		body, err := conditions(b.When)
+		body, err := conditions(when)
 		if err != nil {
 			return nil, err
 		}
-		body = append(body, fail(errno))
-		if len(b.When) > 0 {
+		body = append(body, end)
+		if len(when) > 0 {
 			body = append(body, bpf.LoadAbsolute{Off: offNr, Size: 4})
 		}
 		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(body))})

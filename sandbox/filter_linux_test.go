@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"maps"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -48,23 +49,32 @@ func vm(t interface{ Fatal(...any) }, filter []unix.SockFilter, c call) uint32 {
 }
 
 // naiveFilter is the meaning of blocks, from their documentation.
-func naiveFilter(blocks []landlock.Block, abi int, c call) uint32 {
+func naiveFilter(r rules, abi int, c call) uint32 {
 	if c.arch != auditArch {
 		return unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	}
 	if c.nr >= x32Bit {
 		return unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	}
-	for _, b := range blocks {
+	for _, b := range r.blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
 		}
-		named := slices.ContainsFunc(b.Syscalls, func(n string) bool { nr, ok := sysno[n]; return ok && nr == c.nr })
-		if named && !slices.ContainsFunc(b.When, func(w landlock.Condition) bool { return !naiveHolds(w, c) }) {
+		if naiveMatch(b.Syscalls, b.When, c) {
 			return unix.SECCOMP_RET_ERRNO | errnos[b.Errno]
 		}
 	}
+	for _, t := range r.traps {
+		if naiveMatch(t.Syscalls, t.When, c) {
+			return unix.SECCOMP_RET_USER_NOTIF
+		}
+	}
 	return unix.SECCOMP_RET_ALLOW
+}
+
+func naiveMatch(names []string, when []landlock.Condition, c call) bool {
+	named := slices.ContainsFunc(names, func(n string) bool { nr, ok := sysno[n]; return ok && nr == c.nr })
+	return named && !slices.ContainsFunc(when, func(w landlock.Condition) bool { return !naiveHolds(w, c) })
 }
 
 func naiveHolds(w landlock.Condition, c call) bool {
@@ -90,15 +100,23 @@ func naiveHolds(w landlock.Condition, c call) bool {
 // holds it against what the blocks say.
 func TestFilterAgainstBlocks(t *testing.T) {
 	names := slices.Sorted(maps.Keys(sysno))
-	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
+	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x241, 0o10000000, 0o20000000, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
 	const per = 50
 	irtest.Check(t, 2000, per, func(rt *rapid.T) {
-		spec, _ := landlock.Build(irtest.Tool(rt, irtest.Plain, 3), backends.Target{Form: backends.Portable})
+		tool := irtest.Tool(rt, irtest.Plain, 3)
+		if rapid.Bool().Draw(rt, "address") {
+			tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: 80, Allow: true}}
+		}
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			rt.Fatal(err)
+		}
 		r := run{spec: spec, abi: rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")}
+		r.supervised = spec.Supervision != nil && rapid.Bool().Draw(rt, "supervised")
 		if rapid.Bool().Draw(rt, "open network") {
 			spec.Ports, r.accepted = []landlock.Port{{Port: 443}}, []string{"net.host"}
 		}
-		filter, err := assemble(r.blocks(), r.abi)
+		filter, err := assemble(r.rules(), r.abi)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -115,7 +133,7 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			for i := range c.args {
 				c.args[i] = rapid.SampledFrom(interesting).Draw(rt, "arg")
 			}
-			if got, want := vm(rt, filter, c), naiveFilter(r.blocks(), r.abi, c); got != want {
+			if got, want := vm(rt, filter, c), naiveFilter(r.rules(), r.abi, c); got != want {
 				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
 			}
 		}
@@ -132,8 +150,12 @@ func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
 		"condition": {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1}}},
 		"argument":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 6, NonZero: true}}},
 	} {
-		if _, err := assemble([]landlock.Block{b}, 7); err == nil {
+		if _, err := assemble(rules{blocks: []landlock.Block{b}}, 7); err == nil {
 			t.Errorf("an unknown %s was accepted", name)
+		}
+		trap := landlock.Trap{Syscalls: b.Syscalls, When: b.When}
+		if _, err := assemble(rules{traps: []landlock.Trap{trap}}, 7); err == nil && name != "errno" {
+			t.Errorf("an unknown %s was accepted in a trap", name)
 		}
 	}
 }
@@ -141,15 +163,21 @@ func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
 // TestEveryNamedCallIsKnown: what the compiler can write, this loader can assemble,
 // at every ABI version and with the network closed or open.
 func TestEveryNamedCallIsKnown(t *testing.T) {
-	blocks := landlock.Network()
+	all := rules{blocks: landlock.Network()}
 	for _, caps := range []ir.CapSet{0, ir.All, ir.Caps(ir.Create)} {
 		tool := ir.NewTool("t")
 		tool.FS[0].Caps = caps
-		spec, _ := landlock.Build(tool, backends.Target{Form: backends.Portable})
-		blocks = append(blocks, spec.Filter...)
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.blocks = append(all.blocks, spec.Filter...)
+		if s := spec.Supervision; s != nil {
+			all.blocks, all.traps = append(all.blocks, s.Filter...), append(all.traps, s.Traps...)
+		}
 	}
 	for abi := 1; abi <= landlock.MaxABI; abi++ {
-		if _, err := assemble(blocks, abi); err != nil {
+		if _, err := assemble(all, abi); err != nil {
 			t.Errorf("ABI %d: %v", abi, err)
 		}
 	}

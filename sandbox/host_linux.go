@@ -1,6 +1,10 @@
 package sandbox
 
-import ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+import (
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/accessc/accessc/broker"
+)
 
 // ABI returns the Landlock ABI version of this kernel, 0 if it has none.
 func ABI() int {
@@ -10,3 +14,6 @@ func ABI() int {
 	}
 	return v
 }
+
+// ThisHost is what this system has.
+func ThisHost() Host { return Host{ABI: ABI(), Supervises: broker.Supported() == nil} }

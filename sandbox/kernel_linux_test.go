@@ -32,16 +32,26 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
 		load(os.Args[2])
 	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
+		loadSupervised(os.Args[2], os.Args[3:]...)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "kernel-worker" {
+		work(os.Stdin, os.Stdout)
+		leaveNow()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-tool" {
 		serve(os.Stdin, os.Stdout)
-		os.Exit(0)
+		leaveNow()
 	}
 	if len(os.Args) > 2 && os.Args[1] == sandbox.SweepCommand {
-		_ = sandbox.Sweep(os.Args[2])
+		_ = sandbox.Sweep(os.Args[2], os.Args[3:]...)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
+
+// leaveNow ends a tool. Under the race detector os.Exit waits a second for reports.
+func leaveNow() { _, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) }
 
 func load(file string) {
 	data, err := os.ReadFile(file)
@@ -49,7 +59,7 @@ func load(file string) {
 		var spec *landlock.Spec
 		if spec, err = landlock.Parse(data); err == nil {
 			var accept []string
-			for _, n := range sandbox.Unmet(spec, sandbox.ABI()) {
+			for _, n := range sandbox.Unmet(spec, sandbox.Host{ABI: sandbox.ABI()}) {
 				accept = append(accept, n.Cell)
 			}
 			err = sandbox.Start(sandbox.Request{
@@ -167,12 +177,17 @@ var asked atomic.Int64
 var binary string
 
 func startTool(t fataler, spec []byte, dir string, who identity, files ...*os.File) *tool {
+	return startMode(t, "kernel-loader", spec, dir, who, files...)
+}
+
+// startMode starts the loader in one of the ways that TestMain knows.
+func startMode(t fataler, mode string, spec []byte, dir string, who identity, files ...*os.File) *tool {
 	file := filepath.Join(dir, "spec.json")
 	if err := os.WriteFile(file, spec, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x := &tool{cmd: exec.Command(binary, "kernel-loader", file), errs: &strings.Builder{}}
-	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}
+	x := &tool{cmd: exec.Command(binary, mode, file), errs: &strings.Builder{}}
+	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 	x.cmd.Stderr = x.errs
 	x.cmd.ExtraFiles = files
 	if who != nil {
@@ -253,23 +268,28 @@ func (o *oracle) path(symbol string) string {
 
 func (o *oracle) grow(w irtest.World) {
 	for _, p := range slices.Sorted(maps.Keys(w)) {
-		at := o.path(p)
-		var err error
-		switch {
-		case w[p] == ir.Dir:
-			err = os.MkdirAll(at, 0o755)
-		default:
-			if _, there := os.Lstat(at); there != nil {
-				err = os.WriteFile(at, []byte(script), 0o755)
-			}
-		}
-		if err == nil && o.who != nil {
-			err = os.Lchown(at, int(o.who.Uid), int(o.who.Gid))
-		}
-		if err != nil {
+		if err := o.grown(p, w[p]); err != nil {
 			o.t.Fatal(err)
 		}
 	}
+}
+
+// grown makes one path exist.
+func (o *oracle) grown(p string, kind ir.NodeKind) error {
+	at := o.path(p)
+	var err error
+	switch {
+	case kind == ir.Dir:
+		err = os.MkdirAll(at, 0o755)
+	default:
+		if _, there := os.Lstat(at); there != nil {
+			err = os.WriteFile(at, []byte(script), 0o755)
+		}
+	}
+	if err == nil && o.who != nil {
+		err = os.Lchown(at, int(o.who.Uid), int(o.who.Gid))
+	}
+	return err
 }
 
 // try asks the kernel; a call that changed the tree makes it stale.
@@ -412,24 +432,13 @@ func testKernel(t *testing.T, who identity) {
 	if sandbox.ABI() < 1 {
 		t.Fatal("this kernel has no Landlock")
 	}
-	base, err := os.MkdirTemp("", "accessc-kernel-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	if err := os.Chmod(base, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	binary = filepath.Join(base, "tool.test")
-	if err := copyFile(os.Args[0], binary); err != nil {
-		t.Fatal(err)
-	}
+	base := workspace(t)
 	n := 0
 	asked.Store(0)
 	const per = 30
 	irtest.Check(t, 300, per, func(rt *rapid.T) {
 		n++
-		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who)
+		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
 		defer func() {
 			if o.tool != nil {
 				o.tool.stop()
@@ -455,7 +464,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o755)
 }
 
-func newOracle(t *rapid.T, dir string, who identity) *oracle {
+func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	o := &oracle{t: t, who: who, dir: dir, root: filepath.Join(dir, "ws"), ids: map[ir.Rule]string{}}
 	home := filepath.Join(dir, "home")
 	for _, d := range []string{dir, home} {
@@ -468,7 +477,6 @@ func newOracle(t *rapid.T, dir string, who identity) *oracle {
 			}
 		}
 	}
-	tool := irtest.Tool(t, irtest.Plain, 5)
 	self := ir.Sys(strings.TrimPrefix(binary, "/"))
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: o.root, Home: home}, Program: &self, Base: hostBase()}
 	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts})

@@ -43,40 +43,53 @@ func clearCapabilities() error {
 	return unix.Capset(&hdr, &none[0])
 }
 
-// applyLimits sets what setrlimit(2) can hold. Times are rounded up to seconds.
+// applyLimits sets what setrlimit(2) can hold.
 func applyLimits(limits []landlock.Limit) error {
 	for _, l := range limits {
-		resource, value := 0, l.Value
-		switch l.Kind {
-		case ir.LimitMemory.String():
-			resource = unix.RLIMIT_AS
-		case ir.LimitProcesses.String():
-			resource = unix.RLIMIT_NPROC
-		case ir.LimitCPUTime.String():
-			resource, value = unix.RLIMIT_CPU, (l.Value+999)/1000
-		case ir.LimitOpenFiles.String():
-			resource = unix.RLIMIT_NOFILE
-		case ir.LimitFileSize.String():
-			resource = unix.RLIMIT_FSIZE
-		case ir.LimitWallTime.String():
-			// Needs somebody who waits; its cell is accepted when we are here.
-			continue
-		default:
-			return errors.New("unknown limit " + l.Kind)
+		resource, value, err := rlimit(l)
+		if err != nil {
+			return err
 		}
-		if err := lower(resource, value); err != nil {
+		if resource < 0 {
+			continue
+		}
+		lowered, err := atMost(resource, value)
+		if err != nil {
+			return err
+		}
+		if err := unix.Setrlimit(resource, &lowered); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lower sets a limit that is at most what this process has already.
-func lower(resource int, value uint64) error {
-	var have unix.Rlimit
-	if err := unix.Getrlimit(resource, &have); err != nil {
-		return err
+// rlimit is the resource and value of a limit, times rounded up to seconds; -1 for one
+// that is none of setrlimit(2)'s.
+func rlimit(l landlock.Limit) (resource int, value uint64, err error) {
+	switch l.Kind {
+	case ir.LimitMemory.String():
+		return unix.RLIMIT_AS, l.Value, nil
+	case ir.LimitProcesses.String():
+		return unix.RLIMIT_NPROC, l.Value, nil
+	case ir.LimitCPUTime.String():
+		return unix.RLIMIT_CPU, (l.Value + 999) / 1000, nil
+	case ir.LimitOpenFiles.String():
+		return unix.RLIMIT_NOFILE, l.Value, nil
+	case ir.LimitFileSize.String():
+		return unix.RLIMIT_FSIZE, l.Value, nil
+	case ir.LimitWallTime.String():
+		// Needs somebody who waits: the supervisor, unless its cell is accepted.
+		return -1, 0, nil
+	default:
+		return -1, 0, errors.New("unknown limit " + l.Kind)
 	}
+}
+
+// atMost is a limit that is not above what this process has already.
+func atMost(resource int, value uint64) (unix.Rlimit, error) {
+	var have unix.Rlimit
+	err := unix.Getrlimit(resource, &have)
 	value = min(value, have.Max)
-	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
+	return unix.Rlimit{Cur: value, Max: value}, err
 }

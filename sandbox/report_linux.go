@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker"
 )
 
 // Examine asks the running kernel what it has.
@@ -24,6 +25,7 @@ func Examine() Report {
 	r.add(levelFinding("signals to others", r.Landlock, 6, "6.12"))
 	seccomp := seccompFinding()
 	r.add(seccomp)
+	r.add(supervisionFinding())
 	r.add(cgroupFinding())
 	r.Confines = r.Landlock >= 1 && seccomp.State == Present
 	r.Summary = "tools are not started here: what is missing above is needed to hold any policy"
@@ -71,6 +73,16 @@ func seccompFinding() Finding {
 	status, err := os.ReadFile("/proc/self/status")
 	if err == nil && !strings.Contains(string(status), "\nSeccomp:") {
 		f.State, f.Detail, f.Fix = Missing, "this kernel does not have them", "use a kernel with CONFIG_SECCOMP_FILTER"
+	}
+	return f
+}
+
+// supervisionFinding says whether what Landlock cannot hold is held by a supervisor.
+func supervisionFinding() Finding {
+	f := Finding{Name: "supervision", State: Present, Detail: "what Landlock cannot hold is judged call by call"}
+	if err := broker.Supported(); err != nil {
+		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their cells accepted"
+		f.Fix = "use Linux 5.19 or newer, outside of what forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
 	}
 	return f
 }

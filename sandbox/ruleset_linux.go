@@ -25,8 +25,12 @@ func (r *run) buildRuleset() (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("landlock_create_ruleset: %w", err)
 	}
-	b := ruleset{fd: fd, handled: handled.FS}
+	b := ruleset{fd: fd, handled: handled.FS, self: strconv.Itoa(os.Getpid())}
 	for _, p := range r.spec.Paths {
+		if r.supervised && p.Entries != nil && p.Entries.OwnProcess {
+			r.own = landlock.FSMask(p.Access) & handled.FS
+			b.self = noProcess
+		}
 		if err := b.path(r.bind(p)); err != nil {
 			return -1, fmt.Errorf("%s: %w", p.Path, err)
 		}
@@ -58,7 +62,12 @@ func (r *run) bind(p landlock.Path) landlock.Path {
 type ruleset struct {
 	fd      int
 	handled uint64
+	// self is the directory of /proc that the tool will have, noProcess where a child
+	// grants it to itself.
+	self string
 }
+
+const noProcess = ""
 
 // path adds one grant. What does not exist is left out; a path that has come to
 // lead over a symlink since it was made canonical is refused.
@@ -124,9 +133,8 @@ func (b ruleset) entries(p landlock.Path) error {
 		return err
 	}
 	access := landlock.FSMask(p.Access)
-	self := strconv.Itoa(os.Getpid())
 	for _, name := range names {
-		if slices.Contains(p.Entries.Except, name) || p.Entries.OwnProcess && name != self && isNumber(name) {
+		if slices.Contains(p.Entries.Except, name) || p.Entries.OwnProcess && name != b.self && isNumber(name) {
 			continue
 		}
 		fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)

@@ -16,8 +16,9 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 )
 
-// Start applies the sandbox to this process and becomes the tool. It returns only
-// when the tool did not start; the error is an *Error.
+// Start applies the sandbox to this process and becomes the tool, or starts it under
+// the supervision of this process and ends as the tool does. It returns only when the
+// tool did not start; the error is an *Error.
 func Start(req Request) error {
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
@@ -26,15 +27,20 @@ func Start(req Request) error {
 	if err != nil || abi < 1 {
 		return failed("this kernel has no Landlock (%v); see accessc doctor", err)
 	}
-	accepted, err := settle(&req, abi)
+	terms, err := settle(&req, ThisHost())
 	if err != nil {
 		return err
 	}
 	if err := checkDescriptors(); err != nil {
 		return err
 	}
-	r := &run{req: &req, spec: req.Spec, abi: min(abi, landlock.MaxABI), accepted: accepted}
+	r := &run{req: &req, spec: req.Spec, abi: min(abi, landlock.MaxABI), terms: terms}
 	if err := r.prepare(); err != nil {
+		r.discard()
+		return err
+	}
+	if r.supervised {
+		err := r.supervise()
 		r.discard()
 		return err
 	}
@@ -47,10 +53,10 @@ func Start(req Request) error {
 
 // run is a start in progress.
 type run struct {
-	req      *Request
-	spec     *landlock.Spec
-	abi      int
-	accepted []string
+	req  *Request
+	spec *landlock.Spec
+	abi  int
+	terms
 
 	dir     string // the run's directory, which holds what follows
 	tmp     string
@@ -58,7 +64,10 @@ type run struct {
 	env     []string
 	file    string
 	ruleset int
-	filter  []unix.SockFilter
+	// own are the rights that a supervised tool gets on its own directory of /proc,
+	// which is not there yet.
+	own    uint64
+	filter []unix.SockFilter
 }
 
 // prepare does everything that needs no privilege to be lost and leaves nothing
@@ -81,25 +90,10 @@ func (r *run) prepare() error {
 	if r.ruleset, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
 	}
-	if r.filter, err = assemble(r.blocks(), r.abi); err != nil {
+	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
 		return failed("%w", err)
 	}
 	return nil
-}
-
-// blocks is the filter of the specification, with the closed network replaced by
-// one that opens ports where that was accepted.
-func (r *run) blocks() []landlock.Block {
-	if !r.opens("net.host") {
-		return r.spec.Filter
-	}
-	var out []landlock.Block
-	for _, b := range r.spec.Filter {
-		if b.Group != "network" {
-			out = append(out, b)
-		}
-	}
-	return append(out, landlock.Network()...)
 }
 
 func (r *run) opens(cell string) bool {
@@ -118,11 +112,8 @@ func (r *run) confine() error {
 	if err := r.sweepAfter(); err != nil {
 		return failed("%w", err)
 	}
-	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return failed("closing inherited descriptors: %w", err)
-	}
-	if err := dropCapabilities(); err != nil {
-		return failed("dropping capabilities: %w", err)
+	if err := r.shed(); err != nil {
+		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return failed("no_new_privs: %w", err)
@@ -140,6 +131,17 @@ func (r *run) confine() error {
 		return failed("limits: %w", err)
 	}
 	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
+}
+
+// shed takes from this thread what the tool must not have.
+func (r *run) shed() error {
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return failed("closing inherited descriptors: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return failed("dropping capabilities: %w", err)
+	}
+	return nil
 }
 
 // notStarted explains why execve(2) failed.
@@ -192,7 +194,9 @@ func checkDescriptors() error {
 		}
 		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 		stream := kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET
-		if err != nil || !stream || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+		// One that others connect to would let the tool be reached.
+		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		if err != nil || !stream || waits != 0 || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
 			return failed("descriptor %d is a socket that reaches beyond its peer; connect it to a pipe or file", fd)
 		}
 	}

@@ -91,7 +91,7 @@ func TestSettle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var said strings.Builder
-		accepted, err := settle(&Request{Spec: spec, Accept: tt.accept, Messages: &said}, tt.abi)
+		accepted, err := settle(&Request{Spec: spec, Accept: tt.accept, Messages: &said}, Host{ABI: tt.abi})
 		var e *Error
 		var got []string
 		if errors.As(err, &e) {
@@ -103,7 +103,7 @@ func TestSettle(t *testing.T) {
 			t.Errorf("%+v: got %v, accepted %v, said %q", tt, got, accepted, said.String())
 		}
 	}
-	_, err := settle(&Request{Spec: spec, Messages: io.Discard}, 7)
+	_, err := settle(&Request{Spec: spec, Messages: io.Discard}, Host{ABI: 7})
 	if err == nil || !strings.Contains(err.Error(), "--accept fs.metadata") || !strings.Contains(err.Error(), "a; c") {
 		t.Errorf("got %v", err)
 	}

@@ -13,10 +13,13 @@ func Start(Request) error {
 }
 
 // Sweep removes nothing, since no run leaves a directory here.
-func Sweep(string) error { return nil }
+func Sweep(string, ...string) error { return nil }
 
 // ABI returns the Landlock ABI version of this kernel: there is none.
 func ABI() int { return 0 }
+
+// ThisHost is what this system has: nothing that this version uses.
+func ThisHost() Host { return Host{} }
 
 // Examine says that tools are not started here.
 func Examine() Report {

@@ -12,20 +12,29 @@ import (
 // SweepCommand is the hidden command that removes the directory of a run.
 const SweepCommand = "__sweep"
 
+// survivors, behind the directory, has the command end what is left of the run first.
+const survivors = "survivors"
+
 // sweepAfter leaves a process behind that waits until the tool is gone and then
 // removes the run's directory. It is cloned without an exit signal, so that the
 // tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
 // no descriptor of the tool's. After the wait it removes what every run leaves by
 // plain system calls, since the clone of a Go process can do nothing else; where the
-// tool has left more, it starts accessc anew for the rest.
+// tool has left more, it starts accessc anew for the rest. A supervisor removes the
+// directory itself: where it is still there when the supervisor is gone, that was
+// killed, and what it leaves running is killed, too.
 func (r *run) sweepAfter() error {
 	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(pidfd)
-	s := sweeper{pidfd: uintptr(pidfd)}
-	argv, err := syscall.SlicePtrFromStrings([]string{"accessc", SweepCommand, r.dir})
+	s := sweeper{pidfd: uintptr(pidfd), supervised: r.supervised}
+	args := []string{"accessc", SweepCommand, r.dir}
+	if r.supervised {
+		args = append(args, survivors)
+	}
+	argv, err := syscall.SlicePtrFromStrings(args)
 	if err != nil {
 		return err
 	}
@@ -52,6 +61,7 @@ func (r *run) sweepAfter() error {
 // sweeper holds everything that the clone needs, since it cannot allocate.
 type sweeper struct {
 	pidfd      uintptr
+	supervised bool
 	file       *byte
 	argv, envv **byte
 	context    *byte
@@ -92,9 +102,12 @@ func (s *sweeper) wait() {
 			break
 		}
 	}
-	remove(s.context, 0)
-	remove(s.tmp, unix.AT_REMOVEDIR)
-	if remove(s.dir, unix.AT_REMOVEDIR) == 0 {
+	if !s.supervised {
+		remove(s.context, 0)
+		remove(s.tmp, unix.AT_REMOVEDIR)
+	}
+	// The directory of a run that is not over yet is not empty.
+	if e := remove(s.dir, unix.AT_REMOVEDIR); e == 0 || e == unix.ENOENT {
 		exit(0)
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)

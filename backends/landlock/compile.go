@@ -21,13 +21,16 @@ func (Backend) Platform() ir.Platform { return ir.Linux }
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	spec, ledger := Build(t, target)
+	spec, ledger, err := Build(t, target)
+	if err != nil {
+		return backends.Output{}, err
+	}
 	data, err := backends.JSON(spec)
 	return backends.Output{Data: data, Ledger: ledger}, err
 }
 
 // Build compiles a tool to the value that the artifact is the text of.
-func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger) {
+func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	f := newFloor(ir.NewView(t, ir.Linux, target.Facts))
 	ledger := f.ledger()
 	s := &Spec{
@@ -51,7 +54,9 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger) {
 	for _, a := range t.Accept {
 		s.Accept = append(s.Accept, a.Name)
 	}
-	return s, ledger
+	var err error
+	s.Supervision, err = f.supervision(ledger, target)
+	return s, ledger, err
 }
 
 func programs(t *ir.Tool, target backends.Target) []Program {
@@ -84,7 +89,7 @@ func ports(t *ir.Tool) []Port {
 	for i := range t.Net {
 		r := &t.Net[i]
 		switch {
-		case !r.Allow || literal(r):
+		case !r.Allow || literal(r, t.Net):
 		case r.Port != 0:
 			add(r.Port)
 		case r.Scheme != "":

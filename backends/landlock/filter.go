@@ -2,8 +2,8 @@ package landlock
 
 import "github.com/accessc/accessc/ir"
 
-// Block makes some system calls fail. All conditions must hold; a call without
-// conditions always fails. Names that an architecture does not have are skipped
+// Block makes some system calls fail, or with the errno OK succeed without any
+// effect. All conditions must hold; a call without conditions always fails. Names that an architecture does not have are skipped
 // there.
 type Block struct {
 	Group    string      `json:"group"`
@@ -48,14 +48,20 @@ var constants = map[string]uint32{
 	"IPPROTO_TCP":       6,
 	"IPPROTO_UDP":       17,
 	"MSG_FASTOPEN":      0x20000000,
+	"O_CREAT":           0o100,
+	"O_PATH":            0o10000000,
 	"O_RDONLY":          0,
+	"O_RDWR":            2,
 	"O_TRUNC":           0o1000,
+	"O_WRONLY":          1,
+	"PR_SET_DUMPABLE":   4,
 	"RENAME_WHITEOUT":   4,
 	"SOCK_DGRAM":        2,
 	"SOCK_SEQPACKET":    5,
 	"SOCK_STREAM":       1,
 	"TIOCLINUX":         0x541c,
 	"TIOCSTI":           0x5412,
+	"__O_TMPFILE":       0o20000000,
 }
 
 // Constant returns the value of a constant that conditions may name.

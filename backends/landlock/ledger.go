@@ -26,7 +26,7 @@ const (
 	whyGain      = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
 	whyLinks     = "hard links are refused: Landlock does not ask for update of what is linked"
 	whyMoveOver  = "replacing a file by a rename needs create and delete of it"
-	whySocket    = "no socket can be made at all"
+	whySocket    = "no socket can be made at all where nobody supervises"
 	whyHost      = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
 		"open to every host (to every port below ABI 4), and UDP for name resolution"
 	whyAddress  = "the ruleset knows ports, no addresses"
@@ -278,7 +278,7 @@ func (f *floor) unseenGain() bool {
 func (b *book) network() {
 	opens := false
 	for i := range b.view.Tool.Net {
-		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i])
+		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i], b.view.Tool.Net)
 	}
 	denied := exact
 	if opens {
@@ -287,7 +287,7 @@ func (b *book) network() {
 	for i := range b.view.Tool.Net {
 		r := &b.view.Tool.Net[i]
 		held := denied
-		if r.Allow && literal(r) {
+		if r.Allow && literal(r, b.view.Tool.Net) {
 			held = brokered(whyAddress, "net.address")
 		}
 		b.same(ir.Net, "net["+strconv.Itoa(i)+"]", ir.AspectConnect, held)
@@ -295,10 +295,12 @@ func (b *book) network() {
 	b.same(ir.Net, "default", ir.AspectConnect, denied)
 }
 
-// literal reports whether a rule is about one address and port, which a connect
-// call shows.
-func literal(r *ir.NetRule) bool {
-	return r.Host.Kind == ir.HostAddr && r.Port != 0 && r.Scheme == "" && len(r.Path) == 0
+// literal reports whether a rule is about one address and port, which a connect call
+// shows, and no other rule says more about that address than such a call does.
+func literal(r *ir.NetRule, all []ir.NetRule) bool {
+	shown := func(r *ir.NetRule) bool { return r.Scheme == "" && len(r.Path) == 0 }
+	return r.Host.Kind == ir.HostAddr && r.Port != 0 && shown(r) &&
+		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Host == r.Host && !shown(&o) })
 }
 
 func (b *book) environment() {

@@ -54,13 +54,48 @@ func (s *Spec) check() error {
 		}
 	}
 	for _, b := range s.Filter {
-		if b.Errno != "EACCES" && b.Errno != "EPERM" && b.Errno != "ENOSYS" && b.Errno != "EINVAL" {
-			return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
+		if err := b.check(); err != nil {
+			return err
 		}
-		for _, c := range b.When {
-			if err := c.check(); err != nil {
-				return err
-			}
+	}
+	return s.Supervision.check()
+}
+
+// check refuses traps and blocks that could not be put in force, and addresses that
+// are none.
+func (s *Supervision) check() error {
+	if s == nil {
+		return nil
+	}
+	for _, b := range s.Filter {
+		if err := b.check(); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.Traps {
+		if err := checkAll(t.When); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.Connect {
+		if _, err := ParseAddress(a); err != nil {
+			return fmt.Errorf("%w: %w", ErrSpec, err)
+		}
+	}
+	return nil
+}
+
+func (b Block) check() error {
+	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "EOPNOTSUPP", "OK"}, b.Errno) {
+		return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
+	}
+	return checkAll(b.When)
+}
+
+func checkAll(cs []Condition) error {
+	for _, c := range cs {
+		if err := c.check(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -34,7 +34,9 @@ type Spec struct {
 	// Ports are opened only where their cell is accepted.
 	Ports  []Port  `json:"ports,omitempty"`
 	Filter []Block `json:"filter"`
-	Limits []Limit `json:"limits,omitempty"`
+	// Supervision is what a supervisor adds; nil where the rest holds everything.
+	Supervision *Supervision `json:"supervision,omitempty"`
+	Limits      []Limit      `json:"limits,omitempty"`
 	// Needs are the cells that these means do not hold by themselves.
 	Needs []Need `json:"needs"`
 	// Accept are the cells that the policy accepts unheld.

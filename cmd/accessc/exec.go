@@ -31,6 +31,7 @@ type execCmd struct {
 // Help implements kong's detailed help.
 func (execCmd) Help() string {
 	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
+What the kernel's rules cannot hold is judged call by call: then accessc stays and supervises the tool.
 Nothing is enforced half: where this host does not hold a part of the policy, the tool does not start
 unless that part is accepted by name.
 
@@ -122,7 +123,7 @@ func resolvedSpec(t *ir.Tool, facts ir.Facts) (*landlock.Spec, error) {
 
 // enforceable prints what this host does not hold of the policies.
 func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
-	abi := sandbox.ABI()
+	host := sandbox.ThisHost()
 	unheld := 0
 	for _, t := range res.Program.Tools {
 		if t.Source.Kind != ir.SourceLocal || len(c.Tools) > 0 && !slices.Contains(c.Tools, t.Name) {
@@ -132,14 +133,14 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range sandbox.Unmet(spec, abi) {
+		for _, n := range sandbox.Unmet(spec, host) {
 			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(spec.Accept, n.Cell) {
 				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Cell, n.Is, n.Why)
 				unheld++
 			}
 		}
 	}
-	if unheld > 0 || abi < 1 {
+	if unheld > 0 || host.ABI < 1 {
 		fmt.Fprintf(g.stderr, "this host does not hold %s; accessc doctor says what it can\n", count(unheld, "cell"))
 		return exit(exitUnenforced)
 	}

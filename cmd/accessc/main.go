@@ -69,8 +69,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the program without its process: what testscript and main share.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 2 && args[0] == sandbox.SweepCommand {
-		return status(sandbox.Sweep(args[1]), stderr)
+	if len(args) >= 2 && args[0] == sandbox.SweepCommand {
+		return status(sandbox.Sweep(args[1], args[2:]...), stderr)
 	}
 	if len(args) > 0 && args[0] == completeCommand {
 		return status(complete(args[1:], stdout), stderr)

@@ -39,6 +39,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "landlock":
 				return sandbox.ABI() > 0, nil
+			case "supervision":
+				return sandbox.ThisHost().Supervises, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			default:

@@ -1,0 +1,85 @@
+package landlock_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+)
+
+// TestTraps: a policy has those calls trapped that it needs judged, and no others.
+func TestTraps(t *testing.T) {
+	at := func(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
+	read := ir.Caps(ir.Read)
+	local := ir.NetRule{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: 80, Allow: true}
+	tests := map[string]struct {
+		fs   []ir.FSRule
+		net  []ir.NetRule
+		want string
+	}{
+		"all":           {[]ir.FSRule{at("", ir.All)}, nil, "metadata metadata sockets"},
+		"reading":       {[]ir.FSRule{at("", read)}, nil, "-"},
+		"no writing":    {[]ir.FSRule{at("", ir.All), at("src", read.With(ir.Execute))}, nil, "write write open2 names truncate moves metadata metadata sockets"},
+		"nothing":       {[]ir.FSRule{at("", ir.All), at(".env", 0)}, nil, "open open open2 names truncate moves metadata metadata sockets"},
+		"no reading":    {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "open open open2 sockets"},
+		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "moves metadata metadata sockets"},
+		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "sockets+listen"},
+		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "-"},
+		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "write write open2 names truncate moves sockets"},
+		"only the base": {nil, nil, "-"},
+	}
+	for name, tt := range tests {
+		tool := ir.NewTool("t")
+		tool.FS, tool.Net = tt.fs, tt.net
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := classes(spec.Supervision); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// classes writes the traps in a word each.
+func classes(s *landlock.Supervision) string {
+	if s == nil {
+		return "-"
+	}
+	var out []string
+	for _, t := range s.Traps {
+		word := t.Group
+		switch {
+		case slices.Contains(t.Syscalls, "openat2"):
+			word = "open2"
+		case t.Group == "open" && len(t.When) == 2:
+			word = "write"
+		case slices.Contains(t.Syscalls, "listen"):
+			word = "sockets+listen"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestAddressesThatSayMore: an address is held by its connect calls only where no rule
+// speaks of schemes or paths at it, which such calls do not show.
+func TestAddressesThatSayMore(t *testing.T) {
+	host := ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}
+	tool := ir.NewTool("t")
+	tool.Net = []ir.NetRule{{Host: host, Port: 80, Allow: true}, {Host: host, Port: 80, Scheme: "http", Path: []string{"admin"}}}
+	spec, ledger, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Supervision != nil && len(spec.Supervision.Connect) > 0 {
+		t.Errorf("opens %v", spec.Supervision.Connect)
+	}
+	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Is != ir.Cooperative {
+		t.Errorf("the ledger says %v", row.Is)
+	}
+}

@@ -1,0 +1,172 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// StartError is a tool that did not start.
+type StartError struct {
+	// Step names what failed; Exec is true when it is the program itself.
+	Step string
+	Exec bool
+	Err  error
+}
+
+// Error implements error.
+func (e *StartError) Error() string { return e.Step + ": " + e.Err.Error() }
+
+// Unwrap implements the errors convention.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// inheritsIgnored reports whether this process was started with a signal ignored, as
+// under nohup(1); a tool inherits that.
+func inheritsIgnored(s syscall.Signal) bool { return signal.Ignored(s) }
+
+// Run clones the tool, answers its calls until it ends, ends what it has left running
+// and returns how it ended. It must be called on a thread that lasts: the tool dies
+// with it (PR_SET_PDEATHSIG in prctl(2)).
+func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
+	runtime.LockOSThread()
+	t, err := b.start(c)
+	if err != nil {
+		return 0, err
+	}
+	stop := t.forward()
+	if err := t.begin(); err != nil {
+		stop()
+		return 0, err
+	}
+	late := t.limited(b.wall)
+	status := t.wait()
+	// From here on the number of the tool may become that of another process.
+	late()
+	stop()
+	t.finish()
+	return status, nil
+}
+
+// limited kills the tool after some time, if that is not 0, unless the returned function
+// is called before.
+func (t *tool) limited(wall time.Duration) (stop func()) {
+	if wall == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) })
+	return func() { timer.Stop() }
+}
+
+// tool is a started child: what it writes its reports to and waits for a byte from.
+type tool struct {
+	*program
+	reports, permit int
+}
+
+func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
+
+// start clones the child, takes its listener and serves it.
+func (b *Broker) start(c Child) (*tool, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, failed("PR_SET_CHILD_SUBREAPER", err)
+	}
+	var up, down [2]int
+	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
+		return nil, failed("pipe", err)
+	}
+	p := &program{}
+	for i := range p.all {
+		p.all[i] = 0xff
+	}
+	if err := c.assemble(p, down[0], up[1]); err != nil {
+		return nil, &StartError{Step: "the command", Exec: true, Err: err}
+	}
+	if e := p.clone(); e != 0 {
+		return nil, failed("clone", e)
+	}
+	_, _ = unix.Close(up[1]), unix.Close(down[0])
+	t := &tool{program: p, reports: up[0], permit: down[1]}
+	n, err := t.listener()
+	if err != nil {
+		_ = unix.Kill(p.pid, unix.SIGKILL)
+		return nil, err
+	}
+	b.serve(listener(n))
+	return t, nil
+}
+
+// listener takes the listener from the child, which waits.
+func (t *tool) listener() (int, error) {
+	r, err := t.report()
+	if err != nil {
+		return -1, err
+	}
+	if r == nil {
+		return -1, failed("the clone", errors.New("ended before the sandbox was in force"))
+	}
+	pidfd, err := unix.PidfdOpen(t.pid, 0)
+	if err != nil {
+		return -1, failed("pidfd_open", err)
+	}
+	defer unix.Close(pidfd)
+	n, err := unix.PidfdGetfd(pidfd, int(r.errno), 0)
+	if err != nil {
+		return -1, failed("pidfd_getfd", err)
+	}
+	return n, nil
+}
+
+// begin lets the child go on and waits until it has become the tool, which closes its
+// end of the reports. Then the tool's input and output are the tool's alone.
+func (t *tool) begin() error {
+	_, err := unix.Write(t.permit, []byte{0})
+	_ = unix.Close(t.permit)
+	if err != nil {
+		return failed("write", err)
+	}
+	_, err = t.report()
+	_ = unix.Close(t.reports)
+	if err != nil {
+		return err
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	_, _, _ = unix.Dup3(null, 0, 0), unix.Dup3(null, 1, 0), unix.Close(null)
+	return nil
+}
+
+// report reads one report, nil at their end, and turns those about a failure into
+// errors.
+func (t *tool) report() (*report, error) {
+	r := &report{}
+	buf := (*[unsafe.Sizeof(*r)]byte)(unsafe.Pointer(r))[:]
+	var n int
+	var err error
+	for {
+		if n, err = unix.Read(t.reports, buf); err != unix.EINTR {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, failed("the report of the clone", err)
+	case n == 0:
+		return nil, nil
+	case r.step == ready:
+		return r, nil
+	}
+	s := t.steps[r.step]
+	err = syscall.Errno(r.errno)
+	if s.want != 0 {
+		err = fmt.Errorf("not denied (%w)", err)
+	}
+	return nil, &StartError{Step: s.name, Exec: s.name == stepExec, Err: err}
+}

@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/sandbox/inherited"
+)
+
+// supervise starts the tool as a child of this process, which stays and answers what
+// the specification traps. It returns only when the tool did not start.
+func (r *run) supervise() error {
+	b, err := broker.New(r.spec, broker.Options{Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall()})
+	if err != nil {
+		return failed("the supervisor: %w", err)
+	}
+	limits, err := limits(r.spec.Limits)
+	if err != nil {
+		return failed("limits: %w", err)
+	}
+	if err := r.sweepAfter(); err != nil {
+		return failed("%w", err)
+	}
+	if err := r.shed(); err != nil {
+		return err
+	}
+	child := broker.Child{
+		Ruleset: r.ruleset, Own: r.own, Filter: r.filter, Limits: limits, File: r.file, Argv: r.argv, Env: r.env,
+	}
+	if !r.granted(r.dir) {
+		child.Canary = r.dir
+	}
+	status, err := b.Run(child)
+	r.discard()
+	if err != nil {
+		return r.childFailed(err)
+	}
+	broker.Exit(status)
+	return nil
+}
+
+// wall is how long the tool may run, 0 for any time.
+func (r *run) wall() time.Duration {
+	for _, l := range r.spec.Limits {
+		if l.Kind == ir.LimitWallTime.String() {
+			return time.Duration(l.Value) * time.Millisecond
+		}
+	}
+	return 0
+}
+
+// childFailed gives the errors of a start the form that those of an unsupervised one
+// have.
+func (r *run) childFailed(err error) error {
+	var e *broker.StartError
+	if errors.As(err, &e) && e.Exec {
+		return r.notStarted(e.Err)
+	}
+	if errors.Is(err, unix.EBUSY) {
+		return failed("%w: this process is supervised already, by another accessc or a container's runtime", err)
+	}
+	return failed("%w", err)
+}
+
+// rules are what the filter of this start is made of. With the ports of hosts opened
+// the network is that of the specification's ports; otherwise a supervised tool has the
+// sockets that its supervisor judges.
+func (r *run) rules() rules {
+	out := rules{blocks: r.spec.Filter}
+	replaced := func(groups ...string) {
+		out.blocks = slices.DeleteFunc(slices.Clone(out.blocks), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
+	}
+	if s := r.spec.Supervision; r.supervised {
+		replaced(s.Replaces...)
+		out.blocks = slices.Concat(out.blocks, s.Filter)
+		out.traps = s.Traps
+	}
+	if r.opens("net.host") {
+		replaced("network")
+		out.blocks = append(out.blocks, landlock.Network()...)
+	}
+	return out
+}
+
+// limits are what setrlimit(2) can hold, and the limit on descriptors that this
+// process was started with: the Go runtime has raised it for itself.
+func limits(in []landlock.Limit) ([]broker.Limit, error) {
+	out := []broker.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(inherited.Files)}}
+	for _, l := range in {
+		resource, value, err := rlimit(l)
+		if err != nil {
+			return nil, err
+		}
+		if resource < 0 {
+			continue
+		}
+		lowered, err := atMost(resource, value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, broker.Limit{Resource: resource, Value: lowered})
+	}
+	return out, nil
+}
