@@ -30,7 +30,16 @@ func BenchmarkExec(b *testing.B) {
 	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", smallest, "./smallest")
 
 	ws := filepath.Join(dir, "ws")
-	config := "[tools.t]\nsource = \"local\"\ncommand = \"/bin/true\"\naccess.fs = [{ path = \".\", read = true }]\n"
+	config := `[tools.t]
+source = "local"
+command = "/bin/true"
+access.fs = [{ path = ".", read = true }]
+
+[tools.supervised]
+source = "local"
+command = "/bin/true"
+access.fs = [{ path = ".", read = true, write = true }, { path = ".env" }]
+`
 	if err := os.Mkdir(ws, 0o755); err != nil {
 		b.Fatal(err)
 	}
@@ -40,10 +49,17 @@ func BenchmarkExec(b *testing.B) {
 	plan := filepath.Join(dir, "plan")
 	write(b, plan, planOf(b, artifact, dir))
 
+	supervised := filepath.Join(dir, "out", "supervised", "landlock.json")
 	sides := []contender{
 		{"smallest", func(b *testing.B) { command(b, smallest, plan, "/bin/true") }},
 		{"plain", func(b *testing.B) { command(b, "/bin/true") }},
 		{"accessc", func(b *testing.B) { command(b, accessc, "exec", "--artifact", artifact, "t") }},
+		{"supervised", func(b *testing.B) { command(b, accessc, "exec", "--artifact", supervised, "supervised") }},
+	}
+	if _, err := exec.LookPath("bwrap"); err == nil {
+		sides = append(sides, contender{"bwrap", func(b *testing.B) {
+			command(b, "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "/bin/true")
+		}})
 	}
 	if _, err := exec.LookPath("cc"); err == nil {
 		loader := filepath.Join(dir, "loader")

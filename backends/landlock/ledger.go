@@ -28,7 +28,7 @@ const (
 	whyMoveOver  = "replacing a file by a rename needs create and delete of it"
 	whySocket    = "no socket can be made at all where nobody supervises"
 	whyHost      = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
-		"open to every host (to every port below ABI 4), and UDP for name resolution"
+		"open to every host (to every port below ABI 4), and UDP for name resolution (to every port below ABI 10)"
 	whyAddress  = "the ruleset knows ports, no addresses"
 	whySignal   = "Landlock keeps signals inside the sandbox from ABI 6"
 	whyLoader   = "a listed loader, shell or interpreter runs any program that it may read"
