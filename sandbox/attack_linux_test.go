@@ -35,7 +35,7 @@ const secret = "the secret"
 func newFortress(t *testing.T) *fortress {
 	t.Helper()
 	if !sandbox.ThisHost().Supervises {
-		t.Skip("this kernel has no user notification as of 5.19")
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
 	f := &fortress{t: t, dir: workspace(t)}
 	f.root = filepath.Join(f.dir, "ws")

@@ -15,5 +15,9 @@ func ABI() int {
 	return v
 }
 
-// ThisHost is what this system has.
-func ThisHost() Host { return Host{ABI: ABI(), Supervises: broker.Supported() == nil} }
+// ThisHost is what this system has. A supervisor completes a ruleset: without one there is
+// nothing to supervise.
+func ThisHost() Host {
+	abi := ABI()
+	return Host{ABI: abi, Supervises: abi > 0 && broker.Supported() == nil}
+}

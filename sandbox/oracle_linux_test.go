@@ -322,7 +322,7 @@ func (o *supervised) network() {
 // of the test and as one without any privilege.
 func TestSupervised(t *testing.T) {
 	if !sandbox.ThisHost().Supervises {
-		t.Skip("this kernel has no user notification as of 5.19")
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
 	t.Run("user", func(t *testing.T) { testSupervised(t, nil) })
 	t.Run("nobody", func(t *testing.T) {

@@ -117,27 +117,25 @@ var attempts = map[string]func(a, b name) error{
 	"createread": opens(unix.O_RDONLY|unix.O_CREAT, 0o644),
 	"creat":      opens(unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC, 0o644),
 	"tmpfile":    opens(unix.O_WRONLY|unix.O_TMPFILE, 0o644),
-	"openat2":    func(a, _ name) error { return close2(unix.Openat2(a.dir, a.path, &unix.OpenHow{Flags: unix.O_RDONLY})) },
-	"create2": func(a, _ name) error {
-		return close2(unix.Openat2(a.dir, a.path, &unix.OpenHow{Flags: unix.O_WRONLY | unix.O_CREAT, Mode: 0o600}))
-	},
-	"reopen":    reopen(unix.O_RDONLY),
-	"rewrite":   reopen(unix.O_WRONLY),
-	"truncate":  func(a, _ name) error { return atCwd(a, func(p string) error { return unix.Truncate(p, 0) }) },
-	"mkdir":     func(a, _ name) error { return unix.Mkdirat(a.dir, a.path, 0o755) },
-	"symlink":   func(a, _ name) error { return unix.Symlinkat("/nowhere", a.dir, a.path) },
-	"fifo":      func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFIFO|0o644, 0) },
-	"file":      func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFREG|0o644, 0) },
-	"device":    func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFCHR|0o644, 1<<8|3) },
-	"unlink":    func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, 0) },
-	"rmdir":     func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, unix.AT_REMOVEDIR) },
-	"rename":    func(a, b name) error { return unix.Renameat(a.dir, a.path, b.dir, b.path) },
-	"noreplace": func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_NOREPLACE) },
-	"exchange":  func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_EXCHANGE) },
-	"whiteout":  func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_WHITEOUT) },
-	"link":      func(a, b name) error { return unix.Linkat(a.dir, a.path, b.dir, b.path, 0) },
-	"chmod":     func(a, _ name) error { return unix.Fchmodat(a.dir, a.path, 0o755, 0) },
-	"chown":     func(a, _ name) error { return unix.Fchownat(a.dir, a.path, os.Getuid(), -1, 0) },
+	"openat2":    func(a, _ name) error { return open2(a, unix.O_RDONLY) },
+	"create2":    func(a, _ name) error { return open2(a, unix.O_WRONLY|unix.O_CREAT) },
+	"reopen":     reopen(unix.O_RDONLY),
+	"rewrite":    reopen(unix.O_WRONLY),
+	"truncate":   func(a, _ name) error { return atCwd(a, func(p string) error { return unix.Truncate(p, 0) }) },
+	"mkdir":      func(a, _ name) error { return unix.Mkdirat(a.dir, a.path, 0o755) },
+	"symlink":    func(a, _ name) error { return unix.Symlinkat("/nowhere", a.dir, a.path) },
+	"fifo":       func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFIFO|0o644, 0) },
+	"file":       func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFREG|0o644, 0) },
+	"device":     func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFCHR|0o644, 1<<8|3) },
+	"unlink":     func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, 0) },
+	"rmdir":      func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, unix.AT_REMOVEDIR) },
+	"rename":     func(a, b name) error { return unix.Renameat(a.dir, a.path, b.dir, b.path) },
+	"noreplace":  func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_NOREPLACE) },
+	"exchange":   func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_EXCHANGE) },
+	"whiteout":   func(a, b name) error { return unix.Renameat2(a.dir, a.path, b.dir, b.path, unix.RENAME_WHITEOUT) },
+	"link":       func(a, b name) error { return unix.Linkat(a.dir, a.path, b.dir, b.path, 0) },
+	"chmod":      func(a, _ name) error { return unix.Fchmodat(a.dir, a.path, 0o755, 0) },
+	"chown":      func(a, _ name) error { return unix.Fchownat(a.dir, a.path, os.Getuid(), -1, 0) },
 	"utimes": func(a, _ name) error {
 		return unix.UtimesNanoAt(a.dir, a.path, []unix.Timespec{{Sec: 1}, {Sec: 1}}, 0)
 	},
@@ -164,6 +162,24 @@ func close2(fd int, err error) error {
 		err = unix.Close(fd)
 	}
 	return err
+}
+
+// open2 does what programs do where openat2(2) is missing, as it is below ABI 3: its flags
+// lie in memory, where no filter sees that they truncate.
+func open2(a name, flags int) error {
+	fd, err := unix.Openat2(a.dir, a.path, &unix.OpenHow{Flags: uint64(flags), Mode: creating(flags)})
+	if err == unix.ENOSYS {
+		fd, err = unix.Openat(a.dir, a.path, flags|unix.O_CLOEXEC, 0o600)
+	}
+	return close2(fd, err)
+}
+
+// creating is the mode of an open that may create, which openat2(2) refuses of others.
+func creating(flags int) uint64 {
+	if flags&unix.O_CREAT == 0 {
+		return 0
+	}
+	return 0o600
 }
 
 func opens(flags int, mode uint32) func(a, b name) error {
