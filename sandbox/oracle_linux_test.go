@@ -145,7 +145,9 @@ func (o *supervised) ask(q asking) {
 	if allowed && !q.verdict {
 		o.t.Fatalf("a hole: %s", what)
 	}
-	if !allowed && q.verdict && !slices.Contains(q.held, ir.Stricter) {
+	// Truncation while reading is refused below ABI 3, which the ledger says beside "broker".
+	old := q.op == "emptyread" && sandbox.ABI() < 3
+	if !allowed && q.verdict && !old && !slices.Contains(q.held, ir.Stricter) {
 		o.t.Fatalf("too strict: %s", what)
 	}
 	if e != 0 {

@@ -194,6 +194,9 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 		if c == ir.Execute {
 			return stricter(whySpineExec)
 		}
+		if c == ir.Update && abi < 3 {
+			return brokered(whySpine+"; "+whyTruncate, "fs.revoke")
+		}
 		return brokered(whySpine, "fs.revoke")
 	case c == ir.Update && abi < 3:
 		return stricter(whyTruncate)
