@@ -158,6 +158,9 @@ const maxExcept = 4
 // region is where a difference is, what is left out, and on which systems only.
 func region(d compare.Difference) string {
 	out := d.Where
+	if d.Resource == ir.Limits && d.Limits != [2]uint64{} {
+		out += " up to " + bound(d, 1) + ", was " + bound(d, 0)
+	}
 	if n := len(d.Except); n > maxExcept {
 		out += " but " + strings.Join(d.Except[:maxExcept], ", ") + " and " + strconv.Itoa(n-maxExcept) + " more"
 	} else if n > 0 {
@@ -171,6 +174,15 @@ func region(d compare.Difference) string {
 		out += " (" + strings.Join(names, ", ") + ")"
 	}
 	return out
+}
+
+// bound writes one value of a limit.
+func bound(d compare.Difference, side int) string {
+	i := slices.IndexFunc(ir.LimitKinds[:], func(k ir.LimitKind) bool { return k.String() == d.Where })
+	if d.Limits[side] == 0 || i < 0 {
+		return "any"
+	}
+	return limitText(ir.Limit{Kind: ir.LimitKinds[i], Value: d.Limits[side]})
 }
 
 // because names the lines that decide now and did before.
@@ -266,6 +278,8 @@ type DifferenceDoc struct {
 	Old       string   `json:"old,omitempty"`
 	New       string   `json:"new,omitempty"`
 	Platforms []string `json:"platforms,omitempty"`
+	// Limits are the old and the new value of a limit, 0 for none.
+	Limits []uint64 `json:"limits,omitempty"`
 }
 
 // ChangesJSON returns the machine-readable form.
@@ -277,6 +291,9 @@ func ChangesJSON(cs []Change) ChangesDocument {
 			out := DifferenceDoc{
 				Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Example: d.Example,
 				Old: place(d.Old), New: place(d.New),
+			}
+			if d.Limits != [2]uint64{} {
+				out.Limits = d.Limits[:]
 			}
 			for _, p := range d.Platforms {
 				out.Platforms = append(out.Platforms, p.String())

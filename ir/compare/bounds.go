@@ -13,7 +13,9 @@ func bounds(old, new *ir.Tool) []Difference {
 	for _, k := range ir.LimitKinds {
 		a, b := limit(old, k), limit(new, k)
 		if a != b {
-			out = append(out, Difference{Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String()})
+			out = append(out, Difference{
+				Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String(), Limits: [2]uint64{a, b},
+			})
 		}
 	}
 	for _, name := range acceptNames(old, new) {

@@ -67,6 +67,8 @@ type Difference struct {
 	// can takes it; empty where there is none to ask.
 	Example  string
 	Old, New Side
+	// Limits are the old and the new value of a limit, 0 for none.
+	Limits [2]uint64
 	// Platforms are those on which it matters; nil means all.
 	Platforms []ir.Platform
 }
