@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/explain"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/sandbox"
@@ -19,6 +20,7 @@ import (
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system holds each cell, and why."`
 	Base   bool     `help:"Also list what the base grants outside of the workspace."`
+	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
 	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
 	Format string   `enum:"text,markdown,json" default:"text" help:"Output format: text, json, or markdown with --diff."`
@@ -31,6 +33,7 @@ func (explainCmd) Help() string {
 environment and the programs, each line with the file and line that set it, and how Linux, macOS and
 Windows hold it.
 
+  accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
   accessc explain --diff main --format markdown   what a branch permits, as a comment on a pull request
   accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more`
 }
@@ -38,25 +41,23 @@ Windows hold it.
 // Run implements the command.
 func (c *explainCmd) Run(g *globals) error {
 	switch {
+	case c.Diff != "" && c.Who != "":
+		return usagef("--diff and --who are different questions")
 	case c.Diff != "":
 		return c.diff(g)
 	case c.Format == "markdown" || c.FailOn != "none":
 		return usagef("--format markdown and --fail-on need --diff OLD")
 	}
-	res, err := g.compile(false)
+	res, err := g.compile(c.Who != "") // a question is about this host, as with accessc can
 	if err != nil {
 		return err
 	}
-	tools := res.Program.Tools
-	if len(c.Tools) > 0 {
-		tools = nil
-		for _, name := range c.Tools {
-			t, err := findTool(res.Program, name)
-			if err != nil {
-				return err
-			}
-			tools = append(tools, t)
-		}
+	tools, err := c.chosen(res.Program)
+	if err != nil {
+		return err
+	}
+	if c.Who != "" {
+		return c.who(g, res, tools)
 	}
 	if len(tools) == 0 {
 		tools = []*ir.Tool{ir.NewTool("default")}
@@ -81,6 +82,53 @@ func (c *explainCmd) Run(g *globals) error {
 		return enc.Encode(explain.Document{Version: explain.FormatVersion, Tools: docs})
 	}
 	return nil
+}
+
+// chosen are the tools of the command line, all without any.
+func (c *explainCmd) chosen(p *ir.Program) ([]*ir.Tool, error) {
+	if len(c.Tools) == 0 {
+		return p.Tools, nil
+	}
+	var out []*ir.Tool
+	for _, name := range c.Tools {
+		t, err := findTool(p, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// who puts one question to many tools. Those that accessc does not confine have no answer.
+func (c *explainCmd) who(g *globals, res *compiler.Result, tools []*ir.Tool) error {
+	words, err := compiler.Words(c.Who)
+	if err != nil {
+		return usagef("--who %s: %v", c.Who, err)
+	}
+	q, err := resolve.ParseQuestion(words)
+	if err != nil {
+		return usagef("--who %s: %v", c.Who, err)
+	}
+	var all []explain.Who
+	for _, t := range tools {
+		if t.Source.Kind != ir.SourceLocal {
+			continue
+		}
+		a, err := ask(res, t, q, false)
+		if err != nil {
+			return usagef("--who %s: %v", c.Who, err)
+		}
+		all = append(all, explain.Who{Tool: t.Name, Answer: a})
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(g.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(explain.WhoJSON(all, g.style(g.stdout)))
+	}
+	_, err = fmt.Fprint(g.stdout, explain.WhoText(all, g.style(g.stdout)))
+	return err
 }
 
 // diff compares two sides.

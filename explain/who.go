@@ -1,0 +1,46 @@
+package explain
+
+import "strings"
+
+// Who is one tool's answer to a question that is put to all of them.
+type Who struct {
+	Tool   string
+	Answer *Answer
+}
+
+// WhoText lists who may do what was asked, those who may first, each with the reason.
+func WhoText(all []Who, s Style) string {
+	var rows [][]string
+	for _, allowed := range []bool{true, false} {
+		for _, w := range all {
+			if w.Answer.Verdict.Allowed() == allowed {
+				rows = append(rows, []string{plainWord(w.Answer.Verdict), clean(w.Tool), clean(w.Answer.because())})
+			}
+		}
+	}
+	var b strings.Builder
+	for _, row := range table(rows) {
+		color := red
+		if strings.HasPrefix(row, "yes") {
+			color = green
+		}
+		word, rest, _ := strings.Cut(row, " ")
+		b.WriteString(s.paint(color, word) + " " + rest + "\n")
+	}
+	return b.String()
+}
+
+// WhoDocument is the JSON form of answers to one question.
+type WhoDocument struct {
+	Version int          `json:"format_version"`
+	Answers []*AnswerDoc `json:"answers"`
+}
+
+// WhoJSON returns the machine-readable form.
+func WhoJSON(all []Who, s Style) WhoDocument {
+	doc := WhoDocument{Version: FormatVersion, Answers: []*AnswerDoc{}}
+	for _, w := range all {
+		doc.Answers = append(doc.Answers, w.Answer.JSON(s))
+	}
+	return doc
+}
