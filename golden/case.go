@@ -50,6 +50,9 @@ type Case struct {
 	Options compiler.Options
 }
 
+// rootLength is the length of every case's directory.
+const rootLength = 160
+
 // Lay writes an archive's workspace below a temporary directory of the test.
 func Lay(t testing.TB, a *txtar.Archive) *Case {
 	t.Helper()
@@ -57,6 +60,8 @@ func Lay(t testing.TB, a *txtar.Archive) *Case {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Artifacts break lines by their length, and that of a temporary directory differs.
+	dir = filepath.Join(dir, strings.Repeat("_", max(rootLength-len(dir), 1)))
 	c := &Case{Archive: a, Root: filepath.Join(dir, "ws"), Outside: filepath.Join(dir, "outside")}
 	c.Options = compiler.Options{Root: c.Root, State: state.Dir(filepath.Join(dir, "state"))}
 	for _, d := range []string{c.Root, c.Outside, string(c.Options.State)} {
