@@ -36,12 +36,10 @@ func (c *call) paths(a, b uint64) (first, second string, e unix.Errno) {
 // refusal is the errno of a move that is denied: EXDEV where what would be gained or
 // carried forbids it, as Landlock says, so that programs copy; EACCES otherwise.
 func refusal(v ir.Verdict) unix.Errno {
-	switch v.Reason {
-	case ir.ReasonNoGain, ir.ReasonPinned:
+	if v.Reason == ir.ReasonNoGain || v.Reason == ir.ReasonPinned {
 		return unix.EXDEV
-	default:
-		return unix.EACCES
 	}
+	return unix.EACCES
 }
 
 func kindOf(n node) ir.NodeKind {

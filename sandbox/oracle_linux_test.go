@@ -206,7 +206,7 @@ func (o *supervised) place(at ir.Location) {
 		o.absent(draw(onAbsent), at)
 	case ir.Dir:
 		o.existing(draw(onDir), at)
-	default:
+	case ir.File, ir.Unknown:
 		o.existing(draw(onFile), at)
 	}
 }
