@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,10 +55,7 @@ func (c *canCmd) Run(g *globals) error {
 		return usageError{err}
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(g.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(answer.JSON(g.style(g.stdout)))
+		err = g.writeJSON(answer.JSON(g.style(g.stdout)))
 	} else {
 		_, err = fmt.Fprint(g.stdout, answer.Text(g.style(g.stdout)))
 	}

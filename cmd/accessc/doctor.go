@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/accessc/accessc/sandbox"
@@ -22,9 +21,7 @@ cannot be confined here at all.`
 func (c *doctorCmd) Run(g *globals) error {
 	report := sandbox.Examine()
 	if c.Format == "json" {
-		enc := json.NewEncoder(g.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(report); err != nil {
+		if err := g.writeJSON(report); err != nil {
 			return err
 		}
 	} else {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -76,10 +75,7 @@ func (c *explainCmd) Run(g *globals) error {
 		c.print(g, p, i > 0)
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(g.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(explain.Document{Version: explain.FormatVersion, Tools: docs})
+		return g.writeJSON(explain.Document{Version: explain.FormatVersion, Tools: docs})
 	}
 	return nil
 }
@@ -122,10 +118,7 @@ func (c *explainCmd) who(g *globals, res *compiler.Result, tools []*ir.Tool) err
 		all = append(all, explain.Who{Tool: t.Name, Answer: a})
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(g.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(explain.WhoJSON(all, g.style(g.stdout)))
+		return g.writeJSON(explain.WhoJSON(all, g.style(g.stdout)))
 	}
 	_, err = fmt.Fprint(g.stdout, explain.WhoText(all, g.style(g.stdout)))
 	return err
@@ -147,10 +140,7 @@ func (c *explainCmd) diff(g *globals) error {
 	changes := explain.Changes(old, new)
 	switch c.Format {
 	case "json":
-		enc := json.NewEncoder(g.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(explain.ChangesJSON(changes))
+		err = g.writeJSON(explain.ChangesJSON(changes))
 	case "markdown":
 		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(changes))
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -143,4 +144,12 @@ func pathError(err error) error {
 		return pe.Err
 	}
 	return err
+}
+
+// writeJSON prints a document for programs.
+func (g *globals) writeJSON(doc any) error {
+	enc := json.NewEncoder(g.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
 }
