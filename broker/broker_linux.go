@@ -85,6 +85,14 @@ func (b *Broker) serve(l listener) {
 	b.spawn()
 }
 
+// everySignal is a set of all signals.
+var everySignal = func() (s unix.Sigset_t) {
+	for i := range s.Val {
+		s.Val[i] = ^s.Val[i]
+	}
+	return s
+}()
+
 // spawn starts a worker where the number of those that have something to do allows it.
 func (b *Broker) spawn() {
 	if b.all.Add(1)-b.patient.Load() > maxWorkers {
@@ -97,9 +105,15 @@ func (b *Broker) spawn() {
 
 // settle makes this thread one that answers calls: without any capability, never
 // running other code and, where nothing forbids unshare(2), as container profiles do,
-// with a working directory and a umask of its own.
+// with a working directory and a umask of its own. Signals, among them those by which
+// the Go runtime preempts, go to other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that
+// is interrupted answers the call with descriptor 0 and adds none
+// (seccomp_notify_addfd() in kernel/seccomp.c marks the call as replied before it waits).
 func (b *Broker) settle() error {
 	runtime.LockOSThread()
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &everySignal, nil); err != nil {
+		return err
+	}
 	if unix.Unshare(unix.CLONE_FS) != nil {
 		b.shares.Store(true)
 	}

@@ -233,6 +233,40 @@ func TestStorm(t *testing.T) {
 	}
 }
 
+// TestSignalsDoNotForgeDescriptors: an ADDFD ioctl that a signal interrupts, such as the
+// Go runtime's own, would answer the tool's open with descriptor 0.
+func TestSignalsDoNotForgeDescriptors(t *testing.T) {
+	f := newFortress(t)
+	pid := f.cmd.Process.Pid
+	done := make(chan struct{})
+	stopped := make(chan int)
+	go func() {
+		sent := 0
+		for {
+			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+			for _, dir := range threads {
+				tid, _ := strconv.Atoi(filepath.Base(dir))
+				if unix.Tgkill(pid, tid, unix.SIGURG) == nil {
+					sent++
+				}
+			}
+			select {
+			case <-done:
+				stopped <- sent
+				return
+			default:
+			}
+		}
+	}()
+	if e := f.do("numbers", "docs/a", "20000"); e != 0 {
+		t.Errorf("an open came to %v", e)
+	}
+	close(done)
+	if sent := <-stopped; sent < 1000 {
+		t.Errorf("only %d signals were sent", sent)
+	}
+}
+
 // TestSupervisorKilled: the tool does not outlive its supervisor, and what it leaves
 // behind has no more than the floor.
 func TestSupervisorKilled(t *testing.T) {

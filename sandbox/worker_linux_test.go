@@ -259,7 +259,7 @@ func reach(port string, family, kind, protocol int) error {
 
 func init() {
 	for op, do := range map[string]func(a, b name) error{
-		"race": race, "storm": storm, "fifos": fifos, "interrupted": interrupted,
+		"race": race, "storm": storm, "fifos": fifos, "interrupted": interrupted, "numbers": numbers,
 		"pid": func(_, _ name) error { return syscall.Errno(os.Getpid()) },
 	} {
 		attempts[op] = do
