@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/accessc/accessc/backends/landlock"
 )
 
 // maxArtifact and maxManifest bound what is read at a start, in bytes.
@@ -24,7 +22,7 @@ const (
 // Load reads a resolved specification and checks its hash: against sum, or, when
 // sum is empty, against the manifest of the build that the file is part of. The
 // specification must be that of the tool that is asked for.
-func Load(path, sum, tool string) (*landlock.Spec, error) {
+func Load(path, sum, tool string) (*Spec, error) {
 	data, err := readBounded(path, maxArtifact)
 	if err != nil {
 		return nil, failed("the artifact: %w", err)
@@ -38,12 +36,12 @@ func Load(path, sum, tool string) (*landlock.Spec, error) {
 	} else if err := vouched(path, got); err != nil {
 		return nil, err
 	}
-	spec, err := landlock.Parse(data)
+	spec, err := Parse(data)
 	if err != nil {
 		return nil, failed("the artifact %s: %w", path, err)
 	}
-	if tool != "" && spec.Tool != tool {
-		return nil, failed("the artifact %s is that of %s, not of %s", path, spec.Tool, tool)
+	if is := spec.Launch().Tool; tool != "" && is != tool {
+		return nil, failed("the artifact %s is that of %s, not of %s", path, is, tool)
 	}
 	return spec, nil
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/accessc/accessc/backends"
 )
 
 // defaultPath is where programs are looked up when the policy forwards no PATH.
@@ -18,20 +20,20 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 const shell = "/bin/sh"
 
 // argv returns the words of the command that a request starts.
-func (r *Request) argv() ([]string, error) {
+func (r *Request) argv(l *backends.Launch) ([]string, error) {
 	if r.Program != "" {
 		return append([]string{r.Program}, r.Args...), nil
 	}
-	c := r.Spec.Command
+	c := l.Command
 	if c == nil {
-		return nil, failed("the tool %s has no command", r.Spec.Tool)
+		return nil, failed("the tool %s has no command", l.Tool)
 	}
 	if c.Shell && strings.Contains(c.Program, "{{") {
 		return nil, failed("the command is text for a shell and has a placeholder, which the shell would read as code")
 	}
 	words := make([]string, 0, len(c.Args)+len(r.Args)+1)
 	for _, w := range append([]string{c.Program}, c.Args...) {
-		text, err := r.fill(w)
+		text, err := r.fill(l, w)
 		if err != nil {
 			return nil, failed("%w", err)
 		}
@@ -48,7 +50,7 @@ func (r *Request) argv() ([]string, error) {
 }
 
 // fill replaces the placeholders of a word.
-func (r *Request) fill(word string) (string, error) {
+func (r *Request) fill(l *backends.Launch, word string) (string, error) {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(word, "{{")
@@ -60,7 +62,7 @@ func (r *Request) fill(word string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("the command has {{ without }}")
 		}
-		text, err := r.placeholder(strings.TrimSpace(inner))
+		text, err := r.placeholder(l, strings.TrimSpace(inner))
 		if err != nil {
 			return "", err
 		}
@@ -71,21 +73,21 @@ func (r *Request) fill(word string) (string, error) {
 
 // placeholder returns the text of one: context, tool, tool.name or
 // tool.arguments.NAME, which may be followed by | default('…').
-func (r *Request) placeholder(expr string) (string, error) {
+func (r *Request) placeholder(l *backends.Launch, expr string) (string, error) {
 	name, filter, filtered := strings.Cut(expr, "|")
 	name = strings.TrimSpace(name)
 	switch name {
 	case "context":
 		var b bytes.Buffer
-		err := json.Compact(&b, []byte(r.Spec.Context))
+		err := json.Compact(&b, []byte(l.Context))
 		return b.String(), err
 	case "tool.name":
-		return r.Spec.Tool, nil
+		return l.Tool, nil
 	case "tool":
 		data, err := json.Marshal(struct {
 			Name      string          `json:"name"`
 			Arguments json.RawMessage `json:"arguments"`
-		}{r.Spec.Tool, r.arguments()})
+		}{l.Tool, r.arguments()})
 		return string(data), err
 	}
 	key, ok := strings.CutPrefix(name, "tool.arguments.")

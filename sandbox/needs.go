@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends"
 )
 
 // Host is what of a system decides about the needs of a specification.
@@ -17,20 +17,21 @@ type Host struct {
 	Supervises bool
 }
 
-// applies reports whether a need is one at the host's level.
-func (h Host) applies(n landlock.Need) bool {
-	return h.ABI >= n.From && (h.ABI <= n.To || n.To == landlock.MaxABI)
+// applies reports whether a need is one at the host's level. What a newer kernel has is
+// not known, so the last level that is stands for all behind it.
+func (h Host) applies(n backends.Need) bool {
+	return h.ABI >= n.From && (h.ABI <= n.To || n.To >= lastLevel)
 }
 
-// Unmet returns what of a specification's needs a host does not meet, one entry per
-// cell.
-func Unmet(s *landlock.Spec, h Host) []landlock.Need {
-	var out []landlock.Need
-	for _, n := range s.Needs {
-		if !h.applies(n) || h.Supervises && s.Supervision.Supervises(n) {
+// unmet returns the needs that a host does not meet, one entry per cell. Supervises
+// says which of them a supervisor meets, where there is one.
+func unmet(needs []backends.Need, h Host, supervises func(backends.Need) bool) []backends.Need {
+	var out []backends.Need
+	for _, n := range needs {
+		if !h.applies(n) || h.Supervises && supervises(n) {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o landlock.Need) bool { return o.Cell == n.Cell })
+		i := slices.IndexFunc(out, func(o backends.Need) bool { return o.Cell == n.Cell })
 		if i < 0 {
 			out = append(out, n)
 			continue
@@ -50,19 +51,19 @@ type terms struct {
 	supervised bool
 }
 
-// settle refuses a start with unmet cells that nobody accepts, and says once which of
+// agree refuses a start with unmet cells that nobody accepts, and says once which of
 // them are accepted. Cells that only a supervisor holds buy a start without one when
 // all of them are accepted.
-func settle(req *Request, h Host) (terms, error) {
+func agree(req *Request, l *backends.Launch, h Host, supervises func(backends.Need) bool) (terms, error) {
 	var t terms
-	accepts := func(n landlock.Need) bool {
-		return slices.Contains(req.Accept, n.Cell) || slices.Contains(req.Spec.Accept, n.Cell)
+	accepts := func(n backends.Need) bool {
+		return slices.Contains(req.Accept, n.Cell) || slices.Contains(l.Accept, n.Cell)
 	}
-	for _, n := range req.Spec.Needs {
-		t.supervised = t.supervised || h.Supervises && h.applies(n) && req.Spec.Supervision.Supervises(n) && !accepts(n)
+	for _, n := range l.Needs {
+		t.supervised = t.supervised || h.Supervises && h.applies(n) && supervises(n) && !accepts(n)
 	}
-	var missing []landlock.Need
-	for _, n := range Unmet(req.Spec, Host{h.ABI, t.supervised}) {
+	var missing []backends.Need
+	for _, n := range unmet(l.Needs, Host{h.ABI, t.supervised}, supervises) {
 		if accepts(n) {
 			t.accepted = append(t.accepted, n.Cell)
 		} else {

@@ -7,12 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends"
 )
 
 // Request is one start of a tool.
 type Request struct {
-	Spec *landlock.Spec
+	// Spec is a resolved specification of this system.
+	Spec *Spec
 	// Program and Args, when Program is set, take the place of the specification's
 	// command; otherwise Args are added to it.
 	Program string
@@ -40,7 +41,7 @@ type Error struct {
 	Err  error
 	// Unmet are the cells that this host does not hold, for an error that is about
 	// them.
-	Unmet []landlock.Need
+	Unmet []backends.Need
 }
 
 // Error implements error.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
 )
 
 // Start applies the sandbox to this process and becomes the tool, or starts it under
@@ -34,7 +35,7 @@ func Start(req Request) error {
 	if err := checkDescriptors(); err != nil {
 		return err
 	}
-	r := &run{req: &req, spec: req.Spec, abi: min(abi, landlock.MaxABI), terms: terms}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), abi: min(abi, landlock.MaxABI), terms: terms}
 	if err := r.prepare(); err != nil {
 		r.discard()
 		return err
@@ -53,9 +54,10 @@ func Start(req Request) error {
 
 // run is a start in progress.
 type run struct {
-	req  *Request
-	spec *landlock.Spec
-	abi  int
+	req    *Request
+	spec   *landlock.Spec
+	launch backends.Launch
+	abi    int
 	terms
 
 	dir     string // the run's directory, which holds what follows
@@ -76,12 +78,12 @@ func (r *run) prepare() error {
 	if err := r.directories(); err != nil {
 		return err
 	}
-	r.env = environ(r.spec, r.req.Environ, r.tmp, r.tmp+contextFile)
+	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
 	if err := os.Chdir(r.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
 	var err error
-	if r.argv, err = r.req.argv(); err != nil {
+	if r.argv, err = r.req.argv(&r.launch); err != nil {
 		return err
 	}
 	if r.file, err = find(r.argv[0], r.env); err != nil {

@@ -2,7 +2,34 @@
 
 package sandbox
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// Spec is what every system's specification has.
+type Spec struct{ launch backends.Launch }
+
+// Launch returns it.
+func (s *Spec) Launch() backends.Launch { return s.launch }
+
+// Artifact is empty: no file can be started here.
+const Artifact = ""
+
+// lastLevel is the only feature level.
+const lastLevel = 0
+
+// Parse refuses, as Start would.
+func Parse([]byte) (*Spec, error) { return nil, Start(Request{}) }
+
+// Unmet returns what of a specification's needs a host does not meet.
+func Unmet(s *Spec, h Host) []backends.Need {
+	return unmet(s.launch.Needs, h, func(backends.Need) bool { return false })
+}
+
+// Confines reports whether tools are started here at all.
+func (Host) Confines() bool { return false }
 
 // SweepCommand is the hidden command that removes the directory of a run.
 const SweepCommand = "__sweep"

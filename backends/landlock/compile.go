@@ -33,26 +33,12 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	f := newFloor(ir.NewView(t, ir.Linux, target.Facts))
 	ledger := f.ledger()
+	l := backends.NewLaunch(t, target, needs(ledger))
 	s := &Spec{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name,
-		Workspace: target.Place(ir.In("")), Context: target.Context,
+		Format: Format, Version: FormatVersion, Form: target.Form.String(),
+		Tool: l.Tool, Command: l.Command, Workspace: l.Workspace, Home: l.Home, Environment: l.Environment,
 		Levels: Levels(), Paths: f.paths(target), Programs: programs(t, target), Ports: ports(t),
-		Filter: f.filter(), Needs: needs(ledger), Environment: []Variable{},
-	}
-	if t.Home == ir.HomePrivate {
-		s.Home = target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
-	}
-	if c := t.Command; c != nil {
-		s.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
-	}
-	for _, r := range t.Env {
-		s.Environment = append(s.Environment, Variable{r.Name, r.Prefix, r.Read})
-	}
-	for _, l := range t.Limits {
-		s.Limits = append(s.Limits, Limit{l.Kind.String(), l.Value})
-	}
-	for _, a := range t.Accept {
-		s.Accept = append(s.Accept, a.Name)
+		Filter: f.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
 	}
 	var err error
 	s.Supervision, err = f.supervision(ledger, target)

@@ -1,6 +1,9 @@
 package landlock
 
-import "github.com/accessc/accessc/ir"
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
 
 // Format identifies the document.
 const Format = "accessc/landlock"
@@ -45,18 +48,24 @@ type Spec struct {
 	Context string `json:"context,omitempty"`
 }
 
-// Command is what a tool runs.
-type Command struct {
-	Program string   `json:"program"`
-	Args    []string `json:"args"`
-	Shell   bool     `json:"shell,omitempty"`
-}
+// What a specification shares with the artifacts of other systems.
+type (
+	// Command is what a tool runs.
+	Command = backends.Command
+	// Variable is an environment rule.
+	Variable = backends.Variable
+	// Limit is a resource limit.
+	Limit = backends.Limit
+	// Need is a row of the ledger that the ruleset and the filter do not hold.
+	Need = backends.Need
+)
 
-// Variable is an environment rule. The name of a prefix is its literal part.
-type Variable struct {
-	Name   string `json:"name"`
-	Prefix bool   `json:"prefix,omitempty"`
-	Read   bool   `json:"read"`
+// Launch returns what a loader needs of a specification on every system.
+func (s *Spec) Launch() backends.Launch {
+	return backends.Launch{
+		Tool: s.Tool, Command: s.Command, Workspace: s.Workspace, Home: s.Home, Environment: s.Environment,
+		Limits: s.Limits, Needs: s.Needs, Accept: s.Accept, Context: s.Context,
+	}
 }
 
 // Path grants rights on a file or on everything below a directory. A path that
@@ -91,24 +100,6 @@ type Port struct {
 	Cell   string  `json:"cell"`
 }
 
-// Limit is a resource limit, in the unit of its kind.
-type Limit struct {
-	Kind  string `json:"kind"`
-	Value uint64 `json:"value"`
-}
-
-// Need is a row of the ledger that a loader must meet by other means, or that must
-// be accepted.
-type Need struct {
-	Cell    string   `json:"cell"`
-	Is      string   `json:"is"`
-	From    int      `json:"from_abi"`
-	To      int      `json:"to_abi"`
-	Rules   []string `json:"rules"`
-	Aspects []string `json:"aspects"`
-	Why     string   `json:"why"`
-}
-
 // needs turns the rows that are not held by themselves into needs.
 func needs(l ir.Ledger) []Need {
 	out := []Need{}
@@ -117,13 +108,7 @@ func needs(l ir.Ledger) []Need {
 			// Without Landlock there is nothing that a loader could do.
 			continue
 		}
-		n := Need{
-			Cell: r.Accept, Is: r.Is.String(), From: r.Levels.From, To: r.Levels.To, Rules: r.Rules, Why: r.Why,
-		}
-		for _, a := range r.Aspects {
-			n.Aspects = append(n.Aspects, r.Resource.String()+"."+string(a))
-		}
-		out = append(out, n)
+		out = append(out, backends.NewNeed(r))
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
-	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir"
@@ -79,7 +79,7 @@ func notStarted(err error) error {
 }
 
 // spec compiles the policy of one start.
-func (c *execCmd) spec(g *globals) (*landlock.Spec, error) {
+func (c *execCmd) spec(g *globals) (*sandbox.Spec, error) {
 	res, err := g.compile(true, compiler.HostPlatform())
 	if err != nil {
 		return nil, err
@@ -109,16 +109,20 @@ func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
 }
 
 // resolvedSpec compiles a tool for this host, with the Context that it will get.
-func resolvedSpec(t *ir.Tool, facts ir.Facts) (*landlock.Spec, error) {
+func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, landlock.Backend{}}, target)
+	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == sandbox.Artifact })
+	if i < 0 {
+		return nil, sandbox.Start(sandbox.Request{})
+	}
+	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
 	if err != nil {
 		return nil, err
 	}
 	if findings.Failed() {
 		return nil, fmt.Errorf("%s", findings[0].Label)
 	}
-	return landlock.Parse(out.Files[landlock.Backend{}.File()])
+	return sandbox.Parse(out.Files[sandbox.Artifact])
 }
 
 // enforceable prints what this host does not hold of the policies.
@@ -133,14 +137,15 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 		if err != nil {
 			return err
 		}
+		accepted := spec.Launch().Accept
 		for _, n := range sandbox.Unmet(spec, host) {
-			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(spec.Accept, n.Cell) {
+			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(accepted, n.Cell) {
 				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Cell, n.Is, n.Why)
 				unheld++
 			}
 		}
 	}
-	if unheld > 0 || host.ABI < 1 {
+	if unheld > 0 || !host.Confines() {
 		fmt.Fprintf(g.stderr, "this host does not hold %s; accessc doctor says what it can\n", count(unheld, "cell"))
 		return exit(exitUnenforced)
 	}

@@ -1,0 +1,94 @@
+package backends
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Launch is what a loader needs to know of a tool beside what confines it. It is the
+// same on every system, and part of the artifact of each.
+type Launch struct {
+	Tool string `json:"tool"`
+	// Command is what is started; nil when the caller names it.
+	Command *Command `json:"command,omitempty"`
+	// Workspace is the working directory, Home the private home directory, empty
+	// when HOME is the user's own. The private directory of a run is ${tmp}: it is
+	// made anew for each.
+	Workspace string `json:"workspace"`
+	Home      string `json:"home"`
+	// Environment is what is forwarded; everything else is not.
+	Environment []Variable `json:"environment"`
+	Limits      []Limit    `json:"limits,omitempty"`
+	// Needs are the cells that the artifact does not hold by itself.
+	Needs []Need `json:"needs"`
+	// Accept are the cells that the policy accepts unheld.
+	Accept []string `json:"accept,omitempty"`
+	// Context is the text of the tool's Context, in a resolved artifact.
+	Context string `json:"context,omitempty"`
+}
+
+// Command is what a tool runs.
+type Command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Shell   bool     `json:"shell,omitempty"`
+}
+
+// Variable is an environment rule. The name of a prefix is its literal part.
+type Variable struct {
+	Name   string `json:"name"`
+	Prefix bool   `json:"prefix,omitempty"`
+	Read   bool   `json:"read"`
+}
+
+// Limit is a resource limit, in the unit of its kind.
+type Limit struct {
+	Kind  string `json:"kind"`
+	Value uint64 `json:"value"`
+}
+
+// Need is a row of the ledger that a loader must meet by other means, or that must
+// be accepted. The feature levels that it is about are versions of Landlock's ABI;
+// other systems have only level 0.
+type Need struct {
+	Cell    string   `json:"cell"`
+	Is      string   `json:"is"`
+	From    int      `json:"from_abi"`
+	To      int      `json:"to_abi"`
+	Rules   []string `json:"rules"`
+	Aspects []string `json:"aspects"`
+	Why     string   `json:"why"`
+}
+
+// NewLaunch writes a tool's part of an artifact for a target.
+func NewLaunch(t *ir.Tool, target Target, needs []Need) Launch {
+	l := Launch{
+		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: needs, Context: target.Context,
+	}
+	if t.Home == ir.HomePrivate {
+		l.Home = target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
+	}
+	if c := t.Command; c != nil {
+		l.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
+	}
+	for _, r := range t.Env {
+		l.Environment = append(l.Environment, Variable{r.Name, r.Prefix, r.Read})
+	}
+	for _, k := range t.Limits {
+		l.Limits = append(l.Limits, Limit{k.Kind.String(), k.Value})
+	}
+	for _, a := range t.Accept {
+		l.Accept = append(l.Accept, a.Name)
+	}
+	return l
+}
+
+// NewNeed writes a row of the ledger as a need.
+func NewNeed(r ir.Row) Need {
+	n := Need{Cell: r.Accept, Is: r.Is.String(), From: r.Levels.From, To: r.Levels.To, Rules: r.Rules, Why: r.Why}
+	for _, a := range r.Aspects {
+		n.Aspects = append(n.Aspects, r.Resource.String()+"."+string(a))
+	}
+	return n
+}
