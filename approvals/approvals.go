@@ -1,21 +1,29 @@
 // Package approvals is the store of which external rules may lead where: trust on
 // first use, kept per user and workspace, never in the workspace itself.
 //
-// This version reads. A store that cannot be used counts as empty, with a reason:
-// an unreadable trust decision is no trust decision.
+// Reading takes no lock: the file is replaced whole. A store that cannot be used
+// counts as empty, with a reason: an unreadable trust decision is no trust decision.
+// Writing goes through Update, which excludes every other writer and leaves the old
+// contents or the new ones, whatever happens meanwhile.
+//
+// The store trusts its file as far as the user owns it and nobody else can write it.
+// Whoever acts as the user can approve anything.
 package approvals
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 )
 
-// maxSize bounds the store, in bytes.
-const maxSize = 4 << 20
+// MaxSize bounds the store, in bytes. It holds some 20,000 bindings.
+const MaxSize = 4 << 20
 
 // Status is what the store says of a binding.
 type Status uint8
@@ -30,70 +38,126 @@ const (
 	Approved
 )
 
-// Store holds the approved targets by rule path.
-type Store struct {
-	targets map[string]string
-}
-
-type document struct {
-	Mounts []struct {
-		RulePath        string `json:"rule_path"`
-		CanonicalTarget string `json:"canonical_target"`
-	} `json:"mounts"`
-}
-
-// Load reads the store. A store that does not exist is empty. The error says why
-// an existing one counts as empty; the store is usable either way.
-func Load(path string) (Store, error) {
-	data, err := read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Store{}, nil
+// String returns the status as a word.
+func (s Status) String() string {
+	switch s {
+	case Unknown:
+		return "unknown"
+	case Retargeted:
+		return "retargeted"
+	case Approved:
+		return "approved"
+	default:
+		return "unknown"
 	}
+}
+
+// Mount is one approved binding: a rule of this path may lead to this target.
+type Mount struct {
+	// RulePath is the rule's path from the workspace root, ".." collapsed, its own
+	// symlink not resolved, slash-separated.
+	RulePath string
+	// CanonicalTarget is where it may lead: absolute, without symlinks,
+	// slash-separated.
+	CanonicalTarget string
+	// ApprovedAt is when the user said so, in whole seconds; zero if the store does
+	// not tell.
+	ApprovedAt time.Time
+}
+
+// Store is what a store file says. The zero value is an empty store.
+type Store struct {
+	doc document
+}
+
+// Load reads the store. One that does not exist is empty. The error says why an
+// existing one counts as empty; the returned store is usable either way.
+func Load(path string) (Store, error) {
+	if err := checkDir(filepath.Dir(path)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return Store{}, nil
+		}
+		return Store{}, err
+	}
+	data, err := readFile(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return Store{}, nil
+		}
+		return Store{}, err
+	}
+	doc, err := parse(data)
 	if err != nil {
 		return Store{}, err
 	}
-	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
-		return Store{}, fmt.Errorf("malformed JSON: %w", err)
-	}
-	s := Store{targets: make(map[string]string, len(d.Mounts))}
-	for _, m := range d.Mounts {
-		s.targets[m.RulePath] = m.CanonicalTarget
-	}
-	return s, nil
-}
-
-func read(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxSize:
-		return nil, fmt.Errorf("larger than %d bytes", maxSize)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
-		return nil, errors.New("replaced while it was being opened")
-	}
-	return io.ReadAll(io.LimitReader(f, maxSize))
+	return Store{doc}, nil
 }
 
 // Lookup says whether a rule may lead to a canonical target, and for a retargeted
 // one what was approved instead.
 func (s Store) Lookup(rulePath, target string) (Status, string) {
-	was, ok := s.targets[rulePath]
+	m, ok := s.Mount(rulePath)
 	switch {
 	case !ok:
 		return Unknown, ""
-	case was != target:
-		return Retargeted, was
+	case m.CanonicalTarget != target:
+		return Retargeted, m.CanonicalTarget
 	default:
-		return Approved, was
+		return Approved, m.CanonicalTarget
 	}
+}
+
+// Mount returns what was approved for a rule path. Of several entries for one path
+// the last one counts.
+func (s Store) Mount(rulePath string) (Mount, bool) {
+	for _, e := range slices.Backward(s.doc.mounts) {
+		if e.RulePath == rulePath {
+			return e.Mount, true
+		}
+	}
+	return Mount{}, false
+}
+
+// Mounts lists the approved bindings by rule path.
+func (s Store) Mounts() []Mount {
+	last := map[string]Mount{}
+	for _, e := range s.doc.mounts {
+		last[e.RulePath] = e.Mount
+	}
+	out := make([]Mount, 0, len(last))
+	for _, m := range last {
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b Mount) int { return strings.Compare(a.RulePath, b.RulePath) })
+	return out
+}
+
+// Approve records a binding and replaces what was approved for the rule path. A
+// binding that is approved already keeps its time. It is an error to approve a path
+// that is empty or absolute, a target that is not absolute, or either that is not
+// UTF-8 and therefore cannot be written down. Only within Update does it last.
+func (s *Store) Approve(m Mount) error {
+	switch {
+	case m.RulePath == "" || path.IsAbs(m.RulePath) || filepath.IsAbs(m.RulePath):
+		return fmt.Errorf("%q is not the path of a rule", m.RulePath)
+	case !path.IsAbs(m.CanonicalTarget) && !filepath.IsAbs(m.CanonicalTarget):
+		return fmt.Errorf("the target %q is not absolute", m.CanonicalTarget)
+	case !utf8.ValidString(m.RulePath) || !utf8.ValidString(m.CanonicalTarget):
+		return fmt.Errorf("%q → %q is not valid UTF-8 and cannot be remembered", m.RulePath, m.CanonicalTarget)
+	}
+	if status, _ := s.Lookup(m.RulePath, m.CanonicalTarget); status == Approved {
+		return nil
+	}
+	s.Forget(m.RulePath)
+	m.ApprovedAt = m.ApprovedAt.UTC().Truncate(time.Second)
+	s.doc.mounts = append(s.doc.mounts, entry{Mount: m})
+	return nil
+}
+
+// Forget takes back what was approved for a rule path and reports whether anything
+// was. Only within Update does it last.
+func (s *Store) Forget(rulePath string) bool {
+	n := len(s.doc.mounts)
+	s.doc.mounts = slices.DeleteFunc(slices.Clone(s.doc.mounts), func(e entry) bool { return e.RulePath == rulePath })
+	return len(s.doc.mounts) < n
 }

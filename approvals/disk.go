@@ -1,0 +1,70 @@
+package approvals
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// errTooLarge is the reason to set a store aside without reading it.
+var errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
+
+// disk is the volume that stores lie on.
+type disk struct{}
+
+func (disk) create(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func (disk) rename(from, to string) error { return os.Rename(from, to) }
+
+func (disk) remove(path string) error { return os.Remove(path) }
+
+func (disk) sync(dir string) error { return syncDir(dir) }
+
+// readFile reads a store that can be trusted: a regular file of the user's own that
+// nobody else may write.
+func readFile(path string) ([]byte, error) {
+	f, err := openPlain(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	}
+	if err := private(f, info); err != nil {
+		return nil, err
+	}
+	if info.Size() > MaxSize {
+		return nil, errTooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(data) > MaxSize {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+// checkDir refuses a directory in which somebody else could put a store in place.
+func checkDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = private(f, info)
+	}
+	if err != nil {
+		return fmt.Errorf("its directory %s: %w", filepath.ToSlash(dir), err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package approvals
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+)
+
+// document is the store's JSON. Whatever else stands in the file is kept as it is:
+// other programs, and later versions of this one, may share it.
+type document struct {
+	members []member
+	mounts  []entry
+}
+
+// member is a key of the top-level object. That of the mounts has no value here.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// entry is a binding and, if it was read, the object that said so.
+type entry struct {
+	Mount
+	raw json.RawMessage
+}
+
+const mountsKey = "mounts"
+
+// mountJSON is how a binding is written. Pointers tell what is missing.
+type mountJSON struct {
+	RulePath        *string `json:"rule_path"`
+	CanonicalTarget *string `json:"canonical_target"`
+	ApprovedAt      string  `json:"approved_at,omitempty"`
+}
+
+// malformedError is the text of a store that is none.
+type malformedError struct{ err error }
+
+// Error implements error.
+func (e *malformedError) Error() string { return "malformed: " + e.err.Error() }
+
+// Unwrap returns what is wrong with the text.
+func (e *malformedError) Unwrap() error { return e.err }
+
+// parse reads a store. The error is a *malformedError.
+func parse(data []byte) (document, error) {
+	var d document
+	if !utf8.Valid(data) {
+		return d, &malformedError{errors.New("not UTF-8")}
+	}
+	if err := d.read(json.NewDecoder(bytes.NewReader(data))); err != nil {
+		return document{}, &malformedError{err}
+	}
+	return d, nil
+}
+
+func (d *document) read(dec *json.Decoder) error {
+	if t, err := dec.Token(); err != nil {
+		return ended(err)
+	} else if t != json.Delim('{') {
+		return errors.New("not a JSON object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return ended(err)
+		}
+		m := member{key: t.(string)} // a key: the decoder accepts nothing else here
+		if err := dec.Decode(&m.value); err != nil {
+			return ended(err)
+		}
+		if m.key == mountsKey {
+			if d.mounts != nil {
+				return fmt.Errorf("%q stands there twice", mountsKey)
+			}
+			if d.mounts, err = readMounts(m.value); err != nil {
+				return err
+			}
+			m.value = nil
+		}
+		d.members = append(d.members, m)
+	}
+	if _, err := dec.Token(); err != nil {
+		return ended(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON object")
+	}
+	return nil
+}
+
+// ended says in words that the text stops too early.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON ends too early")
+	}
+	return err
+}
+
+// readMounts reads the bindings. One that lacks a path or a target makes the whole
+// store malformed: to guess what it meant would be to decide for the user.
+func readMounts(raw json.RawMessage) ([]entry, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, fmt.Errorf("%q: %w", mountsKey, err)
+	}
+	out := make([]entry, 0, len(items))
+	for i, item := range items {
+		var m mountJSON
+		if err := json.Unmarshal(item, &m); err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", mountsKey, i, err)
+		}
+		if m.RulePath == nil || m.CanonicalTarget == nil {
+			return nil, fmt.Errorf("%s[%d]: rule_path or canonical_target is missing", mountsKey, i)
+		}
+		at, err := time.Parse(time.RFC3339, m.ApprovedAt)
+		if err != nil {
+			at = time.Time{}
+		}
+		out = append(out, entry{Mount{*m.RulePath, *m.CanonicalTarget, at}, item})
+	}
+	return out, nil
+}
+
+// text writes the store: keys in the order in which they were read, two spaces of
+// indentation, a final newline.
+func (d document) text() ([]byte, error) {
+	members := d.members
+	if !d.has(mountsKey) {
+		members = append([]member{{key: mountsKey}}, members...)
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := d.member(&b, m); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	var out bytes.Buffer
+	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+func (d document) has(key string) bool {
+	for _, m := range d.members {
+		if m.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (d document) member(b *bytes.Buffer, m member) error {
+	if err := appendJSON(b, m.key); err != nil {
+		return err
+	}
+	b.WriteByte(':')
+	if m.key != mountsKey {
+		b.Write(m.value)
+		return nil
+	}
+	b.WriteByte('[')
+	for i, e := range d.mounts {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if e.raw != nil {
+			b.Write(e.raw)
+			continue
+		}
+		err := appendJSON(b, mountJSON{&e.RulePath, &e.CanonicalTarget, e.ApprovedAt.Format(time.RFC3339)})
+		if err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+// appendJSON writes a value without the escapes that only HTML needs.
+func appendJSON(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
