@@ -14,13 +14,17 @@ type Document struct {
 	Tools   []PolicyDoc `json:"tools"`
 }
 
-// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, and
-// how each platform holds each cell.
+// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules
+// that decide nothing, and how each platform holds each cell.
 type PolicyDoc struct {
 	Tool   string         `json:"tool"`
 	Risk   string         `json:"risk,omitempty"`
 	Policy irjson.ToolDoc `json:"policy"`
-	Ledger []CellDoc      `json:"ledger"`
+	// Idle are the rules that decide nothing of their own; of the resources in
+	// NotSearched there are too many rules to look.
+	Idle        []IdleDoc `json:"idle"`
+	NotSearched []string  `json:"idle_not_searched,omitempty"`
+	Ledger      []CellDoc `json:"ledger"`
 }
 
 // CellDoc is a group of cells that a platform holds alike.
@@ -37,6 +41,7 @@ type CellDoc struct {
 // JSON returns the machine-readable form.
 func (p *Policy) JSON() PolicyDoc {
 	d := PolicyDoc{Tool: p.Tool.Name, Policy: irjson.Tool(p.Tool), Ledger: []CellDoc{}}
+	d.Idle, d.NotSearched = p.idleDocs()
 	if p.Tool.Source.Kind == ir.SourceLocal {
 		d.Risk = ir.RiskOf(p.Tool).String()
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ func (p *Policy) Text(s Style) string {
 	lines = append(lines, p.environment()...)
 	lines = append(lines, p.commands()...)
 	lines = append(lines, p.rest()...)
+	lines = append(lines, p.idle()...)
 	b.WriteString(layout(lines, s))
 	b.WriteString("  " + pad("holds", 10) + p.holds(s) + "\n")
 	return b.String()
@@ -176,14 +178,25 @@ func (p *Policy) network() []line {
 	var out []line
 	for i := range p.Tool.Net {
 		r := &p.Tool.Net[i]
-		verb := "deny "
-		if r.Allow {
-			verb = "allow"
-		}
-		out = append(out, line{body: verb + " " + r.Subject(), origin: r.Origin.String()})
+		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String()})
 	}
 	out[0].head = "network"
 	return out
+}
+
+// verb is of one width.
+func verb(allow bool) string {
+	if allow {
+		return "allow"
+	}
+	return "deny "
+}
+
+func envText(r *ir.EnvRule) string {
+	if r.Read {
+		return r.Subject()
+	}
+	return "not " + r.Subject()
 }
 
 // environment joins names of one origin into a line.
@@ -191,10 +204,7 @@ func (p *Policy) environment() []line {
 	var out []line
 	for i := range p.Tool.Env {
 		r := &p.Tool.Env[i]
-		name := r.Subject()
-		if !r.Read {
-			name = "not " + name
-		}
+		name := envText(r)
 		n := len(out)
 		if n > 0 && out[n-1].origin == r.Origin.String() {
 			out[n-1].body += " " + name
@@ -229,11 +239,7 @@ func (p *Policy) commands() []line {
 func argsText(r *ir.CommandRule) string {
 	var parts []string
 	for _, a := range r.Args {
-		words := append([]string{}, a.Words...)
-		if a.Rest {
-			words = append(words, "…")
-		}
-		parts = append(parts, "["+strings.Join(words, " ")+"]")
+		parts = append(parts, patternText(a))
 	}
 	s := " " + strings.Join(parts, " ")
 	switch {
@@ -246,6 +252,14 @@ func argsText(r *ir.CommandRule) string {
 		s += ", seeing " + strings.Join(r.Envs, " ")
 	}
 	return s
+}
+
+func patternText(a ir.ArgPattern) string {
+	words := slices.Clone(a.Words)
+	if a.Rest {
+		words = append(words, "…")
+	}
+	return "[" + strings.Join(words, " ") + "]"
 }
 
 func (p *Policy) rest() []line {

@@ -80,10 +80,28 @@ func (w words) sample() []string {
 	return w.args
 }
 
-// program compares the argument lists of one program. The partition is the tree of
-// all words that patterns name; at each there is the list that ends there, and those
-// that go on otherwise.
+// program compares the argument lists of one program.
 func (c *comparison) program(r *ir.CommandRule) []Difference {
+	var out []Difference
+	for _, reg := range c.argumentLists(r).regions() {
+		old, new, _ := c.ask(ir.Run{Program: r.Program, Args: reg.item.sample()})
+		d := Difference{
+			Resource: ir.Commands, Wider: reg.label > 0, What: "run", Where: reg.item.text(r.Program),
+			Example: strings.TrimSpace("run " + r.Program + " " + strings.ReplaceAll(strings.Join(reg.item.sample(), " "), unheard, "x")),
+			Old:     side(old), New: side(new),
+		}
+		for _, e := range reg.except {
+			d.Except = append(d.Except, e.text(r.Program))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// argumentLists is the partition of one program's argument lists: the tree of all words
+// that patterns name; at each there is the list that ends there, and those that go on
+// otherwise.
+func (c *comparison) argumentLists(r *ir.CommandRule) *wordTree {
 	root := &wordTree{item: words{open: true}}
 	for _, t := range []*ir.Tool{c.old.Tool, c.new.Tool} {
 		if t.Commands == nil {
@@ -99,20 +117,7 @@ func (c *comparison) program(r *ir.CommandRule) []Difference {
 		}
 	}
 	c.weigh(r, root)
-	var out []Difference
-	for _, reg := range root.regions() {
-		old, new, _ := c.ask(ir.Run{Program: r.Program, Args: reg.item.sample()})
-		d := Difference{
-			Resource: ir.Commands, Wider: reg.label > 0, What: "run", Where: reg.item.text(r.Program),
-			Example: strings.TrimSpace("run " + r.Program + " " + strings.ReplaceAll(strings.Join(reg.item.sample(), " "), unheard, "x")),
-			Old:     side(old), New: side(new),
-		}
-		for _, e := range reg.except {
-			d.Except = append(d.Except, e.text(r.Program))
-		}
-		out = append(out, d)
-	}
-	return out
+	return root
 }
 
 func (w words) text(program string) string {

@@ -332,7 +332,8 @@ func drawEnv(t *rapid.T, n int) []ir.EnvRule {
 	return slices.DeleteFunc(out, func(r ir.EnvRule) bool { return r.Name == "" && !r.Prefix })
 }
 
-func TestEnvironmentAgainstBruteForce(t *testing.T) {
+// variables is a universe of names.
+func variables() []ir.Operation {
 	var ops []ir.Operation
 	for _, name := range []string{
 		"A", "AB", "ABC", "ABCD", "AX", "B", "BX", "C", "LD_PRELOAD", "LD_X", "L", "LX", "HOME", "HOMEX", "TMPDIR", "TMPDIRX", "TMP", "Z",
@@ -340,6 +341,11 @@ func TestEnvironmentAgainstBruteForce(t *testing.T) {
 	} {
 		ops = append(ops, ir.Forward{Name: name})
 	}
+	return ops
+}
+
+func TestEnvironmentAgainstBruteForce(t *testing.T) {
+	ops := variables()
 	irtest.Check(t, 10000, 1, func(rt *rapid.T) {
 		a, b := closed(), closed()
 		a.Env, b.Env = near(rt, drawEnv)
@@ -367,7 +373,8 @@ func drawCommands(t *rapid.T, n int) []ir.CommandRule {
 	return out
 }
 
-func TestCommandsAgainstBruteForce(t *testing.T) {
+// runs is a universe of programs and argument lists.
+func runs() []ir.Operation {
 	lists := [][]string{nil}
 	for last, n := lists, 0; n < 3; n++ {
 		var next [][]string
@@ -384,6 +391,11 @@ func TestCommandsAgainstBruteForce(t *testing.T) {
 			ops = append(ops, ir.Run{Program: p, Args: l})
 		}
 	}
+	return ops
+}
+
+func TestCommandsAgainstBruteForce(t *testing.T) {
+	ops := runs()
 	irtest.Check(t, 10000, 1, func(rt *rapid.T) {
 		a, b := closed(), closed()
 		x, y := near(rt, drawCommands)

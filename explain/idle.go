@@ -1,0 +1,131 @@
+package explain
+
+import (
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// idle lists the rules that decide nothing of their own, and why.
+func (p *Policy) idle() []line {
+	found, skipped := compare.Idles(p.Tool)
+	var out []line
+	for _, f := range found {
+		out = append(out, line{body: idleBody(f), origin: f.Rule.Source().String(), note: idleWhy(f)})
+	}
+	for _, r := range skipped {
+		out = append(out, line{body: "not searched: too many " + r.String() + " rules"})
+	}
+	if len(out) > 0 {
+		out[0].head = "idle"
+	}
+	return out
+}
+
+// idleBody is what the rule says.
+func idleBody(f compare.Idle) string {
+	switch r := f.Rule.(type) {
+	case *ir.FSRule:
+		if f.Why == compare.Linked {
+			return placed(r.Written, r.Caps)
+		}
+		return placed(r.Subject(), r.Caps)
+	case *ir.NetRule:
+		return verb(r.Allow) + " " + r.Subject()
+	case *ir.EnvRule:
+		return envText(r)
+	case *ir.CommandRule:
+		if f.Pattern >= 0 {
+			return r.Program + " " + patternText(r.Args[f.Pattern])
+		}
+		return r.Program + argsText(r)
+	default:
+		return f.ID()
+	}
+}
+
+// idleWhy says in a few words why a rule decides nothing of its own.
+func idleWhy(f compare.Idle) string {
+	switch f.Why {
+	case compare.Shadowed:
+		return "never wins: more specific is " + places(f.By)
+	case compare.Ordered:
+		if f.Partly {
+			return "order alone decides what it shares with " + places(f.By)
+		}
+		return "never wins, by order alone: " + places(f.By) + " is later"
+	case compare.Linked:
+		return "never wins: a symlink to " + f.Rule.Subject() + ", where " + places(f.By) + " decides"
+	case compare.Redundant:
+		return "redundant: " + without(f)
+	default:
+		return f.Why.String()
+	}
+}
+
+// without says why the same is permitted without a redundant rule.
+func without(f compare.Idle) string {
+	if f.Pattern >= 0 {
+		return "other arguments of the list cover it"
+	}
+	if rules := places(f.By); rules != "" {
+		return rules + " says the same"
+	}
+	for _, b := range f.By {
+		if b.Reason == ir.ReasonOwn {
+			return "accessc sets it to something of the tool's own"
+		}
+	}
+	return "what no rule grants is denied"
+}
+
+// maxPlaces is how many places of rules a line names. JSON has them all.
+const maxPlaces = 3
+
+// places lists rules with where they stand.
+func places(by []compare.Side) string {
+	var out []string
+	for _, b := range by {
+		if b.Rule == nil {
+			continue
+		}
+		if len(out) == maxPlaces {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, b.Rule.Subject()+" ("+b.Rule.Source().String()+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+// IdleDoc is a rule that decides nothing of its own, in JSON.
+type IdleDoc struct {
+	RuleDoc
+	// Why is shadowed, order, symlink or redundant.
+	Why string `json:"why"`
+	// Partly is true when the rule decides something else.
+	Partly bool   `json:"partly,omitempty"`
+	Detail string `json:"detail"`
+	// By are the rules that decide instead.
+	By []RuleDoc `json:"by"`
+}
+
+// idleDocs returns the machine-readable form, and the resources that were not searched.
+func (p *Policy) idleDocs() (docs []IdleDoc, skipped []string) {
+	found, not := compare.Idles(p.Tool)
+	docs = []IdleDoc{}
+	for _, f := range found {
+		d := IdleDoc{RuleDoc: ruleDoc(f.ID(), f.Rule), Why: f.Why.String(), Partly: f.Partly, Detail: idleWhy(f), By: []RuleDoc{}}
+		for _, b := range f.By {
+			if b.Rule != nil {
+				d.By = append(d.By, ruleDoc(compare.RuleID(p.Tool, b.Rule), b.Rule))
+			}
+		}
+		docs = append(docs, d)
+	}
+	for _, r := range not {
+		skipped = append(skipped, r.String())
+	}
+	return docs, skipped
+}

@@ -1,0 +1,507 @@
+package compare
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Why says what is the matter with a rule that decides nothing of its own.
+type Why uint8
+
+// The reasons. The zero value is none.
+const (
+	// Shadowed: more specific rules decide all that it matches.
+	Shadowed Why = iota + 1
+	// Ordered: a rule that is as specific decides otherwise, because it is later.
+	Ordered
+	// Linked: it is written through a symlink, and where that leads another rule decides.
+	Linked
+	// Redundant: without it the same is permitted.
+	Redundant
+)
+
+// String returns the word that formats use.
+func (w Why) String() string {
+	switch w {
+	case Shadowed:
+		return "shadowed"
+	case Ordered:
+		return "order"
+	case Linked:
+		return "symlink"
+	case Redundant:
+		return "redundant"
+	default:
+		return "none"
+	}
+}
+
+// Idle is a rule that decides nothing of its own, or, with Partly, one that loses a
+// part of what it matches by its place in the list alone.
+type Idle struct {
+	Resource ir.Resource
+	// Index is the rule's place in the tool's list of that resource; for a pattern of
+	// arguments, Pattern is its place in the rule's, otherwise -1.
+	Index, Pattern int
+	Rule           ir.Rule
+	Why            Why
+	Partly         bool
+	// By is what decides instead, each once.
+	By []Side
+}
+
+// ID names the rule as views and ledgers do.
+func (i Idle) ID() string {
+	id := i.Resource.String() + "[" + strconv.Itoa(i.Index) + "]"
+	if i.Resource == ir.Commands {
+		id = "commands." + i.Rule.Subject()
+	}
+	if i.Pattern >= 0 {
+		id += ".args[" + strconv.Itoa(i.Pattern) + "]"
+	}
+	return id
+}
+
+// RuleID names one of a tool's own rules, as Idle.ID does; empty if it has no such rule.
+func RuleID(t *ir.Tool, r ir.Rule) string {
+	for _, of := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands} {
+		for _, item := range items(t, of) {
+			if item.Rule == r && item.Pattern < 0 {
+				return item.ID()
+			}
+		}
+	}
+	return ""
+}
+
+// maxIdle bounds how many questions are asked about one resource, about a second.
+const maxIdle = 1 << 22
+
+// Idles lists the rules of a tool that somebody wrote and that could be removed, each
+// alone and all together, without changing what is permitted, and those that lose by
+// order alone. Every other rule is needed, if only against one that is listed. The
+// second result names the resources that have too many rules to look; nothing is said
+// of them.
+func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
+	if t.Source.Kind != ir.SourceLocal {
+		return nil, nil
+	}
+	for _, r := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands} {
+		s := &search{tool: t, resource: r, list: items(t, r)}
+		s.gone = make([]bool, len(s.list))
+		if !s.cut() {
+			skipped = append(skipped, r)
+			continue
+		}
+		idle = append(idle, s.run()...)
+	}
+	return idle, skipped
+}
+
+// search looks for the idle rules of one resource.
+type search struct {
+	tool     *ir.Tool
+	resource ir.Resource
+	// list are the rules and the patterns of arguments, one by one; gone are those
+	// without which the same is permitted.
+	list []Idle
+	gone []bool
+	// cells are questions about one target of each cell that the rules cut, on every
+	// platform that matters.
+	cells []question
+}
+
+// question is one cell, and what decides there.
+type question struct {
+	platform ir.Platform
+	asked    ir.Operation
+	verdict  ir.Verdict
+}
+
+// cut asks about every cell, and reports false where there are too many.
+func (s *search) cut() bool {
+	platforms := []ir.Platform{ir.Linux}
+	switch {
+	case len(s.list) == 0:
+		return true
+	case s.resource == ir.Env, s.resource == ir.FS && systemDiffers(s.tool, s.tool):
+		platforms = ir.Platforms[:]
+	}
+	t := s.without(nil)
+	for _, p := range platforms {
+		c := newComparison(t, t, p)
+		if s.resource == ir.Net && c.netSize()*len(s.list) > maxIdle {
+			return false
+		}
+		for _, op := range c.targets(s.resource) {
+			s.cells = append(s.cells, question{p, op, c.old.Decide(op)})
+		}
+	}
+	return len(s.cells)*len(s.list) <= maxIdle
+}
+
+// without is the tool without some of the list, and without the system's own files
+// where the rules do not speak of them.
+func (s *search) without(gone []bool) *ir.Tool {
+	t := *s.tool
+	if s.resource == ir.FS && !systemDiffers(&t, &t) {
+		t.Base = ir.BaseNone
+	}
+	if gone == nil {
+		return &t
+	}
+	return subset(&t, s.list, gone)
+}
+
+// asker answers the questions of cells by another tool.
+func asker(t *ir.Tool) func(question) ir.Verdict {
+	views := map[ir.Platform]*ir.View{}
+	return func(q question) ir.Verdict {
+		if views[q.platform] == nil {
+			views[q.platform] = ir.NewView(t, q.platform, ir.Facts{})
+		}
+		return views[q.platform].Decide(q.asked)
+	}
+}
+
+// run finds the rules that never win, then those that win and change nothing, then
+// those that lose by order alone.
+func (s *search) run() []Idle {
+	var out []Idle
+	wins := map[ir.Rule]bool{}
+	for _, q := range s.cells {
+		wins[q.verdict.Rule] = true
+	}
+	for i, item := range s.list {
+		// A program that is listed with no arguments at all wins nowhere, and no other
+		// rule is about it: it is redundant.
+		if written(item.Rule) && !wins[item.Rule] && s.resource != ir.Commands {
+			out = append(out, s.never(item))
+			s.gone[i] = true
+		}
+	}
+	for i := len(s.list) - 1; i >= 0; i-- {
+		if item := s.list[i]; written(item.Rule) && !s.gone[i] && s.needless(i) {
+			item.Why = Redundant
+			out = append(out, item)
+		}
+	}
+	s.instead(out)
+	if s.resource == ir.Net {
+		out = append(out, s.ties()...)
+	}
+	slices.SortStableFunc(out, func(a, b Idle) int { return cmp.Or(a.Index-b.Index, a.Pattern-b.Pattern) })
+	return out
+}
+
+// written leaves out what ships with accessc.
+func written(r ir.Rule) bool {
+	o := r.Source()
+	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied
+}
+
+// never says why a rule wins nowhere, and what wins where it matches.
+func (s *search) never(item Idle) Idle {
+	others := make([]bool, len(s.list))
+	for i, o := range s.list {
+		others[i] = o.Index != item.Index
+	}
+	alone := asker(s.without(others))
+	for _, q := range s.cells {
+		if r := alone(q).Rule; r != nil && same(r, item.Rule) {
+			item.by(q.verdict)
+		}
+	}
+	item.Why = Shadowed
+	for _, b := range item.By {
+		switch {
+		case b.Rule == nil || !rivals(item.Rule, b.Rule):
+		case grants(item.Rule) == grants(b.Rule):
+			item.Why = Redundant
+		default:
+			item.Why = Ordered
+		}
+	}
+	if f, ok := item.Rule.(*ir.FSRule); ok && !f.External && strings.TrimPrefix(path.Clean("/"+f.Written), "/") != f.At.Path {
+		item.Why = Linked
+	}
+	return item
+}
+
+func (i *Idle) by(v ir.Verdict) {
+	if !slices.Contains(i.By, side(v)) {
+		i.By = append(i.By, side(v))
+	}
+}
+
+// needless reports whether an item can go, alone and after those that have gone, and
+// lets it go. What it decides is asked without it first, since comparing costs more.
+func (s *search) needless(i int) bool {
+	now := subset(s.tool, s.list, s.gone)
+	s.gone[i] = true
+	alone := make([]bool, len(s.list))
+	alone[i] = true
+	if s.unmoved(s.list[i].Rule, alone) && s.unmoved(s.list[i].Rule, s.gone) &&
+		permitsSame(s.tool, subset(s.tool, s.list, alone)) && permitsSame(now, subset(s.tool, s.list, s.gone)) {
+		return true
+	}
+	s.gone[i] = false
+	return false
+}
+
+func permitsSame(old, new *ir.Tool) bool {
+	return len(Policies(Policy{Tool: old}, Policy{Tool: new})) == 0
+}
+
+// unmoved reports whether what a rule decides is decided alike without some items.
+func (s *search) unmoved(r ir.Rule, gone []bool) bool {
+	then := asker(s.without(gone))
+	return !slices.ContainsFunc(s.cells, func(q question) bool {
+		return q.verdict.Rule == r && then(q).Allowed() != q.verdict.Allowed()
+	})
+}
+
+// instead adds what decides where redundant rules did, once all that can go has gone.
+func (s *search) instead(out []Idle) {
+	then := asker(s.without(s.gone))
+	for i := range out {
+		item := &out[i]
+		if item.By != nil || item.Pattern >= 0 {
+			continue
+		}
+		for _, q := range s.cells {
+			if q.verdict.Rule == item.Rule {
+				item.by(s.original(then(q)))
+			}
+		}
+	}
+}
+
+// original finds the tool's own rule for one of a copy.
+func (s *search) original(v ir.Verdict) ir.Verdict {
+	for _, item := range s.list {
+		if v.Rule != nil && same(v.Rule, item.Rule) {
+			v.Rule = item.Rule
+			break
+		}
+	}
+	return v
+}
+
+// ties are pairs of rules that differ, of which the later one decides something only
+// because it is later.
+func (s *search) ties() []Idle {
+	var out []Idle
+	for i, item := range s.list {
+		for j := i + 1; j < len(s.list) && !s.gone[i]; j++ {
+			if b := s.list[j].Rule; !s.gone[j] && rivals(item.Rule, b) && grants(item.Rule) != grants(b) && s.ordered(i, j) {
+				item.By = append(item.By, Side{Rule: b, Reason: ir.ReasonRule})
+			}
+		}
+		if item.By != nil {
+			item.Why, item.Partly = Ordered, true
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// ordered reports whether there is something that the rule j decides and that i would
+// decide if it came last.
+func (s *search) ordered(i, j int) bool {
+	last := *s.tool
+	last.Net = slices.Clone(s.tool.Net)
+	last.Net = append(slices.Delete(last.Net, i, i+1), s.tool.Net[i])
+	then := asker(&last)
+	return slices.ContainsFunc(s.cells, func(q question) bool {
+		return q.verdict.Rule == s.list[j].Rule && then(q).Rule == ir.Rule(&last.Net[len(last.Net)-1])
+	})
+}
+
+// subset is a tool without some rules and patterns of arguments. A list that was
+// declared stays declared.
+func subset(t *ir.Tool, list []Idle, gone []bool) *ir.Tool {
+	out := *t
+	drop := func(i, pattern int) bool {
+		at := slices.IndexFunc(list, func(o Idle) bool { return o.Index == i && o.Pattern == pattern })
+		return gone[at]
+	}
+	if len(list) == 0 {
+		return &out
+	}
+	switch list[0].Resource {
+	case ir.FS:
+		out.FS = keep(t.FS, gone)
+	case ir.Net:
+		out.Net = keep(t.Net, gone)
+	case ir.Env:
+		out.Env = keep(t.Env, gone)
+	case ir.Commands:
+		set := *t.Commands
+		set.Rules = nil
+		for i, r := range t.Commands.Rules {
+			if drop(i, -1) {
+				continue
+			}
+			r.Args = nil
+			for p, a := range t.Commands.Rules[i].Args {
+				if !drop(i, p) {
+					r.Args = append(r.Args, a)
+				}
+			}
+			set.Rules = append(set.Rules, r)
+		}
+		out.Commands = &set
+	case ir.Limits, ir.Process:
+	}
+	return &out
+}
+
+func keep[T any](list []T, gone []bool) []T {
+	var out []T
+	for i, x := range list {
+		if !gone[i] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// items lists what can be removed.
+func items(t *ir.Tool, r ir.Resource) []Idle {
+	var out []Idle
+	add := func(i, pattern int, rule ir.Rule) {
+		out = append(out, Idle{Resource: r, Index: i, Pattern: pattern, Rule: rule})
+	}
+	for i := range t.FS {
+		if r == ir.FS {
+			add(i, -1, &t.FS[i])
+		}
+	}
+	for i := range t.Net {
+		if r == ir.Net {
+			add(i, -1, &t.Net[i])
+		}
+	}
+	for i := range t.Env {
+		if r == ir.Env {
+			add(i, -1, &t.Env[i])
+		}
+	}
+	if r == ir.Commands && t.Commands != nil {
+		for i := range t.Commands.Rules {
+			rule := &t.Commands.Rules[i]
+			add(i, -1, rule)
+			for p := range rule.Args {
+				add(i, p, rule)
+			}
+		}
+	}
+	return out
+}
+
+// netSize is how many cells of targets there are.
+func (c *comparison) netSize() int {
+	return (len(c.old.Tool.Net) + 1) * len(c.lanes()) * len(all(c.paths()))
+}
+
+func all[T any, L comparable](t *tree[T, L]) []T {
+	out := []T{t.item}
+	for _, b := range t.below {
+		out = append(out, all(b)...)
+	}
+	return out
+}
+
+// targets are one of each cell of the partition of a resource.
+func (c *comparison) targets(r ir.Resource) []ir.Operation {
+	var out []ir.Operation
+	switch r {
+	case ir.FS:
+		for _, t := range c.trees(func(ir.Root) bool { return true }) {
+			for _, p := range all(t) {
+				for _, need := range ir.Capabilities {
+					out = append(out, ir.Access{Cap: need, On: ir.Direct(p.inside)})
+				}
+			}
+		}
+	case ir.Net:
+		out = c.endpoints()
+	case ir.Env:
+		for _, v := range all(c.names()) {
+			out = append(out, ir.Forward{Name: v.sample})
+		}
+	case ir.Commands:
+		for _, r := range c.programs() {
+			for _, w := range all(c.argumentLists(&r)) {
+				out = append(out, ir.Run{Program: r.Program, Args: w.sample()})
+			}
+		}
+	case ir.Limits, ir.Process:
+	}
+	return out
+}
+
+func (c *comparison) endpoints() []ir.Operation {
+	var out []ir.Operation
+	n := &netPartition{comparison: c, paths: &pathTree{}}
+	paths, lanes := all(c.paths()), c.lanes()
+	for _, h := range all(n.hosts()) {
+		for _, l := range lanes {
+			for _, p := range paths {
+				out = append(out, ir.Connect{To: ir.Endpoint{Scheme: l.scheme, Host: h.sample, Port: l.port, Path: p}})
+			}
+		}
+	}
+	return out
+}
+
+// same reports whether one rule is a copy of the other.
+func same(a, b ir.Rule) bool {
+	if a.Source() != b.Source() || a.Subject() != b.Subject() {
+		return false
+	}
+	return grants(a) == grants(b)
+}
+
+// rivals reports whether two rules are as specific about something that both match.
+func rivals(a, b ir.Rule) bool {
+	switch a := a.(type) {
+	case *ir.FSRule:
+		o, is := b.(*ir.FSRule)
+		return is && a.At == o.At
+	case *ir.NetRule:
+		o, is := b.(*ir.NetRule)
+		return is && a.Host == o.Host && a.Ties(o)
+	case *ir.EnvRule:
+		o, is := b.(*ir.EnvRule)
+		return is && a.Subject() == o.Subject()
+	case *ir.CommandRule:
+		return false // there is one rule of a name
+	default:
+		return false
+	}
+}
+
+// grants is what a rule says of what it matches.
+func grants(r ir.Rule) ir.CapSet {
+	allows := false
+	switch r := r.(type) {
+	case *ir.FSRule:
+		return r.Caps
+	case *ir.NetRule:
+		allows = r.Allow
+	case *ir.EnvRule:
+		allows = r.Read
+	case *ir.CommandRule:
+	}
+	if allows {
+		return ir.All
+	}
+	return 0
+}
