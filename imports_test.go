@@ -18,7 +18,7 @@ var rooms = [][]string{
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},
-	{"explain"},
+	{"explain", "trial"},
 	{"artifact"},
 	{"sandbox"},
 	{"broker", "sandbox/inherited"},

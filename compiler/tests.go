@@ -59,46 +59,95 @@ func (s scope) assertions(e *source.Entry) []ir.Assertion {
 	return out
 }
 
-// runTests asks a finished policy its own questions. They are asked as a tool's
-// arguments are judged, on the tree as it is here.
-func (c *compilation) runTests(t *ir.Tool) {
-	if len(t.Tests) == 0 {
-		return
-	}
-	facts := c.res.Facts(t)
-	view := ir.NewView(t, HostPlatform(), facts)
-	asker := resolve.Asker{Resolver: c.res.Resolver, Bindings: facts.Bindings, Lookup: c.res.Lookup(t)}
-	for _, a := range t.Tests {
-		c.runTest(view, asker, a)
-	}
+// Tested is one assertion of access.tests and what the policy says to it.
+type Tested struct {
+	Assertion ir.Assertion
+	Question  resolve.Question
+	Operation ir.Operation
+	Verdict   ir.Verdict
+	// Considered are the rules that match, the one that decides first.
+	Considered []ir.Considered
+	// Err is why the question could not be asked; nothing else is known then.
+	Err error
 }
 
-func (c *compilation) runTest(view *ir.View, asker resolve.Asker, a ir.Assertion) {
-	fail := func(code diag.Code, label string, related ...diag.Related) {
-		d := diag.New(code, a.Origin.Pos, len(a.Question)+2)
-		d.Path, d.Label, d.Related = a.Origin.Path, label, related
-		c.findings.Add(d)
+// Holds reports whether the policy answers as the assertion wants.
+func (x Tested) Holds() bool { return x.Err == nil && x.Verdict.Allowed() == x.Assertion.Allow }
+
+// Test asks a tool's policy its own questions. They are asked as a tool's arguments are
+// judged, on the tree as it is here.
+func (r *Result) Test(t *ir.Tool) []Tested {
+	if len(t.Tests) == 0 {
+		return nil
 	}
-	// The form was checked when the test was read.
-	words, _ := Words(a.Question)
-	q, _ := resolve.ParseQuestion(words)
-	op, err := asker.Operation(q)
-	if err != nil {
-		fail(diag.BadTest, err.Error())
-		return
+	facts := r.Facts(t)
+	view := ir.NewView(t, HostPlatform(), facts)
+	asker := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Lookup: r.Lookup(t)}
+	var out []Tested
+	for _, a := range t.Tests {
+		x := Tested{Assertion: a}
+		// The form was checked when the test was read.
+		words, _ := Words(a.Question)
+		x.Question, _ = resolve.ParseQuestion(words)
+		if x.Operation, x.Err = asker.Operation(x.Question); x.Err == nil {
+			x.Verdict = view.Decide(x.Operation)
+			x.Considered = view.Trace(x.Operation, x.Verdict)
+		}
+		out = append(out, x)
 	}
-	v := view.Decide(op)
-	if v.Allowed() == a.Allow {
-		return
+	return out
+}
+
+// Finding is what is wrong with an assertion that does not hold, with the rules that led
+// to the answer.
+func (x Tested) Finding() diag.Diagnostic {
+	a, code := x.Assertion, diag.TestFailed
+	if x.Err != nil {
+		code = diag.BadTest
+	}
+	d := diag.New(code, a.Origin.Pos, len(a.Question)+2)
+	d.Path = a.Origin.Path
+	if x.Err != nil {
+		d.Label = x.Err.Error()
+		return d
 	}
 	want := ir.Deny
 	if a.Allow {
 		want = ir.Allow
 	}
-	label := fmt.Sprintf("found %s (%s), expected %s", v.Effect, v.Reason, want)
-	if v.Rule == nil || v.Rule.Source().Pos.File == "" {
-		fail(diag.TestFailed, label)
-		return
+	d.Label = fmt.Sprintf("found %s (%s), expected %s", x.Verdict.Effect, x.Verdict.Reason, want)
+	for _, c := range x.Considered {
+		note := "decides: " + subject(c.Rule)
+		if !c.Wins {
+			note = subject(c.Rule) + ": " + c.Note
+		}
+		o := c.Rule.Source()
+		if o.Pos.File == "" {
+			note += " (" + o.String() + ")"
+		}
+		d.Related = append(d.Related, diag.Related{At: o.Pos, Note: note})
 	}
-	fail(diag.TestFailed, label, diag.Related{At: v.Rule.Source().Pos, Note: "the rule on " + v.Rule.Subject() + " decides"})
+	return d
+}
+
+// subject is what a rule is about, and what it grants there.
+func subject(r ir.Rule) string {
+	switch r := r.(type) {
+	case *ir.FSRule:
+		return r.Subject() + "  " + r.Caps.String()
+	case *ir.NetRule:
+		if r.Allow {
+			return r.Subject() + "  allow"
+		}
+		return r.Subject() + "  deny"
+	case *ir.EnvRule:
+		if r.Read {
+			return r.Subject() + "  read"
+		}
+		return r.Subject() + "  –"
+	case *ir.CommandRule:
+		return r.Subject()
+	default:
+		return ""
+	}
 }

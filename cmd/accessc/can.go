@@ -39,7 +39,7 @@ func (c *canCmd) Run(g *globals) error {
 	case err != nil:
 		return usageError{err}
 	}
-	res, err := g.compile(true)
+	res, err := g.asking().compile(true)
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,14 @@ func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
 
 // resolvedSpec compiles a tool for this host, with the Context that it will get.
 func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
+	data, err := resolvedArtifact(t, facts)
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.Parse(data)
+}
+
+func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == sandbox.Artifact })
 	if i < 0 {
@@ -122,7 +130,7 @@ func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
 	if findings.Failed() {
 		return nil, fmt.Errorf("%s", findings[0].Label)
 	}
-	return sandbox.Parse(out.Files[sandbox.Artifact])
+	return out.Files[sandbox.Artifact], nil
 }
 
 // enforceable prints what this host does not hold of the policies.

@@ -47,11 +47,11 @@ func (c *explainCmd) Run(g *globals) error {
 	case c.Format == "markdown" || c.FailOn != "none":
 		return usagef("--format markdown and --fail-on need --diff OLD")
 	}
-	res, err := g.compile(c.Who != "") // a question is about this host, as with accessc can
+	res, err := g.asking().compile(c.Who != "") // a question is about this host, as with accessc can
 	if err != nil {
 		return err
 	}
-	tools, err := c.chosen(res.Program)
+	tools, err := chosen(res.Program, c.Tools)
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,12 @@ func (c *explainCmd) Run(g *globals) error {
 }
 
 // chosen are the tools of the command line, all without any.
-func (c *explainCmd) chosen(p *ir.Program) ([]*ir.Tool, error) {
-	if len(c.Tools) == 0 {
+func chosen(p *ir.Program, names []string) ([]*ir.Tool, error) {
+	if len(names) == 0 {
 		return p.Tools, nil
 	}
 	var out []*ir.Tool
-	for _, name := range c.Tools {
+	for _, name := range names {
 		t, err := findTool(p, name)
 		if err != nil {
 			return nil, err

@@ -25,6 +25,8 @@ type globals struct {
 	Shared bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
 	Color  string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 
+	// untested leaves the policies' own tests unasked.
+	untested       bool
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
@@ -68,11 +70,19 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Opti
 	}
 	home, _ := os.UserHomeDir()
 	return compiler.Options{
-		Root: root, Resolve: resolve, Platforms: platforms,
+		Root: root, Resolve: resolve, Platforms: platforms, Untested: g.untested,
 		Layers: source.Request{
 			User: state.UserConfig(), Shared: g.Shared, Configs: g.Config, Sets: g.Set, Home: home,
 		},
 	}, nil
+}
+
+// asking is for commands that answer questions about a policy: one whose own tests fail
+// is what they are asked about.
+func (g *globals) asking() *globals {
+	out := *g
+	out.untested = true
+	return &out
 }
 
 // compile reads and checks the configuration and says on stderr what is wrong

@@ -13,6 +13,7 @@ import (
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/trial"
 )
 
 // Exit codes. exec uses those of package sandbox besides.
@@ -42,6 +43,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
 	Explain    explainCmd    `cmd:"" help:"Say in words what a tool may do, by which line, and how each system holds it."`
 	Can        canCmd        `cmd:"" help:"Answer whether a tool may do one thing, by which rule and why."`
+	Test       testCmd       `cmd:"" help:"Ask every policy its own tests, and with --kernel the kernel as well."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`
@@ -71,6 +73,12 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) >= 2 && args[0] == sandbox.SweepCommand {
 		return status(sandbox.Sweep(args[1], args[2:]...), stderr)
+	}
+	if len(args) == 2 && args[0] == trial.LoadCommand {
+		return status(trial.Load(args[1]), stderr)
+	}
+	if len(args) == 2 && args[0] == trial.TryCommand {
+		return status(trial.Try(args[1], stdout), stderr)
 	}
 	if len(args) > 0 && args[0] == completeCommand {
 		return status(complete(args[1:], stdout), stderr)

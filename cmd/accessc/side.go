@@ -47,7 +47,7 @@ func (g *globals) side(name string) ([]compare.Policy, error) {
 // empty. Layers that are not committed are left out: the sides of a comparison differ
 // in what is committed.
 func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
-	shared := *g
+	shared := g.asking()
 	shared.Shared = true
 	opts, err := shared.options(false)
 	if err != nil {

@@ -44,7 +44,7 @@ type jsonDiag struct {
 }
 
 type jsonRelated struct {
-	File   string `json:"file"`
+	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 	Note   string `json:"note"`
@@ -102,7 +102,11 @@ func (d Diagnostic) sentence() string {
 		s += ": " + d.Label
 	}
 	for _, r := range d.Related {
-		s += " (" + r.At.String() + ": " + r.Note + ")"
+		if at := r.At.String(); at != "" {
+			s += " (" + at + ": " + r.Note + ")"
+		} else {
+			s += " (" + r.Note + ")"
+		}
 	}
 	if d.Hint != "" {
 		s += "\nhint: " + d.Hint
@@ -185,6 +189,9 @@ func WriteSARIF(w io.Writer, l List) error {
 			res.Locations = []sarifLocation{sarifAt(d.At.File, d.At.Line, d.At.Col)}
 		}
 		for _, r := range d.Related {
+			if r.At.File == "" {
+				continue // the message names it
+			}
 			loc := sarifAt(r.At.File, r.At.Line, r.At.Col)
 			loc.Message = &sarifText{r.Note}
 			res.Related = append(res.Related, loc)

@@ -82,7 +82,11 @@ func (t Text) one(b *strings.Builder, d Diagnostic) {
 	}
 	t.snippet(b, d, pad, color)
 	for _, r := range d.Related {
-		fmt.Fprintf(b, "%s%s %s   %s\n", pad, t.paint(blue, ":::"), Printable(r.At.String()), Printable(r.Note))
+		at := Printable(r.At.String())
+		if at != "" {
+			at += "   "
+		}
+		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, Printable(r.Note))
 	}
 	note := func(s string) { fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), s) }
 	if d.Path != "" {
