@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
@@ -216,14 +213,12 @@ func leafAt(leaves []ir.Leaf, key string, or ir.Origin) ir.Pos {
 	return or.Pos
 }
 
-// lintFolding refuses rule paths that some systems cannot tell apart: equal after
-// case folding and canonical composition (Unicode, UAX #15).
+// lintFolding refuses rule paths that some systems cannot tell apart.
 func (c *compilation) lintFolding(t *ir.Tool) {
-	fold := cases.Fold()
 	seen := map[string]*ir.FSRule{}
 	for i := range t.FS {
 		r := &t.FS[i]
-		key := r.At.Root.String() + "/" + norm.NFC.String(fold.String(norm.NFC.String(r.At.Path)))
+		key := r.At.Root.String() + "/" + resolve.Fold(r.At.Path)
 		other, ok := seen[key]
 		if !ok {
 			seen[key] = r

@@ -25,7 +25,10 @@ type Context struct {
 // Access is the finalized policy. A null in its place means that the tool runs
 // without any sandbox; this package never writes one.
 type Access struct {
-	Base     Base                `json:"base"`
+	Base Base `json:"base"`
+	// Home is "real" where HOME and the XDG directories are the user's, and absent
+	// where they are the tool's own.
+	Home     string              `json:"home,omitempty"`
 	FS       []FSRule            `json:"fs"`
 	Net      []NetRule           `json:"net"`
 	Env      []EnvRule           `json:"env"`
@@ -100,6 +103,9 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 
 func build(t *ir.Tool, target backends.Target) Context {
 	a := &Access{Base: Base{t.Base.String(), ir.BaseVersion}, FS: []FSRule{}, Net: []NetRule{}, Env: []EnvRule{}}
+	if t.Home == ir.HomeReal {
+		a.Home = t.Home.String()
+	}
 	for i := range t.FS {
 		a.FS = append(a.FS, fsRule(&t.FS[i], target))
 	}

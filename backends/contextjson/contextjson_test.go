@@ -34,6 +34,7 @@ func drawTool(t *rapid.T) *ir.Tool {
 			Path: rapid.SampledFrom([][]string{nil, {"p"}, {"p", "q"}}).Draw(t, "prefix"),
 		})
 	}
+	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
 	tool.Env = nil
 	for range rapid.IntRange(0, 3).Draw(t, "env") {
 		tool.Env = append(tool.Env, ir.EnvRule{

@@ -15,9 +15,8 @@ import (
 // ErrContext is what every refusal of a Context wraps.
 var ErrContext = errors.New("not a usable Context")
 
-// Read turns the text of a Context back into rules that ir.Decide evaluates, the
-// way a cooperating tool does. A null access yields nil.
-func Read(data []byte) (*ir.Tool, error) {
+// Parse reads the text of a Context.
+func Parse(data []byte) (*Context, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	var c Context
 	if err := dec.Decode(&c); err != nil {
@@ -26,6 +25,21 @@ func Read(data []byte) (*ir.Tool, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: data after the document", ErrContext)
 	}
+	return &c, nil
+}
+
+// Read turns the text of a Context back into rules that ir.Decide evaluates, the
+// way a cooperating tool does. A null access yields nil.
+func Read(data []byte) (*ir.Tool, error) {
+	c, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return c.Policy()
+}
+
+// Policy returns the rules of a Context, nil for a null access.
+func (c *Context) Policy() (*ir.Tool, error) {
 	if c.Access == nil {
 		return nil, nil
 	}
@@ -33,6 +47,13 @@ func Read(data []byte) (*ir.Tool, error) {
 	var ok bool
 	if t.Base, ok = ir.ParseBase(c.Access.Base.Name); !ok || c.Access.Base.Version != ir.BaseVersion {
 		return nil, fmt.Errorf("%w: base %s, version %d", ErrContext, c.Access.Base.Name, c.Access.Base.Version)
+	}
+	switch c.Access.Home {
+	case "":
+	case ir.HomeReal.String():
+		t.Home = ir.HomeReal
+	default:
+		return nil, fmt.Errorf("%w: home %q", ErrContext, c.Access.Home)
 	}
 	for _, r := range c.Access.FS {
 		t.FS = append(t.FS, r.rule())

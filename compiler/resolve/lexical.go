@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Errors of the steps that do not look at the disk. Their texts are what users
@@ -80,4 +83,10 @@ func hasDrive(p string) bool {
 	}
 	letter := p[0] | 0x20
 	return 'a' <= letter && letter <= 'z' && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
+}
+
+// Fold returns what two paths have in common that some systems cannot tell apart:
+// its case folding and canonical composition (Unicode, UAX #15).
+func Fold(p string) string {
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
 }
