@@ -22,6 +22,7 @@ var rooms = [][]string{
 	{"artifact"},
 	{"sandbox"},
 	{"broker", "sandbox/inherited"},
+	{"tool"},
 	{"backends/registry"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
 	{"backends"},

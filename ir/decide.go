@@ -37,12 +37,12 @@ func (v *View) access(c Capability, on Place) Verdict {
 	if on.Fault != ReasonNone {
 		return refuse(on.Fault)
 	}
+	if on.Asked && !v.reaches(on) {
+		return Verdict{Reason: ReasonEscape, Need: c, At: on.At}
+	}
 	r := v.region(on.At)
 	if r == nil {
 		return Verdict{Reason: ReasonDefault, Need: c, At: on.At}
-	}
-	if on.Asked && !v.reaches(on) {
-		return Verdict{Reason: ReasonEscape, Need: c, At: on.At}
 	}
 	out := Verdict{Reason: ReasonDefault, Need: c, At: on.At}
 	if r.win >= 0 {

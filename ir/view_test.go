@@ -136,6 +136,18 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestAskedWithoutBase: what is outside is an escape also where the policy says nothing
+// of the system at all. It used to be no match, since there is no region there.
+func TestAskedWithoutBase(t *testing.T) {
+	tool := policy(t, ". r")
+	tool.Base = ir.BaseNone
+	v := ir.NewView(tool, ir.Linux, ir.Facts{})
+	got := v.Decide(ir.Access{Cap: ir.Read, On: ir.Place{At: ir.Sys("etc"), Asked: true, Lexical: "link"}})
+	if got.Allowed() || got.Reason != ir.ReasonEscape {
+		t.Errorf("got %v (%v)", got.Effect, got.Reason)
+	}
+}
+
 // TestBaseAndRoots: what nobody wrote is judged by the base, the deepest root wins,
 // and a root that is bound inside another one cannot be moved there.
 func TestBaseAndRoots(t *testing.T) {

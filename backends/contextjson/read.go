@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
@@ -67,7 +69,8 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	}
 	if c.Access.Commands != nil {
 		t.Commands = &ir.CommandSet{}
-		for program, r := range c.Access.Commands {
+		for _, program := range slices.Sorted(maps.Keys(c.Access.Commands)) {
+			r := c.Access.Commands[program]
 			if r == nil {
 				return nil, fmt.Errorf("%w: the program %q has no rule", ErrContext, program)
 			}

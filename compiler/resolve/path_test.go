@@ -121,6 +121,40 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestReplacedWhileRead: a link that becomes a file between lstat(2) and readlink(2) is
+// looked at again. It used to be "invalid argument".
+func TestReplacedWhileRead(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(n string) string { return filepath.Join(dir, n) }
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if i%2 == 0 {
+				_ = os.Symlink("target", at("new"))
+			} else {
+				_ = os.WriteFile(at("new"), nil, 0o644)
+			}
+			_ = os.Rename(at("new"), at("name"))
+		}
+	}()
+	defer func() { close(stop); <-ended }()
+	for range irtest.Rounds(t, 50_000) {
+		found, err := resolve.NewDisk().Follow(filepath.ToSlash(at("name")))
+		if err != nil || found.Abs != filepath.ToSlash(at("name")) && found.Abs != filepath.ToSlash(at("target")) {
+			t.Fatalf("got %+v, %v", found, err)
+		}
+	}
+}
+
 // TestFollowAgainstKernel: on random trees of links, Follow ends where the kernel's
 // own resolution ends, for every path that the kernel resolves.
 func TestFollowAgainstKernel(t *testing.T) {

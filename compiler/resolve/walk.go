@@ -46,8 +46,22 @@ func (d *Disk) look(abs string) node {
 	return n
 }
 
+// lstat looks again when a link is no more by the time that it is read: another process
+// may replace it at any moment.
 func lstat(abs string) node {
-	name := filepath.FromSlash(abs)
+	const tries = 100
+	var n node
+	for range tries {
+		if n = lstatOnce(filepath.FromSlash(abs)); !errors.Is(n.err, errReplaced) {
+			break
+		}
+	}
+	return n
+}
+
+var errReplaced = errors.New("it keeps being replaced")
+
+func lstatOnce(name string) node {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -56,6 +70,9 @@ func lstat(abs string) node {
 		return node{err: err}
 	case info.Mode()&os.ModeSymlink != 0:
 		target, err := os.Readlink(name)
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrNotExist) {
+			err = errReplaced
+		}
 		return node{kind: ir.File, link: filepath.ToSlash(target), err: err}
 	case info.IsDir():
 		return node{kind: ir.Dir}

@@ -45,3 +45,11 @@ func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	fmt.Printf("property %s: %d runs of %d cases, seed %d\n", t.Name(), n, per, seed)
 	rapid.Check(t, property)
 }
+
+// Rounds scales a number of rounds that are no property of rapid's, and prints it.
+func Rounds(t *testing.T, n int) int {
+	t.Helper()
+	n = max(int(float64(n)*scale()), 10)
+	fmt.Printf("property %s: %d rounds\n", t.Name(), n)
+	return n
+}

@@ -1,0 +1,264 @@
+package tool
+
+import (
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// CheckRead reports whether the file at path may be read, or the directory listed. It
+// returns where the path leads, absolute and without symlinks. The error is an
+// *OutsideError, *EscapeError or *DeniedError, or says why the path does not resolve.
+// Prefer Open: the answer is true for the moment alone.
+func (c *Context) CheckRead(path string) (resolved string, err error) {
+	return c.check(ir.Read, path)
+}
+
+// CheckCreate reports whether a name may be made at path; otherwise it is as CheckRead.
+// A symlink is followed also where it leads to nothing, since creating writes there.
+func (c *Context) CheckCreate(path string) (resolved string, err error) {
+	return c.check(ir.Create, path)
+}
+
+// CheckUpdate reports whether what exists at path may be changed; otherwise it is as
+// CheckRead.
+func (c *Context) CheckUpdate(path string) (resolved string, err error) {
+	return c.check(ir.Update, path)
+}
+
+// CheckDelete reports whether the name path may be removed; otherwise it is as CheckRead.
+// A symlink is removed by its own name and not followed.
+func (c *Context) CheckDelete(path string) (resolved string, err error) {
+	return c.check(ir.Delete, path)
+}
+
+// CheckExecute reports whether the file at path may be started, whatever its arguments;
+// otherwise it is as CheckRead. The error may be a *CommandError.
+func (c *Context) CheckExecute(path string) (resolved string, err error) {
+	return c.check(ir.Execute, path)
+}
+
+// CheckConnect reports whether a connection to an URL is allowed. The error is a
+// *NetError. Check every redirect as well.
+func (c *Context) CheckConnect(url string) error {
+	to, err := resolve.URL(url)
+	if err != nil {
+		return &NetError{URL: url, Why: err.Error(), Allowed: c.hosts()}
+	}
+	if c.free {
+		return nil
+	}
+	v := c.view.Decide(ir.Connect{To: to})
+	if v.Allowed() {
+		return nil
+	}
+	return &NetError{URL: url, Rule: subject(v.Rule), Allowed: c.hosts()}
+}
+
+// CheckEnv reports whether the policy forwards an environment variable. The error is an
+// *EnvError.
+func (c *Context) CheckEnv(name string) error {
+	if c.free {
+		return nil
+	}
+	v := c.view.Decide(ir.Forward{Name: name})
+	if v.Allowed() {
+		return nil
+	}
+	e := &EnvError{Name: name, Rule: subject(v.Rule)}
+	for i := range c.tool.Env {
+		if c.tool.Env[i].Read {
+			e.Granted = append(e.Granted, c.tool.Env[i].Subject())
+		}
+	}
+	return e
+}
+
+// CheckRun reports whether a program may be started with arguments. A program without a
+// slash is a name that is looked up in PATH, another one a path in the workspace. The
+// error is a *CommandError, or that of CheckExecute.
+func (c *Context) CheckRun(program string, args ...string) error {
+	if c.free && !strings.Contains(program, "/") {
+		return nil
+	}
+	op := ir.Run{Program: program, Args: args}
+	file := target{asked: program}
+	var err error
+	if strings.Contains(program, "/") {
+		if file, err = c.evaluate("run", program, true); err != nil {
+			return err
+		}
+		op.File = &file.Place
+	} else if at, ok := c.program(program); ok && at.Root.Kind != ir.System {
+		// What lies outside of the policy's own places is for the kernel to judge.
+		file.Place = ir.Direct(at)
+		op.File = &file.Place
+	}
+	v := c.view.Decide(op)
+	if v.Allowed() && op.File != nil {
+		return c.judge(ir.Execute, file)
+	}
+	return c.refusal(v, file, op)
+}
+
+// check decides one capability.
+func (c *Context) check(need ir.Capability, path string) (string, error) {
+	at, err := c.evaluate("check", path, need != ir.Delete)
+	if err != nil {
+		return "", err
+	}
+	if err := c.judge(need, at); err != nil {
+		return "", err
+	}
+	return c.absolute(at.At), nil
+}
+
+// target is where a path that was asked for leads.
+type target struct {
+	ir.Place
+	asked string
+	kind  ir.NodeKind
+}
+
+// evaluate finds where a path leads now. A path that evaluation refuses is a target
+// that the policy refuses; the error is what the disk says.
+func (c *Context) evaluate(op, path string, follow bool) (target, error) {
+	spelled, why := spelling(path, aliases)
+	if why != "" {
+		return target{}, &OutsideError{Path: path, Why: why}
+	}
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: c.root}
+	place, kind, err := r.Asked(spelled, follow, c.bindings)
+	if err != nil {
+		return target{}, answer(op, path, err)
+	}
+	return target{place, path, kind}, nil
+}
+
+func (c *Context) absolute(at ir.Location) string {
+	abs, _ := c.bindings.Path(at)
+	return filepath.FromSlash(abs)
+}
+
+// judge decides capabilities on a target, and returns the first refusal.
+func (c *Context) judge(need ir.Capability, on target) error {
+	op := operation(need, on.Place)
+	v := c.view.Decide(op)
+	if v.Allowed() && c.folded != nil {
+		v = c.folded.Decide(operation(need, foldedPlace(on.Place)))
+	}
+	return c.refusal(v, on, op)
+}
+
+func operation(need ir.Capability, on ir.Place) ir.Operation {
+	if need == ir.Execute {
+		return ir.Start{On: on}
+	}
+	return ir.Access{Cap: need, On: on}
+}
+
+// refusal turns a verdict into an error, nil where it allows.
+func (c *Context) refusal(v ir.Verdict, on target, op ir.Operation) error {
+	if v.Allowed() {
+		return nil
+	}
+	switch v.Reason {
+	case ir.ReasonAbsolute:
+		return &OutsideError{Path: on.asked, Why: "absolute paths are not permitted; write it relative to the workspace"}
+	case ir.ReasonOutside:
+		return &OutsideError{Path: on.asked, Why: "the path leaves the workspace"}
+	case ir.ReasonEscape:
+		return &EscapeError{Path: on.asked, Target: c.absolute(on.At)}
+	case ir.ReasonLoop:
+		return &fs.PathError{Op: "check", Path: on.asked, Err: resolve.ErrLoop}
+	case ir.ReasonCommand, ir.ReasonArgs:
+		return c.commandError(v, on, op)
+	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonPinned, ir.ReasonNoGain,
+		ir.ReasonRoot, ir.ReasonLoader, ir.ReasonOwn:
+	}
+	e := &DeniedError{
+		Capability: v.Need.String(), Path: on.asked, Target: v.At.Short(), Rule: subject(v.Rule), Reason: v.Reason.String(),
+	}
+	for i := range c.tool.FS {
+		if r := &c.tool.FS[i]; r.Caps.Has(v.Need) {
+			e.Granted = append(e.Granted, r.Subject())
+		}
+	}
+	return e
+}
+
+func (c *Context) commandError(v ir.Verdict, on target, op ir.Operation) error {
+	e := &CommandError{Program: on.asked, Listed: v.Reason == ir.ReasonArgs}
+	if run, ok := op.(ir.Run); ok {
+		e.Args = run.Args
+	}
+	if rule, ok := v.Rule.(*ir.CommandRule); ok && e.Listed {
+		for _, p := range rule.Args {
+			words := p.Words
+			if p.Rest {
+				words = append(words[:len(words):len(words)], "**")
+			}
+			e.Allowed = append(e.Allowed, strings.Join(append([]string{rule.Program}, words...), " "))
+		}
+		return e
+	}
+	for i := range c.tool.Commands.Rules {
+		e.Allowed = append(e.Allowed, c.tool.Commands.Rules[i].Program)
+	}
+	return e
+}
+
+// hosts lists what the net rules allow.
+func (c *Context) hosts() []string {
+	var out []string
+	for i := range c.tool.Net {
+		if c.tool.Net[i].Allow {
+			out = append(out, c.tool.Net[i].Subject())
+		}
+	}
+	return out
+}
+
+func subject(r ir.Rule) string {
+	if r == nil {
+		return ""
+	}
+	return r.Subject()
+}
+
+// program finds the file of a program as it is found when it is started.
+func (c *Context) program(name string) (ir.Location, bool) {
+	abs := c.root + "/" + name
+	if !strings.Contains(name, "/") {
+		found, err := exec.LookPath(name)
+		if err != nil {
+			return ir.Location{}, false
+		}
+		if abs, err = filepath.Abs(found); err != nil {
+			return ir.Location{}, false
+		}
+	}
+	found, err := resolve.NewDisk().Follow(filepath.ToSlash(abs))
+	if err != nil || found.Kind != ir.File {
+		return ir.Location{}, false
+	}
+	return c.bindings.Locate(found.Abs), true
+}
+
+// locatePrograms finds the files of the listed programs, which may be started by their
+// paths as well.
+func (c *Context) locatePrograms(t *ir.Tool) {
+	if t.Commands == nil {
+		return
+	}
+	for i := range t.Commands.Rules {
+		r := &t.Commands.Rules[i]
+		if at, ok := c.program(r.Program); ok {
+			r.File = &at
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// ErrNoContext means that this process was not started with a Context.
+var ErrNoContext = errors.New(ir.ContextVariable + " is not set; accessc exec starts a tool with a Context")
+
+// maxContext bounds what is read as a Context, in bytes.
+const maxContext = 64 << 20
+
+// Context is what a tool is told of its policy. It is immutable and safe for
+// concurrent use.
+type Context struct {
+	name, action string
+	root         string
+	bindings     *ir.Bindings
+	tool         *ir.Tool
+	view         *ir.View
+	// folded is the policy with its paths folded, nil on systems that tell upper from
+	// lower case.
+	folded *ir.View
+	// free is true where the Context has no policy.
+	free   bool
+	holder holder
+}
+
+// Load reads the Context of this process from the file that ACCESSC_CONTEXT names. The
+// error is ErrNoContext when there is none.
+func Load() (*Context, error) {
+	name := os.Getenv(ir.ContextVariable)
+	if name == "" {
+		return nil, ErrNoContext
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the Context: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxContext))
+	if err != nil {
+		return nil, fmt.Errorf("the Context: %w", err)
+	}
+	return Parse(data)
+}
+
+// Parse reads a Context from its JSON, such as {{context}} in a tool's command. A null
+// access means that nothing but the workspace's borders is checked. The workspace must
+// exist.
+func Parse(data []byte) (*Context, error) {
+	doc, err := contextjson.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := doc.Policy()
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(doc.Root, "${") {
+		return nil, fmt.Errorf("%w: its root is %s; it was not resolved for this host", contextjson.ErrContext, doc.Root)
+	}
+	if !filepath.IsAbs(filepath.FromSlash(doc.Root)) {
+		return nil, fmt.Errorf("%w: its root %q is not an absolute path", contextjson.ErrContext, doc.Root)
+	}
+	resolver, err := resolve.New(doc.Root, resolve.NewDisk())
+	if err != nil {
+		return nil, fmt.Errorf("the workspace: %w", err)
+	}
+	c := &Context{name: doc.Tool, action: doc.Action, root: resolver.Root, free: policy == nil}
+	if c.free {
+		policy = &ir.Tool{Name: doc.Tool, FS: ir.DefaultFS()}
+	}
+	if err := checkRules(policy); err != nil {
+		return nil, err
+	}
+	if c.bindings, err = bindings(c.root, doc); err != nil {
+		return nil, err
+	}
+	c.locatePrograms(policy)
+	c.decideBy(policy, foldsNames)
+	c.holder, err = newHolder(c.bindings)
+	return c, err
+}
+
+// decideBy prepares a policy for questions.
+func (c *Context) decideBy(policy *ir.Tool, folds bool) {
+	platform, _ := ir.ParsePlatform(runtime.GOOS)
+	facts := ir.Facts{Bindings: c.bindings}
+	c.tool, c.view = policy, ir.NewView(policy, platform, facts)
+	if folds {
+		c.folded = ir.NewView(foldedPolicy(policy), platform, ir.Facts{})
+	}
+}
+
+// bindings are the places of a Context on this host. An external rule without a target
+// is bound nowhere, so that nothing is reached by it.
+func bindings(root string, doc *contextjson.Context) (*ir.Bindings, error) {
+	b := &ir.Bindings{Workspace: root, External: map[string]string{}}
+	if doc.Access == nil {
+		return b, nil
+	}
+	for _, r := range doc.Access.FS {
+		if !r.External || r.ApprovedTarget == nil {
+			continue
+		}
+		target := *r.ApprovedTarget
+		if !filepath.IsAbs(filepath.FromSlash(target)) || path.Clean(target) != target {
+			return nil, fmt.Errorf("%w: the target %q of %s is not a canonical path", contextjson.ErrContext, target, r.LexicalPath)
+		}
+		b.External[r.LexicalPath] = target
+	}
+	return b, nil
+}
+
+// checkRules refuses rules in another form than the one that is matched: an exception
+// that matches nothing would widen the policy.
+func checkRules(t *ir.Tool) error {
+	for i := range t.FS {
+		p := t.FS[i].At.Path
+		if t.FS[i].External {
+			p = t.FS[i].At.Root.Name
+		}
+		if p == "" && !t.FS[i].External {
+			continue
+		}
+		if clean, err := resolve.Lexical(p); err != nil || clean != p {
+			return fmt.Errorf("%w: the path %q of a rule is not canonical", contextjson.ErrContext, p)
+		}
+	}
+	for i := range t.Net {
+		written := t.Net[i].Host.String()
+		host, err := resolve.HostPattern(written)
+		scheme, bad := t.Net[i].Scheme, error(nil)
+		if scheme != "" {
+			scheme, bad = resolve.Scheme(scheme)
+		}
+		if err != nil || bad != nil || host != t.Net[i].Host || scheme != t.Net[i].Scheme {
+			return fmt.Errorf("%w: the host %q of a rule is not canonical", contextjson.ErrContext, written)
+		}
+	}
+	return nil
+}
+
+// Tool returns the name under which the configuration knows this tool.
+func (c *Context) Tool() string { return c.name }
+
+// Action returns what the host wants of this call: "run".
+func (c *Context) Action() string { return c.action }
+
+// Root returns the workspace root, an absolute path without symlinks.
+func (c *Context) Root() string { return filepath.FromSlash(c.root) }
+
+// Unrestricted reports whether there is no policy, so that paths are held inside of the
+// workspace and nothing else is.
+func (c *Context) Unrestricted() bool { return c.free }

@@ -1,0 +1,111 @@
+package tool_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/accessc/accessc/tool"
+)
+
+// workspace stands for what accessc exec prepares: a workspace in which src is written,
+// everything is read but .env, and one host is reached.
+func workspace() *tool.Context {
+	dir, err := os.MkdirTemp("", "accessc-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, text := range map[string]string{"src/main.go": "package main\n", ".env": "TOKEN=1\n"} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	ctx, err := tool.Parse(fmt.Appendf(nil, `{
+		"root": %q, "action": "run", "tool": "edit",
+		"access": {
+			"base": {"name": "system", "version": 1},
+			"fs": [
+				{"lexical_path": "", "read": true},
+				{"lexical_path": "src", "read": true, "create": true, "update": true, "delete": true},
+				{"lexical_path": ".env"}
+			],
+			"net": [{"host": "api.example.com", "scheme": "https", "allow": true}],
+			"env": [{"name": "PATH", "read": true}],
+			"commands": {"git": {"args": [["status", "**"]]}}
+		}
+	}`, filepath.ToSlash(dir)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ctx
+}
+
+func Example() {
+	// In a tool: ctx, err := tool.Load()
+	ctx := workspace()
+	defer os.RemoveAll(ctx.Root())
+
+	text, err := ctx.ReadFile("src/main.go")
+	fmt.Printf("%s%v\n", text, err)
+
+	_, err = ctx.ReadFile(".env")
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, fs.ErrPermission))
+	// Output:
+	// package main
+	// <nil>
+	// read of .env is denied by the rule on .env; read is granted at ., src
+	// true
+}
+
+// The errors say what to do instead, to a program as well.
+func ExampleDeniedError() {
+	ctx := workspace()
+	defer os.RemoveAll(ctx.Root())
+
+	err := ctx.WriteFile("notes.txt", []byte("note"), 0o644)
+	var denied *tool.DeniedError
+	if errors.As(err, &denied) {
+		fmt.Println(denied.Capability, "is granted at", denied.Granted)
+	}
+	// Output: create is granted at [src]
+}
+
+func ExampleContext_CheckUpdate() {
+	ctx := workspace()
+	defer os.RemoveAll(ctx.Root())
+
+	_, err := ctx.CheckUpdate("src/main.go")
+	fmt.Println(err)
+	_, err = ctx.CheckUpdate("../other/main.go")
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// ../other/main.go: the path leaves the workspace
+}
+
+func ExampleContext_CheckConnect() {
+	ctx := workspace()
+	defer os.RemoveAll(ctx.Root())
+
+	fmt.Println(ctx.CheckConnect("https://api.example.com/v1"))
+	fmt.Println(ctx.CheckConnect("http://api.example.com/v1"))
+	// Output:
+	// <nil>
+	// connecting to http://api.example.com/v1 is denied: no rule matches; allowed: https://api.example.com
+}
+
+func ExampleContext_CheckRun() {
+	ctx := workspace()
+	defer os.RemoveAll(ctx.Root())
+
+	fmt.Println(ctx.CheckRun("git", "status", "--short"))
+	fmt.Println(ctx.CheckRun("git", "push"))
+	// Output:
+	// <nil>
+	// running git push is denied with these arguments; allowed: git status **
+}

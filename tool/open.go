@@ -1,0 +1,293 @@
+package tool
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// ErrChanged means that a path led elsewhere each time between being judged and being
+// opened.
+var ErrChanged = errors.New("the path keeps changing while it is opened")
+
+const (
+	// tries bounds how often an operation starts over when the path changes under it.
+	tries = 100
+	// same is how often a path must lead to the same place, and not be what it was
+	// judged as, to count as being so: a file in place of a directory.
+	same = 8
+)
+
+// Open opens the file or directory at path for reading. It needs read. The error is that
+// of CheckRead, or an *fs.PathError.
+func (c *Context) Open(path string) (*os.File, error) { return c.OpenFile(path, os.O_RDONLY, 0) }
+
+// Create makes the file at path, or empties the one that is there, and opens it for
+// reading and writing as os.Create does. It needs read, and create or update.
+func (c *Context) Create(path string) (*os.File, error) {
+	return c.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+}
+
+// OpenFile opens as os.OpenFile does. Reading needs read; making a file needs create;
+// writing to one that is there, and emptying it, needs update.
+func (c *Context) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	var f *os.File
+	err := c.hold("open", path, func() (target, error) {
+		exclusive := flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0
+		at, err := c.evaluate("open", path, !exclusive)
+		if err != nil {
+			return at, err
+		}
+		for _, need := range needs(flag, at.kind) {
+			if err := c.judge(need, at); err != nil {
+				return at, err
+			}
+		}
+		if exclusive && at.kind != ir.Absent {
+			return at, fs.ErrExist
+		}
+		f, err = c.open(at, flag, perm)
+		return at, err
+	})
+	return f, err
+}
+
+// needs are the capabilities that an open takes, given what is there.
+func needs(flag int, there ir.NodeKind) []ir.Capability {
+	var out []ir.Capability
+	access := flag & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
+	makes := flag&os.O_CREATE != 0 && (there == ir.Absent || flag&os.O_EXCL != 0)
+	if makes {
+		out = append(out, ir.Create)
+	}
+	if access != os.O_WRONLY {
+		out = append(out, ir.Read)
+	}
+	if !makes && (access != os.O_RDONLY || flag&os.O_TRUNC != 0) {
+		out = append(out, ir.Update)
+	}
+	return out
+}
+
+// open opens what was judged. Nothing is made or emptied but what was judged so: a file
+// that is there is opened without O_CREATE and emptied when it is known to be one.
+func (c *Context) open(at target, flag int, perm fs.FileMode) (*os.File, error) {
+	d, name, err := c.directory(at)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	full := c.absolute(at.At)
+	if at.kind == ir.Absent {
+		if flag&os.O_CREATE == 0 {
+			return nil, fs.ErrNotExist
+		}
+		return d.open(name, full, flag|os.O_EXCL, perm.Perm())
+	}
+	f, err := d.open(name, full, flag&^(os.O_CREATE|os.O_EXCL|os.O_TRUNC), 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := empty(f, flag); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// empty refuses what is no file or directory, and truncates if it was asked for.
+func empty(f *os.File, flag int) error {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return errors.New("neither a file nor a directory")
+	case flag&os.O_TRUNC == 0:
+		return nil
+	default:
+		return f.Truncate(0)
+	}
+}
+
+// ReadFile returns the contents of the file at path. It needs read.
+func (c *Context) ReadFile(path string) ([]byte, error) {
+	f, err := c.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// WriteFile writes data to the file at path, which it makes if it is not there and
+// empties otherwise. It needs create or update.
+func (c *Context) WriteFile(path string, data []byte, perm fs.FileMode) error {
+	f, err := c.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// ReadDir lists the directory at path in name order. It needs read.
+func (c *Context) ReadDir(path string) ([]fs.DirEntry, error) {
+	f, err := c.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	sortEntries(entries)
+	return entries, err
+}
+
+// Mkdir makes the directory path. It needs create.
+func (c *Context) Mkdir(path string, perm fs.FileMode) error {
+	return c.hold("mkdir", path, func() (target, error) {
+		at, err := c.evaluate("mkdir", path, false)
+		if err == nil {
+			err = c.judge(ir.Create, at)
+		}
+		if err == nil && at.kind != ir.Absent {
+			err = fs.ErrExist
+		}
+		if err != nil {
+			return at, err
+		}
+		d, name, err := c.directory(at)
+		if err != nil {
+			return at, err
+		}
+		defer d.close()
+		return at, d.mkdir(name, perm.Perm())
+	})
+}
+
+// MkdirAll makes the directory path and those above it that are missing. Each that is
+// made needs create.
+func (c *Context) MkdirAll(name string, perm fs.FileMode) error {
+	err := c.Mkdir(name, perm)
+	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) != "." {
+		if err := c.MkdirAll(path.Dir(name), perm); err != nil {
+			return err
+		}
+		err = c.Mkdir(name, perm)
+	}
+	if err == nil {
+		return nil
+	}
+	// It may be there already, which takes no capability to say.
+	if at, bad := c.evaluate("mkdir", name, true); bad == nil && at.kind == ir.Dir && c.inside(at) {
+		return nil
+	}
+	return err
+}
+
+// inside reports whether a target is one that the workspace's paths may lead to.
+func (c *Context) inside(at target) bool {
+	return c.view.Decide(ir.Access{Cap: ir.Read, On: at.Place}).Reason != ir.ReasonEscape
+}
+
+// Remove removes the file, symlink or empty directory path. It needs delete. A symlink
+// is not followed.
+func (c *Context) Remove(path string) error {
+	return c.hold("remove", path, func() (target, error) {
+		at, err := c.evaluate("remove", path, false)
+		if err == nil {
+			err = c.judge(ir.Delete, at)
+		}
+		if err == nil && at.kind == ir.Absent {
+			err = fs.ErrNotExist
+		}
+		if err != nil {
+			return at, err
+		}
+		d, name, err := c.directory(at)
+		if err != nil {
+			return at, err
+		}
+		defer d.close()
+		return at, d.remove(name, at.kind == ir.Dir)
+	})
+}
+
+// directory opens the directory that holds the name of a target. A root is held by its
+// own directory under the name ".".
+func (c *Context) directory(at target) (directory, string, error) {
+	parent, ok := at.At.Parent()
+	name := at.At.Base()
+	if !ok {
+		parent, name = at.At, "."
+	}
+	d, err := c.holder.directory(parent)
+	return d, name, err
+}
+
+// hold tries an operation until it was done to what was judged. What is missing, in the
+// way or of another kind may be so because the path changed; it is an answer when it
+// stays so.
+func (c *Context) hold(op, path string, try func() (target, error)) error {
+	var before target
+	settled := 0
+	for range tries {
+		at, err := try()
+		if at == before {
+			settled++
+		} else {
+			before, settled = at, 0
+		}
+		var swap *swappedError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &swap) && settled < same:
+			continue
+		case settled == 0 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)):
+			continue
+		default:
+			return answer(op, path, err)
+		}
+	}
+	return &fs.PathError{Op: op, Path: path, Err: ErrChanged}
+}
+
+// A swappedError is what a directory reports when a name is not what it was judged as.
+type swappedError struct{ cause error }
+
+func (e *swappedError) Error() string { return e.cause.Error() }
+
+func (e *swappedError) Unwrap() error { return e.cause }
+
+// answer gives errors of the system the path that was asked for. Those of the policy
+// stay as they are.
+func answer(op, path string, err error) error {
+	var outside *OutsideError
+	var escape *EscapeError
+	var denied *DeniedError
+	if errors.As(err, &outside) || errors.As(err, &escape) || errors.As(err, &denied) {
+		return err
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	var swap *swappedError
+	if errors.As(err, &swap) {
+		err = swap.cause
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		err = errno
+	} else if errors.Is(err, resolve.ErrLoop) {
+		err = resolve.ErrLoop
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}
