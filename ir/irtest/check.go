@@ -24,11 +24,14 @@ func scale() float64 {
 	return 0.1
 }
 
+// Times scales a count of rounds for tests that do not draw their cases.
+func Times(n int) int { return max(int(float64(n)*scale()), 10) }
+
 // Check runs a property n times, scaled, and prints how often and from which seed.
 // per is how many cases one run of the property covers.
 func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	t.Helper()
-	n = max(int(float64(n)*scale()), 10)
+	n = Times(n)
 	seed := uint64(time.Now().UnixNano())
 	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() != "0" {
 		seed, _ = strconv.ParseUint(f.Value.String(), 10, 64)
