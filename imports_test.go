@@ -27,7 +27,7 @@ var rooms = [][]string{
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
 	{"backends"},
 	{"compiler"},
-	{"approvals", "state", "compiler/source", "compiler/resolve", "compiler/merge"},
+	{"approvals", "state", "terminal", "compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "ir/irtest"},
 	{"ir"},
