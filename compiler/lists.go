@@ -172,7 +172,7 @@ func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 	}
 	f := s.report(diag.UnknownAccept, v, `found "`+text+`"`)
 	if f.Hint = DidYouMean(text, names); f.Hint == "" {
-		f.Hint = "accessc explain --ledger lists the cells of a tool and their names"
+		f.Hint = "accessc explain --why lists the cells of a tool and their names"
 	}
 	return nil, false
 }

@@ -126,13 +126,14 @@ func ChangesText(cs []Change, s Style) string {
 		b.WriteString("\n" + s.paint(bold, clean(c.Name)) + "    " + c.summary() + "\n")
 		var rows [][]string
 		for _, d := range c.Differences {
-			rows = append(rows, []string{"  " + mark(d), clean(d.What), clean(region(d)), clean(d.Example), clean(because(d))})
+			rows = append(rows, []string{mark(d), d.What, region(d), d.Example, because(d)})
 		}
-		for i, row := range table(rows) {
-			if c.Differences[i].Wider {
-				row = strings.Replace(row, "+", s.paint(yellow, "+"), 1)
+		wrapped, _ := s.fit(rows, 2)
+		for _, row := range table(wrapped) {
+			if strings.HasPrefix(row, "+") {
+				row = s.paint(yellow, "+") + row[1:]
 			}
-			b.WriteString(row + "\n")
+			b.WriteString("  " + row + "\n")
 		}
 	}
 	return b.String()

@@ -12,7 +12,9 @@ func (p *Policy) idle() []line {
 	found, skipped := compare.Idles(p.Tool)
 	var out []line
 	for _, f := range found {
-		out = append(out, line{body: idleBody(f), origin: f.Rule.Source().String(), note: idleWhy(f)})
+		l := line{origin: f.Rule.Source().String(), note: idleWhy(f)}
+		l.at, l.body = idleBody(f)
+		out = append(out, l)
 	}
 	for _, r := range skipped {
 		out = append(out, line{body: "not searched: too many " + r.String() + " rules"})
@@ -23,25 +25,25 @@ func (p *Policy) idle() []line {
 	return out
 }
 
-// idleBody is what the rule says.
-func idleBody(f compare.Idle) string {
+// idleBody is what the rule says, as a place or in words.
+func idleBody(f compare.Idle) (*placed, string) {
 	switch r := f.Rule.(type) {
 	case *ir.FSRule:
 		if f.Why == compare.Linked {
-			return placed(r.Written, r.Caps)
+			return at(r.Written, r.Caps), ""
 		}
-		return placed(r.Subject(), r.Caps)
+		return at(r.Subject(), r.Caps), ""
 	case *ir.NetRule:
-		return verb(r.Allow) + " " + r.Subject()
+		return nil, verb(r.Allow) + " " + r.Subject()
 	case *ir.EnvRule:
-		return envText(r)
+		return nil, envText(r)
 	case *ir.CommandRule:
 		if f.Pattern >= 0 {
-			return r.Program + " " + patternText(r.Args[f.Pattern])
+			return nil, r.Program + " " + patternText(r.Args[f.Pattern])
 		}
-		return r.Program + argsText(r)
+		return nil, r.Program + argsText(r)
 	default:
-		return f.ID()
+		return nil, f.ID()
 	}
 }
 

@@ -8,15 +8,114 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// LedgerText renders the ledger of a tool as a matrix: a line per group of cells
-// that every platform holds alike, a column per platform, reasons below.
+// LedgerText renders the ledger of a tool as a matrix: a line per resource, a column
+// per platform, and the names under which what is not held may be accepted.
 func (p *Policy) LedgerText(s Style) string {
-	reasons := &reasons{}
-	head := []string{"cell", "rules"}
+	rows := [][]string{ledgerHead("resource", s)}
+	for _, m := range p.matrix(s) {
+		row := []string{m.resource.String()}
+		for _, c := range m.cells {
+			row = append(row, c.String())
+		}
+		rows = append(rows, append(row, strings.Join(m.accept, " ")))
+	}
+	rows[0] = append(rows[0], "accept")
+	return s.block(rows)
+}
+
+func ledgerHead(first string, s Style) []string {
+	head := []string{first}
 	for _, pl := range ir.Platforms {
 		head = append(head, systemName(pl))
 	}
-	rows := [][]string{head}
+	return head
+}
+
+// resourceRow is how every platform holds one resource.
+type resourceRow struct {
+	resource ir.Resource
+	cells    []tally
+	accept   []string
+}
+
+// tally counts cells by how they are held.
+type tally map[ir.Enforcement]int
+
+// weakest is what needs most attention.
+func (t tally) weakest() ir.Enforcement {
+	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered, ir.Stricter} {
+		if t[e] > 0 {
+			return e
+		}
+	}
+	return ir.Exact
+}
+
+// String counts what is held by less than the system itself.
+func (t tally) String() string {
+	var parts []string
+	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered} {
+		if n := t[e]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+e.String())
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case t[ir.Stricter] > 0:
+		return ir.Exact.String() + " or stricter"
+	default:
+		return ir.Exact.String()
+	}
+}
+
+func count(l ir.Ledger) tally {
+	t := tally{}
+	for _, row := range l {
+		t[row.Is] += len(row.Rules) * len(row.Aspects)
+	}
+	return t
+}
+
+// matrix sums the ledger up by resource and platform.
+func (p *Policy) matrix(s Style) []resourceRow {
+	var out []resourceRow
+	for _, r := range ir.Resources {
+		m := resourceRow{resource: r}
+		stated := false
+		for _, pl := range ir.Platforms {
+			here := slices.DeleteFunc(p.Ledger.On(pl, s.level(pl)), func(row ir.Row) bool { return row.Resource != r })
+			stated = stated || len(here) > 0
+			m.cells = append(m.cells, count(here))
+			for _, row := range here {
+				if row.Accept != "" && !slices.Contains(m.accept, row.Accept) {
+					m.accept = append(m.accept, row.Accept)
+				}
+			}
+		}
+		if stated {
+			slices.Sort(m.accept)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// CellsText renders every cell of the ledger, with the reasons below: a line per group
+// of cells that every platform holds alike.
+func (p *Policy) CellsText(s Style) string {
+	rows, why := p.cellRows(s)
+	head := ledgerHead("cell", s)
+	out := s.block(append([][]string{slices.Insert(head, 1, "rules")}, rows...))
+	for i, r := range why {
+		out += s.reason(i+1, r)
+	}
+	return out
+}
+
+// cellRows are the lines of CellsText and the reasons that they number.
+func (p *Policy) cellRows(s Style) (rows [][]string, why []string) {
+	reasons := &reasons{}
 	for _, c := range p.cells() {
 		row := []string{c.name, strings.Join(c.rules, " ")}
 		for _, pl := range ir.Platforms {
@@ -24,17 +123,7 @@ func (p *Policy) LedgerText(s Style) string {
 		}
 		rows = append(rows, row)
 	}
-	var b strings.Builder
-	for i, l := range table(join(rows)) {
-		if i == 0 {
-			l = s.paint(bold, l)
-		}
-		b.WriteString("  " + clean(l) + "\n")
-	}
-	for i, r := range reasons.list {
-		b.WriteString("  " + s.paint(dim, pad("["+strconv.Itoa(i+1)+"]", 5)) + clean(r) + "\n")
-	}
-	return b.String()
+	return join(rows), reasons.list
 }
 
 // cell is one aspect of some rules.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -20,6 +21,27 @@ type Policy struct {
 // line is one row of the view: what it is about, the policy, and where it is from.
 type line struct {
 	head, body, origin, note string
+	// at is set where a line is about a place in the file system: its path below what
+	// the lines above say, drawn with branches, and what is granted there.
+	at *placed
+	// grants are the words by which a page finds the line.
+	grants []string
+}
+
+// placed is a path and what is granted there.
+type placed struct {
+	branches, path string
+	caps           ir.CapSet
+}
+
+func at(path string, caps ir.CapSet) *placed { return &placed{path: path, caps: caps} }
+
+// text puts a path and what is granted there side by side.
+func (l line) text() string {
+	if l.at == nil {
+		return l.body
+	}
+	return pad(l.at.branches+l.at.path, 26) + "  " + l.at.caps.String()
 }
 
 // Text renders the policy: a header, one block per resource, and how each system
@@ -36,16 +58,14 @@ func (p *Policy) Text(s Style) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "    risk %s\n", ir.RiskOf(t))
-	var lines []line
-	lines = append(lines, p.files()...)
-	lines = append(lines, p.network()...)
-	lines = append(lines, p.environment()...)
-	lines = append(lines, p.commands()...)
-	lines = append(lines, p.rest()...)
-	lines = append(lines, p.idle()...)
-	b.WriteString(layout(lines, s))
+	b.WriteString(layout(p.lines(), s))
 	b.WriteString("  " + pad("holds", 10) + p.holds(s) + "\n")
 	return b.String()
+}
+
+// lines are the rows of all resources. The first of each has a head.
+func (p *Policy) lines() []line {
+	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.rest(), p.idle())
 }
 
 func commandText(c *ir.Command) string {
@@ -60,19 +80,58 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
+// margin is where the second column of a policy starts.
+const margin = 12
+
+// layout renders lines as a table. A note that does not fit stands below its line.
 func layout(lines []line, s Style) string {
-	rows := make([][]string, 0, len(lines))
-	for _, l := range lines {
-		rows = append(rows, []string{"  " + pad(l.head, 8), clean(l.body), clean(l.origin), clean(l.note)})
+	var rows [][]string
+	for _, l := range split(lines, s) {
+		rows = append(rows, []string{"  " + pad(l.head, 8), clean(l.text()), clean(l.origin), clean(l.note)})
 	}
 	var b strings.Builder
 	for i, row := range table(rows) {
-		if lines[i].note != "" {
-			row = strings.TrimSuffix(row, clean(lines[i].note)) + s.paint(yellow, clean(lines[i].note))
+		note := rows[i][3]
+		switch {
+		case note == "":
+		case s.Width == 0 || utf8.RuneCountInString(row) <= s.Width:
+			row = strings.TrimSuffix(row, note) + s.paint(yellow, note)
+		default:
+			row = strings.TrimRight(strings.TrimSuffix(row, note), " ")
+			for _, part := range wrap(note, max(s.Width-margin-2, minColumn)) {
+				row += "\n" + strings.Repeat(" ", margin+2) + s.paint(yellow, part)
+			}
 		}
 		b.WriteString(row + "\n")
 	}
 	return b.String()
+}
+
+// split breaks lists of names that do not fit beside their origin.
+func split(lines []line, s Style) []line {
+	if s.Width == 0 {
+		return lines
+	}
+	origins := 0
+	for _, l := range lines {
+		origins = max(origins, utf8.RuneCountInString(l.origin))
+	}
+	var out []line
+	for _, l := range lines {
+		parts := []string{l.body}
+		if l.at == nil {
+			parts = wrap(l.body, max(s.Width-margin-2-origins, 2*minColumn))
+		}
+		for i, part := range parts {
+			more := l
+			if i > 0 {
+				more = line{}
+			}
+			more.body = part
+			out = append(out, more)
+		}
+	}
+	return out
 }
 
 // files lists the regions of the workspace as a tree, then what lies elsewhere.
@@ -84,9 +143,7 @@ func (p *Policy) files() []line {
 	for _, root := range p.View.Roots() {
 		if root.Kind == ir.External {
 			r := p.View.Regions(root)
-			out = append(out, line{
-				body: placed(root.Name+" →", r.Caps), origin: originOf(r), note: "external",
-			})
+			out = append(out, line{at: at(root.Name+" →", r.Caps), origin: originOf(r), note: "external"})
 		}
 	}
 	if len(out) == 0 {
@@ -101,9 +158,7 @@ func (p *Policy) files() []line {
 func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	var kids []*ir.Region
 	named(r, &kids)
-	*out = append(*out, line{
-		body: placed(indent+branch+r.At.Short(), r.Caps), origin: originOf(r), note: p.note(r),
-	})
+	*out = append(*out, line{at: &placed{indent + branch, r.At.Short(), r.Caps}, origin: originOf(r), note: p.note(r)})
 	switch branch {
 	case "├─ ":
 		indent += "│  "
@@ -133,9 +188,6 @@ func named(r *ir.Region, out *[]*ir.Region) {
 	}
 }
 
-// placed puts a path and what is granted there side by side.
-func placed(path string, caps ir.CapSet) string { return pad(path, 26) + "  " + caps.String() }
-
 func originOf(r *ir.Region) string {
 	if r.Governing.Rule == nil {
 		return "no rule"
@@ -153,10 +205,35 @@ func (p *Policy) note(r *ir.Region) string {
 	return ""
 }
 
+// exposed lists the sensitive patterns that some grant reaches, and the grants.
+func (p *Policy) exposed() []line {
+	var out []line
+	for _, e := range ir.Exposures(p.View) {
+		var names []string
+		for _, r := range e.By[:min(len(e.By), maxPlaces)] {
+			names = append(names, r.At.Short())
+		}
+		if len(e.By) > maxPlaces {
+			names = append(names, "…")
+		}
+		by := "below " + strings.Join(names, ", ")
+		origin := e.By[0].Governing.Rule.Origin.String()
+		if n := len(out); n > 0 && out[n-1].note == by && out[n-1].origin == origin {
+			out[n-1].body += " " + e.Pattern
+			continue
+		}
+		out = append(out, line{body: e.Pattern, origin: origin, note: by})
+	}
+	if len(out) > 0 {
+		out[0].head = "exposes"
+	}
+	return out
+}
+
 func (p *Policy) privateLines() []line {
 	var out []line
 	for _, r := range ir.ImpliedRules(p.Tool) {
-		out = append(out, line{body: placed(r.At.String(), r.Caps), origin: r.Origin.String()})
+		out = append(out, line{at: at(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
@@ -178,10 +255,18 @@ func (p *Policy) network() []line {
 	var out []line
 	for i := range p.Tool.Net {
 		r := &p.Tool.Net[i]
-		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String()})
+		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), grants: word(r.Allow, "network")})
 	}
 	out[0].head = "network"
 	return out
+}
+
+// word is what a line grants, if it does.
+func word(granted bool, what string) []string {
+	if !granted {
+		return nil
+	}
+	return []string{what}
 }
 
 // verb is of one width.
@@ -210,7 +295,7 @@ func (p *Policy) environment() []line {
 			out[n-1].body += " " + name
 			continue
 		}
-		out = append(out, line{body: name, origin: r.Origin.String()})
+		out = append(out, line{body: name, origin: r.Origin.String(), grants: word(r.Read, "env")})
 	}
 	if len(out) == 0 {
 		out = append(out, line{body: "nothing", origin: "declared, no rule"})
@@ -222,12 +307,12 @@ func (p *Policy) environment() []line {
 func (p *Policy) commands() []line {
 	set := p.Tool.Commands
 	if set == nil {
-		return []line{{head: "commands", body: "any", origin: "default"}}
+		return []line{{head: "commands", body: "any", origin: "default", grants: word(true, "run")}}
 	}
 	out := []line{}
 	for i := range set.Rules {
 		r := &set.Rules[i]
-		out = append(out, line{body: r.Program + argsText(r), origin: r.Origin.String()})
+		out = append(out, line{body: r.Program + argsText(r), origin: r.Origin.String(), grants: word(r.AnyArgs || len(r.Args) > 0, "run")})
 	}
 	if len(out) == 0 {
 		out = append(out, line{body: "none", origin: set.Origin.String()})
@@ -323,11 +408,20 @@ func size(n uint64) string {
 // holds sums the ledger up: per platform the weakest that happens, and how often.
 func (p *Policy) holds(s Style) string {
 	var parts []string
+	wide := margin
 	for _, pl := range ir.Platforms {
-		parts = append(parts, s.paint(bold, systemName(pl))+" "+sum(p.Ledger.On(pl, s.level(pl)), s))
+		t := count(p.Ledger.On(pl, s.level(pl)))
+		wide += utf8.RuneCountInString(systemName(pl)+" "+t.String()) + len(holdsGap)
+		parts = append(parts, s.paint(bold, systemName(pl))+" "+s.paint(heldColor(t.weakest()), t.String()))
 	}
-	return strings.Join(append(parts, s.paint(dim, "explain --ledger")), "    ")
+	gap := holdsGap
+	if wide += len(seeLedger); s.Width > 0 && wide > s.Width {
+		gap = "\n" + strings.Repeat(" ", margin)
+	}
+	return strings.Join(append(parts, s.paint(dim, seeLedger)), gap)
 }
+
+const holdsGap, seeLedger = "    ", "explain --ledger"
 
 // systemName is how people call a platform.
 func systemName(p ir.Platform) string {
@@ -335,25 +429,4 @@ func systemName(p ir.Platform) string {
 		return "macOS"
 	}
 	return p.String()
-}
-
-// sum counts the cells that are held by less than the system itself.
-func sum(l ir.Ledger, s Style) string {
-	counts := map[ir.Enforcement]int{}
-	for _, row := range l {
-		counts[row.Is] += len(row.Rules) * len(row.Aspects)
-	}
-	var parts []string
-	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered} {
-		if n := counts[e]; n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+s.held(e))
-		}
-	}
-	if len(parts) == 0 {
-		if counts[ir.Stricter] > 0 {
-			return s.held(ir.Exact) + " or stricter"
-		}
-		return s.held(ir.Exact)
-	}
-	return strings.Join(parts, ", ")
 }

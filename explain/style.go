@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,6 +12,8 @@ import (
 // Style is how text is laid out.
 type Style struct {
 	Color bool
+	// Width is how many columns the terminal has, 0 where there is none to fit.
+	Width int
 	// ABI is the Landlock ABI version that Linux columns are about.
 	ABI int
 }
@@ -47,16 +50,18 @@ func (s Style) level(p ir.Platform) int {
 }
 
 // held colours an enforcement by how much it needs attention.
-func (s Style) held(e ir.Enforcement) string {
+func (s Style) held(e ir.Enforcement) string { return s.paint(heldColor(e), e.String()) }
+
+func heldColor(e ir.Enforcement) string {
 	switch e {
 	case ir.Exact, ir.Brokered:
-		return s.paint(green, e.String())
+		return green
 	case ir.Stricter:
-		return s.paint(cyan, e.String())
+		return cyan
 	case ir.Coarser, ir.Cooperative, ir.Unenforced, ir.Unstated:
-		return s.paint(yellow, e.String())
+		return yellow
 	default:
-		return e.String()
+		return yellow
 	}
 }
 
@@ -65,8 +70,113 @@ func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
 }
 
-// table lays out rows in columns two blanks apart. The last column is not padded.
-func table(rows [][]string) []string {
+// block lays out rows below a head, indented, wrapped to the width.
+func (s Style) block(rows [][]string) string {
+	var b strings.Builder
+	wrapped, first := s.fit(rows, 2)
+	for i, l := range table(wrapped) {
+		if i < first {
+			l = s.paint(bold, l)
+		}
+		b.WriteString(strings.TrimRight("  "+l, " ") + "\n")
+	}
+	return b.String()
+}
+
+// minColumn is how narrow a column gets at most.
+const minColumn = 12
+
+// fit wraps the words of the widest columns until rows of a table are as wide as the
+// terminal at most. A row becomes several; head is how many the first one became. Words
+// are never cut, since people copy them.
+func (s Style) fit(rows [][]string, indent int) (out [][]string, head int) {
+	widths := s.narrow(rows, indent)
+	for i, row := range rows {
+		lines := 1
+		cells := make([][]string, len(row))
+		for j, cell := range row {
+			cells[j] = wrap(clean(cell), widths[j])
+			lines = max(lines, len(cells[j]))
+		}
+		for n := range lines {
+			part := make([]string, len(row))
+			for j := range row {
+				if n < len(cells[j]) {
+					part[j] = cells[j][n]
+				}
+			}
+			out = append(out, part)
+		}
+		if i == 0 {
+			head = lines
+		}
+	}
+	return out, head
+}
+
+// narrow are the widths that columns of a table may have.
+func (s Style) narrow(rows [][]string, indent int) []int {
+	widths, least := columns(rows), make([]int, len(columns(rows)))
+	for _, row := range rows {
+		for i, cell := range row {
+			for _, word := range strings.Fields(cell) {
+				least[i] = max(least[i], utf8.RuneCountInString(word))
+			}
+		}
+	}
+	for s.Width > 0 {
+		over, widest := indent-2-s.Width, -1
+		for i, w := range widths {
+			over += w + 2
+			if w > max(least[i], minColumn) && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if over <= 0 || widest < 0 {
+			break
+		}
+		widths[widest] = max(least[widest], minColumn, widths[widest]-over)
+	}
+	return widths
+}
+
+// wrap breaks text between words.
+func wrap(text string, width int) []string {
+	if utf8.RuneCountInString(text) <= width {
+		return []string{text}
+	}
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			out = append(out, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(out, line)
+}
+
+// reason is one numbered reason.
+func (s Style) reason(n int, text string) string {
+	var b strings.Builder
+	width := 1 << 20
+	if s.Width > 0 {
+		width = max(s.Width-7, minColumn)
+	}
+	label := "[" + strconv.Itoa(n) + "]"
+	for _, l := range wrap(clean(text), width) {
+		b.WriteString("  " + s.paint(dim, pad(label, 5)) + l + "\n")
+		label = ""
+	}
+	return b.String()
+}
+
+// columns are the widths of a table.
+func columns(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -76,6 +186,12 @@ func table(rows [][]string) []string {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	return widths
+}
+
+// table lays out rows in columns two blanks apart. The last column is not padded.
+func table(rows [][]string) []string {
+	widths := columns(rows)
 	out := make([]string, 0, len(rows))
 	for _, row := range rows {
 		var b strings.Builder

@@ -14,18 +14,20 @@ func WhoText(all []Who, s Style) string {
 	for _, allowed := range []bool{true, false} {
 		for _, w := range all {
 			if w.Answer.Verdict.Allowed() == allowed {
-				rows = append(rows, []string{plainWord(w.Answer.Verdict), clean(w.Tool), clean(w.Answer.because())})
+				rows = append(rows, []string{plainWord(w.Answer.Verdict), w.Tool, w.Answer.because()})
 			}
 		}
 	}
 	var b strings.Builder
-	for _, row := range table(rows) {
-		color := red
-		if strings.HasPrefix(row, "yes") {
-			color = green
+	wrapped, _ := s.fit(rows, 0)
+	for _, row := range table(wrapped) {
+		switch {
+		case strings.HasPrefix(row, "yes"):
+			row = s.paint(green, "yes") + row[3:]
+		case strings.HasPrefix(row, "no"):
+			row = s.paint(red, "no") + row[2:]
 		}
-		word, rest, _ := strings.Cut(row, " ")
-		b.WriteString(s.paint(color, word) + " " + rest + "\n")
+		b.WriteString(row + "\n")
 	}
 	return b.String()
 }

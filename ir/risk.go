@@ -65,19 +65,42 @@ func (t *Tool) sensitive(at Location) bool {
 // external rules only, which name their targets elsewhere.
 func Exposed(t *Tool) []string {
 	var out []string
-	for _, p := range t.Sensitive {
-		if slices.ContainsFunc(t.FS, func(r FSRule) bool { return r.exposes(p) }) {
-			out = append(out, p.Pattern)
+	for _, e := range Exposures(NewView(t, Linux, Facts{})) {
+		out = append(out, e.Pattern)
+	}
+	return out
+}
+
+// Exposure is a sensitive pattern and the regions that grant something on paths that
+// it covers. Their governing rules are never nil.
+type Exposure struct {
+	Pattern string
+	By      []*Region
+}
+
+// Exposures lists the sensitive patterns that are reached in the workspace.
+func Exposures(v *View) []Exposure {
+	root := v.Regions(Root{Kind: Workspace})
+	if root == nil {
+		return nil
+	}
+	var out []Exposure
+	for _, p := range v.Tool.Sensitive {
+		e := Exposure{Pattern: p.Pattern}
+		root.Walk(func(r *Region) {
+			if (r.Named || r.At.Path == "") && r.Governing.Rule != nil && r.exposes(p) {
+				e.By = append(e.By, r)
+			}
+		})
+		if e.By != nil {
+			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// exposes reports whether a rule grants something on a path that p covers: its own
+// exposes reports whether a region grants something on a path that p covers: its own
 // path, or one below it for a pattern that matches in any directory.
-func (r *FSRule) exposes(p SensitivePattern) bool {
-	if r.Caps == 0 || r.At.Root.Kind != Workspace {
-		return false
-	}
-	return p.Covers(r.At.Path) || strings.HasPrefix(p.Pattern, "**/")
+func (r *Region) exposes(p SensitivePattern) bool {
+	return r.Caps != 0 && !r.Link && (p.Covers(r.At.Path) || strings.HasPrefix(p.Pattern, "**/"))
 }

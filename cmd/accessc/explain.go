@@ -2,7 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
@@ -17,7 +21,8 @@ import (
 
 // explainCmd is "accessc explain".
 type explainCmd struct {
-	Ledger bool     `help:"Also print how each system holds each cell, and why."`
+	Ledger bool     `help:"Also print how each system holds each resource."`
+	Why    bool     `help:"Also print how each system holds each cell of the ledger, and why."`
 	Base   bool     `help:"Also list what the base grants outside of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
@@ -168,8 +173,11 @@ func (c *explainCmd) print(g *globals, p *explain.Policy, gap bool) {
 	if c.Base {
 		fmt.Fprint(g.stdout, "\n"+explain.BaseText(p.Tool.Base, s))
 	}
-	if c.Ledger {
+	if c.Ledger || c.Why {
 		fmt.Fprint(g.stdout, "\n"+p.LedgerText(s))
+	}
+	if c.Why {
+		fmt.Fprint(g.stdout, "\n"+p.CellsText(s))
 	}
 }
 
@@ -194,6 +202,20 @@ func (g *globals) style(w any) explain.Style {
 	s := explain.Style{ABI: min(abi, landlock.MaxABI)}
 	if out, ok := w.(interface{ Write([]byte) (int, error) }); ok {
 		s.Color = g.colors(out)
+		s.Width = width(out)
 	}
 	return s
+}
+
+// width is how many columns the terminal behind w has, 0 if it is none.
+func width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
 }
