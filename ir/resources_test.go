@@ -287,6 +287,14 @@ func TestSensitive(t *testing.T) {
 func TestRisk(t *testing.T) {
 	net := policy(t, ". r")
 	net.Net = []ir.NetRule{{Host: host("a.com"), Allow: true}}
+	denied := policy(t, ". r")
+	denied.Net = []ir.NetRule{{Host: host("a.com"), Allow: true}, {Host: host("a.com")}}
+	oneScheme := policy(t, ". r")
+	oneScheme.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAny}, Allow: true}, {Host: ir.Host{Kind: ir.HostAny}, Scheme: "https"}}
+	withheld := policy(t, ". r")
+	withheld.Env = []ir.EnvRule{{Name: "LD_PRELOAD", Read: true}, {Name: "LD_PRELOAD"}}
+	idle := policy(t, ". rx")
+	idle.Commands = &ir.CommandSet{}
 	loader := policy(t, ". r")
 	loader.Env = []ir.EnvRule{{Name: "LD_PRELOAD", Read: true}}
 	tests := map[string]struct {
@@ -296,7 +304,11 @@ func TestRisk(t *testing.T) {
 		"reads": {policy(t, ". r"), ir.RiskLow}, "writes": {policy(t, ". r\nout rcud"), ir.RiskMedium},
 		"executes": {policy(t, ". rx"), ir.RiskMedium}, "a secret": {policy(t, "cfg/.env r"), ir.RiskMedium},
 		"reads outside": {policy(t, "ext:fork r"), ir.RiskMedium}, "writes outside": {policy(t, "ext:fork ru"), ir.RiskHigh},
-		"network": {net, ir.RiskHigh}, "loader variable": {loader, ir.RiskHigh}, "nothing": {policy(t, ""), ir.RiskLow},
+		"network": {net, ir.RiskHigh}, "loader variable": {loader, ir.RiskHigh},
+		"overridden network": {denied, ir.RiskLow}, "network but for one scheme": {oneScheme, ir.RiskHigh},
+		"overridden variable": {withheld, ir.RiskLow}, "overridden write": {policy(t, ". r\nout rcud\nout r"), ir.RiskLow},
+		"overridden write outside": {policy(t, "ext:fork ru\next:fork r"), ir.RiskMedium}, "starts nothing": {idle, ir.RiskLow},
+		"nothing": {policy(t, ""), ir.RiskLow},
 	}
 	for name, tt := range tests {
 		if got := ir.RiskOf(tt.tool); got != tt.want {

@@ -8,13 +8,17 @@ import (
 // Risk is a coarse class of what a tool may do, for sorting a review.
 type Risk uint8
 
-// The risks. A tool has the highest class that any of its grants is in:
+// The risks. A tool has the highest class that anything it is granted in effect is in: a
+// rule that another one overrides counts for nothing.
 //
 //   - high: it reaches the network, writes outside of the workspace, or gets a
 //     variable that decides how programs load code;
 //   - medium: it writes or executes in the workspace, reads outside of it, or is
 //     granted something that is sensitive by name;
 //   - low: it reads the workspace, or less.
+//
+// The base, the private home and the temporary directory are every tool's and count for
+// nothing.
 const (
 	RiskLow Risk = iota + 1
 	RiskMedium
@@ -35,23 +39,71 @@ func (r Risk) String() string {
 	}
 }
 
-// RiskOf returns the risk of a tool, from what it is granted.
+// RiskOf returns the risk of a tool, from what it is granted in effect.
 func RiskOf(t *Tool) Risk {
-	risk := RiskLow
-	for i := range t.FS {
-		r := &t.FS[i]
-		switch {
-		case r.External && r.Caps&Write != 0:
-			return RiskHigh
-		case r.External && r.Caps != 0, r.Caps&(Write|Caps(Execute)) != 0, r.Caps != 0 && t.sensitive(r.At):
-			risk = RiskMedium
-		}
-	}
-	if slices.ContainsFunc(t.Net, func(r NetRule) bool { return r.Allow }) ||
-		slices.ContainsFunc(t.Env, func(r EnvRule) bool { return r.Read && !r.Prefix && LoaderVariable(r.Name) }) {
+	v := NewView(t, Linux, Facts{})
+	if v.reachesNetwork() || v.getsLoader() {
 		return RiskHigh
 	}
+	risk := RiskLow
+	for _, root := range v.Roots() {
+		if root.Kind != Workspace && root.Kind != External {
+			continue
+		}
+		v.Regions(root).Walk(func(r *Region) { risk = max(risk, v.riskAt(r)) })
+	}
 	return risk
+}
+
+// riskAt is the risk of one region.
+func (v *View) riskAt(r *Region) Risk {
+	caps := r.Caps
+	if v.Tool.Commands != nil && len(v.Tool.Commands.Rules) == 0 {
+		caps = caps.Without(Execute)
+	}
+	switch {
+	case r.At.Root.Kind == External && caps&Write != 0:
+		return RiskHigh
+	case r.At.Root.Kind == External && caps != 0, caps&(Write|Caps(Execute)) != 0, caps != 0 && v.Tool.sensitive(r.At):
+		return RiskMedium
+	default:
+		return RiskLow
+	}
+}
+
+// reachesNetwork reports whether some rule allows a target that no other one takes back.
+func (v *View) reachesNetwork() bool {
+	return slices.ContainsFunc(v.Tool.Net, func(r NetRule) bool {
+		if !r.Allow {
+			return false
+		}
+		schemes := []string{r.Scheme}
+		if r.Scheme == "" {
+			schemes = []string{"https", "http", "wss", "ws", "ftp"}
+		}
+		host := r.Host
+		switch host.Kind {
+		case HostSuffix:
+			host = Host{Kind: HostName, Name: "risk." + host.Name}
+		case HostAny:
+			host = Host{Kind: HostName, Name: "risk.invalid"}
+		case HostName, HostAddr:
+		}
+		return slices.ContainsFunc(schemes, func(scheme string) bool {
+			to := Endpoint{Scheme: scheme, Host: host, Port: r.Port, Path: r.Path}
+			if to.Port == 0 {
+				to.Port = DefaultPort(scheme)
+			}
+			return v.Decide(Connect{To: to}).Allowed()
+		})
+	})
+}
+
+// getsLoader reports whether a variable that decides how programs load code is forwarded.
+func (v *View) getsLoader() bool {
+	return slices.ContainsFunc(v.Tool.Env, func(r EnvRule) bool {
+		return r.Read && !r.Prefix && LoaderVariable(r.Name) && v.Decide(Forward{Name: r.Name}).Allowed()
+	})
 }
 
 // sensitive reports whether a place is sensitive by name.
