@@ -11,22 +11,27 @@ import (
 type held map[ir.Resource]map[ir.Aspect]ir.Enforcement
 
 // enforcement compares how the platform holds the two policies, per resource and
-// aspect by the weakest cell: what is held less is permitted more.
+// aspect by the weakest cell: what is held less is permitted more. A restriction that only
+// one of the two has at all permits more where it is missing, however it is held.
 func (c *comparison) enforcement(old, new ir.Ledger) []Difference {
 	a, b := weakest(old, c.platform), weakest(new, c.platform)
 	var out []Difference
 	for r := ir.FS; r <= ir.Process; r++ {
+		if r == ir.Commands && (c.old.Tool.Commands == nil || c.new.Tool.Commands == nil) {
+			continue
+		}
 		aspects := ir.Aspects(r)
 		if r == ir.Limits {
 			aspects = limitAspects(a[r], b[r])
 		}
 		for _, aspect := range aspects {
 			was, is := a[r][aspect], b[r][aspect]
-			if unheld(was) == unheld(is) {
+			missing := r == ir.Limits && (was == ir.Unstated || is == ir.Unstated)
+			if unheld(was) == unheld(is) || missing {
 				continue
 			}
 			out = append(out, Difference{
-				Resource: r, Wider: unheld(is) > unheld(was), What: string(aspect) + " is " + word(is) + ", was " + word(was),
+				Kind: Enforcement, Resource: r, Wider: unheld(is) > unheld(was), What: string(aspect) + " is " + word(is) + ", was " + word(was),
 				Where: c.platform.String(),
 			})
 		}
