@@ -20,7 +20,7 @@ func program(names ...string) *ir.Program {
 	for _, n := range names {
 		t := ir.NewTool(n)
 		if source, ok := strings.CutPrefix(n, "mcp-"); ok {
-			t = &ir.Tool{Name: n, Source: ir.Source{Kind: ir.SourceMCP, Detail: source}}
+			t = &ir.Tool{Name: n, Source: ir.Source{Kind: ir.SourceMCP, Detail: source}, Base: ir.BaseNone, Home: ir.HomeReal}
 		}
 		p.Tools = append(p.Tools, t)
 	}

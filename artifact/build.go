@@ -50,7 +50,11 @@ func Build(req Request) (*Tree, diag.List, error) {
 func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
 	e := Entry{Name: t.Name, Source: t.Source.String(), Confined: t.Source.Kind == ir.SourceLocal}
 	if !e.Confined {
-		return e, nil, nil
+		var err error
+		if e.Constraints = irjson.Constraints(t.Constraints); e.Constraints != nil {
+			e.Hash, err = policyHash(t)
+		}
+		return e, nil, err
 	}
 	target := backends.Target{Form: req.Form}
 	if req.Facts != nil {
@@ -66,10 +70,15 @@ func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
 		e.Artifacts[name] = Hash(data)
 	}
 	doc := irjson.Tool(t)
-	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-	e.Policy, e.Hash, e.Risk, e.Ledger = &doc, Hash(bare), ir.RiskOf(t).String(), rows(out.Ledger)
-	e.Sensitive = ir.Exposed(t)
+	e.Hash, err = policyHash(t)
+	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, ir.RiskOf(t).String(), rows(out.Ledger), ir.Exposed(t)
 	return e, findings, err
+}
+
+// policyHash is the hash of what a tool may do, whoever says so.
+func policyHash(t *ir.Tool) (string, error) {
+	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
+	return Hash(bare), err
 }
 
 // Compiled is one tool's artifacts by file name, and its ledger on every system.

@@ -33,7 +33,7 @@ type Manifest struct {
 }
 
 // Entry is one tool in the manifest. A tool that accessc does not start has a
-// source and nothing else.
+// source, its constraints and nothing else.
 type Entry struct {
 	Name      string            `json:"name"`
 	Source    string            `json:"source"`
@@ -44,7 +44,10 @@ type Entry struct {
 	// Sensitive are the patterns that some grant reaches.
 	Sensitive []string        `json:"sensitive,omitempty"`
 	Policy    *irjson.ToolDoc `json:"policy,omitempty"`
-	Ledger    []Row           `json:"ledger,omitempty"`
+	// Constraints are those of a tool that is not confined; a confined one has them in
+	// its policy.
+	Constraints *irjson.ConstraintsDoc `json:"constraints,omitempty"`
+	Ledger      []Row                  `json:"ledger,omitempty"`
 }
 
 // Row is a row of the enforcement ledger.

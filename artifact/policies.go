@@ -1,42 +1,45 @@
 package artifact
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
+	"github.com/accessc/accessc/ir/irjson"
 )
 
 // Policies returns what a manifest says of every tool, for comparison.
 func (m *Manifest) Policies() ([]compare.Policy, error) {
 	var out []compare.Policy
-	for _, e := range m.Tools {
-		p := compare.Policy{Tool: &ir.Tool{Name: e.Name, Source: foreign(e.Source)}}
-		if e.Confined {
-			if e.Policy == nil {
-				return nil, fmt.Errorf("%w: %s has no policy", ErrManifest, e.Name)
-			}
-			tool, err := e.Policy.Tool()
-			if err != nil {
-				return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
-			}
-			p.Tool = tool
-			if p.Ledger, err = ledger(e.Ledger); err != nil {
-				return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
-			}
+	for i := range m.Tools {
+		e := &m.Tools[i]
+		t, err := e.tool()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
+		}
+		p := compare.Policy{Tool: t}
+		if p.Ledger, err = ledger(e.Ledger); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// foreign is the source of a tool that accessc does not start.
-func foreign(text string) ir.Source {
-	kind := ir.SourceMCP
-	if text == ir.SourceBuiltin.String() {
-		kind = ir.SourceBuiltin
+// tool is the tool that an entry describes.
+func (e *Entry) tool() (*ir.Tool, error) {
+	switch {
+	case e.Confined && e.Policy == nil:
+		return nil, errors.New("no policy")
+	case e.Confined:
+		return e.Policy.Tool()
 	}
-	return ir.Source{Kind: kind, Detail: text}
+	t := &ir.Tool{Name: e.Name, Base: ir.BaseNone, Home: ir.HomeReal}
+	var err, cerr error
+	t.Source, err = irjson.ParseSource(e.Source)
+	t.Constraints, cerr = e.Constraints.Constraints()
+	return t, errors.Join(err, cerr)
 }
 
 // ledger is the inverse of rows.

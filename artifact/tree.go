@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Tree is the files of a build, by slash-separated path below the output directory,
@@ -122,12 +123,17 @@ func (m *Manifest) paths() []string {
 	var out []string
 	for _, e := range m.Tools {
 		for file := range e.Artifacts {
-			if p := e.Name + "/" + file; path.Clean(p) == p && path.Dir(p) == e.Name && path.Base(e.Name) == e.Name {
-				out = append(out, p)
+			if singleName(e.Name) && singleName(file) {
+				out = append(out, e.Name+"/"+file)
 			}
 		}
 	}
 	return out
+}
+
+// singleName reports whether a name is one component of a path.
+func singleName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }
 
 func readIn(root *os.Root, p string) ([]byte, error) {

@@ -18,6 +18,15 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
+	// Risk is the class before and after, empty where there is no policy.
+	Risk [2]string
+}
+
+// RaisesRisk reports whether the class is a higher one than before. For a tool that is
+// new, its presence says so.
+func (c Change) RaisesRisk() bool {
+	rank := func(s string) int { return slices.Index([]string{"", "low", "medium", "high"}, s) }
+	return c.Risk[0] != "" && rank(c.Risk[1]) > rank(c.Risk[0])
 }
 
 // Changes compares all tools of two sides by name. A tool that one side lacks is
@@ -46,7 +55,7 @@ func Changes(old, new []compare.Policy) []Change {
 func change(old, new []compare.Policy, name string) Change {
 	a, had := find(old, name)
 	b, has := find(new, name)
-	c := Change{Name: name}
+	c := Change{Name: name, Risk: [2]string{risk(a), risk(b)}}
 	if had && has {
 		c.Differences = compare.Policies(a, b)
 	} else {
@@ -56,6 +65,13 @@ func change(old, new []compare.Policy, name string) Change {
 	return c
 }
 
+func risk(p compare.Policy) string {
+	if p.Tool == nil || p.Tool.Source.Kind != ir.SourceLocal {
+		return ""
+	}
+	return ir.RiskOf(p.Tool).String()
+}
+
 // alone compares a tool that one side lacks with nothing. Being started at all is
 // something that the other side does not permit.
 func alone(old, new compare.Policy, added bool) (status string, ds []compare.Difference) {
@@ -63,7 +79,7 @@ func alone(old, new compare.Policy, added bool) (status string, ds []compare.Dif
 	if added {
 		status, t = "added", new.Tool
 	}
-	ds = []compare.Difference{{Wider: added, What: "be started", Where: t.Source.String()}}
+	ds = []compare.Difference{{Kind: compare.Presence, Wider: added, What: "be started", Where: t.Source.String()}}
 	if t.Source.Kind != ir.SourceLocal {
 		return status, ds
 	}
@@ -289,19 +305,23 @@ func ChangesJSON(cs []Change) ChangesDocument {
 	for _, c := range cs {
 		t := ChangeDoc{Tool: c.Name, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
 		for _, d := range c.Differences {
-			out := DifferenceDoc{
-				Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Example: d.Example,
-				Old: place(d.Old), New: place(d.New),
-			}
-			if d.Limits != [2]uint64{} {
-				out.Limits = d.Limits[:]
-			}
-			for _, p := range d.Platforms {
-				out.Platforms = append(out.Platforms, p.String())
-			}
-			t.Differences = append(t.Differences, out)
+			t.Differences = append(t.Differences, differenceDoc(d))
 		}
 		doc.Tools = append(doc.Tools, t)
 	}
 	return doc
+}
+
+func differenceDoc(d compare.Difference) DifferenceDoc {
+	out := DifferenceDoc{
+		Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Example: d.Example,
+		Old: place(d.Old), New: place(d.New),
+	}
+	if d.Limits != [2]uint64{} {
+		out.Limits = d.Limits[:]
+	}
+	for _, p := range d.Platforms {
+		out.Platforms = append(out.Platforms, p.String())
+	}
+	return out
 }

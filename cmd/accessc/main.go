@@ -44,6 +44,7 @@ type cli struct {
 	Explain    explainCmd    `cmd:"" help:"Say in words what a tool may do, by which line, and how each system holds it."`
 	Can        canCmd        `cmd:"" help:"Answer whether a tool may do one thing, by which rule and why."`
 	Test       testCmd       `cmd:"" help:"Ask every policy its own tests, and with --kernel the kernel as well."`
+	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -78,20 +77,9 @@ func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
 const maxManifest = 64 << 20
 
 func manifestPolicies(name string) ([]compare.Policy, error) {
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
-		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(name)
-	}
+	m, err := readManifest(name)
 	if err != nil {
-		return nil, usagef("%s: %v", name, pathError(err))
-	}
-	m, err := artifact.ParseManifest(data)
-	if err != nil {
-		return nil, usagef("%s: %v", name, err)
+		return nil, err
 	}
 	out, err := m.Policies()
 	if err != nil {

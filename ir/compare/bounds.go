@@ -14,14 +14,14 @@ func bounds(old, new *ir.Tool) []Difference {
 		a, b := limit(old, k), limit(new, k)
 		if a != b {
 			out = append(out, Difference{
-				Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String(), Limits: [2]uint64{a, b},
+				Kind: Bound, Resource: ir.Limits, Wider: a != 0 && (b == 0 || b > a), What: "use", Where: k.String(), Limits: [2]uint64{a, b},
 			})
 		}
 	}
 	for _, name := range acceptNames(old, new) {
 		was, is := accepts(old, name), accepts(new, name)
 		if was != is {
-			out = append(out, Difference{Wider: is, What: "leave unheld", Where: name})
+			out = append(out, Difference{Kind: Unheld, Wider: is, What: "leave unheld", Where: name})
 		}
 	}
 	return append(out, constraints(old.Constraints, new.Constraints)...)
@@ -57,7 +57,7 @@ func constraints(old, new *ir.Constraints) []Difference {
 	a, b := orNone(old), orNone(new)
 	var out []Difference
 	add := func(wider bool, where string) {
-		out = append(out, Difference{Wider: wider, What: "invoke", Where: where})
+		out = append(out, Difference{Kind: Invocation, Wider: wider, What: "invoke", Where: where})
 	}
 	if a.Forbidden != b.Forbidden {
 		add(a.Forbidden, "forbidden")

@@ -53,8 +53,30 @@ type Side struct {
 	Reason ir.Reason
 }
 
+// Kind says what a difference is about.
+type Kind uint8
+
+// The kinds. The zero value is a grant of the resource.
+const (
+	// Grant: what the rules permit.
+	Grant Kind = iota
+	// Presence: that there is such a tool at all.
+	Presence
+	// Confinement: who runs the tool, so whether rules hold for it.
+	Confinement
+	// Bound: a limit.
+	Bound
+	// Invocation: how often and after what the tool may be invoked.
+	Invocation
+	// Unheld: a cell of the ledger that may stay unheld.
+	Unheld
+	// Enforcement: how a platform holds a cell.
+	Enforcement
+)
+
 // Difference is one region in which the policies differ alike.
 type Difference struct {
+	Kind     Kind
 	Resource ir.Resource
 	// Wider is true where the new policy permits what the old one did not.
 	Wider bool
@@ -100,9 +122,9 @@ type Policy struct {
 }
 
 // Nothing is the policy that permits nothing beside what t has of the system, its base
-// and its home. A tool that one side lacks is compared with it.
+// and its home, and is bound as t is. A tool that one side lacks is compared with it.
 func Nothing(t *ir.Tool) Policy {
-	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home}
+	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home, Limits: t.Limits, Constraints: t.Constraints}
 	if t.Commands != nil {
 		none.Commands = &ir.CommandSet{}
 	}
@@ -112,7 +134,7 @@ func Nothing(t *ir.Tool) Policy {
 // Policies compares two policies of one tool.
 func Policies(old, new Policy) []Difference {
 	if ds, decided := sources(old.Tool, new.Tool); decided {
-		return ds
+		return append(ds, constraints(old.Tool.Constraints, new.Tool.Constraints)...)
 	}
 	var out []Difference
 	c := newComparison(old.Tool, new.Tool, ir.Linux)
@@ -158,7 +180,7 @@ func systemDiffers(old, new *ir.Tool) bool {
 // confined.
 func sources(old, new *ir.Tool) ([]Difference, bool) {
 	was, is := old.Source.Kind == ir.SourceLocal, new.Source.Kind == ir.SourceLocal
-	d := Difference{What: "run outside of accessc", Where: new.Source.String(), Wider: true}
+	d := Difference{Kind: Confinement, What: "run outside of accessc", Where: new.Source.String(), Wider: true}
 	switch {
 	case was && is:
 		return nil, false
@@ -212,7 +234,7 @@ func join(run func(ir.Platform) []Difference) []Difference {
 }
 
 func (d Difference) same(o Difference) bool {
-	return d.Resource == o.Resource && d.Wider == o.Wider && d.What == o.What && d.Where == o.Where &&
+	return d.Kind == o.Kind && d.Resource == o.Resource && d.Wider == o.Wider && d.What == o.What && d.Where == o.Where &&
 		d.Example == o.Example && slices.Equal(d.Except, o.Except)
 }
 

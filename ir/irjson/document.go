@@ -14,23 +14,23 @@ type document struct {
 
 // ToolDoc is one tool in the document; the manifest embeds it.
 type ToolDoc struct {
-	Name        string       `json:"name"`
-	Source      string       `json:"source"`
-	SourceAt    *origin      `json:"source_origin,omitempty"`
-	Run         string       `json:"run,omitempty"`
-	Command     *command     `json:"command,omitempty"`
-	Base        string       `json:"base"`
-	BaseVersion int          `json:"base_version"`
-	Home        string       `json:"home"`
-	FS          fsList       `json:"fs"`
-	Net         netList      `json:"net"`
-	Env         envList      `json:"env"`
-	Commands    *commands    `json:"commands"`
-	Sensitive   []pattern    `json:"sensitive_paths"`
-	Limits      []limit      `json:"limits"`
-	Constraints *constraints `json:"constraints,omitempty"`
-	Tests       []assertion  `json:"tests"`
-	Accept      []acceptance `json:"accept"`
+	Name        string          `json:"name"`
+	Source      string          `json:"source"`
+	SourceAt    *origin         `json:"source_origin,omitempty"`
+	Run         string          `json:"run,omitempty"`
+	Command     *command        `json:"command,omitempty"`
+	Base        string          `json:"base"`
+	BaseVersion int             `json:"base_version"`
+	Home        string          `json:"home"`
+	FS          fsList          `json:"fs"`
+	Net         netList         `json:"net"`
+	Env         envList         `json:"env"`
+	Commands    *commands       `json:"commands"`
+	Sensitive   []pattern       `json:"sensitive_paths"`
+	Limits      []limit         `json:"limits"`
+	Constraints *ConstraintsDoc `json:"constraints,omitempty"`
+	Tests       []assertion     `json:"tests"`
+	Accept      []acceptance    `json:"accept"`
 }
 
 type origin struct {
@@ -120,7 +120,8 @@ type limit struct {
 	Origin *origin `json:"origin,omitempty"`
 }
 
-type constraints struct {
+// ConstraintsDoc says how often and after what a tool may be invoked.
+type ConstraintsDoc struct {
 	MaxInvocations int      `json:"max_invocations,omitempty"`
 	OnlyAfter      []string `json:"only_after"`
 	Forbidden      bool     `json:"forbidden,omitempty"`

@@ -48,7 +48,7 @@ func Unmarshal(data []byte) (*ir.Program, error) {
 func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	r := &decoder{}
 	t := &ir.Tool{Name: d.Name, Run: d.Run}
-	t.Source = check(r, parseSource, d.Source)
+	t.Source = check(r, ParseSource, d.Source)
 	t.Source.Origin = r.origin(d.SourceAt)
 	t.Base = r.base(d.Base, d.BaseVersion)
 	t.Home = check(r, parseHome, d.Home)
@@ -65,12 +65,24 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	if s := d.Commands; s != nil {
 		t.Commands = &ir.CommandSet{Rules: mapFrom(s.Rules, r.command), Origin: r.origin(s.Origin)}
 	}
-	if c := d.Constraints; c != nil {
-		t.Constraints = &ir.Constraints{
-			MaxInvocations: c.MaxInvocations, OnlyAfter: unlist(c.OnlyAfter), Forbidden: c.Forbidden, Origin: r.origin(c.Origin),
-		}
-	}
+	t.Constraints = r.constraints(d.Constraints)
 	return t, r.err
+}
+
+// Constraints returns what the document says, nil for nothing.
+func (c *ConstraintsDoc) Constraints() (*ir.Constraints, error) {
+	r := &decoder{}
+	out := r.constraints(c)
+	return out, r.err
+}
+
+func (r *decoder) constraints(c *ConstraintsDoc) *ir.Constraints {
+	if c == nil {
+		return nil
+	}
+	return &ir.Constraints{
+		MaxInvocations: c.MaxInvocations, OnlyAfter: unlist(c.OnlyAfter), Forbidden: c.Forbidden, Origin: r.origin(c.Origin),
+	}
 }
 
 // decoder keeps the first error, so that the conversion reads as one expression

@@ -102,7 +102,8 @@ func formatCaps(s ir.CapSet) []string {
 	return out
 }
 
-func parseSource(s string) (ir.Source, error) {
+// ParseSource is the inverse of ir.Source.String.
+func ParseSource(s string) (ir.Source, error) {
 	word, detail, _ := strings.Cut(s, ".")
 	for _, k := range []ir.SourceKind{ir.SourceLocal, ir.SourceBuiltin, ir.SourceMCP} {
 		if k.String() == word {

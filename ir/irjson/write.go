@@ -34,6 +34,16 @@ func write(p *ir.Program, provenance bool) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// Constraints returns the document form of constraints, nil for none.
+func Constraints(c *ir.Constraints) *ConstraintsDoc { return encoder{true}.constraints(c) }
+
+func (e encoder) constraints(c *ir.Constraints) *ConstraintsDoc {
+	if c == nil {
+		return nil
+	}
+	return &ConstraintsDoc{c.MaxInvocations, list(c.OnlyAfter), c.Forbidden, e.origin(c.Origin, nil)}
+}
+
 // Tool returns the document form of one tool, with its provenance.
 func Tool(t *ir.Tool) ToolDoc { return encoder{true}.tool(t) }
 
@@ -57,9 +67,7 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 	if s := t.Commands; s != nil {
 		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
 	}
-	if c := t.Constraints; c != nil {
-		d.Constraints = &constraints{c.MaxInvocations, list(c.OnlyAfter), c.Forbidden, e.origin(c.Origin, nil)}
-	}
+	d.Constraints = e.constraints(t.Constraints)
 	return d
 }
 

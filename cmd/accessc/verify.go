@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/artifact"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/explain"
+)
+
+// verifyCmd is "accessc verify".
+type verifyCmd struct {
+	Against  string `placeholder:"OLD" help:"Also list by class what is wider than in OLD: a manifest.json, a directory or a git revision."`
+	Format   string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Manifest string `arg:"" name:"manifest" help:"The manifest.json of a build."`
+}
+
+// Help implements kong's detailed help.
+func (verifyCmd) Help() string {
+	return `Checks a manifest against itself and the artifacts beside it: every hash, the summary of each policy, and
+for a portable build that each artifact and the ledger are what the policy compiles to. Nothing is read
+but the manifest's directory; the configuration need not be there.
+
+  accessc verify access/manifest.json
+  accessc verify access/manifest.json --against release/manifest.json
+
+Exit status: 0 everything matches, 1 something does not, 4 everything matches and something is wider
+than in OLD.`
+}
+
+// verifyDoc is the JSON form.
+type verifyDoc struct {
+	Version   int                   `json:"format_version"`
+	Manifest  string                `json:"manifest"`
+	Form      string                `json:"form"`
+	Tools     int                   `json:"tools"`
+	Artifacts int                   `json:"artifacts"`
+	Problems  []problemDoc          `json:"problems"`
+	Widenings []explain.WideningDoc `json:"widenings,omitempty"`
+}
+
+type problemDoc struct {
+	Class  artifact.Class `json:"class"`
+	Tool   string         `json:"tool,omitempty"`
+	Detail string         `json:"detail"`
+}
+
+// Run implements the command.
+func (c *verifyCmd) Run(g *globals) error {
+	m, err := readManifest(c.Manifest)
+	if err != nil {
+		return err
+	}
+	problems, err := artifact.Verify(m, filepath.Dir(c.Manifest), registry.All)
+	if err != nil {
+		return usagef("%s: %v", c.Manifest, err)
+	}
+	var wider []explain.Widening
+	if c.Against != "" && len(problems) == 0 {
+		if wider, err = c.wider(g, m); err != nil {
+			return err
+		}
+	}
+	if err := c.print(g, m, problems, wider); err != nil {
+		return err
+	}
+	switch {
+	case len(problems) > 0:
+		return exit(exitFindings)
+	case len(wider) > 0:
+		return exit(exitWidened)
+	default:
+		return nil
+	}
+}
+
+// wider compares the manifest with another side.
+func (c *verifyCmd) wider(g *globals, m *artifact.Manifest) ([]explain.Widening, error) {
+	old, err := g.side(c.Against)
+	if err != nil {
+		return nil, err
+	}
+	new, err := m.Policies()
+	if err != nil {
+		return nil, usagef("%s: %v", c.Manifest, err)
+	}
+	return explain.Widenings(explain.Changes(old, new)), nil
+}
+
+func (c *verifyCmd) print(g *globals, m *artifact.Manifest, problems []artifact.Problem, wider []explain.Widening) error {
+	files := 0
+	for _, e := range m.Tools {
+		files += len(e.Artifacts)
+	}
+	if c.Format == "json" {
+		doc := verifyDoc{
+			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files,
+			Problems: []problemDoc{}, Widenings: explain.WideningsJSON(wider),
+		}
+		for _, p := range problems {
+			doc.Problems = append(doc.Problems, problemDoc(p))
+		}
+		return g.writeJSON(doc)
+	}
+	var rows [][]string
+	for _, p := range problems {
+		rows = append(rows, []string{p.Tool, string(p.Class), p.Detail})
+	}
+	fmt.Fprint(g.stdout, explain.Table(rows), explain.WideningsText(wider))
+	what := count(len(m.Tools), "tool") + ", " + count(files, "artifact")
+	switch {
+	case len(problems) > 0:
+		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out who changed it\n", c.Manifest, count(len(problems), "thing"))
+	case len(wider) > 0:
+		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
+	default:
+		fmt.Fprintf(g.stderr, "%s: %s match\n", c.Manifest, what)
+	}
+	return nil
+}
+
+func are(n int, word string) string {
+	if n == 1 {
+		return count(n, word) + " is"
+	}
+	return count(n, word) + " are"
+}
+
+// readManifest reads a manifest that is given by name.
+func readManifest(name string) (*artifact.Manifest, error) {
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
+		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, usagef("%s: %v", name, pathError(err))
+	}
+	m, err := artifact.ParseManifest(data)
+	if err != nil {
+		return nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
+	}
+	return m, nil
+}
