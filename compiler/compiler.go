@@ -64,6 +64,7 @@ func Compile(opts Options) (*Result, error) {
 	c := &compilation{opts: opts, res: res, findings: findings}
 	c.loadApprovals()
 	drafts := c.gather(set.Layers)
+	c.narrow(set.Layers)
 	program := &ir.Program{}
 	for _, d := range drafts {
 		if t := c.finish(d); t != nil {

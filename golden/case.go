@@ -5,7 +5,8 @@
 // An archive's comment says what the case is about. Its files make up a workspace,
 // but for these:
 //
-//	options    flags of the run, one per line: resolve, target NAME, config FILE, set KEY=VALUE
+//	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
+//	           set KEY=VALUE
 //	setup      what files alone cannot say, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
@@ -207,6 +208,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Platforms = append(c.Options.Platforms, p)
 		case "config":
 			c.Options.Layers.Configs = append(c.Options.Layers.Configs, c.place(w[1]))
+		case "untrusted":
+			c.Options.Layers.Untrusted = append(c.Options.Layers.Untrusted, c.place(w[1]))
 		case "set":
 			c.Options.Layers.Sets = append(c.Options.Layers.Sets, strings.Join(w[1:], " "))
 		default:

@@ -19,11 +19,12 @@ import (
 
 // globals are the flags that every command takes, and the streams.
 type globals struct {
-	Dir    string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/."`
-	Config []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
-	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
-	Shared bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
-	Color  string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
+	Dir       string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/."`
+	Config    []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
+	Untrusted []string `placeholder:"FILE" sep:"none" help:"A further layer that may only narrow what the others permit. Repeatable."`
+	Set       []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
+	Shared    bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
+	Color     string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 
 	// untested leaves the policies' own tests unasked.
 	untested       bool
@@ -63,16 +64,18 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Opti
 	if err != nil {
 		return compiler.Options{}, err
 	}
-	for _, c := range g.Config {
-		if _, err := os.Stat(c); err != nil {
-			return compiler.Options{}, usagef("--config %s: %v", c, pathError(err))
+	for flag, files := range map[string][]string{"--config": g.Config, "--untrusted": g.Untrusted} {
+		for _, f := range files {
+			if _, err := os.Stat(f); err != nil {
+				return compiler.Options{}, usagef("%s %s: %v", flag, f, pathError(err))
+			}
 		}
 	}
 	home, _ := os.UserHomeDir()
 	return compiler.Options{
 		Root: root, Resolve: resolve, Platforms: platforms, Untested: g.untested,
 		Layers: source.Request{
-			User: state.UserConfig(), Shared: g.Shared, Configs: g.Config, Sets: g.Set, Home: home,
+			User: state.UserConfig(), Shared: g.Shared, Configs: g.Config, Untrusted: g.Untrusted, Sets: g.Set, Home: home,
 		},
 	}, nil
 }

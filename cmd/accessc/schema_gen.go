@@ -18,9 +18,15 @@ import (
 
 // config is a whole file. Whatever else stands in it is somebody else's.
 type config struct {
+	Layers       []layer         `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
 	Extends      []string        `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`
 	Tools        map[string]tool `json:"tools,omitempty" jsonschema_description:"Tools by name."`
 	Conversation *conversation   `json:"conversation,omitempty"`
+}
+
+type layer struct {
+	Path  string `json:"path" jsonschema_description:"A glob of the whole path if it begins with / or ~/, otherwise of the path in the workspace."`
+	Trust string `json:"trust" jsonschema:"enum=narrow,enum=full" jsonschema_description:"narrow: the files may take away and not grant."`
 }
 
 type conversation struct {

@@ -29,6 +29,7 @@ const (
 	AccessNoSource  Code = "ACC022"
 	BadSource       Code = "ACC023"
 	BadCommand      Code = "ACC024"
+	Widens          Code = "ACC025"
 	AbsolutePath    Code = "ACC030"
 	PathLeaves      Code = "ACC031"
 	PathOutside     Code = "ACC032"
@@ -86,6 +87,7 @@ var registry = map[Code]entry{
 	AccessNoSource:  {Error, "access on a tool that has no source"},
 	BadSource:       {Error, "unknown source"},
 	BadCommand:      {Error, "not a command that can be run"},
+	Widens:          {Error, "an untrusted layer permits more"},
 	AbsolutePath:    {Error, "absolute paths are not permitted"},
 	PathLeaves:      {Error, "a rule's path leaves the workspace"},
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},

@@ -24,6 +24,8 @@ type Request struct {
 	Shared bool
 	// Configs are files or directories, in order.
 	Configs []string
+	// Untrusted are files or directories that may only narrow, in order, after Configs.
+	Untrusted []string
 	// Sets are KEY=VALUE pairs, in order.
 	Sets []string
 	// Home is the user's home directory, which names below it are shortened to.
@@ -35,6 +37,8 @@ type Layer struct {
 	Kind ir.Layer
 	File *File
 	Root *Table
+	// Narrow marks a layer that may take away and not grant.
+	Narrow bool
 }
 
 // Set is the layers of one run in the order in which they are merged, and the
@@ -47,9 +51,10 @@ type Set struct {
 // Load reads every layer. It goes on after an error, so that one run reports the
 // mistakes of all files; layers that failed are left out of the set.
 func Load(req Request) (Set, diag.List) {
-	l := loader{req: req, set: Set{Files: Files{}}, merged: map[string]bool{}}
+	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}}
 	if req.User != "" && !req.Shared {
 		l.optional(ir.LayerUser, req.User)
+		l.readTrust()
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
@@ -59,6 +64,11 @@ func Load(req Request) (Set, diag.List) {
 	for _, c := range req.Configs {
 		l.config(c)
 	}
+	l.narrow = true
+	for _, c := range req.Untrusted {
+		l.config(c)
+	}
+	l.narrow = false
 	for i, s := range req.Sets {
 		l.setKey(i, s)
 	}
@@ -73,7 +83,18 @@ type loader struct {
 	stack []link
 	// merged holds the files that already have their place; a file that two others
 	// extend is merged once, where it is met first.
-	merged map[string]bool
+	merged map[merged]bool
+	// trust are the patterns of the user's layer, narrow whether what is loaded now may
+	// only narrow.
+	trust  []trust
+	narrow bool
+}
+
+// merged is a file that has its place. One that an untrusted layer extends keeps the
+// place that it has without that layer as well.
+type merged struct {
+	path   string
+	narrow bool
 }
 
 // link is one step of a chain of extends.
@@ -117,10 +138,13 @@ func escapeGlob(path string) string {
 // named it.
 func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	path = absolute(path)
-	if l.cycle(path, from) || l.merged[path] {
+	name := l.name(path)
+	defer func(was bool) { l.narrow = was }(l.narrow)
+	l.narrow = l.narrow || kind != ir.LayerUser && l.distrusts(name, path)
+	once := merged{path, l.narrow}
+	if l.cycle(path, from) || l.merged[once] {
 		return
 	}
-	name := l.name(path)
 	f, err := readFile(name, path)
 	if f != nil {
 		l.set.Files[name] = f
@@ -140,8 +164,8 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.stack = append(l.stack, link{path, from})
 	l.extends(kind, f, root)
 	l.stack = l.stack[:len(l.stack)-1]
-	l.merged[path] = true
-	l.set.Layers = append(l.set.Layers, Layer{kind, f, root})
+	l.merged[once] = true
+	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow})
 }
 
 // cycle reports a file that is about to extend itself.
@@ -250,7 +274,7 @@ func (l *loader) setKey(i int, s string) {
 		return
 	}
 	l.set.Files[name] = f
-	l.set.Layers = append(l.set.Layers, Layer{ir.LayerSet, f, root})
+	l.set.Layers = append(l.set.Layers, Layer{Kind: ir.LayerSet, File: f, Root: root})
 }
 
 // quote writes a TOML basic string (https://toml.io/en/v1.0.0#string).

@@ -1,0 +1,155 @@
+package compiler
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// narrow proves that untrusted layers only narrow. Each is left out once, of the layers up
+// to it and of all layers: a denial that it drops may only show once a later layer grants.
+func (c *compilation) narrow(layers []source.Layer) {
+	for i, l := range layers {
+		if !l.Narrow {
+			continue
+		}
+		c.onlyNarrows(l, c.draw(layers[:i]), c.draw(layers[:i+1]))
+		if i < len(layers)-1 {
+			without := slices.Delete(slices.Clone(layers), i, i+1)
+			c.onlyNarrows(l, c.draw(without), c.draw(layers))
+		}
+	}
+}
+
+// draw is what some of the layers say, for comparison: portable, without the findings of
+// what is only unfinished without the other layers.
+func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
+	opts := c.opts
+	opts.Resolve = false
+	sub := &compilation{opts: opts, res: &Result{Resolver: c.res.Resolver, external: map[string]map[string]string{}}}
+	out := map[string]*ir.Tool{}
+	for _, d := range sub.gather(layers) {
+		if t := sub.finish(d); t != nil {
+			out[t.Name] = t
+		}
+	}
+	for _, f := range sub.findings {
+		if f.Severity == diag.Error && f.Code != diag.AccessNoSource && f.Code != diag.AccessNotLocal {
+			c.findings.Add(f)
+		}
+	}
+	return out
+}
+
+// onlyNarrows reports what the tools may do with a layer and not without it.
+func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.Tool) {
+	names := make([]string, 0, len(with))
+	for name := range with {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		old, new := without[name], with[name]
+		if old == nil {
+			c.widens(l, name, "would add the tool", nil)
+			continue
+		}
+		for _, d := range compare.Policies(compare.Policy{Tool: old}, compare.Policy{Tool: new}) {
+			if d.Wider {
+				c.widens(l, name, would(d), &d)
+			}
+		}
+		for _, what := range unbound(old, new) {
+			c.widens(l, name, what, nil)
+		}
+	}
+}
+
+// would says what a difference lets a tool do.
+func would(d compare.Difference) string {
+	s := "would let it " + d.What + " " + d.Where
+	if d.Example != "" {
+		s += `, such as "` + d.Example + `"`
+	}
+	return s
+}
+
+// unbound lists what else an untrusted layer must not do, which is no grant: choose what
+// is run and how, and take away what watches over a policy.
+func unbound(old, new *ir.Tool) []string {
+	var out []string
+	if !sameCommand(old.Command, new.Command) {
+		out = append(out, "would run another command")
+	}
+	if old.Source.Kind == new.Source.Kind && old.Source.Detail != new.Source.Detail {
+		out = append(out, "would take the tool from "+new.Source.String())
+	}
+	if old.Run != new.Run && new.Run != "ask" {
+		out = append(out, `would set run to "`+new.Run+`"`)
+	}
+	for _, a := range old.Tests {
+		if !slices.ContainsFunc(new.Tests, func(b ir.Assertion) bool { return a.Allow == b.Allow && a.Question == b.Question }) {
+			out = append(out, `would drop the test "`+a.Question+`"`)
+		}
+	}
+	for _, p := range old.Sensitive {
+		if !slices.ContainsFunc(new.Sensitive, func(q ir.SensitivePattern) bool { return p.Pattern == q.Pattern }) {
+			out = append(out, "would drop the sensitive path "+p.Pattern)
+		}
+	}
+	return out
+}
+
+func sameCommand(a, b *ir.Command) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Program == b.Program && a.Shell == b.Shell && slices.Equal(a.Args, b.Args)
+}
+
+// widens reports a widening at the rule of the layer that makes it, or at the tool.
+func (c *compilation) widens(l source.Layer, tool, what string, d *compare.Difference) {
+	at, path := toolIn(l, tool)
+	f := diag.New(diag.Widens, at, 1)
+	f.Path, f.Label = path, what
+	f.Hint = "this layer may only narrow; leave it to a layer that is trusted"
+	if d != nil {
+		if d.New.Rule != nil && d.New.Rule.Source().Pos.File == l.File.Name {
+			f.At, f.Path = d.New.Rule.Source().Pos, d.New.Rule.Source().Path
+		}
+		if d.Old.Rule != nil && d.Old.Rule.Source().Pos.File != "" {
+			f.Related = []diag.Related{{At: d.Old.Rule.Source().Pos, Note: "decides without this layer"}}
+		}
+	}
+	c.findings.Add(f)
+}
+
+// toolIn is where a layer speaks of a tool; its beginning where it does not.
+func toolIn(l source.Layer, tool string) (ir.Pos, string) {
+	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}} {
+		t := l.Root
+		for _, k := range keys {
+			v := t.Get(k)
+			if v == nil || v.Kind != source.TableKind {
+				t = nil
+				break
+			}
+			t = v.Table
+		}
+		if e := t.Entry(tool); e != nil {
+			return e.At, pathOf(keys, tool)
+		}
+	}
+	return l.File.Pos(0), ""
+}
+
+func pathOf(keys []string, tool string) string {
+	s := ""
+	for _, k := range keys {
+		s += k + "."
+	}
+	return s + quoteKey(tool)
+}

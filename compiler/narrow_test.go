@@ -1,0 +1,240 @@
+package compiler_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/state"
+)
+
+// drawLayer writes what a layer may say about the tool t. A first layer defines it.
+func drawLayer(t *rapid.T, first bool) string {
+	var b strings.Builder
+	b.WriteString("[tools.t]\n")
+	if first {
+		b.WriteString("source = \"local\"\ncommand = \"ls\"\n")
+	}
+	some := func(what string) bool { return rapid.IntRange(0, 2).Draw(t, what) == 0 }
+	if some("constraints") {
+		fmt.Fprintf(&b, "constraints = { max_invocations = %d, forbidden = %v }\n", rapid.IntRange(1, 2).Draw(t, "max"), rapid.Bool().Draw(t, "forbidden"))
+	}
+	if some("base") {
+		fmt.Fprintf(&b, "access.base = %q\n", rapid.SampledFrom([]string{"system", "minimal", "none"}).Draw(t, "name"))
+	}
+	if some("wall") {
+		fmt.Fprintf(&b, "access.limits.wall_time = \"%ds\"\n", rapid.IntRange(1, 2).Draw(t, "seconds"))
+	}
+	if some("accept") {
+		b.WriteString("access.accept = [\"net.host\"]\n")
+	}
+	if some("commands") {
+		b.WriteString(rapid.SampledFrom([]string{
+			"access.commands = {}\n", "access.commands.ls = {}\n", "access.commands.ls = { args = [[\"-l\"]] }\n",
+			"access.commands.ls = { args = [[\"-l\", \"**\"]] }\n", "access.commands.rm = {}\n",
+		}).Draw(t, "table"))
+	}
+	// Files are what layers most often speak of.
+	if rapid.IntRange(0, 3).Draw(t, "files") > 0 {
+		drawList(t, &b, "fs", func() string {
+			p := rapid.SampledFrom([]string{".", "a", "b", "a/b"}).Draw(t, "path")
+			return fmt.Sprintf("{ path = %q, read = %v, write = %v, update = %v }", p, rapid.Bool().Draw(t, "read"),
+				rapid.Bool().Draw(t, "write"), rapid.Bool().Draw(t, "update"))
+		})
+	}
+	if some("env") {
+		drawList(t, &b, "env", func() string {
+			n := rapid.SampledFrom([]string{"A", "AB", "A*", "LD_PRELOAD"}).Draw(t, "name")
+			return fmt.Sprintf("{ name = %q, read = %v }", n, rapid.Bool().Draw(t, "read"))
+		})
+	}
+	if some("net") {
+		drawList(t, &b, "net", func() string {
+			h := rapid.SampledFrom([]string{`host = "a.com"`, `host = "*.com"`, `host = "a.com", scheme = "https"`, `host = "a.com", port = 8`}).Draw(t, "host")
+			return fmt.Sprintf("{ %s, allow = %v }", h, rapid.Bool().Draw(t, "allow"))
+		})
+	}
+	return b.String()
+}
+
+func drawList(t *rapid.T, b *strings.Builder, key string, item func() string) {
+	var items []string
+	for range rapid.IntRange(1, 3).Draw(t, key) {
+		items = append(items, item())
+	}
+	value := "[" + strings.Join(items, ", ") + "]"
+	switch s := rapid.SampledFrom([]string{"", "append", "prepend", "replace", "default"}).Draw(t, "strategy"); s {
+	case "":
+		fmt.Fprintf(b, "access.%s = %s\n", key, value)
+	case "default":
+		fmt.Fprintf(b, "access.%s = { value = %s, discard_when_merged = true }\n", key, value)
+	default:
+		fmt.Fprintf(b, "access.%s = { value = %s, strategy = %q }\n", key, value, s)
+	}
+}
+
+// operations is a universe that tells all policies of drawLayer apart.
+func operations() []ir.Operation {
+	var out []ir.Operation
+	var places []ir.Location
+	for _, p := range []string{"", "a", "b", "c", "a/b", "a/c", "a/b/c", "b/c"} {
+		places = append(places, ir.In(p))
+	}
+	for _, k := range []ir.RootKind{ir.Home, ir.Temp} {
+		places = append(places, ir.Location{Root: ir.Root{Kind: k}, Path: "x"})
+	}
+	for _, a := range places {
+		for _, c := range ir.Capabilities {
+			out = append(out, ir.Access{Cap: c, On: ir.Direct(a)})
+		}
+		for _, b := range places {
+			src, dst := ir.Direct(a), ir.Direct(b)
+			if a == b || a.Under(b) || b.Under(a) {
+				continue
+			}
+			for _, k := range []ir.NodeKind{ir.File, ir.Dir} {
+				out = append(out, ir.Rename{Src: src, Dst: dst, SrcKind: k, DstKind: ir.Absent},
+					ir.Rename{Src: src, Dst: dst, SrcKind: k, DstKind: k}, ir.Exchange{A: src, B: dst, AKind: k, BKind: k})
+			}
+			out = append(out, ir.Link{Src: src, Dst: dst})
+		}
+	}
+	for _, n := range []string{"A", "AB", "AC", "ABC", "LD_PRELOAD", "B"} {
+		out = append(out, ir.Forward{Name: n})
+	}
+	for _, h := range []string{"a.com", "b.com", "com"} {
+		for _, s := range []string{"https", "http", "wss"} {
+			for _, p := range []uint16{ir.DefaultPort(s), 8, 9} {
+				out = append(out, ir.Connect{To: ir.Endpoint{Scheme: s, Host: ir.Host{Kind: ir.HostName, Name: h}, Port: p}})
+			}
+		}
+	}
+	for _, p := range []string{"ls", "rm", "cp"} {
+		for _, args := range [][]string{nil, {"-l"}, {"-l", "x"}, {"x"}} {
+			out = append(out, ir.Run{Program: p, Args: args})
+		}
+	}
+	for _, p := range ir.Platforms {
+		for _, r := range ir.BaseRules(ir.BaseSystem, p) {
+			for _, c := range ir.Capabilities {
+				out = append(out, ir.Access{Cap: c, On: ir.Direct(r.At)}, ir.Access{Cap: c, On: ir.Direct(r.At.Child("x"))})
+			}
+		}
+	}
+	return out
+}
+
+// within reports whether a policy permits nothing that another one does not, by asking
+// both about everything.
+func within(without, with *ir.Tool, ops []ir.Operation) bool {
+	for _, p := range ir.Platforms {
+		a, b := ir.NewView(without, p, ir.Facts{}), ir.NewView(with, p, ir.Facts{})
+		for _, op := range ops {
+			if b.Decide(op).Allowed() && !a.Decide(op).Allowed() {
+				return false
+			}
+		}
+	}
+	looser := func(old, new uint64) bool { return old != 0 && (new == 0 || new > old) }
+	limit := func(t *ir.Tool) uint64 {
+		for _, l := range t.Limits {
+			return l.Value
+		}
+		return 0
+	}
+	constraints := func(t *ir.Tool) ir.Constraints {
+		if t.Constraints == nil {
+			return ir.Constraints{}
+		}
+		return *t.Constraints
+	}
+	old, new := constraints(without), constraints(with)
+	return !looser(limit(without), limit(with)) && !(len(with.Accept) > 0 && len(without.Accept) == 0) &&
+		!looser(uint64(old.MaxInvocations), uint64(new.MaxInvocations)) && !(old.Forbidden && !new.Forbidden)
+}
+
+// TestUntrusted: a layer that may only narrow is accepted if, and only if, everything that
+// is permitted with it is permitted without it: where it is merged, and in the end, after a
+// trusted layer that comes later.
+func TestUntrusted(t *testing.T) {
+	ops := operations()
+	accepted, refused := 0, 0
+	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
+		dir := t.TempDir()
+		texts := map[string]string{
+			"accessc.toml": drawLayer(rt, true), "narrow.toml": drawLayer(rt, false), "later.toml": drawLayer(rt, false),
+		}
+		for name, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		run := func(configs, untrusted []string) *compiler.Result {
+			layers := source.Request{}
+			for _, c := range configs {
+				layers.Configs = append(layers.Configs, filepath.Join(dir, c))
+			}
+			for _, u := range untrusted {
+				layers.Untrusted = append(layers.Untrusted, filepath.Join(dir, u))
+			}
+			res, err := compiler.Compile(compiler.Options{Root: dir, State: state.Dir(dir), Layers: layers})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return res
+		}
+		tool := func(configs ...string) *ir.Tool {
+			p := run(configs, nil).Program
+			if p == nil {
+				rt.Fatalf("%v does not compile: %v\n%v", configs, run(configs, nil).Findings, texts)
+			}
+			return p.Tools[0]
+		}
+		// What comes after --untrusted is --set alone; to have a layer after it, the user
+		// does not trust one of those of --config.
+		want := within(tool(), tool("narrow.toml"), ops)
+		var res *compiler.Result
+		if !rapid.Bool().Draw(rt, "another one comes later") {
+			res = run(nil, []string{"narrow.toml"})
+		} else {
+			want = want && within(tool("later.toml"), tool("narrow.toml", "later.toml"), ops)
+			user := filepath.Join(dir, "user.toml")
+			if err := os.WriteFile(user, []byte("layers = [{ path = \"narrow.toml\", trust = \"narrow\" }]\n"), 0o644); err != nil {
+				rt.Fatal(err)
+			}
+			r, err := compiler.Compile(compiler.Options{Root: dir, State: state.Dir(dir), Layers: source.Request{
+				User: user, Configs: []string{filepath.Join(dir, "narrow.toml"), filepath.Join(dir, "later.toml")},
+			}})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			res = r
+		}
+		if got := res.Program != nil; got != want {
+			rt.Fatalf("accepted %v, brute force says %v\n%v\n%v", got, want, texts, res.Findings)
+		}
+		if want {
+			accepted++
+			return
+		}
+		refused++
+		for _, f := range res.Findings {
+			if f.Severity == diag.Error && f.Code != diag.Widens {
+				rt.Fatalf("refused by %v", f)
+			}
+		}
+	})
+	fmt.Printf("property %s: %d accepted, %d refused\n", t.Name(), accepted, refused)
+	if accepted == 0 || refused == 0 {
+		t.Error("only one of the two answers was met")
+	}
+}
