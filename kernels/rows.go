@@ -41,9 +41,9 @@ var rows = []row{
 // before it in what the sandbox can hold.
 var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 
-// documents is a test that needs the whole repository, and whose answers are those of
+// documents are tests that need the whole repository, and whose answers are those of
 // one kernel.
-const documents = "^TestConsole$|"
+const documents = "^(TestConsole|TestExamples)$|"
 
 // skips is a pattern of the tests that do not fit a row: those that ask the kernel what
 // it holds where there is no Landlock, the scripts whose answers are those of kernels

@@ -19,7 +19,9 @@ var suites = []suite{{"sandbox", "sandbox"}, {"accessc", "cmd/accessc"}}
 // programs are what the scripts of the tests start. They come from this machine with
 // the libraries that they name, because programs that are one file under many names,
 // such as busybox, would share each other's rights: the kernel knows files by inode.
-var programs = []string{"sh", "cat", "chown", "cp", "echo", "env", "ls", "mkdir", "rm", "sort", "touch", "true"}
+var programs = []string{
+	"sh", "cat", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "rm", "sort", "touch", "tr", "true",
+}
 
 // etc is what the guest's users are.
 var etc = map[string]string{

@@ -18,8 +18,9 @@ import (
 type canCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 	System bool     `help:"Ask as the kernel is asked: absolute paths are judged where they are instead of being refused as a tool's argument."`
-	Tool   string   `arg:"" name:"tool" help:"The tool."`
-	Words  []string `arg:"" passthrough:"" name:"question" help:"What to ask: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
+	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read once."`
+	Tool   string   `arg:"" optional:"" name:"tool" help:"The tool; with --stdin, the one of lines that name none."`
+	Words  []string `arg:"" optional:"" passthrough:"" name:"question" help:"What to ask: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
 }
 
 // Help implements kong's detailed help.
@@ -27,11 +28,19 @@ func (canCmd) Help() string {
 	return "Questions:\n\n  " + strings.Join(resolve.Verbs(), "\n  ") + `
 
 Prints the verdict, the rule that won and its line, the rules that lost and why, and how each system
-holds it. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.`
+holds it. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.
+
+` + streamHelp
 }
 
 // Run implements the command.
 func (c *canCmd) Run(g *globals) error {
+	if c.Stdin {
+		return c.stream(g)
+	}
+	if c.Tool == "" {
+		return usagef("expected a tool and a question, such as: accessc can TOOL read src/a; or --stdin")
+	}
 	q, err := resolve.ParseQuestion(c.Words)
 	switch {
 	case err != nil && slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "-") }):
@@ -43,12 +52,9 @@ func (c *canCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	t, err := findTool(res.Program, c.Tool)
+	t, err := askable(res, c.Tool)
 	if err != nil {
 		return err
-	}
-	if t.Source.Kind != ir.SourceLocal {
-		return usagef("%s has no policy: its source is %s", t.Name, t.Source)
 	}
 	answer, err := ask(res, t, q, c.System)
 	if err != nil {
@@ -65,26 +71,52 @@ func (c *canCmd) Run(g *globals) error {
 	return err
 }
 
+// askable finds a tool that has a policy.
+func askable(res *compiler.Result, name string) (*ir.Tool, error) {
+	t, err := findTool(res.Program, name)
+	if err == nil && t.Source.Kind != ir.SourceLocal {
+		err = usagef("%s has no policy: its source is %s", t.Name, t.Source)
+	}
+	return t, err
+}
+
 // ask puts a question to a tool's policy on this host.
 func ask(res *compiler.Result, t *ir.Tool, q resolve.Question, kernel bool) (*explain.Answer, error) {
-	facts := res.Facts(t)
-	asker := resolve.Asker{
-		Resolver: res.Resolver, Bindings: facts.Bindings, Kernel: kernel, Lookup: res.Lookup(t),
+	a, err := prepare(res, t)
+	if err != nil {
+		return nil, err
 	}
+	return a.answer(q, kernel)
+}
+
+// asked is a tool's policy, ready for questions.
+type asked struct {
+	asker  resolve.Asker
+	view   *ir.View
+	ledger ir.Ledger
+}
+
+func prepare(res *compiler.Result, t *ir.Tool) (*asked, error) {
+	facts := res.Facts(t)
+	out, _, err := artifact.Compile(t, registry.All, backends.Target{Form: backends.Portable})
+	return &asked{
+		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Lookup: res.Lookup(t)},
+		view:   ir.NewView(t, compiler.HostPlatform(), facts),
+		ledger: out.Ledger,
+	}, err
+}
+
+func (a *asked) answer(q resolve.Question, kernel bool) (*explain.Answer, error) {
+	asker := a.asker
+	asker.Kernel = kernel
 	op, err := asker.Operation(q)
 	if err != nil {
 		return nil, err
 	}
-	view := ir.NewView(t, compiler.HostPlatform(), facts)
-	a := &explain.Answer{View: view, Question: q, Operation: op, Verdict: view.Decide(op)}
-	a.Considered = view.Trace(op, a.Verdict)
-	if a.Verdict.Reason == ir.ReasonAbsolute {
-		a.System, err = ask(res, t, q, true)
-		if err != nil {
-			return nil, err
-		}
+	out := &explain.Answer{View: a.view, Question: q, Operation: op, Verdict: a.view.Decide(op), Ledger: a.ledger}
+	out.Considered = a.view.Trace(op, out.Verdict)
+	if out.Verdict.Reason == ir.ReasonAbsolute {
+		out.System, err = a.answer(q, true)
 	}
-	out, _, err := artifact.Compile(t, registry.All, backends.Target{Form: backends.Portable})
-	a.Ledger = out.Ledger
-	return a, err
+	return out, err
 }

@@ -18,9 +18,14 @@ import (
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"accessc": main, "probe": probe}) }
 
 // TestScripts runs every script of testdata/script. Each command of accessc has one.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
+
+// TestExamples runs what the repository shows of programs that ask accessc.
+func TestExamples(t *testing.T) { scripts(t, "testdata/examples") }
+
+func scripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			for _, d := range []string{"home", "state", "config", "run"} {
@@ -33,7 +38,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "run"))
 			env.Setenv("NO_COLOR", "1")
-			return nil
+			examples, err := filepath.Abs("../../examples")
+			env.Setenv("EXAMPLES", examples)
+			return err
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/explain"
+)
+
+const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by
+one line, in order, as soon as it was read:
+
+  {"tool": "edit", "operation": "read", "target": "src/a"}
+  {"operation": "rename", "target": "a", "destination": "b", "id": 7}
+  {"operation": "run", "target": "git", "arguments": ["status", "-s"]}
+
+tool may be left out if the command line names one; id is any value, and comes back; system asks as
+--system does. The answer is that of --format json with the number of its line. A line that is no
+question is answered by {"line": N, "error": "..."}, and the next one is read. The configuration is
+read once, the disk for every question. Exit status 0 if all lines were answered, 2 otherwise.
+
+  printf '%s\n' '{"operation":"read","target":".env"}' | accessc can --stdin edit`
+
+// maxLine bounds a question, in bytes.
+const maxLine = 1 << 20
+
+// streamed is one line of input.
+type streamed struct {
+	ID          json.RawMessage `json:"id"`
+	Tool        string          `json:"tool"`
+	Operation   string          `json:"operation"`
+	Target      *string         `json:"target"`
+	Destination *string         `json:"destination"`
+	Arguments   []string        `json:"arguments"`
+	System      bool            `json:"system"`
+}
+
+// reply is one line of output: an answer or an error.
+type reply struct {
+	Line  int             `json:"line"`
+	ID    json.RawMessage `json:"id,omitempty"`
+	Error string          `json:"error,omitempty"`
+	*explain.AnswerDoc
+}
+
+// stream answers the lines of the standard input.
+func (c *canCmd) stream(g *globals) error {
+	if len(c.Words) > 0 {
+		return usagef("--stdin takes questions from the standard input, found %q as well", strings.Join(c.Words, " "))
+	}
+	res, err := g.asking().compile(true)
+	if err != nil {
+		return err
+	}
+	if c.Tool != "" {
+		if _, err := askable(res, c.Tool); err != nil {
+			return err
+		}
+	}
+	s := stream{tool: c.Tool, system: c.System, res: res, style: g.style(g.stdout), tools: map[string]*asked{}}
+	in, out := bufio.NewReaderSize(g.stdin, 1<<16), bufio.NewWriter(g.stdout)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for {
+		line, long, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if r, ok := s.reply(line, long); ok {
+			err = enc.Encode(r)
+		}
+		if err == nil && in.Buffered() == 0 {
+			// Whoever asks waits for the answer before the next question.
+			err = out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if s.failed > 0 {
+		fmt.Fprintf(g.stderr, "accessc: %s of %d could not be answered\n", count(s.failed, "line"), s.line)
+		return exit(exitUsage)
+	}
+	return nil
+}
+
+// stream is what is known between two lines.
+type stream struct {
+	tool   string
+	system bool
+	res    *compiler.Result
+	style  explain.Style
+	tools  map[string]*asked
+	line   int
+	failed int
+}
+
+// reply answers a line; an empty one has no answer.
+func (s *stream) reply(line []byte, long bool) (reply, bool) {
+	s.line++
+	if !long && len(bytes.TrimSpace(line)) == 0 {
+		return reply{}, false
+	}
+	q, err := parseLine(line, long)
+	r := reply{Line: s.line, ID: q.ID}
+	if err == nil {
+		r.AnswerDoc, err = s.ask(q)
+	}
+	if err != nil {
+		s.failed++
+		r.Error = err.Error()
+	}
+	return r, true
+}
+
+func parseLine(line []byte, long bool) (streamed, error) {
+	var q streamed
+	switch {
+	case long:
+		return q, fmt.Errorf("found a line of more than %d bytes", maxLine)
+	case !utf8.Valid(line):
+		return q, errors.New("found invalid UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&q); err != nil {
+		return q, mistake(err)
+	}
+	if dec.More() {
+		return q, errors.New("found more than one value in a line")
+	}
+	return q, nil
+}
+
+// mistake says in the words of the input what is wrong with a line.
+func mistake(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		switch {
+		case kind.Field == "":
+			return fmt.Errorf("found %s, expected an object", kind.Value)
+		case kind.Type.Kind() == reflect.Bool:
+			return fmt.Errorf("found %s in %q, expected true or false", kind.Value, kind.Field)
+		case kind.Type.Kind() == reflect.Slice:
+			return fmt.Errorf("found %s in %q, expected a list of strings", kind.Value, kind.Field)
+		default:
+			return fmt.Errorf("found %s in %q, expected a string", kind.Value, kind.Field)
+		}
+	}
+	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fmt.Errorf("found %s, expected one of id, tool, operation, target, destination, arguments, system", key)
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+// question is what a line asks. Arguments belong to run alone.
+func (q streamed) question() (resolve.Question, error) {
+	words := []string{q.Operation}
+	for _, w := range []*string{q.Target, q.Destination} {
+		if w != nil {
+			words = append(words, *w)
+		}
+	}
+	switch {
+	case q.Operation == "":
+		return resolve.Question{}, errors.New(`found no "operation", expected one such as "read"`)
+	case q.Destination != nil && q.Target == nil:
+		return resolve.Question{}, errors.New(`found a "destination" without a "target"`)
+	case q.Destination != nil && q.Operation == "run":
+		return resolve.Question{}, errors.New(`found a "destination", expected "arguments"`)
+	case q.Arguments != nil && q.Operation != "run":
+		return resolve.Question{}, fmt.Errorf(`found "arguments" of %s, which only run has`, q.Operation)
+	}
+	return resolve.ParseQuestion(append(words, q.Arguments...))
+}
+
+func (s *stream) ask(q streamed) (*explain.AnswerDoc, error) {
+	question, err := q.question()
+	if err != nil {
+		return nil, err
+	}
+	if q.Tool == "" {
+		q.Tool = s.tool
+	}
+	if q.Tool == "" {
+		return nil, errors.New(`found no "tool", and the command line names none`)
+	}
+	a, ok := s.tools[q.Tool]
+	if !ok {
+		t, err := askable(s.res, q.Tool)
+		if err != nil {
+			return nil, err
+		}
+		if a, err = prepare(s.res, t); err != nil {
+			return nil, err
+		}
+		s.tools[q.Tool] = a
+	}
+	// What stands on the disk may have changed since the last line.
+	a.asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: s.res.Resolver.Root}
+	answer, err := a.answer(question, q.System || s.system)
+	if err != nil {
+		return nil, err
+	}
+	return answer.JSON(s.style), nil
+}
+
+// readLine returns the next line without its end, or says that it is too long to be
+// returned. The last line needs no end.
+func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case err == nil, errors.Is(err, io.EOF) && (len(line) > 0 || long):
+			return line, long, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+	}
+}
