@@ -169,9 +169,7 @@ func (v *View) zone(r Root) *region {
 // private home below a workspace that is the user's whole home directory.
 func (v *View) anchor(b *Bindings) {
 	for _, r := range b.Roots() {
-		abs, _ := b.Path(Location{Root: r})
-		without := b.without(r)
-		if at := without.Locate(abs); at.Root.Kind != System && at.Path != "" {
+		if at := b.Outer(r); at.Root.Kind != System && at.Path != "" {
 			v.zone(at.Root).make(at.Path).anchor = true
 		}
 	}
@@ -207,6 +205,14 @@ func (b *Bindings) Roots() []Root {
 		out = append(out, Root{External, n})
 	}
 	return out
+}
+
+// Outer returns the place of a bound root's directory in the root around it, which is
+// System when there is no other. What lies there belongs to r: the rules of the root
+// around it do not reach into it.
+func (b *Bindings) Outer(r Root) Location {
+	abs, _ := b.Path(Location{Root: r})
+	return b.without(r).Locate(abs)
 }
 
 // without returns the bindings with r unbound.

@@ -31,7 +31,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 
 // Build compiles a tool to the value that the artifact is the text of.
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
-	f := newFloor(ir.NewView(t, ir.Linux, target.Facts))
+	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
 	ledger := f.ledger()
 	l := backends.NewLaunch(t, target, needs(ledger))
 	s := &Spec{

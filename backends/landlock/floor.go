@@ -91,10 +91,15 @@ func groupsFor(c ir.CapSet, listed bool) group {
 // plan is what the floor does at one named node of the region tree.
 type plan struct {
 	region *ir.Region
+	// name is the node's name in the directory above.
+	name string
+	// pinned is true where the policy lets the name not be moved.
+	pinned bool
 	// wants is what the node's own capabilities allow the kernel to be given.
 	wants group
 	// lacks is what some node at or below does not want.
 	lacks group
+	// below are the nodes of the tree that are directly below, by name.
 	below []*plan
 }
 
@@ -104,23 +109,49 @@ func (p *plan) whole() group { return p.wants &^ p.lacks }
 // spine is granted on the entries, because something below is an exception.
 func (p *plan) spine() group { return p.wants & p.lacks }
 
-// planTree decides for a region and everything below it. The symlink of an
-// external rule has no contents, so only what concerns its name counts there.
+// planTree copies a region and everything below it.
 func planTree(r *ir.Region, listed bool) *plan {
-	p := &plan{region: r, wants: groupsFor(r.Caps, listed)}
+	p := &plan{region: r, name: r.At.Base(), pinned: r.Pinned, wants: groupsFor(r.Caps, listed)}
 	for _, b := range r.Below {
-		c := planTree(b, listed)
-		if b.Link {
+		p.below = append(p.below, planTree(b, listed))
+	}
+	return p
+}
+
+// graft puts the plan of a root to where its directory is in p, in the place of what p
+// says about it: the kernel knows one tree, and what is granted above reaches down.
+func (p *plan) graft(path string, root *plan) {
+	name, rest, deeper := strings.Cut(path, "/")
+	i, there := slices.BinarySearchFunc(p.below, name, func(b *plan, name string) int { return strings.Compare(b.name, name) })
+	if !deeper {
+		root.name, root.pinned = name, true
+		if !there {
+			p.below = slices.Insert(p.below, i, root)
+		}
+		p.below[i] = root
+		return
+	}
+	if !there {
+		between := &ir.Region{At: p.region.At.Child(name), Caps: p.region.Caps, Governing: p.region.Governing}
+		p.below = slices.Insert(p.below, i, &plan{region: between, name: name, pinned: true, wants: p.wants})
+	}
+	p.below[i].graft(rest, root)
+}
+
+// settle works out what is lacking below. The symlink of an external rule has no
+// contents, so only what concerns its name counts there.
+func (p *plan) settle() {
+	for _, c := range p.below {
+		c.settle()
+		if c.region.Link {
 			c.lacks |= ^c.wants & (groupCreate | groupDelete)
 			c.wants = 0
 		}
-		p.below = append(p.below, c)
 		p.lacks |= c.lacks
 	}
-	if !r.Link {
+	if !p.region.Link {
 		p.lacks |= ^p.wants
 	}
-	return p
 }
 
 // emit lists the grants of p and below, given what reaches it from above.
@@ -145,7 +176,7 @@ func (p *plan) emit(t backends.Target, above group, out []Path) []Path {
 func (p *plan) names() []string {
 	names := []string{}
 	for _, b := range p.below {
-		names = append(names, b.region.At.Base())
+		names = append(names, b.name)
 	}
 	return names
 }
@@ -168,18 +199,62 @@ func (p *plan) access(g group) []Right {
 
 var terminals = []string{"dev/tty", "dev/ptmx", "dev/pts"}
 
-// floor is the plans of every root of a view.
+// floor is the plans of a view, one for each root that is not known to lie in another.
 type floor struct {
 	view  *ir.View
 	plans []*plan
 }
 
-func newFloor(v *ir.View) *floor {
+// newFloor plans for a view. Where the bindings are not known, as in a portable
+// specification, every root stands by itself.
+func newFloor(v *ir.View, b *ir.Bindings) *floor {
+	byRoot := map[ir.Root]*plan{}
+	roots := v.Roots()
+	if b == nil {
+		b = &ir.Bindings{}
+	}
+	for _, r := range b.Roots() {
+		if !slices.Contains(roots, r) {
+			// It has no rule, so nothing is granted there, whatever is around it.
+			roots = append(roots, r)
+		}
+	}
+	for _, r := range roots {
+		tree := v.Regions(r)
+		if tree == nil {
+			tree = &ir.Region{At: ir.Location{Root: r}}
+		}
+		byRoot[r] = planTree(tree, v.Tool.Commands != nil)
+	}
+	inner := graftRoots(byRoot, b)
 	f := &floor{view: v}
-	for _, r := range v.Roots() {
-		f.plans = append(f.plans, planTree(v.Regions(r), v.Tool.Commands != nil))
+	for _, r := range roots {
+		if !inner[r] {
+			byRoot[r].settle()
+			f.plans = append(f.plans, byRoot[r])
+		}
 	}
 	return f
+}
+
+// graftRoots puts every root into the one around it and returns those that are not to
+// be planned for by themselves any more.
+func graftRoots(plans map[ir.Root]*plan, b *ir.Bindings) map[ir.Root]bool {
+	inner := map[ir.Root]bool{}
+	for _, r := range b.Roots() {
+		at := b.Outer(r)
+		outer := plans[at.Root]
+		switch {
+		case outer == nil:
+		case at.Path != "":
+			outer.graft(at.Path, plans[r])
+			inner[r] = true
+		case at.Root.Kind == ir.System:
+			// A root that is the whole file system leaves nothing to the base.
+			inner[at.Root] = true
+		}
+	}
+	return inner
 }
 
 // paths lists the grants in a stable order: by root, then by path.

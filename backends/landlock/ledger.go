@@ -13,6 +13,7 @@ const (
 	whySpine      = "Landlock cannot take a right away below a directory, so what appears directly in a directory that " +
 		"holds an exception is outside of the ruleset"
 	whySpineExec = "what appears directly in a directory that holds an exception starts only after the next start of the tool"
+	whyBeside    = "what appears beside the workspace after the start, in a directory of the base, is refused"
 	whyBase      = "what appears in /etc after the start, the listing of /etc itself and /proc of child processes are refused"
 	whyFill      = "Landlock lets an empty file be made here, but not be filled"
 	whyReplace   = "with delete, Landlock would let a rename replace files, which needs update"
@@ -126,16 +127,33 @@ func (b *book) files() {
 }
 
 func (b *book) baseRows() {
+	surrounded := b.surrounded()
 	for _, a := range ir.Aspects(ir.FS) {
 		held := exact
 		switch a {
 		case ir.AspectRead:
 			held = stricter(whyBase)
+			if surrounded {
+				held = stricter(whyBase + "; " + whyBeside)
+			}
+		case ir.AspectExecute:
+			if surrounded {
+				held = stricter(whyBeside)
+			}
 		case ir.AspectMetadata:
 			held = b.metadata(false)
 		}
 		b.same(ir.FS, "base", a, held)
 	}
+}
+
+// surrounded reports whether another root lies in what the base lets be started.
+func (b *book) surrounded() bool {
+	found := false
+	b.walk(func(p, _ *plan) {
+		found = found || p.region.At.Root.Kind == ir.System && p.spine()&groupExecute != 0
+	})
+	return found
 }
 
 func (b *book) rule(e ir.Entry) {
@@ -211,7 +229,7 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 func (b *book) foreignParent(plans []*plan, g group) bool {
 	return slices.ContainsFunc(plans, func(p *plan) bool {
 		parent := b.parents[p]
-		return parent != nil && p.region.Named && parent.whole()&g != g
+		return parent != nil && p.region.Named && p.region.At.Path != "" && parent.whole()&g != g
 	})
 }
 
@@ -238,8 +256,8 @@ func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
 // one directly in p.
 func (b *book) loose(p *plan) bool {
 	movable := func(dir *plan) bool { return dir != nil && dir.whole()&(groupCreate|groupDelete) != 0 }
-	return p.region.Pinned && movable(b.parents[p]) ||
-		movable(p) && slices.ContainsFunc(p.below, func(c *plan) bool { return c.region.Pinned })
+	return p.pinned && movable(b.parents[p]) ||
+		movable(p) && slices.ContainsFunc(p.below, func(c *plan) bool { return c.pinned })
 }
 
 // unseenGain reports whether a move that the policy refuses because something
