@@ -40,6 +40,9 @@ type Result struct {
 	Resolver *resolve.Resolver
 	// State is where the workspace's state lives; empty when there is none to be had.
 	State state.Dir
+	// Bindings are those of external rules, by rule path, approved or not. Only a
+	// resolved compilation knows them.
+	Bindings []Binding
 
 	external map[string]map[string]string
 	base     map[ir.BaseName][]ir.FSRule
@@ -71,6 +74,7 @@ func Compile(opts Options) (*Result, error) {
 			program.Tools = append(program.Tools, t)
 		}
 	}
+	c.finishBindings()
 	if !c.findings.Failed() && !opts.Untested {
 		for _, t := range program.Tools {
 			c.test(t)
@@ -99,20 +103,21 @@ type compilation struct {
 	res      *Result
 	findings diag.List
 	store    approvals.Store
+	// unusable is why the store counts as empty, nil if it can be used.
+	unusable error
+	// grants are those of the external rules that lead somewhere.
+	grants []Grant
 }
 
 func (c *compilation) loadApprovals() {
 	if !c.opts.Resolve {
 		return
 	}
-	store, err := approvals.Load(c.res.State.Approvals())
-	if err != nil {
-		d := diag.New(diag.BadApprovals, ir.Pos{File: c.res.State.Approvals()}, 0)
-		d.Label = err.Error()
-		d.Hint = "external rules stay dropped until it is repaired or removed"
-		c.findings.Add(d)
+	path, err := c.res.Approvals()
+	if err == nil {
+		c.store, err = approvals.Load(path)
 	}
-	c.store = store
+	c.unusable = err
 }
 
 // report adds a finding about a value.

@@ -1,11 +1,67 @@
 package compiler
 
 import (
+	"cmp"
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
+
+// Binding is where the path of external rules leads on this host, and what is
+// permitted there once that is approved.
+type Binding struct {
+	// RulePath is the path from the workspace root, its own symlink not resolved.
+	RulePath string
+	// Target is the canonical absolute path that it leads to.
+	Target string
+	// Broken is true when nothing is at the target and no approval covers it.
+	Broken bool
+	Status approvals.Status
+	// Was is what was approved instead, when Status is Retargeted.
+	Was string
+	// Grants are those of all tools at and below the rule path, by tool and path.
+	Grants []Grant
+}
+
+// Grant is what one external rule lets one tool do.
+type Grant struct {
+	Tool     string
+	RulePath string
+	Caps     ir.CapSet
+}
+
+var errInWorkspace = errors.New("lies in the workspace, where tools may write; let XDG_STATE_HOME be elsewhere")
+
+// Approvals returns the path of the approval store. It is an error for the store to lie
+// in the workspace, which a tool may be let to write; that happens when the workspace
+// is the user's whole home directory.
+func (r *Result) Approvals() (string, error) {
+	found, err := r.Resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
+	if err == nil {
+		if _, inside := below(found.Abs, r.Resolver.Root); inside {
+			err = errInWorkspace
+		}
+	}
+	return r.State.Approvals(), err
+}
+
+// Covers reports whether other needs no approval once b has one: it lies below, by its
+// path and by its target alike, so whoever may follow b gets there anyway. To drop its
+// rule instead would leave the place to b's, which may grant more.
+func (b Binding) Covers(other Binding) bool {
+	_, name := below(other.RulePath, b.RulePath)
+	_, place := below(other.Target, b.Target)
+	return name && place
+}
 
 // approve decides whether an external rule enters the policy. A portable policy
 // keeps it as a symbol; a resolved one needs the binding to be approved. A rule
@@ -14,24 +70,99 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	if !c.opts.Resolve {
 		return true
 	}
-	if found.Kind == ir.Absent {
+	b := c.binding(found)
+	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps})
+	if b.Broken && b.Status != approvals.Approved {
 		f := s.report(diag.BrokenLink, d.path, "nothing is at "+found.Abs)
 		f.Hint = "make the symlink on this machine"
 		return false
 	}
-	status, was := c.store.Lookup(found.Lexical, found.Abs)
-	switch status {
+	switch b.Status {
 	case approvals.Approved:
 		c.bind(t.Name, found.Lexical, found.Abs)
 		return true
 	case approvals.Retargeted:
-		f := s.report(diag.Retargeted, d.path, "was "+was+", now "+found.Abs)
-		f.Hint = "approve the new target if you trust it"
+		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
+		f.Hint = "if you trust the new target: accessc approve " + shellWord(found.Lexical)
 	case approvals.Unknown:
 		f := s.report(diag.NotApproved, d.path, found.Lexical+" → "+found.Abs)
-		f.Hint = "approve the target if you trust it"
+		f.Hint = "if you trust the target: accessc approve " + shellWord(found.Lexical)
 	}
 	return false
+}
+
+// shellWord quotes what a shell would take apart. A rule's path has no character that
+// cannot be quoted.
+func shellWord(s string) string {
+	q, err := syntax.Quote(s, syntax.LangPOSIX)
+	if err != nil {
+		return s
+	}
+	return q
+}
+
+// binding notes where an external rule's path leads, once for all rules of that path.
+func (c *compilation) binding(found resolve.RulePath) Binding {
+	for _, b := range c.res.Bindings {
+		if b.RulePath == found.Lexical {
+			return b
+		}
+	}
+	status, was := c.store.Lookup(found.Lexical, found.Abs)
+	b := Binding{RulePath: found.Lexical, Target: found.Abs, Broken: found.Kind == ir.Absent, Status: status}
+	switch {
+	case c.covered(b):
+		b.Status, b.Broken = approvals.Approved, false
+	case b.Broken:
+		b.Status = approvals.Unknown
+	case status == approvals.Retargeted:
+		b.Was = was
+	}
+	c.res.Bindings = append(c.res.Bindings, b)
+	return b
+}
+
+// covered reports whether a directory on the way to a rule's path is approved as it
+// leads now, and the rule stays below its target.
+func (c *compilation) covered(b Binding) bool {
+	for dir := path.Dir(b.RulePath); dir != "."; dir = path.Dir(dir) {
+		outer, err := c.res.Resolver.Rule(dir)
+		if err != nil || outer.Inside {
+			return false
+		}
+		status, _ := c.store.Lookup(dir, outer.Abs)
+		if status == approvals.Approved && (Binding{RulePath: dir, Target: outer.Abs}).Covers(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// finishBindings says why nothing is approved, if there is a reason, and of each binding what it opens: the rules of its own path and
+// those below it. Of two rules of one tool for one path the later one wins.
+func (c *compilation) finishBindings() {
+	if c.unusable != nil && (c.unusable != errInWorkspace || len(c.res.Bindings) > 0) {
+		d := diag.New(diag.BadApprovals, ir.Pos{File: c.res.State.Approvals()}, 0)
+		d.Label = c.unusable.Error()
+		d.Hint = "external rules stay dropped until that is repaired"
+		c.findings.Add(d)
+	}
+	slices.SortFunc(c.res.Bindings, func(a, b Binding) int { return strings.Compare(a.RulePath, b.RulePath) })
+	last := map[[2]string]Grant{}
+	for _, g := range c.grants {
+		last[[2]string{g.Tool, g.RulePath}] = g
+	}
+	for i := range c.res.Bindings {
+		b := &c.res.Bindings[i]
+		for _, g := range last {
+			if _, ok := below(g.RulePath, b.RulePath); ok {
+				b.Grants = append(b.Grants, g)
+			}
+		}
+		slices.SortFunc(b.Grants, func(x, y Grant) int {
+			return cmp.Or(strings.Compare(x.Tool, y.Tool), strings.Compare(x.RulePath, y.RulePath))
+		})
+	}
 }
 
 func (c *compilation) bind(tool, lexical, target string) {

@@ -15,12 +15,13 @@ import (
 
 // buildCmd is "accessc build".
 type buildCmd struct {
-	Out     string   `default:"access" placeholder:"DIR" help:"Output directory (default: ${default}, in the workspace)."`
-	Target  []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name. Repeatable."`
-	Resolve bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
-	Check   bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
-	Format  string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
-	Tools   []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
+	Out      string   `default:"access" placeholder:"DIR" help:"Output directory (default: ${default}, in the workspace)."`
+	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name. Repeatable."`
+	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
+	Check    bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
+	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
+	NoPrompt bool     `help:"With --resolve: never ask, as where there is no terminal; external rules that are not approved are dropped."`
+	Tools    []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
 }
 
 // Help implements kong's detailed help.
@@ -83,9 +84,9 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result,
 	if err != nil {
 		return nil, err
 	}
-	res, err := compiler.Compile(opts)
+	res, err := g.compileAsking(opts, c.Resolve && !c.Check && !c.NoPrompt, c.Tools...)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
 }

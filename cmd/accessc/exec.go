@@ -24,6 +24,7 @@ type execCmd struct {
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
+	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments that are added to the tool's command."`
 }
@@ -80,8 +81,15 @@ func notStarted(err error) error {
 
 // spec compiles the policy of one start.
 func (c *execCmd) spec(g *globals) (*sandbox.Spec, error) {
-	res, err := g.compile(true, compiler.HostPlatform())
+	opts, err := g.options(true, compiler.HostPlatform())
 	if err != nil {
+		return nil, err
+	}
+	res, err := g.compileAsking(opts, !c.NoPrompt && !c.Command, c.Tool)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.sayText(res.Findings, res.Files, ""); err != nil {
 		return nil, err
 	}
 	t, facts, err := c.policy(res)

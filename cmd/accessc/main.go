@@ -46,6 +46,8 @@ type cli struct {
 	Test       testCmd       `cmd:"" help:"Ask every policy its own tests, and with --kernel the kernel as well."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
+	Approve    approveCmd    `cmd:"" help:"Approve where external rules lead, after a look at it."`
+	Approvals  approvalsCmd  `cmd:"" help:"List what is approved, or take it back."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`

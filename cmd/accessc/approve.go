@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/accessc/accessc/approvals"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/terminal"
+)
+
+// approveCmd is "accessc approve".
+type approveCmd struct {
+	Yes   bool     `short:"y" help:"Approve without asking: whoever calls has decided."`
+	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule, relative to the workspace root."`
+}
+
+// Help implements kong's detailed help.
+func (approveCmd) Help() string {
+	return `An external rule names a symlink of the workspace that leads out of it. It takes effect once you have
+approved where the symlink leads; a symlink that comes to lead elsewhere needs an approval again.
+Approvals are yours alone: they are kept in your state directory, never in the workspace.
+
+  accessc approve fork             show where fork leads and what tools may do there, and ask
+  accessc approve --yes fork       approve it without a terminal, in a script
+  accessc approvals                list what is approved
+
+Exit status: 0 if all of them are approved now, 1 if not.`
+}
+
+// Run implements the command.
+func (c *approveCmd) Run(g *globals) error {
+	res, err := g.bindings()
+	if err != nil {
+		return err
+	}
+	var chosen []compiler.Binding
+	for _, p := range c.Paths {
+		b, err := findBinding(res, p)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, b)
+	}
+	refused := 0
+	for _, b := range chosen {
+		if b.Status == approvals.Approved {
+			g.sayBinding("approved already", b)
+			continue
+		}
+		yes, err := c.decide(b)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			g.sayBinding("not approved", b)
+			refused++
+			continue
+		}
+		if err := g.remember(res, b); err != nil {
+			return err
+		}
+		g.sayBinding("approved", b)
+	}
+	if refused > 0 {
+		return exit(exitFindings)
+	}
+	return nil
+}
+
+func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
+	if c.Yes {
+		return true, nil
+	}
+	t, err := terminal.Open()
+	if errors.Is(err, terminal.ErrNone) {
+		return false, usagef("%w; --yes approves %s → %s without asking",
+			err, diag.Printable(b.RulePath), diag.Printable(b.Target))
+	}
+	if err != nil {
+		return false, err
+	}
+	defer t.Close()
+	return t.Confirm(bindingText(b))
+}
+
+func (g *globals) sayBinding(what string, b compiler.Binding) {
+	fmt.Fprintf(g.stderr, "%s: %s → %s\n", what, diag.Printable(b.RulePath), diag.Printable(b.Target))
+}
+
+// bindings compiles for what is known of external rules. That rules are dropped is what
+// the caller is about, and is not said; mistakes of the configuration stop it.
+func (g *globals) bindings() (*compiler.Result, error) {
+	res, err := g.here()
+	if err == nil && res.Findings.Failed() {
+		err = g.sayText(res.Findings, res.Files, "")
+	}
+	return res, err
+}
+
+// here compiles for this host and says nothing of what it finds.
+func (g *globals) here() (*compiler.Result, error) {
+	opts, err := g.options(true, compiler.HostPlatform())
+	if err != nil {
+		return nil, err
+	}
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return res, nil
+}
+
+// findBinding finds the external rule's path that a person names.
+func findBinding(res *compiler.Result, path string) (compiler.Binding, error) {
+	lexical, err := resolve.Lexical(path)
+	if err != nil {
+		return compiler.Binding{}, usagef("%s: %v", path, err)
+	}
+	var known []string
+	for _, b := range res.Bindings {
+		switch {
+		case b.RulePath != lexical:
+			known = append(known, b.RulePath)
+		case b.Broken:
+			return b, usagef("%s leads nowhere: nothing is at %s", path, diag.Printable(b.Target))
+		default:
+			return b, nil
+		}
+	}
+	if len(known) == 0 {
+		return compiler.Binding{}, usagef("%s is not the path of an external rule; no tool has one", path)
+	}
+	return compiler.Binding{}, usagef("%s is not the path of an external rule; those are %s", path, strings.Join(known, ", "))
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/approvals"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/terminal"
+)
+
+// compileAsking compiles for this host. Where external rules of the named tools, of
+// all without names, wait for an approval and there is somebody to ask, it asks, and
+// compiles again with what was approved: what was shown and what is approved is the
+// same target, and a symlink that went elsewhere meanwhile is not.
+func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string) (*compiler.Result, error) {
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	pending := pendingOf(res.Bindings, tools)
+	if !ask || res.Program == nil || len(pending) == 0 {
+		return res, nil
+	}
+	t, err := terminal.Open()
+	if errors.Is(err, terminal.ErrNone) {
+		return res, nil // the findings say what was dropped, and how to approve it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	approved, err := g.askAll(t, res, pending)
+	if err != nil || approved == 0 {
+		return res, err
+	}
+	if res, err = compiler.Compile(opts); err != nil {
+		return nil, usageError{err}
+	}
+	return res, nil
+}
+
+// pendingOf are the bindings that are not approved and that one of the tools uses.
+func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
+	var out []compiler.Binding
+	for _, b := range all {
+		used := len(tools) == 0 || slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool {
+			return g.RulePath == b.RulePath && slices.Contains(tools, g.Tool)
+		})
+		if b.Status != approvals.Approved && !b.Broken && used {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// askAll asks about one binding after the other and keeps each approval at once.
+func (g *globals) askAll(t *terminal.Terminal, res *compiler.Result, pending []compiler.Binding) (approved int, err error) {
+	var given []compiler.Binding
+	for _, b := range pending {
+		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {
+			continue
+		}
+		text, question := bindingText(b)
+		yes, err := t.Confirm(text, question)
+		if err != nil {
+			return len(given), err
+		}
+		if !yes {
+			continue
+		}
+		if err := g.remember(res, b); err != nil {
+			return len(given), err
+		}
+		given = append(given, b)
+	}
+	return len(given), nil
+}
+
+// remember records an approval.
+func (g *globals) remember(res *compiler.Result, b compiler.Binding) error {
+	path, err := res.Approvals()
+	var aside string
+	if err == nil {
+		aside, err = approvals.Update(path, func(s *approvals.Store) error {
+			return s.Approve(approvals.Mount{RulePath: b.RulePath, CanonicalTarget: b.Target, ApprovedAt: time.Now()})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %s: %w", path, err)
+	}
+	g.sayAside(path, aside)
+	return nil
+}
+
+// sayAside says where an unusable store went.
+func (g *globals) sayAside(path, aside string) {
+	if aside != "" {
+		fmt.Fprintf(g.stderr, "accessc: %s could not be used and was moved to %s\n", path, aside)
+	}
+}
+
+// bindingText is what a person needs to decide about a binding: where the rules lead,
+// where they led, and what each tool may do there.
+func bindingText(b compiler.Binding) (text, question string) {
+	var s strings.Builder
+	path, target := diag.Printable(b.RulePath), diag.Printable(b.Target)
+	if b.Status == approvals.Retargeted {
+		fmt.Fprintf(&s, "\nThe symlink of an external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
+			path, diag.Printable(b.Was), target)
+		question = "Approve the new target?"
+	} else {
+		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target that you have not approved:\n\n  %s → %s\n\n", path, target)
+		question = "Approve this target?"
+	}
+	s.WriteString("What tools may do there:\n")
+	s.WriteString(grantLines(b))
+	s.WriteString("\nThe target is remembered. Rules that grant more there later do not ask again.\n")
+	return s.String(), question
+}
+
+// grantLines lists the grants of a binding, aligned. One below the path names its own.
+func grantLines(b compiler.Binding) string {
+	rows := make([][2]string, len(b.Grants))
+	width := 0
+	for i, g := range b.Grants {
+		rows[i] = [2]string{g.Tool, g.Caps.String()}
+		if g.RulePath != b.RulePath {
+			rows[i][0] += " in " + diag.Printable(g.RulePath)
+		}
+		width = max(width, len([]rune(rows[i][0])))
+	}
+	var s strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&s, "  %s%s  %s\n", r[0], strings.Repeat(" ", width-len([]rune(r[0]))), r[1])
+	}
+	return s.String()
+}
