@@ -33,6 +33,11 @@ type Broker struct {
 	shared sync.Mutex
 	// byPort leaves connections that no address allows to the ruleset's ports.
 	byPort bool
+	// tool is the process that the tool starts in, became whether it has.
+	tool   int
+	became atomic.Bool
+	// stops are the events of threads that were seized.
+	stops stops
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
 }
@@ -69,6 +74,9 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
 	}
+	if err := seizes(s.Supervision.Traps); err != nil {
+		return nil, err
+	}
 	if b.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
@@ -79,9 +87,9 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	return b, err
 }
 
-// serve starts answering.
-func (b *Broker) serve(l listener) {
-	b.listener = l
+// serve starts answering the calls of a tool.
+func (b *Broker) serve(l listener, tool int) {
+	b.listener, b.tool = l, tool
 	b.spawn()
 }
 
@@ -170,18 +178,33 @@ func (b *Broker) answer(n *notification) {
 		a = handle(c)
 	}
 	b.listener.send(c.id, a)
+	if a.then != nil {
+		a.then()
+	}
 	c.release()
 }
 
-// patiently runs what may wait for another process, such as opening a fifo. Others are
-// answered meanwhile: among them the call that is waited for.
+// patiently runs what may wait for another process, such as opening a fifo.
 func (c *call) patiently(act func() answer) answer {
-	defer c.patient.Add(-1)
-	if c.patient.Add(1) > maxPatient {
+	if !c.await() {
 		return fails(unix.EAGAIN)
+	}
+	defer c.awaited()
+	return act()
+}
+
+// await begins to wait for another process, unless too many calls do. Others are
+// answered meanwhile: among them the call that is waited for.
+func (c *call) await() bool {
+	if c.patient.Add(1) > maxPatient {
+		c.patient.Add(-1)
+		return false
 	}
 	if c.idle.Load() == 0 {
 		c.spawn()
 	}
-	return act()
+	return true
 }
+
+// awaited ends the wait.
+func (c *call) awaited() { c.patient.Add(-1) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 type judge struct {
 	view  *ir.View
 	roots ir.Bindings
+	// programs is the policy as it decides about programs: here the base, which the
+	// floor holds, takes nothing away.
+	programs *ir.View
 	// connect are the addresses that the specification shows as open.
 	connect []ir.Endpoint
 }
@@ -38,6 +42,8 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 	// The base is left to the floor, so its rules are not needed here: without them
 	// everything outside of the other roots is denied.
 	j.view = ir.NewView(tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: []ir.FSRule{}})
+	everything := ir.FSRule{At: ir.Sys(""), Caps: ir.Caps(ir.Read, ir.Execute)}
+	j.programs = ir.NewView(tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: []ir.FSRule{everything}, Program: j.own(s)})
 	for _, a := range s.Supervision.Connect {
 		e, err := landlock.ParseAddress(a)
 		if err != nil {
@@ -46,6 +52,18 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 		j.connect = append(j.connect, e)
 	}
 	return j, nil
+}
+
+// own is the file of the tool's own command, which the specification lists without a
+// name.
+func (j *judge) own(s *landlock.Spec) *ir.Location {
+	for _, p := range s.Programs {
+		if p.Name == "" && p.File != "" {
+			at := j.roots.Locate(p.File)
+			return &at
+		}
+	}
+	return nil
 }
 
 // policy returns the one tool of a document.
@@ -80,6 +98,28 @@ func (j *judge) may(p ir.Place, caps ...ir.Capability) bool {
 // theirs whatever the base lets be written.
 func (j *judge) mayChange(p ir.Place) bool {
 	return p.At.Root.Kind != ir.System && j.may(p, ir.Update)
+}
+
+// mayRun asks whether a file may be started with arguments, the first of which is a name
+// for it. The rule that allows it is nil where none speaks of it.
+func (j *judge) mayRun(at ir.Place, argv []string) (*ir.CommandRule, bool) {
+	v := j.programs.Decide(ir.Run{Program: j.called(at.At, argv[0]), File: &at, Args: argv[1:]})
+	rule, _ := v.Rule.(*ir.CommandRule)
+	return rule, v.Allowed()
+}
+
+// called is the listed name of a file that it is started by. Of several, as those of a
+// multi-call binary are, it is the one that such a program goes by itself.
+func (j *judge) called(file ir.Location, argv0 string) string {
+	if set := j.view.Tool.Commands; set != nil {
+		for i := range set.Rules {
+			r := &set.Rules[i]
+			if r.File != nil && *r.File == file && path.Base(r.Program) == path.Base(argv0) {
+				return r.Program
+			}
+		}
+	}
+	return ""
 }
 
 // mayConnect asks for an address. An IPv4 address inside of an IPv6 one reaches the

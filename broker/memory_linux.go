@@ -37,6 +37,36 @@ func (c *call) path(addr uint64) (string, unix.Errno) {
 	return c.text(addr, pathMax, unix.ENAMETOOLONG)
 }
 
+// Bounds on arguments (execve(2)): of one (MAX_ARG_STRLEN) and of all together, which the
+// kernel bounds by three quarters of _STK_LIM, 8 MiB.
+const (
+	maxArgument  = 32 * pathMax
+	maxArguments = 6 << 20
+)
+
+// strings reads the strings that a list of addresses, ended by 0, leads to.
+func (c *call) strings(list uint64) ([]string, unix.Errno) {
+	if list == 0 {
+		return nil, 0
+	}
+	var out []string
+	for total := 0; ; list += 8 {
+		at, e := c.words(list, 1)
+		if e != 0 || at[0] == 0 {
+			return out, e
+		}
+		s, e := c.text(at[0], maxArgument, unix.E2BIG)
+		if e != 0 {
+			return nil, e
+		}
+		out = append(out, s)
+		const pointer = 8
+		if total += len(s) + 1 + pointer; total > maxArguments {
+			return nil, unix.E2BIG
+		}
+	}
+}
+
 // bytes reads exactly n bytes.
 func (c *call) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 	if n == 0 {

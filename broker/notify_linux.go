@@ -84,6 +84,8 @@ type answer struct {
 	hand    bool
 	fd      int
 	closeOn bool
+	// then, where not nil, is done once the answer is given.
+	then func()
 }
 
 func fails(e unix.Errno) answer { return answer{errno: e} }

@@ -45,7 +45,7 @@ func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
 		return 0, err
 	}
 	late := t.limited(b.wall)
-	status := t.wait()
+	status := t.wait(b.stops.deliver)
 	// From here on the number of the tool may become that of another process.
 	late()
 	stop()
@@ -97,7 +97,7 @@ func (b *Broker) start(c Child) (*tool, error) {
 		_ = unix.Kill(p.pid, unix.SIGKILL)
 		return nil, err
 	}
-	b.serve(listener(n))
+	b.serve(listener(n), p.pid)
 	return t, nil
 }
 

@@ -37,6 +37,8 @@ func handlers() map[uint32]handler {
 		unix.SYS_REMOVEXATTR:  func(c *call) answer { return c.removexattr(c.ofPath(cwd, c.args[0], 0)) },
 		unix.SYS_LREMOVEXATTR: func(c *call) answer { return c.removexattr(c.ofPath(cwd, c.args[0], unix.AT_SYMLINK_NOFOLLOW)) },
 		unix.SYS_FREMOVEXATTR: func(c *call) answer { return c.removexattr(c.ofDescriptor(c.args[0])) },
+		unix.SYS_EXECVE:       func(c *call) answer { return c.execve(unix.AT_FDCWD, c.args[0], c.args[1], 0) },
+		unix.SYS_EXECVEAT:     func(c *call) answer { return c.execve(dirfd(c.args[0]), c.args[1], c.args[2], c.args[4]) },
 		unix.SYS_IOCTL:        (*call).ioctl,
 		unix.SYS_CONNECT:      (*call).connect,
 		unix.SYS_BIND:         (*call).bind,

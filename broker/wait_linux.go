@@ -57,11 +57,13 @@ func fromTerminal(s os.Signal) bool {
 
 // wait waits for the tool and reaps the orphans that come here meanwhile. When the
 // tool stops itself this process stops, too, so that a shell sees its job stopped.
-func (t *tool) wait() syscall.WaitStatus {
+// Stops that somebody else waits for are passed to deliver, as all other events are.
+func (t *tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.WaitStatus {
 	for {
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
-		switch {
+		switch expected := err == nil && deliver(pid, ws); {
+		case expected && ws.Stopped():
 		case err == syscall.EINTR:
 		case err != nil:
 			// There is nothing to wait for, which cannot be.

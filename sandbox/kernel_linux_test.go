@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 		serve(os.Stdin, os.Stdout)
 		leaveNow()
 	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-thread" {
+		becomeThread(os.Args[2:])
+		leaveNow()
+	}
 	if len(os.Args) > 2 && os.Args[1] == sandbox.SweepCommand {
 		_ = sandbox.Sweep(os.Args[2], os.Args[3:]...)
 		os.Exit(0)

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -14,9 +15,10 @@ import (
 
 // Attempt is one operation for a process under a policy to try. A and B are paths,
 // relative to the workspace where the question's are; an address and port; a variable and
-// its value; a program.
+// its value; a program, which is started as Argv.
 type Attempt struct {
 	Op, A, B string
+	Argv     []string `json:",omitempty"`
 }
 
 // changes are the operations that would change something where they are allowed.
@@ -26,7 +28,7 @@ var changes = map[string]bool{
 
 // attempt prepares the stage for a question and returns what to try, or why nothing is.
 func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, err error) {
-	a = Attempt{Op: q.Verb, A: q.Operands[0]}
+	a = Attempt{Op: q.Verb, A: q.Operands[0], Argv: slices.Concat(q.Operands[:1], q.Args)}
 	switch q.Verb {
 	case "connect":
 		a.A, a.B, err = endpoint(a.A)

@@ -79,7 +79,7 @@ func (a Attempt) try() error {
 		}
 		return unix.Unlink(a.A)
 	case "execute", "run":
-		return started(a.A)
+		return started(a.A, a.Argv)
 	case "copy":
 		if err := opened(a.A, unix.O_RDONLY); err != nil {
 			return err
@@ -117,7 +117,7 @@ func opened(path string, flags int) error {
 // started starts a file that does not get to its first instruction: with no address space
 // to be had, execve(2) passes its checks, replaces the process and fails to set up the
 // stack, which kills the process.
-func started(file string) error {
+func started(file string, argv []string) error {
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &old); err != nil {
 		return err
@@ -125,7 +125,7 @@ func started(file string) error {
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: uint64(os.Getpagesize()), Max: old.Max}); err != nil {
 		return err
 	}
-	pid, err := syscall.ForkExec(file, []string{"x"}, &syscall.ProcAttr{})
+	pid, err := syscall.ForkExec(file, argv, &syscall.ProcAttr{})
 	if restored := unix.Setrlimit(unix.RLIMIT_AS, &old); err != nil {
 		return err
 	} else if restored != nil {

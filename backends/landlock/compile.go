@@ -37,7 +37,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	s := &Spec{
 		Format: Format, Version: FormatVersion, Form: target.Form.String(),
 		Tool: l.Tool, Command: l.Command, Workspace: l.Workspace, Home: l.Home, Environment: l.Environment,
-		Levels: Levels(), Paths: f.paths(target), Programs: programs(t, target), Ports: ports(t),
+		Levels: Levels(), Paths: f.paths(target), Programs: f.programs(target), Ports: ports(t),
 		Filter: f.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
 	}
 	var err error
@@ -45,17 +45,23 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	return s, ledger, err
 }
 
-func programs(t *ir.Tool, target backends.Target) []Program {
-	if t.Commands == nil {
+// programs lists what may be started where a policy says so. A file whose place grants
+// no execute, or no reading, which starting takes, gets neither by being listed.
+func (f *floor) programs(target backends.Target) []Program {
+	if f.view.Tool.Commands == nil {
 		return nil
 	}
 	out := []Program{}
 	if own := target.Facts.Program; own != nil {
 		out = append(out, Program{File: target.Place(*own)})
 	}
-	for _, r := range t.Commands.Rules {
+	for _, r := range f.view.Tool.Commands.Rules {
 		p := Program{Name: r.Program}
 		if r.File != nil {
+			on := ir.Direct(*r.File)
+			if !f.view.Decide(ir.Start{On: on}).Allowed() || !f.view.Decide(ir.Access{Cap: ir.Read, On: on}).Allowed() {
+				continue
+			}
 			p.File = target.Place(*r.File)
 		}
 		out = append(out, p)

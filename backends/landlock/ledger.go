@@ -32,7 +32,7 @@ const (
 		"open to every host (to every port below ABI 4), and UDP for name resolution (to every port below ABI 10)"
 	whyAddress  = "the ruleset knows ports, no addresses"
 	whySignal   = "Landlock keeps signals inside the sandbox from ABI 6"
-	whyLoader   = "a listed loader, shell or interpreter runs any program that it may read"
+	whyLoader   = "the kernel also starts loaders and interpreters by themselves, and files of memory"
 	whyArgs     = "the kernel does not look at arguments"
 	whyEnvs     = "the kernel does not look at the environment"
 	whyPerProc  = "the limit counts each process by itself"
@@ -339,7 +339,7 @@ func (b *book) commands() {
 		}
 		return
 	}
-	program := coarser(whyLoader, "commands.program")
+	program := brokered(whyLoader, "commands.program")
 	for i := range set.Rules {
 		r := &set.Rules[i]
 		id := "commands." + r.Program

@@ -45,13 +45,13 @@ type Judged struct {
 
 // traps says which classes of calls a policy needs judged.
 type traps struct {
-	reads, writes, moves, metadata, connect bool
+	reads, writes, moves, metadata, connect, programs bool
 }
 
 // trapsFor derives the classes from what the floor withholds and from what the
 // ledger says that it cannot hold.
 func (f *floor) trapsFor(l ir.Ledger) traps {
-	t := traps{metadata: f.updatesMetadata()}
+	t := traps{metadata: f.updatesMetadata(), programs: f.view.Tool.Commands != nil}
 	f.walk(func(p, _ *plan) {
 		if kind := p.region.At.Root.Kind; kind != ir.Workspace && kind != ir.External {
 			// The base and the private directories are left to the floor.
@@ -72,7 +72,7 @@ func (f *floor) trapsFor(l ir.Ledger) traps {
 }
 
 // supervised are the names of the cells that a supervisor holds.
-var supervised = []string{"fs.create", "fs.metadata", "fs.move", "fs.revoke", "limits.wall_time", "net.address"}
+var supervised = []string{"commands.args", "commands.envs", "commands.program", "fs.create", "fs.metadata", "fs.move", "fs.revoke", "limits.wall_time", "net.address"}
 
 // supervision is what a supervisor of the policy does, nil where none is needed.
 func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
@@ -90,6 +90,9 @@ func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, 
 	s.Traps = t.list()
 	if t.metadata {
 		s.Filter = append(s.Filter, newerMetadata)
+	}
+	if t.programs {
+		s.Filter = append(s.Filter, tracing)
 	}
 	if (t.writes || t.moves) && f.refusesLinks() {
 		s.Replaces = append(s.Replaces, "links")
@@ -123,6 +126,14 @@ var underSupervisor = []Block{
 	{Group: "supervisor", Errno: "OK", Syscalls: []string{"prctl"}, When: []Condition{{Arg: 0, In: []string{"PR_SET_DUMPABLE"}}}},
 	{Group: "supervisor", Errno: "EOPNOTSUPP", Syscalls: []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}},
 }
+
+// Programs is the group of the calls that start programs.
+const Programs = "programs"
+
+// tracing is refused where programs are judged: the supervisor looks at each through
+// ptrace(2), which a process lets one tracer do, and nobody may write to a program that
+// has been judged and not yet begun.
+var tracing = Block{Group: Programs, Errno: "EPERM", Syscalls: []string{"ptrace", "process_vm_writev"}}
 
 // newerMetadata are calls that pass their arguments in structures of growing size;
 // callers fall back to the older ones.
@@ -216,6 +227,9 @@ func (t traps) list() []Trap {
 	if t.metadata {
 		add("metadata", nil, trappedMetadata...)
 		add("metadata", metadata[1].When, "ioctl")
+	}
+	if t.programs {
+		add(Programs, nil, "execve", "execveat")
 	}
 	calls := []string{"bind", "connect"}
 	if t.connect {

@@ -31,10 +31,14 @@ func TestTraps(t *testing.T) {
 		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "-"},
 		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "write write open2 names truncate moves sockets"},
 		"only the base": {nil, nil, "-"},
+		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs sockets"},
 	}
 	for name, tt := range tests {
 		tool := ir.NewTool("t")
 		tool.FS, tool.Net = tt.fs, tt.net
+		if name == "programs" {
+			tool.Commands = &ir.CommandSet{}
+		}
 		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
 		if err != nil {
 			t.Fatal(err)
@@ -81,5 +85,25 @@ func TestAddressesThatSayMore(t *testing.T) {
 	}
 	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Is != ir.Cooperative {
 		t.Errorf("the ledger says %v", row.Is)
+	}
+}
+
+// TestListedIsNotGranted: being listed as a program grants neither execute nor reading
+// where the rules about files withhold them.
+func TestListedIsNotGranted(t *testing.T) {
+	tool := ir.NewTool("t")
+	rule := func(p string, caps ...ir.Capability) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: ir.Caps(caps...)} }
+	tool.FS = []ir.FSRule{rule("", ir.Read), rule("run", ir.Read, ir.Execute), rule("blind", ir.Execute)}
+	tool.Commands = &ir.CommandSet{}
+	for _, p := range []string{"blind/b", "run/r", "x"} {
+		at := ir.In(p)
+		tool.Commands.Rules = append(tool.Commands.Rules, ir.CommandRule{Program: p, File: &at, AnyArgs: true, AllEnvs: true})
+	}
+	spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(spec.Programs) != 1 || spec.Programs[0].Name != "run/r" {
+		t.Errorf("grants %v", spec.Programs)
 	}
 }

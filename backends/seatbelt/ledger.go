@@ -3,7 +3,6 @@ package seatbelt
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -35,7 +34,6 @@ const (
 		"their turn may start by itself"
 	whyArgs       = "the system does not look at arguments"
 	whyEnvs       = "the system does not look at the environment"
-	whyLoaderVar  = "the system drops variables of its loader when it starts the sandbox"
 	whyPerProcess = "the limit counts each process by itself"
 	whyPerUser    = "the limit counts all processes of the user"
 	whyMemory     = "the system enforces no limit on the memory of a process"
@@ -256,13 +254,10 @@ func (o *openings) held(i int) ir.Held {
 	}
 }
 
-// environment is built by whoever starts the tool; nothing else is in it. Programs of
-// the system, as sandbox-exec is one, run without the variables of the loader (System
-// Integrity Protection, dyld(1)), and so do not hand them on.
+// environment is built by whoever starts the tool; nothing else is in it.
 func (b *book) environment() {
 	for i := range b.tool.Env {
-		r := &b.tool.Env[i]
-		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, either(r.Read && strings.HasPrefix(r.Name, "DYLD_"), stricter(whyLoaderVar)))
+		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact)
 	}
 	b.add(ir.Env, "default", ir.AspectForward, exact)
 }

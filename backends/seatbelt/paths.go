@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -25,6 +24,10 @@ const (
 // sandbox-runtime stays below 900 for it).
 const maxText = 1000
 
+// dataVolume is the second name of what the firm links of the system volume lead to.
+// Paths are judged by their first name, and a rule with the second never matches.
+const dataVolume = "/System/Volumes/Data/"
+
 // Parameters returns the parameters of a tool's portable profile and the paths that
 // they have under b; roots that b does not bind are left out. The values must be
 // canonical, and none may be "/".
@@ -32,7 +35,7 @@ func Parameters(t *ir.Tool, b ir.Bindings) map[string]string {
 	out := map[string]string{}
 	for root, name := range parameterNames(t) {
 		if abs, ok := b.Path(ir.Location{Root: root}); ok {
-			out[name] = start.FirstName(abs)
+			out[name] = firstName(abs)
 		}
 	}
 	return out
@@ -56,14 +59,22 @@ func parameterNames(t *ir.Tool) map[ir.Root]string {
 	return out
 }
 
+// firstName strips the data volume from an absolute path.
+func firstName(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, dataVolume); ok {
+		return "/" + rest
+	}
+	return abs
+}
+
 // firstNames spells all that is known of a host without the data volume.
 func firstNames(f ir.Facts) ir.Facts {
 	if f.Bindings != nil {
 		b := *f.Bindings
-		b.Workspace, b.Home, b.Temp = start.FirstName(b.Workspace), start.FirstName(b.Home), start.FirstName(b.Temp)
+		b.Workspace, b.Home, b.Temp = firstName(b.Workspace), firstName(b.Home), firstName(b.Temp)
 		b.External = make(map[string]string, len(f.Bindings.External))
 		for name, path := range f.Bindings.External {
-			b.External[name] = start.FirstName(path)
+			b.External[name] = firstName(path)
 		}
 		f.Bindings = &b
 	}
@@ -83,7 +94,7 @@ func firstNames(f ir.Facts) ir.Facts {
 // systemName spells a location of the host without the data volume.
 func systemName(l ir.Location) ir.Location {
 	if l.Root.Kind == ir.System {
-		l.Path = strings.TrimPrefix(start.FirstName("/"+l.Path), "/")
+		l.Path = strings.TrimPrefix(firstName("/"+l.Path), "/")
 	}
 	return l
 }
@@ -107,11 +118,11 @@ type place struct {
 func (p place) String() string {
 	switch {
 	case p.param == "":
-		return start.Quote(p.text)
+		return quote(p.text)
 	case p.text == "":
-		return "(param " + start.Quote(p.param) + ")"
+		return "(param " + quote(p.param) + ")"
 	default:
-		return "(string-append (param " + start.Quote(p.param) + ") " + start.Quote(p.text) + ")"
+		return "(string-append (param " + quote(p.param) + ") " + quote(p.text) + ")"
 	}
 }
 
@@ -146,6 +157,14 @@ func canonical(text string) bool {
 		ok = ok && name != "" && name != "." && name != ".."
 	}
 	return ok
+}
+
+// quote writes a string of the profile language. Its reader is that of TinyScheme:
+// it takes a backslash in front of any other character than n, t, r, x and the digits
+// for that character, so these two escapes are all there is to know, and those of
+// JSON or Go would silently name another path.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // comment makes a text safe behind a semicolon.

@@ -1,0 +1,322 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// shop is a workspace with programs, some of which a policy lists.
+type shop struct {
+	t     fataler
+	dir   string
+	root  string
+	facts ir.Facts
+	spec  []byte
+	tool  *tool
+	view  *ir.View
+	set   *ir.CommandSet
+}
+
+// programs are what the tools of this test start: two images, a script, a script of a
+// script, and a program of the system.
+var programs = map[string]string{"a": "bin/a", "b": "bin/b", "s": "s", "n": "n", "true": "/bin/true"}
+
+func newShop(t fataler, dir string, who identity) *shop {
+	s := &shop{t: t, dir: dir, root: filepath.Join(dir, "ws")}
+	for _, d := range []string{"home", "ws/bin"} {
+		s.must(os.MkdirAll(filepath.Join(dir, d), 0o755))
+	}
+	for _, name := range []string{"a", "b"} {
+		s.must(copyFile("/bin/true", filepath.Join(s.root, "bin", name)))
+	}
+	s.must(os.WriteFile(filepath.Join(s.root, "s"), []byte("#!/bin/sh -e\ntrue\n"), 0o755))
+	s.must(os.WriteFile(filepath.Join(s.root, "n"), []byte("#! "+s.root+"/s\n"), 0o755))
+	s.must(os.Symlink("bin/a", filepath.Join(s.root, "link")))
+	s.must(os.Symlink("ws", filepath.Join(dir, "link")))
+	if who != nil {
+		s.must(filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(p, int(who.Uid), int(who.Gid)))
+		}))
+	}
+	own := ir.Sys(strings.TrimPrefix(binary, "/"))
+	s.facts = ir.Facts{Bindings: &ir.Bindings{Workspace: s.root, Home: filepath.Join(dir, "home")}, Program: &own, Base: hostBase()}
+	return s
+}
+
+func (s *shop) must(err error) {
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// at is the place of a file.
+func (s *shop) at(file string) ir.Location {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(s.root, file)
+	}
+	canonical, err := filepath.EvalSymlinks(file)
+	s.must(err)
+	return s.facts.Bindings.Locate(canonical)
+}
+
+// rule lists a program.
+func (s *shop) rule(program, file string) ir.CommandRule {
+	at := s.at(file)
+	return ir.CommandRule{Program: program, File: &at, AnyArgs: true, AllEnvs: true}
+}
+
+// open starts a worker under a policy.
+func (s *shop) open(who identity, fs []ir.FSRule, rules ...ir.CommandRule) {
+	tool := ir.NewTool("t")
+	tool.FS, tool.Commands = fs, &ir.CommandSet{Rules: rules}
+	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: s.facts})
+	s.must(err)
+	s.spec, s.view, s.set = out.Data, ir.NewView(tool, ir.Linux, s.facts), tool.Commands
+	s.tool = startMode(s.t, "kernel-supervised", s.spec, s.dir, who)
+}
+
+// verdict is what the policy says of a start.
+func (s *shop) verdict(file string, argv []string) bool {
+	at := s.at(file)
+	op := ir.Run{Args: argv[1:], File: &ir.Place{At: at}}
+	for _, r := range s.set.Rules {
+		if *r.File == at && path.Base(r.Program) == path.Base(argv[0]) {
+			op.Program = r.Program
+		}
+	}
+	return s.view.Decide(op).Allowed()
+}
+
+func drawRules(t *rapid.T, s *shop) (out []ir.CommandRule) {
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		file := programs[name]
+		if name == "a" && rapid.Bool().Draw(t, "alias") {
+			// Another name of one file.
+			out = append(out, drawArgs(t, s.rule("alias", file)))
+		}
+		if rapid.Bool().Draw(t, "listed "+name) {
+			out = append(out, drawArgs(t, s.rule(name, file)))
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.CommandRule) int { return strings.Compare(a.Program, b.Program) })
+	return out
+}
+
+func drawArgs(t *rapid.T, r ir.CommandRule) ir.CommandRule {
+	if r.AnyArgs = rapid.Bool().Draw(t, "any"); r.AnyArgs {
+		return r
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "patterns") {
+		r.Args = append(r.Args, ir.ArgPattern{Words: drawWords(t), Rest: rapid.Bool().Draw(t, "rest")})
+	}
+	return r
+}
+
+func drawWords(t *rapid.T) []string {
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q", ""}), 0, 2).Draw(t, "words")
+}
+
+// TestCommands asks the kernel and the policy about starts of programs: by every
+// spelling of a path, over symlinks, as descriptors, under other names.
+func TestCommands(t *testing.T) {
+	if !sandbox.ThisHost().Supervises {
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
+	}
+	for name, who := range map[string]identity{"user": nil, "nobody": {Uid: 65534, Gid: 65534}} {
+		t.Run(name, func(t *testing.T) {
+			if who != nil && os.Geteuid() != 0 {
+				t.Skip("runs as an unprivileged user already")
+			}
+			base := workspace(t)
+			var runs, starts, allowed atomic.Int64
+			const per = 40
+			irtest.Check(t, 120, per, func(rt *rapid.T) {
+				s := newShop(rt, filepath.Join(base, fmt.Sprint(runs.Add(1))), who)
+				defer os.RemoveAll(s.dir)
+				fs := []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}}
+				if rapid.IntRange(0, 3).Draw(rt, "bin") == 0 {
+					fs = append(fs, ir.FSRule{Written: "bin", At: ir.In("bin"), Caps: ir.All.Without(ir.Execute)})
+				}
+				s.open(who, fs, drawRules(rt, s)...)
+				defer s.tool.stop()
+				for range per {
+					starts.Add(1)
+					if s.start(rt) {
+						allowed.Add(1)
+					}
+				}
+			})
+			fmt.Printf("property %s: %d starts asked of the kernel, %d of them allowed\n", t.Name(), starts.Load(), allowed.Load())
+		})
+	}
+}
+
+// start tries one start and reports whether it is allowed.
+func (s *shop) start(t *rapid.T) bool {
+	file := rapid.SampledFrom([]string{"bin/a", "bin/b", "s", "n", "link", "/bin/true", "/bin/sh", "/bin/cat", binary}).Draw(t, "file")
+	argv := append([]string{rapid.SampledFrom([]string{"a", "b", "alias", "./s", "/x/true"}).Draw(t, "argv0")}, drawWords(t)...)
+	try := attempt{Op: "start", A: file, B: strings.Join(argv, " ")}
+	if !filepath.IsAbs(file) {
+		try.HowA = rapid.SampledFrom(spellings).Draw(t, "spelling")
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "way") {
+	case 0:
+		try.Op = "startat"
+	case 1:
+		try.Op = "startmemory"
+	}
+	want := try.Op != "startmemory" && s.verdict(file, argv)
+	if file == binary && want {
+		return true // it would be another worker
+	}
+	e := (&oracle{tool: s.tool}).exchange(t, try)
+	if e != 0 && !refused(e) || (e == 0) != want {
+		t.Fatalf("%+v: the kernel says %v, the policy %v\n%s", try, e, want, s.spec)
+	}
+	return want
+}
+
+// everything is the filesystem of policies that are about programs.
+var everything = []ir.FSRule{{Written: ".", At: ir.In(""), Caps: ir.All}}
+
+func oneShop(t *testing.T) *shop {
+	if !sandbox.ThisHost().Supervises {
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
+	}
+	return newShop(t, workspace(t), nil)
+}
+
+// TestArgumentsCannotBeSwapped: while one thread starts programs another one rewrites
+// the path and the arguments in the memory that the kernel reads them from.
+func TestArgumentsCannotBeSwapped(t *testing.T) {
+	s := oneShop(t)
+	for _, name := range []string{"a", "b"} {
+		s.must(copyFile("/bin/echo", filepath.Join(s.root, "bin", name)))
+	}
+	a, b := s.rule("a", "bin/a"), s.rule("b", "bin/b")
+	a.AnyArgs, a.Args = false, []ir.ArgPattern{{Words: []string{"yes"}}}
+	b.AnyArgs, b.Args = false, []ir.ArgPattern{{Words: []string{"not"}}}
+	s.open(nil, everything, a, b)
+	defer s.tool.stop()
+	rounds := max(int(6_000*scale()), 500)
+	if e := (&oracle{tool: s.tool}).exchange(t, attempt{Op: "swapped", A: "out", B: strconv.Itoa(rounds)}); e != 0 {
+		t.Fatal(e)
+	}
+	data, err := os.ReadFile(filepath.Join(s.root, "out"))
+	s.must(err)
+	said := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		said[strings.TrimSuffix(line, "\n")]++
+	}
+	// What echo gets as its first argument is printed behind the name it was started by.
+	for line := range said {
+		if line != "yes" && line != "not" {
+			t.Errorf("printed %q", line)
+		}
+	}
+	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
+	s.must(err)
+	fmt.Printf("swapped arguments: %d rounds, %s, printed %v\n", rounds, counts, said)
+	if said["yes"] == 0 {
+		t.Error("nothing was started")
+	}
+}
+
+// TestVariablesAreNarrowed: a program sees those of the variables that its rule lists,
+// whatever their number, and its stack is laid out as any program's.
+func TestVariablesAreNarrowed(t *testing.T) {
+	s := oneShop(t)
+	env, sh := s.rule("env", "/usr/bin/env"), s.rule("sh", "/bin/sh")
+	env.AllEnvs, env.Envs = false, []string{"A", "C", "E"}
+	f := &fortress{t: t, dir: s.dir, root: s.root}
+	s.open(nil, everything, env, sh)
+	s.tool.stop()
+	f.spec = s.spec
+	for _, given := range []string{"", "A", "B", "A B", "B D", "A B C", "B C D", "B A D C F E", "B D F", "E D C B A"} {
+		var set, want []string
+		for _, name := range strings.Fields(given) {
+			set = append(set, name+"='1 "+name+"'")
+			if slices.Contains(env.Envs, name) {
+				want = append(want, name+"=1 "+name)
+			}
+		}
+		ws, out := f.ended("unset PWD OLDPWD _ PATH TMPDIR HOME GORACE; for v in $(export -p | sed 2>&- ); do :; done; "+
+			strings.Join(set, " ")+" /usr/bin/env", nil)
+		var got []string
+		for line := range strings.Lines(out) {
+			if line = strings.TrimSpace(line); line != "" && !slices.Contains(got, line) {
+				got = append(got, line)
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if ws.ExitStatus() != 0 || !slices.Equal(got, want) {
+			t.Errorf("given %q: %v, got %q, want %q", given, ws, got, want)
+		}
+	}
+}
+
+// TestThreadBecomesProgram: a program that is started by another thread than the first
+// of its process takes that one's number, and is judged as well.
+func TestThreadBecomesProgram(t *testing.T) {
+	s := oneShop(t)
+	s.open(nil, everything, s.rule("echo", "/bin/echo"))
+	s.tool.stop()
+	for program, want := range map[string]string{"/bin/echo": "it runs\n", "/bin/cat": "permission denied\n"} {
+		x := startProgram(t, s.spec, s.dir, binary, "kernel-thread", program, "it runs")
+		x.cmd.Stdin = nil
+		out, err := x.cmd.Output()
+		if string(out) != want {
+			t.Errorf("%s: %q, %v: %s", program, out, err, x.errs)
+		}
+	}
+}
+
+// TestStartsAtOnce: many threads start programs at the same time while their processes
+// are stopped and continued; every one ends.
+func TestStartsAtOnce(t *testing.T) {
+	s := oneShop(t)
+	s.open(nil, everything, s.rule("true", "/bin/true"), s.rule("s", "s"))
+	defer s.tool.stop()
+	rounds := max(int(400*scale()), 40)
+	if e := (&oracle{tool: s.tool}).exchange(t, attempt{Op: "crowd", A: "s", B: strconv.Itoa(rounds)}); e != 0 {
+		t.Errorf("a start came to %v", e)
+	}
+}
+
+// becomeThread is a tool that starts a program from a thread that is not its first.
+func becomeThread(args []string) {
+	runtime.LockOSThread()
+	become := func() { fmt.Println(syscall.Exec(args[0], args, os.Environ())) }
+	if unix.Gettid() != unix.Getpid() {
+		become()
+		return
+	}
+	done := make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		become()
+		close(done)
+	}()
+	<-done
+}
