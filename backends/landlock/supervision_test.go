@@ -92,7 +92,9 @@ func TestAddressesThatSayMore(t *testing.T) {
 // where the rules about files withhold them.
 func TestListedIsNotGranted(t *testing.T) {
 	tool := ir.NewTool("t")
-	rule := func(p string, caps ...ir.Capability) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: ir.Caps(caps...)} }
+	rule := func(p string, caps ...ir.Capability) ir.FSRule {
+		return ir.FSRule{Written: p, At: ir.In(p), Caps: ir.Caps(caps...)}
+	}
 	tool.FS = []ir.FSRule{rule("", ir.Read), rule("run", ir.Read, ir.Execute), rule("blind", ir.Execute)}
 	tool.Commands = &ir.CommandSet{}
 	for _, p := range []string{"blind/b", "run/r", "x"} {
