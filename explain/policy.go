@@ -143,7 +143,9 @@ func (p *Policy) files() []line {
 	for _, root := range p.View.Roots() {
 		if root.Kind == ir.External {
 			r := p.View.Regions(root)
-			out = append(out, line{at: at(root.Name+" →", r.Caps), origin: originOf(r), note: "external"})
+			out = append(out, line{
+				at: at(root.Name+" →", r.Caps), origin: originOf(r), note: "external", grants: capWords(r.Caps),
+			})
 		}
 	}
 	if len(out) == 0 {
@@ -158,7 +160,9 @@ func (p *Policy) files() []line {
 func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	var kids []*ir.Region
 	named(r, &kids)
-	*out = append(*out, line{at: &placed{indent + branch, r.At.Short(), r.Caps}, origin: originOf(r), note: p.note(r)})
+	*out = append(*out, line{
+		at: &placed{indent + branch, r.At.Short(), r.Caps}, origin: originOf(r), note: p.note(r), grants: capWords(r.Caps),
+	})
 	switch branch {
 	case "├─ ":
 		indent += "│  "
@@ -258,6 +262,14 @@ func (p *Policy) network() []line {
 		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), grants: word(r.Allow, "network")})
 	}
 	out[0].head = "network"
+	return out
+}
+
+func capWords(caps ir.CapSet) []string {
+	var out []string
+	for _, c := range caps.List() {
+		out = append(out, c.String())
+	}
 	return out
 }
 

@@ -27,7 +27,8 @@ type explainCmd struct {
 	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
 	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
-	Format string   `enum:"text,markdown,json" default:"text" help:"Output format: text, json, or markdown with --diff."`
+	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
+	Format string   `enum:"text,markdown,json" default:"text" help:"Output format: text, markdown or json."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
 }
 
@@ -37,6 +38,7 @@ func (explainCmd) Help() string {
 environment and the programs, each line with the file and line that set it, and how Linux, macOS and
 Windows hold it.
 
+  accessc explain --html > access.html            a page for a browser, with the ledger and a filter
   accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
   accessc explain --diff main --format markdown   what a branch permits, as a comment on a pull request
   accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more`
@@ -47,10 +49,14 @@ func (c *explainCmd) Run(g *globals) error {
 	switch {
 	case c.Diff != "" && c.Who != "":
 		return usagef("--diff and --who are different questions")
+	case c.HTML && (c.Who != "" || c.Format != "text"):
+		return usagef("--html is a format of its own, for policies and --diff")
 	case c.Diff != "":
 		return c.diff(g)
-	case c.Format == "markdown" || c.FailOn != "none":
-		return usagef("--format markdown and --fail-on need --diff OLD")
+	case c.FailOn != "none":
+		return usagef("--fail-on needs --diff OLD")
+	case c.Who != "" && c.Format == "markdown":
+		return usagef("--who answers as text or json")
 	}
 	res, err := g.asking().compile(c.Who != "") // a question is about this host, as with accessc can
 	if err != nil {
@@ -67,20 +73,34 @@ func (c *explainCmd) Run(g *globals) error {
 		tools = []*ir.Tool{ir.NewTool("default")}
 		fmt.Fprintln(g.stderr, "no layer defines a tool; this is the policy that any tool gets")
 	}
-	var docs []explain.PolicyDoc
-	for i, t := range tools {
+	var policies []*explain.Policy
+	for _, t := range tools {
 		p, err := policyOf(t)
 		if err != nil {
 			return err
 		}
-		if c.Format == "json" {
-			docs = append(docs, p.JSON())
-			continue
-		}
-		c.print(g, p, i > 0)
+		policies = append(policies, p)
 	}
-	if c.Format == "json" {
-		return g.writeJSON(explain.Document{Version: explain.FormatVersion, Tools: docs})
+	return c.write(g, policies)
+}
+
+// write prints policies in the format that was asked for.
+func (c *explainCmd) write(g *globals, policies []*explain.Policy) error {
+	switch {
+	case c.HTML:
+		return explain.HTML(g.stdout, policies, g.style(g.stdout))
+	case c.Format == "json":
+		doc := explain.Document{Version: explain.FormatVersion, Tools: []explain.PolicyDoc{}}
+		for _, p := range policies {
+			doc.Tools = append(doc.Tools, p.JSON())
+		}
+		return g.writeJSON(doc)
+	}
+	for i, p := range policies {
+		if i > 0 {
+			fmt.Fprintln(g.stdout)
+		}
+		c.print(g, p)
 	}
 	return nil
 }
@@ -143,10 +163,12 @@ func (c *explainCmd) diff(g *globals) error {
 		return err
 	}
 	changes := explain.Changes(old, new)
-	switch c.Format {
-	case "json":
+	switch {
+	case c.HTML:
+		err = explain.ChangesHTML(g.stdout, changes)
+	case c.Format == "json":
 		err = g.writeJSON(explain.ChangesJSON(changes))
-	case "markdown":
+	case c.Format == "markdown":
 		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(changes))
 	default:
 		_, err = fmt.Fprint(g.stdout, explain.ChangesText(changes, g.style(g.stdout)))
@@ -161,10 +183,11 @@ func (c *explainCmd) diff(g *globals) error {
 	}
 }
 
-func (c *explainCmd) print(g *globals, p *explain.Policy, gap bool) {
+func (c *explainCmd) print(g *globals, p *explain.Policy) {
 	s := g.style(g.stdout)
-	if gap {
-		fmt.Fprintln(g.stdout)
+	if c.Format == "markdown" {
+		fmt.Fprint(g.stdout, p.Markdown(s))
+		return
 	}
 	fmt.Fprint(g.stdout, p.Text(s))
 	if p.Tool.Source.Kind != ir.SourceLocal {

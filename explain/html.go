@@ -1,0 +1,214 @@
+package explain
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// The page is one file: no part of it is fetched from anywhere.
+var (
+	//go:embed page/page.tmpl
+	pageTemplate string
+	//go:embed page/page.css
+	pageStyle string
+	//go:embed page/page.js
+	pageScript string
+)
+
+// page is what the template shows. Every string of it may come from a configuration;
+// the template escapes it for where it stands, and the page's own policy lets a browser
+// run nothing but the script that ships with accessc.
+type page struct {
+	Policy, Title, Subtitle, Empty string
+	Style                          template.CSS
+	Script                         template.JS
+	Filters                        []string
+	Tools                          []pageTool
+	Unchanged                      []string
+}
+
+type pageTool struct {
+	ID, Name, Class, Tag, TagClass, Source, Command string
+
+	Blocks        []pageBlock
+	Platforms     []string
+	Matrix, Cells []pageRow
+	Reasons       []string
+	Differences   []pageDifference
+}
+
+// pageBlock is the lines of one resource.
+type pageBlock struct {
+	Head string
+	Rows []pageLine
+}
+
+type pageLine struct {
+	Placed               bool
+	Branches, Text, From string
+	// Tag stands beside the text, Note below it.
+	Tag, Note, Grants string
+	Caps              []pageCap
+}
+
+type pageCap struct {
+	Name, Class string
+	On          bool
+}
+
+// pageRow is a row of the ledger.
+type pageRow struct {
+	Name, Rules, Accept string
+	Cells               []pageCell
+}
+
+type pageCell struct{ Class, Text string }
+
+type pageDifference struct {
+	Wider                                 bool
+	What, Where, Example, Because, Grants string
+}
+
+// filters are the words that lines of a page grant.
+var filters = []string{"read", "create", "update", "delete", "execute", "network", "env", "run"}
+
+// HTML writes policies as one page that needs nothing else: the rules as a tree, the
+// ledger with its reasons, and a filter.
+func HTML(w io.Writer, ps []*Policy, s Style) error {
+	p := page{Title: "accessc", Subtitle: plural(len(ps), "tool"), Filters: filters, Empty: "No tool is left by this filter."}
+	for _, t := range ps {
+		p.Tools = append(p.Tools, t.page(s))
+	}
+	return p.write(w)
+}
+
+// ChangesHTML writes a comparison as such a page.
+func ChangesHTML(w io.Writer, cs []Change) error {
+	p := page{Title: "accessc", Subtitle: headline(cs), Filters: filters, Empty: "Nothing is left by this filter."}
+	if len(Differing(cs)) == 0 {
+		p.Empty = "Both sides permit the same."
+	}
+	for _, c := range cs {
+		if c.Verdict == compare.Equivalent && c.Status == "" {
+			p.Unchanged = append(p.Unchanged, clean(c.Name))
+			continue
+		}
+		p.Tools = append(p.Tools, c.page())
+	}
+	return p.write(w)
+}
+
+func (p page) write(w io.Writer) error {
+	t, err := template.New("").Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	p.Style, p.Script = template.CSS(pageStyle), template.JS(pageScript)
+	p.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hashOf(pageStyle) + "; script-src " + hashOf(pageScript)
+	return t.ExecuteTemplate(w, "page", p)
+}
+
+// hashOf names a text in a Content-Security-Policy (CSP Level 3, section 2.3.1).
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func (p *Policy) page(s Style) pageTool {
+	t := pageTool{ID: "tool-" + clean(p.Tool.Name), Name: clean(p.Tool.Name), Source: p.Tool.Source.String()}
+	if p.Tool.Command != nil {
+		t.Command = clean(shorten(commandText(p.Tool.Command), 96))
+	}
+	if p.Tool.Source.Kind != ir.SourceLocal {
+		t.Tag = "not started by accessc; it has no policy"
+		return t
+	}
+	t.Class = ir.RiskOf(p.Tool).String()
+	t.Tag, t.TagClass = "risk "+t.Class, map[string]string{"high": "bad", "medium": "warn", "low": "good"}[t.Class]
+	for _, l := range p.lines() {
+		if l.head != "" {
+			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
+		}
+		b := &t.Blocks[len(t.Blocks)-1]
+		b.Rows = append(b.Rows, l.page())
+	}
+	for _, pl := range ir.Platforms {
+		t.Platforms = append(t.Platforms, systemName(pl))
+	}
+	for _, m := range p.matrix(s) {
+		row := pageRow{Name: m.resource.String(), Accept: strings.Join(m.accept, " ")}
+		for _, c := range m.cells {
+			row.Cells = append(row.Cells, pageCell{c.weakest().String(), c.String()})
+		}
+		t.Matrix = append(t.Matrix, row)
+	}
+	rows, why := p.cellRows(s)
+	for _, r := range rows {
+		row := pageRow{Name: r[0], Rules: clean(r[1])}
+		for _, text := range r[2:] {
+			is, _, _ := strings.Cut(text, " ")
+			row.Cells = append(row.Cells, pageCell{is, text})
+		}
+		t.Cells = append(t.Cells, row)
+	}
+	for _, r := range why {
+		t.Reasons = append(t.Reasons, clean(r))
+	}
+	return t
+}
+
+func (l line) page() pageLine {
+	out := pageLine{Text: clean(l.body), Note: clean(l.note), From: clean(l.origin), Grants: strings.Join(l.grants, " ")}
+	if l.at == nil {
+		return out
+	}
+	out.Placed, out.Branches, out.Text = true, l.at.branches, clean(l.at.path)
+	if !strings.Contains(out.Note, " ") {
+		out.Tag, out.Note = out.Note, ""
+	}
+	for _, c := range ir.Capabilities {
+		class := c.String()
+		if ir.Write.Has(c) {
+			class = "write"
+		}
+		out.Caps = append(out.Caps, pageCap{c.String(), class, l.at.caps.Has(c)})
+	}
+	return out
+}
+
+func (c Change) page() pageTool {
+	t := pageTool{ID: "tool-" + clean(c.Name), Name: clean(c.Name), Class: c.Verdict.String(), Tag: c.summary()}
+	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad", compare.Narrowed: "good"}[c.Verdict]
+	for _, d := range c.Differences {
+		t.Differences = append(t.Differences, pageDifference{
+			Wider: d.Wider, What: clean(d.What), Where: clean(region(d)), Example: clean(d.Example), Because: clean(because(d)), Grants: grantsOf(d),
+		})
+	}
+	return t
+}
+
+// grantsOf are the words by which a page finds a difference.
+func grantsOf(d compare.Difference) string {
+	switch d.Resource {
+	case ir.FS:
+		return strings.Join(slices.DeleteFunc(strings.Fields(d.What), func(w string) bool { return !slices.Contains(filters, w) }), " ")
+	case ir.Net:
+		return "network"
+	case ir.Env:
+		return "env"
+	case ir.Commands:
+		return "run"
+	case ir.Limits, ir.Process:
+		return ""
+	default:
+		return ""
+	}
+}
