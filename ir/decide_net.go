@@ -1,6 +1,9 @@
 package ir
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // netIndex finds the rules that can match a host without looking at the others.
 type netIndex struct {
@@ -34,7 +37,7 @@ func indexNet(rules []NetRule) netIndex {
 // decide finds the winning rule. The more exact kind of host wins before anything
 // else counts; then the more specific rule; then the later one.
 func (x *netIndex) decide(to Endpoint) Verdict {
-	for _, class := range x.classes(to.Host) {
+	for class := range x.classes(to.Host) {
 		if i := x.best(class, to); i >= 0 {
 			out := Verdict{Reason: ReasonRule, Rule: &x.rules[i]}
 			if x.rules[i].Allow {
@@ -46,27 +49,30 @@ func (x *netIndex) decide(to Endpoint) Verdict {
 	return refuse(ReasonDefault)
 }
 
-// classes lists the candidates by how exactly they name h, most exact first.
-func (x *netIndex) classes(h Host) [][]int {
-	if h.Kind == HostAddr {
-		out := [][]int{x.byAddr[h.Addr.String()]}
-		if !privateAddr(h) {
-			out = append(out, x.any)
+// classes yields the candidates by how exactly they name h, most exact first.
+func (x *netIndex) classes(h Host) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		if h.Kind == HostAddr {
+			if yield(x.byAddr[h.Addr.String()]) && !privateAddr(h) {
+				yield(x.any)
+			}
+			return
 		}
-		return out
+		if !yield(x.byName[h.Name]) {
+			return
+		}
+		for name := h.Name; len(x.bySuffix) > 0; {
+			_, parent, ok := strings.Cut(name, ".")
+			if !ok {
+				break
+			}
+			if c := x.bySuffix[parent]; c != nil && !yield(c) {
+				return
+			}
+			name = parent
+		}
+		yield(x.any)
 	}
-	out := [][]int{x.byName[h.Name]}
-	for name := h.Name; ; {
-		_, parent, ok := strings.Cut(name, ".")
-		if !ok {
-			break
-		}
-		if c := x.bySuffix[parent]; c != nil {
-			out = append(out, c)
-		}
-		name = parent
-	}
-	return append(out, x.any)
 }
 
 // best returns the most specific matching rule of a class, the last one on a tie.

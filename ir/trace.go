@@ -93,7 +93,7 @@ func (v *View) traceAt(at Location) []Considered {
 
 func (v *View) traceNet(to Endpoint) []Considered {
 	var out []Considered
-	for _, class := range v.net.classes(to.Host) {
+	for class := range v.net.classes(to.Host) {
 		for _, i := range slices.Backward(class) {
 			r := &v.net.rules[i]
 			out = append(out, Considered{ID: "net[" + itoa(i) + "]", Rule: r, Note: r.note(to)})

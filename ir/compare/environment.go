@@ -111,13 +111,15 @@ func (c *comparison) label(t *nameTree, cells []variable) {
 // sampleOf is a name with a prefix that no other cell covers and that loads no code,
 // which a prefix never forwards.
 func sampleOf(prefix string, cells []variable) string {
+	// Where all names with the prefix load code there is none such.
+	loader := ir.LoaderVariable(prefix + unheard)
 	for i := range 26 * 26 {
 		name := prefix + string(rune('A'+i%26)) + strings.Repeat("X", i/26)
 		covered := slices.ContainsFunc(cells, func(v variable) bool {
 			return strings.EqualFold(v.text, name) || v.prefix && len(v.text) > len(prefix) && len(name) >= len(v.text) &&
 				strings.EqualFold(name[:len(v.text)], v.text)
 		})
-		if !covered && !ir.LoaderVariable(name) && !ir.OwnVariable(name, true) {
+		if !covered && (loader || !ir.LoaderVariable(name)) && !ir.OwnVariable(name, true) {
 			return name
 		}
 	}

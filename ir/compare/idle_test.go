@@ -99,7 +99,7 @@ func TestIdleFiles(t *testing.T) {
 			ops = append(ops, ir.Access{Cap: c, On: ir.Direct(at)})
 		}
 	}
-	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
+	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
 		x := irtest.Tool(rt, names, 6)
 		// Few sets of capabilities, so that many rules say what another one says.
 		for i := range x.FS {
@@ -113,7 +113,7 @@ func TestIdleFiles(t *testing.T) {
 
 func TestIdleNetwork(t *testing.T) {
 	ops := targets()
-	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
+	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
 		x := closed()
 		x.Net = drawNet(rt, 6)
 		idleAgainst(rt, x, ir.Net, ops, ir.Linux)
@@ -121,7 +121,7 @@ func TestIdleNetwork(t *testing.T) {
 }
 
 func TestIdleEnvironment(t *testing.T) {
-	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
+	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
 		x := closed()
 		x.Env = drawEnv(rt, 6)
 		x.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(rt, "home")
@@ -131,7 +131,7 @@ func TestIdleEnvironment(t *testing.T) {
 
 func TestIdleCommands(t *testing.T) {
 	ops := runs()
-	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
+	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
 		x := closed()
 		x.Commands.Rules = drawCommands(rt, 4)
 		idleAgainst(rt, x, ir.Commands, ops, ir.Linux)

@@ -19,9 +19,14 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 		all = append(all, flatten(t)...)
 	}
 	kinds := representatives(all)
+	// A commands table changes what may be gained, so all moves are asked again.
+	same := (c.old.Tool.Commands == nil) == (c.new.Tool.Commands == nil)
 	var out []Difference
 	for _, a := range kinds {
 		for _, b := range kinds {
+			if same && a.old == a.new && b.old == b.new {
+				continue
+			}
 			if d, ok := c.move(a.at, a.free(), b.at, other(b, a)); ok {
 				out = append(out, d)
 			}
@@ -73,23 +78,34 @@ func other(p, taken *place) ir.Location {
 	return at
 }
 
-// pin compares what may become of a name that one policy pins.
+// pin compares what may become of a name that one policy pins: the first move of each
+// direction that is judged differently.
 func (c *comparison) pin(p *place, kinds []*place) []Difference {
-	var out []Difference
-	for _, wider := range []bool{true, false} {
-		for _, k := range kinds {
-			d, ok := c.move(p.at, p.at, k.at, k.free())
-			if !ok || d.Wider != wider {
-				d, ok = c.move(k.at, k.free(), p.at, p.at)
-			}
-			if ok && d.Wider == wider {
-				d.What, d.Where = "move or replace", p.at.Short()
-				out = append(out, d)
-				break
+	var out [2]*Difference
+	for _, k := range kinds {
+		if out[0] != nil && out[1] != nil {
+			break
+		}
+		from, left := c.move(p.at, p.at, k.at, k.free())
+		to, came := c.move(k.at, k.free(), p.at, p.at)
+		for i, wider := range []bool{true, false} {
+			switch {
+			case out[i] != nil:
+			case left && from.Wider == wider:
+				out[i] = &from
+			case came && to.Wider == wider:
+				out[i] = &to
 			}
 		}
 	}
-	return out
+	var ds []Difference
+	for _, d := range out {
+		if d != nil {
+			d.What, d.Where = "move or replace", p.at.Short()
+			ds = append(ds, *d)
+		}
+	}
+	return ds
 }
 
 // move asks all ways to bring a name from one place to another and tells those that
