@@ -14,7 +14,7 @@ const module = "github.com/accessc/accessc/"
 // is a prefix of.
 var rooms = [][]string{
 	{"kernels", "kernels/init"},
-	{"bench", "bench/smallest"},
+	{"bench", "bench/smallest", "examples/files"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},
