@@ -99,8 +99,8 @@ func (c *Context) CheckRun(program string, args ...string) error {
 		op.File = &file.Place
 	}
 	v := c.view.Decide(op)
-	if v.Allowed() && op.File != nil {
-		return c.judge(ir.Execute, file)
+	if v.Allowed() && op.File != nil && c.folded != nil {
+		v = c.folded.Decide(ir.Access{Cap: ir.Execute, On: foldedPlace(file.Place)})
 	}
 	return c.refusal(v, file, op)
 }

@@ -1,0 +1,396 @@
+package golden_test
+
+import (
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/idna"
+)
+
+// naivePolicy is what an author who reads docs/vectors.md would write to follow a
+// Context: it shares no code with the evaluator, and looks at the rules one by one.
+type naivePolicy struct {
+	Root   string
+	Access *struct {
+		Home     string
+		FS       []naiveFile
+		Net      []naiveNet
+		Env      []naiveEnv
+		Commands map[string]struct{ Args *[][]string }
+	}
+}
+
+type naiveFile struct {
+	Lexical                               string `json:"lexical_path"`
+	External                              bool
+	Target                                string `json:"approved_target"`
+	Read, Create, Update, Delete, Execute bool
+}
+
+type naiveNet struct {
+	Host, Scheme string
+	Port         int
+	Prefix       string `json:"path_prefix"`
+	Allow        bool
+}
+
+type naiveEnv struct {
+	Name string
+	Read bool
+}
+
+func readNaive(t *testing.T, data []byte) naivePolicy {
+	var p naivePolicy
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p naivePolicy) answer(q vector) vector {
+	switch q.Operation {
+	case "connect":
+		q.Verdict, q.Reason = p.connect(q.Target)
+	case "env":
+		q.Verdict, q.Reason = p.env(q.Target)
+	case "run":
+		q.Verdict, q.Reason, q.Canonical = p.run(q.Target, q.Arguments)
+	default:
+		q.Verdict, q.Reason, q.Canonical = p.file(q.Operation, q.Target)
+	}
+	return q
+}
+
+// below reports whether p is dir or lies in it.
+func below(p, dir string) bool { return p == dir || dir == "" || strings.HasPrefix(p, dir+"/") }
+
+func (r naiveFile) grants(op string) bool {
+	return map[string]bool{"read": r.Read, "create": r.Create, "update": r.Update, "delete": r.Delete, "execute": r.Execute}[op]
+}
+
+// best is the index of the longest rule at or above a path, the last of equal ones.
+func best[R any](rules []R, at string, name func(R) (string, bool)) int {
+	win, most := -1, -1
+	for i, r := range rules {
+		if n, ok := name(r); ok && below(at, n) && len(n) >= most {
+			win, most = i, len(n)
+		}
+	}
+	return win
+}
+
+func (p naivePolicy) file(op, target string) (verdict, reason, canonical string) {
+	abs, reason := p.resolve(target, op != "delete")
+	if reason != "" {
+		return "deny", reason, ""
+	}
+	inside := below(abs, p.Root)
+	at := strings.TrimPrefix(strings.TrimPrefix(abs, p.Root), "/")
+	if p.Access == nil {
+		switch {
+		case !inside:
+			return "deny", "escape", p.scratch(abs)
+		case at == "" && (op == "create" || op == "delete"):
+			return "deny", "root", "${workspace}"
+		default:
+			return "allow", "unrestricted", path.Join("${workspace}", at)
+		}
+	}
+	win := -1
+	if inside {
+		canonical = path.Join("${workspace}", at)
+		win = best(p.Access.FS, at, func(r naiveFile) (string, bool) { return r.Lexical, true })
+	} else {
+		owner := best(p.Access.FS, abs, func(r naiveFile) (string, bool) { return r.Target, r.External && r.Target != "" })
+		if owner < 0 {
+			return "deny", "escape", p.scratch(abs)
+		}
+		r := p.Access.FS[owner]
+		at = strings.TrimPrefix(strings.TrimPrefix(abs, r.Target), "/")
+		canonical = path.Join("${external:"+r.Lexical+"}", at)
+		asked := best(p.Access.FS, path.Clean(target), func(r naiveFile) (string, bool) { return r.Lexical, true })
+		if asked != owner {
+			return "deny", "escape", canonical
+		}
+		win = owner
+	}
+	switch {
+	case win < 0:
+		return "deny", "default-deny", canonical
+	case at == "" && (op == "create" || op == "delete"):
+		return "deny", "root", canonical
+	case !p.Access.FS[win].grants(op):
+		return "deny", "rule", canonical
+	case op == "execute" && p.Access.Commands != nil && !p.listed(abs):
+		return "deny", "unlisted-program", canonical
+	default:
+		return "allow", "rule", canonical
+	}
+}
+
+func (p naivePolicy) scratch(abs string) string {
+	return strings.ReplaceAll(abs, path.Dir(p.Root), "${scratch}")
+}
+
+// resolve finds where a path leads, or says why it is refused.
+func (p naivePolicy) resolve(target string, last bool) (abs, reason string) {
+	drive := regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
+	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, `\`) || drive.MatchString(target) {
+		return "", "absolute"
+	}
+	clean := path.Clean(target)
+	if target == "" || clean == ".." || strings.HasPrefix(clean, "../") {
+		return "", "outside"
+	}
+	return follow(path.Join(p.Root, clean), last, 40)
+}
+
+// follow resolves the directory of a path before its last component.
+func follow(abs string, last bool, hops int) (string, string) {
+	if abs == "/" {
+		return abs, ""
+	}
+	dir, reason := follow(path.Dir(abs), true, hops)
+	if reason != "" {
+		return "", reason
+	}
+	at := path.Join(dir, path.Base(abs))
+	to, err := os.Readlink(at)
+	if err != nil || !last {
+		return at, ""
+	}
+	if hops == 0 {
+		return "", "loop"
+	}
+	if !path.IsAbs(to) {
+		// Not cleaned: ".." is that of the directory that the link leads to.
+		for part := range strings.SplitSeq(to, "/") {
+			switch part {
+			case "", ".":
+			case "..":
+				dir = path.Dir(dir)
+			default:
+				if dir, reason = follow(path.Join(dir, part), true, hops-1); reason != "" {
+					return "", reason
+				}
+			}
+		}
+		return dir, ""
+	}
+	return follow(to, true, hops-1)
+}
+
+// listed reports whether a file is that of a listed program.
+func (p naivePolicy) listed(abs string) bool {
+	for program := range p.Access.Commands {
+		if file, reason := follow(path.Join(p.Root, program), true, 40); strings.Contains(program, "/") && reason == "" && file == abs {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	escaped   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	plain     = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
+	number    = regexp.MustCompile(`^(0x[0-9a-f]*|[0-9]+)$`)
+	allowed   = regexp.MustCompile(`^[a-z0-9._-]+$`)
+	ports     = map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
+	loaderEnv = regexp.MustCompile(`(?i)^(LD_.*|DYLD_.*|BASH_FUNC_.*|GIT_CONFIG_.*|NODE_OPTIONS|NODE_PATH|GIT_SSH_COMMAND|PYTHONSTARTUP|` +
+		`PYTHONPATH|BASH_ENV|ENV|PERL5OPT|RUBYOPT|IFS|EDITOR)$`)
+)
+
+func (p naivePolicy) connect(target string) (string, string) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return "deny", "invalid"
+	}
+	scheme := strings.ToLower(u.Scheme)
+	host, addr, ok := naiveHost(u)
+	port := ports[scheme]
+	if u.Port() != "" {
+		n, err := strconv.ParseUint(u.Port(), 10, 16)
+		ok = ok && err == nil
+		port = int(n)
+	}
+	if !ok || port == 0 {
+		return "deny", "invalid"
+	}
+	return p.reach(scheme, host, addr, port, naiveSegments(u, ports[scheme] != 0))
+}
+
+// naiveHost is a target's host in the form in which rules write it.
+func naiveHost(u *url.URL) (host string, addr netip.Addr, ok bool) {
+	host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		addr = addr.Unmap()
+		if addr.Is6() {
+			return "[" + addr.String() + "]", addr, strings.HasPrefix(u.Host, "[")
+		}
+		return addr.String(), addr, true
+	}
+	host, err := idna.Lookup.ToASCII(host)
+	last := host[strings.LastIndex(host, ".")+1:]
+	return host, addr, err == nil && allowed.MatchString(host) && !number.MatchString(last)
+}
+
+func naiveSegments(u *url.URL, special bool) []string {
+	p := escaped.ReplaceAllStringFunc(u.EscapedPath(), func(e string) string {
+		n, _ := strconv.ParseUint(e[1:], 16, 8)
+		if c := string(rune(n)); plain.MatchString(c) || c == `\` && special {
+			return c
+		}
+		return strings.ToUpper(e)
+	})
+	if special {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	var out []string
+	for part := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {
+		switch part {
+		case ".":
+		case "..":
+			out = out[:max(len(out)-1, 0)]
+		default:
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segments []string) (string, string) {
+	if p.Access == nil {
+		return "allow", "unrestricted"
+	}
+	win, most := -1, []int{-1, 0}
+	for i, r := range p.Access.Net {
+		class := 0 // any host; then by the length of a suffix; then exact
+		suffix, wild := strings.CutPrefix(r.Host, "*.")
+		switch {
+		case r.Host == host:
+			class = 1000
+		case wild && !addr.IsValid() && strings.HasSuffix(host, "."+suffix):
+			class = len(suffix)
+		case r.Host == "*" && !reserved(addr):
+		default:
+			continue
+		}
+		want := r.Port
+		if want == 0 {
+			want = ports[scheme]
+		}
+		prefix := slices.DeleteFunc(strings.Split(r.Prefix, "/"), func(s string) bool { return s == "" })
+		if r.Scheme != "" && r.Scheme != scheme || want != port || len(prefix) > len(segments) || !slices.Equal(prefix, segments[:len(prefix)]) {
+			continue
+		}
+		rank := []int{class, len(prefix)}
+		if r.Scheme != "" {
+			rank[1]++
+		}
+		if r.Port != 0 {
+			rank[1]++
+		}
+		if slices.Compare(rank, most) >= 0 {
+			win, most = i, rank
+		}
+	}
+	return byRule(win, win >= 0 && p.Access.Net[win].Allow)
+}
+
+// reserved are the addresses that no wildcard reaches.
+func reserved(a netip.Addr) bool {
+	return a.IsValid() && (a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() ||
+		a.IsInterfaceLocalMulticast() || a.IsUnspecified())
+}
+
+func byRule(win int, allow bool) (verdict, reason string) {
+	verdict, reason = "deny", "rule"
+	if win < 0 {
+		reason = "default-deny"
+	}
+	if allow {
+		verdict = "allow"
+	}
+	return verdict, reason
+}
+
+func (p naivePolicy) env(name string) (string, string) {
+	if p.Access == nil {
+		return "allow", "unrestricted"
+	}
+	win, most := -1, -1
+	for i, r := range p.Access.Env {
+		literal, prefix := strings.CutSuffix(r.Name, "*")
+		rank := 2 * len(literal)
+		switch {
+		case !prefix && r.Name == name:
+			rank++
+		case !prefix || !strings.HasPrefix(name, literal):
+			continue
+		}
+		if rank >= most {
+			win, most = i, rank
+		}
+	}
+	exact := most%2 == 1 && win >= 0
+	own := slices.Contains([]string{"TMPDIR", "TEMP", "TMP", "ACCESSC_CONTEXT"}, name) ||
+		p.Access.Home == "" && slices.Contains([]string{"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"}, name)
+	switch {
+	case own && !exact:
+		return "allow", "own"
+	case !exact && win >= 0 && p.Access.Env[win].Read && loaderEnv.MatchString(name):
+		return "deny", "loader-variable"
+	default:
+		return byRule(win, win >= 0 && p.Access.Env[win].Read)
+	}
+}
+
+func (p naivePolicy) run(program string, args []string) (verdict, reason, canonical string) {
+	onPath := strings.Contains(program, "/")
+	file := "" // of the program, where it is a path
+	if onPath {
+		abs, why := p.resolve(program, true)
+		if why == "" {
+			_, _, canonical = p.file("execute", program)
+			file = abs
+		}
+	}
+	if p.Access != nil && p.Access.Commands != nil {
+		rule, ok := p.Access.Commands[program]
+		for name, other := range p.Access.Commands {
+			if abs, why := follow(path.Join(p.Root, name), true, 40); !ok && file != "" && strings.Contains(name, "/") && why == "" && abs == file {
+				rule, ok = other, true
+			}
+		}
+		switch {
+		case !ok:
+			return "deny", "unlisted-program", canonical
+		case rule.Args != nil && !slices.ContainsFunc(*rule.Args, func(words []string) bool { return matches(words, args) }):
+			return "deny", "arguments", canonical
+		}
+		verdict, reason = "allow", "rule"
+	} else {
+		verdict, reason = "allow", "unrestricted"
+	}
+	if onPath {
+		if v, why, _ := p.file("execute", program); v == "deny" && why != "unlisted-program" {
+			return v, why, canonical
+		}
+	}
+	return verdict, reason, canonical
+}
+
+func matches(words, args []string) bool {
+	if n := len(words) - 1; n >= 0 && words[n] == "**" {
+		return len(args) >= n && slices.Equal(words[:n], args[:n])
+	}
+	return slices.Equal(words, args)
+}
