@@ -27,7 +27,7 @@ func TestConsole(t *testing.T) {
 	}
 	t.Setenv("NO_COLOR", "1")
 	n := 0
-	for _, doc := range []string{"../../README.md", "../../docs/config.md", "../../docs/platforms/linux.md"} {
+	for _, doc := range []string{"../../README.md", "../../docs/config.md", "../../docs/library.md", "../../docs/platforms/linux.md"} {
 		data, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
