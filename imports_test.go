@@ -25,6 +25,7 @@ var rooms = [][]string{
 	{"tool"},
 	{"backends/registry"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
+	{"backends/seatbelt/start"},
 	{"backends"},
 	{"compiler"},
 	{"approvals", "state", "terminal", "compiler/source", "compiler/resolve", "compiler/merge"},

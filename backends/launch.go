@@ -54,8 +54,8 @@ type Limit struct {
 type Need struct {
 	Cell    string   `json:"cell"`
 	Is      string   `json:"is"`
-	From    int      `json:"from_abi"`
-	To      int      `json:"to_abi"`
+	From    int      `json:"from_abi,omitempty"`
+	To      int      `json:"to_abi,omitempty"`
 	Rules   []string `json:"rules"`
 	Aspects []string `json:"aspects"`
 	Why     string   `json:"why"`

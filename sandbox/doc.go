@@ -1,5 +1,5 @@
 // Package sandbox is the loader: it applies a resolved specification to its own
-// process and becomes the tool.
+// process and becomes the tool, on macOS by way of sandbox-exec(1).
 //
 // It fails closed. Whatever of the sandbox cannot be applied stops the start, cells
 // of the ledger that this host does not hold must be accepted by name, and after

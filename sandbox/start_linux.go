@@ -60,8 +60,7 @@ type run struct {
 	abi    int
 	terms
 
-	dir     string // the run's directory, which holds what follows
-	tmp     string
+	directories
 	argv    []string
 	env     []string
 	file    string
@@ -75,14 +74,14 @@ type run struct {
 // prepare does everything that needs no privilege to be lost and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
-	if err := r.directories(); err != nil {
+	var err error
+	if r.directories, err = makeDirectories(&r.launch); err != nil {
 		return err
 	}
 	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
 	if err := os.Chdir(r.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
-	var err error
 	if r.argv, err = r.req.argv(&r.launch); err != nil {
 		return err
 	}

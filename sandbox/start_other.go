@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package sandbox
 
@@ -34,9 +34,9 @@ func (Host) Confines() bool { return false }
 // SweepCommand is the hidden command that removes the directory of a run.
 const SweepCommand = "__sweep"
 
-// Start refuses: this version starts tools on Linux.
+// Start refuses: this version starts tools on Linux and macOS.
 func Start(Request) error {
-	return failed("this version starts tools on Linux only, not on %s; the artifacts for %s are compiled", runtime.GOOS, runtime.GOOS)
+	return failed("this version starts tools on Linux and macOS, not on %s; the artifacts for %s are compiled", runtime.GOOS, runtime.GOOS)
 }
 
 // Sweep removes nothing, since no run leaves a directory here.
@@ -52,7 +52,7 @@ func ThisHost() Host { return Host{} }
 func Examine() Report {
 	return Report{
 		System: runtime.GOOS + " on " + runtime.GOARCH,
-		Summary: "this version starts tools on Linux only; policies can be compiled, explained and checked here, and the " +
+		Summary: "this version starts tools on Linux and macOS; policies can be compiled, explained and checked here, and the " +
 			"artifacts for " + runtime.GOOS + " are written",
 	}
 }

@@ -103,7 +103,7 @@ var broken = []struct {
 	}},
 	{"a leaf forgotten", func(text string) string { return strings.ReplaceAll(text, " file-write-flags", "") }},
 	{"a denial of the head forgotten", func(text string) string {
-		return strings.Replace(text, "(deny file-link)\n", "", 1)
+		return strings.Replace(text, "(deny file-link (with message \"accessc t default\"))\n", "", 1)
 	}},
 	{"a quote not escaped", func(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }},
 	{"a backslash not escaped", func(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }},
@@ -121,6 +121,13 @@ var broken = []struct {
 	}},
 	{"cloning a directory goes unseen", func(text string) string {
 		return regexp.MustCompile(`(?s)\(deny file-clone\n.*?\)\)\n`).ReplaceAllString(text, "")
+	}},
+	{"a denial that names another rule", func(text string) string {
+		return mapRules(text, func(rules string) string { return strings.ReplaceAll(rules, " fs[1]\"", " fs[0]\"") })
+	}},
+	{"a denial that names none", func(text string) string {
+		unnamed := regexp.MustCompile(`\n  \(with message "[^"]*"\)`)
+		return mapRules(text, func(rules string) string { return unnamed.ReplaceAllString(rules, "") })
 	}},
 	{"a program starts wherever something is granted", func(text string) string {
 		return mapRules(text, func(rules string) string { return regrant(rules, opExec, opInterpreter) })

@@ -9,11 +9,9 @@ import (
 	"text/template"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
-
-// FormatVersion is the version of the profile's shape, in its first line.
-const FormatVersion = 1
 
 // maxRules bounds how many filters a profile may have. Compiling one takes time with
 // the square of their number, about half a second at this bound and ten at 16,000,
@@ -48,8 +46,45 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	}
 	var text bytes.Buffer
 	err := profile.Execute(&text, doc)
-	out.Data = text.Bytes()
+	if err != nil {
+		return out, err
+	}
+	if target.Form == backends.Resolved {
+		target.Facts = firstNames(target.Facts)
+	}
+	out.Data, err = start.Append(text.Bytes(), start.New(backends.NewLaunch(t, target, needs(out.Ledger)), p.directories()))
 	return out, err
+}
+
+// needs are the cells that the profile does not hold.
+func needs(l ir.Ledger) []backends.Need {
+	out := []backends.Need{}
+	for _, r := range l {
+		if !r.Is.Held() {
+			out = append(out, backends.NewNeed(r))
+		}
+	}
+	return out
+}
+
+// directories lists the directories that lead to places with rules. Nobody can make
+// them in the sandbox, so the loader does before it.
+func (p *plan) directories() []string {
+	var out []string
+	p.walk(func(n *node) {
+		if n.Pinned && len(n.Region.Below) > 0 && !n.base && !n.Link && n.At.Root.Kind != ir.System {
+			out = append(out, p.symbolic(n.At))
+		}
+	})
+	return out
+}
+
+// symbolic is a location as a start has it: a path, or behind the symbol of its root.
+func (p *plan) symbolic(l ir.Location) string {
+	if abs, ok := p.abs(l); ok {
+		return abs
+	}
+	return l.String()
 }
 
 //go:embed profile.sb.tmpl
@@ -59,8 +94,7 @@ var profile = template.Must(template.New("profile").Parse(profileText))
 
 // document is what the template is filled with: the parts that vary, rendered.
 type document struct {
-	Version    int
-	Form, Tool string
+	Header, Tool string
 	// Define are the parameters that the profile needs, with their meaning.
 	Define []string
 	// Loader is true when the base lets a dynamically linked program start, System
@@ -74,13 +108,13 @@ type document struct {
 func (p *plan) document() (document, int) {
 	n := 0
 	render := func(part func(*writer)) string {
-		w := &writer{}
+		w := &writer{tool: p.tool.Name}
 		part(w)
 		n += w.filters
 		return w.String()
 	}
 	return document{
-		Version: FormatVersion, Form: p.form.String(), Tool: comment(p.tool.Name), Define: p.define(),
+		Header: start.Header(p.form), Tool: comment(p.tool.Name), Define: p.define(),
 		Loader: p.loader(), System: p.tool.Base == ir.BaseSystem,
 		Ioctl: render(p.ioctl), Rules: render(p.rules), Programs: render(p.programs), Network: render(p.network),
 		Walk: render(p.ways), Pins: render(p.pins),
@@ -121,17 +155,35 @@ func meaning(r ir.Root) string {
 // writer collects statements and counts their filters.
 type writer struct {
 	strings.Builder
+	tool    string
 	filters int
 }
+
+// message is the modifier that puts a text behind the system's report of a denial, so
+// that a line of its log names the rule. It is valid on denials alone, and a denial
+// that a statement without one makes has none.
+func message(tool, rule string) string {
+	return "(with message " + start.Quote(comment("accessc "+tool+" "+rule)) + ")"
+}
+
+// Message is the modifier for what no rule is about.
+func (d document) Message() string { return message(d.Tool, "default") }
 
 func (w *writer) comment(s string) { w.WriteString("; " + comment(s) + "\n") }
 
 // width is where a list of operations breaks.
 const width = 110
 
-// rule writes one statement: an action on operations, at filters, which stand in
-// lines of one or more.
-func (w *writer) rule(action string, ops []string, lines [][]string) {
+// allow writes one statement that permits operations at filters, which stand in lines
+// of one or more.
+func (w *writer) allow(ops []string, lines [][]string) { w.statement("allow", ops, lines, "") }
+
+// deny writes one that denies them for a rule.
+func (w *writer) deny(rule string, ops []string, lines [][]string) {
+	w.statement("deny", ops, lines, "\n  "+message(w.tool, rule))
+}
+
+func (w *writer) statement(action string, ops []string, lines [][]string, modifier string) {
 	if len(ops) == 0 || len(lines) == 0 {
 		return
 	}
@@ -152,5 +204,5 @@ func (w *writer) rule(action string, ops []string, lines [][]string) {
 		}
 		w.WriteString("\n  " + strings.Join(filters, sep))
 	}
-	w.WriteString(")\n")
+	w.WriteString(modifier + ")\n")
 }

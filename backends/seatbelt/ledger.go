@@ -3,6 +3,7 @@ package seatbelt
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -34,6 +35,7 @@ const (
 		"their turn may start by itself"
 	whyArgs       = "the system does not look at arguments"
 	whyEnvs       = "the system does not look at the environment"
+	whyLoaderVar  = "the system drops variables of its loader when it starts the sandbox"
 	whyPerProcess = "the limit counts each process by itself"
 	whyPerUser    = "the limit counts all processes of the user"
 	whyMemory     = "the system enforces no limit on the memory of a process"
@@ -254,10 +256,13 @@ func (o *openings) held(i int) ir.Held {
 	}
 }
 
-// environment is built by whoever starts the tool; nothing else is in it.
+// environment is built by whoever starts the tool; nothing else is in it. Programs of
+// the system, as sandbox-exec is one, run without the variables of the loader (System
+// Integrity Protection, dyld(1)), and so do not hand them on.
 func (b *book) environment() {
 	for i := range b.tool.Env {
-		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact)
+		r := &b.tool.Env[i]
+		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, either(r.Read && strings.HasPrefix(r.Name, "DYLD_"), stricter(whyLoaderVar)))
 	}
 	b.add(ir.Env, "default", ir.AspectForward, exact)
 }

@@ -167,6 +167,7 @@ func TestLedger(t *testing.T) {
 // TestLedgerElsewhere looks up cells of the other resources.
 func TestLedgerElsewhere(t *testing.T) {
 	tool := example()
+	tool.Env = append(tool.Env[:1:1], ir.EnvRule{Name: "DYLD_INSERT_LIBRARIES", Read: true})
 	for _, k := range ir.LimitKinds {
 		tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: 1})
 	}
@@ -194,6 +195,7 @@ func TestLedgerElsewhere(t *testing.T) {
 		{portable, ir.FS, "fs[1]", ir.AspectExecute, ir.Stricter, ""},
 		{host, ir.Process, "default", ir.AspectSignal, ir.Exact, ""},
 		{host, ir.Env, "env[0]", ir.AspectForward, ir.Exact, ""},
+		{host, ir.Env, "env[1]", ir.AspectForward, ir.Stricter, ""},
 		{host, ir.Limits, "memory", "limit", ir.Unenforced, "limits.memory"},
 		{host, ir.Limits, "processes", "limit", ir.Coarser, "limits.processes"},
 		{host, ir.Limits, "cpu_time", "limit", ir.Coarser, "limits.cpu_time"},

@@ -26,7 +26,9 @@ type rule struct {
 	filter filter
 	index  int
 	line   int
-	// modifiers are the words of (with ...), such as no-sandbox.
+	// message is what the system adds to its report of a denial.
+	message string
+	// modifiers are the other words of (with ...), such as no-sandbox.
 	modifiers []string
 }
 
@@ -48,6 +50,22 @@ func (p *Profile) Allows(op string, r Request) (bool, error) {
 	return measured, nil
 }
 
+// Message returns what the system reports with the denial of an operation: the message
+// of the rule that decides, by the measured precedence. It is empty for what is allowed.
+func (p *Profile) Message(op string, r Request) (string, error) {
+	op, err := operation(op)
+	if err != nil {
+		return "", err
+	}
+	if r.Fold {
+		r.folded = fold(r.Path)
+	}
+	if rule := p.decisive(op, &r); rule != nil && !rule.allow {
+		return rule.message, nil
+	}
+	return "", nil
+}
+
 // operation returns the first name of an operation.
 func operation(name string) (string, error) {
 	if first, ok := aliases[name]; ok {
@@ -65,34 +83,46 @@ func operation(name string) (string, error) {
 // Sources: the precedence tests of microsoft/mxc, eehrich/ScarabHive on macOS 27, and
 // GreyhavenHQ/greywall (pull 20) for families.
 func (p *Profile) measured(op string, r *Request) bool {
+	rule := p.decisive(op, r)
+	return rule != nil && rule.allow
+}
+
+// builtIn is the rule by which the language allows an operation by itself.
+var builtIn = &rule{allow: true}
+
+// decisive returns the rule that the measured precedence leads to, nil if there is
+// none and the operation is denied.
+func (p *Profile) decisive(op string, r *Request) *rule {
 	for {
-		if allow, decided := decide(p.byOp[op], r); decided {
-			return allow
+		if rule := last(p.byOp[op], r); rule != nil {
+			return rule
 		}
 		if slices.Contains(undeniable, op) {
-			return true
+			return builtIn
 		}
 		family, ok := parents[op]
 		if !ok {
-			return false
+			return nil
 		}
 		op = family
 	}
 }
 
-// decide applies the rules of one operation.
-func decide(rules []*rule, r *Request) (allow, decided bool) {
+// last returns the rule among those of one operation that decides: the last one with a
+// filter that matches, or else the last one without.
+func last(rules []*rule, r *Request) *rule {
+	var plain *rule
 	for _, rule := range slices.Backward(rules) {
 		switch {
 		case rule.filter == nil:
-			if !decided {
-				allow, decided = rule.allow, true
+			if plain == nil {
+				plain = rule
 			}
 		case rule.filter.match(r):
-			return rule.allow, true
+			return rule
 		}
 	}
-	return allow, decided
+	return plain
 }
 
 // textual is the naive reading: of all rules about the operation or a family of it,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -131,17 +132,18 @@ func (o *openings) reaches(r *ir.NetRule) bool {
 // may be reached anyway.
 func (p *plan) network(w *writer) {
 	o := opened(p.tool)
-	remote := func(action, host string, ports []uint16) {
+	remote := func(host string, ports []uint16) [][]string {
 		var lines [][]string
 		for _, port := range ports {
-			lines = append(lines, []string{"(remote tcp " + quote(host+":"+strconv.Itoa(int(port))) + ")"})
+			lines = append(lines, []string{"(remote tcp " + start.Quote(host+":"+strconv.Itoa(int(port))) + ")"})
 		}
-		w.rule(action, []string{opConnect}, lines)
+		return lines
 	}
+	connect := []string{opConnect}
 	if len(o.every) > 0 {
-		w.rule("allow", []string{opConnect}, [][]string{{literal(place{text: resolver})}})
+		w.allow(connect, [][]string{{literal(place{text: resolver})}})
 	}
-	remote("allow", "*", o.every)
-	remote("deny", "localhost", o.shut)
-	remote("allow", "localhost", o.own)
+	w.allow(connect, remote("*", o.every))
+	w.deny("net", connect, remote("localhost", o.shut))
+	w.allow(connect, remote("localhost", o.own))
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -24,10 +25,6 @@ const (
 // sandbox-runtime stays below 900 for it).
 const maxText = 1000
 
-// dataVolume is the second name of what the firm links of the system volume lead to.
-// Paths are judged by their first name, and a rule with the second never matches.
-const dataVolume = "/System/Volumes/Data/"
-
 // Parameters returns the parameters of a tool's portable profile and the paths that
 // they have under b; roots that b does not bind are left out. The values must be
 // canonical, and none may be "/".
@@ -35,7 +32,7 @@ func Parameters(t *ir.Tool, b ir.Bindings) map[string]string {
 	out := map[string]string{}
 	for root, name := range parameterNames(t) {
 		if abs, ok := b.Path(ir.Location{Root: root}); ok {
-			out[name] = firstName(abs)
+			out[name] = start.FirstName(abs)
 		}
 	}
 	return out
@@ -59,22 +56,14 @@ func parameterNames(t *ir.Tool) map[ir.Root]string {
 	return out
 }
 
-// firstName strips the data volume from an absolute path.
-func firstName(abs string) string {
-	if rest, ok := strings.CutPrefix(abs, dataVolume); ok {
-		return "/" + rest
-	}
-	return abs
-}
-
 // firstNames spells all that is known of a host without the data volume.
 func firstNames(f ir.Facts) ir.Facts {
 	if f.Bindings != nil {
 		b := *f.Bindings
-		b.Workspace, b.Home, b.Temp = firstName(b.Workspace), firstName(b.Home), firstName(b.Temp)
+		b.Workspace, b.Home, b.Temp = start.FirstName(b.Workspace), start.FirstName(b.Home), start.FirstName(b.Temp)
 		b.External = make(map[string]string, len(f.Bindings.External))
 		for name, path := range f.Bindings.External {
-			b.External[name] = firstName(path)
+			b.External[name] = start.FirstName(path)
 		}
 		f.Bindings = &b
 	}
@@ -94,7 +83,7 @@ func firstNames(f ir.Facts) ir.Facts {
 // systemName spells a location of the host without the data volume.
 func systemName(l ir.Location) ir.Location {
 	if l.Root.Kind == ir.System {
-		l.Path = strings.TrimPrefix(firstName("/"+l.Path), "/")
+		l.Path = strings.TrimPrefix(start.FirstName("/"+l.Path), "/")
 	}
 	return l
 }
@@ -118,11 +107,11 @@ type place struct {
 func (p place) String() string {
 	switch {
 	case p.param == "":
-		return quote(p.text)
+		return start.Quote(p.text)
 	case p.text == "":
-		return "(param " + quote(p.param) + ")"
+		return "(param " + start.Quote(p.param) + ")"
 	default:
-		return "(string-append (param " + quote(p.param) + ") " + quote(p.text) + ")"
+		return "(string-append (param " + start.Quote(p.param) + ") " + start.Quote(p.text) + ")"
 	}
 }
 
@@ -157,14 +146,6 @@ func canonical(text string) bool {
 		ok = ok && name != "" && name != "." && name != ".."
 	}
 	return ok
-}
-
-// quote writes a string of the profile language. Its reader is that of TinyScheme:
-// it takes a backslash in front of any other character than n, t, r, x and the digits
-// for that character, so these two escapes are all there is to know, and those of
-// JSON or Go would silently name another path.
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // comment makes a text safe behind a semicolon.

@@ -68,7 +68,7 @@ func (p *plan) programs(w *writer) {
 	if len(lines) == 0 {
 		w.comment("nothing starts")
 	}
-	w.rule("allow", []string{opExec, opInterpreter}, lines)
+	w.allow([]string{opExec, opInterpreter}, lines)
 }
 
 // starts reports whether a program of the policy is started at all.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irtest"
 )
@@ -38,7 +39,7 @@ func newJudge(s *scenario, form backends.Form, text string, ledger ir.Ledger) (*
 // ask puts an operation to the profile, with and without regard to case.
 func (j *judge) ask(op string, at ir.Location, kind string) bool {
 	abs, _ := j.full.Path(at)
-	r := Request{Path: firstName(abs), Kind: kind, Target: "others"}
+	r := Request{Path: start.FirstName(abs), Kind: kind, Target: "others"}
 	exactly, err := j.profile.Allows(op, r)
 	r.Fold = true
 	folded, err2 := j.profile.Allows(op, r)
@@ -240,6 +241,9 @@ func (j *judge) compare() error {
 			return j.err
 		}
 		j.seen[fmt.Sprintf("%d %v %v", q.call, v.Allowed(), allows)]++
+		if err := j.named(q, v); err != nil {
+			return err
+		}
 		if v.Allowed() == allows || exception(q) || q.call == callClone && j.leadsOn(q.on) && !allows {
 			continue
 		}
@@ -254,6 +258,26 @@ func (j *judge) compare() error {
 		}
 	}
 	return j.err
+}
+
+// named asserts that the report of a denial names the rule that the policy denies by.
+func (j *judge) named(q question, v ir.Verdict) error {
+	ops := map[call]string{callRead: opReadData, callUpdate: "file-write-data", callDelete: opUnlink, callMetadata: q.leaf}
+	if op, ok := ops[q.call]; ok && v.Reason == ir.ReasonRule && !v.Allowed() && !exception(q) {
+		abs, _ := j.full.Path(q.on)
+		got, err := j.profile.Message(op, Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
+		want := "accessc t " + j.governor(q.on)
+		if want == "accessc t base" {
+			want = "accessc t default"
+		}
+		if q.call == callDelete && got == "accessc t pin" && (j.pinned(q.on) || q.on.Path == "") {
+			want = got
+		}
+		if err != nil || got != want {
+			return fmt.Errorf("%s on %v is reported as %q, %v; want %q", op, q.on, got, err, want)
+		}
+	}
+	return nil
 }
 
 // trees asserts that no clone of a directory carries what may not be read.

@@ -106,7 +106,9 @@ func (r *reader) rule(d datum, outer allOf) error {
 			}
 			out.ops = append(out.ops, op)
 		case a.head() == "with":
-			out.modifiers = append(out.modifiers, words(a.args())...)
+			if err := r.modifier(a, out); err != nil {
+				return err
+			}
 		default:
 			f, err := r.filter(a)
 			if err != nil {
@@ -140,12 +142,39 @@ func join(filters anyOf, outer allOf) filter {
 	}
 }
 
-func words(ds []datum) []string {
-	var out []string
-	for _, d := range ds {
-		out = append(out, d.text)
+// modifiers are the words of (with ...), and the action that each is valid with.
+var modifiers = map[string]string{
+	"no-log": "", "no-report": "", "report": "", "message": "deny", "send-signal": "deny", "no-sandbox": "allow",
+	"default-sandbox": "allow", "telemetry": "", "telemetry-backtrace": "", "no-callout": "", "grant": "", "partial-symbolication": "",
+}
+
+// modifier reads (with ...). A message on what is allowed makes the system refuse the
+// profile ("message modifier does not apply to allow action").
+func (r *reader) modifier(d datum, out *rule) error {
+	args := d.args()
+	if len(args) == 0 || args[0].kind != symbol {
+		return d.fail("expected a modifier")
 	}
-	return out
+	name := args[0].text
+	action, known := modifiers[name]
+	switch {
+	case !known:
+		return d.fail("found the modifier %s", name)
+	case action == "deny" && out.allow || action == "allow" && !out.allow:
+		return d.fail("%s modifier does not apply to this action", name)
+	case name == "message":
+		if len(args) != 2 {
+			return d.fail("expected a message")
+		}
+		var err error
+		out.message, err = r.string(args[1])
+		return err
+	case name == "send-signal" && len(args) == 2, len(args) == 1:
+		out.modifiers = append(out.modifiers, name)
+		return nil
+	default:
+		return d.fail("found more than the modifier %s", name)
+	}
 }
 
 // filter reads one filter.

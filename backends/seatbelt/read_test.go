@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/accessc/accessc/backends/seatbelt/start"
 )
 
 func parse(t *testing.T, text string) *Profile {
@@ -61,6 +63,8 @@ func TestParseRefuses(t *testing.T) {
 		`(version 1) (allow network-outbound (remote tcp "*:1-2"))`, `(version 1) (allow network-outbound (remote sctp "*:1"))`,
 		"(version 1) (allow network-outbound (remote))", "(version 1) (import \"system.sb\")", "(version 1) (define x 1)",
 		"(version 1) (if (defined? 'a))", "(version 1) (if a (deny default))", "(version 1) (with-filter)",
+		`(version 1) (allow signal (with message "m"))`, `(version 1) (deny signal (with message))`, "(version 1) (deny signal (with))",
+		"(version 1) (deny signal (with nope))", "(version 1) (deny process-exec (with no-sandbox))", "(version 1) (deny signal (with no-log x))",
 		"(version 1)" + strings.Repeat("(", 200),
 	} {
 		if _, err := Parse(in, nil); !errors.Is(err, ErrProfile) {
@@ -114,7 +118,7 @@ func TestFilters(t *testing.T) {
 		{`network-outbound (local ip "localhost:*")`, []Request{local}, []Request{tcp("1.2.3.4", 1, false)}},
 		{`network-outbound (remote unix-socket (path-literal "/s"))`, []Request{file("/s")}, []Request{file("/t"), {}}},
 		{`network-outbound (remote unix-socket)`, []Request{file("/s")}, []Request{tcp("1.2.3.4", 1, false)}},
-		{`file-read-data file-write-data (literal "/a") (with no-log) (with message "m")`, []Request{file("/a")}, []Request{file("/b")}},
+		{`file-read-data file-write-data (literal "/a") (with no-log) (with report)`, []Request{file("/a")}, []Request{file("/b")}},
 	} {
 		p := parse(t, "(version 1)(deny default)\n(allow "+c.rule+")")
 		op, _, _ := strings.Cut(c.rule, " ")
@@ -206,7 +210,7 @@ func FuzzQuote(f *testing.F) {
 			t.Fatalf("%q is written", s)
 		}
 		r := &reader{params: map[string]string{"W": "/w"}}
-		for text, want := range map[string]string{at.String(): "/w" + s, quote(s): s} {
+		for text, want := range map[string]string{at.String(): "/w" + s, start.Quote(s): s} {
 			data, err := scan(text + " ; " + comment(s) + "\n")
 			if err != nil || len(data) != 1 {
 				t.Fatalf("%q as %s: %v, %v", s, text, data, err)

@@ -23,8 +23,8 @@ func (p *plan) rules(w *writer) {
 func (p *plan) region(w *writer, n *node) {
 	allow, deny := n.split()
 	lines := p.filters([]*node{n})
-	w.rule("allow", allow, lines)
-	w.rule("deny", deny, lines)
+	w.allow(allow, lines)
+	w.deny(n.id(), deny, lines)
 }
 
 func (p *plan) filters(nodes []*node) [][]string {
@@ -45,11 +45,16 @@ func (p *plan) checked(n *node) place {
 	return at
 }
 
-func label(n *node) string {
-	id, at := n.Governing.ID, n.At.Short()
+// id names the rule that governs a node.
+func (n *node) id() string {
 	if n.Governing.Rule == nil {
-		id = "default"
+		return "default"
 	}
+	return n.Governing.ID
+}
+
+func label(n *node) string {
+	id, at := n.id(), n.At.Short()
 	if n.Link {
 		at += " (the link)"
 	}
@@ -77,7 +82,7 @@ func (p *plan) baseGroups(w *writer) {
 	for _, g := range order {
 		w.comment("base:" + p.tool.Base.String() + "  " + g.caps.String())
 		allow, _ := g.split()
-		w.rule("allow", allow, p.filters(groups[g]))
+		w.allow(allow, p.filters(groups[g]))
 	}
 }
 
@@ -89,7 +94,7 @@ func (p *plan) ioctl(w *writer) {
 			lines = append(lines, []string{literal(p.place(n.At))})
 		}
 	})
-	w.rule("allow", []string{opIoctl}, lines)
+	w.allow([]string{opIoctl}, lines)
 }
 
 // ways lets a program look at the directories that lead to what is granted, as
@@ -119,7 +124,7 @@ func (p *plan) ways(w *writer) {
 	for _, root := range roots {
 		lines = append(lines, []string{root})
 	}
-	w.rule("allow", []string{opMetadata}, lines)
+	w.allow([]string{opMetadata}, lines)
 }
 
 // above returns the directory that holds an absolute path, and false for the root.
@@ -156,8 +161,8 @@ func (p *plan) pins(w *writer) {
 			whole = append(whole, []string{literal(p.place(n.At))})
 		}
 	})
-	w.rule("deny", []string{opCreate, opUnlink}, stay)
-	w.rule("deny", []string{opClone}, whole)
+	w.deny("pin", []string{opCreate, opUnlink}, stay)
+	w.deny("pin", []string{opClone}, whole)
 }
 
 func literal(p place) string { return "(literal " + p.String() + ")" }

@@ -21,7 +21,7 @@ import (
 type execCmd struct {
 	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
 	Accept    []string `placeholder:"CELL" help:"Start although this host does not hold a cell, such as net.host. Repeatable."`
-	Artifact  string   `placeholder:"FILE" help:"Start from a resolved landlock.json that accessc build wrote."`
+	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
 	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
@@ -38,7 +38,7 @@ unless that part is accepted by name.
 
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
-  accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster
+  accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS)
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.`

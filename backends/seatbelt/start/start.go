@@ -1,0 +1,141 @@
+// Package start is the part of a Seatbelt profile that the system does not read: what
+// a loader has to know and to do before it hands the profile to sandbox-exec. It
+// stands behind the profile, in lines that are comments to the system, so that one
+// file with one hash is the whole artifact.
+//
+// It is apart from the compiler because the loader must stay light.
+package start
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// FormatVersion is the version of the profile's shape, in its first line.
+const FormatVersion = 1
+
+// launch leaves its name to the method.
+type launch = backends.Launch
+
+// Spec is a profile with what a start needs beside it.
+type Spec struct {
+	launch
+	// Directories are made before the start, parents before what is below them. The
+	// profile lets nobody make them, or something else could be put in their place.
+	Directories []string `json:"directories,omitempty"`
+	// Form is "portable" or "resolved".
+	Form string `json:"-"`
+	// Profile is the whole text.
+	Profile string `json:"-"`
+}
+
+// New returns the specification of a tool, for Append.
+func New(l backends.Launch, directories []string) Spec {
+	return Spec{launch: l, Directories: directories}
+}
+
+// Launch returns what a loader needs of it on every system.
+func (s *Spec) Launch() backends.Launch { return s.launch }
+
+// ErrSpec is what every refusal of an artifact wraps.
+var ErrSpec = errors.New("not a usable Seatbelt profile")
+
+const (
+	heading = "; -- start: what a loader does around this profile; the system reads none of it --\n"
+	mark    = ";! "
+)
+
+// Header returns the first line of a profile.
+func Header(form backends.Form) string {
+	return fmt.Sprintf("; accessc/seatbelt %d %s", FormatVersion, form)
+}
+
+// dataVolume is the second name of what the firm links of the system volume lead to.
+// Paths are judged by their first name, and a rule with the second never matches.
+const dataVolume = "/System/Volumes/Data/"
+
+// FirstName strips the data volume from an absolute path.
+func FirstName(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, dataVolume); ok {
+		return "/" + rest
+	}
+	return abs
+}
+
+// Quote writes a string of the profile language. Its reader is that of TinyScheme:
+// it takes a backslash in front of any other character than n, t, r, x and the digits
+// for that character, so these two escapes are all there is to know, and those of
+// JSON or Go would silently name another path.
+func Quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// Append writes the specification behind a profile.
+func Append(profile []byte, s Spec) ([]byte, error) {
+	data, err := backends.JSON(s)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	out.Write(profile)
+	out.WriteString("\n" + heading)
+	for line := range strings.Lines(string(data)) {
+		out.WriteString(mark + line)
+	}
+	return out.Bytes(), nil
+}
+
+// Parse reads an artifact. The profile itself is read by the system, which refuses
+// the start if it does not understand it. Everything behind the heading must be part
+// of the specification: a rule there would not be seen by who reads the profile above.
+func Parse(data []byte) (*Spec, error) {
+	text := string(data)
+	profile, tail, ok := strings.Cut(text, "\n"+heading)
+	if !ok {
+		return nil, fmt.Errorf("%w: it does not say how it is started", ErrSpec)
+	}
+	var doc bytes.Buffer
+	for line := range strings.Lines(tail) {
+		part, marked := strings.CutPrefix(line, mark)
+		if !marked {
+			return nil, fmt.Errorf("%w: %q behind the rules", ErrSpec, strings.TrimSpace(line))
+		}
+		doc.WriteString(part)
+	}
+	s := Spec{Profile: text}
+	dec := json.NewDecoder(&doc)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: data after the document", ErrSpec)
+	}
+	first, _, _ := strings.Cut(profile, "\n")
+	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
+		if first == Header(form) {
+			s.Form = form.String()
+		}
+	}
+	if s.Form == "" {
+		return nil, fmt.Errorf("%w: it begins %q; this program reads %q", ErrSpec, first, Header(backends.Resolved))
+	}
+	return &s, s.check()
+}
+
+// check refuses directories that are not where a resolved profile has them.
+func (s *Spec) check() error {
+	for _, d := range s.Directories {
+		if s.Form == backends.Resolved.String() && (!path.IsAbs(d) || path.Clean(d) != d) {
+			return fmt.Errorf("%w: the directory %q", ErrSpec, d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// runPrefix starts the name of every run's directory.
+const runPrefix = "accessc-"
+
+// contextFile is where the Context lies in the temporary directory.
+const contextFile = "/context.json"
+
+// directories are those of one run.
+type directories struct {
+	// dir is the run's own, which no policy is about; tmp, in it, is the tool's
+	// temporary directory, with the Context.
+	dir, tmp string
+}
+
+// makeDirectories makes the private home and the directories of a run. It returns what
+// it made also when it fails.
+func makeDirectories(l *backends.Launch) (directories, error) {
+	var d directories
+	if l.Home != "" {
+		if err := os.MkdirAll(l.Home, 0o700); err != nil {
+			return d, failed("the private home: %w", err)
+		}
+		if err := private(l.Home); err != nil {
+			return d, failed("the private home %s: %w", l.Home, err)
+		}
+	}
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	d.dir = dir
+	if d.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	d.tmp = d.dir + "/tmp"
+	if err := os.Mkdir(d.tmp, 0o700); err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	if err := os.WriteFile(d.tmp+contextFile, []byte(l.Context), 0o600); err != nil {
+		return d, failed("the Context: %w", err)
+	}
+	return d, nil
+}
+
+// private refuses a directory that somebody else owns or can write to.
+func private(dir string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("not a directory")
+	case int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("belongs to another user")
+	case st.Mode&0o022 != 0:
+		return fmt.Errorf("others can write to it")
+	}
+	return nil
+}
+
+// discard removes the run's directory after a supervised tool or a start that failed.
+// The sandbox may be in force already, in which case the sweeper does it.
+func (d directories) discard() {
+	if d.dir == "" {
+		return
+	}
+	_, _ = unix.Unlink(d.tmp+contextFile), unix.Rmdir(d.tmp)
+	if unix.Rmdir(d.dir) != nil {
+		_ = os.RemoveAll(d.dir)
+	}
+}
+
+// isRun reports whether a path can be the directory of a run.
+func isRun(dir string) bool {
+	return strings.HasPrefix(filepath.Base(dir), runPrefix) && filepath.IsAbs(dir)
+}
