@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Request is one question to a profile: on what an operation would act. What an
@@ -24,8 +26,8 @@ type Request struct {
 	// Values are named by the filters that look at them, such as global-name,
 	// sysctl-name, socket-domain or ioctl-command; numbers are in decimal.
 	Values map[string]string
-	// Fold compares paths without regard to case, as macOS 27 has been seen to do
-	// on every volume.
+	// Fold compares paths without regard to case and Unicode form, as macOS 27 has been
+	// seen to do on every volume.
 	Fold bool
 	// folded is Path without regard to case, when Fold is set.
 	folded string
@@ -97,7 +99,9 @@ type anyOf []filter
 
 type notOf struct{ filter }
 
-func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
+// fold returns what all spellings of a path have in common that a volume which does not
+// regard case takes for one: APFS compares without regard to the Unicode form as well.
+func fold(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
 func (f pathFilter) match(r *Request) bool {
 	path, text := r.Path, f.text
@@ -129,7 +133,7 @@ func under(path, base string) bool {
 
 func (f patternFilter) match(r *Request) bool {
 	if r.Fold {
-		return r.Path != "" && f.fold.MatchString(r.Path)
+		return r.folded != "" && f.fold.MatchString(r.folded)
 	}
 	return r.Path != "" && f.re.MatchString(r.Path)
 }

@@ -74,8 +74,10 @@ func FirstName(abs string) string {
 // for that character, so these two escapes are all there is to know, and those of
 // JSON or Go would silently name another path.
 func Quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	return `"` + escapes.Replace(s) + `"`
 }
+
+var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // Append writes the specification behind a profile.
 func Append(profile []byte, s Spec) ([]byte, error) {
