@@ -123,7 +123,7 @@ file-write-xattr fs-info fs-quota* fs-rename fs-snapshot* fs-snapshot-create fs-
 fs-snapshot-revert generic-issue-extension hid-control iokit* iokit-get-properties iokit-issue-extension iokit-open
 iokit-set-properties ipc* ipc-posix* ipc-posix-issue-extension ipc-posix-sem* ipc-posix-sem-create
 ipc-posix-sem-open ipc-posix-sem-post ipc-posix-sem-unlink ipc-posix-sem-wait ipc-posix-shm*
-ipc-posix-shm-read-data ipc-posix-shm-write* ipc-posix-shm-write-create ipc-posix-shm-write-data
+ipc-posix-shm-read* ipc-posix-shm-read-data ipc-posix-shm-write* ipc-posix-shm-write-create ipc-posix-shm-write-data
 ipc-posix-shm-write-unlink ipc-sysv* ipc-sysv-msg ipc-sysv-sem ipc-sysv-shm job-creation load-unsigned-code lsopen
 mach* mach-bootstrap mach-cross-domain-lookup mach-host* mach-host-exception-port-set mach-host-special-port-set
 mach-issue-extension mach-lookup mach-priv* mach-priv-host-port mach-priv-task-port mach-register mach-task-name

@@ -16,6 +16,7 @@ func Parse(text string, params map[string]string) (*Profile, error) {
 		return nil, err
 	}
 	r := &reader{params: params, out: &Profile{byOp: map[string][]*rule{}}}
+	r.enter(map[string]datum{})
 	for _, d := range data {
 		if err := r.statement(d, nil); err != nil {
 			return nil, err
@@ -30,6 +31,9 @@ func Parse(text string, params map[string]string) (*Profile, error) {
 type reader struct {
 	params map[string]string
 	out    *Profile
+	// What a profile that computes has at hand, and how much it has.
+	scope        *scope
+	steps, depth int
 }
 
 // statement reads one expression at the top of a profile, or inside of one of those
@@ -40,14 +44,14 @@ func (r *reader) statement(d datum, outer allOf) error {
 		return r.rule(d, outer)
 	case "version":
 		return r.version(d)
-	case "if", "when":
-		return r.conditional(d, outer)
 	case "with-filter":
 		return r.withFilter(d, outer)
 	case "debug", "trace":
 		return nil
+	case "import":
+		return d.fail("the profile imports another one, which is not at hand")
 	default:
-		return d.fail("found (%s ...), expected a rule", d.head())
+		return r.scheme(d, outer)
 	}
 }
 
@@ -60,36 +64,20 @@ func (r *reader) version(d datum) error {
 	return nil
 }
 
-// conditional reads what depends on whether the system knows a name; this reader
-// takes a system that knows them all.
-func (r *reader) conditional(d datum, outer allOf) error {
-	args := d.args()
-	if len(args) < 2 || args[0].head() != "defined?" || d.head() == "if" && len(args) != 2 {
-		return d.fail("expected a test of a name, and rules")
-	}
-	for _, s := range args[1:] {
-		if err := r.statement(s, outer); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (r *reader) withFilter(d datum, outer allOf) error {
 	args := d.args()
 	if len(args) == 0 {
 		return d.fail("expected a filter and rules")
 	}
-	f, err := r.filter(args[0])
+	value, err := r.eval(args[0])
 	if err != nil {
 		return err
 	}
-	for _, s := range args[1:] {
-		if err := r.statement(s, append(slices.Clip(outer), f)); err != nil {
-			return err
-		}
+	f, err := r.filter(value)
+	if err != nil {
+		return err
 	}
-	return nil
+	return r.within(map[string]datum{}, args[1:], append(slices.Clip(outer), f))
 }
 
 // rule reads an allow or deny: operations, filters of which one must match, and
@@ -98,11 +86,15 @@ func (r *reader) rule(d datum, outer allOf) error {
 	out := &rule{allow: d.head() == "allow", index: len(r.out.rules), line: d.line}
 	var filters anyOf
 	for _, a := range d.args() {
+		a, err := r.eval(a)
+		if err != nil {
+			return err
+		}
 		switch {
 		case a.kind == symbol:
 			op, err := operation(a.text)
 			if err != nil {
-				return a.fail("%v", err)
+				return a.fail("there is no operation %s", a.text)
 			}
 			out.ops = append(out.ops, op)
 		case a.head() == "with":
@@ -248,28 +240,14 @@ func (r *reader) only(d datum) (string, error) {
 	return "", d.fail("expected one string")
 }
 
-// string evaluates a string, a parameter, or strings put together.
+// string reads a string. Parameters and strings put together are evaluated by then; a
+// parameter that is not defined is false, which no filter takes.
 func (r *reader) string(d datum) (string, error) {
 	switch {
 	case d.kind == text:
 		return d.text, nil
-	case d.head() == "param":
-		name, err := r.only(d)
-		value, ok := r.params[name]
-		if err == nil && !ok {
-			err = d.fail("the parameter %s is not defined", name)
-		}
-		return value, err
-	case d.head() == "string-append":
-		var out strings.Builder
-		for _, a := range d.args() {
-			s, err := r.string(a)
-			if err != nil {
-				return "", err
-			}
-			out.WriteString(s)
-		}
-		return out.String(), nil
+	case d.isFalse():
+		return "", d.fail("found #f, expected a string: a parameter is not defined")
 	default:
 		return "", d.fail("expected a string")
 	}
@@ -385,7 +363,7 @@ var values = []string{
 	"global-name", "local-name", "xpc-service-name", "ipc-posix-name", "sysctl-name", "notification-name",
 	"iokit-property", "iokit-registry-entry-class", "iokit-user-client-class", "preference-domain", "mac-policy-name",
 	"mac-syscall-number", "ioctl-command", "fsctl-command", "syscall-number", "fcntl-command", "socket-domain",
-	"socket-type", "socket-protocol", "extension", "extension-class", "xattr", "signal-number", "file-mode",
+	"socket-type", "socket-protocol", "kernel-mig-routine", "machtrap-number", "right-name", "info-type", "extension", "extension-class", "xattr", "signal-number", "file-mode",
 }
 
 func (r *reader) value(d datum) (filter, error) {
@@ -396,21 +374,32 @@ func (r *reader) value(d datum) (filter, error) {
 	} else if f.name, f.prefix = strings.CutSuffix(f.name, "-prefix"); !f.prefix {
 		f.name = d.head()
 	}
-	args := d.args()
-	if !slices.Contains(values, f.name) || len(args) != 1 {
+	if !slices.Contains(values, f.name) || len(d.args()) == 0 {
 		return nil, d.fail("found (%s ...), expected a filter", d.head())
 	}
-	var err error
-	switch a := args[0]; a.kind {
-	case symbol:
-		f.value = a.text
-	case number:
-		f.value = strconv.FormatInt(a.num, 10)
-	case text, list:
-		f.value, err = r.string(a)
+	var any anyOf
+	for _, a := range d.args() {
+		g := f
+		var err error
+		if g.value, err = r.word(a); err == nil && regex {
+			g.re, err = pattern(d, g.value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		any = append(any, g)
 	}
-	if err == nil && regex {
-		f.re, err = pattern(d, f.value)
+	return any, nil
+}
+
+// word reads a value of a filter: a symbol, a number or a string.
+func (r *reader) word(d datum) (string, error) {
+	switch {
+	case d.kind == symbol && !d.isFalse():
+		return d.text, nil
+	case d.kind == number:
+		return strconv.FormatInt(d.num, 10), nil
+	default:
+		return r.string(d)
 	}
-	return f, err
 }

@@ -61,7 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		`(version 1) (allow network-outbound (remote tcp "example.com:443"))`, `(version 1) (allow network-outbound (remote tcp "*:0"))`,
 		`(version 1) (allow network-outbound (remote tcp "*:70000"))`, `(version 1) (allow network-outbound (remote tcp "localhost"))`,
 		`(version 1) (allow network-outbound (remote tcp "*:1-2"))`, `(version 1) (allow network-outbound (remote sctp "*:1"))`,
-		"(version 1) (allow network-outbound (remote))", "(version 1) (import \"system.sb\")", "(version 1) (define x 1)",
+		"(version 1) (allow network-outbound (remote))", "(version 1) (import \"system.sb\")", "(version 1) (set! x 1)",
 		"(version 1) (if (defined? 'a))", "(version 1) (if a (deny default))", "(version 1) (with-filter)",
 		`(version 1) (allow signal (with message "m"))`, `(version 1) (deny signal (with message))`, "(version 1) (deny signal (with))",
 		"(version 1) (deny signal (with nope))", "(version 1) (deny process-exec (with no-sandbox))", "(version 1) (deny signal (with no-log x))",
@@ -209,13 +209,17 @@ func FuzzQuote(f *testing.F) {
 		if strings.ContainsFunc(s, unicode.IsControl) {
 			t.Fatalf("%q is written", s)
 		}
-		r := &reader{params: map[string]string{"W": "/w"}}
+		r := &reader{params: map[string]string{"W": "/w"}, scope: &scope{}}
 		for text, want := range map[string]string{at.String(): "/w" + s, start.Quote(s): s} {
 			data, err := scan(text + " ; " + comment(s) + "\n")
 			if err != nil || len(data) != 1 {
 				t.Fatalf("%q as %s: %v, %v", s, text, data, err)
 			}
-			if got, err := r.string(data[0]); err != nil || got != want {
+			value, err := r.eval(data[0])
+			if err != nil {
+				t.Fatalf("%q as %s: %v", s, text, err)
+			}
+			if got, err := r.string(value); err != nil || got != want {
 				t.Fatalf("%q as %s: got %q, %v", s, text, got, err)
 			}
 		}
