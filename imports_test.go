@@ -13,7 +13,7 @@ const module = "github.com/accessc/accessc/"
 // import those that stand in a later line, and those of its own line whose name it
 // is a prefix of.
 var rooms = [][]string{
-	{"kernels", "kernels/init"},
+	{"kernels", "kernels/init", "cases"},
 	{"bench", "bench/smallest", "examples/files"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},

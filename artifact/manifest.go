@@ -63,6 +63,9 @@ type Row struct {
 	Is     string `json:"is"`
 	Why    string `json:"why,omitempty"`
 	Accept string `json:"accept,omitempty"`
+	// Cases are those that will show whether it is so, on a system where nobody has run
+	// the loader yet.
+	Cases []string `json:"cases,omitempty"`
 }
 
 // rows writes a ledger; the Context's own rows, which say the same of every cell,
@@ -79,6 +82,9 @@ func rows(l ir.Ledger) []Row {
 		}
 		for _, a := range r.Aspects {
 			row.Aspects = append(row.Aspects, string(a))
+			if r.Platform.Unrun() {
+				row.Cases = append(row.Cases, ir.CaseOf(r.Resource, a))
+			}
 		}
 		out = append(out, row)
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// TestParse reads the lines of each system.
+func TestParse(t *testing.T) {
+	text := "about\n-- accessc.toml --\nx\n-- accept --\ndarwin: fs.move\nnet.host\n-- do --\nallow read a\nlinux,darwin: deny rename a b\nwindows: report list .\n# no line\n\n"
+	for system, want := range map[string][]string{
+		"linux": {"allow read a", "deny rename a b"}, "darwin": {"allow read a", "deny rename a b"}, "windows": {"allow read a", "report list ."},
+	} {
+		c, err := parse("x", []byte(text), system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range c.steps {
+			got = append(got, string(s.want)+" "+strings.Join(s.op, " "))
+		}
+		if !slices.Equal(got, want) || slices.Contains(c.accept, "fs.move") != (system == "darwin") {
+			t.Errorf("%s: got %q, %q", system, got, c.accept)
+		}
+	}
+}
+
+// TestParseRefuses holds that no line is skipped.
+func TestParseRefuses(t *testing.T) {
+	for name, do := range map[string]string{
+		"no operation": "allow", "unknown operation": "allow raed a", "missing argument": "deny rename a", "another argument": "allow read a b",
+		"unknown expectation": "allows read a", "unknown system": "macos: allow read a",
+	} {
+		if _, err := parse("x", []byte("about\n-- accessc.toml --\n-- do --\n"+do+"\n"), "linux"); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+	for name, text := range map[string]string{
+		"nothing": "", "no policy": "about\n-- do --\n", "no words": "-- accessc.toml --\n", "a path that leaves": "about\n-- accessc.toml --\n-- ../x --\n",
+	} {
+		if _, err := parse("x", []byte(text), "linux"); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+}
+
+// TestEveryCell holds that the cases that ledgers name are there, ask something on each
+// system, and that those that no ledger names begin with the system that they are about.
+func TestEveryCell(t *testing.T) {
+	all, err := names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, r := range ir.Resources {
+		for _, a := range ir.Aspects(r) {
+			named = append(named, ir.CaseOf(r, a))
+		}
+	}
+	for _, name := range named {
+		if !slices.Contains(all, name) {
+			t.Errorf("there is no case %s", name)
+		}
+	}
+	for _, name := range all {
+		if !slices.Contains(named, name) && !strings.HasPrefix(name, "mac-") {
+			t.Errorf("the case %s settles nothing", name)
+		}
+		for _, system := range systems {
+			if c, err := load(name, system); err != nil || len(c.steps) == 0 && !strings.HasPrefix(name, "mac-") && system == "darwin" {
+				t.Errorf("%s on %s: %v", name, system, err)
+			}
+		}
+	}
+}

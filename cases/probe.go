@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// probeWord makes this program the tool of a case.
+const probeWord = "cases-probe"
+
+// operations are what a tool can try, by name, with the number of their arguments.
+var operations = map[string]struct {
+	args int
+	try  func(args []string) error
+}{
+	"read":     {1, func(a []string) error { _, err := os.ReadFile(a[0]); return err }},
+	"list":     {1, func(a []string) error { _, err := os.ReadDir(a[0]); return err }},
+	"create":   {1, func(a []string) error { return opened(a[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL) }},
+	"mkdir":    {1, func(a []string) error { return os.Mkdir(a[0], 0o755) }},
+	"symlink":  {2, func(a []string) error { return os.Symlink(a[0], a[1]) }},
+	"update":   {1, func(a []string) error { return opened(a[0], os.O_WRONLY|os.O_APPEND) }},
+	"truncate": {1, func(a []string) error { return os.Truncate(a[0], 0) }},
+	"delete":   {1, func(a []string) error { return os.Remove(a[0]) }},
+	"rename":   {2, func(a []string) error { return os.Rename(a[0], a[1]) }},
+	"link":     {2, func(a []string) error { return os.Link(a[0], a[1]) }},
+	"chmod":    {1, func(a []string) error { return os.Chmod(a[0], 0o600) }},
+	"touch":    {1, func(a []string) error { return os.Chtimes(a[0], time.Unix(1, 0), time.Unix(1, 0)) }},
+	"start":    {1, func(a []string) error { return started(exec.Command(a[0])) }},
+	"run":      {2, func(a []string) error { return started(exec.Command(a[0], a[1:]...)) }},
+	"connect":  {1, func(a []string) error { return dialed("tcp", a[0]) }},
+	"dial":     {1, func(a []string) error { return dialed("unix", a[0]) }},
+	"env":      {1, forwarded},
+	"open":     {2, openMany},
+	"signal":   {0, func([]string) error { return signalled(os.Getppid()) }},
+}
+
+func known(op []string) bool {
+	if len(op) == 0 {
+		return false
+	}
+	o, ok := operations[op[0]]
+	return ok && len(op)-1 == o.args
+}
+
+func opened(path string, flags int) error {
+	f, err := os.OpenFile(path, flags, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("x")
+	return errors.Join(err, f.Close())
+}
+
+// started runs a program; what it ends with is its own matter.
+func started(cmd *exec.Cmd) error {
+	var exit *exec.ExitError
+	if err := cmd.Run(); !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+// dialed reaches an address. A port that nobody listens at was reached.
+func dialed(network, address string) error {
+	c, err := net.DialTimeout(network, address, 5*time.Second)
+	if err == nil {
+		return c.Close()
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil
+	}
+	return err
+}
+
+func forwarded(a []string) error {
+	if _, ok := os.LookupEnv(a[0]); ok {
+		return nil
+	}
+	return fmt.Errorf("%w: not set", fs.ErrPermission)
+}
+
+// openMany opens a file as often as it is told.
+func openMany(a []string) error {
+	n, err := strconv.Atoi(a[1])
+	if err != nil {
+		return err
+	}
+	var open []*os.File
+	defer func() {
+		for _, f := range open {
+			_ = f.Close()
+		}
+	}()
+	for range n {
+		f, err := os.Open(a[0])
+		if err != nil {
+			return err
+		}
+		open = append(open, f)
+	}
+	return nil
+}
+
+func signalled(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Signal(syscall.Signal(0))
+}
+
+// outcome is what became of an operation: allow, deny, or what else happened.
+type outcome struct {
+	Did  string `json:"did"`
+	Said string `json:"said,omitempty"`
+}
+
+// denials are the errors of a refusal. EXDEV is how a refused move answers, EMFILE how a
+// limit does.
+var denials = []error{fs.ErrPermission, syscall.EXDEV, syscall.EMFILE}
+
+func judge(err error) outcome {
+	switch {
+	case err == nil:
+		return outcome{Did: string(allow)}
+	case slices.ContainsFunc(denials, func(d error) bool { return errors.Is(err, d) }):
+		return outcome{string(deny), err.Error()}
+	default:
+		return outcome{"fail", err.Error()}
+	}
+}
+
+// probe is the tool: it tries what it is told and answers each line with one.
+func probe(in io.Reader, out io.Writer) {
+	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var op []string
+		if dec.Decode(&op) != nil || !known(op) {
+			return
+		}
+		if enc.Encode(judge(operations[op[0]].try(op[1:]))) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// runner runs cases with one build of accessc.
+type runner struct {
+	accessc string
+	// probe are the words in front of which this very program is the tool.
+	self string
+	out  io.Writer
+	// verbose says what became of every operation.
+	verbose bool
+}
+
+// result is how a case ended.
+type result struct {
+	operations int
+	// differs are the operations that got another answer than they must.
+	differs []string
+}
+
+// run lays a case out in a directory and has a tool try its operations.
+func (r *runner) run(c *testCase, dir string) (result, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return result{}, err
+	}
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return result{}, err
+	}
+	n, _ := strconv.Atoi(port)
+	expand := strings.NewReplacer("$PROBE", program(), "$PORT", port, "$OTHER", strconv.Itoa(n^1)).Replace
+	ws := filepath.Join(dir, "ws")
+	if err := c.lay(ws, r.self, expand); err != nil {
+		return result{}, err
+	}
+	return r.start(c, dir, ws, expand)
+}
+
+// lay writes the files of a case, and the tool.
+func (c *testCase) lay(ws, self string, expand func(string) string) error {
+	tool, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	for _, f := range c.files {
+		at := filepath.Join(ws, filepath.FromSlash(f.Name))
+		if strings.HasSuffix(f.Name, "/") {
+			if err := os.MkdirAll(at, 0o755); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := write(at, []byte(expand(string(f.Data))), mode(f)); err != nil {
+			return err
+		}
+	}
+	return write(filepath.Join(ws, filepath.FromSlash(program())), tool, 0o755)
+}
+
+func write(path string, data []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, mode)
+}
+
+// start runs the tool of a case under its policy and compares the answers.
+func (r *runner) start(c *testCase, dir, ws string, expand func(string) string) (result, error) {
+	args := []string{"exec", "-C", ws}
+	for _, cell := range c.accept {
+		args = append(args, "--accept", cell)
+	}
+	cmd := exec.Command(r.accessc, append(args, "probe")...)
+	var in, out, said bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, s := range c.steps {
+		op := append([]string{s.op[0]}, s.op[1:]...)
+		for i := range op[1:] {
+			op[1+i] = expand(op[1+i])
+		}
+		if err := enc.Encode(op); err != nil {
+			return result{}, err
+		}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &said
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "CASES_GIVEN=1", "CASES_SECRET=1")
+	if err := cmd.Run(); err != nil {
+		return result{}, fmt.Errorf("%s: %w\n%s", c.name, err, strings.TrimSpace(said.String()))
+	}
+	return r.compare(c, &out, expand)
+}
+
+func (r *runner) compare(c *testCase, answers io.Reader, expand func(string) string) (result, error) {
+	res := result{}
+	dec := json.NewDecoder(answers)
+	for _, s := range c.steps {
+		var o outcome
+		if err := dec.Decode(&o); err != nil {
+			return res, fmt.Errorf("%s: do:%d: the tool gave no answer: %w", c.name, s.line, err)
+		}
+		res.operations++
+		line := fmt.Sprintf("do:%d  %s: %s", s.line, expand(strings.Join(s.op, " ")), o.Did)
+		if o.Said != "" {
+			line += " (" + o.Said + ")"
+		}
+		if s.want != report && o.Did != string(s.want) {
+			line += ", want " + string(s.want)
+			res.differs = append(res.differs, line)
+		}
+		if r.verbose || s.want == report {
+			fmt.Fprintf(r.out, "      %s\n", line)
+		}
+	}
+	return res, nil
+}
+
+// all runs cases by name and prints a line for each. It returns how many did not end as
+// they must.
+func (r *runner) all(names []string, dir string) (int, error) {
+	bad := 0
+	for _, name := range names {
+		c, err := load(name, runtime.GOOS)
+		if err != nil {
+			return bad, err
+		}
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return bad, err
+		}
+		switch res, err := r.run(c, at); {
+		case err != nil:
+			bad++
+			fmt.Fprintf(r.out, "FAIL  %s\n      %v\n", name, err)
+		case len(res.differs) > 0:
+			bad++
+			fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", name, strings.Join(res.differs, "\n      "))
+		default:
+			fmt.Fprintf(r.out, "ok    %-20s %d operations\n", name, res.operations)
+		}
+	}
+	return bad, nil
+}
