@@ -24,7 +24,7 @@ var rooms = [][]string{
 	{"broker", "sandbox/inherited"},
 	{"tool"},
 	{"backends/registry"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},
 	{"backends/seatbelt/start"},
 	{"backends"},
 	{"compiler"},

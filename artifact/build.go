@@ -102,7 +102,7 @@ func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compile
 		if o.Data != nil {
 			out.Files[b.File()] = o.Data
 		}
-		if b.Platform() == 0 && target.Form == backends.Resolved {
+		if b.Platform() == 0 && target.Form == backends.Resolved && target.Context == "" {
 			target.Context = string(o.Data)
 		}
 		out.Ledger = append(out.Ledger, o.Ledger...)

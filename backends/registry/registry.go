@@ -3,9 +3,12 @@
 package registry
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/mxc"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 )
@@ -18,3 +21,10 @@ var All = []backends.Backend{
 	seatbelt.Backend{},
 	winjob.Backend{},
 }
+
+// Optional lists those that are built by name alone, for hosts that start tools by other
+// means than accessc.
+var Optional = []backends.Backend{mxc.Backend{}}
+
+// Every lists both.
+var Every = slices.Concat(All, Optional)

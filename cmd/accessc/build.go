@@ -16,7 +16,7 @@ import (
 // buildCmd is "accessc build".
 type buildCmd struct {
 	Out      string   `default:"access" placeholder:"DIR" help:"Output directory (default: ${default}, in the workspace)."`
-	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name. Repeatable."`
+	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name, such as mxc, which all leaves out. Repeatable."`
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Check    bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
 	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
@@ -124,9 +124,10 @@ func selectBackends(targets []string) ([]backends.Backend, error) {
 	var out []backends.Backend
 	for _, t := range targets {
 		n := len(out)
-		for _, b := range registry.All {
+		for _, b := range registry.Every {
 			p, isPlatform := ir.ParsePlatform(t)
-			if t == "all" || t == b.Name() || isPlatform && (b.Platform() == p || b.Platform() == 0) {
+			optional := slices.Contains(registry.Optional, b)
+			if t == b.Name() || !optional && (t == "all" || isPlatform && (b.Platform() == p || b.Platform() == 0)) {
 				if !slices.Contains(out, b) {
 					out = append(out, b)
 				}
@@ -139,14 +140,14 @@ func selectBackends(targets []string) ([]backends.Backend, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b backends.Backend) int {
-		return slices.Index(registry.All, a) - slices.Index(registry.All, b)
+		return slices.Index(registry.Every, a) - slices.Index(registry.Every, b)
 	})
 	return out, nil
 }
 
 func backendNames() []string {
 	var names []string
-	for _, b := range registry.All {
+	for _, b := range registry.Every {
 		names = append(names, b.Name())
 	}
 	return names

@@ -54,7 +54,7 @@ func (c *verifyCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	problems, err := artifact.Verify(m, filepath.Dir(c.Manifest), registry.All)
+	problems, err := artifact.Verify(m, filepath.Dir(c.Manifest), registry.Every)
 	if err != nil {
 		return usagef("%s: %v", c.Manifest, err)
 	}

@@ -1,0 +1,45 @@
+package mxc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrConfig is what every refusal of a configuration wraps.
+var ErrConfig = errors.New("not a usable MXC configuration")
+
+// Parse reads a configuration that this package wrote.
+func Parse(data []byte) (*Config, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var c Config
+	if err := dec.Decode(&c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: data after the document", ErrConfig)
+	}
+	if c.Version != Version || c.Comment.Format != Format || c.Comment.Version != FormatVersion {
+		return nil, fmt.Errorf("%w: contract %q, %q %d", ErrConfig, c.Version, c.Comment.Format, c.Comment.Version)
+	}
+	return &c, nil
+}
+
+// At answers what a configuration does about a path: of the entries on it or above it
+// the longest decides, and what has none is closed.
+func (c *Config) At(path string) (read, write bool) {
+	best, is := -1, denied
+	for a, list := range map[access][]string{readWrite: c.Filesystem.ReadWrite, readOnly: c.Filesystem.ReadOnly, denied: c.Filesystem.Denied} {
+		for _, p := range list {
+			rest, ok := strings.CutPrefix(path, p)
+			if ok && (rest == "" || rest[0] == '/' || p == "/") && len(p) > best {
+				best, is = len(p), a
+			}
+		}
+	}
+	return is != denied, is == readWrite
+}
