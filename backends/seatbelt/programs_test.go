@@ -41,7 +41,7 @@ func drawCommands(t *rapid.T) *ir.CommandSet {
 // starts only in a portable profile.
 func TestProgramsAgainstPolicy(t *testing.T) {
 	seen := map[string]int{}
-	irtest.Check(t, 1500, 2*len(programFiles), func(rt *rapid.T) {
+	irtest.Check(t, 4000, 2*len(programFiles), func(rt *rapid.T) {
 		s := drawScenario(rt, 0)
 		s.tool.Commands = s.locate(drawCommands(rt))
 		if rapid.Bool().Draw(rt, "own") {
