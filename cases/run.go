@@ -48,6 +48,15 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 	if err := c.lay(ws, r.self, expand); err != nil {
 		return result{}, err
 	}
+	sockets, err := c.listen(ws)
+	defer func() {
+		for _, l := range sockets {
+			_ = l.Close()
+		}
+	}()
+	if err != nil {
+		return result{}, err
+	}
 	return r.start(c, dir, ws, expand)
 }
 
@@ -59,6 +68,9 @@ func (c *testCase) lay(ws, self string, expand func(string) string) error {
 	}
 	for _, f := range c.files {
 		at := filepath.Join(ws, filepath.FromSlash(f.Name))
+		if isSocket(f.Name) {
+			continue
+		}
 		if strings.HasSuffix(f.Name, "/") {
 			if err := os.MkdirAll(at, 0o755); err != nil {
 				return err
@@ -71,6 +83,34 @@ func (c *testCase) lay(ws, self string, expand func(string) string) error {
 	}
 	return write(filepath.Join(ws, filepath.FromSlash(program())), tool, 0o755)
 }
+
+// listen makes the socket files of a case. The path of one is bounded (unix(4)), so it is
+// made by a relative one.
+func (c *testCase) listen(ws string) ([]net.Listener, error) {
+	var out []net.Listener
+	for _, f := range c.files {
+		if !isSocket(f.Name) {
+			continue
+		}
+		at := filepath.Join(ws, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return out, err
+		}
+		if here, err := os.Getwd(); err == nil {
+			if short, err := filepath.Rel(here, at); err == nil && len(short) < len(at) {
+				at = short
+			}
+		}
+		l, err := net.Listen("unix", at)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func isSocket(name string) bool { return strings.HasSuffix(name, ".sock") }
 
 func write(path string, data []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
