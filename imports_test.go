@@ -15,6 +15,7 @@ const module = "github.com/accessc/accessc/"
 var rooms = [][]string{
 	{"kernels", "kernels/init", "cases"},
 	{"bench", "bench/smallest", "examples/files"},
+	{"wine"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},

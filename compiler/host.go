@@ -94,23 +94,36 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 		path = env
 	}
 	return func(name string) (string, bool) {
-		if filepath.IsAbs(name) {
-			return filepath.ToSlash(name), true
-		}
-		if strings.Contains(name, "/") {
-			return r.Resolver.Root + "/" + name, true
+		if abs := filepath.ToSlash(name); filepath.IsAbs(name) || strings.Contains(abs, "/") {
+			if !filepath.IsAbs(name) {
+				abs = r.Resolver.Root + "/" + abs
+			}
+			if found, ok := programIn(filepath.Dir(abs), filepath.Base(abs)); ok {
+				return found, true
+			}
+			return abs, true
 		}
 		for _, dir := range filepath.SplitList(path) {
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(r.Resolver.Root, dir)
 			}
-			abs := filepath.ToSlash(filepath.Join(dir, name))
-			if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
+			if abs, ok := programIn(dir, name); ok {
 				return abs, true
 			}
 		}
 		return "", false
 	}
+}
+
+// programIn finds a program in a directory, under the names that it may have there.
+func programIn(dir, name string) (string, bool) {
+	for _, n := range ir.ProgramFiles(name, HostPlatform()) {
+		abs := filepath.ToSlash(filepath.Join(dir, n))
+		if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
+			return abs, true
+		}
+	}
+	return "", false
 }
 
 func executable(m os.FileMode) bool { return runtime.GOOS == "windows" || m&0o111 != 0 }

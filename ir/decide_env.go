@@ -9,16 +9,15 @@ import (
 type envIndex struct {
 	rules []EnvRule
 	// private is true when the home directory is the tool's own.
-	private bool
-	// fold is true where the system does not tell upper from lower case.
-	fold   bool
-	exact  map[string]int
-	prefix map[string]int
+	private  bool
+	platform Platform
+	exact    map[string]int
+	prefix   map[string]int
 }
 
 // indexEnv keeps the last rule of each spelling: equal names tie, the last wins.
-func indexEnv(rules []EnvRule, private, fold bool) envIndex {
-	x := envIndex{rules: rules, private: private, fold: fold, exact: map[string]int{}, prefix: map[string]int{}}
+func indexEnv(rules []EnvRule, private bool, p Platform) envIndex {
+	x := envIndex{rules: rules, private: private, platform: p, exact: map[string]int{}, prefix: map[string]int{}}
 	for i := range rules {
 		if name := x.key(rules[i].Name); rules[i].Prefix {
 			x.prefix[name] = i
@@ -29,8 +28,10 @@ func indexEnv(rules []EnvRule, private, fold bool) envIndex {
 	return x
 }
 
+// key is the form in which equal names are equal: Windows does not tell upper from
+// lower case.
 func (x *envIndex) key(name string) string {
-	if x.fold {
+	if x.platform == Windows {
 		return strings.ToUpper(name)
 	}
 	return name
@@ -44,7 +45,7 @@ func (x *envIndex) decide(name string) Verdict {
 	if i, ok := x.exact[name]; ok {
 		return x.verdict(i)
 	}
-	if OwnVariable(name, x.private) {
+	if OwnVariable(name, x.private, x.platform) {
 		return Verdict{Effect: Allow, Reason: ReasonOwn}
 	}
 	for n := len(name); n >= 0; n-- {
@@ -72,7 +73,7 @@ func (x *envIndex) verdict(i int) Verdict {
 // EnvView prepares environment rules alone, for a loader that holds nothing else
 // of a policy.
 func EnvView(rules []EnvRule, home HomeKind, p Platform) *View {
-	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p == Windows)}
+	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p)}
 }
 
 // ContextVariable names the file that holds a tool's Context.
@@ -80,13 +81,17 @@ const ContextVariable = "ACCESSC_CONTEXT"
 
 // OwnVariable reports whether accessc sets a variable itself, to a directory or
 // file of the tool's own: the temporary directory always, the home directory when
-// it is private.
-func OwnVariable(name string, privateHome bool) bool {
+// it is private. On Windows the latter has three more names, which programs ask
+// before HOME (learn.microsoft.com, "Recognized environment variables"). There, name
+// is in upper case.
+func OwnVariable(name string, privateHome bool, p Platform) bool {
 	switch name {
 	case "TMPDIR", "TEMP", "TMP", ContextVariable:
 		return true
 	case "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR":
 		return privateHome
+	case "APPDATA", "LOCALAPPDATA", "USERPROFILE":
+		return privateHome && p == Windows
 	default:
 		return false
 	}

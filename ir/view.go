@@ -60,7 +60,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 		z.settle(v.refs, nil)
 	}
 	v.net = indexNet(t.Net)
-	v.env = indexEnv(t.Env, t.Home == HomePrivate, p == Windows)
+	v.env = indexEnv(t.Env, t.Home == HomePrivate, p)
 	v.commands = indexCommands(t, f)
 	return v
 }

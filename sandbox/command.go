@@ -3,50 +3,33 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
 )
 
-// defaultPath is where programs are looked up when the policy forwards no PATH.
-const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-
-// shell runs the commands that ask for one.
-const shell = "/bin/sh"
-
-// argv returns the words of the command that a request starts.
-func (r *Request) argv(l *backends.Launch) ([]string, error) {
+// words returns the words of the command that a request starts, and whether the first
+// of them is text for a shell.
+func (r *Request) words(l *backends.Launch) (words []string, forShell bool, err error) {
 	if r.Program != "" {
-		return append([]string{r.Program}, r.Args...), nil
+		return append([]string{r.Program}, r.Args...), false, nil
 	}
 	c := l.Command
 	if c == nil {
-		return nil, failed("the tool %s has no command", l.Tool)
+		return nil, false, failed("the tool %s has no command", l.Tool)
 	}
 	if c.Shell && strings.Contains(c.Program, "{{") {
-		return nil, failed("the command is text for a shell and has a placeholder, which the shell would read as code")
+		return nil, false, failed("the command is text for a shell and has a placeholder, which the shell would read as code")
 	}
-	words := make([]string, 0, len(c.Args)+len(r.Args)+1)
 	for _, w := range append([]string{c.Program}, c.Args...) {
 		text, err := r.fill(l, w)
 		if err != nil {
-			return nil, failed("%w", err)
+			return nil, false, failed("%w", err)
 		}
 		words = append(words, text)
 	}
-	if c.Shell {
-		// The first word is the shell's text, the others its arguments.
-		words = append([]string{shell, "-c", words[0] + ` "$@"`, words[0]}, words[1:]...)
-		if len(c.Args)+len(r.Args) == 0 {
-			words[2] = words[3]
-		}
-	}
-	return append(words, r.Args...), nil
+	return append(words, r.Args...), c.Shell, nil
 }
 
 // fill replaces the placeholders of a word.
@@ -130,46 +113,4 @@ func defaultFilter(filter string) (string, error) {
 		return inner[1 : n-1], nil
 	}
 	return "", fmt.Errorf("the command has the filter %q, expected default('…')", filter)
-}
-
-// find returns the canonical file of a program: a path as it is, relative to the
-// working directory, a bare name in PATH.
-func find(program string, env []string) (string, error) {
-	if strings.Contains(program, "/") {
-		return runnable(program)
-	}
-	path, ok := lookupEnv(env, "PATH")
-	if !ok {
-		path = defaultPath
-	}
-	refused := error(nil)
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			dir = "."
-		}
-		file, err := runnable(filepath.Join(dir, program))
-		switch {
-		case err == nil:
-			return file, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			refused = err
-		}
-	}
-	if refused != nil {
-		return "", refused
-	}
-	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in PATH", program)}
-}
-
-func runnable(path string) (string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: %w", path, fs.ErrNotExist)}
-	case err != nil:
-		return "", &Error{Code: CodeNotRunnable, Err: err}
-	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-		return "", &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: not an executable file", path)}
-	}
-	return filepath.Abs(path)
 }

@@ -1,5 +1,6 @@
 // Package sandbox is the loader: it applies a resolved specification to its own
-// process and becomes the tool, on macOS by way of sandbox-exec(1).
+// process and becomes the tool, on macOS by way of sandbox-exec(1); on Windows it starts the
+// tool in a job and an AppContainer and stays with it.
 //
 // It fails closed. Whatever of the sandbox cannot be applied stops the start, cells
 // of the ledger that this host does not hold must be accepted by name, and after

@@ -83,3 +83,11 @@ func UserConfig() string {
 	}
 	return filepath.Join(dir, "accessc", "config.toml")
 }
+
+// Journals is where loaders say what they change outside of themselves and take back
+// afterwards. It is one directory per user: what one run changes may be what another
+// changes from another workspace.
+func Journals() (string, error) {
+	base, err := base()
+	return filepath.Join(base, "accessc", "journal"), err
+}

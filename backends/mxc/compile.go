@@ -54,7 +54,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: rows(p.ledger()),
 	}
 	for _, r := range t.Env {
-		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate) {
+		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
 			c.Comment.Forward = append(c.Comment.Forward, pattern(r))
 		}
 	}

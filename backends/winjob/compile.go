@@ -3,6 +3,7 @@ package winjob
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -90,10 +91,11 @@ func weakest(l ir.Ledger, tier int) Weakest {
 	return Weakest{word(ir.FS), word(ir.Net), word(ir.Env), word(ir.Commands), word(ir.Limits), word(ir.Process)}
 }
 
-// Two variables are set although the policy does not speak of them. Without SystemRoot
-// system libraries do not initialise; every process finds its value in the page that
-// the system shares with it. Without LOCALAPPDATA CreateProcess starts no AppContainer
-// (error 203, as the arapuca project reports); it names a directory of the tool's own.
+// Two variables are set even where they are not the tool's own and no rule forwards
+// them. Without SystemRoot system libraries do not initialise; every process finds its
+// value in the page that the system shares with it. Without LOCALAPPDATA CreateProcess
+// starts no AppContainer (error 203, as the arapuca project reports); it names a
+// directory of the tool's own.
 const (
 	systemRoot   = "SystemRoot"
 	localAppData = "LOCALAPPDATA"
@@ -113,10 +115,12 @@ func (l *layout) environment() Environment {
 	}
 	for _, v := range []Variable{
 		{ir.ContextVariable, "${context}"},
+		{"APPDATA", home + `\AppData\Roaming`},
 		{"HOME", home},
 		{localAppData, home + `\AppData\Local`},
 		{systemRoot, "${SystemRoot}"},
 		{"TEMP", tmp}, {"TMP", tmp}, {"TMPDIR", tmp},
+		{"USERPROFILE", home},
 		{"XDG_CACHE_HOME", home + `\.cache`},
 		{"XDG_CONFIG_HOME", home + `\.config`},
 		{"XDG_DATA_HOME", home + `\.local\share`},
@@ -135,7 +139,7 @@ func (l *layout) environment() Environment {
 // such a rule exists.
 func (l *layout) sets(name string) bool {
 	v := l.view.Decide(ir.Forward{Name: name})
-	if ir.OwnVariable(name, l.view.Tool.Home == ir.HomePrivate) {
+	if ir.OwnVariable(strings.ToUpper(name), l.view.Tool.Home == ir.HomePrivate, ir.Windows) {
 		return v.Allowed()
 	}
 	if v.Allowed() || name != localAppData && name != systemRoot {
@@ -206,14 +210,15 @@ func holder(k ir.LimitKind) string {
 	}
 }
 
-// token takes away what a restricted token of the same user can be without. It
+// token takes away what a restricted token of the same user can be without, the high
+// integrity of an administrator among it: an AppContainer then lowers it further. It
 // lists no restricting identifiers: with those, either the shells do not start or
 // what everybody may write stays writable, as public reports have it.
 func token() Token {
 	return Token{RestrictedToken{
 		Flags: names(tokenFlags...), SidsToDisable: []string{sidAdministrators},
 		PrivilegesToDelete: []string{}, SidsToRestrict: []string{},
-	}}
+	}, sidMediumIntegrity}
 }
 
 // attributes put the process into the job before its first instruction, and leave it

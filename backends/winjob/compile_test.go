@@ -313,7 +313,7 @@ func TestEnvironment(t *testing.T) {
 		want  string
 	}{
 		{
-			"default", ir.DefaultEnv(), ir.HomePrivate, "ACCESSC_CONTEXT HOME LOCALAPPDATA SystemRoot TEMP TMP TMPDIR " +
+			"default", ir.DefaultEnv(), ir.HomePrivate, "ACCESSC_CONTEXT APPDATA HOME LOCALAPPDATA SystemRoot TEMP TMP TMPDIR USERPROFILE " +
 				"XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME",
 		},
 		{"the user's home", nil, ir.HomeReal, "ACCESSC_CONTEXT LOCALAPPDATA SystemRoot TEMP TMP TMPDIR"},

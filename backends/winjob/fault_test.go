@@ -164,9 +164,11 @@ func forget(r *ir.Row, why string) {
 	}
 	r.Why, r.Is = strings.Join(left, "; "), ir.Exact
 	for _, w := range left {
-		if slices.Contains(stricterReasons, w) {
+		switch {
+		case strings.HasPrefix(w, whyUnverified):
+		case slices.Contains(stricterReasons, w):
 			r.Is = max(r.Is, ir.Stricter)
-		} else {
+		default:
 			r.Is = ir.Coarser
 		}
 	}

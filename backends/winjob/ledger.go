@@ -49,7 +49,8 @@ const (
 	whyPrograms = "programs of the ambient directories, and what the tool makes itself, can be started"
 
 	// Exact, with a remark.
-	whySet = "SystemRoot and LOCALAPPDATA are set besides, to what every process can read and to a place of the tool's own"
+	whySet  = "SystemRoot is set besides, to what every process can read"
+	whySets = "SystemRoot and LOCALAPPDATA are set besides, to what every process can read and to a place of the tool's own"
 )
 
 // defaultRule is what no rule matches, baseRule the base as a whole.
@@ -146,6 +147,7 @@ func (l *layout) ledger() ir.Ledger {
 
 // add states a cell at both tiers.
 func (b *book) add(r ir.Resource, rule string, a ir.Aspect, job, container ir.Held) {
+	container = unverified(r, rule, a, container)
 	if job == container {
 		b.rows.Add(r, rule, a, ir.Levels{From: 0, To: ir.BestTier}, job)
 		return
@@ -362,6 +364,9 @@ func (b *book) envCells() {
 		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact, exact)
 	}
 	set := ir.Held{Is: ir.Exact, Why: whySet}
+	if b.view.Tool.Home != ir.HomePrivate {
+		set.Why = whySets
+	}
 	b.add(ir.Env, defaultRule, ir.AspectForward, set, set)
 }
 

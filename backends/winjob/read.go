@@ -95,6 +95,9 @@ func (s *Spec) checkHeader() error {
 	}
 	for _, c := range s.Enforcement {
 		errs = append(errs, oneOf("enforcement", c.Is, words...))
+		if n := len(c.Tiers); n == 0 || c.Tiers[0] < 0 || c.Tiers[n-1] > ir.BestTier || !slices.IsSorted(c.Tiers) {
+			errs = append(errs, fmt.Errorf("%w: tiers %v", ErrSpec, c.Tiers))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ import (
 // Well-known security identifiers (learn.microsoft.com, "Well-known SIDs").
 const (
 	sidAdministrators        = "S-1-5-32-544"
+	sidMediumIntegrity       = "S-1-16-8192"
 	sidAllPackages           = "S-1-15-2-1"
 	sidAllRestrictedPackages = "S-1-15-2-2"
 )

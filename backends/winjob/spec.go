@@ -146,6 +146,8 @@ type Limit struct {
 // Token is how the tool's token differs from the user's.
 type Token struct {
 	Restricted RestrictedToken `json:"CreateRestrictedToken"`
+	// Integrity is the most that the token has.
+	Integrity string `json:"TokenIntegrityLevel"`
 }
 
 // RestrictedToken holds the arguments of the call.

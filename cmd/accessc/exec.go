@@ -38,7 +38,7 @@ unless that part is accepted by name.
 
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
-  accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS)
+  accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.`
@@ -128,9 +128,6 @@ func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
 func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == sandbox.Artifact })
-	if i < 0 {
-		return nil, sandbox.Start(sandbox.Request{})
-	}
 	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
 	if err != nil {
 		return nil, err
@@ -161,7 +158,11 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 			}
 		}
 	}
-	if unheld > 0 || !host.Confines() {
+	if !host.Confines() {
+		fmt.Fprintln(g.stderr, "this host confines no tools; accessc doctor says why")
+		return exit(exitUnenforced)
+	}
+	if unheld > 0 {
 		fmt.Fprintf(g.stderr, "this host does not hold %s; accessc doctor says what it can\n", count(unheld, "cell"))
 		return exit(exitUnenforced)
 	}

@@ -119,7 +119,7 @@ func sampleOf(prefix string, cells []variable) string {
 			return strings.EqualFold(v.text, name) || v.prefix && len(v.text) > len(prefix) && len(name) >= len(v.text) &&
 				strings.EqualFold(name[:len(v.text)], v.text)
 		})
-		if !covered && (loader || !ir.LoaderVariable(name)) && !ir.OwnVariable(name, true) {
+		if !covered && (loader || !ir.LoaderVariable(name)) && !ir.OwnVariable(strings.ToUpper(name), true, ir.Windows) {
 			return name
 		}
 	}

@@ -1,0 +1,68 @@
+package winjob
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// Flags is the value of LimitFlags.
+func (b BasicLimits) Flags() (uint32, error) { return bits(limitFlags, b.LimitFlags) }
+
+// Value is the value of UIRestrictionsClass.
+func (u UIRestrictions) Value() (uint32, error) { return bits(uiRestrictions, u.Class) }
+
+// Value is the value of the flags of CreateRestrictedToken.
+func (r RestrictedToken) Value() (uint32, error) { return bits(tokenFlags, r.Flags) }
+
+// DisablesPrivileges reports whether all privileges but that of traversing go.
+func (r RestrictedToken) DisablesPrivileges() bool {
+	v, err := r.Value()
+	return err == nil && v&tokenFlags[0].value != 0
+}
+
+// Values are the arguments of CreateFile.
+func (h Hold) Values() (access, share, flags uint32, err error) {
+	access, e1 := bits(accessRights, h.Access)
+	share, e2 := bits(shareModes, h.Share)
+	flags, e3 := bits(openFlags, h.Flags)
+	return access, share, flags, errors.Join(e1, e2, e3)
+}
+
+// MayStart reports whether the process may start others.
+func (c AppContainer) MayStart() bool { return c.ChildProcessPolicy == "" }
+
+// ChildProcessRestricted is the value of the child process policy that is not empty.
+var ChildProcessRestricted = childProcessRestricted.value
+
+// Launch returns what a loader needs of a specification on every system. The levels of
+// its needs are tiers.
+func (s *Spec) Launch() backends.Launch {
+	l := backends.Launch{
+		Tool: s.Tool, Workspace: s.Workspace, Home: s.Home, Accept: s.Accept, Context: s.Context, Needs: []backends.Need{},
+	}
+	if c := s.Command; c != nil {
+		l.Command = &backends.Command{Program: c.Program, Args: c.Args, Shell: c.Shell}
+	}
+	for _, r := range s.Environment.Forward {
+		l.Environment = append(l.Environment, backends.Variable(r))
+	}
+	for _, k := range s.Limits {
+		l.Limits = append(l.Limits, backends.Limit{Kind: k.Kind, Value: k.Value})
+	}
+	for _, c := range s.Enforcement {
+		if c.Accept != "" {
+			l.Needs = append(l.Needs, backends.Need{
+				Cell: c.Accept, Is: c.Is, From: c.Tiers[0], To: c.Tiers[len(c.Tiers)-1], Rules: c.Rules, Aspects: c.Aspects, Why: c.Why,
+			})
+		}
+	}
+	return l
+}
+
+// Services are the services without which a specification's network is not held.
+func Services() []string { return slices.Clone(services) }
+
+// Holding is how every specification has objects opened.
+func Holding() Hold { return hold() }

@@ -1,0 +1,18 @@
+package ir
+
+import "strings"
+
+// ProgramFiles lists the file names under which a program is looked up on a system, in
+// order. Windows knows programs by their extension; those of batch files are left out,
+// since their interpreter reads arguments as code.
+func ProgramFiles(name string, p Platform) []string {
+	if p != Windows {
+		return []string{name}
+	}
+	switch i := strings.LastIndexByte(name, '.'); {
+	case i >= 0 && strings.EqualFold(name[i:], ".exe"), i >= 0 && strings.EqualFold(name[i:], ".com"):
+		return []string{name}
+	default:
+		return []string{name + ".com", name + ".exe", name}
+	}
+}
