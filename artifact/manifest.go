@@ -120,6 +120,8 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	switch {
 	case m.Format != ManifestFormat:
 		return nil, fmt.Errorf("%w: format %q is not %q", ErrManifest, m.Format, ManifestFormat)
+	case m.Version > ManifestVersion:
+		return nil, fmt.Errorf("%w: version %d, written by a newer accessc; this program reads %d", ErrManifest, m.Version, ManifestVersion)
 	case m.Version != ManifestVersion:
 		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrManifest, m.Version, ManifestVersion)
 	}

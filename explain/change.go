@@ -18,6 +18,8 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
+	// New is the tool as it is now, nil if it is gone.
+	New *ir.Tool
 	// Risk is the class before and after, empty where there is no policy.
 	Risk [2]string
 }
@@ -55,7 +57,7 @@ func Changes(old, new []compare.Policy) []Change {
 func change(old, new []compare.Policy, name string) Change {
 	a, had := find(old, name)
 	b, has := find(new, name)
-	c := Change{Name: name, Risk: [2]string{risk(a), risk(b)}}
+	c := Change{Name: name, New: b.Tool, Risk: [2]string{risk(a), risk(b)}}
 	if had && has {
 		c.Differences = compare.Policies(a, b)
 	} else {

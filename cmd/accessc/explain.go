@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/explain"
 	"github.com/accessc/accessc/ir"
@@ -28,7 +29,7 @@ type explainCmd struct {
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
 	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
-	Format string   `enum:"text,markdown,json" default:"text" help:"Output format: text, markdown or json."`
+	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
 }
 
@@ -55,6 +56,8 @@ func (c *explainCmd) Run(g *globals) error {
 		return c.diff(g)
 	case c.FailOn != "none":
 		return usagef("--fail-on needs --diff OLD")
+	case c.Format == "sarif" || c.Format == "github":
+		return usagef("--format %s needs --diff OLD", c.Format)
 	case c.Who != "" && c.Format == "markdown":
 		return usagef("--who answers as text or json")
 	}
@@ -154,6 +157,13 @@ func (c *explainCmd) diff(g *globals) error {
 	if len(c.Tools) > 1 {
 		return usagef("--diff takes one new side, found %d", len(c.Tools))
 	}
+	root, err := g.root()
+	if err != nil {
+		return err
+	}
+	if len(c.Tools) == 0 && bare(root) {
+		return usagef("%s is a bare repository, which has no work tree to compare with: name both sides", root)
+	}
 	old, err := g.side(c.Diff)
 	if err != nil {
 		return err
@@ -163,9 +173,17 @@ func (c *explainCmd) diff(g *globals) error {
 		return err
 	}
 	changes := explain.Changes(old, new)
+	wider := diag.Warning
+	if c.FailOn != "none" {
+		wider = diag.Error
+	}
 	switch {
 	case c.HTML:
 		err = explain.ChangesHTML(g.stdout, changes)
+	case c.Format == "sarif":
+		err = explain.ChangesSARIF(g.stdout, changes, wider)
+	case c.Format == "github":
+		err = explain.ChangesGitHub(g.stdout, changes, wider)
 	case c.Format == "json":
 		err = g.writeJSON(explain.ChangesJSON(changes))
 	case c.Format == "markdown":

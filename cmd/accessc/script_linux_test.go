@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,7 +56,7 @@ func scripts(t *testing.T, dir string) {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "status": ended},
 	})
 }
 
@@ -85,6 +87,15 @@ func nobody(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stderr(), errs.String())
 	if (err != nil) != neg {
 		ts.Fatalf("%v: %v", args, err)
+	}
+}
+
+// ended runs a command that must end with a status: status NUMBER PROGRAM ARG...
+func ended(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	var e *exec.ExitError
+	if !errors.As(err, &e) || strconv.Itoa(e.ExitCode()) != args[0] {
+		ts.Fatalf("%v: %v, expected status %s", args[1:], err, args[0])
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
@@ -39,7 +40,11 @@ func (g *globals) side(name string) ([]compare.Policy, error) {
 	if err := checkout(root, name, dir); err != nil {
 		return nil, usagef("%s is neither a file nor a revision: %v", name, err)
 	}
-	return g.policiesAt(filepath.Join(dir, "ws"))
+	policies, err := g.policiesAt(filepath.Join(dir, "ws"))
+	if err != nil {
+		fmt.Fprintf(g.stderr, "accessc: the policies of %s do not compile\n", name)
+	}
+	return policies, err
 }
 
 // policiesAt compiles the configuration of a workspace, the current one if root is
@@ -98,11 +103,16 @@ func checkout(root, revision, dir string) error {
 	}
 	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return errors.New("git knows no such commit (a shallow clone lacks older ones)")
+		if shallow, _ := git("rev-parse", "--is-shallow-repository"); shallow == "true" {
+			return errors.New("git knows no such commit, and this clone is shallow: run git fetch --unshallow, or check out with fetch-depth: 0")
+		}
+		return errors.New("git knows no such commit")
 	}
-	prefix, err := git("rev-parse", "--show-prefix")
-	if err != nil {
-		return err
+	prefix := ""
+	if bare, _ := git("rev-parse", "--is-bare-repository"); bare != "true" {
+		if prefix, err = git("rev-parse", "--show-prefix"); err != nil {
+			return err
+		}
 	}
 	if _, err := git("read-tree", commit+":"+strings.TrimSuffix(prefix, "/")); err != nil {
 		return fmt.Errorf("the workspace is not in that revision: %w", err)
@@ -115,15 +125,29 @@ func checkout(root, revision, dir string) error {
 	return err
 }
 
-// gitIn runs git in a directory with an index in another one.
+// bare reports whether a directory is a repository without a work tree.
+func bare(root string) bool {
+	out, err := gitIn(root, root)("rev-parse", "--is-bare-repository")
+	return err == nil && out == "true"
+}
+
+// gitIn runs git in a directory with an index in another one. The variables that git sets
+// for its hooks are about the repository that the hook runs in, which need not be this one.
 func gitIn(root, index string) func(args ...string) (string, error) {
 	return func(args ...string) (string, error) {
 		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.hooksPath=/dev/null"}, args...)...)
-		cmd.Env = append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(index, "index"), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX", "GIT_INDEX_FILE"}, name)
+		})
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+filepath.Join(index, "index"), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		out, err := cmd.Output()
-		if err != nil && errs.Len() > 0 {
+		switch {
+		case errors.Is(err, exec.ErrNotFound):
+			err = errors.New("git is not installed")
+		case err != nil && errs.Len() > 0:
 			err = errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "fatal: "))
 		}
 		return strings.TrimSpace(string(out)), err

@@ -10,10 +10,12 @@ import (
 // Severity says whether a diagnostic stops the run.
 type Severity uint8
 
-// The severities. The zero value is the one that stops.
+// The severities. The zero value is the one that stops. No code has that of a note: it is
+// for reports that have more to say than what is wrong.
 const (
 	Error Severity = iota
 	Warning
+	Note
 )
 
 // String returns the word that every format uses.
@@ -23,6 +25,8 @@ func (s Severity) String() string {
 		return "error"
 	case Warning:
 		return "warning"
+	case Note:
+		return "note"
 	default:
 		return "error"
 	}

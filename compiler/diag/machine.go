@@ -87,7 +87,11 @@ func WriteGitHub(w io.Writer, l List) error {
 		if d.At.Line > 0 {
 			fmt.Fprintf(&at, "line=%d,col=%d,", d.At.Line, max(d.At.Col, 1))
 		}
-		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", d.Severity, at.String(), d.Code, data.Replace(d.sentence()))
+		level := d.Severity.String()
+		if d.Severity == Note {
+			level = "notice"
+		}
+		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, at.String(), prop.Replace(string(d.Code)), data.Replace(d.sentence()))
 		if err != nil {
 			return err
 		}
@@ -174,13 +178,29 @@ type sarifRegion struct {
 	Column int `json:"startColumn,omitempty"`
 }
 
+// Rule is a kind of result in a SARIF log.
+type Rule struct {
+	ID       Code
+	Title    string
+	Severity Severity
+}
+
 // WriteSARIF renders findings as a SARIF 2.1.0 log.
 func WriteSARIF(w io.Writer, l List) error {
+	var rules []Rule
+	for _, c := range Codes() {
+		rules = append(rules, Rule{c, c.Title(), c.Severity()})
+	}
+	return WriteResults(w, rules, l)
+}
+
+// WriteResults renders results of other rules than the findings' as a SARIF 2.1.0 log.
+func WriteResults(w io.Writer, rules []Rule, l List) error {
 	run := sarifRun{Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "accessc", InformationURI: "https://github.com/accessc/accessc"}
-	for _, c := range Codes() {
-		r := sarifRule{ID: c, Short: sarifText{c.Title()}}
-		r.Default.Level = c.Severity().String()
+	for _, known := range rules {
+		r := sarifRule{ID: known.ID, Short: sarifText{known.Title}}
+		r.Default.Level = known.Severity.String()
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, r)
 	}
 	for _, d := range l {

@@ -1,0 +1,134 @@
+package explain
+
+import (
+	"io"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// opposite turns the class of a widening into that of its mirror image.
+var opposite = strings.NewReplacer("widened", "narrowed", "added", "removed", "weakened", "strengthened")
+
+// classOf is the class that a difference is annotated with: the first one.
+func classOf(d compare.Difference) diag.Code {
+	class := classes(d)[0]
+	if !d.Wider {
+		class = opposite.Replace(class)
+	}
+	return diag.Code(class)
+}
+
+// annotations are the differences as results, each at the line of the new side that caused
+// it. What is wider has a severity of its own; what is narrower is a note.
+func annotations(cs []Change, wider diag.Severity) diag.List {
+	var out diag.List
+	for _, c := range cs {
+		for _, d := range c.Differences {
+			r := diag.Diagnostic{Code: classOf(d), Severity: diag.Note, Message: sentence(c.Name, d), At: c.cause(d)}
+			if d.Wider {
+				r.Severity = wider
+			}
+			if d.Example != "" {
+				r.Label = `such as "` + clean(d.Example) + `"`
+			}
+			if was := place(d.Old); was != "" && was != place(d.New) {
+				r.Related = []diag.Related{{Note: "was " + clean(was)}}
+			}
+			out.Add(r)
+		}
+	}
+	return out
+}
+
+// sentence says what a difference means for a tool.
+func sentence(tool string, d compare.Difference) string {
+	may := " may now "
+	switch {
+	case d.Kind == compare.Presence && d.Wider:
+		return clean(tool) + " is a new tool: " + clean(d.Where)
+	case d.Kind == compare.Presence:
+		return clean(tool) + " is gone: " + clean(d.Where)
+	case d.Kind == compare.Enforcement:
+		return clean(tool) + ": " + clean(d.What) + " on " + clean(d.Where)
+	case !d.Wider:
+		may = " may no longer "
+	}
+	return clean(tool + may + d.What + " " + region(d))
+}
+
+// cause is the line of the new side that a difference comes from: the rule or the value
+// that decides now. Where nothing there decides, because a rule is gone or a default holds,
+// it is the tool itself; a tool that is gone has no line.
+func (c Change) cause(d compare.Difference) ir.Pos {
+	if d.New.Rule != nil && d.New.Rule.Source().Pos.File != "" {
+		return d.New.Rule.Source().Pos
+	}
+	if c.New == nil {
+		return ir.Pos{}
+	}
+	if at := valueAt(c.New, d); at.File != "" {
+		return at
+	}
+	return c.New.Source.Origin.Pos
+}
+
+// valueAt is where the tool says what a difference without a rule is about.
+func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
+	switch d.Kind {
+	case compare.Bound:
+		for _, l := range t.Limits {
+			if l.Kind.String() == d.Where {
+				return l.Origin.Pos
+			}
+		}
+	case compare.Unheld:
+		for _, a := range t.Accept {
+			if a.Name == d.Where {
+				return a.Origin.Pos
+			}
+		}
+	case compare.Invocation:
+		if t.Constraints != nil {
+			return t.Constraints.Origin.Pos
+		}
+	case compare.Grant:
+		if d.Resource == ir.Commands && t.Commands != nil {
+			return t.Commands.Origin.Pos
+		}
+	case compare.Presence, compare.Confinement, compare.Enforcement:
+	}
+	return ir.Pos{}
+}
+
+// ChangesGitHub renders a comparison as annotations of a workflow.
+func ChangesGitHub(w io.Writer, cs []Change, wider diag.Severity) error {
+	return diag.WriteGitHub(w, annotations(cs, wider))
+}
+
+// ChangesSARIF renders a comparison as a SARIF 2.1.0 log.
+func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity) error {
+	var rules []diag.Rule
+	for _, r := range kinds {
+		rules = append(rules,
+			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: wider},
+			diag.Rule{ID: diag.Code(opposite.Replace(r.class)), Title: r.less, Severity: diag.Note})
+	}
+	return diag.WriteResults(w, rules, annotations(cs, wider))
+}
+
+// kinds are the classes with what they say, and what their mirror images say.
+var kinds = []struct{ class, title, less string }{
+	{"tool.added", "a tool is new", "a tool is gone"},
+	{"tool.source.widened", "a tool is no longer started by accessc", "a tool is started by accessc"},
+	{"tool.filesystem.widened", "more of the files", "less of the files"},
+	{"tool.exec.widened", "more programs or arguments", "fewer programs or arguments"},
+	{"tool.network.widened", "more of the network", "less of the network"},
+	{"tool.environment.widened", "more variables", "fewer variables"},
+	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
+	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},
+	{"tool.accept.widened", "a cell of the ledger is accepted unheld", "a cell of the ledger is no longer accepted unheld"},
+	{"tool.enforcement.weakened", "a system holds a cell less", "a system holds a cell better"},
+}
