@@ -1,13 +1,17 @@
 package golden_test
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/state"
 )
 
@@ -27,5 +31,33 @@ func TestExample(t *testing.T) {
 	}
 	for _, c := range changes {
 		t.Errorf("%s is not up to date: run accessc build -C example", c.Path)
+	}
+}
+
+// TestOwnPolicies: the policies of this repository's own tools have no findings, their
+// tests hold, and each is what the tasks run.
+func TestOwnPolicies(t *testing.T) {
+	res, err := compiler.Compile(compiler.Options{
+		Root: "..", Layers: source.Request{Shared: true}, State: state.Dir(filepath.Join(t.TempDir(), "state")),
+	})
+	if err != nil || res.Program == nil || len(res.Findings) > 0 {
+		t.Fatal(err, res.Findings)
+	}
+	data, err := os.ReadFile("../Taskfile.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]string{}
+	for _, m := range regexp.MustCompile(`\.ci/confined (\S+) "([^"]+)"`).FindAllStringSubmatch(string(data), -1) {
+		used[m[1]] = m[2]
+	}
+	for _, tool := range res.Program.Tools {
+		if got, want := used[tool.Name], strings.Join(append([]string{tool.Command.Program}, tool.Command.Args...), " "); got != want {
+			t.Errorf("%s: the tasks run %q, the policy is for %q", tool.Name, got, want)
+		}
+		delete(used, tool.Name)
+	}
+	if len(used) > 0 {
+		t.Errorf("no policy for %v", used)
 	}
 }

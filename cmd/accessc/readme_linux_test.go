@@ -1,10 +1,12 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +17,31 @@ import (
 
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// TestConsole runs every "$ accessc ..." line of the documents in the example project
-// and compares what it prints. UPDATE_SCRIPTS=1 writes the documents anew.
+// own makes a repository that holds the policies of this project's own tools, as one
+// commit.
+func own(t *testing.T) string {
+	dir := t.TempDir()
+	data, err := os.ReadFile("../../accessc.toml")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "accessc.toml"), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q"}, {"config", "user.email", "nobody@example.com"}, {"config", "user.name", "nobody"},
+		{"config", "commit.gpgsign", "false"}, {"add", "."}, {"commit", "-q", "-m", "one"},
+	} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+// TestConsole runs every "$ ..." line of the documents in the example project, or in a
+// repository with the policies of this one, and compares what it prints. UPDATE_SCRIPTS=1
+// writes the documents anew.
 func TestConsole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "example")
 	if err := os.CopyFS(dir, os.DirFS("../../example")); err != nil {
@@ -26,8 +51,15 @@ func TestConsole(t *testing.T) {
 		t.Setenv(k, t.TempDir())
 	}
 	t.Setenv("NO_COLOR", "1")
+	docs := map[string]string{
+		"../../README.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir,
+	}
+	if _, err := exec.LookPath("git"); err == nil {
+		docs["../../docs/review.md"] = own(t)
+	}
 	n := 0
-	for _, doc := range []string{"../../README.md", "../../docs/config.md", "../../docs/library.md", "../../docs/platforms/linux.md"} {
+	for _, doc := range slices.Sorted(maps.Keys(docs)) {
+		dir := docs[doc]
 		data, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
