@@ -18,6 +18,9 @@ import (
 // ErrNoContext means that this process was not started with a Context.
 var ErrNoContext = errors.New(ir.ContextVariable + " is not set; accessc exec starts a tool with a Context")
 
+// ErrContext is what the error wraps when a Context cannot be used.
+var ErrContext = contextjson.ErrContext
+
 // maxContext bounds what is read as a Context, in bytes.
 const maxContext = 64 << 20
 
@@ -69,10 +72,10 @@ func Parse(data []byte) (*Context, error) {
 		return nil, err
 	}
 	if strings.Contains(doc.Root, "${") {
-		return nil, fmt.Errorf("%w: its root is %s; it was not resolved for this host", contextjson.ErrContext, doc.Root)
+		return nil, fmt.Errorf("%w: its root is %s; it was not resolved for this host", ErrContext, doc.Root)
 	}
 	if !filepath.IsAbs(filepath.FromSlash(doc.Root)) {
-		return nil, fmt.Errorf("%w: its root %q is not an absolute path", contextjson.ErrContext, doc.Root)
+		return nil, fmt.Errorf("%w: its root %q is not an absolute path", ErrContext, doc.Root)
 	}
 	resolver, err := resolve.New(doc.Root, resolve.NewDisk())
 	if err != nil {
@@ -117,7 +120,7 @@ func bindings(root string, doc *contextjson.Context) (*ir.Bindings, error) {
 		}
 		target := *r.ApprovedTarget
 		if !filepath.IsAbs(filepath.FromSlash(target)) || path.Clean(target) != target {
-			return nil, fmt.Errorf("%w: the target %q of %s is not a canonical path", contextjson.ErrContext, target, r.LexicalPath)
+			return nil, fmt.Errorf("%w: the target %q of %s is not a canonical path", ErrContext, target, r.LexicalPath)
 		}
 		b.External[r.LexicalPath] = target
 	}
@@ -136,7 +139,7 @@ func checkRules(t *ir.Tool) error {
 			continue
 		}
 		if clean, err := resolve.Lexical(p); err != nil || clean != p {
-			return fmt.Errorf("%w: the path %q of a rule is not canonical", contextjson.ErrContext, p)
+			return fmt.Errorf("%w: the path %q of a rule is not canonical", ErrContext, p)
 		}
 	}
 	for i := range t.Net {
@@ -147,7 +150,7 @@ func checkRules(t *ir.Tool) error {
 			scheme, bad = resolve.Scheme(scheme)
 		}
 		if err != nil || bad != nil || host != t.Net[i].Host || scheme != t.Net[i].Scheme {
-			return fmt.Errorf("%w: the host %q of a rule is not canonical", contextjson.ErrContext, written)
+			return fmt.Errorf("%w: the host %q of a rule is not canonical", ErrContext, written)
 		}
 	}
 	return nil

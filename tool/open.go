@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"syscall"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -175,8 +176,8 @@ func (c *Context) Mkdir(path string, perm fs.FileMode) error {
 // made needs create.
 func (c *Context) MkdirAll(name string, perm fs.FileMode) error {
 	err := c.Mkdir(name, perm)
-	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) != "." {
-		if err := c.MkdirAll(path.Dir(name), perm); err != nil {
+	if above := path.Dir(filepath.ToSlash(name)); errors.Is(err, fs.ErrNotExist) && above != "." {
+		if err := c.MkdirAll(above, perm); err != nil {
 			return err
 		}
 		err = c.Mkdir(name, perm)

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -238,6 +236,8 @@ func TestBadContexts(t *testing.T) {
 	} {
 		if c, err := Parse([]byte(text)); err == nil {
 			t.Errorf("%s: accepted, %+v", name, c)
+		} else if !errors.Is(err, ErrContext) && name != "no directory" {
+			t.Errorf("%s: %v is no ErrContext", name, err)
 		}
 	}
 	t.Setenv(ir.ContextVariable, "")
@@ -313,22 +313,27 @@ func TestWindowsNames(t *testing.T) {
 // FuzzParse: a Context is refused or answers; nothing panics, and nothing outside is
 // reached.
 func FuzzParse(f *testing.F) {
-	dir := f.TempDir()
-	f.Add([]byte(strings.ReplaceAll(policy, "ROOT/ws", dir)), "README")
-	f.Add([]byte(`{"root": "`+dir+`", "access": null}`), "../x")
-	f.Fuzz(func(t *testing.T, data []byte, path string) {
-		var doc contextjson.Context
-		if json.Unmarshal(data, &doc) != nil || doc.Root != dir {
-			return
-		}
-		c, err := Parse(data)
-		if err != nil {
+	dir, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "ws"), 0o755), os.Symlink("..", filepath.Join(dir, "ws", "up"))); err != nil {
+		f.Fatal(err)
+	}
+	_, access, _ := strings.Cut(policy, `"access":`)
+	f.Add(strings.TrimSuffix(strings.TrimSpace(access), "}"), "README")
+	f.Add("null", "up/x")
+	f.Add(`{"base": {"name": "none", "version": 1}, "fs": [{"lexical_path": "a\u0000", "read": true}]}`, "https://a.com/..")
+	f.Fuzz(func(t *testing.T, access, path string) {
+		c, err := Parse([]byte(`{"root": "` + dir + `/ws", "access": ` + access + `}`))
+		if err != nil || c.Root() != dir+"/ws" || len(c.bindings.External) > 0 {
 			return
 		}
 		got, err := c.CheckRead(path)
-		if err == nil && got != dir && !strings.HasPrefix(got, dir+"/") {
+		if err == nil && got != c.Root() && !strings.HasPrefix(got, c.Root()+"/") {
 			t.Errorf("%q leads to %s", path, got)
 		}
 		_, _, _ = c.CheckConnect(path), c.CheckEnv(path), c.CheckRun(path)
+		_, _ = spelling(path, true)
 	})
 }

@@ -261,6 +261,15 @@ func compare(t *testing.T, bin string, user int) {
 	for _, u := range urls {
 		ask("connect", u)
 	}
+	// A link that leads elsewhere than what was approved when the tools started.
+	for _, dir := range dirs {
+		link := filepath.Join(dir, "ws", "fork")
+		check(t, errors.Join(os.Remove(link), os.Symlink("../outside", link)))
+	}
+	for _, op := range onPaths {
+		ask(op, "fork/o")
+		ask(op, "fork/new")
+	}
 	fmt.Printf("%s: %d operations, %d granted and done, %d refused by the library and the kernel\n", t.Name(), n, granted, refused)
 	if granted < 50 || refused < 50 {
 		t.Error("too little was granted or refused to compare anything")
