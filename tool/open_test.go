@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // system names the way to open that a Context has.
@@ -207,4 +209,50 @@ func TestSwappedWorkspace(t *testing.T) {
 			t.Errorf("read %q, %v", data, err)
 		}
 	})
+}
+
+// swapping is a holder that never finds what was judged.
+type swapping struct{ flip func() }
+
+func (s swapping) directory(ir.Location) (directory, error) {
+	s.flip()
+	return nil, &swappedError{ErrChanged}
+}
+
+// TestKeepsChanging: a path that never holds still ends in an error of its own, and one
+// that stays what it is in that of the system.
+func TestKeepsChanging(t *testing.T) {
+	c, dir := context(t)
+	link := filepath.Join(dir, "ws/turning")
+	n := 0
+	c.holder = swapping{func() {
+		n++
+		to := []string{"README", "src/a"}[n%2]
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if err := os.Symlink("README", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Open("turning"); !errors.Is(err, ErrChanged) || err.Error() != "open turning: the path keeps changing while it is opened" {
+		t.Errorf("got %v", err)
+	}
+	if n < tries {
+		t.Errorf("gave up after %d tries", n)
+	}
+}
+
+// TestReplacedRoot: os.Root holds to the workspace that was there when the Context was
+// loaded, whatever stands under its name by now.
+func TestReplacedRoot(t *testing.T) {
+	c, dir := context(t)
+	c.holder = holders["os.Root"](t, c)
+	ws := filepath.Join(dir, "ws")
+	if err := errors.Join(os.Rename(ws, ws+"-old"), os.Mkdir(ws, 0o755), os.WriteFile(filepath.Join(ws, "README"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Open("README"); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -288,6 +288,30 @@ func TestFolding(t *testing.T) {
 	if _, err := c.CheckExecute("bin/run"); err != nil {
 		t.Error(err)
 	}
+	if err := c.CheckRun("bin/run"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRunFromPath: a bare name that PATH finds in the workspace is a file of the
+// workspace, which its rules must let be executed.
+func TestRunFromPath(t *testing.T) {
+	c, dir := context(t, `"commands": {`, `"commands": null, "ignored": {`)
+	if c.Tool() != "edit" || c.Action() != "run" {
+		t.Errorf("got %s, %s", c.Tool(), c.Action())
+	}
+	for where, want := range map[string]string{"bin": "", "secret": "execute of tool is denied (it leads to secret/tool) by the rule on secret; execute is granted at bin"} {
+		if err := os.WriteFile(filepath.Join(dir, "ws", where, "tool"), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", filepath.Join(dir, "ws", where))
+		if got := text(c.CheckRun("tool")); got != want {
+			t.Errorf("in %s: got %q, want %q", where, got, want)
+		}
+	}
+	if err := c.CheckRun("no-such-program"); err != nil {
+		t.Errorf("what is not found is for the system to say: %v", err)
+	}
 }
 
 // TestWindowsNames: other names of one file are refused, ordinary ones are not.
