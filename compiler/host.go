@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,13 +24,55 @@ func HostPlatform() ir.Platform {
 // the host keeps what the base lists, and which file its own program is.
 func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
-	if t.Command == nil || t.Command.Shell || strings.Contains(t.Command.Program, "{{") {
-		return f
+	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {
+		if abs, ok := r.Lookup(t)(c.Program); ok {
+			f.Program = r.program(f.Bindings, abs)
+		}
 	}
-	if abs, ok := r.Lookup(t)(t.Command.Program); ok {
-		f.Program = r.program(f.Bindings, abs)
-	}
+	f.Interpreters = r.interpreters(t, f)
 	return f
+}
+
+// interpreters finds what listed scripts and the tool's own are run by.
+func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Location {
+	if t.Commands == nil {
+		return nil
+	}
+	files := []*ir.Location{f.Program}
+	for i := range t.Commands.Rules {
+		files = append(files, t.Commands.Rules[i].File)
+	}
+	out := map[ir.Location]ir.Location{}
+	for _, file := range files {
+		if file == nil {
+			continue
+		}
+		abs, ok := f.Bindings.Path(*file)
+		if name := firstLine(abs); ok && filepath.IsAbs(name) {
+			if at := r.program(f.Bindings, name); at != nil {
+				out[*file] = *at
+			}
+		}
+	}
+	return out
+}
+
+// firstLine returns the program that the first line of a script names; empty for what is
+// none, or cannot be read.
+func firstLine(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	line, ok := strings.CutPrefix(string(head[:n]), "#!")
+	words := strings.Fields(strings.SplitN(line, "\n", 2)[0])
+	if !ok || len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 // program returns the location of a program's file, nil if there is none.

@@ -40,6 +40,9 @@ type Facts struct {
 	// their own it may be read and started; everywhere it may be started although
 	// no commands table lists it.
 	Program *Location
+	// Interpreters are the programs that listed scripts, and the tool's own, name in
+	// their first line, by script.
+	Interpreters map[Location]Location
 }
 
 // NewView prepares t for questions on platform p.

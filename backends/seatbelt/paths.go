@@ -77,6 +77,11 @@ func firstNames(f ir.Facts) ir.Facts {
 		at := located(f.Bindings, *f.Program)
 		f.Program = &at
 	}
+	scripts := map[ir.Location]ir.Location{}
+	for script, by := range f.Interpreters {
+		scripts[located(f.Bindings, script)] = located(f.Bindings, by)
+	}
+	f.Interpreters = scripts
 	return f
 }
 

@@ -15,10 +15,12 @@ type plan struct {
 	form backends.Form
 	view *ir.View
 	// own is the tool's own program, nil if it is not known.
-	own    *ir.Location
-	bind   *ir.Bindings
-	params map[ir.Root]string
-	zones  []*node
+	own *ir.Location
+	// scripts are the programs that run listed scripts.
+	scripts map[ir.Location]ir.Location
+	bind    *ir.Bindings
+	params  map[ir.Root]string
+	zones   []*node
 	// byRule are the nodes that each rule governs, by rule identifier.
 	byRule map[string][]*node
 	moves  moves
@@ -41,7 +43,7 @@ func newPlan(t *ir.Tool, target backends.Target) *plan {
 		facts = firstNames(target.Facts)
 	}
 	p := &plan{
-		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, bind: facts.Bindings,
+		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, scripts: facts.Interpreters, bind: facts.Bindings,
 		params: parameterNames(t), byRule: map[string][]*node{},
 	}
 	p.checkRules()

@@ -38,8 +38,9 @@ func (p *plan) programs(w *writer) {
 	if set == nil {
 		return
 	}
-	var lines [][]string
-	add := func(rule ir.Rule, files ...ir.Location) {
+	var lines, interpreters [][]string
+	literals := func(rule ir.Rule, files ...ir.Location) [][]string {
+		var out [][]string
 		for _, file := range files {
 			file = located(p.bind, file)
 			if !p.view.Decide(ir.Access{Cap: ir.Execute, On: ir.Direct(file)}).Allowed() {
@@ -49,7 +50,19 @@ func (p *plan) programs(w *writer) {
 			if why := at.problem(); why != "" {
 				p.refusals = append(p.refusals, backends.Refusal{Rule: rule, Why: why})
 			}
-			lines = append(lines, []string{literal(at)})
+			out = append(out, []string{literal(at)})
+		}
+		return out
+	}
+	add := func(rule ir.Rule, files ...ir.Location) {
+		lines = append(lines, literals(rule, files...)...)
+		// What runs a script is started by the kernel, and by nobody else; a shell that
+		// becomes another one does so by itself.
+		for _, file := range files {
+			if by, ok := p.scripts[located(p.bind, file)]; ok {
+				interpreters = append(interpreters, literals(rule, by)...)
+				lines = append(lines, literals(rule, hops(by)...)...)
+			}
 		}
 	}
 	if p.own != nil {
@@ -69,6 +82,7 @@ func (p *plan) programs(w *writer) {
 		w.comment("nothing starts")
 	}
 	w.allow([]string{opExec, opInterpreter}, lines)
+	w.allow([]string{opInterpreter}, interpreters)
 }
 
 // starts reports whether a program of the policy is started at all.

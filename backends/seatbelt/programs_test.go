@@ -113,3 +113,50 @@ func hop(set *ir.CommandSet, file ir.Location) bool {
 	}
 	return false
 }
+
+// TestScripts holds that the interpreter of a listed script runs it and is started by
+// nobody else, unless it is listed itself or forbidden to execute.
+func TestScripts(t *testing.T) {
+	script, python := ir.In("tools/run"), ir.Sys("usr/bin/python3")
+	for name, c := range map[string]struct {
+		rules  []ir.FSRule
+		listed bool
+		starts [2]bool // by the kernel, by the tool
+	}{
+		"a script":            {[]ir.FSRule{ruleAt(1, "", ir.All)}, false, [2]bool{true, false}},
+		"and its interpreter": {[]ir.FSRule{ruleAt(1, "", ir.All)}, true, [2]bool{true, true}},
+	} {
+		tool := ir.NewTool("t")
+		tool.FS = c.rules
+		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "tools/run", File: &script, AnyArgs: true, AllEnvs: true}}}
+		if c.listed {
+			tool.Commands.Rules = append(tool.Commands.Rules, ir.CommandRule{Program: "python3", File: &python, AnyArgs: true, AllEnvs: true})
+		}
+		target := resolved(ir.Bindings{Workspace: "/System/Volumes/Data/w", Home: "/h"})
+		target.Facts.Interpreters = map[ir.Location]ir.Location{script: python}
+		p, err := Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, op := range []string{opInterpreter, opExec} {
+			if got, err := p.Allows(op, Request{Path: "/usr/bin/python3"}); err != nil || got != c.starts[i] {
+				t.Errorf("%s: %s is %v, %v", name, op, got, err)
+			}
+			if got, err := p.Allows(op, Request{Path: "/w/tools/run"}); err != nil || !got {
+				t.Errorf("%s: %s of the script is %v, %v", name, op, got, err)
+			}
+		}
+	}
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{ruleAt(1, "", ir.All), ruleAt(2, "bin/sh", 0)}
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "tools/run", File: &script, AnyArgs: true, AllEnvs: true}}}
+	target := resolved(ir.Bindings{Workspace: "/w", Home: "/h"})
+	target.Facts.Interpreters = map[ir.Location]ir.Location{script: ir.In("bin/sh")}
+	p, err := Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Allows(opInterpreter, Request{Path: "/w/bin/sh"}); err != nil || got {
+		t.Errorf("an interpreter that may not execute: %v, %v", got, err)
+	}
+}
