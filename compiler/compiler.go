@@ -45,7 +45,10 @@ type Result struct {
 	Bindings []Binding
 
 	external map[string]map[string]string
-	base     map[ir.BaseName][]ir.FSRule
+	// leads is where external rules lead on this disk, approved or not; nil in a
+	// resolved compilation. The policy's own tests follow it.
+	leads map[string]map[string]string
+	base  map[ir.BaseName][]ir.FSRule
 }
 
 // Compile reads, merges, checks and resolves. The error is about the workspace

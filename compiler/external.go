@@ -68,6 +68,9 @@ func (b Binding) Covers(other Binding) bool {
 // that is not is dropped with a warning, and its list stays declared.
 func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
 	if !c.opts.Resolve {
+		if found.Kind != ir.Absent {
+			c.res.leads = bind(c.res.leads, t.Name, found.Lexical, found.Abs)
+		}
 		return true
 	}
 	b := c.binding(found)
@@ -79,7 +82,7 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	}
 	switch b.Status {
 	case approvals.Approved:
-		c.bind(t.Name, found.Lexical, found.Abs)
+		c.res.external = bind(c.res.external, t.Name, found.Lexical, found.Abs)
 		return true
 	case approvals.Retargeted:
 		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
@@ -165,11 +168,14 @@ func (c *compilation) finishBindings() {
 	}
 }
 
-func (c *compilation) bind(tool, lexical, target string) {
-	m := c.res.external[tool]
-	if m == nil {
-		m = map[string]string{}
-		c.res.external[tool] = m
+// bind notes where a tool's external rule leads.
+func bind(all map[string]map[string]string, tool, lexical, target string) map[string]map[string]string {
+	if all == nil {
+		all = map[string]map[string]string{}
 	}
-	m[lexical] = target
+	if all[tool] == nil {
+		all[tool] = map[string]string{}
+	}
+	all[tool][lexical] = target
+	return all
 }

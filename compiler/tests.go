@@ -75,12 +75,16 @@ type Tested struct {
 func (x Tested) Holds() bool { return x.Err == nil && x.Verdict.Allowed() == x.Assertion.Allow }
 
 // Test asks a tool's policy its own questions. They are asked as a tool's arguments are
-// judged, on the tree as it is here.
+// judged, on the tree as it is here. In a portable compilation external rules lead where
+// their symlinks do, approved or not.
 func (r *Result) Test(t *ir.Tool) []Tested {
 	if len(t.Tests) == 0 {
 		return nil
 	}
 	facts := r.Facts(t)
+	if r.leads != nil {
+		facts.Bindings.External = r.leads[t.Name]
+	}
 	view := ir.NewView(t, HostPlatform(), facts)
 	asker := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Lookup: r.Lookup(t)}
 	var out []Tested

@@ -62,8 +62,8 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 		if err != nil {
 			return a, "", err
 		}
-		if !path.IsAbs(operand) && staged {
-			abs = operand
+		if _, err := resolve.Lexical(operand); err == nil {
+			abs = operand // as it is spelled, from the workspace
 		}
 		if i == 0 {
 			a.A = abs

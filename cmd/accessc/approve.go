@@ -103,7 +103,7 @@ func (g *globals) bindings() (*compiler.Result, error) {
 
 // here compiles for this host and says nothing of what it finds.
 func (g *globals) here() (*compiler.Result, error) {
-	opts, err := g.options(true, compiler.HostPlatform())
+	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
 		return nil, err
 	}

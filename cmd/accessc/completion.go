@@ -131,7 +131,7 @@ func candidates(n *kong.Node, args []string, last string) []string {
 // toolNames lists the tools of the configuration here, mistakes or not.
 func toolNames() []string {
 	g := globals{}
-	opts, err := g.options(false)
+	opts, err := g.asking().options(false)
 	if err != nil {
 		return nil
 	}

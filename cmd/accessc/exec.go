@@ -81,7 +81,7 @@ func notStarted(err error) error {
 
 // spec compiles the policy of one start.
 func (c *execCmd) spec(g *globals) (*sandbox.Spec, error) {
-	opts, err := g.options(true, compiler.HostPlatform())
+	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,8 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Opti
 	}, nil
 }
 
-// asking is for commands that answer questions about a policy: one whose own tests fail
-// is what they are asked about.
+// asking is for commands other than those that build and check: they answer questions
+// about a policy whose own tests may fail, or run what was built.
 func (g *globals) asking() *globals {
 	out := *g
 	out.untested = true
