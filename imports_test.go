@@ -23,6 +23,7 @@ var rooms = [][]string{
 	{"artifact"},
 	{"sandbox"},
 	{"broker", "sandbox/inherited"},
+	{"broker/denial"},
 	{"tool"},
 	{"backends/registry"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker/denial"
 )
 
 // Broker answers the trapped calls of one tool.
@@ -40,6 +41,9 @@ type Broker struct {
 	stops stops
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
+	// denied takes what is refused, nil for nobody; calls names the system calls.
+	denied func(*denial.Denial)
+	calls  map[uint32]string
 }
 
 // traps are the classes of calls that the filter hands over, as far as an answer
@@ -61,6 +65,10 @@ type Options struct {
 	ByPort bool
 	// Wall is how long the tool may run, 0 for any time.
 	Wall time.Duration
+	// Denied, where not nil, takes every refusal before the tool learns of it. It is
+	// called by many threads. Calls are the names of the system calls by number.
+	Denied func(*denial.Denial)
+	Calls  map[uint32]string
 }
 
 // New prepares a broker for the tool of a specification. It listens once the tool has
@@ -70,7 +78,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall}
+	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls}
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
 	}
@@ -177,6 +185,7 @@ func (b *Broker) answer(n *notification) {
 	if handle := b.handlers[c.nr]; handle != nil {
 		a = handle(c)
 	}
+	c.tell(a)
 	b.listener.send(c.id, a)
 	if a.then != nil {
 		a.then()

@@ -19,6 +19,9 @@ type call struct {
 	held []int
 	// shares is true while the call holds what threads have in common.
 	shares bool
+	// asked are the paths as the tool spelled them, refused is why it is not granted.
+	asked   []string
+	refused *grounds
 }
 
 // hold keeps a descriptor until the call is answered.

@@ -125,9 +125,13 @@ func (j *judge) called(file ir.Location, argv0 string) string {
 // mayConnect asks for an address. An IPv4 address inside of an IPv6 one reaches the
 // same host (RFC 4291, 2.5.5.2) and is judged as such.
 func (j *judge) mayConnect(a netip.AddrPort) bool {
-	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
+	to := endpoint(a)
 	shown := slices.ContainsFunc(j.connect, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
 	return shown && j.view.Decide(ir.Connect{To: to}).Allowed()
+}
+
+func endpoint(a netip.AddrPort) ir.Endpoint {
+	return ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
 }
 
 // nowhere is the path of what is not mounted below this root. No rule grants it.
@@ -135,3 +139,18 @@ const nowhere = "/(unreachable)"
 
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+
+// Writes names the rule of a specification's policy by which its tool may change what
+// is at an absolute canonical path, or put something else there; empty for none.
+func Writes(s *landlock.Spec, tmp, path string) string {
+	j, err := newJudge(s, tmp)
+	if err != nil {
+		return err.Error()
+	}
+	for _, c := range ir.Write.List() {
+		if v := j.view.Decide(ir.Access{Cap: c, On: j.at(path)}); v.Allowed() {
+			return v.Rule.Subject() + " (" + v.Rule.Source().String() + ")"
+		}
+	}
+	return ""
+}

@@ -34,7 +34,11 @@ func (c *call) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Er
 
 // path reads a path.
 func (c *call) path(addr uint64) (string, unix.Errno) {
-	return c.text(addr, pathMax, unix.ENAMETOOLONG)
+	path, e := c.text(addr, pathMax, unix.ENAMETOOLONG)
+	if e == 0 {
+		c.asked = append(c.asked, path)
+	}
+	return path, e
 }
 
 // Bounds on arguments (execve(2)): of one (MAX_ARG_STRLEN) and of all together, which the

@@ -170,7 +170,7 @@ var flagCalls = map[uint32]int{0x40086602: 4, 0x40046602: 4, 0x401c5820: 28}
 func (c *call) ioctl() answer {
 	size, ok := flagCalls[uint32(c.args[1])]
 	if !ok {
-		return fails(unix.EPERM)
+		return c.denies(unix.EPERM, "a request that no rule speaks of")
 	}
 	data, e := c.bytes(c.args[2], size)
 	if e != 0 {

@@ -75,7 +75,7 @@ func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
 	case t.src.object < 0:
 		return fails(unix.ENOENT)
 	}
-	if v := c.view.Decide(c.moving(t, flags)); !v.Allowed() {
+	if v := c.decide(c.moving(t, flags)); !v.Allowed() {
 		return fails(refusal(v))
 	}
 	if !c.current() {
@@ -141,7 +141,7 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	case c.seen(node{object: obj}).kind == unix.S_IFDIR:
 		return fails(unix.EPERM)
 	}
-	if v := c.view.Decide(ir.Link{Src: c.at(c.where(obj)), Dst: c.place(n)}); !v.Allowed() {
+	if v := c.decide(ir.Link{Src: c.at(c.where(obj)), Dst: c.place(n)}); !v.Allowed() {
 		return fails(refusal(v))
 	}
 	if !c.current() {

@@ -61,7 +61,7 @@ func (c *call) mknod(dir, path, mode uint64) answer {
 	switch uint32(mode) & unix.S_IFMT {
 	case 0, unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
 	default:
-		return fails(unix.EPERM)
+		return c.denies(unix.EPERM, "a device would be a way around the rules")
 	}
 	return c.named(dirfd(dir), path, ir.Create, func(n node) error {
 		c.umask()

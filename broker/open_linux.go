@@ -156,7 +156,11 @@ func (c *call) create(base int, path string, how unix.OpenHow) answer {
 		if !c.governs(at) {
 			return proceed
 		}
-		if !c.may(at, ir.Create) || how.Flags&unix.O_ACCMODE != unix.O_WRONLY && !c.may(at, ir.Read) {
+		need := []ir.Capability{ir.Create}
+		if how.Flags&unix.O_ACCMODE != unix.O_WRONLY {
+			need = append(need, ir.Read)
+		}
+		if !c.may(at, need...) {
 			return fails(unix.EACCES)
 		}
 		if !c.current() {

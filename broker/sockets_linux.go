@@ -10,6 +10,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// Why sockets are refused that no rule speaks of.
+const (
+	whyNameless = "a unix address without a file is nothing that a rule names"
+	whyReached  = "tools are not reached from the network"
+)
+
 // maxAddress is what the kernel takes for a socket address (struct sockaddr_storage).
 const maxAddress = 128
 
@@ -41,6 +47,7 @@ func (c *call) socket() (fd, family int, e unix.Errno) {
 	case family == unix.AF_UNIX && (kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET):
 	case (family == unix.AF_INET || family == unix.AF_INET6) && stream:
 	default:
+		c.deny("a socket that is neither a connected unix socket nor TCP")
 		return -1, 0, unix.EACCES
 	}
 	return fd, family, 0
@@ -70,8 +77,10 @@ func (c *call) connect() answer {
 		return c.patiently(func() answer { return connected(fd, raw) })
 	case c.byPort:
 		return proceed
-	default:
+	case c.refused != nil:
 		return fails(unix.EACCES)
+	default:
+		return c.denies(unix.EACCES, "an address of another family than the socket's")
 	}
 }
 
@@ -116,8 +125,9 @@ func socketPath(raw []byte) (string, bool) {
 func (c *call) dial(fd int, raw []byte) answer {
 	path, ok := socketPath(raw)
 	if !ok {
-		return fails(unix.EACCES)
+		return c.denies(unix.EACCES, whyNameless)
 	}
+	c.asked = append(c.asked, path)
 	base, e := c.base(unix.AT_FDCWD, path)
 	if e != 0 {
 		return fails(e)
@@ -126,7 +136,7 @@ func (c *call) dial(fd int, raw []byte) answer {
 	switch {
 	case e != 0:
 		return fails(e)
-	case !c.view.Decide(ir.Dial{On: c.at(c.where(obj))}).Allowed():
+	case !c.decide(ir.Dial{On: c.at(c.where(obj))}).Allowed():
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
@@ -145,9 +155,13 @@ func (c *call) bind() answer {
 		return fails(e)
 	}
 	path, ok := socketPath(raw)
-	if family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX || !ok {
-		return fails(unix.EACCES)
+	switch {
+	case family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX:
+		return c.denies(unix.EACCES, whyReached)
+	case !ok:
+		return c.denies(unix.EACCES, whyNameless)
 	}
+	c.asked = append(c.asked, path)
 	base, e := c.base(unix.AT_FDCWD, path)
 	if e != 0 {
 		return fails(e)
@@ -189,7 +203,7 @@ func (c *call) listen() answer {
 	case e != 0:
 		return fails(e)
 	case family != unix.AF_UNIX:
-		return fails(unix.EACCES)
+		return c.denies(unix.EACCES, whyReached)
 	}
 	return result(unix.Listen(fd, int(int32(uint32(c.args[1])))))
 }

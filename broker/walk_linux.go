@@ -131,6 +131,7 @@ func (c *call) jump(n node) (next int, e unix.Errno, magic bool) {
 		return -1, 0, false
 	}
 	if !c.ours(pid) {
+		c.deny("a link of a process outside of the sandbox")
 		return -1, unix.EACCES, true
 	}
 	fd, err := unix.Openat(n.dir, n.name, unix.O_PATH|unix.O_CLOEXEC, 0)

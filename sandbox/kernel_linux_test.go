@@ -33,7 +33,10 @@ func TestMain(m *testing.M) {
 		load(os.Args[2])
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
-		loadSupervised(os.Args[2], os.Args[3:]...)
+		loadSupervised(os.Args[2], "", os.Args[3:]...)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-reported" {
+		loadSupervised(os.Args[2], os.Args[2]+".report")
 	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-worker" {
 		work(os.Stdin, os.Stdout)

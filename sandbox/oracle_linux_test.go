@@ -23,7 +23,7 @@ import (
 
 // loadSupervised starts the worker, or a program, with nothing accepted but what no
 // supervisor holds.
-func loadSupervised(file string, program ...string) {
+func loadSupervised(file, report string, program ...string) {
 	if len(program) == 0 {
 		program = []string{os.Args[0], "kernel-worker"}
 	}
@@ -37,6 +37,7 @@ func loadSupervised(file string, program ...string) {
 			}
 			err = sandbox.Start(sandbox.Request{
 				Spec: spec, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+				Report: report,
 			})
 		}
 	}
@@ -59,6 +60,11 @@ type supervised struct {
 	// programs are still the floor's, which knows files by inode.
 	judged  bool
 	renewed map[ir.Location]bool
+	// mode is how the loader is started; answered, where not nil, looks at every answer.
+	mode     string
+	answered func(q asking, e syscall.Errno)
+	// begun, where not nil, is called whenever a worker has started.
+	begun func()
 }
 
 func (o *supervised) held(at ir.Location, a ir.Aspect) ir.Enforcement {
@@ -88,8 +94,11 @@ func (o *supervised) lay() {
 	}
 	o.renewed = map[ir.Location]bool{}
 	o.grow(o.start)
-	o.tool = startMode(o.t, "kernel-supervised", o.oracle.spec, o.dir, o.who)
+	o.tool = startMode(o.t, o.mode, o.oracle.spec, o.dir, o.who)
 	o.attempt(attempt{Op: "none"})
+	if o.begun != nil {
+		o.begun()
+	}
 	o.grow(o.now)
 	o.fresh = true
 }
@@ -117,6 +126,8 @@ type asking struct {
 	// verdict is the policy's answer, held how the ledger says that it is held.
 	verdict bool
 	held    []ir.Enforcement
+	// because is the denial that the verdict is, where one was decided.
+	because ir.Verdict
 	// undo makes the tree what it was after a success; nil where that takes a new one,
 	// the zero function where nothing has changed.
 	undo func() error
@@ -131,6 +142,9 @@ func (o *supervised) ask(q asking) {
 	}
 	try := attempt{Op: q.op, A: q.a.Path, B: q.b.Path, HowA: o.spelling(), HowB: o.spelling()}
 	e := o.attempt(try)
+	if o.answered != nil {
+		o.answered(q, e)
+	}
 	if e == errUnread {
 		return
 	}
@@ -167,16 +181,29 @@ func (o *supervised) ask(q asking) {
 func (o *supervised) spelling() string { return rapid.SampledFrom(spellings).Draw(o.t, "spelling") }
 
 func (o *supervised) may(at ir.Location, caps ...ir.Capability) bool {
-	return !slices.ContainsFunc(caps, func(c ir.Capability) bool {
-		return !o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed()
-	})
+	return o.first(at, caps...).Allowed()
 }
+
+// first is the first verdict that denies, or the last.
+func (o *supervised) first(at ir.Location, caps ...ir.Capability) ir.Verdict {
+	var v ir.Verdict
+	for _, c := range caps {
+		if v = o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); !v.Allowed() {
+			break
+		}
+	}
+	return v
+}
+
+// decided is the verdict of an asking.
+func (q *asking) decided(v ir.Verdict) { q.verdict, q.because = v.Allowed(), v }
 
 func (o *supervised) on(at ir.Location) string { return o.path(at.String()) }
 
 // one asks about an operation on one place that needs capabilities.
 func (o *supervised) one(op string, at ir.Location, undo func() error, caps ...ir.Capability) {
-	q := asking{op: op, a: at, undo: undo, verdict: o.may(at, caps...)}
+	q := asking{op: op, a: at, undo: undo}
+	q.decided(o.first(at, caps...))
 	for _, c := range caps {
 		q.held = append(q.held, o.held(at, ir.AspectOf(c)))
 	}
@@ -218,7 +245,8 @@ func (o *supervised) absent(op string, at ir.Location) {
 	case "device":
 		o.ask(asking{op: op, a: at, undo: o.remove(at)})
 	case "bind":
-		q := asking{op: op, a: at, undo: o.remove(at), verdict: o.may(at, ir.Create)}
+		q := asking{op: op, a: at, undo: o.remove(at)}
+		q.decided(o.first(at, ir.Create))
 		if o.spec.Supervision == nil {
 			q.held = []ir.Enforcement{ir.Stricter}
 		}
@@ -247,13 +275,16 @@ func (o *supervised) existing(op string, at ir.Location) {
 			op: op, a: at, undo: nothing, verdict: o.may(inside, ir.Create) || o.may(inside, ir.Update), held: []ir.Enforcement{ir.Stricter},
 		})
 	case "dial":
-		q := asking{op: op, a: at, undo: nothing, verdict: o.view.Decide(ir.Dial{On: ir.Direct(at)}).Allowed()}
+		q := asking{op: op, a: at, undo: nothing}
+		q.decided(o.view.Decide(ir.Dial{On: ir.Direct(at)}))
 		if o.spec.Supervision == nil {
 			q.held = []ir.Enforcement{ir.Stricter}
 		}
 		o.ask(q)
 	default:
-		o.ask(asking{op: op, a: at, undo: nothing, verdict: o.may(at, ir.Update), held: []ir.Enforcement{o.held(at, ir.AspectMetadata)}})
+		q := asking{op: op, a: at, undo: nothing, held: []ir.Enforcement{o.held(at, ir.AspectMetadata)}}
+		q.decided(o.first(at, ir.Update))
+		o.ask(q)
 	}
 }
 
@@ -292,12 +323,13 @@ func (o *supervised) names(src, dst ir.Location) {
 	case q.op == "link" && (sk != ir.File || dk != ir.Absent), q.op == "exchange" && dk == ir.Absent, q.op == "noreplace" && dk != ir.Absent:
 		return
 	case q.op == "link":
-		q.verdict, q.undo = o.view.Decide(ir.Link{Src: s, Dst: d}).Allowed(), o.remove(dst)
+		q.undo = o.remove(dst)
+		q.decided(o.view.Decide(ir.Link{Src: s, Dst: d}))
 	case q.op == "exchange":
 		q.held = append(q.held, o.held(dst, ir.AspectDelete), o.held(src, ir.AspectCreate), o.held(src, ir.AspectUpdate))
-		q.verdict = o.view.Decide(ir.Exchange{A: s, B: d, AKind: sk, BKind: dk}).Allowed()
+		q.decided(o.view.Decide(ir.Exchange{A: s, B: d, AKind: sk, BKind: dk}))
 	default:
-		q.verdict = o.view.Decide(ir.Rename{Src: s, Dst: d, SrcKind: sk, DstKind: dk}).Allowed()
+		q.decided(o.view.Decide(ir.Rename{Src: s, Dst: d, SrcKind: sk, DstKind: dk}))
 		q.undo = func() error { return os.Rename(o.on(dst), o.on(src)) }
 		if dk != ir.Absent {
 			q.undo = both(q.undo, o.renew(dst))
@@ -343,26 +375,31 @@ func testSupervised(t *testing.T, who identity) {
 	const per = 250
 	irtest.Check(t, 800, per, func(rt *rapid.T) {
 		dir := filepath.Join(base, fmt.Sprint(runs.Add(1)))
-		o := newSupervised(rt, dir, who, kinds)
-		defer func() {
-			if o.tool != nil {
-				o.tool.stop()
-			}
-			_ = os.RemoveAll(dir)
-		}()
-		places := o.now.Places()
-		if len(places) == 0 {
-			return
-		}
-		for range per / 2 {
-			o.place(rapid.SampledFrom(places).Draw(rt, "place"))
-			o.names(rapid.SampledFrom(places).Draw(rt, "src"), rapid.SampledFrom(places).Draw(rt, "dst"))
-			if rapid.IntRange(0, 9).Draw(rt, "network") == 0 {
-				o.network()
-			}
-		}
+		newSupervised(rt, dir, who, kinds).run(per)
 	})
 	fmt.Printf("property %s: %d operations of %d kinds in %d spellings asked of the kernel\n", t.Name(), asked.Load(), len(kinds), len(spellings))
+}
+
+// run asks n random questions and removes what was made for them.
+func (o *supervised) run(n int) {
+	defer func() {
+		if o.tool != nil {
+			o.tool.stop()
+		}
+		_ = os.RemoveAll(o.dir)
+	}()
+	places := o.now.Places()
+	if len(places) == 0 {
+		return
+	}
+	draw := func(what string) ir.Location { return rapid.SampledFrom(places).Draw(o.t, what) }
+	for range n / 2 {
+		o.place(draw("place"))
+		o.names(draw("src"), draw("dst"))
+		if rapid.IntRange(0, 9).Draw(o.t, "network") == 0 {
+			o.network()
+		}
+	}
 }
 
 // workspace makes the directory of a test, with the binary that every user may start.
@@ -388,7 +425,7 @@ func newSupervised(t *rapid.T, dir string, who identity, kinds map[string]int) *
 		tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: port, Allow: true}}
 		tool.Declared.Net = true
 	}
-	o := &supervised{oracle: newOracle(t, dir, who, tool), kinds: kinds}
+	o := &supervised{oracle: newOracle(t, dir, who, tool), kinds: kinds, mode: "kernel-supervised"}
 	var err error
 	if o.spec, err = landlock.Parse(o.oracle.spec); err != nil {
 		t.Fatal(err)

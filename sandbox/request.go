@@ -24,8 +24,12 @@ type Request struct {
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.
 	Environ []string
-	// Messages is where the loader says what is not held, once.
+	// Messages is where the loader says what is not held, once, and after a failed run
+	// what was refused.
 	Messages io.Writer
+	// Report names a file that gets one line for every denial, "-" for standard output;
+	// empty for none.
+	Report string
 }
 
 // Exit codes of a start that failed, as shells have them.

@@ -69,6 +69,8 @@ type run struct {
 	// which is not there yet.
 	own    uint64
 	filter []unix.SockFilter
+	// report gets a line for every denial, nil for none.
+	report *os.File
 }
 
 // prepare does everything that needs no privilege to be lost and leaves nothing
@@ -76,6 +78,9 @@ type run struct {
 func (r *run) prepare() error {
 	var err error
 	if r.directories, err = makeDirectories(&r.launch); err != nil {
+		return err
+	}
+	if err := r.outputs(); err != nil {
 		return err
 	}
 	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)

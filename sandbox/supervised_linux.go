@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/broker"
+	"github.com/accessc/accessc/broker/denial"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/sandbox/inherited"
 )
@@ -16,7 +17,10 @@ import (
 // supervise starts the tool as a child of this process, which stays and answers what
 // the specification traps. It returns only when the tool did not start.
 func (r *run) supervise() error {
-	b, err := broker.New(r.spec, broker.Options{Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall()})
+	log := denial.NewLog(r.report)
+	b, err := broker.New(r.spec, broker.Options{
+		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+	})
 	if err != nil {
 		return failed("the supervisor: %w", err)
 	}
@@ -38,11 +42,24 @@ func (r *run) supervise() error {
 	}
 	status, err := b.Run(child)
 	r.discard()
+	_ = log.Close()
 	if err != nil {
 		return r.childFailed(err)
 	}
+	if !status.Exited() || status.ExitStatus() != 0 {
+		log.Summary(r.req.Messages)
+	}
 	broker.Exit(status)
 	return nil
+}
+
+// callNames are the names of the system calls by number.
+func callNames() map[uint32]string {
+	out := make(map[uint32]string, len(sysno))
+	for name, nr := range sysno {
+		out[nr] = name
+	}
+	return out
 }
 
 // wall is how long the tool may run, 0 for any time.

@@ -100,7 +100,7 @@ func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, 
 	if target.Form != backends.Resolved {
 		return s, nil
 	}
-	doc, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool)}})
+	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool)}})
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,20 @@ func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, 
 	return s, nil
 }
 
-// judgedPart is what decides about files and addresses.
+// judgedPart is what decides about files and addresses, with where each rule was
+// written, so that a refusal names it.
 func judgedPart(t *ir.Tool) *ir.Tool {
-	return &ir.Tool{Name: t.Name, Source: t.Source, Base: t.Base, Home: t.Home, FS: t.FS, Net: t.Net, Commands: t.Commands}
+	out := &ir.Tool{
+		Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: t.Base, Home: t.Home,
+		FS: slices.Clone(t.FS), Net: slices.Clone(t.Net), Commands: t.Commands, Declared: t.Declared,
+	}
+	for i := range out.FS {
+		out.FS[i].Leaves = nil
+	}
+	for i := range out.Net {
+		out.Net[i].Leaves = nil
+	}
+	return out
 }
 
 // underSupervisor is refused so that nothing hides from the supervisor or makes it

@@ -23,6 +23,7 @@ type execCmd struct {
 	Accept    []string `placeholder:"CELL" help:"Start although this host does not hold a cell, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
+	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
 	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -49,6 +50,7 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Artifact != "" && !c.Command {
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
+			Report: c.Report,
 		})
 	}
 	spec, err := c.spec(g)
@@ -57,7 +59,7 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	req := sandbox.Request{
 		Spec: spec, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
-		Environ: os.Environ(), Messages: g.stderr,
+		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
 	}
 	if c.Command {
 		req.Program = c.Tool

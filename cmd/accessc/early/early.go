@@ -44,6 +44,8 @@ func init() {
 type Artifact struct {
 	File, Sum, Tool, Arguments string
 	Accept, Args               []string
+	// Report is sandbox.Request's.
+	Report string
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
@@ -54,7 +56,7 @@ func Start(a Artifact) error {
 	}
 	return sandbox.Start(sandbox.Request{
 		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
-		Environ: os.Environ(), Messages: os.Stderr,
+		Environ: os.Environ(), Messages: os.Stderr, Report: a.Report,
 	})
 }
 

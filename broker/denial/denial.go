@@ -1,0 +1,221 @@
+// Package denial says what a tool was refused: one record per refused operation, for
+// programs as a line of JSON, for people as a short summary, with the rule that decided
+// and the configuration that would permit it.
+//
+// It decides nothing: a record carries the verdict of ir.View.Decide, and what it
+// proposes has been asked of Decide before. What the kernel refuses without a word,
+// nobody records.
+package denial
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Version is the version of a line. It changes when a reader of the older form would
+// misunderstand the newer one; fields may be added without.
+const Version = 1
+
+// By says what refused.
+type By string
+
+// What refuses: the policy, asked by the supervisor; the ruleset or the filter of the
+// kernel, as the supervisor foresees them; the supervisor itself, for what no policy
+// can grant.
+const (
+	ByPolicy     By = "policy"
+	ByFloor      By = "landlock"
+	ByFilter     By = "seccomp"
+	BySupervisor By = "supervisor"
+)
+
+// Denial is one refused operation.
+type Denial struct {
+	Time time.Time
+	By   By
+	// Operation is what was asked of the policy, nil where it was not asked; Wants are
+	// all capabilities that the call needed on the place of an ir.Access.
+	Operation ir.Operation
+	Wants     ir.CapSet
+	Verdict   ir.Verdict
+	// Why is the reason where the policy is not.
+	Why string
+	// Syscall is the name of the system call, Errno what it answered, Asked the paths
+	// as the tool spelled them.
+	Syscall, Errno string
+	Asked          []string
+	// PID and Name are the process, which has chosen the name itself (proc(5), comm).
+	PID  int
+	Name string
+	// View and Roots are what the policy was asked by.
+	View  *ir.View
+	Roots *ir.Bindings
+}
+
+// line is the document of one denial.
+type line struct {
+	Version   int      `json:"format_version"`
+	Event     string   `json:"event"`
+	Time      string   `json:"time"`
+	Tool      string   `json:"tool"`
+	Operation string   `json:"operation"`
+	Needs     []string `json:"needs,omitempty"`
+	Target    string   `json:"target,omitempty"`
+	To        string   `json:"to,omitempty"`
+	Path      string   `json:"path,omitempty"`
+	Asked     []string `json:"asked,omitempty"`
+	Syscall   string   `json:"syscall"`
+	Errno     string   `json:"errno"`
+	Process   process  `json:"process"`
+	By        By       `json:"by"`
+	Reason    string   `json:"reason"`
+	Rule      *rule    `json:"rule"`
+	Grant     *string  `json:"grant"`
+}
+
+type process struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+}
+
+type rule struct {
+	Subject      string   `json:"subject"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Layer        string   `json:"layer"`
+	Label        string   `json:"label,omitempty"`
+	File         string   `json:"file,omitempty"`
+	Line         int      `json:"line,omitempty"`
+	Column       int      `json:"column,omitempty"`
+}
+
+// Line is the denial as one line of JSON with its line feed.
+func (d *Denial) Line() []byte {
+	l := line{
+		Version: Version, Event: "denied", Time: d.Time.UTC().Format(time.RFC3339Nano), Tool: d.tool(),
+		Operation: d.Verb(), Asked: d.Asked, Syscall: d.Syscall, Errno: d.Errno,
+		Process: process{d.PID, d.Name}, By: d.By, Reason: d.reason(), Rule: ruleOf(d.Verdict.Rule),
+	}
+	l.Target, l.To = d.targets()
+	for _, c := range d.Wants.List() {
+		l.Needs = append(l.Needs, c.String())
+	}
+	if at, ok := d.place(); ok && d.Roots != nil {
+		l.Path, _ = d.Roots.Path(at)
+	}
+	if toml, ok := d.Grant(); ok {
+		l.Grant = &toml
+	}
+	// Strings and integers always have a JSON form.
+	data, _ := json.Marshal(l)
+	return append(data, '\n')
+}
+
+func (d *Denial) tool() string {
+	if d.View == nil {
+		return ""
+	}
+	return d.View.Tool.Name
+}
+
+func (d *Denial) reason() string {
+	if d.Why != "" {
+		return d.Why
+	}
+	return d.Verdict.Reason.String()
+}
+
+func ruleOf(r ir.Rule) *rule {
+	if r == nil {
+		return nil
+	}
+	o := r.Source()
+	out := &rule{Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label, File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}
+	if f, ok := r.(*ir.FSRule); ok {
+		for _, c := range f.Caps.List() {
+			out.Capabilities = append(out.Capabilities, c.String())
+		}
+	}
+	return out
+}
+
+// Verb is the operation as accessc can spells it, or the system call where the policy
+// has no word for it.
+func (d *Denial) Verb() string {
+	switch op := d.Operation.(type) {
+	case nil:
+		return d.Syscall
+	case ir.Access:
+		return op.Cap.String()
+	case ir.Copy:
+		return "copy"
+	case ir.Rename:
+		return "rename"
+	case ir.Exchange:
+		return "exchange"
+	case ir.Link:
+		return "link"
+	case ir.Dial, ir.Connect:
+		return "connect"
+	case ir.Start:
+		return "execute"
+	case ir.Forward:
+		return "env"
+	case ir.Run:
+		return "run"
+	default:
+		return d.Syscall
+	}
+}
+
+// targets are what the operation is about, as the configuration would name it.
+func (d *Denial) targets() (target, to string) {
+	switch op := d.Operation.(type) {
+	case ir.Rename:
+		return op.Src.At.Short(), op.Dst.At.Short()
+	case ir.Exchange:
+		return op.A.At.Short(), op.B.At.Short()
+	case ir.Link:
+		return op.Src.At.Short(), op.Dst.At.Short()
+	case ir.Copy:
+		return op.Src.At.Short(), op.Dst.At.Short()
+	case ir.Connect:
+		r := ir.NetRule{Host: op.To.Host, Port: op.To.Port}
+		return r.Subject(), ""
+	case ir.Run:
+		return op.Program, ""
+	case ir.Forward:
+		return op.Name, ""
+	case nil, ir.Access, ir.Dial, ir.Start:
+	}
+	if at, ok := d.place(); ok {
+		return at.Short(), ""
+	}
+	if len(d.Asked) > 0 {
+		return d.Asked[0], ""
+	}
+	return "", ""
+}
+
+// place is where the first path of the operation leads.
+func (d *Denial) place() (ir.Location, bool) {
+	switch op := d.Operation.(type) {
+	case ir.Access:
+		return op.On.At, true
+	case ir.Dial:
+		return op.On.At, true
+	case ir.Start:
+		return op.On.At, true
+	case ir.Rename:
+		return op.Src.At, true
+	case ir.Exchange:
+		return op.A.At, true
+	case ir.Link:
+		return op.Src.At, true
+	case ir.Copy:
+		return op.Src.At, true
+	case nil, ir.Connect, ir.Forward, ir.Run:
+	}
+	return ir.Location{}, false
+}

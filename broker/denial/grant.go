@@ -1,0 +1,298 @@
+package denial
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Grant is the configuration that would permit the operation when it is added behind
+// what there is, and false where no single addition does, or none that one should
+// make. Every proposal has been decided on before it is made.
+func (d *Denial) Grant() (string, bool) {
+	if d.View == nil {
+		return "", false
+	}
+	if c, ok := d.Operation.(ir.Connect); ok {
+		return d.network(c)
+	}
+	for _, change := range d.changes() {
+		if change.writable() && d.permits(change) {
+			return change.toml(d.View.Tool), true
+		}
+	}
+	return "", false
+}
+
+// change is an addition to the filesystem rules of a tool.
+type change struct {
+	rules []ir.FSRule
+	// target is where the symlink of an external rule must lead; empty without one.
+	target string
+}
+
+// changes are the additions that may do, the smaller first: on the places themselves,
+// then, for a move, on the directories that hold them, since a rule pins the name of
+// its path.
+func (d *Denial) changes() []change {
+	needs := d.needs()
+	if len(needs) == 0 {
+		return nil
+	}
+	above := map[ir.Location]ir.CapSet{}
+	for at, caps := range needs {
+		switch at.Root.Kind {
+		case ir.Workspace, ir.External:
+		case ir.System:
+			if c, ok := d.outside(at, caps); ok && len(needs) == 1 {
+				return []change{c}
+			}
+			return nil
+		case ir.Home, ir.Temp:
+			return nil
+		default:
+			return nil
+		}
+		if dir, ok := at.Parent(); ok {
+			above[dir] |= caps
+		}
+	}
+	out := []change{d.raised(needs)}
+	if len(needs) > 1 && len(above) > 0 {
+		out = append(out, d.raised(above))
+	}
+	return out
+}
+
+// needs are the capabilities that the operation takes, by place.
+func (d *Denial) needs() map[ir.Location]ir.CapSet {
+	put := func(k ir.NodeKind) ir.CapSet {
+		switch k {
+		case ir.Absent:
+			return ir.Caps(ir.Create)
+		case ir.File:
+			return ir.Caps(ir.Update)
+		case ir.Dir:
+			return ir.Caps(ir.Delete, ir.Create)
+		case ir.Unknown:
+			return ir.Write
+		default:
+			return ir.Write
+		}
+	}
+	taken := ir.Caps(ir.Delete)
+	switch op := d.Operation.(type) {
+	case ir.Access:
+		return map[ir.Location]ir.CapSet{op.On.At: d.Wants.With(op.Cap)}
+	case ir.Dial:
+		return map[ir.Location]ir.CapSet{op.On.At: ir.Caps(ir.Update)}
+	case ir.Start:
+		return map[ir.Location]ir.CapSet{op.On.At: ir.Caps(ir.Read, ir.Execute)}
+	case ir.Rename:
+		return map[ir.Location]ir.CapSet{op.Src.At: taken, op.Dst.At: put(op.DstKind)}
+	case ir.Exchange:
+		return map[ir.Location]ir.CapSet{op.A.At: taken | put(op.AKind), op.B.At: taken | put(op.BKind)}
+	case ir.Link:
+		return map[ir.Location]ir.CapSet{op.Src.At: ir.Caps(ir.Read, ir.Update), op.Dst.At: ir.Caps(ir.Create)}
+	case nil, ir.Copy, ir.Connect, ir.Forward, ir.Run:
+	}
+	return nil
+}
+
+// raised adds one rule per place, with what is granted there already and what is
+// needed: the longest path wins in full. All below an external rule is the rule's.
+func (d *Denial) raised(needs map[ir.Location]ir.CapSet) change {
+	byName := map[string]ir.FSRule{}
+	for at, caps := range needs {
+		if at.Root.Kind == ir.External {
+			at = ir.Location{Root: at.Root}
+		}
+		r := ir.FSRule{At: at, External: at.Root.Kind == ir.External, Caps: caps | d.granted(at)}
+		name := at.Short()
+		r.Caps |= byName[name].Caps
+		byName[name] = r
+	}
+	var c change
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		c.rules = append(c.rules, byName[name])
+	}
+	return c
+}
+
+// granted are the capabilities at a place now.
+func (d *Denial) granted(at ir.Location) ir.CapSet {
+	var s ir.CapSet
+	for _, c := range ir.Capabilities {
+		if d.View.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed() {
+			s = s.With(c)
+		}
+	}
+	return s
+}
+
+// outside is an external rule for what lies outside of the workspace. What the kernel
+// makes up, and the root of everything, are not for tools.
+func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
+	first, _, _ := strings.Cut(at.Path, "/")
+	if at.Path == "" || first == "proc" || first == "sys" || first == "dev" || strings.HasPrefix(first, "(") || d.Roots == nil {
+		return change{}, false
+	}
+	name := path.Base(at.Path)
+	root := ir.Root{Kind: ir.External, Name: name}
+	return change{
+		rules:  []ir.FSRule{{At: ir.Location{Root: root}, External: true, Caps: caps}},
+		target: "/" + at.Path,
+	}, true
+}
+
+// writable reports whether rules can spell the paths (docs/checks.md, ACC037).
+func (c change) writable() bool {
+	return !slices.ContainsFunc(c.rules, func(r ir.FSRule) bool {
+		p := r.At.Short()
+		return len(p) > maxPath || !utf8.ValidString(p) ||
+			strings.ContainsFunc(p, func(r rune) bool { return r == '"' || r == '\\' || unicode.IsControl(r) })
+	})
+}
+
+// maxPath is the longest path of a rule, in bytes.
+const maxPath = 800
+
+// permits asks the policy with the addition.
+func (d *Denial) permits(c change) bool {
+	tool := *d.View.Tool
+	tool.FS = slices.Concat(tool.FS, c.rules)
+	roots, on := d.Roots, (*ir.Place)(nil)
+	if c.target != "" {
+		bound := *roots
+		bound.External = map[string]string{}
+		maps.Copy(bound.External, roots.External)
+		root := c.rules[0].At.Root
+		bound.External[root.Name] = c.target
+		at := ir.Direct(ir.Location{Root: root})
+		roots, on = &bound, &at
+	}
+	v := ir.NewView(&tool, d.View.Platform, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
+	return !slices.ContainsFunc(d.questions(on), func(op ir.Operation) bool { return !v.Decide(op).Allowed() })
+}
+
+// questions are what all must be permitted: the operation, with each capability that
+// the call needed. on, where not nil, takes the place of the one place that it is about.
+func (d *Denial) questions(on *ir.Place) []ir.Operation {
+	at := func(p ir.Place) ir.Place {
+		if on != nil {
+			return *on
+		}
+		return p
+	}
+	switch op := d.Operation.(type) {
+	case ir.Access:
+		var out []ir.Operation
+		for _, c := range d.Wants.With(op.Cap).List() {
+			out = append(out, ir.Access{Cap: c, On: at(op.On)})
+		}
+		return out
+	case ir.Dial:
+		return []ir.Operation{ir.Dial{On: at(op.On)}}
+	case ir.Start:
+		return []ir.Operation{ir.Start{On: at(op.On), Interpreter: op.Interpreter}}
+	case nil, ir.Copy, ir.Rename, ir.Exchange, ir.Link, ir.Connect, ir.Forward, ir.Run:
+	}
+	return []ir.Operation{d.Operation}
+}
+
+// toml writes the addition. A list that nobody declares loses its default when it gets
+// a rule, so the default goes first.
+func (c change) toml(t *ir.Tool) string {
+	var b strings.Builder
+	if c.target != "" {
+		fmt.Fprintf(&b, "# through a symlink: ln -s %s %s\n", shellWord(c.target), shellWord(c.rules[0].At.Root.Name))
+	}
+	rules := c.rules
+	if !t.Declared.FS {
+		rules = slices.Concat(ir.DefaultFS(), rules)
+	}
+	for i, r := range rules {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		table(&b, t, "fs")
+		fmt.Fprintf(&b, "path = %s\n", quote(r.At.Short()))
+		if r.External {
+			b.WriteString("external = true\n")
+		}
+		caps := r.Caps
+		for _, one := range caps.List() {
+			switch {
+			case caps.Contains(ir.Write) && one == ir.Create:
+				b.WriteString("write = true\n")
+			case caps.Contains(ir.Write) && ir.Write.Has(one):
+			default:
+				fmt.Fprintf(&b, "%s = true\n", one)
+			}
+		}
+	}
+	return b.String()
+}
+
+// network is a rule for one address and port.
+func (d *Denial) network(c ir.Connect) (string, bool) {
+	tool := *d.View.Tool
+	tool.Net = append(slices.Clone(tool.Net), ir.NetRule{Host: c.To.Host, Port: c.To.Port, Allow: true})
+	if !ir.NewView(&tool, d.View.Platform, ir.Facts{Base: []ir.FSRule{}}).Decide(c).Allowed() || d.Why != "" {
+		return "", false
+	}
+	var b strings.Builder
+	table(&b, &tool, "net")
+	fmt.Fprintf(&b, "host = %s\nport = %d\nallow = true\n", quote(c.To.Host.String()), c.To.Port)
+	return b.String(), true
+}
+
+func table(b *strings.Builder, t *ir.Tool, list string) {
+	fmt.Fprintf(b, "[[conversation.tools.%s.access.%s]]\n", key(t.Name), list)
+}
+
+// key is a part of a dotted key (TOML 1.0, keys).
+func key(s string) string {
+	bare := strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+	if bare && s != "" {
+		return s
+	}
+	return quote(s)
+}
+
+// quote writes a basic string (TOML 1.0, strings).
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// shellWord quotes a path for a shell, where that is needed.
+func shellWord(s string) string {
+	if strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+,=@%") == "" {
+		return s
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return strconv.Quote(s)
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

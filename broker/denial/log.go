@@ -1,0 +1,219 @@
+package denial
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// maxReport bounds the lines that a tool can cause, in bytes; maxKept what is kept for
+// the summary, and maxShown what of it is shown.
+const (
+	maxReport = 64 << 20
+	maxKept   = 256
+	maxShown  = 5
+)
+
+// Log takes denials while a tool runs. It is safe for concurrent use.
+type Log struct {
+	mu   sync.Mutex
+	file *os.File
+	// size is what has been written, lost how many lines could not be.
+	size  int64
+	limit int64
+	lost  int
+	total int
+	kept  []*seen
+	index map[string]*seen
+}
+
+// seen is a denial with how often it has come.
+type seen struct {
+	*Denial
+	times int
+}
+
+// NewLog returns a log that writes lines to a file, nil for none.
+func NewLog(file *os.File) *Log {
+	return &Log{file: file, limit: maxReport, index: map[string]*seen{}}
+}
+
+// Add takes one denial. Its line is written, whole, when Add returns: a tool or a
+// supervisor that is killed afterwards takes nothing away.
+func (l *Log) Add(d *Denial) {
+	var text []byte
+	if l.file != nil {
+		text = d.Line()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total++
+	l.write(text)
+	target, to := d.targets()
+	key := d.Verb() + "\x00" + target + "\x00" + to
+	switch s := l.index[key]; {
+	case s != nil:
+		s.times++
+	case len(l.kept) < maxKept:
+		l.index[key] = &seen{d, 1}
+		l.kept = append(l.kept, l.index[key])
+	}
+}
+
+// write appends a line or nothing: what is written of a line that does not fit is
+// taken back where the file allows that.
+func (l *Log) write(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if l.size+int64(len(text)) > l.limit {
+		l.lost++
+		return
+	}
+	n, err := l.file.Write(text)
+	if err == nil {
+		l.size += int64(n)
+		return
+	}
+	l.lost++
+	if n > 0 {
+		_ = l.file.Truncate(l.size)
+	}
+}
+
+// Close ends the file. Where lines are missing the last one says how many.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	if l.lost > 0 {
+		_, _ = fmt.Fprintf(l.file, `{"format_version":%d,"event":"lost","count":%d}`+"\n", Version, l.lost)
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
+
+// Total is how many denials there were.
+func (l *Log) Total() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
+}
+
+// Summary says to a person what was refused and what would grant it. It says nothing
+// where nothing was.
+func (l *Log) Summary(w io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total == 0 {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "accessc: %s was refused %s\n", printable(l.kept[0].tool()), times(l.total))
+	shown := l.kept[:min(len(l.kept), maxShown)]
+	verb, what := 0, 0
+	for _, s := range shown {
+		verb, what = max(verb, width(s.Verb())), max(what, width(s.what()))
+	}
+	told := map[string]bool{}
+	rest := l.total
+	for _, s := range shown {
+		rest -= s.times
+		toml, ok := s.proposal()
+		ok = ok && !told[toml]
+		told[toml] = true
+		fmt.Fprintf(&b, "  %s  %s  %s\n", pad(s.Verb(), verb), pad(s.what(), what), s.because(ok))
+		if ok {
+			b.WriteString(indent(toml))
+		}
+	}
+	if rest > 0 {
+		fmt.Fprintf(&b, "  and %s more; --report FILE lists every one\n", times(rest))
+	}
+	_, _ = io.WriteString(w, b.String())
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// what is the target, and how often where it was not once.
+func (s *seen) what() string {
+	target, to := s.targets()
+	if to != "" {
+		target += " to " + to
+	}
+	if s.times > 1 {
+		target += " ×" + strconv.Itoa(s.times)
+	}
+	return printable(target)
+}
+
+// proposal is what would grant it, but for what a rule was written to deny.
+func (d *Denial) proposal() (string, bool) {
+	if r := ruleOf(d.Verdict.Rule); r != nil && r.File != "" && len(r.Capabilities) == 0 {
+		return "", false
+	}
+	return d.Grant()
+}
+
+// because is the reason as a person reads it.
+func (d *Denial) because(more bool) string {
+	var s string
+	switch v := d.Verdict; {
+	case d.Why != "":
+		s = d.Why
+	case v.Rule == nil:
+		s = "no rule"
+		if d.Verb() == "connect" && d.View != nil {
+			s = "no net rule"
+		}
+	default:
+		s = fmt.Sprintf("rule %s, %s", v.Rule.Subject(), v.Rule.Source())
+		if w := v.Reason.String(); w == "pinned" || w == "no-gain" || w == "root" {
+			s = w + ": " + s
+		}
+	}
+	if more {
+		s += "; to allow it:"
+	}
+	return printable(s)
+}
+
+func indent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("      ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func width(s string) int { return len([]rune(s)) }
+
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-width(s), 0)) }
+
+// printable is text for a terminal: names of files and processes may hold anything.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}

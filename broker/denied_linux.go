@@ -1,0 +1,100 @@
+package broker
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/broker/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// grounds are why a call is not granted. A later grant on the same call takes it back.
+type grounds struct {
+	by      denial.By
+	op      ir.Operation
+	wants   ir.CapSet
+	verdict ir.Verdict
+	why     string
+}
+
+// decide asks the policy about an operation of a call.
+func (c *call) decide(op ir.Operation) ir.Verdict {
+	v := c.view.Decide(op)
+	c.refused = nil
+	if !v.Allowed() {
+		c.refused = &grounds{by: denial.ByPolicy, op: op, verdict: v}
+	}
+	return v
+}
+
+// may asks for capabilities on one place. The first that is denied is what the call is
+// refused for.
+func (c *call) may(p ir.Place, caps ...ir.Capability) bool {
+	for _, one := range caps {
+		if !c.decide(ir.Access{Cap: one, On: p}).Allowed() {
+			c.refused.wants = ir.Caps(caps...)
+			return false
+		}
+	}
+	return true
+}
+
+// mayChange asks for update of what is not contents.
+func (c *call) mayChange(p ir.Place) bool {
+	if c.judge.mayChange(p) {
+		c.refused = nil
+		return true
+	}
+	if c.may(p, ir.Update) {
+		c.deny("mode, owner, times and attributes of the system's own files stay as they are")
+	}
+	return false
+}
+
+// mayConnect asks for an address.
+func (c *call) mayConnect(a netip.AddrPort) bool {
+	if c.judge.mayConnect(a) {
+		c.refused = nil
+		return true
+	}
+	if op := (ir.Connect{To: endpoint(a)}); c.decide(op).Allowed() {
+		c.refused = &grounds{by: denial.BySupervisor, op: op, why: "the kernel sees an address, and no rule names this address and its port alone"}
+	}
+	return false
+}
+
+// deny refuses what no policy is asked about.
+func (c *call) deny(why string) { c.refused = &grounds{by: denial.BySupervisor, why: why} }
+
+// denies is the answer to what no policy is asked about.
+func (c *call) denies(e unix.Errno, why string) answer {
+	c.deny(why)
+	return fails(e)
+}
+
+// tell hands a refusal on before the call gets its answer. An error that the kernel
+// gave the broker, for what the policy grants, is none.
+func (c *call) tell(a answer) {
+	if c.denied == nil || c.refused == nil || a.on || !refuses(a.errno) {
+		return
+	}
+	r := c.refused
+	d := &denial.Denial{
+		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
+		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
+		PID: c.process(), Name: c.comm(), View: c.view, Roots: &c.roots,
+	}
+	c.denied(d)
+}
+
+// comm is the name of the calling thread (proc(5)).
+func (c *call) comm() string {
+	name, _ := os.ReadFile("/proc/" + c.proc("comm"))
+	return strings.TrimSuffix(string(name), "\n")
+}
+
+func refuses(e unix.Errno) bool { return e == unix.EACCES || e == unix.EPERM || e == unix.EXDEV }
