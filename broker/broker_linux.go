@@ -44,6 +44,8 @@ type Broker struct {
 	// denied takes what is refused, nil for nobody; calls names the system calls.
 	denied func(*denial.Denial)
 	calls  map[uint32]string
+	// trace foresees what the kernel refuses by itself, nil where nobody asks.
+	trace *trace
 }
 
 // traps are the classes of calls that the filter hands over, as far as an answer
@@ -69,6 +71,8 @@ type Options struct {
 	// called by many threads. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
 	Calls  map[uint32]string
+	// Trace, where not nil, has Denied told as well what the kernel refuses by itself.
+	Trace *Tracing
 }
 
 // New prepares a broker for the tool of a specification. It listens once the tool has
@@ -79,6 +83,9 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls}
+	if b.trace = newTrace(s, o.Trace); b.trace != nil {
+		b.watch()
+	}
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
 	}
@@ -182,7 +189,9 @@ func clearCapabilities() error {
 func (b *Broker) answer(n *notification) {
 	c := &call{Broker: b, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
 	a := fails(unix.ENOSYS)
-	if handle := b.handlers[c.nr]; handle != nil {
+	if refused, ok := c.blocked(); ok {
+		a = refused
+	} else if handle := b.handlers[c.nr]; handle != nil {
 		a = handle(c)
 	}
 	c.tell(a)

@@ -19,6 +19,8 @@ type grounds struct {
 	wants   ir.CapSet
 	verdict ir.Verdict
 	why     string
+	// goesOn is true where the kernel is left to refuse it.
+	goesOn bool
 }
 
 // decide asks the policy about an operation of a call.
@@ -67,6 +69,17 @@ func (c *call) mayConnect(a netip.AddrPort) bool {
 	return false
 }
 
+// mayRun asks for a program with its arguments.
+func (c *call) mayRun(at ir.Place, argv []string) (*ir.CommandRule, bool) {
+	rule, ok := c.judge.mayRun(at, argv)
+	c.refused = nil
+	if !ok {
+		op := ir.Run{Program: c.called(at.At, argv[0]), File: &at, Args: argv[1:]}
+		c.refused = &grounds{by: denial.ByPolicy, op: op, verdict: c.programs.Decide(op)}
+	}
+	return rule, ok
+}
+
 // deny refuses what no policy is asked about.
 func (c *call) deny(why string) { c.refused = &grounds{by: denial.BySupervisor, why: why} }
 
@@ -79,12 +92,20 @@ func (c *call) denies(e unix.Errno, why string) answer {
 // tell hands a refusal on before the call gets its answer. An error that the kernel
 // gave the broker, for what the policy grants, is none.
 func (c *call) tell(a answer) {
-	if c.denied == nil || c.refused == nil || a.on || !refuses(a.errno) {
+	r := c.refused
+	switch {
+	case c.denied == nil || r == nil || c.trace != nil && !c.became.Load():
+		return
+	case a.on && r.goesOn:
+		a.errno = unix.EACCES
+		if r.op == nil {
+			a.errno = unix.EPERM
+		}
+	case a.on || !refuses(a.errno):
 		return
 	}
-	r := c.refused
 	d := &denial.Denial{
-		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
+		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: c.attributed(r), Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
 		PID: c.process(), Name: c.comm(), View: c.view, Roots: &c.roots,
 	}

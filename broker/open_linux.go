@@ -84,14 +84,12 @@ func needs(flags uint64) []ir.Capability {
 func (c *call) reopen(obj int, how unix.OpenHow) answer {
 	flags := how.Flags
 	at := c.at(c.where(obj))
+	n := c.seen(node{object: obj})
 	if !c.governs(at) {
+		c.foresee(at, kindOf(n), needs(flags)...)
 		return proceed
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(obj, &st); err != nil {
-		return result(err)
-	}
-	kind := st.Mode & unix.S_IFMT
+	kind := n.kind
 	switch {
 	case kind == unix.S_IFLNK:
 		return fails(unix.ELOOP)
@@ -154,6 +152,7 @@ func (c *call) create(base int, path string, how unix.OpenHow) answer {
 		}
 		at := c.at(below(c.where(n.dir), n.name))
 		if !c.governs(at) {
+			c.foresee(at, ir.File, ir.Create)
 			return proceed
 		}
 		need := []ir.Capability{ir.Create}

@@ -9,13 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/ir/irtest"
 	"github.com/accessc/accessc/sandbox"
 )
@@ -73,6 +76,9 @@ func (r *reader) next(t fataler) []reported {
 // brokered reports whether a specification has the supervisor answer for an operation
 // of the oracle, so that a refusal is its own.
 func (o *supervised) brokered(q asking) bool {
+	if o.mode == modeTraced {
+		return true
+	}
 	if o.spec.Supervision == nil {
 		return false
 	}
@@ -119,27 +125,38 @@ func (o *supervised) judgesReads() bool {
 
 // TestReport holds the report against the oracle: a call that the supervisor refuses
 // gives one line, with the rule by which Decide refuses it, and nothing else gives any.
-func TestReport(t *testing.T) {
+func TestReport(t *testing.T) { eachUser(t, "kernel-reported", testReport) }
+
+// TestTrace does so where everything is judged: whatever is refused gives one line, also
+// what the ruleset or the filter would have refused alone.
+func TestTrace(t *testing.T) { eachUser(t, modeTraced, testReport) }
+
+const modeTraced = "kernel-traced"
+
+func eachUser(t *testing.T, mode string, test func(*testing.T, string, identity)) {
 	if !sandbox.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
-	t.Run("user", func(t *testing.T) { testReport(t, nil) })
+	t.Run("user", func(t *testing.T) { test(t, mode, nil) })
 	t.Run("nobody", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("runs as an unprivileged user already")
 		}
-		testReport(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+		test(t, mode, &syscall.Credential{Uid: 65534, Gid: 65534})
 	})
 }
 
-func testReport(t *testing.T, who identity) {
+func testReport(t *testing.T, mode string, who identity) {
 	base := workspace(t)
 	var runs, lines atomic.Int64
 	const per = 250
 	irtest.Check(t, 200, per, func(rt *rapid.T) {
 		dir := filepath.Join(base, fmt.Sprint(runs.Add(1)))
 		o := newSupervised(rt, dir, who, map[string]int{})
-		o.mode = "kernel-reported"
+		o.mode = mode
+		if mode == modeTraced {
+			o.traced()
+		}
 		report := &reader{path: filepath.Join(dir, "spec.json.report")}
 		o.answered = func(q asking, e syscall.Errno) {
 			got := report.next(rt)
@@ -155,6 +172,29 @@ func testReport(t *testing.T, who identity) {
 	}
 }
 
+// traced has the worker started under a trace.
+func (o *supervised) traced() {
+	if err := sandbox.Traced(o.spec, o.view.Tool, o.target); err != nil {
+		o.t.Fatal(err)
+	}
+	data, err := json.Marshal(o.spec)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.oracle.spec, o.judged = data, true
+}
+
+// traceView is the whole policy of a specification that was made for a trace.
+func traceView(spec *landlock.Spec) (*ir.View, error) {
+	program, err := irjson.Unmarshal(spec.Supervision.Judged.Policy)
+	if err != nil {
+		return nil, err
+	}
+	own := ir.Sys(strings.TrimPrefix(os.Args[0], "/"))
+	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: spec.Workspace, Home: spec.Home}, Program: &own, Base: hostBase()}
+	return ir.NewView(program.Tools[0], ir.Linux, facts), nil
+}
+
 func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 	what := fmt.Sprintf("%+v: the kernel says %v, the report %+v", q, e, got)
 	switch {
@@ -164,7 +204,7 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 			o.t.Fatalf("expected the open alone: %s", what)
 		}
 		return
-	case !refused(e) || q.verdict:
+	case !refused(e) || q.verdict && o.mode != modeTraced:
 		if len(got) > 0 {
 			o.t.Fatalf("nothing was refused by the policy: %s", what)
 		}
@@ -184,7 +224,19 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 	if q.because == (ir.Verdict{}) {
 		return
 	}
+	if q.verdict {
+		if d.By != "landlock" {
+			o.t.Fatalf("expected the ruleset, which is stricter: %s", what)
+		}
+		return
+	}
 	want := q.because
+	if q.op == "execute" {
+		if d.By != "landlock" {
+			o.t.Fatalf("expected the ruleset: %s", what)
+		}
+		d.By = "policy"
+	}
 	if d.By != "policy" || d.Reason != want.Reason.String() || (d.Rule == nil) != (want.Rule == nil) {
 		o.t.Fatalf("expected the verdict %+v: %s", want, what)
 	}

@@ -74,26 +74,7 @@ func naiveFilter(r rules, abi int, c call) uint32 {
 
 func naiveMatch(names []string, when []landlock.Condition, c call) bool {
 	named := slices.ContainsFunc(names, func(n string) bool { nr, ok := sysno[n]; return ok && nr == c.nr })
-	return named && !slices.ContainsFunc(when, func(w landlock.Condition) bool { return !naiveHolds(w, c) })
-}
-
-func naiveHolds(w landlock.Condition, c call) bool {
-	arg := c.args[w.Arg]
-	low := uint32(arg)
-	if w.Mask != 0 {
-		low &= w.Mask
-	}
-	is := func(n string) bool { v, _ := landlock.Constant(n); return v == low }
-	switch {
-	case w.NonZero:
-		return arg != 0
-	case len(w.AnyBit) > 0:
-		return slices.ContainsFunc(w.AnyBit, func(n string) bool { v, _ := landlock.Constant(n); return uint32(arg)&v != 0 })
-	case len(w.In) > 0:
-		return slices.ContainsFunc(w.In, is)
-	default:
-		return !slices.ContainsFunc(w.NotIn, is)
-	}
+	return named && !slices.ContainsFunc(when, func(w landlock.Condition) bool { return !w.Holds(c.args) })
 }
 
 // TestFilterAgainstBlocks runs the assembled program in the library's machine and
@@ -116,6 +97,13 @@ func TestFilterAgainstBlocks(t *testing.T) {
 		if rapid.Bool().Draw(rt, "open network") {
 			spec.Ports, r.accepted = []landlock.Port{{Port: 443}}, []string{"net.host"}
 		}
+		r.req = &Request{}
+		if rapid.IntRange(0, 2).Draw(rt, "traced") == 0 {
+			if err := spec.Trace(tool, backends.Target{Form: backends.Resolved}); err != nil {
+				rt.Fatal(err)
+			}
+			r.req.Trace, r.supervised = ir.NewView(tool, ir.Linux, ir.Facts{}), true
+		}
 		filter, err := assemble(r.rules(), r.abi)
 		if err != nil {
 			rt.Fatal(err)
@@ -136,8 +124,24 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			if got, want := vm(rt, filter, c), naiveFilter(r.rules(), r.abi, c); got != want {
 				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
 			}
+			if r.req.Trace != nil && c.arch == auditArch && c.nr < x32Bit {
+				r.heldByTrace(rt, c, vm(rt, filter, c))
+			}
 		}
 	})
+}
+
+// heldByTrace: what the blocks refuse reaches the supervisor under a trace, which finds
+// a block that refuses it; and nothing else does by a block.
+func (r *run) heldByTrace(t *rapid.T, c call, got uint32) {
+	refuses := func(e unix.Errno) bool {
+		return naiveFilter(rules{blocks: r.blocks()}, r.abi, c) == unix.SECCOMP_RET_ERRNO|uint32(e)
+	}
+	want := refuses(unix.EACCES) || refuses(unix.EPERM)
+	found := slices.ContainsFunc(r.tracing().Blocks, func(b landlock.Block) bool { return b.Refuses(callNames()[c.nr], c.args) })
+	if want != found || want && got != unix.SECCOMP_RET_USER_NOTIF {
+		t.Fatalf("%+v: refused %v, the supervisor finds it refused %v, the program says %#x", c, want, found, got)
+	}
 }
 
 // TestFilterRefusesWhatItDoesNotKnow: a call, constant or condition that this loader

@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 		load(os.Args[2])
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
-		loadSupervised(os.Args[2], "", os.Args[3:]...)
+		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
 	}
-	if len(os.Args) > 2 && os.Args[1] == "kernel-reported" {
-		loadSupervised(os.Args[2], os.Args[2]+".report")
+	if len(os.Args) > 2 && (os.Args[1] == "kernel-reported" || os.Args[1] == modeTraced) {
+		loadSupervised(os.Args[2], os.Args[2]+".report", os.Args[1] == modeTraced)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-worker" {
 		work(os.Stdin, os.Stdout)
@@ -240,6 +240,7 @@ type oracle struct {
 	dir    string
 	root   string
 	view   *ir.View
+	target backends.Target
 	spec   []byte
 	model  *landlock.Model
 	ledger ir.Ledger
@@ -486,7 +487,8 @@ func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	}
 	self := ir.Sys(strings.TrimPrefix(binary, "/"))
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: o.root, Home: home}, Program: &self, Base: hostBase()}
-	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts})
+	o.target = backends.Target{Form: backends.Resolved, Facts: facts}
+	out, err := landlock.Backend{}.Compile(tool, o.target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 
 // loadSupervised starts the worker, or a program, with nothing accepted but what no
 // supervisor holds.
-func loadSupervised(file, report string, program ...string) {
+func loadSupervised(file, report string, trace bool, program ...string) {
 	if len(program) == 0 {
 		program = []string{os.Args[0], "kernel-worker"}
 	}
@@ -35,8 +35,12 @@ func loadSupervised(file, report string, program ...string) {
 			for _, n := range sandbox.Unmet(spec, sandbox.ThisHost()) {
 				accept = append(accept, n.Cell)
 			}
+			var view *ir.View
+			if trace {
+				view, _ = traceView(spec)
+			}
 			err = sandbox.Start(sandbox.Request{
-				Spec: spec, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+				Spec: spec, Trace: view, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 				Report: report,
 			})
 		}

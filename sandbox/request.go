@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
 )
 
 // Request is one start of a tool.
@@ -30,6 +31,10 @@ type Request struct {
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.
 	Report string
+	// Trace, where not nil, is the whole policy of the tool: every call that could be
+	// refused is then judged by a supervisor, so that the report has all of them. The
+	// specification must have been made for it (Traced).
+	Trace *ir.View
 }
 
 // Exit codes of a start that failed, as shells have them.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
 )
 
 // Spec is what is applied on this system.
@@ -23,6 +24,12 @@ func Unmet(s *Spec, h Host) []backends.Need { return unmet(s.Needs, h, s.Supervi
 
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI >= 1 }
+
+// Observes is true where accessc can stay with a tool and see what it is refused.
+const Observes = true
+
+// Traced changes a specification so that a supervisor sees all that it refuses.
+func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(t, target) }
 
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch()

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -31,6 +32,13 @@ func Start(req Request) error {
 	terms, err := settle(&req, ThisHost())
 	if err != nil {
 		return err
+	}
+	if req.Trace != nil {
+		if !ThisHost().Supervises {
+			return failed("--trace needs a supervisor, which this host cannot have; see accessc doctor")
+		}
+		terms.supervised = true
+		_, _ = io.WriteString(req.Messages, "accessc: every call that could be refused is judged, which is slower\n")
 	}
 	if err := checkDescriptors(); err != nil {
 		return err

@@ -20,6 +20,7 @@ func (r *run) supervise() error {
 	log := denial.NewLog(r.report)
 	b, err := broker.New(r.spec, broker.Options{
 		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Trace: r.tracing(),
 	})
 	if err != nil {
 		return failed("the supervisor: %w", err)
@@ -51,6 +52,15 @@ func (r *run) supervise() error {
 	}
 	broker.Exit(status)
 	return nil
+}
+
+// tracing is what names the refusals of the kernel, nil where nobody asks for that.
+func (r *run) tracing() *broker.Tracing {
+	if r.req.Trace == nil {
+		return nil
+	}
+	_, answered := landlock.Traced(r.blocks(), r.abi)
+	return &broker.Tracing{View: r.req.Trace, ABI: r.abi, Blocks: answered}
 }
 
 // callNames are the names of the system calls by number.
@@ -85,22 +95,40 @@ func (r *run) childFailed(err error) error {
 	return failed("%w", err)
 }
 
-// rules are what the filter of this start is made of. With the ports of hosts opened
-// the network is that of the specification's ports; otherwise a supervised tool has the
+// blocks are what the filter of this start refuses. With the ports of hosts opened the
+// network is that of the specification's ports; otherwise a supervised tool has the
 // sockets that its supervisor judges.
-func (r *run) rules() rules {
-	out := rules{blocks: r.spec.Filter}
+func (r *run) blocks() []landlock.Block {
+	out := r.spec.Filter
 	replaced := func(groups ...string) {
-		out.blocks = slices.DeleteFunc(slices.Clone(out.blocks), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
+		out = slices.DeleteFunc(slices.Clone(out), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
 	}
 	if s := r.spec.Supervision; r.supervised {
 		replaced(s.Replaces...)
-		out.blocks = slices.Concat(out.blocks, s.Filter)
-		out.traps = s.Traps
+		out = slices.Concat(out, s.Filter)
 	}
 	if r.opens("net.host") {
 		replaced("network")
-		out.blocks = append(out.blocks, landlock.Network()...)
+		out = append(out, landlock.Network()...)
+	}
+	return out
+}
+
+// rules are what the filter of this start is made of. Under a trace the supervisor
+// answers in the place of what refuses.
+func (r *run) rules() rules {
+	out := rules{blocks: r.blocks()}
+	if !r.supervised {
+		return out
+	}
+	out.traps = r.spec.Supervision.Traps
+	if r.req.Trace != nil {
+		stay, answered := landlock.Traced(out.blocks, r.abi)
+		var first []landlock.Trap
+		for _, b := range answered {
+			first = append(first, b.Trap())
+		}
+		out.blocks, out.traps = stay, slices.Concat(first, out.traps)
 	}
 	return out
 }

@@ -42,6 +42,7 @@ var sysno = map[string]uint32{
 	"kexec_file_load":         unix.SYS_KEXEC_FILE_LOAD,
 	"kexec_load":              unix.SYS_KEXEC_LOAD,
 	"keyctl":                  unix.SYS_KEYCTL,
+	"kill":                    unix.SYS_KILL,
 	"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
 	"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
 	"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,

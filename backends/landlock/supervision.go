@@ -7,7 +7,6 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irjson"
 )
 
 // Supervision is what changes when a supervisor stands behind the ruleset: it holds
@@ -100,15 +99,9 @@ func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, 
 	if target.Form != backends.Resolved {
 		return s, nil
 	}
-	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool)}})
-	if err != nil {
-		return nil, err
-	}
-	s.Judged = &Judged{Policy: doc}
-	if b := target.Facts.Bindings; b != nil {
-		s.Judged.External = b.External
-	}
-	return s, nil
+	var err error
+	s.Judged, err = f.judged(target)
+	return s, err
 }
 
 // judgedPart is what decides about files and addresses, with where each rule was

@@ -65,6 +65,7 @@ type line struct {
 	Target    string   `json:"target,omitempty"`
 	To        string   `json:"to,omitempty"`
 	Path      string   `json:"path,omitempty"`
+	Arguments []string `json:"arguments,omitempty"`
 	Asked     []string `json:"asked,omitempty"`
 	Syscall   string   `json:"syscall"`
 	Errno     string   `json:"errno"`
@@ -103,6 +104,9 @@ func (d *Denial) Line() []byte {
 	}
 	if at, ok := d.place(); ok && d.Roots != nil {
 		l.Path, _ = d.Roots.Path(at)
+	}
+	if run, ok := d.Operation.(ir.Run); ok {
+		l.Arguments = run.Args
 	}
 	if toml, ok := d.Grant(); ok {
 		l.Grant = &toml
@@ -184,6 +188,9 @@ func (d *Denial) targets() (target, to string) {
 		r := ir.NetRule{Host: op.To.Host, Port: op.To.Port}
 		return r.Subject(), ""
 	case ir.Run:
+		if op.Program == "" && op.File != nil {
+			return op.File.At.Short(), ""
+		}
 		return op.Program, ""
 	case ir.Forward:
 		return op.Name, ""
@@ -215,7 +222,11 @@ func (d *Denial) place() (ir.Location, bool) {
 		return op.Src.At, true
 	case ir.Copy:
 		return op.Src.At, true
-	case nil, ir.Connect, ir.Forward, ir.Run:
+	case ir.Run:
+		if op.File != nil {
+			return op.File.At, true
+		}
+	case nil, ir.Connect, ir.Forward:
 	}
 	return ir.Location{}, false
 }

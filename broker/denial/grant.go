@@ -17,7 +17,7 @@ import (
 // what there is, and false where no single addition does, or none that one should
 // make. Every proposal has been decided on before it is made.
 func (d *Denial) Grant() (string, bool) {
-	if d.View == nil {
+	if d.View == nil || d.Why != "" {
 		return "", false
 	}
 	if c, ok := d.Operation.(ir.Connect); ok {
@@ -245,7 +245,7 @@ func (c change) toml(t *ir.Tool) string {
 func (d *Denial) network(c ir.Connect) (string, bool) {
 	tool := *d.View.Tool
 	tool.Net = append(slices.Clone(tool.Net), ir.NetRule{Host: c.To.Host, Port: c.To.Port, Allow: true})
-	if !ir.NewView(&tool, d.View.Platform, ir.Facts{Base: []ir.FSRule{}}).Decide(c).Allowed() || d.Why != "" {
+	if !ir.NewView(&tool, d.View.Platform, ir.Facts{Base: []ir.FSRule{}}).Decide(c).Allowed() {
 		return "", false
 	}
 	var b strings.Builder

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,7 +118,9 @@ func (l *Log) Summary(w io.Writer) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "accessc: %s was refused %s\n", printable(l.kept[0].tool()), times(l.total))
-	shown := l.kept[:min(len(l.kept), maxShown)]
+	shown := slices.Clone(l.kept)
+	slices.SortStableFunc(shown, func(a, b *seen) int { return a.By.rank() - b.By.rank() })
+	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
 	for _, s := range shown {
 		verb, what = max(verb, width(s.Verb())), max(what, width(s.what()))
@@ -159,9 +162,12 @@ func (s *seen) what() string {
 	return printable(target)
 }
 
+// rank puts first what the configuration has a say in.
+func (b By) rank() int { return slices.Index([]By{ByPolicy, BySupervisor, ByFloor, ByFilter}, b) }
+
 // proposal is what would grant it, but for what a rule was written to deny.
 func (d *Denial) proposal() (string, bool) {
-	if r := ruleOf(d.Verdict.Rule); r != nil && r.File != "" && len(r.Capabilities) == 0 {
+	if r := ruleOf(d.Verdict.Rule); r != nil && len(r.Capabilities) == 0 {
 		return "", false
 	}
 	return d.Grant()

@@ -24,6 +24,7 @@ type execCmd struct {
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
+	Trace     bool     `help:"Have every call judged that could be refused, so that --report and the summary miss none. Slower."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
 	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -40,6 +41,7 @@ unless that part is accepted by name.
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
+  accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and what would permit it
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.`
@@ -47,18 +49,24 @@ but cannot run, 127 it was not found.`
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
+	if !sandbox.Observes && (c.Report != "" || c.Trace) {
+		return notStarted(usagef("--report and --trace are for Linux: here nobody sees what the kernel refuses"))
+	}
+	if c.Artifact != "" && c.Trace {
+		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
+	}
 	if c.Artifact != "" && !c.Command {
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
 			Report: c.Report,
 		})
 	}
-	spec, err := c.spec(g)
+	spec, traced, err := c.spec(g)
 	if err != nil {
 		return notStarted(err)
 	}
 	req := sandbox.Request{
-		Spec: spec, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
+		Spec: spec, Trace: traced, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
 	}
 	if c.Command {
@@ -81,24 +89,30 @@ func notStarted(err error) error {
 	return err
 }
 
-// spec compiles the policy of one start.
-func (c *execCmd) spec(g *globals) (*sandbox.Spec, error) {
+// spec compiles the policy of one start, and returns the view that a trace names
+// refusals by.
+func (c *execCmd) spec(g *globals) (*sandbox.Spec, *ir.View, error) {
 	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	res, err := g.compileAsking(opts, !c.NoPrompt && !c.Command, c.Tool)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := g.sayText(res.Findings, res.Files, ""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, facts, err := c.policy(res)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resolvedSpec(t, facts)
+	spec, err := resolvedSpec(t, facts)
+	if err != nil || !c.Trace {
+		return spec, nil, err
+	}
+	err = sandbox.Traced(spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+	return spec, ir.NewView(t, compiler.HostPlatform(), facts), err
 }
 
 // policy returns the tool that is started and what is known of this host for it.

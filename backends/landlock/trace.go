@@ -1,0 +1,96 @@
+package landlock
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
+)
+
+// Trace has a supervisor see every call that the specification of a tool could refuse,
+// not only those that it must answer itself: all traps are set, and what the filter
+// would refuse outright is among them (see Traced). What is permitted stays what the
+// policy permits. The target is the one that the specification was compiled for.
+func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
+	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
+	all := traps{reads: true, writes: true, moves: true, metadata: true, connect: true, programs: t.Commands != nil}
+	next := &Supervision{
+		Cells: []string{}, Replaces: []string{"network", "metadata", "links"}, Connect: addresses(t.Net),
+		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
+		Traps:  append(all.list(), watched...),
+	}
+	if all.programs {
+		next.Filter = append(next.Filter, tracing)
+	} else {
+		next.Traps = append(next.Traps, Trap{Group: "watched", Syscalls: []string{"execve", "execveat"}})
+	}
+	if s.Supervision != nil {
+		next.Cells = s.Supervision.Cells
+	}
+	var err error
+	next.Judged, err = f.judged(target)
+	s.Supervision = next
+	return err
+}
+
+// watched are calls that the ruleset alone holds, as it does programs where no list of
+// them is given. A supervisor says what it foresees, and lets them go on.
+var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
+
+// judged is what a supervisor decides by.
+func (f *floor) judged(target backends.Target) (*Judged, error) {
+	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool)}})
+	if err != nil {
+		return nil, err
+	}
+	j := &Judged{Policy: json.RawMessage(doc)}
+	if b := target.Facts.Bindings; b != nil {
+		j.External = b.External
+	}
+	return j, nil
+}
+
+// Traced divides blocks into those that stay and those that a supervisor may answer in
+// their place: with an error that says that something is refused.
+func Traced(blocks []Block, abi int) (stay, answered []Block) {
+	for _, b := range blocks {
+		if (b.Errno == "EACCES" || b.Errno == "EPERM") && b.applies(abi) {
+			answered = append(answered, b)
+		} else {
+			stay = append(stay, b)
+		}
+	}
+	return stay, answered
+}
+
+// Trap is the block as a trap.
+func (b Block) Trap() Trap { return Trap{b.Group, b.Syscalls, b.When} }
+
+// Holds reports whether a condition holds for the arguments of a call, as a filter
+// finds it.
+func (c Condition) Holds(args [6]uint64) bool {
+	whole := args[c.Arg]
+	low := uint32(whole)
+	if c.Mask != 0 {
+		low &= c.Mask
+	}
+	is := func(name string) bool { return constants[name] == low }
+	switch {
+	case c.NonZero:
+		return whole != 0
+	case len(c.AnyBit) > 0:
+		return slices.ContainsFunc(c.AnyBit, func(name string) bool { return uint32(whole)&constants[name] != 0 })
+	case len(c.In) > 0:
+		return slices.ContainsFunc(c.In, is)
+	default:
+		return !slices.ContainsFunc(c.NotIn, is)
+	}
+}
+
+// Refuses reports whether a block is about a call and its arguments.
+func (b Block) Refuses(name string, args [6]uint64) bool {
+	return slices.Contains(b.Syscalls, name) &&
+		!slices.ContainsFunc(b.When, func(c Condition) bool { return !c.Holds(args) })
+}

@@ -1,0 +1,200 @@
+package broker
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// Tracing is what a supervisor needs to name also what the kernel refuses without it.
+type Tracing struct {
+	// View is the whole policy, with the base where this host keeps it.
+	View *ir.View
+	// ABI is the version of Landlock that the ruleset was made for.
+	ABI int
+	// Blocks are what the filter hands over in place of refusing it.
+	Blocks []landlock.Block
+}
+
+// trace foresees what the ruleset will do with a call that goes on. What it says is
+// for the report alone: nothing is granted by it.
+type trace struct {
+	Tracing
+	model *landlock.Model
+	// entries are the directories that are granted entry by entry, with the entries
+	// that they had at the start.
+	entries map[string]map[string]bool
+}
+
+func newTrace(s *landlock.Spec, t *Tracing) *trace {
+	if t == nil {
+		return nil
+	}
+	out := &trace{Tracing: *t, entries: map[string]map[string]bool{}}
+	for _, p := range s.Paths {
+		if p.Entries == nil {
+			continue
+		}
+		names := map[string]bool{}
+		list, _ := os.ReadDir(p.Path)
+		for _, e := range list {
+			// Of the processes only the tool's own is granted; see isOwn.
+			names[e.Name()] = !p.Entries.OwnProcess || strings.Trim(e.Name(), "0123456789") != ""
+		}
+		out.entries[strings.TrimSuffix(p.Path, "/")] = names
+	}
+	out.model = landlock.NewModel(s, t.ABI, out.kind)
+	return out
+}
+
+// kind is what stood at a path when the tool started, as far as the ruleset asks.
+func (t *trace) kind(path string) ir.NodeKind {
+	dir, name := path[:max(strings.LastIndexByte(path, '/'), 0)], path[strings.LastIndexByte(path, '/')+1:]
+	if names, ok := t.entries[dir]; ok && !names[name] {
+		return ir.Absent
+	}
+	var st unix.Stat_t
+	switch {
+	case unix.Stat(path, &st) != nil:
+		return ir.Absent
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return ir.Dir
+	default:
+		return ir.File
+	}
+}
+
+// blocked is the answer of the filter, where it would have had one.
+func (c *call) blocked() (answer, bool) {
+	if c.trace == nil {
+		return answer{}, false
+	}
+	for _, b := range c.trace.Blocks {
+		if b.Refuses(c.calls[c.nr], c.args) {
+			c.refused = &grounds{by: denial.ByFilter, why: "no tool may make this call (" + b.Group + ")"}
+			if b.Errno == "EPERM" {
+				return fails(unix.EPERM), true
+			}
+			return fails(unix.EACCES), true
+		}
+	}
+	return answer{}, false
+}
+
+// foresee notes what the ruleset will refuse of a call that goes on to a place outside
+// of what the supervisor answers for.
+func (c *call) foresee(p ir.Place, kind ir.NodeKind, caps ...ir.Capability) {
+	path, ok := c.roots.Path(p.At)
+	if c.trace == nil || p.At.Root.Kind != ir.System || !ok || c.isOwn(path) {
+		return
+	}
+	for _, one := range caps {
+		if !c.trace.permits(path, kind, one) {
+			c.foreseen(ir.Access{Cap: one, On: p}, ir.Caps(caps...))
+			return
+		}
+	}
+}
+
+func (t *trace) permits(path string, kind ir.NodeKind, c ir.Capability) bool {
+	switch c {
+	case ir.Read:
+		return t.model.Read(path, kind)
+	case ir.Create:
+		return t.model.Create(path, kind)
+	case ir.Update:
+		return t.model.Update(path)
+	case ir.Delete:
+		return t.model.Delete(path, kind)
+	case ir.Execute:
+		return t.model.Execute(path)
+	default:
+		return false
+	}
+}
+
+// foreseen notes one refusal of the ruleset. Where the policy would have granted it, a
+// cell of the ledger says "stricter".
+func (c *call) foreseen(op ir.Operation, wants ir.CapSet) {
+	g := &grounds{by: denial.ByFloor, op: op, wants: wants, verdict: c.trace.View.Decide(op), goesOn: true}
+	if g.verdict.Allowed() {
+		g.why = "the ruleset holds less than the policy grants here; explain --ledger says why (stricter)"
+	}
+	c.refused = g
+}
+
+// isOwn reports whether a path is below the directory of /proc that is the tool's.
+func (c *call) isOwn(path string) bool {
+	rest, ok := strings.CutPrefix(path, "/proc/")
+	first, _, _ := strings.Cut(rest, "/")
+	return ok && first == strconv.Itoa(c.tool)
+}
+
+// starting answers execve(2) and execveat(2) where no list of programs is given, and the
+// ruleset holds them; see foresee.
+func (c *call) starting(dir int, addr, flags uint64) answer {
+	c.first()
+	path, e := c.path(addr)
+	if e != 0 || path == "" {
+		return proceed
+	}
+	base, e := c.base(dir, path)
+	if e != 0 {
+		return proceed
+	}
+	end := followed
+	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
+		end = kept
+	}
+	obj, e := c.object(base, path, end, 0)
+	if e != 0 || c.seen(node{object: obj}).kind != unix.S_IFREG {
+		return proceed
+	}
+	where := c.where(obj)
+	op := ir.Start{On: c.at(where)}
+	switch op.On.At.Root.Kind {
+	case ir.Home, ir.Temp:
+		return proceed
+	case ir.Workspace, ir.External, ir.System:
+	}
+	if !c.trace.View.Decide(op).Allowed() || !c.trace.model.Execute(where) {
+		c.foreseen(op, 0)
+	}
+	return proceed
+}
+
+// kill is the ruleset's, which keeps signals inside (ABI 6).
+func (c *call) kill() answer {
+	pid := int(int32(uint32(c.args[0])))
+	if pid > 0 && c.trace.ABI >= 6 && !c.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {
+		c.refused = &grounds{by: denial.ByFloor, why: "a process outside of the sandbox", goesOn: true}
+	}
+	return proceed
+}
+
+// watch sets the handlers of calls that are trapped for the report alone.
+func (b *Broker) watch() {
+	b.handlers[unix.SYS_KILL] = (*call).kill
+	if b.view.Tool.Commands == nil {
+		b.handlers[unix.SYS_EXECVE] = func(c *call) answer { return c.starting(unix.AT_FDCWD, c.args[0], 0) }
+		b.handlers[unix.SYS_EXECVEAT] = func(c *call) answer { return c.starting(dirfd(c.args[0]), c.args[1], c.args[4]) }
+	}
+}
+
+// attributed is a verdict about the system's files by the whole policy: what the
+// supervisor decides by leaves the base to the ruleset.
+func (c *call) attributed(g *grounds) ir.Verdict {
+	if c.trace == nil || g.op == nil {
+		return g.verdict
+	}
+	if v := c.trace.View.Decide(g.op); !v.Allowed() {
+		return v
+	}
+	return g.verdict
+}
