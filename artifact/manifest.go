@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -85,6 +86,29 @@ func rows(l ir.Ledger) []Row {
 			if r.Platform.Unrun() {
 				row.Cases = append(row.Cases, ir.CaseOf(r.Resource, a))
 			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// Ledger reads rows that a manifest has. Words that this program does not know are left
+// out: nothing is said of such a cell.
+func Ledger(rows []Row) ir.Ledger {
+	var out ir.Ledger
+	for _, r := range rows {
+		i := slices.IndexFunc(ir.Resources[:], func(x ir.Resource) bool { return x.String() == r.Resource })
+		platform, ok := ir.ParsePlatform(r.Platform)
+		is, known := ir.ParseEnforcement(r.Is)
+		if i < 0 || !ok || !known {
+			continue
+		}
+		row := ir.Row{
+			Resource: ir.Resources[i], Rules: r.Rules, Platform: platform, Levels: ir.Levels{From: r.From, To: r.To},
+			Is: is, Why: r.Why, Accept: r.Accept,
+		}
+		for _, a := range r.Aspects {
+			row.Aspects = append(row.Aspects, ir.Aspect(a))
 		}
 		out = append(out, row)
 	}

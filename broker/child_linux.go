@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -16,6 +17,10 @@ type Child struct {
 	Own     uint64
 	Filter  []unix.SockFilter
 	Limits  []Limit
+	// Join, where not nil, is the list of processes of the cgroup that it joins.
+	Join *os.File
+	// unheard is set where nobody listens: the filter traps nothing.
+	unheard bool
 	// Canary is a path that opening must be refused for; empty for none.
 	Canary    string
 	File      string
@@ -102,6 +107,11 @@ type sigaction struct {
 func (c *Child) assemble(p *program, in, out int) error {
 	p.out = uintptr(out)
 	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	if c.Join != nil {
+		zero := []byte("0")
+		p.alive = append(p.alive, &zero[0])
+		p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE, args: [5]uintptr{c.Join.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
+	}
 	if c.Own != 0 {
 		path, err := p.text("/proc/self")
 		if err != nil {
@@ -137,9 +147,13 @@ func (c *Child) confine(p *program, in int) {
 	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	p.said = report{step: ready}
 	p.alive = append(p.alive, prog, c)
+	flags := uintptr(filterFlags)
+	if c.unheard {
+		flags = 0
+	}
 	p.add(step{
 		name: "seccomp", nr: unix.SYS_SECCOMP, keep: true,
-		args: [5]uintptr{unix.SECCOMP_SET_MODE_FILTER, filterFlags, uintptr(unsafe.Pointer(prog))},
+		args: [5]uintptr{unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog))},
 	})
 	p.add(step{
 		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,

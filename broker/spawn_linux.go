@@ -71,45 +71,73 @@ type tool struct {
 
 func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
 
+// Attend clones the tool, waits until it ends and returns how it ended. Nobody answers
+// for it: its filter must trap nothing. What it leaves running goes on.
+func Attend(c Child) (syscall.WaitStatus, error) {
+	runtime.LockOSThread()
+	c.unheard = true
+	t, _, err := launch(c)
+	if err != nil {
+		return 0, err
+	}
+	stop := t.forward()
+	defer stop()
+	if err := t.begin(); err != nil {
+		return 0, err
+	}
+	return t.wait(func(int, syscall.WaitStatus) bool { return false }), nil
+}
+
 // start clones the child, takes its listener and serves it.
 func (b *Broker) start(c Child) (*tool, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, failed("PR_SET_CHILD_SUBREAPER", err)
 	}
+	t, r, err := launch(c)
+	if err != nil {
+		return nil, err
+	}
+	n, err := t.listener(r)
+	if err != nil {
+		_ = unix.Kill(t.pid, unix.SIGKILL)
+		return nil, err
+	}
+	b.serve(listener(n), t.pid)
+	return t, nil
+}
+
+// launch clones the child and returns when it has told that its filter is in force. It
+// waits then.
+func launch(c Child) (*tool, *report, error) {
 	var up, down [2]int
 	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
-		return nil, failed("pipe", err)
+		return nil, nil, failed("pipe", err)
 	}
 	p := &program{}
 	for i := range p.all {
 		p.all[i] = 0xff
 	}
 	if err := c.assemble(p, down[0], up[1]); err != nil {
-		return nil, &StartError{Step: "the command", Exec: true, Err: err}
+		return nil, nil, &StartError{Step: "the command", Exec: true, Err: err}
 	}
 	if e := p.clone(); e != 0 {
-		return nil, failed("clone", e)
+		return nil, nil, failed("clone", e)
 	}
 	_, _ = unix.Close(up[1]), unix.Close(down[0])
 	t := &tool{program: p, reports: up[0], permit: down[1]}
-	n, err := t.listener()
+	r, err := t.report()
+	if err == nil && r == nil {
+		err = failed("the clone", errors.New("ended before the sandbox was in force"))
+	}
 	if err != nil {
 		_ = unix.Kill(p.pid, unix.SIGKILL)
-		return nil, err
+		return nil, nil, err
 	}
-	b.serve(listener(n), p.pid)
-	return t, nil
+	return t, r, nil
 }
 
-// listener takes the listener from the child, which waits.
-func (t *tool) listener() (int, error) {
-	r, err := t.report()
-	if err != nil {
-		return -1, err
-	}
-	if r == nil {
-		return -1, failed("the clone", errors.New("ended before the sandbox was in force"))
-	}
+// listener takes the listener from the child.
+func (t *tool) listener(r *report) (int, error) {
 	pidfd, err := unix.PidfdOpen(t.pid, 0)
 	if err != nil {
 		return -1, failed("pidfd_open", err)

@@ -18,6 +18,13 @@ func ABI() int {
 // ThisHost is what this system has. A supervisor completes a ruleset: without one there is
 // nothing to supervise.
 func ThisHost() Host {
+	h := plainHost()
+	h.Groups = delegated().controllers
+	return h
+}
+
+// plainHost is what this system has without its cgroups, which few starts need.
+func plainHost() Host {
 	abi := ABI()
 	return Host{ABI: abi, Supervises: abi > 0 && broker.Supported() == nil}
 }

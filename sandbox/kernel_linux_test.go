@@ -30,13 +30,19 @@ import (
 // specification, and the tool that the loader becomes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
-		load(os.Args[2])
+		load(os.Args[2], "kernel-tool")
+	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-worker-loader" {
+		load(os.Args[2], "kernel-worker")
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
 		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
 	}
 	if len(os.Args) > 2 && (os.Args[1] == "kernel-reported" || os.Args[1] == modeTraced) {
 		loadSupervised(os.Args[2], os.Args[2]+".report", os.Args[1] == modeTraced)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-hog" {
+		hog(os.Args[2])
 	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-worker" {
 		work(os.Stdin, os.Stdout)
@@ -60,7 +66,7 @@ func TestMain(m *testing.M) {
 // leaveNow ends a tool. Under the race detector os.Exit waits a second for reports.
 func leaveNow() { _, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) }
 
-func load(file string) {
+func load(file, part string) {
 	data, err := os.ReadFile(file)
 	if err == nil {
 		var spec *landlock.Spec
@@ -70,7 +76,7 @@ func load(file string) {
 				accept = append(accept, n.Cell)
 			}
 			err = sandbox.Start(sandbox.Request{
-				Spec: spec, Program: os.Args[0], Args: []string{"kernel-tool"}, Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+				Spec: spec, Program: os.Args[0], Args: []string{part}, Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 			})
 		}
 	}
@@ -197,8 +203,9 @@ func startMode(t fataler, mode string, spec []byte, dir string, who identity, fi
 	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 	x.cmd.Stderr = x.errs
 	x.cmd.ExtraFiles = files
-	if who != nil {
-		x.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+	if startIn != nil {
+		x.cmd.SysProcAttr.UseCgroupFD, x.cmd.SysProcAttr.CgroupFD = true, int(startIn.Fd())
 	}
 	x.in, _ = x.cmd.StdinPipe()
 	out, _ := x.cmd.StdoutPipe()

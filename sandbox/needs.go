@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
 )
 
 // Host is what of a system decides about the needs of a specification.
@@ -15,7 +16,20 @@ type Host struct {
 	ABI int
 	// Supervises is true where tools can be started under a supervisor.
 	Supervises bool
+	// Groups are the controllers of the cgroups that can be made here; they hold
+	// limits for all processes of a tool together.
+	Groups []string
 }
+
+// groups reports whether a cgroup meets a need.
+func (h Host) groups(n backends.Need) bool {
+	kind, ok := strings.CutPrefix(n.Cell, "limits.")
+	return ok && slices.Contains(h.Groups, controllers[kind])
+}
+
+// controllers are what holds a limit for all processes of a tool together, by its kind
+// (Documentation/admin-guide/cgroup-v2.rst).
+var controllers = map[string]string{ir.LimitMemory.String(): "memory", ir.LimitProcesses.String(): "pids"}
 
 // applies reports whether a need is one at the host's level. What a newer kernel has is
 // not known, so the last level that is stands for all behind it.
@@ -28,7 +42,7 @@ func (h Host) applies(n backends.Need) bool {
 func unmet(needs []backends.Need, h Host, supervises func(backends.Need) bool) []backends.Need {
 	var out []backends.Need
 	for _, n := range needs {
-		if !h.applies(n) || h.Supervises && supervises(n) {
+		if !h.applies(n) || h.Supervises && supervises(n) || h.groups(n) {
 			continue
 		}
 		i := slices.IndexFunc(out, func(o backends.Need) bool { return o.Cell == n.Cell })
@@ -63,7 +77,8 @@ func agree(req *Request, l *backends.Launch, h Host, supervises func(backends.Ne
 		t.supervised = t.supervised || h.Supervises && h.applies(n) && supervises(n) && !accepts(n)
 	}
 	var missing []backends.Need
-	for _, n := range unmet(l.Needs, Host{h.ABI, t.supervised}, supervises) {
+	h.Supervises = t.supervised
+	for _, n := range unmet(l.Needs, h, supervises) {
 		if accepts(n) {
 			t.accepted = append(t.accepted, n.Cell)
 		} else {

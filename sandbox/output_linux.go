@@ -17,10 +17,15 @@ import (
 
 // outputs opens what this start is to write, and says what will be missing there.
 func (r *run) outputs() error {
+	var err error
+	if r.req.Record != nil {
+		if r.record, err = r.output("--record", r.req.Record.File); err != nil {
+			return err
+		}
+	}
 	if r.req.Report == "" {
 		return nil
 	}
-	var err error
 	if r.report, err = r.output("--report", r.req.Report); err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ type Request struct {
 	// refused is then judged by a supervisor, so that the report has all of them. The
 	// specification must have been made for it (Traced).
 	Trace *ir.View
+	// Record, where not nil, asks for a record of the run.
+	Record *Recording
 }
 
 // Exit codes of a start that failed, as shells have them.

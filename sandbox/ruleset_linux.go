@@ -27,7 +27,7 @@ func (r *run) buildRuleset() (int, error) {
 	}
 	b := ruleset{fd: fd, handled: handled.FS, self: strconv.Itoa(os.Getpid())}
 	for _, p := range r.spec.Paths {
-		if r.supervised && p.Entries != nil && p.Entries.OwnProcess {
+		if r.stays() && p.Entries != nil && p.Entries.OwnProcess {
 			r.own = landlock.FSMask(p.Access) & handled.FS
 			b.self = noProcess
 		}

@@ -6,9 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -29,12 +32,17 @@ func Start(req Request) error {
 	if err != nil || abi < 1 {
 		return failed("this kernel has no Landlock (%v); see accessc doctor", err)
 	}
-	terms, err := settle(&req, ThisHost())
+	host, place := plainHost(), delegation{}
+	if slices.ContainsFunc(req.Spec.Limits, func(l backends.Limit) bool { return controllers[l.Kind] != "" }) {
+		place = delegated()
+		host.Groups = place.controllers
+	}
+	terms, err := settle(&req, host)
 	if err != nil {
 		return err
 	}
 	if req.Trace != nil {
-		if !ThisHost().Supervises {
+		if !host.Supervises {
 			return failed("--trace needs a supervisor, which this host cannot have; see accessc doctor")
 		}
 		terms.supervised = true
@@ -43,15 +51,15 @@ func Start(req Request) error {
 	if err := checkDescriptors(); err != nil {
 		return err
 	}
-	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), abi: min(abi, landlock.MaxABI), terms: terms}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	if err := r.prepare(); err != nil {
 		r.discard()
-		return err
+		return r.notRecorded(err)
 	}
-	if r.supervised {
+	if r.stays() {
 		err := r.supervise()
 		r.discard()
-		return err
+		return r.notRecorded(err)
 	}
 	// Everything from here on concerns this thread alone; execve(2) ends the others.
 	runtime.LockOSThread()
@@ -77,9 +85,16 @@ type run struct {
 	// which is not there yet.
 	own    uint64
 	filter []unix.SockFilter
-	// report gets a line for every denial, nil for none.
-	report *os.File
+	// report gets a line for every denial, record what the run was; nil for none.
+	report, record *os.File
+	begun          time.Time
+	// place is where cgroups can be made, group the one of this run, nil for none.
+	place delegation
+	group *group
 }
+
+// stays reports whether this process waits for the tool.
+func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 
 // prepare does everything that needs no privilege to be lost and leaves nothing
 // behind when it fails.
@@ -100,6 +115,9 @@ func (r *run) prepare() error {
 	}
 	if r.file, err = find(r.argv[0], r.env); err != nil {
 		return err
+	}
+	if r.group, err = makeGroup(r.place, filepath.Base(r.dir), r.spec.Limits); err != nil {
+		return failed("the cgroup: %w", err)
 	}
 	if r.ruleset, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
@@ -141,8 +159,11 @@ func (r *run) confine() error {
 	if err := r.sing(); err != nil {
 		return err
 	}
-	if err := applyLimits(r.spec.Limits); err != nil {
+	if err := applyLimits(r.perProcess()); err != nil {
 		return failed("limits: %w", err)
+	}
+	if err := r.group.join(); err != nil {
+		return failed("joining the cgroup: %w", err)
 	}
 	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
 }

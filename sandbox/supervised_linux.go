@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/broker"
 	"github.com/accessc/accessc/broker/denial"
@@ -14,34 +15,27 @@ import (
 	"github.com/accessc/accessc/sandbox/inherited"
 )
 
-// supervise starts the tool as a child of this process, which stays and answers what
-// the specification traps. It returns only when the tool did not start.
+// supervise starts the tool as a child of this process, which stays: it answers what
+// the specification traps, if that needs a supervisor, and waits. It returns only when
+// the tool did not start.
 func (r *run) supervise() error {
-	log := denial.NewLog(r.report)
-	b, err := broker.New(r.spec, broker.Options{
-		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
-		Trace: r.tracing(),
-	})
+	start, log := broker.Attend, denial.NewLog(r.report)
+	if r.supervised {
+		b, err := broker.New(r.spec, broker.Options{
+			Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(), Trace: r.tracing(),
+		})
+		if err != nil {
+			return failed("the supervisor: %w", err)
+		}
+		start = b.Run
+	}
+	child, err := r.child()
 	if err != nil {
-		return failed("the supervisor: %w", err)
-	}
-	limits, err := limits(r.spec.Limits)
-	if err != nil {
-		return failed("limits: %w", err)
-	}
-	if err := r.sweepAfter(); err != nil {
-		return failed("%w", err)
-	}
-	if err := r.shed(); err != nil {
 		return err
 	}
-	child := broker.Child{
-		Ruleset: r.ruleset, Own: r.own, Filter: r.filter, Limits: limits, File: r.file, Argv: r.argv, Env: r.env,
-	}
-	if !r.granted(r.dir) {
-		child.Canary = r.dir
-	}
-	status, err := b.Run(child)
+	r.begun = time.Now()
+	status, err := start(child)
+	ended := time.Now()
 	r.discard()
 	_ = log.Close()
 	if err != nil {
@@ -50,8 +44,34 @@ func (r *run) supervise() error {
 	if !status.Exited() || status.ExitStatus() != 0 {
 		log.Summary(r.req.Messages)
 	}
+	r.write(status, ended, log.Total())
 	broker.Exit(status)
 	return nil
+}
+
+// child is what becomes the tool. From here on this process has nothing any more that
+// the tool must not have.
+func (r *run) child() (broker.Child, error) {
+	c := broker.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env}
+	var err error
+	if c.Limits, err = limits(r.perProcess()); err != nil {
+		return c, failed("limits: %w", err)
+	}
+	if err := r.sweepAfter(); err != nil {
+		return c, failed("%w", err)
+	}
+	if r.group != nil {
+		c.Join = r.group.procs
+	}
+	if !r.granted(r.dir) {
+		c.Canary = r.dir
+	}
+	return c, r.shed()
+}
+
+// perProcess are the limits that no cgroup holds.
+func (r *run) perProcess() []backends.Limit {
+	return slices.DeleteFunc(slices.Clone(r.spec.Limits), func(l backends.Limit) bool { return r.group.holds(l.Kind) })
 }
 
 // tracing is what names the refusals of the kernel, nil where nobody asks for that.

@@ -6,21 +6,36 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Sweep removes the directory of a run that has ended, or ends what is left of it first
-// where the further words ask for that.
+// Sweep removes the directory of a run that has ended. Further words say what else: what
+// is left of the run is ended first, and its cgroup is removed.
 func Sweep(dir string, further ...string) error {
 	if !isRun(dir) {
 		return fmt.Errorf("%s is not the directory of a run", dir)
 	}
-	if len(further) > 0 && further[0] == survivors {
+	kill, group := false, ""
+	for _, word := range further {
+		kill = kill || word == survivors
+		if g, ok := strings.CutPrefix(word, ofGroup); ok && isGroup(g) {
+			group = g
+		}
+	}
+	if kill {
 		endSurvivors(dir)
 	}
-	return os.RemoveAll(dir)
+	if kill && group != "" {
+		endGroup(group, true)
+	}
+	err := os.RemoveAll(dir)
+	if !kill && group != "" {
+		endGroup(group, false)
+	}
+	return err
 }
 
 // endSurvivors kills the processes that have the temporary directory of a run in their

@@ -15,6 +15,9 @@ const SweepCommand = "__sweep"
 // survivors, behind the directory, has the command end what is left of the run first.
 const survivors = "survivors"
 
+// ofGroup starts the word that names the cgroup of the run.
+const ofGroup = "group:"
+
 // sweepAfter leaves a process behind that waits until the tool is gone and then
 // removes the run's directory. It is cloned without an exit signal, so that the
 // tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
@@ -29,18 +32,23 @@ func (r *run) sweepAfter() error {
 		return err
 	}
 	defer unix.Close(pidfd)
-	s := sweeper{pidfd: uintptr(pidfd), supervised: r.supervised}
+	s := sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
 	args := []string{"accessc", SweepCommand, r.dir}
-	if r.supervised {
+	if r.stays() {
 		args = append(args, survivors)
+	}
+	paths := map[string]**byte{
+		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.tmp: &s.tmp, r.dir: &s.dir,
+	}
+	if r.group != nil {
+		args = append(args, ofGroup+r.group.dir)
+		paths[r.group.dir] = &s.group
 	}
 	argv, err := syscall.SlicePtrFromStrings(args)
 	if err != nil {
 		return err
 	}
-	for path, at := range map[string]**byte{
-		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.tmp: &s.tmp, r.dir: &s.dir,
-	} {
+	for path, at := range paths {
 		if *at, err = syscall.BytePtrFromString(path); err != nil {
 			return err
 		}
@@ -66,6 +74,7 @@ type sweeper struct {
 	argv, envv **byte
 	context    *byte
 	tmp, dir   *byte
+	group      *byte
 	all, old   [8]byte
 	poll       unix.PollFd
 }
@@ -102,12 +111,16 @@ func (s *sweeper) wait() {
 			break
 		}
 	}
+	var busy syscall.Errno
 	if !s.supervised {
 		remove(s.context, 0)
 		remove(s.tmp, unix.AT_REMOVEDIR)
+		if s.group != nil {
+			busy = remove(s.group, unix.AT_REMOVEDIR)
+		}
 	}
 	// The directory of a run that is not over yet is not empty.
-	if e := remove(s.dir, unix.AT_REMOVEDIR); e == 0 || e == unix.ENOENT {
+	if e := remove(s.dir, unix.AT_REMOVEDIR); (e == 0 || e == unix.ENOENT) && busy == 0 {
 		exit(0)
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)

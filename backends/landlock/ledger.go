@@ -36,7 +36,8 @@ const (
 	whyArgs     = "the kernel does not look at arguments"
 	whyEnvs     = "the kernel does not look at the environment"
 	whyPerProc  = "the limit counts each process by itself"
-	whyUserWide = "the limit counts all processes of the user, and does not bind root"
+	whyPerTree  = "without a delegated cgroup the limit counts each process by itself"
+	whyUserWide = "without a delegated cgroup the limit counts all processes of the user, and does not bind root"
 	whyWall     = "nobody is there to count"
 )
 
@@ -364,7 +365,9 @@ func (b *book) limits() {
 		held := exact
 		accept := "limits." + l.Kind.String()
 		switch l.Kind {
-		case ir.LimitMemory, ir.LimitCPUTime:
+		case ir.LimitMemory:
+			held = coarser(whyPerTree, accept)
+		case ir.LimitCPUTime:
 			held = coarser(whyPerProc, accept)
 		case ir.LimitProcesses:
 			held = coarser(whyUserWide, accept)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/accessc/accessc/artifact"
@@ -14,6 +15,7 @@ import (
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/sandbox"
 )
 
@@ -25,6 +27,7 @@ type execCmd struct {
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
 	Trace     bool     `help:"Have every call judged that could be refused, so that --report and the summary miss none. Slower."`
+	Record    string   `placeholder:"FILE" help:"Write a record of the run when it has ended: what was asked for, what held it, how it ended. accessc stays until then."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
 	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -49,8 +52,8 @@ but cannot run, 127 it was not found.`
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
-	if !sandbox.Observes && (c.Report != "" || c.Trace) {
-		return notStarted(usagef("--report and --trace are for Linux: here nobody sees what the kernel refuses"))
+	if !sandbox.Observes && (c.Report != "" || c.Trace || c.Record != "") {
+		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
 	}
 	if c.Artifact != "" && c.Trace {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
@@ -58,16 +61,15 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Artifact != "" && !c.Command {
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
-			Report: c.Report,
+			Report: c.Report, Record: c.ofArtifact(),
 		})
 	}
-	spec, traced, err := c.spec(g)
-	if err != nil {
-		return notStarted(err)
-	}
 	req := sandbox.Request{
-		Spec: spec, Trace: traced, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
+		Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
+	}
+	if err := c.policyOf(g, &req); err != nil {
+		return notStarted(err)
 	}
 	if c.Command {
 		req.Program = c.Tool
@@ -89,30 +91,77 @@ func notStarted(err error) error {
 	return err
 }
 
-// spec compiles the policy of one start, and returns the view that a trace names
-// refusals by.
-func (c *execCmd) spec(g *globals) (*sandbox.Spec, *ir.View, error) {
+// policyOf compiles the policy of one start into the request.
+func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	res, err := g.compileAsking(opts, !c.NoPrompt && !c.Command, c.Tool)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := g.sayText(res.Findings, res.Files, ""); err != nil {
-		return nil, nil, err
+		return err
 	}
 	t, facts, err := c.policy(res)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	spec, err := resolvedSpec(t, facts)
-	if err != nil || !c.Trace {
-		return spec, nil, err
+	out, err := compiled(t, facts)
+	if err != nil {
+		return err
 	}
-	err = sandbox.Traced(spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
-	return spec, ir.NewView(t, compiler.HostPlatform(), facts), err
+	if req.Spec, err = sandbox.Parse(out.Files[sandbox.Artifact]); err != nil {
+		return err
+	}
+	if c.Record != "" {
+		bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
+		if err != nil {
+			return err
+		}
+		req.Record = &sandbox.Recording{
+			File: c.Record, Accessc: version, Policy: artifact.Hash(bare), Artifact: artifact.Hash(out.Files[sandbox.Artifact]), Ledger: out.Ledger,
+		}
+	}
+	if c.Trace {
+		req.Trace = ir.NewView(t, compiler.HostPlatform(), facts)
+		return sandbox.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+	}
+	return nil
+}
+
+// ofArtifact asks for the record of a start from an artifact, with what the manifest
+// beside it says of the tool, if there is one.
+func (c *execCmd) ofArtifact() *sandbox.Recording {
+	if c.Record == "" {
+		return nil
+	}
+	out := &sandbox.Recording{File: c.Record, Accessc: version}
+	manifest := filepath.Join(filepath.Dir(filepath.Dir(c.Artifact)), artifact.ManifestFile)
+	for _, file := range []string{c.Artifact, manifest} {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			return out
+		}
+	}
+	data, err := os.ReadFile(c.Artifact)
+	if err != nil {
+		return out
+	}
+	out.Artifact = artifact.Hash(data)
+	if data, err = os.ReadFile(manifest); err != nil {
+		return out
+	}
+	m, err := artifact.ParseManifest(data)
+	if err != nil {
+		return out
+	}
+	for _, e := range m.Tools {
+		if e.Name == c.Tool && e.Artifacts[filepath.Base(c.Artifact)] == out.Artifact {
+			out.Policy, out.Ledger = e.Hash, artifact.Ledger(e.Ledger)
+		}
+	}
+	return out
 }
 
 // policy returns the tool that is started and what is known of this host for it.
@@ -142,16 +191,19 @@ func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
 }
 
 func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
+	out, err := compiled(t, facts)
+	return out.Files[sandbox.Artifact], err
+}
+
+// compiled is a tool's artifact for this host, and its ledger.
+func compiled(t *ir.Tool, facts ir.Facts) (artifact.Compiled, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == sandbox.Artifact })
 	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
-	if err != nil {
-		return nil, err
+	if err == nil && findings.Failed() {
+		err = fmt.Errorf("%s", findings[0].Label)
 	}
-	if findings.Failed() {
-		return nil, fmt.Errorf("%s", findings[0].Label)
-	}
-	return out.Files[sandbox.Artifact], nil
+	return out, err
 }
 
 // enforceable prints what this host does not hold of the policies.

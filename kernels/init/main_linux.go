@@ -72,7 +72,7 @@ func environ() []string {
 
 func mounts() error {
 	for _, m := range []struct{ kind, at, data string }{
-		{"proc", "/proc", ""}, {"sysfs", "/sys", ""}, {"devtmpfs", "/dev", ""}, {"devpts", "/dev/pts", ""},
+		{"proc", "/proc", ""}, {"sysfs", "/sys", ""}, {"cgroup2", "/sys/fs/cgroup", ""}, {"devtmpfs", "/dev", ""}, {"devpts", "/dev/pts", ""},
 		{"tmpfs", "/dev/shm", "mode=1777"}, {"tmpfs", "/tmp", "mode=1777"}, {"tmpfs", "/var/tmp", "mode=1777"}, {"tmpfs", "/run", "mode=755"},
 	} {
 		if err := os.MkdirAll(m.at, 0o755); err != nil {

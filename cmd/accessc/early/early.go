@@ -44,8 +44,9 @@ func init() {
 type Artifact struct {
 	File, Sum, Tool, Arguments string
 	Accept, Args               []string
-	// Report is sandbox.Request's.
+	// Report and Record are sandbox.Request's.
 	Report string
+	Record *sandbox.Recording
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
@@ -56,7 +57,7 @@ func Start(a Artifact) error {
 	}
 	return sandbox.Start(sandbox.Request{
 		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
-		Environ: os.Environ(), Messages: os.Stderr, Report: a.Report,
+		Environ: os.Environ(), Messages: os.Stderr, Report: a.Report, Record: a.Record,
 	})
 }
 
