@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -83,6 +84,13 @@ func supervisionFinding() Finding {
 	if err := broker.Supported(); err != nil {
 		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their cells accepted"
 		f.Fix = "use Linux 5.19 or newer, outside of what forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
+		return f
+	}
+	if broker.Heard() {
+		f.State = Partial
+		f.Detail = "this process is supervised already (a seccomp listener is there), and the kernel allows one; " +
+			"policies that need it are refused, or their cells accepted"
+		f.Fix = "start it outside of the other accessc, or of the container whose profile notifies its runtime"
 	}
 	return f
 }
@@ -90,14 +98,28 @@ func supervisionFinding() Finding {
 // cgroupFinding says whether memory and processes can be limited for all of a
 // tool's processes together (cgroups(7), delegation).
 func cgroupFinding() Finding {
-	f := Finding{Name: "cgroup v2 delegation", State: Partial, Detail: "not delegated; limits count per process"}
-	line, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return f
+	f := Finding{
+		Name: "cgroup v2 delegation", State: Partial,
+		Detail: "not delegated; limits on memory and processes count per process and user, cells to accept",
+		Fix:    "start accessc in a group of its own below one that you own and that hands memory and pids down, as systemd-run --user --scope does",
 	}
-	path, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "0::")
-	if ok && unix.Access("/sys/fs/cgroup"+path, unix.W_OK) == nil {
-		f.State, f.Detail = Present, "this process may make groups; this version counts limits per process"
+	d := delegated()
+	var have, lack []string
+	for _, c := range []string{"memory", "pids"} {
+		if slices.Contains(d.controllers, c) {
+			have = append(have, c)
+		} else {
+			lack = append(lack, c)
+		}
+	}
+	switch {
+	case len(lack) == 0:
+		f.State, f.Fix = Present, ""
+		f.Detail = "memory and pids, in " + d.dir + ": limits count all processes of a tool together"
+	case len(have) > 0:
+		f.Detail = strings.Join(have, " and ") + " in " + d.dir + ", but not " + strings.Join(lack, " and ")
+	case d.dir != "":
+		f.Detail = "groups can be made in " + d.dir + ", but without memory and pids; limits on them count per process and user, cells to accept"
 	}
 	return f
 }
