@@ -55,18 +55,26 @@ func newFortress(t *testing.T) *fortress {
 }
 
 func (f *fortress) compile() {
-	tool := ir.NewTool("t")
-	rule := func(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
-	tool.FS = []ir.FSRule{
+	f.spec = f.compiled(
 		rule("", ir.All), rule(".env", 0), rule("sub/deep/.key", 0), rule("src", ir.Caps(ir.Read)), rule("src/generated", ir.All),
-	}
+	)
+}
+
+// readOnly is the specification of a tool that nobody supervises.
+func (f *fortress) readOnly() []byte { return f.compiled(rule("", ir.Caps(ir.Read, ir.Execute))) }
+
+func rule(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
+
+func (f *fortress) compiled(rules ...ir.FSRule) []byte {
+	tool := ir.NewTool("t")
+	tool.FS = rules
 	own := ir.Sys(strings.TrimPrefix(binary, "/"))
 	facts := ir.Facts{
 		Bindings: &ir.Bindings{Workspace: f.root, Home: filepath.Join(f.dir, "home")}, Program: &own, Base: hostBase(),
 	}
 	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts})
 	f.must(err)
-	f.spec = out.Data
+	return out.Data
 }
 
 func (f *fortress) must(err error) {

@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && (os.Args[1] == "kernel-reported" || os.Args[1] == modeTraced) {
 		loadSupervised(os.Args[2], os.Args[2]+".report", os.Args[1] == modeTraced)
 	}
+	if len(os.Args) > 3 && os.Args[1] == "kernel-mounted" {
+		mounted(os.Args[2], os.Args[3])
+	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-hog" {
 		hog(os.Args[2])
 	}
