@@ -53,7 +53,7 @@ func (r row) skips() string {
 	case r.abi < 1:
 		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|old)$"
 	case r.abi < signals:
-		return documents + "^TestScripts$/^(artifact|check|exec|explain|programs|supervised|without)$"
+		return documents + "^TestScripts$/^(artifact|check|exec|explain|programs|record|report|spawn|supervised|trace|without)$"
 	default:
 		return documents + "^TestScripts$/^(old|without)$"
 	}
