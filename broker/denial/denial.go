@@ -52,6 +52,14 @@ type Denial struct {
 	// View and Roots are what the policy was asked by.
 	View  *ir.View
 	Roots *ir.Bindings
+	// proposed is what Grant has found already.
+	proposed *grant
+}
+
+// grant is an answer of Grant.
+type grant struct {
+	toml string
+	ok   bool
 }
 
 // line is the document of one denial.

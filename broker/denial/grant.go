@@ -17,6 +17,14 @@ import (
 // what there is, and false where no single addition does, or none that one should
 // make. Every proposal has been decided on before it is made.
 func (d *Denial) Grant() (string, bool) {
+	if d.proposed == nil {
+		toml, ok := d.find()
+		d.proposed = &grant{toml, ok}
+	}
+	return d.proposed.toml, d.proposed.ok
+}
+
+func (d *Denial) find() (string, bool) {
 	if d.View == nil || d.Why != "" {
 		return "", false
 	}

@@ -46,16 +46,18 @@ func NewLog(file *os.File) *Log {
 // Add takes one denial. Its line is written, whole, when Add returns: a tool or a
 // supervisor that is killed afterwards takes nothing away.
 func (l *Log) Add(d *Denial) {
+	target, to := d.targets()
+	key := d.Verb() + "\x00" + d.Wants.String() + "\x00" + target + "\x00" + to
 	var text []byte
 	if l.file != nil {
+		// Finding a grant takes a view of the policy, which may be large.
+		d.proposed = l.proposed(key)
 		text = d.Line()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.total++
 	l.write(text)
-	target, to := d.targets()
-	key := d.Verb() + "\x00" + target + "\x00" + to
 	switch s := l.index[key]; {
 	case s != nil:
 		s.times++
@@ -63,6 +65,16 @@ func (l *Log) Add(d *Denial) {
 		l.index[key] = &seen{d, 1}
 		l.kept = append(l.kept, l.index[key])
 	}
+}
+
+// proposed is what was found for an equal denial before, nil for nothing.
+func (l *Log) proposed(key string) *grant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.index[key]; s != nil {
+		return s.proposed
+	}
+	return nil
 }
 
 // write appends a line or nothing: what is written of a line that does not fit is
