@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -267,6 +268,10 @@ func TestReportOfTheKilled(t *testing.T) {
 		}(f.in)
 		answers := 0
 		for f.out.Scan() {
+			// Between the supervisor's end and its own the tool gets ENOSYS.
+			if f.out.Text() != strconv.Itoa(int(syscall.EACCES)) {
+				continue
+			}
 			if answers++; answers == 50 {
 				f.must(f.cmd.Process.Kill())
 			}
