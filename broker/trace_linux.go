@@ -26,49 +26,66 @@ type Tracing struct {
 // for the report alone: nothing is granted by it.
 type trace struct {
 	Tracing
-	model *landlock.Model
-	// entries are the directories that are granted entry by entry, with the entries
-	// that they had at the start.
-	entries map[string]map[string]bool
+	spec *landlock.Spec
+	// granted are the files that the ruleset was made with, by the paths that they had:
+	// it knows files, so that what takes the place of one has nothing. entries are the
+	// directories that are granted entry by entry.
+	granted map[string]file
+	entries map[string]bool
 }
+
+// file is which file something is.
+type file struct{ dev, ino uint64 }
 
 func newTrace(s *landlock.Spec, t *Tracing) *trace {
 	if t == nil {
 		return nil
 	}
-	out := &trace{Tracing: *t, entries: map[string]map[string]bool{}}
+	out := &trace{Tracing: *t, spec: s, granted: map[string]file{}, entries: map[string]bool{}}
 	for _, p := range s.Paths {
+		dir := strings.TrimSuffix(p.Path, "/")
 		if p.Entries == nil {
+			out.grant(p.Path, true)
 			continue
 		}
-		names := map[string]bool{}
+		out.entries[dir] = true
 		list, _ := os.ReadDir(p.Path)
 		for _, e := range list {
 			// Of the processes only the tool's own is granted; see isOwn.
-			names[e.Name()] = !p.Entries.OwnProcess || strings.Trim(e.Name(), "0123456789") != ""
+			if !p.Entries.OwnProcess || strings.Trim(e.Name(), "0123456789") != "" {
+				out.grant(dir+"/"+e.Name(), p.Entries.OwnProcess)
+			}
 		}
-		out.entries[strings.TrimSuffix(p.Path, "/")] = names
 	}
-	out.model = landlock.NewModel(s, t.ABI, out.kind)
 	return out
 }
 
-// kind is what stood at a path when the tool started, as far as the ruleset asks.
-func (t *trace) kind(path string) ir.NodeKind {
-	dir, name := path[:max(strings.LastIndexByte(path, '/'), 0)], path[strings.LastIndexByte(path, '/')+1:]
-	if names, ok := t.entries[dir]; ok && !names[name] {
-		return ir.Absent
-	}
+// grant remembers a file. One with several names gets nothing by an entry alone.
+func (t *trace) grant(path string, linked bool) {
 	var st unix.Stat_t
-	switch {
-	case unix.Stat(path, &st) != nil:
-		return ir.Absent
-	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-		return ir.Dir
-	default:
-		return ir.File
+	if unix.Lstat(path, &st) == nil && (linked || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink == 1) {
+		t.granted[path] = file{st.Dev, st.Ino}
 	}
 }
+
+// kind is what stands at a path, as far as it is what the ruleset was made with.
+func (t *trace) kind(path string) ir.NodeKind {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return ir.Absent
+	}
+	was, known := t.granted[path]
+	if !known && t.entries[path[:max(strings.LastIndexByte(path, '/'), 0)]] || known && was != (file{st.Dev, st.Ino}) {
+		return ir.Absent
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return ir.Dir
+	}
+	return ir.File
+}
+
+// model is the ruleset as it stands to the files that are there now.
+func (t *trace) model() *landlock.Model { return landlock.NewModel(t.spec, t.ABI, t.kind) }
 
 // blocked is the answer of the filter, where it would have had one.
 func (c *call) blocked() (answer, bool) {
@@ -103,17 +120,18 @@ func (c *call) foresee(p ir.Place, kind ir.NodeKind, caps ...ir.Capability) {
 }
 
 func (t *trace) permits(path string, kind ir.NodeKind, c ir.Capability) bool {
+	m := t.model()
 	switch c {
 	case ir.Read:
-		return t.model.Read(path, kind)
+		return m.Read(path, kind)
 	case ir.Create:
-		return t.model.Create(path, kind)
+		return m.Create(path, kind)
 	case ir.Update:
-		return t.model.Update(path)
+		return m.Update(path)
 	case ir.Delete:
-		return t.model.Delete(path, kind)
+		return m.Delete(path, kind)
 	case ir.Execute:
-		return t.model.Execute(path)
+		return m.Execute(path)
 	default:
 		return false
 	}
@@ -163,7 +181,7 @@ func (c *call) starting(dir int, addr, flags uint64) answer {
 		return proceed
 	case ir.Workspace, ir.External, ir.System:
 	}
-	if !c.trace.View.Decide(op).Allowed() || !c.trace.model.Execute(where) {
+	if !c.trace.View.Decide(op).Allowed() || !c.trace.permits(where, ir.File, ir.Execute) {
 		c.foreseen(op, 0)
 	}
 	return proceed
