@@ -224,6 +224,10 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 			o.t.Fatalf("the supervisor does not see it: %s", what)
 		}
 		return
+	case len(got) == 0 && q.verdict && q.op == "execute":
+		// Where the ruleset is stricter than the policy, which files it was made with is
+		// known by their names and numbers alone, and one may have come back under both.
+		return
 	case len(got) != 1:
 		o.t.Fatalf("expected one line: %s", what)
 	}
