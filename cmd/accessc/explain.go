@@ -172,6 +172,9 @@ func (c *explainCmd) diff(g *globals) error {
 	if err != nil {
 		return err
 	}
+	if err := addLedgers(old, new); err != nil {
+		return err
+	}
 	changes := explain.Changes(old, new)
 	wider := diag.Warning
 	if c.FailOn != "none" {

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir/compare"
@@ -69,13 +71,44 @@ func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
 	}
 	var out []compare.Policy
 	for _, t := range res.Program.Tools {
-		p, err := policyOf(t)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, compare.Policy{Tool: t, Ledger: p.Ledger})
+		out = append(out, compare.Policy{Tool: t})
 	}
 	return out, nil
+}
+
+// addLedgers gives both sides the ledgers that they are compared by: to a tool that
+// differs, and to one of which the other side, a manifest, has one. They are most of the
+// work, and of equal tools they are equal.
+func addLedgers(old, new []compare.Policy) error {
+	tools := map[string]*compare.Policy{}
+	for i := range old {
+		tools[old[i].Tool.Name] = &old[i]
+	}
+	var tasks sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	errs := make([]error, len(new))
+	for i := range new {
+		a, b := tools[new[i].Tool.Name], &new[i]
+		if a == nil || a.Ledger == nil && b.Ledger == nil && compare.Same(a.Tool, b.Tool) {
+			continue
+		}
+		limit <- struct{}{}
+		tasks.Go(func() {
+			errs[i] = errors.Join(addLedger(a), addLedger(b))
+			<-limit
+		})
+	}
+	tasks.Wait()
+	return errors.Join(errs...)
+}
+
+func addLedger(p *compare.Policy) error {
+	if p.Ledger != nil {
+		return nil
+	}
+	made, err := policyOf(p.Tool)
+	p.Ledger = made.Ledger
+	return err
 }
 
 // maxManifest bounds what is read as a manifest, in bytes.

@@ -87,6 +87,9 @@ func (c *verifyCmd) wider(g *globals, m *artifact.Manifest) ([]explain.Widening,
 	if err != nil {
 		return nil, usagef("%s: %v", c.Manifest, err)
 	}
+	if err := addLedgers(old, new); err != nil {
+		return nil, err
+	}
 	return explain.Widenings(explain.Changes(old, new)), nil
 }
 

@@ -9,6 +9,29 @@ import (
 // What two tools write alike needs no comparison. These look at the text of rules; they
 // only ever spare work.
 
+// Same reports whether two tools are written alike: in everything but where it is
+// written, and in what is asked of them in tests.
+func Same(a, b *ir.Tool) bool {
+	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail && sameCommand(a.Command, b.Command) &&
+		a.Run == b.Run && a.Base == b.Base && a.Declared == b.Declared &&
+		sameFiles(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
+		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool { return x.Pattern == y.Pattern }) &&
+		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool { return x.Kind == y.Kind && x.Value == y.Value }) &&
+		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Name == y.Name }) &&
+		sameConstraints(orNone(a.Constraints), orNone(b.Constraints))
+}
+
+func sameCommand(a, b *ir.Command) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Program == b.Program && slices.Equal(a.Args, b.Args) && a.Shell == b.Shell
+}
+
+func sameConstraints(a, b ir.Constraints) bool {
+	return a.MaxInvocations == b.MaxInvocations && slices.Equal(a.OnlyAfter, b.OnlyAfter) && a.Forbidden == b.Forbidden
+}
+
 func sameFiles(a, b *ir.Tool) bool {
 	return a.Home == b.Home && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
 		slices.EqualFunc(a.FS, b.FS, func(x, y ir.FSRule) bool {
