@@ -80,7 +80,7 @@ func startBrowser(t *testing.T) *browser {
 		out.Close()
 		_ = os.RemoveAll(dir)
 	})
-	if err := out.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+	if err := out.SetReadDeadline(time.Now().Add(4 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	b.open()
