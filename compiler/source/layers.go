@@ -266,7 +266,7 @@ func (l *loader) setKey(i int, s string) {
 	f := newFile(name, "", []byte(key+"="+value))
 	root, err := parse(f)
 	if err != nil || len(root.Entries) != 1 || strings.ContainsAny(s, "\r\n") {
-		f = newFile(name, "", []byte(key+"="+quote(strings.TrimSpace(value))))
+		f = newFile(name, "", []byte(key+"="+Quote(strings.TrimSpace(value))))
 		root, err = parse(f)
 	}
 	if err != nil || len(root.Entries) != 1 {
@@ -277,8 +277,8 @@ func (l *loader) setKey(i int, s string) {
 	l.set.Layers = append(l.set.Layers, Layer{Kind: ir.LayerSet, File: f, Root: root})
 }
 
-// quote writes a TOML basic string (https://toml.io/en/v1.0.0#string).
-func quote(s string) string {
+// Quote writes a TOML basic string (https://toml.io/en/v1.0.0#string).
+func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

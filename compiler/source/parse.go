@@ -12,6 +12,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// Parse reads a text that need not be a file, the way a layer is read. name is what
+// positions and findings call it.
+func Parse(name string, data []byte) (*Table, *diag.Diagnostic) {
+	f := newFile(name, "", data)
+	if err := checkText(f); err != nil {
+		return nil, err
+	}
+	return parse(f)
+}
+
 // parse turns a file into its root table. This file and tree.go are the only ones
 // that know the parser: it yields expressions without meaning, and tree.go applies
 // TOML's rules about defining a table twice.
