@@ -28,6 +28,9 @@ type Options struct {
 	Untested bool
 	// State overrides the state directory; empty means the user's own.
 	State state.Dir
+	// Planned compiles as if these symlinks were there and approved: canonical
+	// targets by the rule path.
+	Planned map[string]string
 }
 
 // Result is a compilation: the program, or the findings that stopped it.
@@ -48,7 +51,9 @@ type Result struct {
 	// leads is where external rules lead on this disk, approved or not; nil in a
 	// resolved compilation. The policy's own tests follow it.
 	leads map[string]map[string]string
-	base  map[ir.BaseName][]ir.FSRule
+	// disabled are the tools that are not enabled.
+	disabled map[string]bool
+	base     map[ir.BaseName][]ir.FSRule
 }
 
 // Compile reads, merges, checks and resolves. The error is about the workspace
@@ -57,6 +62,9 @@ func Compile(opts Options) (*Result, error) {
 	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
 	if err != nil {
 		return nil, err
+	}
+	for path, target := range opts.Planned {
+		resolver.Pretend(path, target)
 	}
 	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}}
 	if res.State == "" {
@@ -110,6 +118,8 @@ type compilation struct {
 	unusable error
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
+	// enable is what the table of defaults says.
+	enable enabled
 }
 
 func (c *compilation) loadApprovals() {
@@ -121,6 +131,10 @@ func (c *compilation) loadApprovals() {
 		c.store, err = approvals.Load(path)
 	}
 	c.unusable = err
+	for path, target := range c.opts.Planned {
+		// What cannot be approved stays unapproved, and its rule is dropped.
+		_ = c.store.Approve(approvals.Mount{RulePath: path, CanonicalTarget: target})
+	}
 }
 
 // report adds a finding about a value.
@@ -179,6 +193,7 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 	}
 	if e.Key == "*" {
 		c.checkDefaults(s, table)
+		c.enable.read(table)
 		return
 	}
 	d, ok := tools[e.Key]

@@ -36,6 +36,7 @@ type draft struct {
 	limits     map[ir.LimitKind]ir.Limit
 	base       ir.BaseName
 	home       ir.HomeKind
+	enable     enabled
 }
 
 type draftSource struct {
@@ -59,6 +60,7 @@ func newDraft(name string, first *source.Entry) *draft {
 
 // apply merges one layer's table of the tool over what is there.
 func (d *draft) apply(s scope, t *source.Table) {
+	d.enable.read(t)
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		in := s.key(e.Key)
@@ -134,6 +136,9 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 		return nil
 	}
 	c.checkName(d)
+	if d.enable.over(c.enable) == off {
+		c.res.disable(d.name)
+	}
 	t := ir.NewTool(d.name)
 	t.Source, t.Command, t.Run, t.Constraints = src, d.command, d.run, d.constraints
 	if src.Kind != ir.SourceLocal {

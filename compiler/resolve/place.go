@@ -69,6 +69,10 @@ func (r *Resolver) Rule(written string) (RulePath, error) {
 	return out, nil
 }
 
+// Pretend makes paths resolve as if a symlink to an absolute canonical target stood at a
+// workspace-relative path.
+func (r *Resolver) Pretend(lexical, target string) { r.Disk.Pretend(r.abs(lexical), target) }
+
 func (r *Resolver) abs(lexical string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(r.Root, "/")+"/"+lexical, "/")
 }

@@ -74,11 +74,42 @@ func lstatOnce(name string) node {
 			err = errReplaced
 		}
 		return node{kind: ir.File, link: filepath.ToSlash(target), err: err}
+	case info.Mode()&os.ModeIrregular != 0:
+		return junction(name)
 	case info.IsDir():
 		return node{kind: ir.Dir}
 	default:
 		return node{kind: ir.File}
 	}
+}
+
+// junction looks at a file of no common kind. On Windows that is how os.Lstat reports
+// a junction, which leads elsewhere as a symlink does; a volume that is mounted on a
+// directory is one too and stays where it is.
+func junction(name string) node {
+	target, err := os.Readlink(name)
+	if target = filepath.ToSlash(target); err == nil && hasDrive(target) {
+		return node{kind: ir.File, link: target}
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return node{kind: ir.Dir}
+	}
+	return node{kind: ir.File}
+}
+
+// Pretend makes the disk answer as if a symlink stood at an absolute path, and
+// directories on the way to it. Nothing is changed on the disk itself.
+func (d *Disk) Pretend(abs, target string) {
+	for dir, _ := cutLast(abs); d.look(dir).kind == ir.Absent; dir, _ = cutLast(dir) {
+		d.set(dir, node{kind: ir.Dir})
+	}
+	d.set(abs, node{kind: ir.File, link: target})
+}
+
+func (d *Disk) set(abs string, n node) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.nodes[abs] = n
 }
 
 // Found is where a path leads.

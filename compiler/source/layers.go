@@ -28,6 +28,9 @@ type Request struct {
 	Untrusted []string
 	// Sets are KEY=VALUE pairs, in order.
 	Sets []string
+	// Local, unless nil, is read in place of the local layer's file: what would hold
+	// if that was written there.
+	Local []byte
 	// Home is the user's home directory, which names below it are shortened to.
 	Home string
 }
@@ -58,8 +61,12 @@ func Load(req Request) (Set, diag.List) {
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
-	if !req.Shared {
-		l.optional(ir.LayerLocal, filepath.Join(req.Root, ".accessc", "local.toml"))
+	switch local := req.LocalPath(); {
+	case req.Shared:
+	case req.Local != nil:
+		l.file(ir.LayerLocal, local, ir.Pos{})
+	default:
+		l.optional(ir.LayerLocal, local)
 	}
 	for _, c := range req.Configs {
 		l.config(c)
@@ -74,6 +81,9 @@ func Load(req Request) (Set, diag.List) {
 	}
 	return l.set, l.diags
 }
+
+// LocalPath is where the local layer is kept.
+func (r Request) LocalPath() string { return filepath.Join(r.Root, ".accessc", "local.toml") }
 
 type loader struct {
 	req   Request
@@ -145,7 +155,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	if l.cycle(path, from) || l.merged[once] {
 		return
 	}
-	f, err := readFile(name, path)
+	f, err := l.read(name, path)
 	if f != nil {
 		l.set.Files[name] = f
 	}
@@ -166,6 +176,15 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.stack = l.stack[:len(l.stack)-1]
 	l.merged[once] = true
 	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow})
+}
+
+// read reads a file, or the text that stands for the local layer's.
+func (l *loader) read(name, path string) (*File, *diag.Diagnostic) {
+	if l.req.Local == nil || path != absolute(l.req.LocalPath()) {
+		return readFile(name, path)
+	}
+	f := newFile(name, path, l.req.Local)
+	return f, checkText(f)
 }
 
 // cycle reports a file that is about to extend itself.
