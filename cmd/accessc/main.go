@@ -48,6 +48,8 @@ type cli struct {
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	Approve    approveCmd    `cmd:"" help:"Approve where external rules lead, after a look at it."`
 	Approvals  approvalsCmd  `cmd:"" help:"List what is approved, or take it back."`
+	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
+	Unmount    unmountCmd    `cmd:"" help:"Take mounts back."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`

@@ -1,0 +1,53 @@
+package mount
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// journal remembers how to take back what was done.
+type journal struct {
+	ctx  context.Context
+	undo []func() error
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// in says where an error of a step came up, without the operation that the system
+// names. That a run was interrupted has no place.
+func in(name string, err error) error {
+	if err == nil || errors.Is(err, errInterrupted) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, plain(err))
+}
+
+// step does something unless the run was interrupted. do leaves nothing behind when it
+// fails; undo takes back what it did.
+func (j *journal) step(do, undo func() error) error {
+	if j.ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	j.undo = append(j.undo, undo)
+	return nil
+}
+
+// rollBack takes everything back, last things first, and says what could not be.
+func (j *journal) rollBack(cause error) error {
+	var failed []error
+	for _, undo := range slices.Backward(j.undo) {
+		if err := undo(); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	j.undo = nil
+	if len(failed) > 0 {
+		return fmt.Errorf("%w; and not everything could be taken back: %w", cause, errors.Join(failed...))
+	}
+	return fmt.Errorf("nothing was changed: %w", cause)
+}

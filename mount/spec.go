@@ -1,0 +1,70 @@
+package mount
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Form is how a mount is written.
+const Form = "[TOOL:]NAME=PATH[:ro|:rw]"
+
+// Spec is one mount as the command line asks for it.
+type Spec struct {
+	// Tool is the tool that is granted access; empty means every enabled local tool.
+	Tool string
+	// Name is where the link is to be, relative to the current directory.
+	Name string
+	// Path is where it is to lead.
+	Path string
+	// Write grants create, update and delete besides read.
+	Write bool
+}
+
+var toolName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// Parse reads a mount. The first "=" separates name and path; a ":" in front of it
+// ends the name of a tool, and ":ro" or ":rw" at the very end is the mode, so the path
+// of a Windows drive needs no quoting.
+func Parse(text string) (Spec, error) {
+	fail := func(format string, args ...any) (Spec, error) {
+		return Spec{}, fmt.Errorf("%q: %s", text, fmt.Sprintf(format, args...))
+	}
+	left, right, ok := strings.Cut(text, "=")
+	if !ok {
+		return fail("found no =, expected %s", Form)
+	}
+	s := Spec{Name: left, Path: right}
+	if tool, name, ok := strings.Cut(left, ":"); ok {
+		if !toolName.MatchString(tool) {
+			return fail(`found %q in front of a ":", expected the name of a tool: a-z, 0-9 and _, no digit first`, tool)
+		}
+		s.Tool, s.Name = tool, name
+	}
+	if path, ok := strings.CutSuffix(s.Path, ":rw"); ok {
+		s.Path, s.Write = path, true
+	} else {
+		s.Path = strings.TrimSuffix(s.Path, ":ro")
+	}
+	switch {
+	case s.Name == "":
+		return fail("found no name in front of the =, expected %s", Form)
+	case strings.Contains(s.Name, ":"):
+		return fail(`found a second ":", which no name may hold`)
+	case s.Path == "":
+		return fail("found no path behind the =, expected %s", Form)
+	case s.Write && s.Tool == "":
+		return fail(":rw needs the tool that may write: TOOL:%s", text)
+	}
+	return s, nil
+}
+
+// caps are the capabilities that the mount grants.
+func (s Spec) caps() ir.CapSet {
+	if s.Write {
+		return ir.Write.With(ir.Read)
+	}
+	return ir.Caps(ir.Read)
+}

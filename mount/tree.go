@@ -1,0 +1,204 @@
+package mount
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+)
+
+// guarded are the directories that nothing is mounted in: what lies there is configuration
+// or a repository of its own, which a link would make say something else.
+var guarded = []string{".jp", ".accessc", ".git"}
+
+// tree is the workspace, held open.
+type tree struct {
+	root *os.Root
+	// abs is its canonical path, slash-separated.
+	abs string
+	// guarded are the guarded directories that are there, by whatever name a file system
+	// finds them.
+	guarded []fs.FileInfo
+}
+
+func openTree(abs string) (*tree, error) {
+	root, err := os.OpenRoot(filepath.FromSlash(abs))
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{root: root, abs: abs}
+	for _, name := range guarded {
+		if info, err := root.Stat(name); err == nil {
+			t.guarded = append(t.guarded, info)
+		}
+	}
+	return t, nil
+}
+
+// place is where a link is or is to be.
+type place struct {
+	// name is the path of the link in the workspace, which is that of the rule.
+	name string
+	// open are the directories on the way that are there, outermost first, and missing
+	// the names of those that are not.
+	open    []*os.Root
+	missing []string
+	base    string
+	// info is what stands there, nil if nothing does, and link where a link leads as it
+	// says itself.
+	info fs.FileInfo
+	link string
+}
+
+// parent is the innermost directory that is there.
+func (p *place) parent() *os.Root { return p.open[len(p.open)-1] }
+
+// close gives back what the place holds, but the workspace itself.
+func (p *place) close() {
+	for _, r := range p.open[1:] {
+		r.Close()
+	}
+}
+
+// ruleName turns a name, relative to a directory of the workspace, into the path of a
+// rule. Nothing is looked up.
+func ruleName(dir, name string) (string, error) {
+	slash := filepath.ToSlash(name)
+	if _, err := resolve.Lexical(slash); errors.Is(err, resolve.ErrAbsolute) || filepath.IsAbs(name) {
+		return "", fmt.Errorf("%s: found an absolute path, expected a name relative to the current directory", name)
+	}
+	clean := path.Join(dir, slash)
+	if err := resolve.CheckText(clean); err != nil {
+		return "", fmt.Errorf("%q: %w", name, err)
+	}
+	switch {
+	case clean == ".." || strings.HasPrefix(clean, "../"):
+		return "", fmt.Errorf("%s: leaves the workspace", name)
+	case clean == "." || clean == "":
+		return "", fmt.Errorf("%s: is the workspace itself", name)
+	case !filepath.IsLocal(filepath.FromSlash(clean)):
+		return "", fmt.Errorf("%s: is no name on this system", name)
+	}
+	for part := range strings.SplitSeq(clean, "/") {
+		for _, g := range guarded {
+			if strings.EqualFold(part, g) {
+				return "", fmt.Errorf("%s: lies in %s, where nothing is mounted", name, part)
+			}
+		}
+	}
+	return clean, nil
+}
+
+// locate opens the directories that lead to a rule's path. None of them may be a
+// symlink: a link in the place of one would put what is made somewhere else.
+func (t *tree) locate(name string) (*place, error) {
+	p := &place{name: name, open: []*os.Root{t.root}}
+	dir, base := path.Split(name)
+	p.base = base
+	var parts []string
+	if dir != "" {
+		parts = strings.Split(strings.TrimSuffix(dir, "/"), "/")
+	}
+	for i, part := range parts {
+		next, err := t.enter(p.parent(), part)
+		if errors.Is(err, fs.ErrNotExist) {
+			p.missing = parts[i:]
+			return p, nil
+		}
+		if err != nil {
+			p.close()
+			return nil, fmt.Errorf("%s: %w", path.Join(parts[:i+1]...), err)
+		}
+		p.open = append(p.open, next)
+	}
+	if err := p.look(); err != nil {
+		p.close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+// look finds what stands at the place.
+func (p *place) look() error {
+	p.info, p.link = nil, ""
+	info, err := p.parent().Lstat(p.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return plain(err)
+	}
+	p.info = info
+	if isLink(info) {
+		p.link, err = p.parent().Readlink(p.base)
+		if err != nil && info.Mode()&fs.ModeSymlink != 0 {
+			return plain(err)
+		}
+	}
+	return nil
+}
+
+// isLink reports whether a file may lead elsewhere. A junction has no mode of its own
+// (os.Lstat of Go 1.23 and later).
+func isLink(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
+
+// ErrChanged says that what a plan was made for is not there any more. A new plan may
+// succeed.
+var ErrChanged = errors.New("was changed meanwhile")
+
+// Errors of entering a directory.
+var (
+	errSwapped = fmt.Errorf("a directory or link %w", ErrChanged)
+	errGuarded = errors.New("is a directory where nothing is mounted")
+)
+
+// enter opens a directory of a directory, itself and not what a symlink leads to.
+func (t *tree) enter(dir *os.Root, name string) (*os.Root, error) {
+	info, err := dir.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case isLink(info):
+		return nil, errors.New("is a symlink; name the directory that it leads to")
+	case !info.IsDir():
+		return nil, errors.New("is not a directory")
+	}
+	for _, g := range t.guarded {
+		if os.SameFile(g, info) {
+			return nil, errGuarded
+		}
+	}
+	return openSame(dir, name, info)
+}
+
+// openSame opens a directory and makes sure that it is the one that was looked at.
+func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
+	next, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := next.Stat("."); err != nil || !os.SameFile(info, now) {
+		next.Close()
+		return nil, errSwapped
+	}
+	return next, nil
+}
+
+// plain drops the operation and the path from an error; the message names the path.
+func plain(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
+	default:
+		return err
+	}
+}
