@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/sandbox"
+)
+
+const swapConfig = `
+[tools.read]
+source = "local"
+command = "sh -c"
+access.fs = [{ path = "fork", external = true, read = true }]
+
+[tools.edit]
+source = "local"
+command = "sh -c"
+access.fs = [
+	{ path = "fork", external = true, read = true, write = true },
+	{ path = "fork/frozen", external = true, read = true },
+]
+`
+
+// TestSwap starts tools while the symlink of an external rule, and the approved target
+// itself, change places with a symlink to somewhere else all the time. Wherever the
+// change falls, between compiling and starting as well, nothing that the tool does
+// reaches what was not approved.
+func TestSwap(t *testing.T) {
+	if sandbox.ABI() == 0 {
+		t.Skip("needs Landlock")
+	}
+	accessc, err := exec.LookPath("accessc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(p string) string { return filepath.Join(dir, p) }
+	write := func(p, text string) {
+		if err := os.MkdirAll(filepath.Dir(at(p)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(p), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ws/accessc.toml", swapConfig)
+	write("inside/f", "inside")
+	write("outside/f", "outside")
+	for link, target := range map[string]string{"ws/fork": "inside", "ws/evil": "outside", "evil": "outside"} {
+		if err := os.Symlink(at(target), at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (stdout string, err error) {
+		cmd := exec.Command(accessc, args...)
+		cmd.Dir = at("ws")
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+at("state"), "XDG_CONFIG_HOME="+at("config"), "NO_COLOR=1")
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	if _, err := run("approve", "--yes", "fork"); err != nil {
+		t.Fatal(err)
+	}
+	stop := swapping(t, [2]string{at("ws/fork"), at("ws/evil")}, [2]string{at("inside"), at("evil")})
+	const attempts = `for i in 1 2 3 4 5 6 7 8 9; do cat fork/f ` + "$0" + `/f; echo stolen >fork/f; echo stolen >fork/new; done 2>/dev/null; echo`
+	rounds, reached := irtest.Times(400), 0
+	for i := range rounds {
+		out, _ := run("exec", "--no-prompt", []string{"read", "edit"}[i%2], "--", attempts, at("inside"))
+		if strings.Contains(out, "outside") {
+			t.Fatalf("round %d read what was not approved:\n%s", i, out)
+		}
+		if strings.Contains(out, "inside") || strings.Contains(out, "stolen") {
+			reached++
+		}
+	}
+	swaps := stop()
+	for _, p := range []string{"outside/f", "outside/new"} {
+		if text, err := os.ReadFile(at(p)); string(text) != "outside" && err == nil {
+			t.Errorf("%s holds %q", p, text)
+		}
+	}
+	// In the end both are put back, and a start gets there.
+	for _, p := range [][2]string{link, target} {
+		if to, _ := os.Readlink(p[0]); to == at("outside") {
+			if err := unix.Renameat2(unix.AT_FDCWD, p[0], unix.AT_FDCWD, p[1], unix.RENAME_EXCHANGE); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if out, err := run("exec", "--no-prompt", "read", "--", "cat fork/f"); !strings.Contains(out, "inside") && !strings.Contains(out, "stolen") {
+		t.Errorf("the approved target is not reached: %q, %v", out, err)
+	}
+	fmt.Printf("property %s: %d starts among %d swaps, %d of them reached the target\n", t.Name(), rounds, swaps, reached)
+}
+
+// swapping exchanges pairs of names until it is stopped, and says how often it did.
+func swapping(t *testing.T, pairs ...[2]string) (stop func() int) {
+	t.Helper()
+	quit, done := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for {
+			for _, p := range pairs {
+				if err := unix.Renameat2(unix.AT_FDCWD, p[0], unix.AT_FDCWD, p[1], unix.RENAME_EXCHANGE); err != nil {
+					t.Error(err)
+				}
+				n++
+				time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+			}
+			select {
+			case <-quit:
+				done <- n
+				return
+			default:
+			}
+		}
+	}()
+	return func() int {
+		close(quit)
+		return <-done
+	}
+}
