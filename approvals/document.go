@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -15,9 +16,11 @@ import (
 type document struct {
 	members []member
 	mounts  []entry
+	answers []Answer
 }
 
-// member is a key of the top-level object. That of the mounts has no value here.
+// member is a key of the top-level object. Those that this package reads have no value
+// here.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -29,7 +32,10 @@ type entry struct {
 	raw json.RawMessage
 }
 
-const mountsKey = "mounts"
+const (
+	mountsKey  = "mounts"
+	answersKey = "sensitive"
+)
 
 // mountJSON is how a binding is written. Pointers tell what is missing.
 type mountJSON struct {
@@ -74,14 +80,8 @@ func (d *document) read(dec *json.Decoder) error {
 		if err := dec.Decode(&m.value); err != nil {
 			return ended(err)
 		}
-		if m.key == mountsKey {
-			if d.mounts != nil {
-				return fmt.Errorf("%q stands there twice", mountsKey)
-			}
-			if d.mounts, err = readMounts(m.value); err != nil {
-				return err
-			}
-			m.value = nil
+		if err := d.understand(&m); err != nil {
+			return err
 		}
 		d.members = append(d.members, m)
 	}
@@ -92,6 +92,23 @@ func (d *document) read(dec *json.Decoder) error {
 		return errors.New("something follows the JSON object")
 	}
 	return nil
+}
+
+// understand reads the keys that this package knows.
+func (d *document) understand(m *member) (err error) {
+	if m.key != mountsKey && m.key != answersKey {
+		return nil
+	}
+	if d.has(m.key) {
+		return fmt.Errorf("%q stands there twice", m.key)
+	}
+	if m.key == mountsKey {
+		d.mounts, err = readMounts(m.value)
+	} else if err = json.Unmarshal(m.value, &d.answers); err != nil {
+		err = fmt.Errorf("%q: %w", m.key, err)
+	}
+	m.value = nil
+	return err
 }
 
 // ended says in words that the text stops too early.
@@ -134,6 +151,9 @@ func (d document) text() ([]byte, error) {
 	if !d.has(mountsKey) {
 		members = append([]member{{key: mountsKey}}, members...)
 	}
+	if !d.has(answersKey) && len(d.answers) > 0 {
+		members = append(slices.Clone(members), member{key: answersKey})
+	}
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, m := range members {
@@ -167,10 +187,18 @@ func (d document) member(b *bytes.Buffer, m member) error {
 		return err
 	}
 	b.WriteByte(':')
-	if m.key != mountsKey {
+	switch m.key {
+	case mountsKey:
+		return d.writeMounts(b)
+	case answersKey:
+		return appendJSON(b, append([]Answer{}, d.answers...))
+	default:
 		b.Write(m.value)
 		return nil
 	}
+}
+
+func (d document) writeMounts(b *bytes.Buffer) error {
 	b.WriteByte('[')
 	for i, e := range d.mounts {
 		if i > 0 {

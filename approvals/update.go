@@ -116,7 +116,7 @@ func update(v volume, path string, change func(*Store) error) (aside string, err
 		return "", fmt.Errorf("the store would be larger than %d bytes", MaxSize)
 	case !unusable && bytes.Equal(text, old):
 		return "", nil
-	case old == nil && !unusable && len(s.doc.mounts) == 0:
+	case old == nil && !unusable && len(s.doc.mounts)+len(s.doc.answers) == 0:
 		return "", nil
 	}
 	w := writer{v: v, path: path, old: old}

@@ -26,6 +26,8 @@ type Options struct {
 	// Untested leaves access.tests unasked, for those who ask them themselves or who
 	// want to know why one fails.
 	Untested bool
+	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
+	Sensitive bool
 	// State overrides the state directory; empty means the user's own.
 	State state.Dir
 	// Planned compiles as if these symlinks were there and approved: canonical
@@ -54,6 +56,9 @@ type Result struct {
 	// disabled are the tools that are not enabled.
 	disabled map[string]bool
 	base     map[ir.BaseName][]ir.FSRule
+	// home is the user's home directory, where sensitive paths are.
+	home      string
+	sensitive map[ir.Root][]ir.Location
 }
 
 // Compile reads, merges, checks and resolves. The error is about the workspace
@@ -66,7 +71,7 @@ func Compile(opts Options) (*Result, error) {
 	for path, target := range opts.Planned {
 		resolver.Pretend(path, target)
 	}
-	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}}
+	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}, home: opts.Layers.Home}
 	if res.State == "" {
 		if res.State, err = state.For(resolver.Root); err != nil && opts.Resolve {
 			return nil, err
@@ -91,11 +96,14 @@ func Compile(opts Options) (*Result, error) {
 			c.test(t)
 		}
 	}
-	c.findings.Sort()
-	res.Findings = c.findings
 	if !c.findings.Failed() {
 		res.Program = program
+		if opts.Sensitive {
+			c.findings.Add(res.SensitiveFindings(program.Tools)...)
+		}
 	}
+	c.findings.Sort()
+	res.Findings = c.findings
 	return res, nil
 }
 

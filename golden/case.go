@@ -64,7 +64,7 @@ func Lay(t testing.TB, a *txtar.Archive) *Case {
 	// Artifacts break lines by their length, and that of a temporary directory differs.
 	dir = filepath.Join(dir, strings.Repeat("_", max(rootLength-len(dir), 1)))
 	c := &Case{Archive: a, Root: filepath.Join(dir, "ws"), Outside: filepath.Join(dir, "outside")}
-	c.Options = compiler.Options{Root: c.Root, State: state.Dir(filepath.Join(dir, "state"))}
+	c.Options = compiler.Options{Root: c.Root, Sensitive: true, State: state.Dir(filepath.Join(dir, "state"))}
 	for _, d := range []string{c.Root, c.Outside, string(c.Options.State)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,8 @@
 // workspace: approvals, the tools' private homes, the directories of single runs.
 //
 // Nothing of it is ever inside the workspace, where a tool could write it or a
-// commit could carry it to somebody else. The package only computes paths.
+// commit could carry it to somebody else. The package computes paths and names and
+// writes nothing.
 package state
 
 import (

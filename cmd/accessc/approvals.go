@@ -13,8 +13,9 @@ import (
 
 // approvalsCmd is "accessc approvals".
 type approvalsCmd struct {
-	Forget []string `placeholder:"RULE_PATH" sep:"none" help:"Take back what was approved for a rule path. Repeatable."`
-	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Forget        []string `placeholder:"RULE_PATH" sep:"none" help:"Take back what was approved for a rule path. Repeatable."`
+	ForgetAnswers bool     `help:"Take back what was answered in sessions about sensitive paths."`
+	Format        string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 }
 
 // Help implements kong's detailed help.
@@ -22,7 +23,8 @@ func (approvalsCmd) Help() string {
 	return `Lists what you have approved in this workspace: the paths of external rules, where each may lead, since
 when, and what has become of it. Paths that wait for an approval follow.
 
-  accessc approvals --forget fork     fork has to be approved again before its rules take effect`
+  accessc approvals --forget fork     fork has to be approved again before its rules take effect
+  accessc approvals --forget-answers  exec asks again about tools that reach sensitive paths`
 }
 
 // approvalsDoc is the list for programs.
@@ -45,8 +47,8 @@ type approvalJSON struct {
 
 // Run implements the command.
 func (c *approvalsCmd) Run(g *globals) error {
-	if len(c.Forget) > 0 {
-		return g.forget(c.Forget)
+	if len(c.Forget) > 0 || c.ForgetAnswers {
+		return g.forget(c.Forget, c.ForgetAnswers)
 	}
 	res, err := g.bindings()
 	if err != nil {
@@ -73,7 +75,7 @@ func (c *approvalsCmd) Run(g *globals) error {
 
 // forget takes approvals back, all of them or, when one of the paths has none, nothing.
 // It needs no configuration that can be read.
-func (g *globals) forget(paths []string) error {
+func (g *globals) forget(paths []string, answers bool) error {
 	res, err := g.here()
 	if err != nil {
 		return err
@@ -93,7 +95,10 @@ func (g *globals) forget(paths []string) error {
 				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", diag.Printable(p))
 				return exit(exitFindings)
 			}
-			forgotten = append(forgotten, rule)
+			forgotten = append(forgotten, diag.Printable(rule))
+		}
+		if answers {
+			forgotten = append(forgotten, count(s.ForgetAnswers(), "answer"))
 		}
 		return nil
 	})
@@ -101,8 +106,8 @@ func (g *globals) forget(paths []string) error {
 		return fmt.Errorf("%s: %w", store, err)
 	}
 	g.sayAside(store, aside)
-	for _, rule := range forgotten {
-		fmt.Fprintf(g.stderr, "forgotten: %s\n", diag.Printable(rule))
+	for _, what := range forgotten {
+		fmt.Fprintf(g.stderr, "forgotten: %s\n", what)
 	}
 	return nil
 }

@@ -84,6 +84,7 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result,
 	if err != nil {
 		return nil, err
 	}
+	opts.Sensitive = true
 	res, err := g.compileAsking(opts, c.Resolve && !c.Check && !c.NoPrompt, c.Tools...)
 	if err != nil {
 		return nil, err

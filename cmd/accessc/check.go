@@ -29,6 +29,7 @@ func (c *checkCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	opts.Sensitive = true
 	res, err := compiler.Compile(opts)
 	if err != nil {
 		return usageError{err}

@@ -29,7 +29,7 @@ type execCmd struct {
 	Trace     bool     `help:"Have every call judged that could be refused, so that --report and the summary miss none. Slower."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run when it has ended: what was asked for, what held it, how it ended. accessc stays until then."`
 	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
-	NoPrompt  bool     `help:"Never ask, as where there is no terminal: an external rule that is not approved is dropped."`
+	NoPrompt  bool     `help:"Never ask, as where there is no terminal: external rules that are not approved are dropped, sensitive paths draw a warning."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments that are added to the tool's command."`
 }
@@ -106,6 +106,9 @@ func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 	}
 	t, facts, err := c.policy(res)
 	if err != nil {
+		return err
+	}
+	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
 		return err
 	}
 	out, err := compiled(t, facts)

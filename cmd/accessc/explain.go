@@ -72,6 +72,9 @@ func (c *explainCmd) Run(g *globals) error {
 	if c.Who != "" {
 		return c.who(g, res, tools)
 	}
+	if err := g.sayText(res.SensitiveFindings(tools), res.Files, ""); err != nil {
+		return err
+	}
 	if len(tools) == 0 {
 		tools = []*ir.Tool{ir.NewTool("default")}
 		fmt.Fprintln(g.stderr, "no layer defines a tool; this is the policy that any tool gets")

@@ -43,6 +43,7 @@ func own(t *testing.T) string {
 // repository with the policies of this one, and compares what it prints. UPDATE_SCRIPTS=1
 // writes the documents anew.
 func TestConsole(t *testing.T) {
+	leaveTerminal()
 	dir := filepath.Join(t.TempDir(), "example")
 	if err := os.CopyFS(dir, os.DirFS("../../example")); err != nil {
 		t.Fatal(err)

@@ -60,6 +60,10 @@ func scripts(t *testing.T, dir string) {
 	})
 }
 
+// leaveTerminal begins a session without a terminal, so that no command asks whoever runs
+// the tests. It fails for the leader of a process group, which go test does not make.
+func leaveTerminal() { _, _ = syscall.Setsid() }
+
 // nobody runs a command as a user without any privilege, in a copy of the current
 // directory that belongs to that user: nobody [!] PROGRAM ARG...
 func nobody(ts *testscript.TestScript, neg bool, args []string) {

@@ -43,6 +43,7 @@ const (
 	GlobInPath      Code = "ACC040"
 	ExecuteNoRead   Code = "ACC041"
 	TargetsOverlap  Code = "ACC042"
+	SensitiveReach  Code = "ACC043"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	BadEnvName      Code = "ACC055"
@@ -101,6 +102,7 @@ var registry = map[Code]entry{
 	GlobInPath:      {Warning, "globs have no meaning in a rule's path"},
 	ExecuteNoRead:   {Warning, "execute without read does not start anything on Linux"},
 	TargetsOverlap:  {Error, "two external rules reach the same place with different capabilities"},
+	SensitiveReach:  {Warning, "a rule reaches sensitive paths"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	BadEnvName:      {Error, "not a variable name"},

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/approvals"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/state"
+	"github.com/accessc/accessc/terminal"
+)
+
+// unattended is the invocation mode of tools that nobody is asked about.
+const unattended = "unattended"
+
+// confirmSensitive asks once in a session whether a tool may start although its rules
+// reach sensitive paths. Where nobody is asked, it says once that they do: what a rule
+// grants is granted. The error says that the person said no.
+func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) error {
+	reaches := res.Reaches(t)
+	if len(reaches) == 0 {
+		return nil
+	}
+	answer := approvals.Answer{Session: state.Session(), Tool: t.Name}
+	for _, r := range reaches {
+		answer.Reaches = append(answer.Reaches, r.String())
+	}
+	path, unusable := res.Approvals()
+	if unusable == nil {
+		// One that cannot be read has been said to be so.
+		store, _ := approvals.Load(path)
+		if reply, known := store.Answered(answer.Session, t.Name, answer.Reaches); known {
+			return refusal(t, reply)
+		}
+	}
+	var err error
+	if answer.Reply, err = g.reply(t, reaches, ask && t.Run != unattended); err != nil {
+		return err
+	}
+	if unusable == nil {
+		answer.At = time.Now()
+		var aside string
+		aside, unusable = approvals.Update(path, func(s *approvals.Store) error {
+			s.Answer(answer)
+			return nil
+		})
+		g.sayAside(path, aside)
+	}
+	if unusable != nil {
+		fmt.Fprintf(g.stderr, "accessc: this is not remembered: %s: %v\n", path, unusable)
+	}
+	return refusal(t, answer.Reply)
+}
+
+// reply asks on the terminal, or warns where there is nobody to ask.
+func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approvals.Reply, error) {
+	if ask {
+		term, err := terminal.Open()
+		if err == nil {
+			defer term.Close()
+			text := fmt.Sprintf("\n%s reaches what is sensitive:\n\n%s\nThe answer holds for this session.\n", t.Name, reachLines(reaches))
+			yes, err := term.Confirm(text, "Start it?")
+			if yes {
+				return approvals.Yes, err
+			}
+			return approvals.No, err
+		}
+		if !errors.Is(err, terminal.ErrNone) {
+			return "", err
+		}
+	}
+	fmt.Fprintf(g.stderr, "accessc: warning: %s reaches what is sensitive:\n%s", t.Name, reachLines(reaches))
+	return approvals.Warned, nil
+}
+
+// reachLines aligns paths and the places of the rules that grant them.
+func reachLines(reaches []compiler.Reach) string {
+	const most = 10
+	width := 0
+	for _, r := range reaches[:min(most, len(reaches))] {
+		width = max(width, len([]rune(diag.Printable(r.String()))))
+	}
+	var b strings.Builder
+	for i, r := range reaches {
+		if i == most {
+			fmt.Fprintf(&b, "  and %d more\n", len(reaches)-most)
+			break
+		}
+		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(diag.Printable(r.String()), width), diag.Printable(r.Rule.Subject()), diag.Printable(r.Rule.Origin.String()))
+	}
+	return b.String()
+}
+
+func refusal(t *ir.Tool, r approvals.Reply) error {
+	if r != approvals.No {
+		return nil
+	}
+	return &sandbox.Error{Code: sandbox.CodeFailed, Err: fmt.Errorf(
+		"%s was not started: in this session you said no to what it reaches; accessc approvals --forget-answers lets it ask again", t.Name)}
+}

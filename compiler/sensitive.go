@@ -1,0 +1,255 @@
+package compiler
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+)
+
+// maxNames bounds how many names are looked at below one root for sensitive ones, the
+// nearest first.
+const maxNames = 50_000
+
+// Reach is a sensitive path that a rule lets a tool do something with.
+type Reach struct {
+	At ir.Location
+	// Pattern is what makes the path sensitive.
+	Pattern string
+	Caps    ir.CapSet
+	Rule    *ir.FSRule
+}
+
+// String names the path and what may be done there. A path in the user's home is named
+// as such, since the symlink that leads there says nothing of it.
+func (r Reach) String() string {
+	path := r.At.Short()
+	if strings.HasPrefix(r.Pattern, "~/") {
+		path += ", in " + r.Pattern
+	}
+	return path + " (" + r.Caps.String() + ")"
+}
+
+// Reaches lists the sensitive paths that a tool's own rules let it reach on this host:
+// those that exist, those that rules name, and those in the user's home that external
+// rules lead to, approved or not. The default, which nobody wrote, is not among the
+// rules.
+func (r *Result) Reaches(t *ir.Tool) []Reach {
+	if !t.Declared.FS || t.Source.Kind != ir.SourceLocal {
+		return nil
+	}
+	facts := r.Facts(t)
+	facts.Bindings = r.bindAll(t, *facts.Bindings)
+	s := search{result: r, tool: t, bind: facts.Bindings, view: ir.NewView(t, HostPlatform(), facts), found: map[ir.Location]string{}, absent: map[ir.Location]bool{}}
+	for i := range t.FS {
+		s.named(&t.FS[i])
+	}
+	for _, root := range s.bind.Roots() {
+		if root.Kind == ir.Workspace || root.Kind == ir.External {
+			s.below(root)
+		}
+	}
+	s.inHome()
+	return s.reaches()
+}
+
+// bindAll binds external rules that a portable compilation has left open to where they
+// lead now.
+func (r *Result) bindAll(t *ir.Tool, b ir.Bindings) *ir.Bindings {
+	external := map[string]string{}
+	for i := range t.FS {
+		name := t.FS[i].At.Root.Name
+		if !t.FS[i].External {
+			continue
+		}
+		if found, err := r.Resolver.Rule(name); err == nil && !found.Inside {
+			external[name] = found.Abs
+		}
+	}
+	b.External = external
+	return &b
+}
+
+// search is one look for what a tool reaches.
+type search struct {
+	result *Result
+	tool   *ir.Tool
+	bind   *ir.Bindings
+	view   *ir.View
+	// found maps what is sensitive to the pattern that says so.
+	found map[ir.Location]string
+	// absent are those of the user's home that are not there: to make them is all that
+	// can be done to them.
+	absent map[ir.Location]bool
+}
+
+func (s *search) add(at ir.Location, pattern string) {
+	if _, ok := s.found[at]; !ok {
+		s.found[at] = pattern
+	}
+}
+
+// named looks at the path that a rule is written for, which need not exist.
+func (s *search) named(r *ir.FSRule) {
+	for _, p := range s.tool.Sensitive {
+		if p.Covers(r.At.Short()) {
+			s.add(r.At, p.Pattern)
+		}
+	}
+}
+
+// below looks at what exists below a root.
+func (s *search) below(root ir.Root) {
+	for _, at := range s.result.names(root, s.bind) {
+		for _, p := range s.tool.Sensitive {
+			if p.Covers(at.Short()) {
+				s.add(at, p.Pattern)
+			}
+		}
+	}
+}
+
+// inHome looks at the places in the user's home, from both sides: the place may lie in
+// what a rule grants, and what a rule grants in the place.
+func (s *search) inHome() {
+	home := filepath.ToSlash(s.result.home)
+	if home == "" {
+		return
+	}
+	for _, p := range s.tool.Sensitive {
+		rest, ok := strings.CutPrefix(p.Pattern, "~/")
+		if !ok {
+			continue
+		}
+		place, tree := strings.CutSuffix(rest, "/")
+		found, err := s.result.Resolver.Disk.Follow(home + "/" + place)
+		if err != nil {
+			continue
+		}
+		at := s.bind.Locate(found.Abs)
+		s.add(at, p.Pattern)
+		s.absent[at] = found.Kind == ir.Absent
+		for i := range s.tool.FS {
+			abs, bound := s.bind.Path(s.tool.FS[i].At)
+			if rest, inside := below(abs, found.Abs); bound && inside && (tree || rest == "") {
+				s.add(s.tool.FS[i].At, p.Pattern)
+			}
+		}
+	}
+}
+
+// reaches asks the policy about what was found.
+func (s *search) reaches() []Reach {
+	var out []Reach
+	for at, pattern := range s.found {
+		r := Reach{At: at, Pattern: pattern}
+		for _, c := range []ir.Capability{ir.Read, ir.Create, ir.Update, ir.Delete} {
+			v := s.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)})
+			rule, ok := v.Rule.(*ir.FSRule)
+			if v.Allowed() && ok && rule.Origin.Layer > ir.LayerImplied {
+				r.Caps, r.Rule = r.Caps.With(c), rule
+			}
+		}
+		if r.Caps != 0 && !(s.absent[at] && !r.Caps.Has(ir.Create)) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Reach) int { return strings.Compare(a.At.Short(), b.At.Short()) })
+	return out
+}
+
+// names lists what exists below a root and is sensitive to some tool, each root once.
+func (r *Result) names(root ir.Root, b *ir.Bindings) []ir.Location {
+	if list, ok := r.sensitive[root]; ok {
+		return list
+	}
+	var patterns []ir.SensitivePattern
+	for _, t := range r.Program.Tools {
+		patterns = append(patterns, t.Sensitive...)
+	}
+	slices.SortFunc(patterns, func(a, b ir.SensitivePattern) int { return cmp.Compare(a.Pattern, b.Pattern) })
+	patterns = slices.CompactFunc(patterns, func(a, b ir.SensitivePattern) bool { return a.Pattern == b.Pattern })
+	list := walk(ir.Location{Root: root}, b, patterns)
+	if r.sensitive == nil {
+		r.sensitive = map[ir.Root][]ir.Location{}
+	}
+	r.sensitive[root] = list
+	return list
+}
+
+// walk looks below a place, level by level, for names that a pattern covers. Symlinks
+// are names and lead nowhere; what cannot be listed has no names.
+func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.Location {
+	var out []ir.Location
+	seen := 0
+	for queue := []ir.Location{top}; len(queue) > 0 && seen < maxNames; queue = queue[1:] {
+		abs, ok := b.Path(queue[0])
+		if !ok {
+			break
+		}
+		entries, _ := os.ReadDir(filepath.FromSlash(abs))
+		for _, e := range entries {
+			seen++
+			at := queue[0].Child(e.Name())
+			covered := slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(at.Short()) })
+			switch {
+			case covered:
+				// What a covered directory holds is covered with it.
+				out = append(out, at)
+			case e.IsDir():
+				queue = append(queue, at)
+			}
+		}
+	}
+	return out
+}
+
+// SensitiveFindings warns of what tools reach, once for each rule.
+func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
+	var out diag.List
+	for _, t := range tools {
+		byRule := map[*ir.FSRule][]Reach{}
+		for _, reach := range r.Reaches(t) {
+			byRule[reach.Rule] = append(byRule[reach.Rule], reach)
+		}
+		for rule, reaches := range byRule {
+			d := diag.New(diag.SensitiveReach, leafAt(rule.Leaves, "path", rule.Origin), len(rule.Written)+len(`""`))
+			d.Path, d.Label = rule.Origin.Path+".path", t.Name+" reaches "+someOf(reaches)
+			d.Hint = withdraw(rule, reaches[0].At)
+			out.Add(d)
+		}
+	}
+	out.Sort()
+	return out
+}
+
+// withdraw says what to write to take a place out of a rule.
+func withdraw(rule *ir.FSRule, at ir.Location) string {
+	switch {
+	case at == rule.At:
+		return "if that is not meant, take the rule's capabilities away"
+	case at.Root.Kind == ir.External:
+		return fmt.Sprintf("if that is not meant, add { path = %q, external = true }, which grants nothing", at.Short())
+	default:
+		return fmt.Sprintf("if that is not meant, add { path = %q }, which grants nothing", at.Short())
+	}
+}
+
+// someOf names three of a list and counts the others.
+func someOf(reaches []Reach) string {
+	const shown = 3
+	var names []string
+	for _, r := range reaches[:min(shown, len(reaches))] {
+		names = append(names, r.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(reaches) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
