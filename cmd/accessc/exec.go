@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
@@ -14,6 +16,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/sandbox"
@@ -101,7 +104,7 @@ func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := g.sayText(res.Findings, res.Files, ""); err != nil {
+	if err := g.sayText(concerning(res.Findings, c.Tool), res.Files, ""); err != nil {
 		return err
 	}
 	t, facts, err := c.policy(res)
@@ -165,6 +168,16 @@ func (c *execCmd) ofArtifact() *sandbox.Recording {
 		}
 	}
 	return out
+}
+
+// concerning leaves out warnings about other tools than the one that starts. Errors stop
+// the start, whatever they are about.
+func concerning(l diag.List, tool string) diag.List {
+	return slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool {
+		path, isTool := strings.CutPrefix(strings.TrimPrefix(d.Path, "conversation."), "tools.")
+		return d.Severity == diag.Warning && isTool &&
+			!strings.HasPrefix(path, tool+".") && !strings.HasPrefix(path, strconv.Quote(tool)+".")
+	})
 }
 
 // policy returns the tool that is started and what is known of this host for it.
