@@ -17,6 +17,9 @@ import (
 
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
+// review is the document whose commands run in a repository of its own.
+const review = "../../docs/review.md"
+
 // own makes a repository that holds the policies of this project's own tools, as one
 // commit.
 func own(t *testing.T) string {
@@ -56,7 +59,7 @@ func TestConsole(t *testing.T) {
 		"../../README.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir,
 	}
 	if _, err := exec.LookPath("git"); err == nil {
-		docs["../../docs/review.md"] = own(t)
+		docs[review] = own(t)
 	}
 	n := 0
 	for _, doc := range slices.Sorted(maps.Keys(docs)) {
@@ -79,6 +82,30 @@ func TestConsole(t *testing.T) {
 	}
 	if n == 0 {
 		t.Error("the documents show nothing")
+	}
+	if repository := docs[review]; repository != "" {
+		page(t, filepath.Join(repository, "change.html"), "../../docs/change.html")
+	}
+}
+
+// page compares a page that the documents have written with the one that they link to.
+func page(t *testing.T, written, linked string) {
+	got, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("UPDATE_SCRIPTS") != "" {
+		if err := os.WriteFile(linked, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(linked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s is not what the command writes:\n%s", linked, d)
 	}
 }
 
