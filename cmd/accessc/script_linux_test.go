@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/accessc/accessc/ir/irtest"
 	"github.com/accessc/accessc/sandbox"
 )
 
@@ -52,6 +53,9 @@ func scripts(t *testing.T, dir string) {
 				return sandbox.ThisHost().Supervises, nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "full":
+				// What takes long runs where every property runs at its full count.
+				return irtest.Full(), nil
 			default:
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}

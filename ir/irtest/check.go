@@ -49,6 +49,9 @@ func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
+// Full reports whether properties run at their full count.
+func Full() bool { return scale() >= 1 }
+
 // Rounds scales a number of rounds that are no property of rapid's, and prints it.
 func Rounds(t *testing.T, n int) int {
 	t.Helper()
