@@ -20,6 +20,10 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"accessc": main, "probe": probe}) }
 
+// raced is true under the race detector, where a process waits a second for reports when
+// it ends, in a sandbox whatever GORACE says.
+var raced bool
+
 // TestScripts runs every script of testdata/script. Each command of accessc has one.
 func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
 
@@ -41,6 +45,7 @@ func scripts(t *testing.T, dir string) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "run"))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
 			return err
@@ -53,6 +58,8 @@ func scripts(t *testing.T, dir string) {
 				return sandbox.ThisHost().Supervises, nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "race":
+				return raced, nil
 			case "full":
 				// What takes long runs where every property runs at its full count.
 				return irtest.Full(), nil
