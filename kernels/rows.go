@@ -41,9 +41,10 @@ var rows = []row{
 // before it in what the sandbox can hold.
 var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 
-// documents are tests that need the whole repository, and whose answers are those of
-// one kernel.
-const documents = "^(TestConsole|TestExamples)$|"
+// documents are tests that need the whole repository, or more of a system than a guest
+// has, and whose answers are those of one kernel or of none.
+const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary)$|" +
+	"^TestScripts$/^(approvals|canstream|idle|mount|sensitive|test|workday)$|"
 
 // skips is a pattern of the tests that do not fit a row: those that ask the kernel what
 // it holds where there is no Landlock, the scripts whose answers are those of kernels
@@ -53,7 +54,7 @@ func (r row) skips() string {
 	case r.abi < 1:
 		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|old)$"
 	case r.abi < signals:
-		return documents + "^TestScripts$/^(artifact|check|exec|explain|programs|record|report|spawn|supervised|trace|without)$"
+		return documents + "^TestSwap$|^TestScripts$/^(artifact|check|exec|explain|programs|record|report|spawn|supervised|trace|without)$"
 	default:
 		return documents + "^TestScripts$/^(old|without)$"
 	}

@@ -218,7 +218,7 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	b.AnyArgs, b.Args = false, []ir.ArgPattern{{Words: []string{"not"}}}
 	s.open(nil, everything, a, b)
 	defer s.tool.stop()
-	rounds := max(int(6_000*scale()), 500)
+	rounds := max(int(6_000*scale()), 100)
 	if e := (&oracle{tool: s.tool}).exchange(t, attempt{Op: "swapped", A: "out", B: strconv.Itoa(rounds)}); e != 0 {
 		t.Fatal(e)
 	}
