@@ -43,7 +43,7 @@ var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 
 // documents are tests that need the whole repository, or more of a system than a guest
 // has, and whose answers are those of one kernel or of none.
-const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary)$|" +
+const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|TestSupervisedOn)$|" +
 	"^TestScripts$/^(approvals|canstream|idle|mount|sensitive|test|workday)$|"
 
 // skips is a pattern of the tests that do not fit a row: those that ask the kernel what

@@ -160,7 +160,7 @@ func testReport(t *testing.T, mode string, who identity) {
 	base := workspace(t)
 	var runs, lines atomic.Int64
 	const per = 250
-	irtest.Check(t, 200, per, func(rt *rapid.T) {
+	irtest.Check(t, 100, per, func(rt *rapid.T) {
 		dir := filepath.Join(base, fmt.Sprint(runs.Add(1)))
 		o := newSupervised(rt, dir, who, map[string]int{})
 		o.mode = mode
