@@ -39,6 +39,8 @@ type Broker struct {
 	became atomic.Bool
 	// stops are the events of threads that were seized.
 	stops stops
+	// domains are the tool's own rulesets, nil where it can have none.
+	domains *domains
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
 	// denied takes what is refused, nil for nobody; calls names the system calls.
@@ -85,6 +87,9 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls}
 	if b.trace = newTrace(s, o.Trace); b.trace != nil {
 		b.watch()
+	}
+	if markable() {
+		b.domains = newDomains()
 	}
 	for _, t := range s.Supervision.Traps {
 		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
@@ -191,6 +196,8 @@ func (b *Broker) answer(n *notification) {
 	a := fails(unix.ENOSYS)
 	if refused, ok := c.blocked(); ok {
 		a = refused
+	} else if !c.bounded() {
+		a = fails(unix.EACCES)
 	} else if handle := b.handlers[c.nr]; handle != nil {
 		a = handle(c)
 	}

@@ -19,6 +19,10 @@ type call struct {
 	held []int
 	// shares is true while the call holds what threads have in common.
 	shares bool
+	// domain is the rulesets of its own that bind the caller.
+	domain *domain
+	// mask is the caller's file mode creation mask, once it is known.
+	mask *int
 	// asked are the paths as the tool spelled them, refused is why it is not granted.
 	asked   []string
 	refused *grounds
@@ -157,11 +161,20 @@ func (b *Broker) ours(pid int) bool {
 // applies it, or the default list of a directory in its place (umask(2), acl(5)).
 func (c *call) umask() {
 	c.alone()
-	mask, err := strconv.ParseUint(c.status(c.tid, "Umask"), 8, 32)
-	if err != nil {
-		mask = 0o777
+	unix.Umask(c.creationMask())
+}
+
+// creationMask is the caller's file mode creation mask.
+func (c *call) creationMask() int {
+	if c.mask == nil {
+		mask, err := strconv.ParseUint(c.status(c.tid, "Umask"), 8, 32)
+		if err != nil {
+			mask = 0o777
+		}
+		c.mask = new(int)
+		*c.mask = int(mask)
 	}
-	unix.Umask(int(mask))
+	return *c.mask
 }
 
 // alone keeps the working directory and the umask to this call until it is answered.

@@ -12,6 +12,10 @@
 // is pending gains it anything. When the broker dies the tool is killed, and what is
 // left of it gets ENOSYS from every trapped call.
 //
+// What the broker carries out for a process that has restricted itself by Landlock it
+// carries out under the same rulesets; see domain. Whatever the kernel would not hold
+// against them there, as a file without a place, is nothing to give to such a process.
+//
 // The broker has the user's rights and no capability: like the tool it loses what
 // root would bypass.
 //

@@ -56,7 +56,7 @@ func (c *call) change(t target, act func(obj int) error) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return result(act(t.obj))
+	return result(c.do(func() error { return act(t.obj) }))
 }
 
 func chmod(mode uint64) func(int) error {

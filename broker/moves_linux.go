@@ -81,7 +81,7 @@ func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return result(c.moved(t, flags))
+	return result(c.do(func() error { return c.moved(t, flags) }))
 }
 
 // moving is the operation that a rename is.
@@ -147,7 +147,9 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	return result(unix.Linkat(unix.AT_FDCWD, self(obj), n.dir, n.name+n.tail, unix.AT_SYMLINK_FOLLOW))
+	return result(c.do(func() error {
+		return unix.Linkat(unix.AT_FDCWD, self(obj), n.dir, n.name+n.tail, unix.AT_SYMLINK_FOLLOW)
+	}))
 }
 
 // linked opens what a link is to be made to. A descriptor alone may be linked by

@@ -29,7 +29,7 @@ func (c *call) named(dir int, addr uint64, need ir.Capability, act func(node) er
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return result(act(n))
+	return result(c.do(func() error { return act(n) }))
 }
 
 // nameless is what the kernel says of a path that ends in no name (fs/namei.c).
@@ -105,5 +105,5 @@ func (c *call) truncate() answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return result(unix.Truncate(self(obj), int64(c.args[1])))
+	return result(c.do(func() error { return unix.Truncate(self(obj), int64(c.args[1])) }))
 }

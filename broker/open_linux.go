@@ -99,8 +99,9 @@ func (c *call) reopen(obj int, how unix.OpenHow) answer {
 		return fails(unix.EACCES)
 	}
 	open := func() answer {
-		fd, err := unix.Open(self(obj), int(flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
-		return handed(fd, flags, err)
+		return c.handed(flags, func() (int, error) {
+			return unix.Open(self(obj), int(flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+		})
 	}
 	if kind == unix.S_IFREG || kind == unix.S_IFDIR || flags&unix.O_NONBLOCK != 0 {
 		return open()
@@ -110,7 +111,10 @@ func (c *call) reopen(obj int, how unix.OpenHow) answer {
 	return c.patiently(open)
 }
 
-func handed(fd int, flags uint64, err error) answer {
+// handed opens something for the caller.
+func (c *call) handed(flags uint64, open func() (int, error)) answer {
+	fd := -1
+	err := c.do(func() (err error) { fd, err = open(); return err })
 	if err != nil {
 		return result(err)
 	}
@@ -127,9 +131,10 @@ func (c *call) unnamed(dir int, at ir.Place, how unix.OpenHow) answer {
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
-	c.umask()
-	fd, err := unix.Open(self(dir), int(how.Flags)|unix.O_CLOEXEC, uint32(how.Mode))
-	return handed(fd, how.Flags, err)
+	return c.handed(how.Flags, func() (int, error) {
+		c.umask()
+		return unix.Open(self(dir), int(how.Flags)|unix.O_CLOEXEC, uint32(how.Mode))
+	})
 }
 
 // create opens a name that is made if it does not exist.
@@ -165,11 +170,13 @@ func (c *call) create(base int, path string, how unix.OpenHow) answer {
 		if !c.current() {
 			return fails(unix.EINTR)
 		}
-		c.umask()
-		flags := int(how.Flags) | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
-		fd, err := unix.Openat(n.dir, n.name, flags, uint32(how.Mode))
-		if err != unix.EEXIST {
-			return handed(fd, how.Flags, err)
+		a := c.handed(how.Flags, func() (int, error) {
+			c.umask()
+			flags := int(how.Flags) | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+			return unix.Openat(n.dir, n.name, flags, uint32(how.Mode))
+		})
+		if a.errno != unix.EEXIST {
+			return a
 		}
 	}
 	return fails(unix.EAGAIN)

@@ -74,7 +74,7 @@ func (c *call) connect() answer {
 		if !c.current() {
 			return fails(unix.EINTR)
 		}
-		return c.patiently(func() answer { return connected(fd, raw) })
+		return c.patiently(func() answer { return result(c.do(func() error { return connected(fd, raw) })) })
 	case c.byPort:
 		return proceed
 	case c.refused != nil:
@@ -101,9 +101,12 @@ func (c *call) mayReach(raw []byte) bool {
 
 // connected connects; a socket that does not block answers at once (EINPROGRESS), for
 // the flag belongs to what the duplicate shares.
-func connected(fd int, raw []byte) answer {
+func connected(fd int, raw []byte) error {
 	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
-	return fails(e)
+	if e != 0 {
+		return e
+	}
+	return nil
 }
 
 // socketPath is the path of a unix address, false for an abstract or unnamed one
@@ -141,7 +144,9 @@ func (c *call) dial(fd int, raw []byte) answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return c.patiently(func() answer { return result(unix.Connect(fd, &unix.SockaddrUnix{Name: self(obj)})) })
+	return c.patiently(func() answer {
+		return result(c.do(func() error { return unix.Connect(fd, &unix.SockaddrUnix{Name: self(obj)}) }))
+	})
 }
 
 // bind makes a socket file. Other addresses are not for confined tools.
@@ -179,7 +184,7 @@ func (c *call) bind() answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return result(c.bound(fd, n))
+	return result(c.do(func() error { return c.bound(fd, n) }))
 }
 
 // bound binds to a name in the directory that was judged. There is no call for that
@@ -205,5 +210,5 @@ func (c *call) listen() answer {
 	case family != unix.AF_UNIX:
 		return c.denies(unix.EACCES, whyReached)
 	}
-	return result(unix.Listen(fd, int(int32(uint32(c.args[1])))))
+	return result(c.do(func() error { return unix.Listen(fd, int(int32(uint32(c.args[1])))) }))
 }

@@ -43,6 +43,10 @@ func handlers() map[uint32]handler {
 		unix.SYS_CONNECT:      (*call).connect,
 		unix.SYS_BIND:         (*call).bind,
 		unix.SYS_LISTEN:       (*call).listen,
+
+		unix.SYS_LANDLOCK_CREATE_RULESET: (*call).createRuleset,
+		unix.SYS_LANDLOCK_ADD_RULE:       (*call).addRule,
+		unix.SYS_LANDLOCK_RESTRICT_SELF:  (*call).restrict,
 	})
 	return all
 }

@@ -130,7 +130,7 @@ func (c *call) jump(n node) (next int, e unix.Errno, magic bool) {
 	if err != nil {
 		return -1, 0, false
 	}
-	if !c.ours(pid) {
+	if !c.ours(pid) || !c.reaches(pid) {
 		c.deny("a link of a process outside of the sandbox")
 		return -1, unix.EACCES, true
 	}

@@ -38,6 +38,15 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "kernel-supervised" {
 		loadSupervised(os.Args[2], "", false, os.Args[3:]...)
 	}
+	if len(os.Args) == 3 && os.Args[1] == modeBound {
+		loadSupervised(os.Args[2], "", false, os.Args[0], modeBound)
+	}
+	if len(os.Args) == 2 && slices.Contains([]string{modeBound, modeConfined, modeApart, modeSwapping}, os.Args[1]) {
+		becomeBound(os.Args[1])
+	}
+	if len(os.Args) > 3 && os.Args[1] == modeNested {
+		nest(os.Args[2:])
+	}
 	if len(os.Args) > 2 && (os.Args[1] == "kernel-reported" || os.Args[1] == modeTraced) {
 		loadSupervised(os.Args[2], os.Args[2]+".report", os.Args[1] == modeTraced)
 	}
@@ -202,7 +211,12 @@ func startMode(t fataler, mode string, spec []byte, dir string, who identity, fi
 	if err := os.WriteFile(file, spec, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x := &tool{cmd: exec.Command(binary, mode, file), errs: &strings.Builder{}}
+	return startPart(t, dir, who, files, mode, file)
+}
+
+// startPart starts one of the parts that TestMain knows.
+func startPart(t fataler, dir string, who identity, files []*os.File, args ...string) *tool {
+	x := &tool{cmd: exec.Command(binary, args...), errs: &strings.Builder{}}
 	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 	x.cmd.Stderr = x.errs
 	x.cmd.ExtraFiles = files
@@ -258,6 +272,9 @@ type oracle struct {
 	start  irtest.World
 	now    irtest.World
 	tool   *tool
+	// outer, where not nil, is the specification of a supervised tool that the loader is
+	// started in.
+	outer []byte
 	// fresh is true while the tree is as the tool expects it.
 	fresh bool
 }
@@ -274,7 +291,11 @@ func (o *oracle) lay() {
 		o.t.Fatal(err)
 	}
 	o.grow(o.start)
-	o.tool = startTool(o.t, o.spec, o.dir, o.who)
+	if o.outer != nil {
+		o.tool = startNested(o.t, o.outer, o.spec, o.dir, o.who)
+	} else {
+		o.tool = startTool(o.t, o.spec, o.dir, o.who)
+	}
 	o.tool.ask(o.t, question{Op: "none"})
 	o.grow(o.now)
 	o.fresh = true
@@ -446,7 +467,7 @@ func (o *oracle) move(src, dst ir.Location) {
 }
 
 // testKernel puts random policies under the running kernel.
-func testKernel(t *testing.T, who identity) {
+func testKernel(t *testing.T, who identity, prepare func(*oracle)) {
 	if sandbox.ABI() < 1 {
 		t.Fatal("this kernel has no Landlock")
 	}
@@ -457,6 +478,7 @@ func testKernel(t *testing.T, who identity) {
 	irtest.Check(t, 300, per, func(rt *rapid.T) {
 		n++
 		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
+		prepare(o)
 		defer func() {
 			if o.tool != nil {
 				o.tool.stop()
@@ -576,12 +598,12 @@ func TestDescriptorsAreClosed(t *testing.T) {
 }
 
 // TestKernel asks the running kernel as the user of the test.
-func TestKernel(t *testing.T) { testKernel(t, nil) }
+func TestKernel(t *testing.T) { testKernel(t, nil, func(*oracle) {}) }
 
 // TestKernelUnprivileged asks it as a user without any privilege.
 func TestKernelUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("runs as an unprivileged user already")
 	}
-	testKernel(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+	testKernel(t, &syscall.Credential{Uid: 65534, Gid: 65534}, func(*oracle) {})
 }

@@ -362,16 +362,16 @@ func TestSupervised(t *testing.T) {
 	if !sandbox.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
-	t.Run("user", func(t *testing.T) { testSupervised(t, nil) })
+	t.Run("user", func(t *testing.T) { testSupervised(t, nil, "kernel-supervised") })
 	t.Run("nobody", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("runs as an unprivileged user already")
 		}
-		testSupervised(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+		testSupervised(t, &syscall.Credential{Uid: 65534, Gid: 65534}, "kernel-supervised")
 	})
 }
 
-func testSupervised(t *testing.T, who identity) {
+func testSupervised(t *testing.T, who identity, mode string) {
 	base := workspace(t)
 	asked.Store(0)
 	kinds := map[string]int{}
@@ -379,7 +379,9 @@ func testSupervised(t *testing.T, who identity) {
 	const per = 250
 	irtest.Check(t, 800, per, func(rt *rapid.T) {
 		dir := filepath.Join(base, fmt.Sprint(runs.Add(1)))
-		newSupervised(rt, dir, who, kinds).run(per)
+		o := newSupervised(rt, dir, who, kinds)
+		o.mode = mode
+		o.run(per)
 	})
 	fmt.Printf("property %s: %d operations of %d kinds in %d spellings asked of the kernel\n", t.Name(), asked.Load(), len(kinds), len(spellings))
 }

@@ -86,7 +86,7 @@ func (s *Supervision) check() error {
 }
 
 func (b Block) check() error {
-	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "EOPNOTSUPP", "OK"}, b.Errno) {
+	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "OK"}, b.Errno) {
 		return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
 	}
 	return checkAll(b.When)

@@ -120,15 +120,11 @@ func judgedPart(t *ir.Tool) *ir.Tool {
 	return out
 }
 
-// underSupervisor is refused so that nothing hides from the supervisor or makes it
-// answer for more than it knows:
-//   - a process that is not dumpable cannot be read (ptrace(2), access mode checking);
-//     the call succeeds and does nothing, so that key agents start;
-//   - what the supervisor opens is not held by rulesets that the tool makes for its
-//     children, so those that ask for one learn that there is none.
+// underSupervisor is refused so that nothing hides from the supervisor: a process that
+// is not dumpable cannot be read (ptrace(2), access mode checking). The call succeeds and
+// does nothing, so that key agents start.
 var underSupervisor = []Block{
 	{Group: "supervisor", Errno: "OK", Syscalls: []string{"prctl"}, When: []Condition{{Arg: 0, In: []string{"PR_SET_DUMPABLE"}}}},
-	{Group: "supervisor", Errno: "EOPNOTSUPP", Syscalls: []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}},
 }
 
 // Programs is the group of the calls that start programs.
@@ -240,6 +236,9 @@ func (t traps) list() []Trap {
 		calls = append(calls, "listen")
 	}
 	add("sockets", nil, calls...)
+	// What the supervisor does in a process's place is bound by the rulesets that the
+	// process gave itself, so it knows them.
+	add("rulesets", nil, "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")
 	return out
 }
 

@@ -21,17 +21,17 @@ func TestTraps(t *testing.T) {
 		net  []ir.NetRule
 		want string
 	}{
-		"all":           {[]ir.FSRule{at("", ir.All)}, nil, "metadata metadata sockets"},
+		"all":           {[]ir.FSRule{at("", ir.All)}, nil, "metadata metadata sockets rulesets"},
 		"reading":       {[]ir.FSRule{at("", read)}, nil, "-"},
-		"no writing":    {[]ir.FSRule{at("", ir.All), at("src", read.With(ir.Execute))}, nil, "write write open2 names truncate moves metadata metadata sockets"},
-		"nothing":       {[]ir.FSRule{at("", ir.All), at(".env", 0)}, nil, "open open open2 names truncate moves metadata metadata sockets"},
-		"no reading":    {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "open open open2 sockets"},
-		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "moves metadata metadata sockets"},
-		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "sockets+listen"},
+		"no writing":    {[]ir.FSRule{at("", ir.All), at("src", read.With(ir.Execute))}, nil, "write write open2 names truncate moves metadata metadata sockets rulesets"},
+		"nothing":       {[]ir.FSRule{at("", ir.All), at(".env", 0)}, nil, "open open open2 names truncate moves metadata metadata sockets rulesets"},
+		"no reading":    {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "open open open2 sockets rulesets"},
+		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "moves metadata metadata sockets rulesets"},
+		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "sockets+listen rulesets"},
 		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "-"},
-		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "write write open2 names truncate moves sockets"},
+		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "write write open2 names truncate moves sockets rulesets"},
 		"only the base": {nil, nil, "-"},
-		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs sockets"},
+		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs sockets rulesets"},
 	}
 	for name, tt := range tests {
 		tool := ir.NewTool("t")
