@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -110,9 +111,18 @@ func (r *run) childFailed(err error) error {
 		return r.notStarted(e.Err)
 	}
 	if errors.Is(err, unix.EBUSY) {
-		return failed("%w: this process is supervised already, by another accessc or a container's runtime", err)
+		return failed("%w: this process is supervised already, by another accessc or a container's runtime%s", err, r.without())
 	}
 	return failed("%w", err)
+}
+
+// without says what would start the tool where there can be no supervisor of its own.
+func (r *run) without() string {
+	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Cells), func(c string) bool { return slices.Contains(r.accepted, c) })
+	if len(cells) == 0 {
+		return ""
+	}
+	return "; without a supervisor of its own it starts with --accept " + strings.Join(cells, " --accept ")
 }
 
 // blocks are what the filter of this start refuses. With the ports of hosts opened the
