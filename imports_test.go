@@ -35,6 +35,7 @@ var rooms = [][]string{
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "ir/irtest"},
 	{"ir"},
+	{"strictjson"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -1,12 +1,11 @@
 package landlock
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
+
+	"github.com/accessc/accessc/strictjson"
 )
 
 // ErrSpec is what every refusal of a specification wraps.
@@ -15,14 +14,9 @@ var ErrSpec = errors.New("not a usable Landlock specification")
 // Parse reads a specification. Unknown fields, rights, groups and versions are
 // refused: what a loader does not know, it would not enforce.
 func Parse(data []byte) (*Spec, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var s Spec
-	if err := dec.Decode(&s); err != nil {
+	s := &Spec{}
+	if err := strictjson.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: data after the document", ErrSpec)
 	}
 	switch {
 	case s.Format != Format:
@@ -32,7 +26,7 @@ func Parse(data []byte) (*Spec, error) {
 	case len(s.Levels) == 0 || len(s.Filter) == 0:
 		return nil, fmt.Errorf("%w: no levels or no filter", ErrSpec)
 	}
-	return &s, s.check()
+	return s, s.check()
 }
 
 // check refuses rights that do not exist. Those of the levels must be complete: a

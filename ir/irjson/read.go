@@ -1,15 +1,13 @@
 package irjson
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/strictjson"
 )
 
 // ErrVersion is returned for a document of a version that this program does not
@@ -18,14 +16,9 @@ var ErrVersion = errors.New("unknown format version")
 
 // Unmarshal reads what Marshal wrote and returns an equal value.
 func Unmarshal(data []byte) (*ir.Program, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	var d document
-	if err := dec.Decode(&d); err != nil {
+	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", errText, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: data after the document", errText)
 	}
 	if d.Format != Format {
 		return nil, fmt.Errorf("%w: format %q is not %q", errText, d.Format, Format)
