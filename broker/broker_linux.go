@@ -110,6 +110,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 // serve starts answering the calls of a tool.
 func (b *Broker) serve(l listener, tool int) {
 	b.listener, b.tool = l, tool
+	l.takeTurns()
 	b.spawn()
 }
 
