@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"runtime"
+	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
@@ -43,8 +44,14 @@ func clearCapabilities() error {
 	return unix.Capset(&hdr, &none[0])
 }
 
-// applyLimits sets what setrlimit(2) can hold.
+// applyLimits sets what setrlimit(2) can hold. They hold for this process before it is
+// the tool: a garbage collector at work would die of memory that it does not get, so
+// there is none from here on.
 func applyLimits(limits []landlock.Limit) error {
+	if len(limits) > 0 {
+		debug.SetGCPercent(-1)
+		runtime.GC()
+	}
 	for _, l := range limits {
 		resource, value, err := rlimit(l)
 		if err != nil {
