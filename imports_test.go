@@ -23,7 +23,7 @@ var rooms = [][]string{
 	{"artifact", "mount"},
 	{"sandbox"},
 	{"broker", "sandbox/inherited"},
-	{"broker/denial"},
+	{"broker/denial", "broker/clone"},
 	{"tool"},
 	{"backends/registry"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},

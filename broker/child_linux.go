@@ -2,11 +2,12 @@ package broker
 
 import (
 	"os"
-	"runtime"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/broker/clone"
 )
 
 // Child is the process that becomes the tool, ready to be cloned.
@@ -19,8 +20,8 @@ type Child struct {
 	Limits  []Limit
 	// Join, where not nil, is the list of processes of the cgroup that it joins.
 	Join *os.File
-	// unheard is set where nobody listens: the filter traps nothing.
-	unheard bool
+	// Unheard is set where nobody listens: the filter traps nothing.
+	Unheard bool
 	// Canary is a path that opening must be refused for; empty for none.
 	Canary    string
 	File      string
@@ -35,7 +36,7 @@ type Limit struct {
 
 // step is one system call of the child. A clone of a Go process has one thread and no
 // runtime: it cannot allocate, grow its stack or take a signal, so everything is laid
-// out before.
+// out before (broker/clone).
 type step struct {
 	name string
 	nr   uintptr
@@ -65,11 +66,12 @@ const ready = -1
 type program struct {
 	steps []step
 	alive []any
-	// all and old are signal masks: everything, and what the tool inherits.
-	all, old [8]byte
-	out      uintptr
-	said     report
-	pid      int
+	task  clone.Task
+	out   uintptr
+	said  report
+	pid   int
+	// permit gets the byte that the child waits for.
+	permit byte
 }
 
 func (p *program) add(s step) { p.steps = append(p.steps, s) }
@@ -148,7 +150,7 @@ func (c *Child) confine(p *program, in int) {
 	p.said = report{step: ready}
 	p.alive = append(p.alive, prog, c)
 	flags := uintptr(filterFlags)
-	if c.unheard {
+	if c.Unheard {
 		flags = 0
 	}
 	p.add(step{
@@ -159,7 +161,7 @@ func (c *Child) confine(p *program, in int) {
 		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,
 		args: [5]uintptr{p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said)},
 	})
-	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{uintptr(in), uintptr(unsafe.Pointer(&p.all)), 1}, exactly: 1})
+	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{uintptr(in), uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
 }
 
 // filterFlags ask for the listener, and for calls that only a deadly signal interrupts
@@ -199,7 +201,7 @@ func (c *Child) become(p *program) error {
 		}
 	}
 	p.add(step{
-		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK, args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.old)), 0, 8},
+		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK, args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.task.Mask)), 0, 8},
 	})
 	file, err1 := p.text(c.File)
 	argv, err2 := p.texts(c.Argv)
@@ -215,23 +217,17 @@ func (c *Child) become(p *program) error {
 
 const stepExec = "execve"
 
-// clone starts the child with every signal blocked: a handler of the Go runtime must
-// not run in a process that has no runtime.
-//
-//go:norace
-//go:noinline
+// clone starts the child.
 func (p *program) clone() syscall.Errno {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
-		uintptr(unsafe.Pointer(&p.all)), uintptr(unsafe.Pointer(&p.old)), 8, 0, 0)
-	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
-	if e == 0 && pid == 0 {
-		p.run()
-	}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.old)), 0, 8, 0, 0)
-	p.pid = int(pid)
-	runtime.KeepAlive(p)
+	p.task.Run, p.task.Arg, p.task.Flags = take, unsafe.Pointer(p), unix.CLONE_VM|uintptr(unix.SIGCHLD)
+	pid, e := p.task.Start()
+	p.pid = pid
 	return e
 }
+
+//go:norace
+//go:nosplit
+func take(p unsafe.Pointer) { (*program)(p).run() }
 
 // run takes the steps in the child and does not return.
 //

@@ -30,17 +30,27 @@ func (e *StartError) Unwrap() error { return e.Err }
 // under nohup(1); a tool inherits that.
 func inheritsIgnored(s syscall.Signal) bool { return signal.Ignored(s) }
 
-// Run clones the tool, answers its calls until it ends, ends what it has left running
-// and returns how it ended. It must be called on a thread that lasts: the tool dies
-// with it (PR_SET_PDEATHSIG in prctl(2)).
-func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
+// Clone starts what becomes the tool, once Run or Attend lets it. Until then it puts the
+// sandbox in force on itself, and the caller may prepare what it needs. It must be called
+// on a thread that lasts: the tool dies with it (PR_SET_PDEATHSIG in prctl(2)).
+func Clone(c Child) (*Tool, error) {
 	runtime.LockOSThread()
-	t, err := b.start(c)
-	if err != nil {
-		return 0, err
+	if !c.Unheard {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return nil, failed("PR_SET_CHILD_SUBREAPER", err)
+		}
 	}
+	return launch(c)
+}
+
+// Kill ends a tool that was not let go.
+func (t *Tool) Kill() { _ = unix.Kill(t.pid, unix.SIGKILL) }
+
+// Run lets the tool go, answers its calls until it ends, ends what it has left running
+// and returns how it ended.
+func (b *Broker) Run(t *Tool) (syscall.WaitStatus, error) {
 	stop := t.forward()
-	if err := t.begin(); err != nil {
+	if err := b.start(t); err != nil {
 		stop()
 		return 0, err
 	}
@@ -55,7 +65,7 @@ func (b *Broker) Run(c Child) (syscall.WaitStatus, error) {
 
 // limited kills the tool after some time, if that is not 0, unless the returned function
 // is called before.
-func (t *tool) limited(wall time.Duration) (stop func()) {
+func (t *Tool) limited(wall time.Duration) (stop func()) {
 	if wall == 0 {
 		return func() {}
 	}
@@ -63,81 +73,75 @@ func (t *tool) limited(wall time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// tool is a started child: what it writes its reports to and waits for a byte from.
-type tool struct {
+// Tool is a child that becomes the tool: what it writes its reports to and waits for a
+// byte from.
+type Tool struct {
 	*program
 	reports, permit int
 }
 
 func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
 
-// Attend clones the tool, waits until it ends and returns how it ended. Nobody answers
+// Attend lets the tool go, waits until it ends and returns how it ended. Nobody answers
 // for it: its filter must trap nothing. What it leaves running goes on.
-func Attend(c Child) (syscall.WaitStatus, error) {
-	runtime.LockOSThread()
-	c.unheard = true
-	t, _, err := launch(c)
-	if err != nil {
-		return 0, err
-	}
+func (t *Tool) Attend() (syscall.WaitStatus, error) {
 	stop := t.forward()
 	defer stop()
+	if _, err := t.confined(); err != nil {
+		return 0, err
+	}
 	if err := t.begin(); err != nil {
 		return 0, err
 	}
 	return t.wait(func(int, syscall.WaitStatus) bool { return false }), nil
 }
 
-// start clones the child, takes its listener and serves it.
-func (b *Broker) start(c Child) (*tool, error) {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, failed("PR_SET_CHILD_SUBREAPER", err)
-	}
-	t, r, err := launch(c)
+// start takes the listener of the child, serves it and lets the child go.
+func (b *Broker) start(t *Tool) error {
+	r, err := t.confined()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n, err := t.listener(r)
 	if err != nil {
-		_ = unix.Kill(t.pid, unix.SIGKILL)
-		return nil, err
+		t.Kill()
+		return err
 	}
 	b.serve(listener(n), t.pid)
-	return t, nil
+	return t.begin()
 }
 
-// launch clones the child and returns when it has told that its filter is in force. It
-// waits then.
-func launch(c Child) (*tool, *report, error) {
+// launch clones the child.
+func launch(c Child) (*Tool, error) {
 	var up, down [2]int
 	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
-		return nil, nil, failed("pipe", err)
+		return nil, failed("pipe", err)
 	}
 	p := &program{}
-	for i := range p.all {
-		p.all[i] = 0xff
-	}
 	if err := c.assemble(p, down[0], up[1]); err != nil {
-		return nil, nil, &StartError{Step: "the command", Exec: true, Err: err}
+		return nil, &StartError{Step: "the command", Exec: true, Err: err}
 	}
 	if e := p.clone(); e != 0 {
-		return nil, nil, failed("clone", e)
+		return nil, failed("clone", e)
 	}
 	_, _ = unix.Close(up[1]), unix.Close(down[0])
-	t := &tool{program: p, reports: up[0], permit: down[1]}
+	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
+}
+
+// confined waits until the child has told that its filter is in force. It waits then.
+func (t *Tool) confined() (*report, error) {
 	r, err := t.report()
 	if err == nil && r == nil {
 		err = failed("the clone", errors.New("ended before the sandbox was in force"))
 	}
 	if err != nil {
-		_ = unix.Kill(p.pid, unix.SIGKILL)
-		return nil, nil, err
+		t.Kill()
 	}
-	return t, r, nil
+	return r, err
 }
 
 // listener takes the listener from the child.
-func (t *tool) listener(r *report) (int, error) {
+func (t *Tool) listener(r *report) (int, error) {
 	pidfd, err := unix.PidfdOpen(t.pid, 0)
 	if err != nil {
 		return -1, failed("pidfd_open", err)
@@ -152,7 +156,7 @@ func (t *tool) listener(r *report) (int, error) {
 
 // begin lets the child go on and waits until it has become the tool, which closes its
 // end of the reports. Then the tool's input and output are the tool's alone.
-func (t *tool) begin() error {
+func (t *Tool) begin() error {
 	_, err := unix.Write(t.permit, []byte{0})
 	_ = unix.Close(t.permit)
 	if err != nil {
@@ -173,7 +177,7 @@ func (t *tool) begin() error {
 
 // report reads one report, nil at their end, and turns those about a failure into
 // errors.
-func (t *tool) report() (*report, error) {
+func (t *Tool) report() (*report, error) {
 	r := &report{}
 	buf := (*[unsafe.Sizeof(*r)]byte)(unsafe.Pointer(r))[:]
 	var n int

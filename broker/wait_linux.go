@@ -18,7 +18,7 @@ var forwarded = []os.Signal{
 
 // forward passes signals on until the returned function is called. The tool is in this
 // process's group, so that a terminal's signals reach it by themselves.
-func (t *tool) forward() (stop func()) {
+func (t *Tool) forward() (stop func()) {
 	var caught []os.Signal
 	for _, s := range forwarded {
 		if !signal.Ignored(s) {
@@ -58,7 +58,7 @@ func fromTerminal(s os.Signal) bool {
 // wait waits for the tool and reaps the orphans that come here meanwhile. When the
 // tool stops itself this process stops, too, so that a shell sees its job stopped.
 // Stops that somebody else waits for are passed to deliver, as all other events are.
-func (t *tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.WaitStatus {
+func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.WaitStatus {
 	for {
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
@@ -83,7 +83,7 @@ const maxFinish = 10 * time.Second
 
 // finish kills what the tool has left running: its calls would no longer be answered.
 // Orphans come to this process, so that children are all there is, again and again.
-func (t *tool) finish() {
+func (t *Tool) finish() {
 	for end := time.Now().Add(maxFinish); time.Now().Before(end); {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 		if err == syscall.ECHILD {

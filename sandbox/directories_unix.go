@@ -21,14 +21,15 @@ const contextFile = "/context.json"
 
 // directories are those of one run.
 type directories struct {
-	// dir is the run's own, which no policy is about; tmp, in it, is the tool's
-	// temporary directory, with the Context.
+	// dir is the run's own; tmp, that or one in it, is the tool's temporary directory,
+	// with the Context.
 	dir, tmp string
 }
 
 // makeDirectories makes the private home and the directories of a run. It returns what
-// it made also when it fails.
-func makeDirectories(l *backends.Launch) (directories, error) {
+// it made also when it fails. inner is the name of the tool's directory in the run's,
+// empty where it needs none.
+func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	var d directories
 	if l.Home != "" {
 		if err := os.MkdirAll(l.Home, 0o700); err != nil {
@@ -46,8 +47,8 @@ func makeDirectories(l *backends.Launch) (directories, error) {
 	if d.dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}
-	d.tmp = d.dir + "/tmp"
-	if err := os.Mkdir(d.tmp, 0o700); err != nil {
+	d.tmp = filepath.Join(d.dir, inner)
+	if err := os.MkdirAll(d.tmp, 0o700); err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}
 	if err := os.WriteFile(d.tmp+contextFile, []byte(l.Context), 0o600); err != nil {
@@ -79,8 +80,7 @@ func (d directories) discard() {
 	if d.dir == "" {
 		return
 	}
-	_, _ = unix.Unlink(d.tmp+contextFile), unix.Rmdir(d.tmp)
-	if unix.Rmdir(d.dir) != nil {
+	if _ = unix.Unlink(d.tmp + contextFile); unix.Rmdir(d.dir) != nil {
 		_ = os.RemoveAll(d.dir)
 	}
 }

@@ -112,7 +112,7 @@ func nobodySupervises(backends.Need) bool { return false }
 // prepare makes what the profile expects to be there, and finds the program.
 func (s *profileStart) prepare() error {
 	var err error
-	if s.directories, err = makeDirectories(&s.launch); err != nil {
+	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
 		return err
 	}
 	if err := s.spelled(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -15,53 +16,99 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 )
 
-// buildRuleset makes the kernel's ruleset from the specification, at the rights
-// that this ABI version handles.
-func (r *run) buildRuleset() (int, error) {
+// building is a ruleset that is being filled by two: the paths of a policy are many, and
+// opening them is most of a start.
+type building struct {
+	ruleset
+	paths []landlock.Path
+	next  atomic.Int32
+	aside chan error
+}
+
+// buildRuleset makes the kernel's ruleset from the specification, at the rights that
+// this ABI version handles, and begins to fill it.
+func (r *run) buildRuleset() (*building, error) {
 	handled := landlock.Handled(r.spec.Levels, r.abi)
 	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
 		HandledAccessFS: handled.FS, HandledAccessNet: handled.Net, Scoped: handled.Scoped,
 	}, 0)
 	if err != nil {
-		return -1, fmt.Errorf("landlock_create_ruleset: %w", err)
+		return nil, fmt.Errorf("landlock_create_ruleset: %w", err)
 	}
-	b := ruleset{fd: fd, handled: handled.FS, self: strconv.Itoa(os.Getpid())}
+	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid())}}
+	b.aside = make(chan error, 1)
 	for _, p := range r.spec.Paths {
 		if r.stays() && p.Entries != nil && p.Entries.OwnProcess {
 			r.own = landlock.FSMask(p.Access) & handled.FS
 			b.self = noProcess
 		}
+		if !ofRun(p) {
+			b.paths = append(b.paths, p)
+		}
+	}
+	go func() { b.aside <- b.fill() }()
+	return b, nil
+}
+
+// fill takes paths until there are none left.
+func (b *building) fill() error {
+	for {
+		i := int(b.next.Add(1)) - 1
+		if i >= len(b.paths) {
+			return nil
+		}
+		if err := b.path(b.paths[i]); err != nil {
+			return fmt.Errorf("%s: %w", b.paths[i].Path, err)
+		}
+	}
+}
+
+// complete fills the ruleset with all that is left, also with what the run has made for
+// itself.
+func (r *run) complete(b *building) error {
+	mine := b.fill()
+	if err := errors.Join(mine, <-b.aside); err != nil {
+		return err
+	}
+	r.ruleset = b.fd
+	for _, p := range r.spec.Paths {
+		if !ofRun(p) {
+			continue
+		}
 		if err := b.path(r.bind(p)); err != nil {
-			return -1, fmt.Errorf("%s: %w", p.Path, err)
+			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
 	for _, p := range r.spec.Programs {
 		if err := b.program(p.File); err != nil {
-			return -1, fmt.Errorf("%s: %w", p.File, err)
+			return fmt.Errorf("%s: %w", p.File, err)
 		}
 	}
 	if r.opens("net.host") {
 		for _, p := range r.spec.Ports {
-			if err := b.port(p, handled.Net); err != nil {
-				return -1, fmt.Errorf("port %d: %w", p.Port, err)
+			if err := b.port(p); err != nil {
+				return fmt.Errorf("port %d: %w", p.Port, err)
 			}
 		}
 	}
-	return fd, nil
+	return nil
 }
+
+// runSymbol stands for the run's own directory.
+const runSymbol = "${tmp}"
+
+func ofRun(p landlock.Path) bool { return strings.HasPrefix(p.Path, runSymbol) }
 
 // bind puts the run's own directory in the place of its symbol.
 func (r *run) bind(p landlock.Path) landlock.Path {
-	if rest, ok := strings.CutPrefix(p.Path, "${tmp}"); ok {
-		p.Path = r.tmp + rest
-	}
+	p.Path = r.tmp + strings.TrimPrefix(p.Path, runSymbol)
 	return p
 }
 
 // ruleset is a kernel ruleset that is being filled.
 type ruleset struct {
-	fd      int
-	handled uint64
+	fd           int
+	handled, net uint64
 	// self is the directory of /proc that the tool will have, noProcess where a child
 	// grants it to itself.
 	self string
@@ -126,29 +173,60 @@ func (b ruleset) entries(p landlock.Path) error {
 	case err != nil:
 		return err
 	}
-	f := os.NewFile(uintptr(dir), p.Path)
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return err
+	defer unix.Close(dir)
+	if p.Entries.OwnProcess && b.self != noProcess {
+		if err := b.entry(dir, b.self, p); err != nil {
+			return err
+		}
 	}
-	access := landlock.FSMask(p.Access)
-	for _, name := range names {
-		if slices.Contains(p.Entries.Except, name) || p.Entries.OwnProcess && name != b.self && isNumber(name) {
-			continue
+	return eachName(dir, p.Entries.OwnProcess, func(name string) error {
+		if slices.Contains(p.Entries.Except, name) {
+			return nil
 		}
-		fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-		if err != nil {
-			// It was there a moment ago; nothing is granted on what has gone.
-			continue
-		}
-		err = b.grant(fd, access, !p.Entries.OwnProcess)
-		_ = unix.Close(fd)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		return b.entry(dir, name, p)
+	})
+}
+
+// entry grants on one entry of a directory.
+func (b ruleset) entry(dir int, name string, p landlock.Path) error {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		// It was there a moment ago; nothing is granted on what has gone.
+		return nil
+	}
+	defer unix.Close(fd)
+	if err := b.grant(fd, landlock.FSMask(p.Access), !p.Entries.OwnProcess); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// eachName calls do with the names in an open directory. In /proc those of processes
+// come behind all others (proc_root_readdir in fs/proc/root.c) and are left out: listing
+// them takes the kernel longer than all the rest, so little is read at a time.
+func eachName(dir int, proc bool, do func(name string) error) error {
+	buf := make([]byte, 8192)
+	if proc {
+		buf = buf[:1024]
+	}
+	for {
+		n, err := unix.ReadDirent(dir, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
+		for _, name := range names {
+			if proc && isNumber(name) {
+				return nil
+			}
+			if err := do(name); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
@@ -186,8 +264,8 @@ func (b ruleset) program(file string) error {
 	return errors.New("is a script of a script of a script")
 }
 
-func (b ruleset) port(p landlock.Port, handled uint64) error {
-	access := landlock.NetMask(p.Access) & handled
+func (b ruleset) port(p landlock.Port) error {
+	access := landlock.NetMask(p.Access) & b.net
 	if access == 0 {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -85,12 +84,16 @@ type run struct {
 	// which is not there yet.
 	own    uint64
 	filter []unix.SockFilter
+	// canary is a path that opening is refused for; empty for none.
+	canary string
 	// report gets a line for every denial, record what the run was; nil for none.
 	report, record *os.File
 	begun          time.Time
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// sweeper is kept for its clone, whose memory may be this process's.
+	sweeper *sweeper
 }
 
 // stays reports whether this process waits for the tool.
@@ -99,8 +102,11 @@ func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 // prepare does everything that needs no privilege to be lost and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
-	var err error
-	if r.directories, err = makeDirectories(&r.launch); err != nil {
+	building, err := r.buildRuleset()
+	if err != nil {
+		return failed("%w", err)
+	}
+	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
 		return err
 	}
 	if err := r.outputs(); err != nil {
@@ -119,10 +125,11 @@ func (r *run) prepare() error {
 	if r.group, err = makeGroup(r.place, filepath.Base(r.dir), r.spec.Limits); err != nil {
 		return failed("the cgroup: %w", err)
 	}
-	if r.ruleset, err = r.buildRuleset(); err != nil {
+	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
 		return failed("%w", err)
 	}
-	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
+	r.canary = findCanary(r.spec.Paths)
+	if err := r.complete(building); err != nil {
 		return failed("%w", err)
 	}
 	return nil
@@ -192,15 +199,17 @@ func (r *run) notStarted(err error) error {
 	}
 }
 
-// sing asks for what must be denied by now: the run's directory, which no rule
-// grants, a socket, a call that the filter always refuses.
+// sing asks for what must be denied by now: the root directory, a socket, a call that
+// the filter always refuses.
 func (r *run) sing() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
 		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
 	}
-	if fd, err := unix.Open(r.dir, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES && !r.granted(r.dir) {
-		_ = unix.Close(fd)
-		return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
+	if r.canary != "" {
+		if fd, err := unix.Open(r.canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES {
+			_ = unix.Close(fd)
+			return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
+		}
 	}
 	if _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != unix.EACCES {
 		return failed("the canary was not denied: sockets can be made (%v)", err)
@@ -208,15 +217,19 @@ func (r *run) sing() error {
 	return nil
 }
 
-// granted reports whether some grant reaches the canary, as in a workspace that
-// contains the directory for temporary files.
-func (r *run) granted(path string) bool {
-	for _, p := range r.spec.Paths {
-		if path == p.Path || strings.HasPrefix(path, strings.TrimSuffix(p.Path, "/")+"/") {
-			return true
-		}
+// findCanary returns a path that the ruleset refuses and nothing else does; none where
+// the policy grants all or this host does not let its root be listed.
+func findCanary(granted []landlock.Path) string {
+	const root = "/"
+	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
 	}
-	return false
+	_ = unix.Close(fd)
+	if slices.ContainsFunc(granted, func(p landlock.Path) bool { return p.Path == root && p.Entries == nil }) {
+		return ""
+	}
+	return root
 }
 
 // checkDescriptors refuses standard descriptors that would reach the network

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,22 +21,22 @@ import (
 // the specification traps, if that needs a supervisor, and waits. It returns only when
 // the tool did not start.
 func (r *run) supervise() error {
-	start, log := broker.Attend, denial.NewLog(r.report)
-	if r.supervised {
-		b, err := broker.New(r.spec, broker.Options{
-			Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(), Trace: r.tracing(),
-		})
-		if err != nil {
-			return failed("the supervisor: %w", err)
-		}
-		start = b.Run
-	}
 	child, err := r.child()
 	if err != nil {
 		return err
 	}
+	t, err := broker.Clone(child)
+	if err != nil {
+		return r.childFailed(err)
+	}
+	log := denial.NewLog(r.report)
+	attend, err := r.attendant(t, log)
+	if err != nil {
+		t.Kill()
+		return err
+	}
 	r.begun = time.Now()
-	status, err := start(child)
+	status, err := attend()
 	ended := time.Now()
 	r.discard()
 	_ = log.Close()
@@ -50,22 +51,33 @@ func (r *run) supervise() error {
 	return nil
 }
 
+// attendant prepares what a tool needs while it runs, and returns what lets it go.
+func (r *run) attendant(t *broker.Tool, log *denial.Log) (func() (syscall.WaitStatus, error), error) {
+	if err := r.sweepAfter(); err != nil {
+		return nil, failed("%w", err)
+	}
+	if !r.supervised {
+		return t.Attend, nil
+	}
+	b, err := broker.New(r.spec, broker.Options{
+		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(), Trace: r.tracing(),
+	})
+	if err != nil {
+		return nil, failed("the supervisor: %w", err)
+	}
+	return func() (syscall.WaitStatus, error) { return b.Run(t) }, nil
+}
+
 // child is what becomes the tool. From here on this process has nothing any more that
 // the tool must not have.
 func (r *run) child() (broker.Child, error) {
-	c := broker.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env}
+	c := broker.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unheard: !r.supervised}
 	var err error
 	if c.Limits, err = limits(r.perProcess()); err != nil {
 		return c, failed("limits: %w", err)
 	}
-	if err := r.sweepAfter(); err != nil {
-		return c, failed("%w", err)
-	}
 	if r.group != nil {
 		c.Join = r.group.procs
-	}
-	if !r.granted(r.dir) {
-		c.Canary = r.dir
 	}
 	return c, r.shed()
 }

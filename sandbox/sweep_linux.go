@@ -49,7 +49,7 @@ func endSurvivors(dir string) {
 		for _, file := range environs {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			env, unread := os.ReadFile(file)
-			if err == nil && unread == nil && pid != os.Getpid() && bytes.Contains(env, []byte("="+dir+"/")) {
+			if err == nil && unread == nil && pid != os.Getpid() && names(env, dir) {
 				found = true
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
@@ -59,4 +59,9 @@ func endSurvivors(dir string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// names reports whether a variable is a directory or a path in it.
+func names(env []byte, dir string) bool {
+	return bytes.Contains(env, []byte("="+dir+"/")) || bytes.Contains(env, []byte("="+dir+"\x00"))
 }

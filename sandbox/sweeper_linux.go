@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"os"
-	"runtime"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/broker/clone"
 )
 
 // SweepCommand is the hidden command that removes the directory of a run.
@@ -32,13 +33,13 @@ func (r *run) sweepAfter() error {
 		return err
 	}
 	defer unix.Close(pidfd)
-	s := sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
+	s := &sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
 	args := []string{"accessc", SweepCommand, r.dir}
 	if r.stays() {
 		args = append(args, survivors)
 	}
 	paths := map[string]**byte{
-		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.tmp: &s.tmp, r.dir: &s.dir,
+		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
 	}
 	if r.group != nil {
 		args = append(args, ofGroup+r.group.dir)
@@ -55,12 +56,8 @@ func (r *run) sweepAfter() error {
 	}
 	s.argv = &argv[0]
 	s.envv = &[]*byte{nil}[0]
-	for i := range s.all {
-		s.all[i] = 0xff
-	}
-	e := s.clone()
-	runtime.KeepAlive(argv)
-	if e != 0 {
+	r.sweeper = s
+	if e := s.clone(); e != 0 {
 		return e
 	}
 	return nil
@@ -73,27 +70,28 @@ type sweeper struct {
 	file       *byte
 	argv, envv **byte
 	context    *byte
-	tmp, dir   *byte
+	dir        *byte
 	group      *byte
-	all, old   [8]byte
 	poll       unix.PollFd
+	task       clone.Task
 }
 
-// clone starts the sweeper with every signal blocked: a handler of the Go runtime
-// must not run in a process that has no runtime.
-//
-//go:norace
-//go:noinline
+// clone starts the sweeper. It shares the memory of a process that becomes the tool,
+// which leaves that to it. Of a supervisor it gets a copy: for want of memory the kernel
+// kills all processes that share some (__oom_kill_process in mm/oom_kill.c), and the
+// sweeper has to be there when the supervisor is not.
 func (s *sweeper) clone() syscall.Errno {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
-		uintptr(unsafe.Pointer(&s.all)), uintptr(unsafe.Pointer(&s.old)), 8, 0, 0)
-	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, 0, 0, 0, 0, 0, 0)
-	if e == 0 && pid == 0 {
-		s.wait()
+	s.task.Run, s.task.Arg = sweep, unsafe.Pointer(s)
+	if !s.supervised {
+		s.task.Flags = unix.CLONE_VM
 	}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)
+	_, e := s.task.Start()
 	return e
 }
+
+//go:norace
+//go:nosplit
+func sweep(s unsafe.Pointer) { (*sweeper)(s).wait() }
 
 // wait runs in the clone and does not return.
 //
@@ -114,7 +112,6 @@ func (s *sweeper) wait() {
 	var busy syscall.Errno
 	if !s.supervised {
 		remove(s.context, 0)
-		remove(s.tmp, unix.AT_REMOVEDIR)
 		if s.group != nil {
 			busy = remove(s.group, unix.AT_REMOVEDIR)
 		}
@@ -123,7 +120,7 @@ func (s *sweeper) wait() {
 	if e := remove(s.dir, unix.AT_REMOVEDIR); (e == 0 || e == unix.ENOENT) && busy == 0 {
 		exit(0)
 	}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.old)), 0, 8, 0, 0)
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.task.Mask)), 0, 8, 0, 0)
 	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
 	exit(1)
 }

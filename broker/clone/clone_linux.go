@@ -1,0 +1,49 @@
+package clone
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Task is what a clone does. It must stay where it is and be kept alive by its owner
+// until the clone has executed a program or ended.
+type Task struct {
+	// Run takes over in the clone with Arg and must not return. There is no Go runtime
+	// around it: it must be go:nosplit and go:norace as all that it calls, must not
+	// allocate, and reaches only what its owner keeps alive.
+	Run func(unsafe.Pointer)
+	Arg unsafe.Pointer
+	// Flags are those of clone(2), with the signal that tells this process of the end.
+	Flags uintptr
+	// Mask is the signal mask that this thread has besides the call of Start. The clone
+	// starts with every signal blocked: a handler of the Go runtime must not run in it.
+	Mask [8]byte
+	all  [8]byte
+
+	// stack is more than a chain of calls that may not grow it can use, which the
+	// linker bounds by 800 bytes.
+	stack [4096]byte
+}
+
+// Start starts the clone and returns its number.
+//
+//go:norace
+//go:noinline
+func (t *Task) Start() (int, syscall.Errno) {
+	for i := range t.all {
+		t.all[i] = 0xff
+	}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
+		uintptr(unsafe.Pointer(&t.all)), uintptr(unsafe.Pointer(&t.Mask)), 8, 0, 0)
+	pid, e := t.start()
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&t.Mask)), 0, 8, 0, 0)
+	return int(pid), e
+}
+
+// enter is where the clone begins.
+//
+//go:norace
+//go:nosplit
+func enter(t *Task) { t.Run(t.Arg) }

@@ -1,0 +1,21 @@
+package clone
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+//go:norace
+//go:nosplit
+func (t *Task) start() (uintptr, syscall.Errno) {
+	const alignment = 16
+	top := uintptr(unsafe.Pointer(&t.stack)) + unsafe.Sizeof(t.stack)
+	r := clone(t.Flags, top&^(alignment-1), t)
+	if e := -r; e < 4096 { // the last page of numbers are errors
+		return 0, syscall.Errno(e)
+	}
+	return r, 0
+}
+
+// clone calls clone(2), and enter in the clone.
+func clone(flags, stack uintptr, t *Task) uintptr
