@@ -82,6 +82,8 @@ type domain struct {
 	ruleset *os.File
 	depth   int
 	mark    mark
+	// jobs reach a thread that is restricted like this and has nothing to do.
+	jobs chan job
 	// children is how many have been made. No mark is given twice.
 	children uint64
 }
@@ -100,7 +102,7 @@ func (d *domain) below(ruleset *os.File) *domain {
 		return nil
 	}
 	d.children++
-	return &domain{above: d, ruleset: ruleset, depth: d.depth + 1, mark: mark{low, low + width - 1}}
+	return &domain{above: d, ruleset: ruleset, depth: d.depth + 1, mark: mark{low, low + width - 1}, jobs: make(chan job)}
 }
 
 // enter restricts this thread as the processes of the domain are.

@@ -3,6 +3,7 @@ package broker
 import (
 	"encoding/binary"
 	"os"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -159,20 +160,45 @@ func (c *call) do(act func() error) error {
 	return c.within(c.domain, act)
 }
 
-// within acts on a thread that ends afterwards, since nothing takes a ruleset from it.
+// within acts on a thread of a domain: one that waits for something to do, or a new one.
 func (c *call) within(d *domain, act func() error) error {
-	done := make(chan error)
-	go func() {
-		err := c.settle()
-		if err == nil {
-			err = d.enter()
+	j := job{act, make(chan error, 1)}
+	select {
+	case d.jobs <- j:
+	default:
+		go c.attend(d, j)
+	}
+	return <-j.done
+}
+
+// job is something to do on a thread of a domain.
+type job struct {
+	act  func() error
+	done chan error
+}
+
+// attendance is how long a thread of a domain waits. To restrict one takes longer than
+// what it is for.
+const attendance = 100 * time.Millisecond
+
+// attend does jobs on a thread that ends with them, since nothing takes a ruleset from it.
+func (b *Broker) attend(d *domain, j job) {
+	err := b.settle()
+	if err == nil {
+		err = d.enter()
+	}
+	if err != nil {
+		j.done <- err
+		return
+	}
+	for {
+		j.done <- j.act()
+		select {
+		case j = <-d.jobs:
+		case <-time.After(attendance):
+			return
 		}
-		if err == nil {
-			err = act()
-		}
-		done <- err
-	}()
-	return <-done
+	}
 }
 
 // reaches reports whether the caller may look into another process of the sandbox: those
