@@ -53,6 +53,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "kernel-mounted" {
 		mounted(os.Args[2], os.Args[3])
 	}
+	if len(os.Args) > 2 && os.Args[1] == modeMasked {
+		masked(os.Args[2])
+		os.Exit(0)
+	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-hog" {
 		hog(os.Args[2])
 	}
