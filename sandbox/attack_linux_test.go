@@ -93,8 +93,7 @@ func (f *fortress) write(p, text string) {
 
 func (f *fortress) do(op, a, b string) syscall.Errno {
 	f.t.Helper()
-	o := oracle{tool: f.tool}
-	return o.exchange(f.t, attempt{Op: op, A: a, B: b})
+	return f.tool.exchange(f.t, attempt{Op: op, A: a, B: b})[0]
 }
 
 // refuses and allows state what an operation must come to.

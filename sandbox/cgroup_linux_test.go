@@ -187,16 +187,16 @@ func limited(t *testing.T, mode string, who identity, limits ...ir.Limit) *tool 
 
 func (x *tool) attempt(t *testing.T, op, a string) syscall.Errno {
 	t.Helper()
-	data, _ := json.Marshal(attempt{Op: op, A: a, HowA: "absolute"})
+	data, _ := json.Marshal([]attempt{{Op: op, A: a, HowA: "absolute"}})
 	_, err := x.in.Write(append(data, '\n'))
 	if err != nil || !x.out.Scan() {
 		return unix.ESRCH
 	}
-	var n int
-	if err := json.Unmarshal(x.out.Bytes(), &n); err != nil {
+	var out [1]syscall.Errno
+	if err := json.Unmarshal(x.out.Bytes(), &out); err != nil {
 		t.Fatalf("the worker says %q", x.out.Text())
 	}
-	return syscall.Errno(n)
+	return out[0]
 }
 
 // TestGroupLimits: where a cgroup is delegated, limits count all processes of a tool

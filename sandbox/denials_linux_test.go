@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -159,10 +158,10 @@ func eachUser(t *testing.T, mode string, test func(*testing.T, string, identity)
 func testReport(t *testing.T, mode string, who identity) {
 	base := workspace(t)
 	var runs, lines atomic.Int64
-	const per = 250
+	const per = 175
 	irtest.Check(t, 100, per, func(rt *rapid.T) {
 		dir := filepath.Join(base, fmt.Sprint(runs.Add(1)))
-		o := newSupervised(rt, dir, who, map[string]int{})
+		o := newSupervised(rt, dir, who, newTally())
 		o.mode = mode
 		if mode == modeTraced {
 			o.traced()
@@ -174,7 +173,7 @@ func testReport(t *testing.T, mode string, who identity) {
 			o.compare(q, e, got)
 		}
 		o.begun = func() { report.read = 0; report.next(rt) }
-		o.run(per)
+		o.run(1, per)
 	})
 	fmt.Printf("property %s: %d denials reported\n", t.Name(), lines.Load())
 	if lines.Load() == 0 {
@@ -271,7 +270,7 @@ func TestReportOfTheKilled(t *testing.T) {
 	f.stop()
 	for range 5 {
 		f.tool = startMode(t, "kernel-reported", f.spec, f.dir, nil)
-		question, _ := json.Marshal(attempt{Op: "read", A: ".env"})
+		question, _ := json.Marshal([]attempt{{Op: "read", A: ".env"}})
 		go func(in io.Writer) {
 			for range 10000 {
 				if _, err := in.Write(append(question, '\n')); err != nil {
@@ -282,7 +281,7 @@ func TestReportOfTheKilled(t *testing.T) {
 		answers := 0
 		for f.out.Scan() {
 			// Between the supervisor's end and its own the tool gets ENOSYS.
-			if f.out.Text() != strconv.Itoa(int(syscall.EACCES)) {
+			if f.out.Text() != fmt.Sprintf("[%d]", syscall.EACCES) {
 				continue
 			}
 			if answers++; answers == 50 {

@@ -482,6 +482,7 @@ func testKernel(t *testing.T, who identity, prepare func(*oracle)) {
 	irtest.Check(t, 300, per, func(rt *rapid.T) {
 		n++
 		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
+		o.foresee()
 		prepare(o)
 		defer func() {
 			if o.tool != nil {
@@ -532,24 +533,28 @@ func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	for _, e := range o.view.Entries() {
 		o.ids[e.Rule] = e.ID
 	}
-	// The model is asked in symbols, so it gets the portable text of the same policy.
-	portable, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	o.start = irtest.DrawWorld(t, 10)
+	o.now = o.start.Later(t)
+	return o
+}
+
+// foresee makes a model of what the kernel should say. It is asked in symbols, so it gets
+// the portable text of the same policy.
+func (o *oracle) foresee() {
+	portable, err := landlock.Backend{}.Compile(o.view.Tool, backends.Target{Form: backends.Portable})
 	if err != nil {
-		t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	spec, err := landlock.Parse(portable.Data)
 	if err != nil {
-		t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	o.start = irtest.DrawWorld(t, 10)
-	o.now = o.start.Later(t)
 	o.model = landlock.NewModel(spec, min(sandbox.ABI(), landlock.MaxABI), func(p string) ir.NodeKind {
 		if strings.HasPrefix(p, "${workspace}") {
 			return o.start.Kind(p)
 		}
 		return ir.Dir
 	})
-	return o
 }
 
 // hostBase is the base at its canonical places here.

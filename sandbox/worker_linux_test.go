@@ -79,27 +79,49 @@ var last attempt
 func work(in io.Reader, out io.Writer) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	for {
-		var q attempt
-		if err := dec.Decode(&q); err != nil {
+		var list []attempt
+		if err := dec.Decode(&list); err != nil {
 			fmt.Fprintln(os.Stderr, "the worker ends:", err, last)
 			return
 		}
-		last = q
-		a, b := spell(q.A, q.HowA), name{}
-		if q.B != "" {
-			b = spell(q.B, q.HowB)
+		answers := make([]syscall.Errno, len(list))
+		for i, q := range list {
+			last = q
+			answers[i] = q.run()
 		}
-		err := attempts[q.Op](a, b)
-		for _, fd := range left {
-			_ = unix.Close(fd)
-		}
-		left = nil
-		var errno syscall.Errno
-		if err != nil && !errors.As(err, &errno) {
-			errno = 255
-		}
-		_ = enc.Encode(int(errno))
+		_ = enc.Encode(answers)
 	}
+}
+
+func (q attempt) run() syscall.Errno {
+	a, b := spell(q.A, q.HowA), name{}
+	if q.B != "" {
+		b = spell(q.B, q.HowB)
+	}
+	err := attempts[q.Op](a, b)
+	for _, fd := range left {
+		_ = unix.Close(fd)
+	}
+	left = left[:0]
+	var errno syscall.Errno
+	if err != nil && !errors.As(err, &errno) {
+		errno = 255
+	}
+	return errno
+}
+
+// exchange hands attempts to a worker and returns its answers.
+func (x *tool) exchange(t fataler, list ...attempt) []syscall.Errno {
+	data, _ := json.Marshal(list)
+	if _, err := x.in.Write(append(data, '\n')); err != nil || !x.out.Scan() {
+		x.stop()
+		t.Fatalf("the worker is gone: %v; %v\n%s", err, x.cmd.ProcessState, x.errs)
+	}
+	var out []syscall.Errno
+	if err := json.Unmarshal(x.out.Bytes(), &out); err != nil || len(out) != len(list) {
+		t.Fatalf("the worker says %q", x.out.Text())
+	}
+	return out
 }
 
 // attempts are the operations by name.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ func Times(n int) int { return max(int(float64(n)*scale()), 10) }
 func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	t.Helper()
 	n = Times(n)
+	given.Lock()
 	seed := uint64(time.Now().UnixNano())
 	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() != "0" {
 		seed, _ = strconv.ParseUint(f.Value.String(), 10, 64)
@@ -43,11 +45,23 @@ func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 		}
 		return func() { _ = flag.Set(name, old) }
 	}
-	defer set("rapid.checks", strconv.Itoa(n))()
-	defer set("rapid.seed", strconv.FormatUint(seed, 10))()
+	checks, seeds := set("rapid.checks", strconv.Itoa(n)), set("rapid.seed", strconv.FormatUint(seed, 10))
+	begun := sync.OnceFunc(func() {
+		checks()
+		seeds()
+		given.Unlock()
+	})
+	defer begun()
 	fmt.Printf("property %s: %d runs of %d cases, seed %d\n", t.Name(), n, per, seed)
-	rapid.Check(t, property)
+	rapid.Check(t, func(t *rapid.T) {
+		begun()
+		property(t)
+	})
 }
+
+// given is held while rapid's flags are those of one property, so that several may run
+// at a time: it reads both before it first runs a property.
+var given sync.Mutex
 
 // Full reports whether properties run at their full count.
 func Full() bool { return scale() >= 1 }
