@@ -37,8 +37,18 @@ type Broker struct {
 	// tool is the process that the tool starts in, became whether it has.
 	tool   int
 	became atomic.Bool
-	// stops are the events of threads that were seized.
-	stops stops
+	// stops are the events of threads that were seized, returns the calls that they are
+	// made to make.
+	stops   stops
+	returns returns
+	// grants say what the ruleset lets be started, images are copies of what it does not.
+	grants    Grants
+	images    images
+	stoneOnce sync.Once
+	// join is the list of processes of the tool's cgroup, nil for none.
+	join     *os.File
+	stone    int
+	stoneErr error
 	// domains are the tool's own rulesets, nil where it can have none.
 	domains *domains
 	// wall is how long the tool may run, 0 for any time.
@@ -73,6 +83,10 @@ type Options struct {
 	// called by many threads. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
 	Calls  map[uint32]string
+	// Grants are what the ruleset was made of.
+	Grants Grants
+	// Join is the list of processes of the tool's cgroup, nil for none.
+	Join *os.File
 	// Trace, where not nil, has Denied told as well what the kernel refuses by itself.
 	Trace *Tracing
 }
@@ -84,7 +98,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls}
+	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls, grants: o.Grants, join: o.Join}
 	if b.trace = newTrace(s, o.Trace); b.trace != nil {
 		b.watch()
 	}

@@ -91,6 +91,13 @@ func (p *program) texts(list []string) (uintptr, error) {
 	return uintptr(unsafe.Pointer(&b[0])), nil
 }
 
+// join has the process join the cgroup whose list of processes is given.
+func (p *program) join(procs *os.File) {
+	zero := []byte("0")
+	p.alive = append(p.alive, &zero[0])
+	p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE, args: [5]uintptr{procs.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
+}
+
 // beneath is struct landlock_path_beneath_attr, which is packed.
 type beneath struct {
 	access uint64
@@ -110,9 +117,7 @@ func (c *Child) assemble(p *program, in, out int) error {
 	p.out = uintptr(out)
 	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
 	if c.Join != nil {
-		zero := []byte("0")
-		p.alive = append(p.alive, &zero[0])
-		p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE, args: [5]uintptr{c.Join.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
+		p.join(c.Join)
 	}
 	if c.Own != 0 {
 		path, err := p.text("/proc/self")
@@ -218,8 +223,8 @@ func (c *Child) become(p *program) error {
 const stepExec = "execve"
 
 // clone starts the child.
-func (p *program) clone() syscall.Errno {
-	p.task.Run, p.task.Arg, p.task.Flags = take, unsafe.Pointer(p), unix.CLONE_VM|uintptr(unix.SIGCHLD)
+func (p *program) clone(flags uintptr) syscall.Errno {
+	p.task.Run, p.task.Arg, p.task.Flags = take, unsafe.Pointer(p), flags
 	pid, e := p.task.Start()
 	p.pid = pid
 	return e

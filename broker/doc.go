@@ -16,6 +16,9 @@
 // carries out under the same rulesets; see domain. Whatever the kernel would not hold
 // against them there, as a file without a place, is nothing to give to such a process.
 //
+// A start that the floor lacks and the policy grants becomes one of a copy in memory: it
+// holds what the tool may read, and what a process has become is looked at before it runs.
+//
 // The broker has the user's rights and no capability: like the tool it loses what
 // root would bypass.
 //

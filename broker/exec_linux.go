@@ -8,19 +8,38 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// invocation is what a call that starts a program was given.
+type invocation struct {
+	dir              int
+	path, argv, envp uint64
+	flags            uint64
+}
+
 // execve answers execve(2) and execveat(2). The kernel alone can replace a process by a
 // program, and it reads the path and the arguments again, out of memory that others may
-// write to. So what is granted is continued with the thread seized (ptrace(2)): it stops
-// as the new program, in memory that is nobody else's, before that has run a single
-// instruction. There the file and the arguments that it really has are judged; where
-// they are not what was granted the process is killed.
-func (c *call) execve(dir int, path, argv, flags uint64) answer {
+// write to. So where programs are listed what is granted is continued with the thread
+// seized (ptrace(2)): it stops as the new program, in memory that is nobody else's, before
+// that has run a single instruction. There the file and the arguments that it really has
+// are judged; where they are not what was granted the process is killed.
+func (c *call) execve(in invocation) answer {
 	if c.first() {
 		return proceed
 	}
-	want, e := c.granted(dir, path, argv, flags)
+	if a, ok := c.returned(); ok {
+		return a
+	}
+	if c.view.Tool.Commands == nil {
+		return c.start(in)
+	}
+	want, e := c.granted(in)
 	if e != 0 {
 		return fails(e)
+	}
+	switch lacks, e := c.lacks(want); {
+	case e != 0:
+		return fails(e)
+	case lacks:
+		return c.complete(in, want)
 	}
 	if !c.await() {
 		return fails(unix.EAGAIN)
@@ -31,8 +50,11 @@ func (c *call) execve(dir int, path, argv, flags uint64) answer {
 		return fails(e)
 	}
 	return answer{on: true, then: func() {
-		c.follow(s, want)
-		c.awaited()
+		defer c.awaited()
+		defer s.forget()
+		if s.stopped() {
+			c.follow(s, want)
+		}
 	}}
 }
 
@@ -42,29 +64,58 @@ func (c *call) first() bool { return c.tid == c.tool && !c.became.Swap(true) }
 
 // becoming is what a granted call makes of its process.
 type becoming struct {
-	// file is what was judged, path how the kernel will name it. As a script it is run
-	// by image, with argv.
-	file, image int
-	path        string
-	argv        []string
+	// chain are the files that the kernel opens, each as a script the one before it: what
+	// was judged first, what runs last.
+	chain []int
+	// path is how the kernel will name the first, head what stands before the arguments
+	// of the call, in the place of their first.
+	path string
+	head []string
+	// name is the path that the call gave, argv what the program will have.
+	name string
+	argv []string
+	// called is what the process is called in the end (comm in proc(5)).
+	called string
 	// rule is what the file was granted by; nil where no rule speaks of it.
 	rule *ir.CommandRule
+	// listed is set where the start is granted by a list of programs.
+	listed bool
+	// copy is what runs in the place of the last of the chain, where that has a copy of
+	// its own beside the one that is handed out; -1 for none.
+	copy int
+}
+
+func (b *becoming) file() int  { return b.chain[0] }
+func (b *becoming) image() int { return b.chain[len(b.chain)-1] }
+
+// script is true for what has an interpreter.
+func (b *becoming) script() bool { return len(b.chain) > 1 }
+
+// result is the file that a process becomes in the end which is handed one.
+func (b *becoming) result(handed int) int {
+	switch {
+	case !b.script():
+		return handed
+	case b.copy >= 0:
+		return b.copy
+	}
+	return b.image()
 }
 
 // granted judges what a call asks for.
-func (c *call) granted(dir int, path, argv, flags uint64) (becoming, unix.Errno) {
-	name, e := c.path(path)
+func (c *call) granted(in invocation) (becoming, unix.Errno) {
+	name, e := c.path(in.path)
 	if e != 0 {
 		return becoming{}, e
 	}
-	args, e := c.strings(argv)
+	args, e := c.strings(in.argv)
 	if e != 0 {
 		return becoming{}, e
 	}
 	if len(args) == 0 {
 		args = []string{""} // as the kernel does since Linux 5.18
 	}
-	obj, e := c.image(dir, name, flags)
+	obj, e := c.image(in.dir, name, in.flags)
 	if e != 0 {
 		return becoming{}, e
 	}
@@ -75,15 +126,23 @@ func (c *call) granted(dir int, path, argv, flags uint64) (becoming, unix.Errno)
 	if !ok {
 		return becoming{}, unix.EACCES
 	}
-	b := becoming{file: obj, image: obj, path: invoked(dir, name), argv: args, rule: rule}
-	return b, c.interpret(&b)
+	b := becoming{chain: []int{obj}, path: invoked(in.dir, name), name: name, rule: rule, listed: true, copy: -1}
+	e = c.interpret(&b)
+	b.argv = args
+	if b.script() {
+		b.argv = slices.Concat(b.head, args[1:])
+	}
+	return b, e
 }
 
-// mayStart judges a file at its place. What has none, as files of memory, is not listed.
+// mayStart judges a file at its place, a copy of the broker's at that of its original.
+// What has none, as files of memory, is not listed.
 func (c *call) mayStart(obj int, argv []string) (*ir.CommandRule, bool) {
 	place := c.where(obj)
 	if place == "" {
-		return nil, false
+		if place = c.images.place(obj); place == "" {
+			return nil, false
+		}
 	}
 	return c.mayRun(c.at(place), argv)
 }
@@ -128,12 +187,11 @@ func regular(obj int) unix.Errno {
 	}
 }
 
-// interpret follows the interpreters of scripts and collects the arguments that the
-// last of them gets.
+// interpret follows the interpreters of scripts and collects what they are given.
 func (c *call) interpret(b *becoming) unix.Errno {
 	name := b.path
 	for range maxInterpreters {
-		k, e := formatOf(b.image)
+		k, e := formatOf(b.image())
 		switch {
 		case e != 0:
 			return e
@@ -147,60 +205,77 @@ func (c *call) interpret(b *becoming) unix.Errno {
 		if k.argument != "" {
 			head = append(head, k.argument)
 		}
-		b.argv = slices.Concat(head, []string{name}, b.argv[1:])
-		if b.image, e = c.image(unix.AT_FDCWD, k.interpreter, 0); e != 0 {
+		if b.script() {
+			b.head = b.head[1:]
+		} else {
+			b.head = []string{}
+		}
+		b.head = slices.Concat(head, []string{name}, b.head)
+		next, e := c.image(unix.AT_FDCWD, k.interpreter, 0)
+		if e != 0 {
 			return e
 		}
+		b.chain = append(b.chain, next)
 		name = k.interpreter
 	}
 	return unix.ELOOP
 }
 
-// follow attends a call that was continued: the thread stops as the new program, or in
-// its old one when the kernel could not start it.
+// follow attends a thread that has stopped after its call: as the new program, or as
+// the old one where the kernel could not start it.
 func (c *call) follow(s *seized, want becoming) {
-	defer s.forget()
-	if !s.stopped() {
-		return
-	}
 	if !s.executed {
 		s.release()
 		return
 	}
 	c.tid = s.process
-	rule, ok := c.started(s, want)
-	if ok && rule != nil && !rule.AllEnvs {
-		ok = s.narrow(rule.Envs) == nil
-	}
-	if !ok {
+	if !c.fits(s, want, want.image()) {
 		s.kill()
 		return
 	}
 	s.release()
 }
 
-// started judges the program that a process has become, and returns its rule.
-func (c *call) started(s *seized, want becoming) (*ir.CommandRule, bool) {
+// fits judges the program that a process has become, which is to be the given file, and
+// takes from it the variables that it may not have.
+func (c *call) fits(s *seized, want becoming, image int) bool {
 	exe, err := unix.Openat(c.procfs, c.proc("exe"), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	c.hold(exe)
+	if !same(exe, image) {
+		return false
+	}
+	if !want.listed {
+		return true
+	}
+	rule, ok := c.started(s, want)
+	if ok && rule != nil && !rule.AllEnvs {
+		ok = s.narrow(rule.Envs) == nil
+	}
+	return ok
+}
+
+// started judges the arguments that a process has become its program with, and returns
+// the rule.
+func (c *call) started(s *seized, want becoming) (*ir.CommandRule, bool) {
+	argv, err := s.arguments()
 	if err != nil {
 		return nil, false
 	}
-	c.hold(exe)
-	argv, err := s.arguments()
-	if err != nil || !same(exe, want.image) {
-		return nil, false
-	}
-	if want.image == want.file {
-		return c.mayStart(exe, argv)
+	if !want.script() {
+		return c.mayStart(want.file(), argv)
 	}
 	// What its interpreter is to run is told by its arguments alone. A name that was good
 	// for the call only, as that of a descriptor that is closed by now, leads nowhere.
 	script, e := c.image(unix.AT_FDCWD, want.path, 0)
-	return want.rule, slices.Equal(argv, want.argv) && (e != 0 || same(script, want.file))
+	return want.rule, slices.Equal(argv, want.argv) && (e != 0 || same(script, want.file()))
 }
 
 // same reports whether two descriptors are of one file.
 func same(a, b int) bool {
-	var x, y unix.Stat_t
-	return unix.Fstat(a, &x) == nil && unix.Fstat(b, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
+	x, known := inode(a)
+	y, ok := inode(b)
+	return known && ok && x == y
 }

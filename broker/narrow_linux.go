@@ -14,10 +14,11 @@ import (
 // fs/binfmt_elf.c; System V ABI, initial process stack): argc, the arguments, 0, the
 // variables, 0, the auxiliary vector.
 func (s *seized) narrow(names []string) error {
-	sp, err := s.stack()
+	regs, err := s.registers()
 	if err != nil {
 		return err
 	}
+	sp := regs.stack()
 	text, err := s.proc("environ")
 	if err != nil {
 		return err
@@ -67,7 +68,12 @@ func (s *seized) restack(sp uint64, words []uint64) error {
 	if err := s.write(sp, buf); err != nil {
 		return err
 	}
-	return s.setStack(sp)
+	regs, err := s.registers()
+	if err != nil {
+		return err
+	}
+	regs.setStack(sp)
+	return s.setRegisters(regs)
 }
 
 // words reads integers of 64 bits.

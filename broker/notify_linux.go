@@ -85,6 +85,18 @@ func (l listener) poll() int16 {
 	return fds[0].Revents
 }
 
+// add puts a descriptor into the table of a caller that goes on waiting, under a number
+// that is free, or under the given one where that is not negative. It is closed when the
+// caller becomes another program.
+func (l listener) add(id uint64, fd, number int) (int, unix.Errno) {
+	a := addition{id: id, srcfd: uint32(fd), newfdFlags: unix.O_CLOEXEC}
+	if number >= 0 {
+		a.flags, a.newfd = unix.SECCOMP_ADDFD_FLAG_SETFD, uint32(number)
+	}
+	n, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(l), ioctlAddFD, uintptr(unsafe.Pointer(&a)))
+	return int(n), e
+}
+
 // answer is how a call ends.
 type answer struct {
 	val   int64

@@ -87,57 +87,73 @@ func (c *call) seize(process int) (*seized, unix.Errno) {
 		return nil, unix.EAGAIN
 	}
 	s := &seized{thread: c.tid, process: process, stops: &c.stops, events: events}
-	if e := ptrace(unix.PTRACE_SEIZE, s.thread, unix.PTRACE_O_TRACEEXEC|unix.PTRACE_O_EXITKILL); e != 0 {
+	const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_EXITKILL
+	if e := ptrace(unix.PTRACE_SEIZE, s.thread, 0, options); e != 0 {
 		s.forget()
 		return nil, unix.EACCES
 	}
 	// The stop is due once the thread is about to leave the kernel, unless it stops
 	// before as the new program.
-	if e := ptrace(unix.PTRACE_INTERRUPT, s.thread, 0); e != 0 {
+	if e := ptrace(unix.PTRACE_INTERRUPT, s.thread, 0, 0); e != 0 {
 		_ = unix.Kill(process, unix.SIGKILL)
 	}
 	return s, 0
 }
 
-func ptrace(request, id int, data uintptr) unix.Errno {
-	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(id), 0, data, 0, 0)
+func ptrace(request, id int, addr, data uintptr) unix.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(id), addr, data, 0, 0)
 	return e
 }
 
-// seizes says why this host does not let programs be judged, where traps ask for that:
-// profiles of containers may refuse ptrace(2). The kernel looks for the process, which
-// there is not, first.
+// seizes says why this host does not let programs be judged, where traps ask for that.
 func seizes(traps []landlock.Trap) error {
 	if !slices.ContainsFunc(traps, func(t landlock.Trap) bool { return t.Group == landlock.Programs }) {
 		return nil
 	}
+	return seizable()
+}
+
+// seizable says whether ptrace(2) is refused, as profiles of containers may do. The kernel
+// looks for the process, which there is not, first.
+func seizable() error {
 	const nobody = 1<<31 - 1
-	if e := ptrace(unix.PTRACE_SEIZE, nobody, 0); e != unix.ESRCH {
+	if e := ptrace(unix.PTRACE_SEIZE, nobody, 0, 0); e != unix.ESRCH {
 		return fmt.Errorf("ptrace(2), by which programs are judged, is refused here (%w)", e)
 	}
 	return nil
 }
 
+// id is the number of the thread: after a start it has that of its process.
+func (s *seized) id() int {
+	if s.executed {
+		return s.process
+	}
+	return s.thread
+}
+
 // stopped waits until the thread has stopped and reports whether it has: it may have
 // been killed.
 func (s *seized) stopped() bool {
+	_, ok := s.next()
+	return ok
+}
+
+const eventShift = 16 // ptrace(2): status>>16 is the event
+
+// next waits for the next stop.
+func (s *seized) next() (syscall.WaitStatus, bool) {
 	ws := <-s.events
 	if !ws.Stopped() {
-		return false
+		return ws, false
 	}
-	const eventShift = 16 // ptrace(2): status>>16 is the event
-	s.executed = uint32(ws)>>eventShift == unix.PTRACE_EVENT_EXEC
-	return true
+	s.executed = s.executed || uint32(ws)>>eventShift == unix.PTRACE_EVENT_EXEC
+	return ws, true
 }
 
 // release lets the thread run on by itself. After a start it has the number of its
 // process.
 func (s *seized) release() {
-	id := s.thread
-	if s.executed {
-		id = s.process
-	}
-	if ptrace(unix.PTRACE_DETACH, id, 0) != 0 {
+	if ptrace(unix.PTRACE_DETACH, s.id(), 0, 0) != 0 {
 		s.kill()
 	}
 }

@@ -121,7 +121,7 @@ func launch(c Child) (*Tool, error) {
 	if err := c.assemble(p, down[0], up[1]); err != nil {
 		return nil, &StartError{Step: "the command", Exec: true, Err: err}
 	}
-	if e := p.clone(); e != 0 {
+	if e := p.clone(unix.CLONE_VM | uintptr(unix.SIGCHLD)); e != 0 {
 		return nil, failed("clone", e)
 	}
 	_, _ = unix.Close(up[1]), unix.Close(down[0])

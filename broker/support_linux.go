@@ -32,6 +32,19 @@ func Supported() error {
 	return nil
 }
 
+// Starts says why a supervisor of this host cannot start programs that the ruleset does
+// not know, nil if it can.
+func Starts() error {
+	if err := seizable(); err != nil {
+		return err
+	}
+	fd, err := inMemory("start", func(int) error { return nil })
+	if err != nil {
+		return fmt.Errorf("programs cannot be started from memory (%w); see vm.memfd_noexec", err)
+	}
+	return unix.Close(fd)
+}
+
 // Heard reports whether this process is under a filter with a listener, in which case
 // the kernel refuses a second one (seccomp(2), EBUSY). It tries, on a thread that ends
 // with the attempt: the filter of that thread lets everything pass.

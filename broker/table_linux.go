@@ -37,12 +37,14 @@ func handlers() map[uint32]handler {
 		unix.SYS_REMOVEXATTR:  func(c *call) answer { return c.removexattr(c.ofPath(cwd, c.args[0], 0)) },
 		unix.SYS_LREMOVEXATTR: func(c *call) answer { return c.removexattr(c.ofPath(cwd, c.args[0], unix.AT_SYMLINK_NOFOLLOW)) },
 		unix.SYS_FREMOVEXATTR: func(c *call) answer { return c.removexattr(c.ofDescriptor(c.args[0])) },
-		unix.SYS_EXECVE:       func(c *call) answer { return c.execve(unix.AT_FDCWD, c.args[0], c.args[1], 0) },
-		unix.SYS_EXECVEAT:     func(c *call) answer { return c.execve(dirfd(c.args[0]), c.args[1], c.args[2], c.args[4]) },
-		unix.SYS_IOCTL:        (*call).ioctl,
-		unix.SYS_CONNECT:      (*call).connect,
-		unix.SYS_BIND:         (*call).bind,
-		unix.SYS_LISTEN:       (*call).listen,
+		unix.SYS_EXECVE:       func(c *call) answer { return c.execve(invocation{unix.AT_FDCWD, c.args[0], c.args[1], c.args[2], 0}) },
+		unix.SYS_EXECVEAT: func(c *call) answer {
+			return c.execve(invocation{dirfd(c.args[0]), c.args[1], c.args[2], c.args[3], c.args[4]})
+		},
+		unix.SYS_IOCTL:   (*call).ioctl,
+		unix.SYS_CONNECT: (*call).connect,
+		unix.SYS_BIND:    (*call).bind,
+		unix.SYS_LISTEN:  (*call).listen,
 
 		unix.SYS_LANDLOCK_CREATE_RULESET: (*call).createRuleset,
 		unix.SYS_LANDLOCK_ADD_RULE:       (*call).addRule,

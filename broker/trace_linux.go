@@ -30,18 +30,15 @@ type trace struct {
 	// granted are the files that the ruleset was made with, by the paths that they had:
 	// it knows files, so that what takes the place of one has nothing. entries are the
 	// directories that are granted entry by entry.
-	granted map[string]file
+	granted map[string]Inode
 	entries map[string]bool
 }
-
-// file is which file something is.
-type file struct{ dev, ino uint64 }
 
 func newTrace(s *landlock.Spec, t *Tracing) *trace {
 	if t == nil {
 		return nil
 	}
-	out := &trace{Tracing: *t, spec: s, granted: map[string]file{}, entries: map[string]bool{}}
+	out := &trace{Tracing: *t, spec: s, granted: map[string]Inode{}, entries: map[string]bool{}}
 	for _, p := range s.Paths {
 		dir := strings.TrimSuffix(p.Path, "/")
 		if p.Entries == nil {
@@ -64,7 +61,7 @@ func newTrace(s *landlock.Spec, t *Tracing) *trace {
 func (t *trace) grant(path string, linked bool) {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) == nil && (linked || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink == 1) {
-		t.granted[path] = file{st.Dev, st.Ino}
+		t.granted[path] = Inode{st.Dev, st.Ino}
 	}
 }
 
@@ -75,7 +72,7 @@ func (t *trace) kind(path string) ir.NodeKind {
 		return ir.Absent
 	}
 	was, known := t.granted[path]
-	if !known && t.entries[path[:max(strings.LastIndexByte(path, '/'), 0)]] || known && was != (file{st.Dev, st.Ino}) {
+	if !known && t.entries[path[:max(strings.LastIndexByte(path, '/'), 0)]] || known && was != (Inode{st.Dev, st.Ino}) {
 		return ir.Absent
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
@@ -154,37 +151,21 @@ func (c *call) isOwn(path string) bool {
 	return ok && first == strconv.Itoa(c.tool)
 }
 
-// starting answers execve(2) and execveat(2) where no list of programs is given, and the
-// ruleset holds them; see foresee.
-func (c *call) starting(dir int, addr, flags uint64) answer {
-	c.first()
-	path, e := c.path(addr)
-	if e != 0 || path == "" {
-		return proceed
-	}
-	base, e := c.base(dir, path)
-	if e != 0 {
-		return proceed
-	}
-	end := followed
-	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
-		end = kept
-	}
-	obj, e := c.object(base, path, end, 0)
-	if e != 0 || c.seen(node{object: obj}).kind != unix.S_IFREG {
-		return proceed
+// foreseeStart notes what the ruleset will refuse of a start that goes on.
+func (c *call) foreseeStart(obj int) {
+	if c.trace == nil {
+		return
 	}
 	where := c.where(obj)
 	op := ir.Start{On: c.at(where)}
 	switch op.On.At.Root.Kind {
 	case ir.Home, ir.Temp:
-		return proceed
+		return
 	case ir.Workspace, ir.External, ir.System:
 	}
 	if !c.trace.View.Decide(op).Allowed() || !c.trace.permits(where, ir.File, ir.Execute) {
 		c.foreseen(op, 0)
 	}
-	return proceed
 }
 
 // kill is the ruleset's, which keeps signals inside (ABI 6).
@@ -199,10 +180,6 @@ func (c *call) kill() answer {
 // watch sets the handlers of calls that are trapped for the report alone.
 func (b *Broker) watch() {
 	b.handlers[unix.SYS_KILL] = (*call).kill
-	if b.view.Tool.Commands == nil {
-		b.handlers[unix.SYS_EXECVE] = func(c *call) answer { return c.starting(unix.AT_FDCWD, c.args[0], 0) }
-		b.handlers[unix.SYS_EXECVEAT] = func(c *call) answer { return c.starting(dirfd(c.args[0]), c.args[1], c.args[4]) }
-	}
 }
 
 // attributed is a verdict about the system's files by the whole policy: what the

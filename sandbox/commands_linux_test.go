@@ -35,6 +35,8 @@ type shop struct {
 	tool  *tool
 	view  *ir.View
 	set   *ir.CommandSet
+	// renewed are files that were made anew while the worker runs.
+	renewed map[string]bool
 }
 
 // programs are what the tools of this test start: two images, a script, a script of a
@@ -159,8 +161,14 @@ func TestCommands(t *testing.T) {
 				}
 				s.open(who, fs, drawRules(rt, s)...)
 				defer s.tool.stop()
+				s.renewed = map[string]bool{}
 				for range per {
 					starts.Add(1)
+					if rapid.IntRange(0, 5).Draw(rt, "renew") == 0 {
+						file := rapid.SampledFrom([]string{"bin/a", "bin/b", "s", "n"}).Draw(rt, "renewed")
+						s.renew(file, filepath.Join(s.root, file), who)
+						s.renewed[file] = true
+					}
 					if s.start(rt) {
 						allowed.Add(1)
 					}
@@ -169,6 +177,16 @@ func TestCommands(t *testing.T) {
 			fmt.Printf("property %s: %d starts asked of the kernel, %d of them allowed\n", t.Name(), starts.Load(), allowed.Load())
 		})
 	}
+}
+
+// renew puts a copy of a file into the place of one.
+func (s *shop) renew(file, from string, who identity) {
+	at := filepath.Join(s.root, file)
+	s.must(copyFile(from, at+".new"))
+	if who != nil {
+		s.must(os.Lchown(at+".new", int(who.Uid), int(who.Gid)))
+	}
+	s.must(os.Rename(at+".new", at))
 }
 
 // start tries one start and reports whether it is allowed.
@@ -190,6 +208,9 @@ func (s *shop) start(t *rapid.T) bool {
 		return true // it would be another worker
 	}
 	e := s.tool.exchange(t, try)[0]
+	if file == "n" && s.renewed["s"] && want && refused(e) {
+		return want // an interpreter is the ruleset's
+	}
 	if e != 0 && !refused(e) || (e == 0) != want {
 		t.Fatalf("%+v: the kernel says %v, the policy %v\n%s", try, e, want, s.spec)
 	}
@@ -246,13 +267,21 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 // whatever their number, and its stack is laid out as any program's.
 func TestVariablesAreNarrowed(t *testing.T) {
 	s := oneShop(t)
-	env, sh := s.rule("env", "/usr/bin/env"), s.rule("sh", "/bin/sh")
+	s.must(copyFile("/usr/bin/env", filepath.Join(s.root, "bin", "a")))
+	env, a, sh := s.rule("env", "/usr/bin/env"), s.rule("a", "bin/a"), s.rule("sh", "/bin/sh")
 	env.AllEnvs, env.Envs = false, []string{"A", "C", "E"}
+	a.AllEnvs, a.Envs = false, env.Envs
 	f := &fortress{t: t, dir: s.dir, root: s.root}
-	s.open(nil, everything, env, sh)
+	s.open(nil, everything, a, s.rule("cp", "/bin/cp"), env, s.rule("mv", "/bin/mv"), sh)
 	s.tool.stop()
 	f.spec = s.spec
-	for _, given := range []string{"", "A", "B", "A B", "B D", "A B C", "B C D", "B A D C F E", "B D F", "E D C B A"} {
+	for i, given := range []string{"", "A", "B", "A B", "B D", "A B C", "B C D", "B A D C F E", "B D F", "E D C B A"} {
+		// Every other time it is a program that is made anew first.
+		program := "/usr/bin/env"
+		anew := "true"
+		if i%2 == 0 {
+			program, anew = "bin/a", "cp bin/a bin/n && mv bin/n bin/a"
+		}
 		var set, want []string
 		for _, name := range strings.Fields(given) {
 			set = append(set, name+"='1 "+name+"'")
@@ -260,8 +289,8 @@ func TestVariablesAreNarrowed(t *testing.T) {
 				want = append(want, name+"=1 "+name)
 			}
 		}
-		ws, out := f.ended("unset PWD OLDPWD _ PATH TMPDIR HOME GORACE; for v in $(export -p | sed 2>&- ); do :; done; "+
-			strings.Join(set, " ")+" /usr/bin/env", nil)
+		ws, out := f.ended(anew+"; unset PWD OLDPWD _ PATH TMPDIR HOME GORACE; for v in $(export -p | sed 2>&- ); do :; done; "+
+			strings.Join(set, " ")+" "+program, nil)
 		var got []string
 		for line := range strings.Lines(out) {
 			if line = strings.TrimSpace(line); line != "" && !slices.Contains(got, line) {
@@ -296,11 +325,18 @@ func TestThreadBecomesProgram(t *testing.T) {
 // are stopped and continued; every one ends.
 func TestStartsAtOnce(t *testing.T) {
 	s := oneShop(t)
-	s.open(nil, everything, s.rule("true", "/bin/true"), s.rule("s", "s"))
+	s.open(nil, everything, s.rule("a", "bin/a"), s.rule("s", "s"), s.rule("true", "/bin/true"))
 	defer s.tool.stop()
 	rounds := max(int(400*scale()), 40)
-	if e := s.tool.exchange(t, attempt{Op: "crowd", A: "s", B: strconv.Itoa(rounds)})[0]; e != 0 {
-		t.Errorf("a start came to %v", e)
+	for _, file := range []string{"s", "bin/a"} {
+		for _, anew := range []bool{false, true} {
+			if anew {
+				s.renew(file, filepath.Join(s.root, file), nil)
+			}
+			if e := s.tool.exchange(t, attempt{Op: "crowd", A: file, B: strconv.Itoa(rounds)})[0]; e != 0 {
+				t.Errorf("a start of %s came to %v", file, e)
+			}
+		}
 	}
 }
 

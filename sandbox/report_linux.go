@@ -91,6 +91,8 @@ func supervisionFinding() Finding {
 		f.Detail = "this process is supervised already (a seccomp listener is there), and the kernel allows one; " +
 			"policies that need it are refused, or their cells accepted"
 		f.Fix = "start it outside of the other accessc, or of the container whose profile notifies its runtime"
+	} else if err := broker.Starts(); err != nil {
+		f.Detail += "; what appears beside an exception starts with the next start of the tool: " + err.Error()
 	}
 	return f
 }

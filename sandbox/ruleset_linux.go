@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker"
 )
 
 // building is a ruleset that is being filled by two: the paths of a policy are many, and
@@ -35,7 +37,7 @@ func (r *run) buildRuleset() (*building, error) {
 	if err != nil {
 		return nil, fmt.Errorf("landlock_create_ruleset: %w", err)
 	}
-	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid())}}
+	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid()), grants: newGrants()}}
 	b.aside = make(chan error, 1)
 	for _, p := range r.spec.Paths {
 		if r.stays() && p.Entries != nil && p.Entries.OwnProcess {
@@ -70,7 +72,7 @@ func (r *run) complete(b *building) error {
 	if err := errors.Join(mine, <-b.aside); err != nil {
 		return err
 	}
-	r.ruleset = b.fd
+	r.ruleset, r.grants = b.fd, b.grants.by
 	for _, p := range r.spec.Paths {
 		if !ofRun(p) {
 			continue
@@ -112,6 +114,22 @@ type ruleset struct {
 	// self is the directory of /proc that the tool will have, noProcess where a child
 	// grants it to itself.
 	self string
+	// grants are the rules that have been added.
+	grants *grants
+}
+
+// grants are rules that have been added, by any of those who fill a ruleset.
+type grants struct {
+	mu sync.Mutex
+	by broker.Grants
+}
+
+func newGrants() *grants { return &grants{by: broker.Grants{}} }
+
+func (g *grants) add(st *unix.Stat_t, access uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.by[broker.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
 }
 
 const noProcess = ""
@@ -157,6 +175,7 @@ func (b ruleset) grant(fd int, access uint64, entry bool) error {
 	if access &= b.handled; access == 0 {
 		return nil
 	}
+	b.grants.add(&st, access)
 	return ll.LandlockAddPathBeneathRule(b.fd, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}, 0)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -80,6 +81,8 @@ type run struct {
 	env     []string
 	file    string
 	ruleset int
+	// grants are what the ruleset was made of.
+	grants broker.Grants
 	// own are the rights that a supervised tool gets on its own directory of /proc,
 	// which is not there yet.
 	own    uint64

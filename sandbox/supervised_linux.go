@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,6 +62,7 @@ func (r *run) attendant(t *broker.Tool, log *denial.Log) (func() (syscall.WaitSt
 	}
 	b, err := broker.New(r.spec, broker.Options{
 		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(), Trace: r.tracing(),
+		Grants: r.grants, Join: r.joined(),
 	})
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
@@ -76,10 +78,16 @@ func (r *run) child() (broker.Child, error) {
 	if c.Limits, err = limits(r.perProcess()); err != nil {
 		return c, failed("limits: %w", err)
 	}
-	if r.group != nil {
-		c.Join = r.group.procs
-	}
+	c.Join = r.joined()
 	return c, r.shed()
+}
+
+// joined is the list of processes of the cgroup of this run, nil for none.
+func (r *run) joined() *os.File {
+	if r.group == nil {
+		return nil
+	}
+	return r.group.procs
 }
 
 // perProcess are the limits that no cgroup holds.

@@ -8,10 +8,8 @@ import (
 	"maps"
 	"net/netip"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"pgregory.net/rapid"
@@ -56,11 +54,9 @@ type supervised struct {
 	spec *landlock.Spec
 	// tally counts what is tried.
 	tally *tally
-	// judged is true where every open and every change of a name is trapped, so that
-	// what is made anew is no other than what was there; renewed are such places. Only
-	// programs are still the floor's, which knows files by inode.
-	judged  bool
-	renewed map[ir.Location]bool
+	// judged is true where every open and every change of a name is trapped, and every start
+	// that the ruleset may not know, so that what is made anew is no other than what was there.
+	judged bool
 	// named are the places of rules.
 	named map[ir.Location]bool
 	// plan is what is to be tried next, tried what was or will be on this tree, trees
@@ -137,15 +133,10 @@ func (o *supervised) another() bool {
 	return false
 }
 
-// become changes the tree below a running worker. What is put into a directory that was
-// made anew takes a new start: the ruleset, which knows directories by inode, would not
-// let it be executed.
+// become changes the tree below a running worker.
 func (o *supervised) become(now irtest.World) {
 	before := slices.Sorted(maps.Keys(o.now))
 	o.now = now
-	for p := range now {
-		o.fresh = o.fresh && !o.renewed[ir.In(strings.TrimPrefix(path.Dir(p), "${workspace}/"))]
-	}
 	if !o.fresh {
 		return
 	}
@@ -154,7 +145,6 @@ func (o *supervised) become(now irtest.World) {
 			if err := os.Remove(o.path(p)); err != nil {
 				o.t.Fatal(err)
 			}
-			delete(o.renewed, ir.In(strings.TrimPrefix(p, "${workspace}/")))
 		}
 	}
 	o.grow(now)
@@ -231,7 +221,8 @@ func (o *supervised) judge(q asking, e syscall.Errno) {
 	}
 	// Truncation while reading is refused below ABI 3, which the ledger says beside "broker".
 	old := q.op == "emptyread" && sandbox.ABI() < 3
-	program := q.op == "execute" && o.renewed[q.a]
+	// A process with rulesets of its own has the kernel asked by them, since Linux 6.14.
+	program := q.op == "execute" && o.mode == modeBound && !asksAhead()
 	if !allowed && q.verdict && !old && !program && !slices.Contains(q.held, ir.Stricter) {
 		wrong("too strict")
 	}
@@ -288,10 +279,7 @@ func (o *supervised) renew(at ir.Location) func() error {
 	if !o.judged && o.named[at] {
 		return o.anew
 	}
-	return func() error {
-		o.renewed[at] = o.judged
-		return o.grown(at.String(), o.now.Kind(at.String()))
-	}
+	return func() error { return o.grown(at.String(), o.now.Kind(at.String())) }
 }
 
 // lay makes the tree as it is at the start, starts the worker, and then makes what comes
@@ -303,7 +291,6 @@ func (o *supervised) lay() {
 	if err := os.RemoveAll(o.root); err != nil {
 		o.t.Fatal(err)
 	}
-	o.renewed = map[ir.Location]bool{}
 	o.grow(o.start)
 	o.tool = startMode(o.t, o.mode, o.oracle.spec, o.dir, o.who)
 	o.tool.exchange(o.t, attempt{Op: "none"})

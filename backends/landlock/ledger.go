@@ -12,7 +12,7 @@ const (
 	whyNoLandlock = "this kernel has no Landlock"
 	whySpine      = "Landlock cannot take a right away below a directory, so what appears directly in a directory that " +
 		"holds an exception is outside of the ruleset"
-	whySpineExec = "what appears directly in a directory that holds an exception starts only after the next start of the tool"
+	whySpineExec = "a program that appears there starts from a copy in memory, so that /proc/self/exe and $ORIGIN do not lead to its place"
 	whyBeside    = "what appears beside the workspace after the start, in a directory of the base, is refused"
 	whyBase      = "what appears in /etc after the start, the listing of /etc itself and /proc of child processes are refused"
 	whyFill      = "Landlock lets an empty file be made here, but not be filled"
@@ -211,7 +211,7 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 		return brokered(whyFill, "fs.create")
 	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }):
 		if c == ir.Execute {
-			return stricter(whySpineExec)
+			return brokered(whySpine+"; "+whySpineExec, "fs.revoke")
 		}
 		if c == ir.Update && abi < 3 {
 			return brokered(whySpine+"; "+whyTruncate, "fs.revoke")

@@ -44,14 +44,14 @@ type Judged struct {
 
 // traps says which classes of calls a policy needs judged.
 type traps struct {
-	reads, writes, moves, metadata, connect, programs bool
+	reads, writes, starts, moves, metadata, connect, programs bool
 }
 
 // trapsFor derives the classes from what the floor withholds and from what the
 // ledger says that it cannot hold.
 func (f *floor) trapsFor(l ir.Ledger) traps {
 	t := traps{metadata: f.updatesMetadata(), programs: f.view.Tool.Commands != nil}
-	f.walk(func(p, _ *plan) {
+	f.walk(func(p, parent *plan) {
 		if kind := p.region.At.Root.Kind; kind != ir.Workspace && kind != ir.External {
 			// The base and the private directories are left to the floor.
 			return
@@ -59,6 +59,10 @@ func (f *floor) trapsFor(l ir.Ledger) traps {
 		spine := p.spine()
 		t.reads = t.reads || spine&groupRead != 0
 		t.writes = t.writes || spine&(groupUpdate|groupCreate|groupDelete) != 0
+		// What may be started by a rule on itself alone, the ruleset does not know any more
+		// when it is made anew.
+		own := parent != nil && p.wants&^parent.wants&groupExecute != 0
+		t.starts = t.starts || spine&groupExecute != 0 || own
 	})
 	for _, r := range l {
 		if r.Is == ir.Brokered {
@@ -228,8 +232,11 @@ func (t traps) list() []Trap {
 		add("metadata", nil, trappedMetadata...)
 		add("metadata", metadata[1].When, "ioctl")
 	}
-	if t.programs {
+	switch {
+	case t.programs:
 		add(Programs, nil, "execve", "execveat")
+	case t.starts:
+		add("starts", nil, "execve", "execveat")
 	}
 	calls := []string{"bind", "connect"}
 	if t.connect {

@@ -15,7 +15,7 @@ import (
 // policy permits. The target is the one that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
-	all := traps{reads: true, writes: true, moves: true, metadata: true, connect: true, programs: t.Commands != nil}
+	all := traps{reads: true, writes: true, moves: true, metadata: true, connect: true, starts: true, programs: t.Commands != nil}
 	next := &Supervision{
 		Cells: []string{}, Replaces: []string{"network", "metadata", "links"}, Connect: addresses(t.Net),
 		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
@@ -23,8 +23,6 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	}
 	if all.programs {
 		next.Filter = append(next.Filter, tracing)
-	} else {
-		next.Traps = append(next.Traps, Trap{Group: "watched", Syscalls: []string{"execve", "execveat"}})
 	}
 	if s.Supervision != nil {
 		next.Cells = s.Supervision.Cells
@@ -35,8 +33,8 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	return err
 }
 
-// watched are calls that the ruleset alone holds, as it does programs where no list of
-// them is given. A supervisor says what it foresees, and lets them go on.
+// watched are calls that the ruleset alone holds. A supervisor says what it foresees,
+// and lets them go on.
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
 // judged is what a supervisor decides by.

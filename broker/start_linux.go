@@ -1,0 +1,168 @@
+package broker
+
+import (
+	"encoding/binary"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// executeCheck is AT_EXECVE_CHECK (Linux 6.14): nothing is started.
+const executeCheck = 0x10000
+
+// start answers execve(2) and execveat(2) where no list of programs is given. The ruleset
+// holds what it denies. What the policy grants and the ruleset does not, since it appeared
+// after the start of the tool, is completed.
+func (c *call) start(in invocation) answer {
+	name, e := c.path(in.path)
+	if e != 0 {
+		return proceed
+	}
+	obj, e := c.image(in.dir, name, in.flags)
+	if e != 0 || !c.current() {
+		// The kernel finds the same fault, or something that the floor bounds.
+		return proceed
+	}
+	want := becoming{chain: []int{obj}, path: invoked(in.dir, name), name: name, copy: -1}
+	fault := c.interpret(&want)
+	switch lacks, e := c.withheld(want); {
+	case e != 0:
+		return fails(e)
+	case !lacks:
+		return proceed
+	case fault != 0:
+		return fails(fault)
+	}
+	return c.complete(in, want)
+}
+
+// withheld reports whether the ruleset withholds what the policy grants of what is to be
+// started, with the error for what the policy does not.
+func (c *call) withheld(want becoming) (bool, unix.Errno) {
+	c.names.RLock()
+	defer c.names.RUnlock()
+	lacks := false
+	for _, f := range want.chain {
+		if c.floor(f) == toStart {
+			continue
+		}
+		at := c.at(c.where(f))
+		switch {
+		case !c.governs(at):
+			c.foreseeStart(f)
+			return false, 0
+		case !c.decide(ir.Start{On: at}).Allowed() || !executable(f):
+			return false, unix.EACCES
+		case !c.judge.may(at, ir.Read):
+			// The kernel opens a program for reading, and refuses it.
+			c.foreseeStart(f)
+			return false, 0
+		}
+		lacks = true
+	}
+	if !lacks {
+		c.foreseeStart(want.file())
+	}
+	return lacks, 0
+}
+
+// lacks reports whether the ruleset keeps the kernel from starting what a list of
+// programs grants. What such a file holds must be readable to the tool, since a copy is.
+// Interpreters start by the ruleset alone: the list speaks of what they interpret.
+func (c *call) lacks(want becoming) (bool, unix.Errno) {
+	if c.floor(want.file()) == toStart {
+		return false, 0
+	}
+	at := c.at(c.where(want.file()))
+	if c.floor(want.file())&toRead == 0 && !(c.governs(at) && c.may(at, ir.Read)) {
+		return false, unix.EACCES
+	}
+	for _, f := range want.chain[1:] {
+		if c.floor(f) != toStart {
+			return false, unix.EACCES
+		}
+	}
+	return true, 0
+}
+
+// runs are the conditions of the kernel that the ruleset does not see.
+func (c *call) runs(in invocation, want becoming) unix.Errno {
+	for _, f := range want.chain {
+		if !executable(f) {
+			return unix.EACCES
+		}
+	}
+	switch {
+	case !want.script():
+	case !native(want.image()):
+		return unix.ENOEXEC
+	case want.path != want.name && c.closes(in.dir):
+		// Its interpreter could not open it (BINPRM_FLAGS_PATH_INACCESSIBLE).
+		return unix.ENOENT
+	}
+	return 0
+}
+
+// unbound asks the rulesets that the caller has given itself whether they let the files be
+// started, since they do not hold copies either. Kernels that cannot be asked know no such
+// flag (EINVAL), and start nothing.
+func (c *call) unbound(want becoming) unix.Errno {
+	if !c.domain.binds() {
+		return 0
+	}
+	empty, err := unix.BytePtrFromString("")
+	if err != nil {
+		return unix.EACCES
+	}
+	for _, f := range want.chain {
+		err := c.do(func() error {
+			_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(f), uintptr(unsafe.Pointer(empty)), 0, 0, unix.AT_EMPTY_PATH|executeCheck, 0)
+			if e != 0 {
+				return e
+			}
+			return nil
+		})
+		if err != nil {
+			return unix.EACCES
+		}
+	}
+	return 0
+}
+
+// executable asks for the permission to start a file, which its mount may withhold.
+func executable(obj int) bool {
+	return unix.Faccessat(unix.AT_FDCWD, self(obj), unix.X_OK, unix.AT_EACCESS) == nil
+}
+
+// native reports whether the kernel would run an image (elf(5)).
+func native(obj int) bool {
+	f, err := os.Open(self(obj))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const size, class64, littleEndian, etExec, etDyn = 20, 2, 1, 2, 3
+	b := make([]byte, size)
+	if _, err := f.ReadAt(b, 0); err != nil {
+		return false
+	}
+	kind := binary.LittleEndian.Uint16(b[16:])
+	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) && binary.LittleEndian.Uint16(b[18:]) == machine
+}
+
+// closes reports whether a descriptor of the caller goes when it becomes a program.
+func (c *call) closes(fd int) bool {
+	data, err := os.ReadFile("/proc/" + c.proc("fdinfo/"+strconv.Itoa(fd)))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(data), "flags:")
+	line, _, _ := strings.Cut(rest, "\n")
+	flags, err := strconv.ParseUint(strings.TrimSpace(line), 8, 32)
+	return err != nil || flags&unix.O_CLOEXEC != 0
+}
