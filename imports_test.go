@@ -14,7 +14,7 @@ const module = "github.com/accessc/accessc/"
 // is a prefix of.
 var rooms = [][]string{
 	{"kernels", "kernels/init", "cases"},
-	{"bench", "bench/smallest", "examples/files"},
+	{"bench", "bench/smallest", "bench/opens", "examples/files"},
 	{"wine"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
