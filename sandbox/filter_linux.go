@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"unsafe"
 
@@ -45,6 +46,7 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1},
 		fail(uint32(unix.ENOSYS)),
 	}
+	table := tests{}
 	for _, b := range r.blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
@@ -53,20 +55,16 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 		if !ok {
 			return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
 		}
-		part, err := calls(b.Syscalls, b.When, fail(errno))
-		if err != nil {
+		if err := table.add(b.Syscalls, b.When, fail(errno)); err != nil {
 			return nil, err
 		}
-		p = append(p, part...)
 	}
 	for _, t := range r.traps {
-		part, err := calls(t.Syscalls, t.When, bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF})
-		if err != nil {
+		if err := table.add(t.Syscalls, t.When, bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF}); err != nil {
 			return nil, err
 		}
-		p = append(p, part...)
 	}
-	p = append(p, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
+	p = append(p, table.search(slices.Sorted(maps.Keys(table)))...)
 	raw, err := bpf.Assemble(p)
 	if err != nil {
 		return nil, err
@@ -82,36 +80,59 @@ func fail(errno uint32) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | errno}
 }
 
-// calls compiles a block or trap: for each of its calls, a test of the number and of
-// the conditions, and what the call ends in where all hold.
-func calls(names []string, when []landlock.Condition, end bpf.Instruction) ([]bpf.Instruction, error) {
-	var out []bpf.Instruction
+// tests are the tests of each call by its number, in their order.
+type tests map[uint32][]bpf.Instruction
+
+// maxTests is how far a jump in a seccomp program reaches, in instructions.
+const maxTests = 255
+
+// add compiles a block or trap: for each of its calls, a test of the conditions and what
+// the call ends in where all hold.
+func (t tests) add(names []string, when []landlock.Condition, end bpf.Instruction) error {
 	for _, name := range names {
 		nr, ok := sysno[name]
 		if !ok {
 			if slices.Contains(sysnoAbsent, name) {
 				continue
 			}
-			return nil, fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
+			return fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
 		}
 		body, err := conditions(when)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		body = append(body, end)
-		if len(when) > 0 {
-			body = append(body, bpf.LoadAbsolute{Off: offNr, Size: 4})
+		if t[nr] = slices.Concat(t[nr], body, []bpf.Instruction{end}); len(t[nr]) >= maxTests {
+			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}
-		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(body))})
-		out = append(out, body...)
 	}
-	return out, nil
+	return nil
 }
 
-// conditions compiles tests that fall through when all hold and otherwise jump to
-// the reload of the number that ends the block.
+var allow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+
+// search halves the sorted numbers until few are left, so that a call that is let through
+// pays for a few comparisons and not for all: most calls are.
+func (t tests) search(sorted []uint32) []bpf.Instruction {
+	const few = 3
+	if half := len(sorted) / 2; len(sorted) > few {
+		low, high := t.search(sorted[:half]), t.search(sorted[half:])
+		return slices.Concat([]bpf.Instruction{
+			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: sorted[half], SkipFalse: 1},
+			bpf.Jump{Skip: uint32(len(low))},
+		}, low, high)
+	}
+	var out []bpf.Instruction
+	for _, nr := range sorted {
+		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(t[nr]) + 1)})
+		out = append(append(out, t[nr]...), allow)
+	}
+	return append(out, allow)
+}
+
+// conditions compiles tests that fall through when all hold and otherwise jump behind
+// what the call ends in.
 func conditions(cs []landlock.Condition) ([]bpf.Instruction, error) {
-	tests := make([][]bpf.Instruction, len(cs))
+	compiled := make([][]bpf.Instruction, len(cs))
 	// behind is how many instructions of later tests, and the return, follow.
 	behind := 1
 	for i := len(cs) - 1; i >= 0; i-- {
@@ -119,17 +140,17 @@ func conditions(cs []landlock.Condition) ([]bpf.Instruction, error) {
 		if err != nil {
 			return nil, err
 		}
-		tests[i] = t
+		compiled[i] = t
 		behind += len(t)
 	}
 	if behind > 200 {
 		return nil, errors.New("the filter has too many conditions on one call")
 	}
-	return slices.Concat(tests...), nil
+	return slices.Concat(compiled...), nil
 }
 
-// condition compiles one test. out is the distance from its end to the end of the
-// block.
+// condition compiles one test. out is the distance from its end to behind what the call
+// ends in.
 func condition(c landlock.Condition, out int) ([]bpf.Instruction, error) {
 	if c.Arg < 0 || c.Arg > 5 {
 		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
