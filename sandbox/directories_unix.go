@@ -26,19 +26,25 @@ type directories struct {
 	dir, tmp string
 }
 
-// makeDirectories makes the private home and the directories of a run. It returns what
-// it made also when it fails. inner is the name of the tool's directory in the run's,
-// empty where it needs none.
+// makeHome makes the private home, where the tool has one.
+func makeHome(l *backends.Launch) error {
+	if l.Home == "" {
+		return nil
+	}
+	if err := os.MkdirAll(l.Home, 0o700); err != nil {
+		return failed("the private home: %w", err)
+	}
+	if err := private(l.Home); err != nil {
+		return failed("the private home %s: %w", l.Home, err)
+	}
+	return nil
+}
+
+// makeDirectories makes the directories of a run. It returns what it made also when it
+// fails. inner is the name of the tool's directory in the run's, empty where it needs
+// none.
 func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	var d directories
-	if l.Home != "" {
-		if err := os.MkdirAll(l.Home, 0o700); err != nil {
-			return d, failed("the private home: %w", err)
-		}
-		if err := private(l.Home); err != nil {
-			return d, failed("the private home %s: %w", l.Home, err)
-		}
-	}
 	dir, err := os.MkdirTemp("", runPrefix+"*")
 	if err != nil {
 		return d, failed("the temporary directory: %w", err)

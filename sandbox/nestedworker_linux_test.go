@@ -42,9 +42,15 @@ func allowBelow(ruleset int, dir string, access uint64) error {
 	return ll.LandlockAddPathBeneathRule(ruleset, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: at}, 0)
 }
 
-// restrictAll restricts every thread of this process.
+// restrictAll restricts every thread of this process. With cgo, as under the race
+// detector, the runtime cannot do that, and this thread does all the work.
 func restrictAll(ruleset int) error {
-	if _, _, e := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); e != 0 {
+	_, _, e := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0)
+	if e == unix.ENOTSUP {
+		runtime.LockOSThread()
+		return ll.LandlockRestrictSelf(ruleset, 0)
+	}
+	if e != 0 {
 		return e
 	}
 	return nil

@@ -111,7 +111,10 @@ func nobodySupervises(backends.Need) bool { return false }
 
 // prepare makes what the profile expects to be there, and finds the program.
 func (s *profileStart) prepare() error {
-	var err error
+	err := makeHome(&s.launch)
+	if err != nil {
+		return err
+	}
 	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
 		return err
 	}

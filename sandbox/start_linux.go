@@ -105,6 +105,10 @@ func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 // prepare does everything that needs no privilege to be lost and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
+	// The ruleset is about what is there.
+	if err := makeHome(&r.launch); err != nil {
+		return err
+	}
 	building, err := r.buildRuleset()
 	if err != nil {
 		return failed("%w", err)
