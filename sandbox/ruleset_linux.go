@@ -37,7 +37,10 @@ func (r *run) buildRuleset() (*building, error) {
 	if err != nil {
 		return nil, fmt.Errorf("landlock_create_ruleset: %w", err)
 	}
-	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid()), grants: newGrants()}}
+	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid())}}
+	if r.supervised {
+		b.grants = &grants{by: make(broker.Grants, 256)}
+	}
 	b.aside = make(chan error, 1)
 	for _, p := range r.spec.Paths {
 		if r.stays() && p.Entries != nil && p.Entries.OwnProcess {
@@ -72,7 +75,9 @@ func (r *run) complete(b *building) error {
 	if err := errors.Join(mine, <-b.aside); err != nil {
 		return err
 	}
-	r.ruleset, r.grants = b.fd, b.grants.by
+	if r.ruleset = b.fd; b.grants != nil {
+		r.grants = b.grants.by
+	}
 	for _, p := range r.spec.Paths {
 		if !ofRun(p) {
 			continue
@@ -114,7 +119,7 @@ type ruleset struct {
 	// self is the directory of /proc that the tool will have, noProcess where a child
 	// grants it to itself.
 	self string
-	// grants are the rules that have been added.
+	// grants are the rules that have been added, nil where no supervisor asks for them.
 	grants *grants
 }
 
@@ -124,9 +129,10 @@ type grants struct {
 	by broker.Grants
 }
 
-func newGrants() *grants { return &grants{by: broker.Grants{}} }
-
 func (g *grants) add(st *unix.Stat_t, access uint64) {
+	if g == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.by[broker.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
