@@ -84,6 +84,8 @@ const maxFinish = 10 * time.Second
 // finish kills what the tool has left running: its calls would no longer be answered.
 // Orphans come to this process, so that children are all there is, again and again.
 func (t *Tool) finish() {
+	// The caller's own clones, without an exit signal, are seen by this alone.
+	_, _ = syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WCLONE, nil)
 	for end := time.Now().Add(maxFinish); time.Now().Before(end); {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 		if err == syscall.ECHILD {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
@@ -38,13 +37,9 @@ type rules struct {
 // assemble turns the rules of a start into a seccomp program. Calls of another
 // architecture are refused altogether: their numbers mean other calls.
 func assemble(r rules, abi int) ([]unix.SockFilter, error) {
-	p := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: offArch, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
-		fail(uint32(unix.EPERM)),
-		bpf.LoadAbsolute{Off: offNr, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1},
-		fail(uint32(unix.ENOSYS)),
+	p := []unix.SockFilter{
+		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
+		load(offNr), jump(unix.BPF_JGE, x32Bit, 0, 1), fail(uint32(unix.ENOSYS)),
 	}
 	table := tests{}
 	for _, b := range r.blocks {
@@ -60,35 +55,47 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 		}
 	}
 	for _, t := range r.traps {
-		if err := table.add(t.Syscalls, t.When, bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF}); err != nil {
+		if err := table.add(t.Syscalls, t.When, end(unix.SECCOMP_RET_USER_NOTIF)); err != nil {
 			return nil, err
 		}
 	}
-	p = append(p, table.search(slices.Sorted(maps.Keys(table)))...)
-	raw, err := bpf.Assemble(p)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]unix.SockFilter, len(raw))
-	for i, ins := range raw {
-		out[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
-	}
-	return out, nil
+	return append(p, table.search(slices.Sorted(maps.Keys(table)))...), nil
 }
 
-func fail(errno uint32) bpf.Instruction {
-	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | errno}
+// The instructions of classic BPF (Documentation/networking/filter.rst) that a filter
+// needs.
+
+// load gets the word at an offset of struct seccomp_data.
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+// jump compares the word and skips so many instructions where that holds, and where not.
+func jump(how uint16, k uint32, holds, not int) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | how, K: k, Jt: uint8(holds), Jf: uint8(not)}
+}
+
+func skip(n int) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: uint32(n)}
+}
+
+func end(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+
+func fail(errno uint32) unix.SockFilter {
+	return end(unix.SECCOMP_RET_ERRNO | errno)
 }
 
 // tests are the tests of each call by its number, in their order.
-type tests map[uint32][]bpf.Instruction
+type tests map[uint32][]unix.SockFilter
 
 // maxTests is how far a jump in a seccomp program reaches, in instructions.
 const maxTests = 255
 
 // add compiles a block or trap: for each of its calls, a test of the conditions and what
 // the call ends in where all hold.
-func (t tests) add(names []string, when []landlock.Condition, end bpf.Instruction) error {
+func (t tests) add(names []string, when []landlock.Condition, ends unix.SockFilter) error {
 	for _, name := range names {
 		nr, ok := sysno[name]
 		if !ok {
@@ -101,29 +108,26 @@ func (t tests) add(names []string, when []landlock.Condition, end bpf.Instructio
 		if err != nil {
 			return err
 		}
-		if t[nr] = slices.Concat(t[nr], body, []bpf.Instruction{end}); len(t[nr]) >= maxTests {
+		if t[nr] = slices.Concat(t[nr], body, []unix.SockFilter{ends}); len(t[nr]) >= maxTests {
 			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}
 	}
 	return nil
 }
 
-var allow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+var allow = end(unix.SECCOMP_RET_ALLOW)
 
 // search halves the sorted numbers until few are left, so that a call that is let through
 // pays for a few comparisons and not for all: most calls are.
-func (t tests) search(sorted []uint32) []bpf.Instruction {
+func (t tests) search(sorted []uint32) []unix.SockFilter {
 	const few = 3
 	if half := len(sorted) / 2; len(sorted) > few {
 		low, high := t.search(sorted[:half]), t.search(sorted[half:])
-		return slices.Concat([]bpf.Instruction{
-			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: sorted[half], SkipFalse: 1},
-			bpf.Jump{Skip: uint32(len(low))},
-		}, low, high)
+		return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, sorted[half], 0, 1), skip(len(low))}, low, high)
 	}
-	var out []bpf.Instruction
+	var out []unix.SockFilter
 	for _, nr := range sorted {
-		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(t[nr]) + 1)})
+		out = append(out, jump(unix.BPF_JEQ, nr, 0, len(t[nr])+1))
 		out = append(append(out, t[nr]...), allow)
 	}
 	return append(out, allow)
@@ -131,8 +135,8 @@ func (t tests) search(sorted []uint32) []bpf.Instruction {
 
 // conditions compiles tests that fall through when all hold and otherwise jump behind
 // what the call ends in.
-func conditions(cs []landlock.Condition) ([]bpf.Instruction, error) {
-	compiled := make([][]bpf.Instruction, len(cs))
+func conditions(cs []landlock.Condition) ([]unix.SockFilter, error) {
+	compiled := make([][]unix.SockFilter, len(cs))
 	// behind is how many instructions of later tests, and the return, follow.
 	behind := 1
 	for i := len(cs) - 1; i >= 0; i-- {
@@ -151,7 +155,7 @@ func conditions(cs []landlock.Condition) ([]bpf.Instruction, error) {
 
 // condition compiles one test. out is the distance from its end to behind what the call
 // ends in.
-func condition(c landlock.Condition, out int) ([]bpf.Instruction, error) {
+func condition(c landlock.Condition, out int) ([]unix.SockFilter, error) {
 	if c.Arg < 0 || c.Arg > 5 {
 		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
 	}
@@ -162,23 +166,22 @@ func condition(c landlock.Condition, out int) ([]bpf.Instruction, error) {
 		return nil, err
 	}
 	low := uint32(offArgs + 8*c.Arg)
-	load := bpf.LoadAbsolute{Off: low, Size: 4}
 	switch {
 	case c.NonZero:
-		return []bpf.Instruction{
-			load, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
-			bpf.LoadAbsolute{Off: low + 4, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: uint8(out)},
+		return []unix.SockFilter{
+			load(low), jump(unix.BPF_JEQ, 0, 0, 2),
+			load(low + 4), jump(unix.BPF_JEQ, 0, out, 0),
 		}, nil
 	case len(bits) > 0:
 		var any uint32
 		for _, b := range bits {
 			any |= b
 		}
-		return []bpf.Instruction{load, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: any, SkipFalse: uint8(out)}}, nil
+		return []unix.SockFilter{load(low), jump(unix.BPF_JSET, any, 0, out)}, nil
 	case len(in) > 0:
-		return member(load, c.Mask, in, out, true), nil
+		return member(low, c.Mask, in, out, true), nil
 	case len(notIn) > 0:
-		return member(load, c.Mask, notIn, out, false), nil
+		return member(low, c.Mask, notIn, out, false), nil
 	default:
 		return nil, errors.New("the filter has a condition without a test")
 	}
@@ -199,23 +202,21 @@ func values(names []string) ([]uint32, error) {
 
 // member tests whether an argument is one of some values; want says which answer
 // makes the condition hold.
-func member(load bpf.Instruction, mask uint32, values []uint32, out int, want bool) []bpf.Instruction {
-	t := []bpf.Instruction{load}
+func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
+	t := []unix.SockFilter{load(arg)}
 	if mask != 0 {
-		t = append(t, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask})
+		t = append(t, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask})
 	}
 	for i, v := range values {
 		left := len(values) - 1 - i
-		jump := bpf.JumpIf{Cond: bpf.JumpEqual, Val: v}
 		switch {
 		case want && left == 0:
-			jump.SkipFalse = uint8(out)
+			t = append(t, jump(unix.BPF_JEQ, v, 0, out))
 		case want:
-			jump.SkipTrue = uint8(left)
+			t = append(t, jump(unix.BPF_JEQ, v, left, 0))
 		default:
-			jump.SkipTrue = uint8(left + out)
+			t = append(t, jump(unix.BPF_JEQ, v, left+out, 0))
 		}
-		t = append(t, jump)
 	}
 	return t
 }

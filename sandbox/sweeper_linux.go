@@ -73,18 +73,14 @@ type sweeper struct {
 	dir        *byte
 	group      *byte
 	poll       unix.PollFd
+	second     unix.Timespec
 	task       clone.Task
 }
 
-// clone starts the sweeper. It shares the memory of a process that becomes the tool,
-// which leaves that to it. Of a supervisor it gets a copy: for want of memory the kernel
-// kills all processes that share some (__oom_kill_process in mm/oom_kill.c), and the
-// sweeper has to be there when the supervisor is not.
+// clone starts the sweeper. It shares the memory of this process, since a copy takes a
+// sixth of a start. One that becomes the tool leaves the memory to it.
 func (s *sweeper) clone() syscall.Errno {
-	s.task.Run, s.task.Arg = sweep, unsafe.Pointer(s)
-	if !s.supervised {
-		s.task.Flags = unix.CLONE_VM
-	}
+	s.task.Run, s.task.Arg, s.task.Flags = sweep, unsafe.Pointer(s), unix.CLONE_VM
 	_, e := s.task.Start()
 	return e
 }
@@ -102,12 +98,11 @@ func (s *sweeper) wait() {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	syscall.RawSyscall(unix.SYS_DUP3, s.pidfd, 0, 0)
 	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, 1, ^uintptr(0), 0)
-	s.poll = unix.PollFd{Fd: 0, Events: unix.POLLIN}
-	for {
-		_, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.poll)), 1, 0, 0, 0, 0)
-		if e != unix.EINTR {
-			break
-		}
+	s.poll, s.second = unix.PollFd{Fd: 0, Events: unix.POLLIN}, unix.Timespec{Sec: 1}
+	if s.supervised && !s.ended(&s.second) {
+		s.part()
+	}
+	for !s.ended(nil) {
 	}
 	var busy syscall.Errno
 	if !s.supervised {
@@ -123,6 +118,28 @@ func (s *sweeper) wait() {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.task.Mask)), 0, 8, 0, 0)
 	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
 	exit(1)
+}
+
+// ended waits until the process is gone or, where there is one, a time is over.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) ended(most *unix.Timespec) bool {
+	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.poll)), 1, uintptr(unsafe.Pointer(most)), 0, 0, 0)
+	return e != unix.EINTR && n != 0
+}
+
+// part leaves the wait to a copy that has its memory to itself, which is cheap once the
+// tool has started. When memory is short the kernel kills all processes that share some
+// (__oom_kill_process() in mm/oom_kill.c), and the sweeper of a supervisor has to be there
+// when that is not. The copy has the same parent and as little of an exit signal.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) part() {
+	if pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT, 0, 0, 0, 0, 0); e == 0 && pid != 0 {
+		exit(0)
+	}
 }
 
 //go:norace
