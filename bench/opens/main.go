@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,12 +19,17 @@ import (
 func main() {
 	times, err := strconv.Atoi(os.Args[2])
 	check(err)
-	took := make([]time.Duration, times)
+	path, err := unix.BytePtrFromString(os.Args[1])
+	check(err)
+	at, took := unix.AT_FDCWD, make([]time.Duration, times)
 	for i := range took {
 		start := time.Now()
-		fd, err := unix.Open(os.Args[1], unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		check(err)
-		check(unix.Close(fd))
+		// Raw, since the scheduler takes long calls for blocked ones.
+		fd, _, e := unix.RawSyscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(path)), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
+		if e != 0 {
+			check(e)
+		}
+		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
 		took[i] = time.Since(start)
 	}
 	slices.Sort(took)
