@@ -73,7 +73,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
 	}
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +58,12 @@ func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	if err := os.MkdirAll(d.tmp, 0o700); err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}
-	if err := os.WriteFile(d.tmp+contextFile, []byte(l.Context), 0o600); err != nil {
+	f, err := openFile(d.tmp+contextFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.WriteString(l.Context)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return d, failed("the Context: %w", err)
 	}
 	return d, nil

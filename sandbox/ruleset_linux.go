@@ -199,8 +199,9 @@ func (b ruleset) entries(p landlock.Path) error {
 		return err
 	}
 	defer unix.Close(dir)
+	access := landlock.FSMask(p.Access)
 	if p.Entries.OwnProcess && b.self != noProcess {
-		if err := b.entry(dir, b.self, p); err != nil {
+		if err := b.entry(dir, b.self, access, false); err != nil {
 			return err
 		}
 	}
@@ -208,19 +209,20 @@ func (b ruleset) entries(p landlock.Path) error {
 		if slices.Contains(p.Entries.Except, name) {
 			return nil
 		}
-		return b.entry(dir, name, p)
+		return b.entry(dir, name, access, !p.Entries.OwnProcess)
 	})
 }
 
-// entry grants on one entry of a directory.
-func (b ruleset) entry(dir int, name string, p landlock.Path) error {
+// entry grants on one entry of a directory. linked is set where a file may have another
+// name.
+func (b ruleset) entry(dir int, name string, access uint64, linked bool) error {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		// It was there a moment ago; nothing is granted on what has gone.
 		return nil
 	}
 	defer unix.Close(fd)
-	if err := b.grant(fd, landlock.FSMask(p.Access), !p.Entries.OwnProcess); err != nil {
+	if err := b.grant(fd, access, linked); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
