@@ -78,8 +78,8 @@ func (x *bed) exec(tool string, words ...string) []string {
 
 // BenchmarkOpen opens a file for reading: without a sandbox, where nothing is taken back
 // anywhere, where writing is somewhere, and where reading is, a file that the ruleset
-// grants by itself and one beside the exception. The figures are medians of one open and
-// close.
+// grants by itself and one beside the exception; and where everything is traced. The
+// figures are medians of one open and close.
 func BenchmarkOpen(b *testing.B) {
 	x := newBed(b)
 	opens := filepath.Join(x.dir, "opens")
@@ -87,10 +87,11 @@ func BenchmarkOpen(b *testing.B) {
 	x.compile()
 	words := func(file string) []string { return []string{opens, file, "20000"} }
 	file := filepath.Join(x.dir, "file")
-	names := []string{"plain", "ruleset", "untrapped", "continued", "opened"}
+	names := []string{"plain", "ruleset", "untrapped", "continued", "opened", "traced"}
 	sides := [][]string{
 		words(file), x.exec("free", words(file)...), x.exec("writes", words(file)...),
 		x.exec("reads", words("/etc/passwd")...), x.exec("reads", words(file)...),
+		append([]string{x.accessc, "exec", "-C", x.dir, "--trace", "free", "--"}, words(file)...),
 	}
 	sums := make([]float64, len(sides))
 	for b.Loop() {
