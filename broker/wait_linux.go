@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,8 +17,9 @@ var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGWINCH, unix.SIGUSR1, unix.SIGUSR2,
 }
 
-// forward passes signals on until the returned function is called. The tool is in this
-// process's group, so that a terminal's signals reach it by themselves.
+// forward passes signals on until the returned function is called; from then on they are
+// ignored, since nothing is left to do but to end. The tool is in this process's group, so
+// that a terminal's signals reach it by themselves.
 func (t *Tool) forward() (stop func()) {
 	var caught []os.Signal
 	for _, s := range forwarded {
@@ -27,16 +29,22 @@ func (t *Tool) forward() (stop func()) {
 	}
 	in := make(chan os.Signal, 16)
 	signal.Notify(in, caught...)
+	// Not signal.Stop: it waits for the goroutine that takes signals.
+	var mu sync.Mutex
+	over := false
 	go func() {
 		for s := range in {
-			if !fromTerminal(s) {
+			mu.Lock()
+			if !over && !fromTerminal(s) {
 				_ = unix.Kill(t.pid, s.(syscall.Signal))
 			}
+			mu.Unlock()
 		}
 	}()
 	return func() {
-		signal.Stop(in)
-		close(in)
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
 	}
 }
 

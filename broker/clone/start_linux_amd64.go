@@ -1,3 +1,5 @@
+//go:build !race
+
 package clone
 
 import (
@@ -5,7 +7,9 @@ import (
 	"unsafe"
 )
 
-//go:norace
+// Shares is true where clones share memory that were told to.
+const Shares = true
+
 //go:nosplit
 func (t *Task) start() (uintptr, syscall.Errno) {
 	const alignment = 16

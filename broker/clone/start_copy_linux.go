@@ -1,3 +1,5 @@
+//go:build linux && (!amd64 || race)
+
 package clone
 
 import (
@@ -5,6 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// Shares is true where clones share memory that were told to.
+const Shares = false
 
 // start copies the memory, which needs no stack of its own.
 //
