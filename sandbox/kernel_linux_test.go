@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && slices.Contains([]string{modeBound, modeConfined, modeApart, modeSwapping}, os.Args[1]) {
 		becomeBound(os.Args[1])
 	}
+	if len(os.Args) > 2 && os.Args[1] == modeUnmarkable {
+		unmarkable(os.Args[2:])
+	}
 	if len(os.Args) > 3 && os.Args[1] == modeNested {
 		nest(os.Args[2:])
 	}

@@ -25,6 +25,8 @@ const (
 	modeConfined = "kernel-confined"
 	modeApart    = "kernel-apart"
 	modeSwapping = "kernel-swapping"
+	// modeUnmarkable precedes another part.
+	modeUnmarkable = "kernel-unmarkable"
 )
 
 // nest starts what is left of a list of specifications and parts, unsupervised.
@@ -224,20 +226,21 @@ func TestOwnRulesetRaces(t *testing.T) {
 // TestUnmarkable: where processes cannot be marked a tool learns that there is no
 // Landlock, as soon as it asks.
 func TestUnmarkable(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("raises its own limit again")
-	}
-	var had unix.Rlimit
-	err := unix.Getrlimit(unix.RLIMIT_LOCKS, &had)
-	if err == nil {
-		err = unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1000, Max: 1000})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_LOCKS, &had) }()
 	f := newFortress(t)
+	f.tool = startPart(t, f.dir, nil, nil, modeUnmarkable, "kernel-supervised", f.dir+"/spec.json", binary, "kernel-worker")
+	t.Cleanup(f.tool.stop)
 	if e := f.do("ruleset", "docs", ""); e != unix.EOPNOTSUPP {
 		t.Errorf("got %v", e)
 	}
+}
+
+// unmarkable lowers a limit that carries marks, which root itself may not be able to
+// raise again, and goes on as another part.
+func unmarkable(args []string) {
+	err := unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1000, Max: 1000})
+	if err == nil {
+		err = syscall.Exec(os.Args[0], append(os.Args[:1:1], args...), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
