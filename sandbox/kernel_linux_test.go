@@ -482,7 +482,7 @@ func (o *oracle) move(src, dst ir.Location) {
 }
 
 // testKernel puts random policies under the running kernel.
-func testKernel(t *testing.T, who identity, prepare func(*oracle)) {
+func testKernel(t *testing.T, who identity, policies int, prepare func(*oracle)) {
 	if sandbox.ABI() < 1 {
 		t.Fatal("this kernel has no Landlock")
 	}
@@ -490,7 +490,7 @@ func testKernel(t *testing.T, who identity, prepare func(*oracle)) {
 	n := 0
 	asked.Store(0)
 	const per = 30
-	irtest.Check(t, 300, per, func(rt *rapid.T) {
+	irtest.Check(t, policies, per, func(rt *rapid.T) {
 		n++
 		o := newOracle(rt, filepath.Join(base, fmt.Sprint(n)), who, irtest.Tool(rt, irtest.Plain, 5))
 		o.foresee()
@@ -618,12 +618,12 @@ func TestDescriptorsAreClosed(t *testing.T) {
 }
 
 // TestKernel asks the running kernel as the user of the test.
-func TestKernel(t *testing.T) { testKernel(t, nil, func(*oracle) {}) }
+func TestKernel(t *testing.T) { testKernel(t, nil, 300, func(*oracle) {}) }
 
 // TestKernelUnprivileged asks it as a user without any privilege.
 func TestKernelUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("runs as an unprivileged user already")
 	}
-	testKernel(t, &syscall.Credential{Uid: 65534, Gid: 65534}, func(*oracle) {})
+	testKernel(t, &syscall.Credential{Uid: 65534, Gid: 65534}, 300, func(*oracle) {})
 }

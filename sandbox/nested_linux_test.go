@@ -59,7 +59,7 @@ func TestBoundBySelf(t *testing.T) {
 // is outside.
 func TestNestedKernel(t *testing.T) {
 	eachUser(t, "", func(t *testing.T, _ string, who identity) {
-		testKernel(t, who, func(o *oracle) {
+		testKernel(t, who, 100, func(o *oracle) {
 			tool := ir.NewTool("outer")
 			tool.FS = []ir.FSRule{rule("", ir.All), rule("no/such/path", 0)}
 			facts := o.target.Facts
