@@ -160,7 +160,7 @@ func TestNothingElseStarts(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				s.renew(filepath.Join("bin", name), "/bin/echo", nil)
 			}
-			rounds := max(int(20_000*scale()), 100)
+			rounds := max(int(6_000*scale()), 100)
 			if e := s.tool.exchange(t, attempt{Op: op, A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
 				t.Fatal(e)
 			}
