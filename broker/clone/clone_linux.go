@@ -41,9 +41,3 @@ func (t *Task) Start() (int, syscall.Errno) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&t.Mask)), 0, 8, 0, 0)
 	return int(pid), e
 }
-
-// enter is where the clone begins.
-//
-//go:norace
-//go:nosplit
-func enter(t *Task) { t.Run(t.Arg) }

@@ -18,7 +18,7 @@ const Shares = false
 func (t *Task) start() (uintptr, syscall.Errno) {
 	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, t.Flags&^unix.CLONE_VM, 0, 0, 0, 0, 0)
 	if e == 0 && pid == 0 {
-		enter(t)
+		t.Run(t.Arg)
 	}
 	return pid, e
 }

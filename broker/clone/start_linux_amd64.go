@@ -23,3 +23,9 @@ func (t *Task) start() (uintptr, syscall.Errno) {
 
 // clone calls clone(2), and enter in the clone.
 func clone(flags, stack uintptr, t *Task) uintptr
+
+// enter is where the clone begins.
+//
+//lint:ignore U1000 the assembly calls it
+//go:nosplit
+func enter(t *Task) { t.Run(t.Arg) }
