@@ -20,7 +20,7 @@ var suites = []suite{{"sandbox", "sandbox"}, {"accessc", "cmd/accessc"}}
 // the libraries that they name, because programs that are one file under many names,
 // such as busybox, would share each other's rights: the kernel knows files by inode.
 var programs = []string{
-	"sh", "cat", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sort", "touch", "tr", "true",
+	"sh", "cat", "chmod", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sort", "touch", "tr", "true",
 }
 
 // etc is what the guest's users are.

@@ -146,9 +146,7 @@ func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)
 	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, p.Path, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
+	fd, err := openNoLinks(p.Path, unix.O_PATH)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
 		return nil
@@ -159,6 +157,43 @@ func (b ruleset) path(p landlock.Path) error {
 	}
 	defer unix.Close(fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// openNoLinks opens an absolute path that leads over no symlink; one that does comes to
+// ELOOP. Inside of a tool at Landlock ABI 1 or 2 its filter refuses openat2(2).
+func openNoLinks(path string, flags int) (int, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != unix.ENOSYS {
+		return fd, err
+	}
+	return walkNoLinks(path, flags)
+}
+
+// walkNoLinks is openNoLinks step by step.
+func walkNoLinks(path string, flags int) (int, error) {
+	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	for name := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' }) {
+		if err != nil {
+			return -1, err
+		}
+		dir, st := at, unix.Stat_t{}
+		at, err = unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		_ = unix.Close(dir)
+		if err == nil {
+			err = unix.Fstat(at, &st)
+		}
+		if err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			_ = unix.Close(at)
+			return -1, unix.ELOOP
+		}
+	}
+	if err != nil || flags == unix.O_PATH {
+		return at, err
+	}
+	defer unix.Close(at)
+	return unix.Openat(at, ".", flags|unix.O_CLOEXEC, 0)
 }
 
 // grant adds a rule on what fd refers to. entry tells a file that is reached by
@@ -187,9 +222,7 @@ func (b ruleset) grant(fd int, access uint64, entry bool) error {
 
 // entries grants on each entry that a directory has now.
 func (b ruleset) entries(p landlock.Path) error {
-	dir, err := unix.Openat2(unix.AT_FDCWD, p.Path, &unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
+	dir, err := openNoLinks(p.Path, unix.O_RDONLY|unix.O_DIRECTORY)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
 		return nil
