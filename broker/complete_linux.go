@@ -209,12 +209,7 @@ func (c *call) unharmed(s *seized, old registers, again *repeat) {
 // a script. Its memory is its own, so that the arguments can be laid out there: on the
 // stack, where head takes the place of the first (System V ABI, initial process stack).
 func (c *call) interpreted(s *seized, want becoming, stone int) bool {
-	exe, err := unix.Openat(c.procfs, c.proc("exe"), unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	c.hold(exe)
-	if !same(exe, stone) || s.leave() != back {
+	if !c.runsImage(stone) || s.leave() != back {
 		return false
 	}
 	regs, err := s.registers()

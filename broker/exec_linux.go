@@ -236,15 +236,20 @@ func (c *call) follow(s *seized, want becoming) {
 	s.release()
 }
 
-// fits judges the program that a process has become, which is to be the given file, and
-// takes from it the variables that it may not have.
-func (c *call) fits(s *seized, want becoming, image int) bool {
+// runsImage reports whether the program that the process has become is of the given file.
+func (c *call) runsImage(image int) bool {
 	exe, err := unix.Openat(c.procfs, c.proc("exe"), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
 	c.hold(exe)
-	if !same(exe, image) {
+	return same(exe, image)
+}
+
+// fits judges the program that a process has become, which is to be the given file, and
+// takes from it the variables that it may not have.
+func (c *call) fits(s *seized, want becoming, image int) bool {
+	if !c.runsImage(image) {
 		return false
 	}
 	if !want.listed {
