@@ -110,24 +110,7 @@ func swapped(a, b name) error {
 			}
 		}
 	})
-	counts := map[string]int{}
-	for range rounds {
-		pid := forkStart(ptr(0), ptr(128), uintptr(out))
-		var ws syscall.WaitStatus
-		for {
-			if _, err := syscall.Wait4(pid, &ws, 0, nil); err != syscall.EINTR {
-				break
-			}
-		}
-		switch {
-		case ws.Signaled():
-			counts["killed"]++
-		case ws.ExitStatus() == 0:
-			counts["started"]++
-		default:
-			counts["refused"]++
-		}
-	}
+	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(128), uintptr(out)) })
 	stop.Store(true)
 	flips.Wait()
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
@@ -194,4 +177,27 @@ func crowd(a, b name) error {
 	stops.Wait()
 	err, _ := worst.Load().(error)
 	return err
+}
+
+// ends starts processes one after the other and counts how they end.
+func ends(rounds int, start func() int) map[string]int {
+	counts := map[string]int{}
+	for range rounds {
+		pid := start()
+		var ws syscall.WaitStatus
+		for {
+			if _, err := syscall.Wait4(pid, &ws, 0, nil); err != syscall.EINTR {
+				break
+			}
+		}
+		switch {
+		case ws.Signaled():
+			counts["killed"]++
+		case ws.ExitStatus() == 0:
+			counts["started"]++
+		default:
+			counts["refused"]++
+		}
+	}
+	return counts
 }

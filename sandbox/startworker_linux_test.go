@@ -88,24 +88,7 @@ func stolen(a, b name) error {
 			}
 		}
 	})
-	counts := map[string]int{}
-	for range rounds {
-		pid := cloneStart(argv[0], uintptr(unsafe.Pointer(&argv[0])))
-		var ws syscall.WaitStatus
-		for {
-			if _, err := syscall.Wait4(pid, &ws, 0, nil); err != syscall.EINTR {
-				break
-			}
-		}
-		switch {
-		case ws.Signaled():
-			counts["killed"]++
-		case ws.ExitStatus() == 0:
-			counts["started"]++
-		default:
-			counts["refused"]++
-		}
-	}
+	counts := ends(rounds, func() int { return cloneStart(argv[0], uintptr(unsafe.Pointer(&argv[0]))) })
 	stop.Store(true)
 	thief.Wait()
 	runtime.KeepAlive(text)
