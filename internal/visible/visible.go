@@ -1,0 +1,187 @@
+// Package visible keeps characters from a screen that a reader does not see: those that
+// move a cursor, colour or title a terminal, turn the direction of a line round, or take no
+// room. Names of files and texts of configurations may hold any of them, and a review that
+// shows less than there is, or in another order, is none.
+//
+// Text is for what comes from elsewhere and stands in a line. A Writer is for all that a
+// program prints, and is behind everything: it lets through lines, tabs and, where there is
+// colour, the few sequences that this program colours by. What it escapes stays one JSON
+// string, so documents for programs pass through it as well.
+package visible
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text makes a text safe to stand in a line: what is not printable is written as Go writes
+// it in a string, a tab as one blank.
+func Text(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteByte(' ')
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r != utf8.RuneError && !unicode.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Lines makes a text of several lines safe to print as it is.
+func Lines(s string) string { return string(Bytes([]byte(s))) }
+
+// Message is Lines for a message: further lines are indented, since names may hold line
+// breaks, and what follows one must not pass for a message of its own.
+func Message(s string) string {
+	lines := strings.Split(Lines(s), "\n")
+	for i, line := range lines[1:] {
+		if !strings.HasPrefix(line, "  ") {
+			lines[i+1] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Bytes is Lines for a document.
+func Bytes(data []byte) []byte {
+	out, rest := pass(nil, data, false)
+	return wrong(out, rest)
+}
+
+// Writer lets through what a reader sees.
+type Writer struct {
+	to io.Writer
+	// color says whether sequences that colour are let through.
+	color bool
+	// rest is the beginning of a character or sequence that is not there yet.
+	rest []byte
+}
+
+// NewWriter returns a writer to another one. With color, the sequences of palette pass.
+func NewWriter(to io.Writer, color bool) *Writer { return &Writer{to: to, color: color} }
+
+// Color says whether sequences of the palette pass from now on.
+func (w *Writer) Color(on bool) { w.color = on }
+
+// Write implements io.Writer. It reports the bytes of p as written when all that it made of
+// them was.
+func (w *Writer) Write(p []byte) (int, error) {
+	if len(w.rest) == 0 && plain(p) {
+		return w.to.Write(p)
+	}
+	out, rest := pass(nil, append(w.rest, p...), w.color)
+	w.rest = append([]byte(nil), rest...)
+	if _, err := w.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes what waits for its end.
+func (w *Writer) Flush() error {
+	if len(w.rest) == 0 {
+		return nil
+	}
+	_, err := w.to.Write(wrong(nil, w.rest))
+	w.rest = nil
+	return err
+}
+
+// Unwrap returns the writer behind.
+func (w *Writer) Unwrap() io.Writer { return w.to }
+
+// plain reports whether there is nothing but ASCII to see.
+func plain(p []byte) bool {
+	for _, c := range p {
+		if (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// pass appends what may be printed of data. rest is the end of data if it may be the
+// beginning of something.
+func pass(out, data []byte, color bool) (_, rest []byte) {
+	for len(data) > 0 {
+		if color && data[0] == '\x1b' {
+			n, more := sequence(data)
+			if more {
+				return out, data
+			}
+			if n > 0 {
+				out, data = append(out, data[:n]...), data[n:]
+				continue
+			}
+		}
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && n == 1 && !utf8.FullRune(data):
+			return out, data
+		case r == utf8.RuneError && n == 1:
+			out = wrong(out, data[:1])
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			out = append(out, data[:n]...)
+		default:
+			out = escape(out, r)
+		}
+		data = data[n:]
+	}
+	return out, nil
+}
+
+// wrong appends bytes that are no characters.
+func wrong(out, data []byte) []byte {
+	for _, c := range data {
+		if c < utf8.RuneSelf {
+			out = escape(out, rune(c))
+		} else {
+			out = fmt.Appendf(out, `\x%02x`, c)
+		}
+	}
+	return out
+}
+
+// escape appends a character as JSON has it in a string (RFC 8259, section 7).
+func escape(out []byte, r rune) []byte {
+	if r < ' ' || r > '~' {
+		if a, b := utf16.EncodeRune(r); a != utf8.RuneError {
+			return fmt.Appendf(out, `\u%04x\u%04x`, a, b)
+		}
+		return fmt.Appendf(out, `\u%04x`, r)
+	}
+	return append(out, byte(r))
+}
+
+// palette are the parameters of the sequences that this program colours by (ECMA-48, SGR):
+// none hides, blinks or changes places.
+var palette = []string{"0", "1", "2", "31", "32", "33", "34", "36", "1;31", "1;33"}
+
+// sequence is the length of a sequence of the palette that data begins with. more says that
+// data may be the beginning of one.
+func sequence(data []byte) (n int, more bool) {
+	for _, p := range palette {
+		whole := "\x1b[" + p + "m"
+		switch {
+		case strings.HasPrefix(string(data[:min(len(data), len(whole))]), whole):
+			return len(whole), false
+		case strings.HasPrefix(whole, string(data[:min(len(data), len(whole))])) && len(data) < len(whole):
+			more = true
+		}
+	}
+	return 0, more
+}

@@ -1,0 +1,118 @@
+package visible
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/ir/irtest"
+)
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain é → –": "plain é → –", "a\tb": "a b", "a\nb\r": `a\nb\r`, "\x1b[31m": `\x1b[31m`, "\u202eabc": `\u202eabc`,
+		"\xff\xfe": `\xff\xfe`, "\uFFFD": "\uFFFD", "\u200b\u2066\ufeff": `\u200b\u2066\ufeff`, "\u009b2J": `\u009b2J`, "\U000e0041": `\U000e0041`,
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\nb\tc\n": "a\nb\tc\n", "\x1b[31mred\x1b[0m": `\u001b[31mred\u001b[0m`, "\r\x7f\u202e": `\u000d\u007f\u202e`,
+		"\U000e0041": `\udb40\udc41`, "\xff\xe2\x80": `\xff\xe2\x80`,
+	} {
+		if got := Lines(in); got != want {
+			t.Errorf("Lines(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		"one": "one", "not started:\n  net.host  why": "not started:\n  net.host  why", "a\n::error::x\n y": "a\n  ::error::x\n   y", "\x1b\r": `\u001b\u000d`,
+	} {
+		if got := Message(in); got != want {
+			t.Errorf("Message(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestColor: the sequences that the program colours by pass, and no others: not what hides,
+// moves, asks or titles, nor the same by one C1 character.
+func TestColor(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b[31mred\x1b[0m": "\x1b[31mred\x1b[0m", "\x1b[1;31mx": "\x1b[1;31mx", "\x1b[8mhidden": `\u001b[8mhidden`,
+		"\x1b[2J": `\u001b[2J`, "\x1b]0;t\x07": `\u001b]0;t\u0007`, "\u009b31m": `\u009b31m`, "\x1b[31;8m": `\u001b[31;8m`, "\x1b[3": `\u001b[3`, "\x1b": `\u001b`,
+	} {
+		var b strings.Builder
+		w := NewWriter(&b, true)
+		_, _ = io.WriteString(w, in)
+		_ = w.Flush()
+		if b.String() != want {
+			t.Errorf("%q became %q, want %q", in, b.String(), want)
+		}
+	}
+}
+
+// TestWriter: whatever is written in whatever pieces, nothing unseen comes out, what was
+// visible stays as it is, and a JSON document keeps its value.
+func TestWriter(t *testing.T) {
+	irtest.Check(t, 20000, 1, func(r *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.Custom(func(r *rapid.T) string {
+			return strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
+				"\x1b", "[", "31m", "8m", "\x1b[0m", "\u202e", "\xe2", "\x80", "\xae", "\u200d", "\n", "\r", "\U000e0041", "x", `\`, `"`, "\u0085", "\xff",
+			})).Draw(r, "parts"), "")
+		})).Draw(r, "text")
+		color := rapid.Bool().Draw(r, "color")
+		var b strings.Builder
+		w := NewWriter(&b, color)
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(r, "n")
+			if wrote, err := w.Write([]byte(rest[:n])); wrote != n || err != nil {
+				r.Fatalf("wrote %d of %d, %v", wrote, n, err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Flush(); err != nil {
+			r.Fatal(err)
+		}
+		got := b.String()
+		if !color && got != Lines(text) {
+			r.Fatalf("%q in pieces became %q, in one %q", text, got, Lines(text))
+		}
+		for _, p := range palette {
+			got = strings.ReplaceAll(got, "\x1b["+p+"m", "")
+		}
+		if strings.ContainsFunc(got, hidden) || !utf8.ValidString(got) {
+			r.Fatalf("%q became %q", text, b.String())
+		}
+		if Lines(got) != got {
+			r.Fatalf("%q again became %q", got, Lines(got))
+		}
+
+		doc, err := json.Marshal(text)
+		if err != nil {
+			r.Fatal(err)
+		}
+		var value, want string
+		if err := json.Unmarshal(Bytes(doc), &value); err != nil {
+			r.Fatalf("%s became %s: %v", doc, Bytes(doc), err)
+		}
+		if _ = json.Unmarshal(doc, &want); value != want {
+			r.Fatalf("%q became %q", want, value)
+		}
+	})
+}
+
+// hidden is said without the package: what no reader sees.
+func hidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs))
+}
