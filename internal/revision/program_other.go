@@ -1,0 +1,5 @@
+//go:build !windows
+
+package revision
+
+var programNames = []string{"git"}

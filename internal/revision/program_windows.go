@@ -1,0 +1,3 @@
+package revision
+
+var programNames = []string{"git.exe", "git.com"}
