@@ -1,0 +1,189 @@
+// Package workspace finds the workspace that a command is about, and says which
+// directories are none unless somebody names them.
+//
+// The default policy lets a tool use all of the workspace. Where nothing marks one, the
+// current directory is taken; in a home directory, or in /, that would hand out keys and
+// accessc's own state by a command that names nothing.
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// marks are what a workspace holds at its root: two directories and a file.
+var marks = []string{".jp", "accessc.toml", ".accessc"}
+
+// Refused is the error for a directory that is never taken as workspace by itself.
+type Refused struct {
+	// Dir is what would be the workspace.
+	Dir string
+	// Why says what the directory is.
+	Why string
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return r.Dir + " is not taken as workspace: it " + r.Why }
+
+// Find returns the root of the workspace that a directory lies in: the nearest ancestor
+// with a mark, else the top of the git work tree, else the directory itself. state is
+// where accessc keeps its own, empty if nowhere. The error is a *Refused, also where a
+// mark is: another directory would have another policy than the file says that is there.
+func Find(dir, state string) (string, error) {
+	dir = canonical(dir)
+	for at := dir; ; at = filepath.Dir(at) {
+		if marked(at) {
+			return checked(at, state)
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	if top, ok := workTree(dir); ok {
+		if why := guarded(top, state); why == "" {
+			return top, nil
+		}
+	}
+	if err := Unmarked(dir, state); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+// Unmarked says whether a directory may be taken as workspace although nothing marks it.
+// The error is a *Refused.
+func Unmarked(dir, state string) error {
+	if _, err := checked(dir, state); err != nil {
+		return err
+	}
+	if why := inBase(canonical(dir)); why != "" {
+		return &Refused{dir, why}
+	}
+	return nil
+}
+
+// Around returns the workspace that a file lies in, if any mark or work tree says so.
+func Around(file, state string) (root string, ok bool) {
+	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); (marked(at) || err == nil) && guarded(at, state) == "" {
+			return at, true
+		}
+		if filepath.Dir(at) == at {
+			return "", false
+		}
+	}
+}
+
+func checked(dir, state string) (string, error) {
+	if why := guarded(dir, state); why != "" {
+		return "", &Refused{dir, why}
+	}
+	return dir, nil
+}
+
+// marked reports whether a directory holds a mark. What cannot be looked at marks nothing.
+func marked(dir string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		info, err := os.Stat(filepath.Join(dir, mark))
+		return err == nil && (info.IsDir() || mark == "accessc.toml")
+	})
+}
+
+// workTree returns the nearest ancestor with a .git, which is a directory or the file of a
+// linked work tree (gitrepository-layout(5)).
+func workTree(dir string) (string, bool) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, true
+		}
+		if filepath.Dir(at) == at {
+			return "", false
+		}
+	}
+}
+
+// homes are directories of which each entry is somebody's home, and root's own.
+var homes = map[string][]string{
+	"linux":   {"/home", "/root"},
+	"darwin":  {"/Users", "/var/root", "/private/var/root"},
+	"windows": {`C:\Users`},
+}
+
+// guarded says what a directory is that is no workspace, empty if it may be one.
+func guarded(dir, state string) string {
+	dir = canonical(dir)
+	if filepath.Dir(dir) == dir {
+		return "is the root of the file system"
+	}
+	own := append([]string(nil), homes[runtime.GOOS]...)
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		own = append(own, home)
+	}
+	for _, home := range own {
+		switch home = canonical(home); {
+		case dir == home && !slices.Contains(parents, home) || filepath.Dir(dir) == home && slices.Contains(parents, home):
+			return "is a home directory"
+		case Within(home, dir):
+			return "contains home directories"
+		}
+	}
+	if filepath.IsAbs(state) && Within(canonical(state), dir) {
+		return "contains accessc's own state, which tools must not write"
+	}
+	for _, base := range baseDirectories() {
+		if Within(base, dir) {
+			return "is a directory of the system"
+		}
+	}
+	return ""
+}
+
+// parents are those of homes whose entries are homes.
+var parents = []string{"/home", "/Users", `C:\Users`}
+
+// inBase is for a directory that nothing marks: in the middle of the system it is none.
+func inBase(dir string) string {
+	for _, base := range baseDirectories() {
+		if Within(dir, base) {
+			return "lies in " + base + ", a directory of the system"
+		}
+	}
+	return ""
+}
+
+// baseDirectories are the directories of this system's base.
+func baseDirectories() []string {
+	platform, _ := ir.ParsePlatform(runtime.GOOS)
+	var out []string
+	for _, e := range ir.BaseEntries(ir.BaseSystem, platform) {
+		p := filepath.FromSlash(e.Path)
+		if platform == ir.Windows {
+			p = os.Expand(p, os.Getenv)
+		}
+		if info, err := os.Stat(p); filepath.IsAbs(p) && err == nil && info.IsDir() {
+			out = append(out, filepath.Clean(p))
+		}
+	}
+	return out
+}
+
+// Within reports whether a path is a directory or lies below it. Both are clean.
+func Within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// canonical is a path without symlinks, as far as it exists.
+func canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(canonical(parent), filepath.Base(path))
+	}
+	return path
+}
