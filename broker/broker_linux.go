@@ -3,6 +3,7 @@ package broker
 import (
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/broker/denial"
+	"github.com/accessc/accessc/ir"
 )
 
 // Broker answers the trapped calls of one tool.
@@ -18,20 +20,21 @@ type Broker struct {
 	*judge
 	listener listener
 	handlers map[uint32]handler
-	traps    traps
 	// self is this process, procfs and root its views of /proc and "/".
 	self         int
 	procfs, root int
-	// names is held by whoever relies on where something is, and exclusively by
-	// moves: what was judged at its place must still be there when it is acted on.
+	// names is held while a call relies on where something is, and exclusively by moves: a
+	// file that was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
-	// idle counts the workers that wait for a call, patient those whose call waits for
-	// somebody else, all every one.
-	idle, patient, all atomic.Int32
+	// receiver is held by the worker that waits for the next call. parked counts the workers
+	// that wait for their turn, pending those whose call waits for another process, all
+	// every one.
+	receiver             sync.Mutex
+	parked, pending, all atomic.Int32
 	// shares is true where threads have their working directory and umask in common;
-	// shared is then held by whoever sets them.
+	// common is then held by the thread that sets them.
 	shares atomic.Bool
-	shared sync.Mutex
+	common sync.Mutex
 	// byPort leaves connections that no address allows to the ruleset's ports.
 	byPort bool
 	// tool is the process that the tool starts in, became whether it has.
@@ -41,40 +44,64 @@ type Broker struct {
 	// made to make.
 	stops   stops
 	returns returns
-	// grants say what the ruleset lets be started, images are copies of what it does not.
-	grants    Grants
-	images    images
-	stoneOnce sync.Once
+	// grants say which files the ruleset lets be started by rules of their own, images are
+	// copies of others. carried is true once the tool has given one of those files another
+	// place, uncompared once a program was started that could not be looked at. Both change
+	// with the lock on names.
+	grants              Grants
+	carried, uncompared atomic.Bool
+	images              images
+	stoneOnce           sync.Once
+	stone               int
+	stoneErr            error
+	// placements are the directories and files that the ruleset grants as wholes, absent
+	// the paths of such as were not there at the start.
+	// whole is the capabilities that the ruleset grants on the workspace where those are it and
+	// the targets of external rules.
+	placements []Placement
+	absent     []string
+	whole      ir.CapSet
+	// interpreters are those of listed scripts at the start, by the canonical paths of both.
+	interpreters map[string]string
+	// narrows is set where some program gets fewer variables than the tool.
+	narrows bool
+	// The places that are other files for every tool: the controlling terminal, the
+	// standard descriptors that it was started with, the shared memory of the run.
+	terminal terminal
+	given    [3]Inode
+	shared   private
+	kinds    filesystems
 	// join is the list of processes of the tool's cgroup, nil for none.
-	join     *os.File
-	stone    int
-	stoneErr error
-	// domains are the tool's own rulesets, nil where it can have none.
+	join *os.File
+	// marks tell the processes of the tool, domains are its own rulesets; nil where
+	// processes cannot be marked.
+	marks   *mark
 	domains *domains
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
-	// denied takes what is refused, nil for nobody; calls names the system calls.
+	// denied takes every refusal, nil for no report; calls names the system calls.
 	denied func(*denial.Denial)
 	calls  map[uint32]string
-	// trace foresees what the kernel refuses by itself, nil where nobody asks.
-	trace *trace
+	// trace names the refusals that the kernel makes by itself, nil without --trace.
+	trace *Tracing
 }
 
-// traps are the classes of calls that the filter hands over, as far as an answer
-// depends on them.
-type traps struct{ reads bool }
-
-// Bounds on what a tool can make the broker hold: workers are threads, and what is
-// not received yet waits in the kernel.
+// Bounds on what a tool can make the supervisor hold: workers are threads, and calls that
+// are not received yet wait in the kernel.
 const (
 	maxWorkers = 32
 	maxPatient = 256
 )
 
-// Options are what a start decides beside the specification.
+// maxPlacements is how many directories and files are looked for at an open that is left to
+// the kernel.
+const maxPlacements = 8
+
+// Options are decided by a start beside the specification.
 type Options struct {
-	// Temp is the temporary directory of the run.
-	Temp string
+	// Temp is the temporary directory of the run, Shared the directory that stands for its
+	// shared memory; empty for none.
+	Temp, Shared string
 	// ByPort is set where the ports of the specification were accepted.
 	ByPort bool
 	// Wall is how long the tool may run, 0 for any time.
@@ -83,32 +110,61 @@ type Options struct {
 	// called by many threads. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
 	Calls  map[uint32]string
-	// Grants are what the ruleset was made of.
-	Grants Grants
+	// Grants are the rules of the ruleset, Placements those of whole directories and files,
+	// Absent the paths of such as are not there. The descriptors become the supervisor's.
+	Grants     Grants
+	Placements []Placement
+	Absent     []string
+	// Mark is how the processes of the tool were marked, nil where they were not.
+	Mark *Mark
 	// Join is the list of processes of the tool's cgroup, nil for none.
 	Join *os.File
-	// Trace, where not nil, has Denied told as well what the kernel refuses by itself.
+	// Trace, where not nil, has Denied told as well of refusals that the kernel makes by
+	// itself.
 	Trace *Tracing
 }
 
-// New prepares a broker for the tool of a specification. It listens once the tool has
+// Placement is a directory or file that the ruleset grants: a descriptor of it, and the
+// path that it had.
+type Placement struct {
+	FD   int
+	Path string
+}
+
+// New prepares a supervisor for the tool of a specification. It listens once the tool has
 // been started.
 func New(s *landlock.Spec, o Options) (*Broker, error) {
 	j, err := newJudge(s, o.Temp)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls, grants: o.Grants, join: o.Join}
-	if b.trace = newTrace(s, o.Trace); b.trace != nil {
+	b := &Broker{
+		judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls,
+		grants: o.Grants, placements: o.Placements, absent: o.Absent, join: o.Join, trace: o.Trace, terminal: runTerminal(),
+	}
+	if len(b.placements) > maxPlacements {
+		// To judge costs less than to look for them at every open.
+		b.classes.Reads, b.classes.Updates = true, true
+	}
+	b.interpreters = interpreted(s.Programs)
+	b.narrows = b.view.Tool.Commands.Narrows()
+	if len(b.absent) == 0 && slices.ContainsFunc(b.placements, func(p Placement) bool { return p.Path == b.roots.Workspace }) &&
+		!slices.ContainsFunc(b.placements, func(p Placement) bool { return b.roots.Locate(p.Path).Path != "" }) {
+		b.whole = wholly(s, b.roots.Workspace)
+	}
+	for fd := range b.given {
+		b.given[fd], _ = inode(fd)
+	}
+	if b.trace != nil {
 		b.watch()
 	}
-	if markable() {
-		b.domains = newDomains()
-	}
-	for _, t := range s.Supervision.Traps {
-		b.traps.reads = b.traps.reads || t.Group == "open" && t.Syscalls[0] == "openat" && len(t.When) == 1
+	if o.Mark != nil {
+		b.marks, b.domains = &o.Mark.mark, newDomains(o.Mark.mark)
 	}
 	if err := seizes(s.Supervision.Traps); err != nil {
+		return nil, err
+	}
+	if b.shared, err = openPrivate(o.Shared); err != nil {
 		return nil, err
 	}
 	if b.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
@@ -136,13 +192,13 @@ var everySignal = func() (s unix.Sigset_t) {
 	return s
 }()
 
-// spawn starts a worker where the number of those that have something to do allows it.
+// spawn starts a worker where the number of those that do not wait for another process
+// allows it.
 func (b *Broker) spawn() {
-	if b.all.Add(1)-b.patient.Load() > maxWorkers {
+	if b.all.Add(1)-b.pending.Load() > maxWorkers {
 		b.all.Add(-1)
 		return
 	}
-	b.idle.Add(1)
 	go b.work()
 }
 
@@ -163,14 +219,18 @@ func (b *Broker) settle() error {
 	return clearCapabilities()
 }
 
-// work answers calls. A worker that cannot go on ends the supervisor, and with it the
-// tool: nobody may be left to wait for an answer.
+// work answers calls. One worker at a time waits for them: the kernel would wake several in
+// turn, each of them cold. It leaves the wait to another where more than one call is there,
+// and while it waits for another process itself. A worker that cannot go on ends the
+// supervisor, and with it the tool: no call may be left without an answer.
 func (b *Broker) work() {
 	if err := b.settle(); err != nil {
 		fatal("a thread of the supervisor", err)
 	}
+	w := worker{Broker: b}
 	var n notification
 	for {
+		w.lead()
 		switch e := b.listener.receive(&n); e {
 		case 0:
 		case unix.EINTR:
@@ -178,17 +238,47 @@ func (b *Broker) work() {
 		case unix.ENOENT:
 			// The call has gone before it could be received, or every caller has.
 			if b.listener.poll()&unix.POLLHUP != 0 {
+				w.yield()
 				return
 			}
 			continue
 		default:
 			fatal("the listener", e)
 		}
-		if b.idle.Add(-1) == 0 && b.listener.poll()&unix.POLLIN != 0 {
-			b.spawn()
+		if b.listener.poll()&unix.POLLIN != 0 {
+			w.yield()
 		}
-		b.answer(&n)
-		b.idle.Add(1)
+		b.answer(&w, &n)
+	}
+}
+
+// worker is a thread that answers calls; leads is true while it is the one to receive the
+// next.
+type worker struct {
+	*Broker
+	leads bool
+}
+
+// lead waits until this worker is the one to receive calls.
+func (w *worker) lead() {
+	if w.leads {
+		return
+	}
+	w.parked.Add(1)
+	w.receiver.Lock()
+	w.parked.Add(-1)
+	w.leads = true
+}
+
+// yield lets another worker receive calls while this one is busy.
+func (w *worker) yield() {
+	if !w.leads {
+		return
+	}
+	w.leads = false
+	w.receiver.Unlock()
+	if w.parked.Load() == 0 {
+		w.spawn()
 	}
 }
 
@@ -206,8 +296,8 @@ func clearCapabilities() error {
 }
 
 // answer judges and ends one call.
-func (b *Broker) answer(n *notification) {
-	c := &call{Broker: b, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
+func (b *Broker) answer(w *worker, n *notification) {
+	c := &call{Broker: b, worker: w, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
 	a := fails(unix.ENOSYS)
 	if refused, ok := c.blocked(); ok {
 		a = refused
@@ -215,6 +305,9 @@ func (b *Broker) answer(n *notification) {
 		a = fails(unix.EACCES)
 	} else if handle := b.handlers[c.nr]; handle != nil {
 		a = handle(c)
+	}
+	if a.wait != nil {
+		a = c.patiently(a.wait)
 	}
 	c.tell(a)
 	b.listener.send(c.id, a)
@@ -224,7 +317,7 @@ func (b *Broker) answer(n *notification) {
 	c.release()
 }
 
-// patiently runs what may wait for another process, such as opening a fifo.
+// patiently makes a call that may wait for another process, such as opening a fifo.
 func (c *call) patiently(act func() answer) answer {
 	if !c.await() {
 		return fails(unix.EAGAIN)
@@ -236,15 +329,18 @@ func (c *call) patiently(act func() answer) answer {
 // await begins to wait for another process, unless too many calls do. Others are
 // answered meanwhile: among them the call that is waited for.
 func (c *call) await() bool {
-	if c.patient.Add(1) > maxPatient {
-		c.patient.Add(-1)
+	if c.pending.Add(1) > maxPatient {
+		c.pending.Add(-1)
 		return false
 	}
-	if c.idle.Load() == 0 {
+	if c.worker.leads {
+		c.worker.yield()
+	} else if c.parked.Load() == 0 {
+		// The worker that was to lead may have been one too many when this one gave way.
 		c.spawn()
 	}
 	return true
 }
 
 // awaited ends the wait.
-func (c *call) awaited() { c.patient.Add(-1) }
+func (c *call) awaited() { c.pending.Add(-1) }

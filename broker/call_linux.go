@@ -12,11 +12,12 @@ import (
 // call is one trapped system call. Its descriptors are closed when it is answered.
 type call struct {
 	*Broker
-	id   uint64
-	tid  int
-	nr   uint32
-	args [6]uint64
-	held []int
+	worker *worker
+	id     uint64
+	tid    int
+	nr     uint32
+	args   [6]uint64
+	held   []int
 	// shares is true while the call holds what threads have in common.
 	shares bool
 	// domain is the rulesets of its own that bind the caller.
@@ -36,7 +37,7 @@ func (c *call) hold(fd int) int {
 
 func (c *call) release() {
 	if c.shares {
-		c.shared.Unlock()
+		c.common.Unlock()
 	}
 	for _, fd := range c.held {
 		_ = unix.Close(fd)
@@ -135,11 +136,16 @@ func (c *call) process() int {
 	return n
 }
 
-// ours reports whether a process is of the sandbox: a descendant of this one, which is
-// the reaper of all orphans among them.
+// ours reports whether a process or thread is of the tool: by its mark, or, where processes
+// cannot be marked, as a descendant of this one, which is the reaper of all orphans among
+// them.
 func (b *Broker) ours(pid int) bool {
 	if pid == b.self {
 		return false
+	}
+	if b.marks != nil {
+		m, marked, err := markOf(pid)
+		return err == nil && marked && b.marks.holds(m)
 	}
 	for range 1 << 16 {
 		switch {
@@ -180,7 +186,7 @@ func (c *call) creationMask() int {
 // alone keeps the working directory and the umask to this call until it is answered.
 func (c *call) alone() {
 	if c.Broker.shares.Load() && !c.shares {
-		c.shared.Lock()
+		c.common.Lock()
 		c.shares = true
 	}
 }

@@ -136,10 +136,12 @@ func (c *Child) assemble(p *program, in, out int) error {
 	}
 	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
 	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
-	c.confine(p, in)
-	if err := c.canaries(p); err != nil {
+	// The ruleset is asked before the filter is in force: from then on a supervisor may answer.
+	if err := c.canary(p); err != nil {
 		return err
 	}
+	c.confine(p, in)
+	p.canaries()
 	return c.become(p)
 }
 
@@ -174,14 +176,8 @@ func (c *Child) confine(p *program, in int) {
 // (seccomp(2), Linux 5.19).
 const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
-// canaries are calls that must be refused by now.
-func (c *Child) canaries(p *program) error {
-	none := ^uintptr(0)
-	p.add(step{name: "canary of the filter (setns)", nr: unix.SYS_SETNS, args: [5]uintptr{none}, want: syscall.EPERM})
-	p.add(step{
-		name: "canary of the network (socket)", nr: unix.SYS_SOCKET, want: syscall.EACCES,
-		args: [5]uintptr{unix.AF_PACKET, unix.SOCK_RAW},
-	})
+// canary opens a file that the ruleset must refuse by now.
+func (c *Child) canary(p *program) error {
 	if c.Canary == "" {
 		return nil
 	}
@@ -192,6 +188,16 @@ func (c *Child) canaries(p *program) error {
 		args: [5]uintptr{uintptr(at), path, unix.O_RDONLY | unix.O_CLOEXEC},
 	})
 	return err
+}
+
+// canaries are calls that the filter must refuse by now.
+func (p *program) canaries() {
+	none := ^uintptr(0)
+	p.add(step{name: "canary of the filter (setns)", nr: unix.SYS_SETNS, args: [5]uintptr{none}, want: syscall.EPERM})
+	p.add(step{
+		name: "canary of the network (socket)", nr: unix.SYS_SOCKET, want: syscall.EACCES,
+		args: [5]uintptr{unix.AF_PACKET, unix.SOCK_RAW},
+	})
 }
 
 // become resets what the Go runtime has set for itself and starts the tool.

@@ -209,7 +209,7 @@ func (c *call) unharmed(s *seized, old registers, again *repeat) {
 // a script. Its memory is its own, so that the arguments can be laid out there: on the
 // stack, where head takes the place of the first (System V ABI, initial process stack).
 func (c *call) interpreted(s *seized, want becoming, stone int) bool {
-	if !c.runsImage(stone) || s.leave() != back {
+	if exe, ok := c.exe(); !ok || !same(exe, stone) || s.leave() != back {
 		return false
 	}
 	regs, err := s.registers()

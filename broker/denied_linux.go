@@ -23,13 +23,19 @@ type grounds struct {
 	goesOn bool
 }
 
-// decide asks the policy about an operation of a call.
-func (c *call) decide(op ir.Operation) ir.Verdict {
-	v := c.view.Decide(op)
+// note keeps a verdict and reports whether it allows. The policy is asked once.
+func (c *call) note(op ir.Operation, v ir.Verdict) bool {
 	c.refused = nil
 	if !v.Allowed() {
 		c.refused = &grounds{by: denial.ByPolicy, op: op, verdict: v}
 	}
+	return v.Allowed()
+}
+
+// decide asks the policy about an operation of a call.
+func (c *call) decide(op ir.Operation) ir.Verdict {
+	v := c.view.Decide(op)
+	c.note(op, v)
 	return v
 }
 
@@ -45,39 +51,41 @@ func (c *call) may(p ir.Place, caps ...ir.Capability) bool {
 	return true
 }
 
-// mayChange asks for update of what is not contents.
-func (c *call) mayChange(p ir.Place) bool {
-	if c.judge.mayChange(p) {
-		c.refused = nil
-		return true
-	}
-	if c.may(p, ir.Update) {
-		c.deny("mode, owner, times and attributes of the system's own files stay as they are")
-	}
-	return false
+// mayName asks for the making or removing of a name.
+func (c *call) mayName(need ir.Capability, p ir.Place, kind ir.NameKind) bool {
+	return c.decide(ir.Access{Cap: need, On: p, Name: kind}).Allowed()
 }
 
-// mayConnect asks for an address.
-func (c *call) mayConnect(a netip.AddrPort) bool {
-	if c.judge.mayConnect(a) {
-		c.refused = nil
-		return true
+// mayAlter asks for update of mode, owner, times and attributes. The system's own files
+// keep theirs whatever the base lets be written.
+func (c *call) mayAlter(p ir.Place) bool {
+	if !c.may(p, ir.Update) {
+		return false
 	}
-	if op := (ir.Connect{To: endpoint(a)}); c.decide(op).Allowed() {
+	if p.At.Root.Kind == ir.System && !p.At.Under(ir.Sys(ir.LinuxShared)) {
+		c.deny("mode, owner, times and attributes of the system's own files stay as they are")
+		return false
+	}
+	return true
+}
+
+// mayReach asks for an address.
+func (c *call) mayReach(a netip.AddrPort) bool {
+	op, v, shown := c.mayConnect(a)
+	if !c.note(op, v) {
+		return false
+	}
+	if !shown {
 		c.refused = &grounds{by: denial.BySupervisor, op: op, why: "the kernel sees an address, and no rule names this address and its port alone"}
 	}
-	return false
+	return shown
 }
 
-// mayRun asks for a program with its arguments.
-func (c *call) mayRun(at ir.Place, argv []string) (*ir.CommandRule, bool) {
-	rule, ok := c.judge.mayRun(at, argv)
-	c.refused = nil
-	if !ok {
-		op := ir.Run{Program: c.called(at.At, argv[0]), File: &at, Args: argv[1:]}
-		c.refused = &grounds{by: denial.ByPolicy, op: op, verdict: c.programs.Decide(op)}
-	}
-	return rule, ok
+// mayStartAs asks for a program with its arguments.
+func (c *call) mayStartAs(at ir.Place, argv []string) (*ir.CommandRule, bool) {
+	op, v := c.mayRun(at, argv)
+	rule, _ := v.Rule.(*ir.CommandRule)
+	return rule, c.note(op, v)
 }
 
 // deny refuses what no policy is asked about.
@@ -97,15 +105,12 @@ func (c *call) tell(a answer) {
 	case c.denied == nil || r == nil || c.trace != nil && !c.became.Load():
 		return
 	case a.on && r.goesOn:
-		a.errno = unix.EACCES
-		if r.op == nil {
-			a.errno = unix.EPERM
-		}
+		a.errno = unix.EPERM
 	case a.on || !refuses(a.errno):
 		return
 	}
 	d := &denial.Denial{
-		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: c.attributed(r), Why: r.why,
+		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
 		PID: c.process(), Name: c.comm(), View: c.view, Roots: &c.roots,
 	}

@@ -1,27 +1,31 @@
 package broker
 
 import (
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
-// A process of the tool may restrict itself by Landlock rulesets of its own, as accessc
-// does that is started inside. The kernel then bounds what the process does, but not
-// what the broker does in its place. So the broker does that under the same rulesets.
+// Every process of the tool carries a mark, so that the supervisor knows it among all
+// others, also after it has changed its environment and lost its parents. The marks are hard
+// resource limits: children inherit them, and without a capability they only fall
+// (setrlimit(2)). Two limits carry the mark that bound nothing since Linux 2.4.30:
+// RLIMIT_LOCKS its upper end, RLIMIT_RSS its lower end, counted down. Lowering them narrows
+// an interval at either end, so that it stays in the one that the run began with.
 //
-// The kernel does not tell which rulesets bind a process. The broker marks a process
-// before it lets it restrict itself, by hard resource limits: children inherit them
-// with the rulesets, and without a capability they only fall (setrlimit(2)). Two limits
-// carry the mark that bound nothing since Linux 2.4.30: RLIMIT_LOCKS its upper end,
-// RLIMIT_RSS its lower end, counted down. Lowering them narrows an interval at either
-// end. The interval of a ruleset lies in that of the rulesets above it and apart from
-// all others, so a process can take the marks of those alone that bind it as well and
-// more.
+// A process of the tool may also restrict itself by Landlock rulesets of its own, as accessc
+// does that is started inside. The kernel then bounds what the process does, but not what
+// the supervisor does in its place. So the supervisor does that under the same rulesets. The
+// kernel does not tell which rulesets bind a process. The supervisor narrows the mark of a
+// process before it lets it restrict itself. The interval of a ruleset lies in that of the
+// rulesets above it and apart from all others, so a process can take the marks of those
+// alone that bind it as well and more.
 //
 // A mark is a process's and a ruleset a thread's. What one thread has restricted itself
 // by binds what is done for the others of its process, too.
@@ -29,11 +33,59 @@ import (
 // mark is an interval, both ends included.
 type mark struct{ low, high uint64 }
 
+// Mark is the mark of the processes of a run.
+type Mark struct{ mark }
+
+// NewMark draws the mark of a run, nil where this process cannot give one: its own limits
+// are lowered, or it is inside of a run itself.
+func NewMark() *Mark {
+	for _, c := range (mark{0, whole}).carriers() {
+		var l unix.Rlimit
+		if unix.Getrlimit(c.resource, &l) != nil || l.Max < whole {
+			return nil
+		}
+	}
+	if !sameFile(unix.Getpid(), 0, 0) {
+		return nil
+	}
+	slots := uint64(whole / widths[0])
+	low := (1 + rand.Uint64N(slots-2)) * widths[0]
+	return &Mark{mark{low, low + widths[0] - 1}}
+}
+
+// Limits are the resource limits that mark a process.
+func (m *Mark) Limits() []Limit {
+	var out []Limit
+	for _, c := range m.carriers() {
+		out = append(out, Limit{Resource: c.resource, Value: unix.Rlimit{Cur: c.hard, Max: c.hard}})
+	}
+	return out
+}
+
+// String writes the mark for ParseMark.
+func (m *Mark) String() string {
+	return strconv.FormatUint(m.low, 16) + "-" + strconv.FormatUint(m.high, 16)
+}
+
+// ParseMark is the inverse of Mark.String.
+func ParseMark(s string) (*Mark, bool) {
+	low, high, ok := strings.Cut(s, "-")
+	a, err1 := strconv.ParseUint(low, 16, 64)
+	b, err2 := strconv.ParseUint(high, 16, 64)
+	return &Mark{mark{a, b}}, ok && err1 == nil && err2 == nil && a <= b && b < whole
+}
+
+// Carries reports whether a process carries the mark, or a narrower one.
+func (m *Mark) Carries(pid int) bool {
+	of, marked, err := markOf(pid)
+	return err == nil && marked && m.holds(of)
+}
+
 // whole is above every mark. Hard limits that are not below it were never set by one.
 const whole = 1 << 62
 
 // widths are those of the intervals by the number of rulesets that bind.
-var widths = [...]uint64{whole, 1 << 44, 1 << 32, 1 << 22, 1 << 14, 1 << 8, 1 << 4, 1}
+var widths = [...]uint64{1 << 44, 1 << 32, 1 << 24, 1 << 18, 1 << 13, 1 << 9, 1 << 4, 1}
 
 // holds reports whether an interval lies in this one.
 func (m mark) holds(n mark) bool { return m.low <= n.low && n.high <= m.high }
@@ -132,17 +184,17 @@ type domains struct {
 // maxDomains bounds how many are kept at a time; each has a descriptor.
 const maxDomains = 256
 
-func newDomains() *domains {
-	return &domains{root: domain{mark: mark{0, whole}}, by: map[mark]*domain{}}
+func newDomains(run mark) *domains {
+	return &domains{root: domain{mark: run}, by: map[mark]*domain{}}
 }
 
 // of is the domain of a process. It fails for a process that has changed its mark.
 func (d *domains) of(pid int) (*domain, bool) {
 	m, marked, err := markOf(pid)
 	switch {
-	case err != nil:
+	case err != nil || !marked:
 		return nil, false
-	case !marked:
+	case m == d.root.mark:
 		return &d.root, true
 	}
 	known := d.by[m]
@@ -193,16 +245,4 @@ func sameFile(tid, theirs, ours int) bool {
 	const kcmpFile = 0
 	r, _, e := unix.RawSyscall6(unix.SYS_KCMP, uintptr(tid), uintptr(unix.Getpid()), kcmpFile, uintptr(theirs), uintptr(ours), 0)
 	return e == 0 && r == 0
-}
-
-// markable says whether processes can be marked on this host, by a process whose own
-// limits the tool inherits.
-func markable() bool {
-	for _, c := range (mark{0, whole}).carriers() {
-		var l unix.Rlimit
-		if unix.Getrlimit(c.resource, &l) != nil || l.Max < whole {
-			return false
-		}
-	}
-	return sameFile(unix.Getpid(), 0, 0)
 }

@@ -11,9 +11,12 @@ import (
 	"github.com/accessc/accessc/ir/irtest"
 )
 
+// testMark is the mark of a run.
+var testMark = mark{widths[0], 2*widths[0] - 1}
+
 // grow makes a tree of domains, none of which has a ruleset.
 func grow(t *rapid.T) []*domain {
-	all := []*domain{&newDomains().root}
+	all := []*domain{&newDomains(testMark).root}
 	for range rapid.IntRange(1, 40).Draw(t, "domains") {
 		// The last one often, so that the tree grows deep.
 		at := max(0, rapid.IntRange(-len(all), len(all)-1).Draw(t, "above"))
@@ -60,7 +63,7 @@ func TestMarks(t *testing.T) {
 
 // TestMarksEnd: a domain has so many rulesets and so many domains below it, and no more.
 func TestMarksEnd(t *testing.T) {
-	d := &newDomains().root
+	d := &newDomains(testMark).root
 	for range len(widths) - 1 {
 		if d = d.below(nil); d == nil {
 			t.Fatal("not as deep as there are widths")
@@ -81,7 +84,8 @@ func TestMarksEnd(t *testing.T) {
 // TestMarkOfProcess: a mark is put on a process, read again and kept by its children.
 // What no process is in is forgotten, but for what is above one that is.
 func TestMarkOfProcess(t *testing.T) {
-	if !markable() {
+	run := NewMark()
+	if run == nil {
 		t.Skip("limits are lowered already, or there is no kcmp(2)")
 	}
 	cmd := exec.Command("sh", "-c", "read x; sleep 60 & echo $!; wait")
@@ -91,7 +95,7 @@ func TestMarkOfProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	d := newDomains()
+	d := newDomains(run.mark)
 	ruleset, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ type Inode struct{ Dev, Ino uint64 }
 type Grants map[Inode]uint64
 
 // toStart is what the kernel asks the ruleset for when it opens a program.
-var toStart, toRead = landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile}), landlock.FSMask([]landlock.Right{landlock.ReadFile})
+var toStart = landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile})
 
 // floor is which of the rights to start a file the ruleset gives. It is found as the
 // kernel finds it: by the rules on the file and on every directory above it. It saves a

@@ -31,8 +31,8 @@ func (c *call) ofPath(dir, addr, flags uint64) target {
 	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
 		end = kept
 	}
-	obj, e := c.object(base, path, end, 0)
-	return target{obj, e}
+	n, e := c.object(base, path, end, 0)
+	return target{n.object, e}
 }
 
 // ofDescriptor is what a descriptor of the tool refers to, however it was opened:
@@ -50,17 +50,13 @@ func (c *call) change(t target, act func(obj int) error) answer {
 	c.names.RLock()
 	defer c.names.RUnlock()
 	// What has no name is the tool's own: a pipe, a socket, a file of memory.
-	if at := c.where(t.obj); at != "" && !c.mayChange(c.at(at)) {
+	if at := c.where(t.obj); at != "" && !c.mayAlter(c.at(at)) {
 		return fails(unix.EPERM)
 	}
 	if !c.current() {
 		return fails(unix.EINTR)
 	}
 	return result(c.do(func() error { return act(t.obj) }))
-}
-
-func chmod(mode uint64) func(int) error {
-	return func(obj int) error { return unix.Chmod(self(obj), uint32(mode)) }
 }
 
 func chown(uid, gid uint64) func(int) error {
@@ -162,9 +158,27 @@ func (c *call) removexattr(t target) answer {
 	return c.change(t, func(obj int) error { return unix.Removexattr(self(obj), name) })
 }
 
+// chmod refuses the bits with which a program runs as its owner or group, which another
+// user could make use of. On a directory the second one is about inheritance.
+func (c *call) chmod(t target, mode uint64) answer {
+	var st unix.Stat_t
+	const bits = unix.S_ISUID | unix.S_ISGID
+	if t.errno == 0 && mode&bits != 0 && (unix.Fstat(t.obj, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR) {
+		return c.denies(unix.EPERM, whySetID)
+	}
+	return c.change(t, func(obj int) error { return unix.Chmod(self(obj), uint32(mode)) })
+}
+
+const whySetID = "a program that runs as its owner or group could be started by another user"
+
 // FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), with the size of
 // what the kernel reads: an int, although the numbers say long, and struct fsxattr.
-var flagCalls = map[uint32]int{0x40086602: 4, 0x40046602: 4, 0x401c5820: 28}
+var flagCalls = map[uint32]int{0x40086602: flagsSize, 0x40046602: flagsSize, 0x401c5820: 28}
+
+const (
+	flagsSize = 4
+	caseFold  = 0x40000000 // FS_CASEFOLD_FL
+)
 
 // ioctl sets flags of a file, on a duplicate of the tool's descriptor.
 func (c *call) ioctl() answer {
@@ -175,6 +189,9 @@ func (c *call) ioctl() answer {
 	data, e := c.bytes(c.args[2], size)
 	if e != 0 {
 		return fails(e)
+	}
+	if size == flagsSize && binary.LittleEndian.Uint32(data)&caseFold != 0 {
+		return c.denies(unix.EPERM, "in a directory that folds case a rule's path has several names")
 	}
 	dup, e := c.duplicate(dirfd(c.args[0]))
 	padded := binary.LittleEndian.AppendUint64(data, 0)

@@ -109,6 +109,8 @@ type answer struct {
 	closeOn bool
 	// then, where not nil, is done once the answer is given.
 	then func()
+	// wait, where not nil, takes the place of all this: it may wait for another process.
+	wait func() answer
 }
 
 func fails(e unix.Errno) answer { return answer{errno: e} }

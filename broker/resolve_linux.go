@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// node is where a path leads: a name in a directory, and what it stands for now.
+// node is where a path leads: a name in a directory, and the file that has it now.
 type node struct {
 	// dir is the directory of the name, -1 where the path ends in no name of its own
 	// ("/", "..", the target of a magic link).
@@ -14,85 +14,116 @@ type node struct {
 	name string
 	// tail is the slash that was written behind the name.
 	tail string
-	// object is what is there, -1 for nothing.
+	// object is the file, -1 for none.
 	object int
-	kind   uint32 // S_IFMT
+	st     unix.Stat_t
+	// standard is set for a standard descriptor that was named by its link in /proc.
+	standard *standard
+}
+
+// kind is the type of the file (S_IFMT), 0 for none.
+func (n *node) kind() uint32 {
+	if n.object < 0 {
+		return 0
+	}
+	return n.st.Mode & unix.S_IFMT
 }
 
 // maxLinks is how many symlinks a path may lead over (path_resolution(7)).
 const maxLinks = 40
 
-// follow says what becomes of a symlink that a path ends in.
+// follow says whether a symlink that a path ends in is followed.
 type follow bool
 
 const followed, kept follow = true, false
 
-// where is the absolute path of what a descriptor refers to, empty for what has none
-// and is the tool's own: pipes, sockets, files of memory.
+// where is the absolute path of the file that a descriptor refers to; empty for a file
+// without one, which is the tool's own: a pipe, a socket, a file of memory.
 func (b *Broker) where(fd int) string {
+	path, _ := b.stated(fd)
+	return path
+}
+
+// stated is the same, and reports whether the file still has that name.
+func (b *Broker) stated(fd int) (path string, still bool) {
 	path, err := readlink(unix.AT_FDCWD, self(fd))
 	switch {
 	case err != nil || strings.HasPrefix(path, "(unreachable)"):
-		return nowhere
+		return nowhere, false
 	case !strings.HasPrefix(path, "/"):
-		return ""
+		return "", false
 	}
 	stripped, deleted := strings.CutSuffix(path, " (deleted)")
 	if !deleted {
-		return path
+		return path, true
 	}
 	// A name may end so; otherwise the file has lost its name and is judged by it.
 	var a, n unix.Stat_t
 	if unix.Lstat(path, &n) == nil && unix.Fstat(fd, &a) == nil && n.Dev == a.Dev && n.Ino == a.Ino {
-		return path
+		return path, true
 	}
 	if strings.HasPrefix(path, "/memfd:") {
-		return ""
+		return "", false
 	}
-	return stripped
+	return stripped, false
 }
 
 func readlink(dir int, name string) (string, error) {
-	buf := make([]byte, pathMax)
-	n, err := unix.Readlinkat(dir, name, buf)
+	var buf [pathMax]byte
+	n, err := unix.Readlinkat(dir, name, buf[:])
 	if err != nil {
 		return "", err
 	}
 	return string(buf[:n]), nil
 }
 
-// object resolves a path to what is there. The kernel resolves it where it can do so
-// for the tool; magic links and the tool's own view of /proc are walked step by step.
-func (c *call) object(base int, path string, end follow, resolve uint64) (int, unix.Errno) {
+// object resolves a path to the file that is there. The kernel resolves it where it can do
+// so for the tool. Magic links, the tool's own view of /proc and its shared memory are
+// walked step by step.
+func (c *call) object(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
 	flags := uint64(unix.O_PATH | unix.O_CLOEXEC)
 	if end == kept {
 		flags |= unix.O_NOFOLLOW
 	}
+	n := node{dir: -1, object: -1}
 	fd, err := unix.Openat2(base, path, &unix.OpenHow{Flags: flags, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS})
 	if err == nil {
-		c.hold(fd)
+		n.object = c.hold(fd)
+		err = unix.Fstat(fd, &n.st)
 	}
-	if resolve != 0 {
-		return fd, errno(err)
+	walks := err == unix.ELOOP || err == unix.ENOENT && overLinks(base, path) || c.meansOther(&n, path)
+	switch {
+	case walks && resolve != 0 && n.object >= 0:
+		// Its restrictions would have to be asked again at every step.
+		return n, unix.EAGAIN
+	case !walks || resolve != 0:
+		return n, errno(err)
 	}
-	if err == unix.ELOOP || c.throughProc(fd, path, err) {
-		n, e := c.walk(base, path, end)
-		if e == 0 && n.object < 0 {
-			e = unix.ENOENT
-		}
-		return n.object, e
+	n, e := c.walk(base, path, end)
+	if e == 0 && n.object < 0 {
+		e = unix.ENOENT
 	}
-	return fd, errno(err)
+	return n, e
 }
 
-// throughProc reports whether a path may have been resolved over /proc/self, which
-// for the broker is the broker. Without magic links nothing leads from there to
-// another filesystem but "..".
-func (c *call) throughProc(fd int, path string, err error) bool {
-	if err != nil {
-		return strings.Contains(path, "self")
+// meansOther reports whether a path may have been resolved over a file that is another one
+// for the tool: the supervisor's own directory of /proc, or the shared memory of all.
+// Without magic links nothing leads from there to another file system but "..".
+func (c *call) meansOther(n *node, path string) bool {
+	if n.object < 0 {
+		return c.shared.name != "" && strings.Contains(path, "shm")
 	}
-	return strings.HasPrefix(c.where(fd), "/proc/")
+	return c.kinds.proc(n.object, n.st.Dev) || c.shared.name != "" && n.st.Dev == c.shared.dev
+}
+
+// overLinks reports whether a symlink stands on a path that leads nowhere. It may lead to
+// /proc/self, as that of /dev/fd does, where the tool has something else.
+func overLinks(base int, path string) bool {
+	fd, err := unix.Openat2(base, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err == nil {
+		_ = unix.Close(fd) // it has come to be there
+	}
+	return err == unix.ELOOP
 }
 
 func errno(err error) unix.Errno {
@@ -102,30 +133,33 @@ func errno(err error) unix.Errno {
 	return 0
 }
 
-// name resolves a path to a name in a directory.
+// name resolves a path to a name in a directory. One that is kept is that of a symlink also
+// where a slash stands behind it (filename_parentat() in fs/namei.c).
 func (c *call) name(base int, path string, end follow) (node, unix.Errno) {
 	for range maxLinks {
 		dir, last, tail := split(path)
 		if last == "" || last == "." || last == ".." {
-			obj, e := c.object(base, path, followed, 0)
-			return c.seen(node{dir: -1, name: last, object: obj}), e
+			n, e := c.object(base, path, followed, 0)
+			n.dir, n.name = -1, last
+			return n, e
 		}
 		parent, e := c.object(base, dir, followed, 0)
 		if e != 0 {
 			return node{}, e
 		}
-		n := c.look(node{dir: parent, name: last, tail: tail})
-		if n.kind != unix.S_IFLNK || end == kept && tail == "" {
-			return n, 0
+		n, e := c.look(parent.object, last)
+		n.tail = tail
+		if e != 0 || n.kind() != unix.S_IFLNK || end == kept {
+			return n, e
 		}
-		if strings.HasPrefix(c.where(parent), "/proc") {
+		if c.kinds.proc(parent.object, parent.st.Dev) {
 			return c.walk(base, path, end)
 		}
 		target, err := readlink(n.object, "")
 		if err != nil {
 			return node{}, errno(err)
 		}
-		base, path = parent, target+tail
+		base, path = parent.object, target+tail
 	}
 	return node{}, unix.ELOOP
 }
@@ -144,22 +178,17 @@ func split(path string) (dir, last, tail string) {
 	return dir, last, tail
 }
 
-// look opens what stands at the name of a node.
-func (c *call) look(n node) node {
-	fd, err := unix.Openat(n.dir, n.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		n.object = -1
-		return n
+// look opens the file at a name. A name that is not there is no error.
+func (c *call) look(dir int, name string) (node, unix.Errno) {
+	n := node{dir: dir, name: name, object: -1}
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	switch err {
+	case nil:
+		n.object = c.hold(fd)
+		return n, errno(unix.Fstat(fd, &n.st))
+	case unix.ENOENT:
+		return n, 0
+	default:
+		return n, errno(err)
 	}
-	n.object = c.hold(fd)
-	return c.seen(n)
-}
-
-// seen fills in the kind of a node's object.
-func (c *call) seen(n node) node {
-	var st unix.Stat_t
-	if n.object >= 0 && unix.Fstat(n.object, &st) == nil {
-		n.kind = st.Mode & unix.S_IFMT
-	}
-	return n
 }

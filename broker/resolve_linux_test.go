@@ -85,11 +85,11 @@ func TestResolve(t *testing.T) {
 		if e != 0 {
 			t.Fatal(e)
 		}
-		obj, e := c.object(base, path, followed, 0)
-		if got := c.where(obj); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
+		n, e := c.object(base, path, followed, 0)
+		if got := c.where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
 			t.Errorf("%s: got %s, %v; want %s", path, got, e, want)
 		}
-		n, e := c.walk(base, path, followed)
+		n, e = c.walk(base, path, followed)
 		if got := c.where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
 			t.Errorf("walking %s: got %s, %v; want %s", path, got, e, want)
 		}

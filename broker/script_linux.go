@@ -3,9 +3,14 @@ package broker
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
 )
 
 // Limits of scripts: how much of their first line is read (BINPRM_BUF_SIZE less one,
@@ -58,6 +63,70 @@ func parseHead(head []byte) format {
 	}
 	argument, _, _ := bytes.Cut(bytes.Trim(line[end:], blanks), []byte{0})
 	return format{interpreter: string(line[:end]), argument: string(argument)}
+}
+
+// interpreted finds the interpreters that the scripts among listed files have at the start of
+// the tool, and theirs, each at its canonical path.
+func interpreted(programs []landlock.Program) map[string]string {
+	out := map[string]string{}
+	for _, p := range programs {
+		file := p.File
+		for range maxInterpreters {
+			fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0)
+			if err != nil {
+				break
+			}
+			here, _ := readlink(unix.AT_FDCWD, self(fd))
+			k := format{}
+			if regular(fd) == 0 {
+				k, _ = formatOf(fd)
+			}
+			_ = unix.Close(fd)
+			if len(k.interpreter) == 0 || k.interpreter[0] != '/' {
+				break
+			}
+			next, err := filepath.EvalSymlinks(k.interpreter)
+			if err != nil {
+				break
+			}
+			out[here], file = next, next
+		}
+	}
+	return out
+}
+
+// mayInterpret judges the interpreters of a listed script. Those that it had when the tool
+// was started come with it. A tool that may write to the script can name another one: that
+// is started as by itself, with what it is given.
+func (c *call) mayInterpret(b *becoming) bool {
+	for i := 1; i < len(b.chain); i++ {
+		if was, ok := c.interpreters[c.where(b.chain[i-1])]; ok && was == c.where(b.chain[i]) {
+			continue
+		}
+		if i < len(b.chain)-1 {
+			c.deny("the script is interpreted by another script than at the start of the tool")
+			return false
+		}
+		rule, ok := c.mayStart(b.chain[i], b.argv[0], b.argv)
+		if !ok {
+			return false
+		}
+		b.rule = narrower(b.rule, rule)
+	}
+	return true
+}
+
+// narrower is the first rule with the variables that both let their programs have.
+func narrower(a, b *ir.CommandRule) *ir.CommandRule {
+	if a == nil || b == nil || b.AllEnvs {
+		return a
+	}
+	both := *a
+	both.Envs, both.AllEnvs = b.Envs, false
+	if !a.AllEnvs {
+		both.Envs = slices.DeleteFunc(slices.Clone(a.Envs), func(name string) bool { return !slices.Contains(b.Envs, name) })
+	}
+	return &both
 }
 
 // invoked is the name that the kernel gives to what execveat(2) starts, which an

@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -72,6 +74,7 @@ type seized struct {
 	stops           *stops
 	events          <-chan syscall.WaitStatus
 	executed        bool
+	forgotten       bool
 }
 
 // seize makes the caller of a pending call stop at its end (ptrace(2)). It is done by
@@ -151,8 +154,10 @@ func (s *seized) next() (syscall.WaitStatus, bool) {
 }
 
 // release lets the thread run on by itself. After a start it has the number of its
-// process.
+// process. It may start the next program before this returns, so that nothing waits for its
+// events any more.
 func (s *seized) release() {
+	s.forget()
 	if ptrace(unix.PTRACE_DETACH, s.id(), 0, 0) != 0 {
 		s.kill()
 	}
@@ -160,7 +165,13 @@ func (s *seized) release() {
 
 func (s *seized) kill() { _ = unix.Kill(s.process, unix.SIGKILL) }
 
-func (s *seized) forget() { s.stops.forget(s.thread, s.process) }
+// forget ends the wait for events, once: the thread may be seized again by then.
+func (s *seized) forget() {
+	if !s.forgotten {
+		s.forgotten = true
+		s.stops.forget(s.thread, s.process)
+	}
+}
 
 // proc reads a file about the stopped process.
 func (s *seized) proc(name string) (string, error) {
@@ -179,4 +190,47 @@ func (s *seized) arguments() ([]string, error) {
 		return nil, errors.New("no arguments")
 	}
 	return strings.Split(text, "\x00"), nil
+}
+
+// path is the name by which the kernel has opened the program (AT_EXECFN, getauxval(3)).
+func (s *seized) path() (string, error) {
+	aux, err := s.proc("auxv")
+	if err != nil {
+		return "", err
+	}
+	const entry, execfn = 16, 31
+	for pair := range slices.Chunk([]byte(aux), entry) {
+		if len(pair) < entry || binary.LittleEndian.Uint64(pair) != execfn {
+			continue
+		}
+		return s.text(binary.LittleEndian.Uint64(pair[8:]))
+	}
+	return "", errors.New("no AT_EXECFN")
+}
+
+// text reads a string of the program that is no longer than a path.
+func (s *seized) text(at uint64) (string, error) {
+	buf := make([]byte, pathMax)
+	// What follows the string may not be mapped: as much as there is comes back.
+	n, err := unix.ProcessVMReadv(s.process, []unix.Iovec{iovec(buf)}, parts(at, len(buf)), 0)
+	if err != nil {
+		return "", err
+	}
+	text, _, ok := bytes.Cut(buf[:n], []byte{0})
+	if !ok {
+		return "", unix.ENAMETOOLONG
+	}
+	return string(text), nil
+}
+
+// parts divides a range of memory at the borders of pages, since a part is read whole or
+// not at all (process_vm_readv(2)).
+func parts(at uint64, n int) []unix.RemoteIovec {
+	var out []unix.RemoteIovec
+	for n > 0 {
+		size := min(n, pathMax-int(at%pathMax))
+		out = append(out, unix.RemoteIovec{Base: uintptr(at), Len: size})
+		at, n = at+uint64(size), n-size
+	}
+	return out
 }

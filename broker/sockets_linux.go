@@ -70,11 +70,11 @@ func (c *call) connect() answer {
 	switch {
 	case family == unix.AF_UNIX && asked == unix.AF_UNIX:
 		return c.dial(fd, raw)
-	case asked != unix.AF_UNIX && family != unix.AF_UNIX && c.mayReach(raw):
+	case asked != unix.AF_UNIX && family != unix.AF_UNIX && c.mayReachRaw(raw):
 		if !c.current() {
 			return fails(unix.EINTR)
 		}
-		return c.patiently(func() answer { return result(c.do(func() error { return connected(fd, raw) })) })
+		return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
 	case c.byPort:
 		return proceed
 	case c.refused != nil:
@@ -84,8 +84,8 @@ func (c *call) connect() answer {
 	}
 }
 
-// mayReach judges an IP address, of the sizes of struct sockaddr_in and sockaddr_in6.
-func (c *call) mayReach(raw []byte) bool {
+// mayReachRaw judges an IP address, of the sizes of struct sockaddr_in and sockaddr_in6.
+func (c *call) mayReachRaw(raw []byte) bool {
 	const v4, v6 = 16, 28
 	var addr netip.Addr
 	switch family := binary.NativeEndian.Uint16(raw); {
@@ -96,7 +96,7 @@ func (c *call) mayReach(raw []byte) bool {
 	default:
 		return false
 	}
-	return c.mayConnect(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])))
+	return c.mayReach(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])))
 }
 
 // connected connects; a socket that does not block answers at once (EINPROGRESS), for
@@ -135,18 +135,18 @@ func (c *call) dial(fd int, raw []byte) answer {
 	if e != 0 {
 		return fails(e)
 	}
-	obj, e := c.object(base, path, followed, 0)
+	n, e := c.object(base, path, followed, 0)
 	switch {
 	case e != 0:
 		return fails(e)
-	case !c.decide(ir.Dial{On: c.at(c.where(obj))}).Allowed():
+	case !c.decide(ir.Dial{On: c.at(c.where(n.object))}).Allowed():
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return c.patiently(func() answer {
-		return result(c.do(func() error { return unix.Connect(fd, &unix.SockaddrUnix{Name: self(obj)}) }))
-	})
+	return answer{wait: func() answer {
+		return result(c.do(func() error { return unix.Connect(fd, &unix.SockaddrUnix{Name: self(n.object)}) }))
+	}}
 }
 
 // bind makes a socket file. Other addresses are not for confined tools.
@@ -179,7 +179,7 @@ func (c *call) bind() answer {
 		return fails(e)
 	case n.dir < 0 || n.object >= 0:
 		return fails(unix.EADDRINUSE)
-	case !c.may(c.place(n), ir.Create):
+	case !c.mayName(ir.Create, c.place(n), ir.NameFile):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)

@@ -15,72 +15,28 @@ import (
 // executeCheck is AT_EXECVE_CHECK (Linux 6.14): nothing is started.
 const executeCheck = 0x10000
 
-// start answers execve(2) and execveat(2) where no list of programs is given. The ruleset
-// holds what it denies. What the policy grants and the ruleset does not, since it appeared
-// after the start of the tool, is completed.
-func (c *call) start(in invocation) answer {
-	name, e := c.path(in.path)
-	if e != 0 {
-		return proceed
+// lacks reports whether the ruleset keeps the kernel from starting a program that the policy
+// grants, since it appeared after the start of the tool. Such a file must be readable to the
+// tool, since a copy is. Where programs are listed, interpreters start by the ruleset
+// alone: the list speaks of the scripts that they interpret.
+func (c *call) lacks(want becoming) (bool, unix.Errno) {
+	starts := want.chain
+	if want.listed {
+		starts = want.chain[:1]
 	}
-	obj, e := c.image(in.dir, name, in.flags)
-	if e != 0 || !c.current() {
-		// The kernel finds the same fault, or something that the floor bounds.
-		return proceed
-	}
-	want := becoming{chain: []int{obj}, path: invoked(in.dir, name), name: name, copy: -1}
-	fault := c.interpret(&want)
-	switch lacks, e := c.withheld(want); {
-	case e != 0:
-		return fails(e)
-	case !lacks:
-		return proceed
-	case fault != 0:
-		return fails(fault)
-	}
-	return c.complete(in, want)
-}
-
-// withheld reports whether the ruleset withholds what the policy grants of what is to be
-// started, with the error for what the policy does not.
-func (c *call) withheld(want becoming) (bool, unix.Errno) {
-	c.names.RLock()
-	defer c.names.RUnlock()
 	lacks := false
-	for _, f := range want.chain {
+	for _, f := range starts {
 		if c.floor(f) == toStart {
 			continue
 		}
-		at := c.at(c.where(f))
-		switch {
-		case !c.governs(at):
-			c.foreseeStart(f)
-			return false, 0
-		case !c.decide(ir.Start{On: at}).Allowed() || !executable(f):
+		where := c.where(f)
+		if where != "" && !c.may(c.at(where), ir.Read) {
 			return false, unix.EACCES
-		case !c.judge.may(at, ir.Read):
-			// The kernel opens a program for reading, and refuses it.
-			c.foreseeStart(f)
-			return false, 0
 		}
 		lacks = true
 	}
-	if !lacks {
-		c.foreseeStart(want.file())
-	}
-	return lacks, 0
-}
-
-// lacks reports whether the ruleset keeps the kernel from starting what a list of
-// programs grants. What such a file holds must be readable to the tool, since a copy is.
-// Interpreters start by the ruleset alone: the list speaks of what they interpret.
-func (c *call) lacks(want becoming) (bool, unix.Errno) {
-	if c.floor(want.file()) == toStart {
-		return false, 0
-	}
-	at := c.at(c.where(want.file()))
-	if c.floor(want.file())&toRead == 0 && !(c.governs(at) && c.may(at, ir.Read)) {
-		return false, unix.EACCES
+	if !lacks || !want.listed {
+		return lacks, 0
 	}
 	for _, f := range want.chain[1:] {
 		if c.floor(f) != toStart {
@@ -157,12 +113,18 @@ func native(obj int) bool {
 
 // closes reports whether a descriptor of the caller goes when it becomes a program.
 func (c *call) closes(fd int) bool {
-	data, err := os.ReadFile("/proc/" + c.proc("fdinfo/"+strconv.Itoa(fd)))
+	flags, ok := openFlags(c.tid, fd)
+	return !ok || flags&unix.O_CLOEXEC != 0
+}
+
+// openFlags are the flags of an open descriptor of a thread (proc_pid_fdinfo(5)).
+func openFlags(tid, fd int) (uint64, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/fdinfo/" + strconv.Itoa(fd))
 	if err != nil {
-		return true
+		return 0, false
 	}
 	_, rest, _ := strings.Cut(string(data), "flags:")
 	line, _, _ := strings.Cut(rest, "\n")
 	flags, err := strconv.ParseUint(strings.TrimSpace(line), 8, 32)
-	return err != nil || flags&unix.O_CLOEXEC != 0
+	return flags, err == nil
 }

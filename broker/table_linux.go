@@ -23,9 +23,9 @@ func handlers() map[uint32]handler {
 		unix.SYS_RENAMEAT2: func(c *call) answer { return c.rename(c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]) },
 		unix.SYS_RENAMEAT:  func(c *call) answer { return c.rename(c.args[0], c.args[1], c.args[2], c.args[3], 0) },
 		unix.SYS_LINKAT:    func(c *call) answer { return c.link(c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]) },
-		unix.SYS_FCHMOD:    func(c *call) answer { return c.change(c.ofDescriptor(c.args[0]), chmod(c.args[1])) },
-		unix.SYS_FCHMODAT:  func(c *call) answer { return c.change(c.ofPath(c.args[0], c.args[1], 0), chmod(c.args[2])) },
-		unix.SYS_FCHMODAT2: func(c *call) answer { return c.change(c.ofPath(c.args[0], c.args[1], c.args[3]), chmod(c.args[2])) },
+		unix.SYS_FCHMOD:    func(c *call) answer { return c.chmod(c.ofDescriptor(c.args[0]), c.args[1]) },
+		unix.SYS_FCHMODAT:  func(c *call) answer { return c.chmod(c.ofPath(c.args[0], c.args[1], 0), c.args[2]) },
+		unix.SYS_FCHMODAT2: func(c *call) answer { return c.chmod(c.ofPath(c.args[0], c.args[1], c.args[3]), c.args[2]) },
 		unix.SYS_FCHOWN:    func(c *call) answer { return c.change(c.ofDescriptor(c.args[0]), chown(c.args[1], c.args[2])) },
 		unix.SYS_FCHOWNAT: func(c *call) answer {
 			return c.change(c.ofPath(c.args[0], c.args[1], c.args[4]), chown(c.args[2], c.args[3]))
@@ -45,6 +45,14 @@ func handlers() map[uint32]handler {
 		unix.SYS_CONNECT: (*call).connect,
 		unix.SYS_BIND:    (*call).bind,
 		unix.SYS_LISTEN:  (*call).listen,
+
+		unix.SYS_PRLIMIT64:          func(c *call) answer { return c.other(c.args[0]) },
+		unix.SYS_SCHED_SETAFFINITY:  func(c *call) answer { return c.other(c.args[0]) },
+		unix.SYS_SCHED_SETATTR:      func(c *call) answer { return c.other(c.args[0]) },
+		unix.SYS_SCHED_SETPARAM:     func(c *call) answer { return c.other(c.args[0]) },
+		unix.SYS_SCHED_SETSCHEDULER: func(c *call) answer { return c.other(c.args[0]) },
+		unix.SYS_SETPRIORITY:        func(c *call) answer { return c.otherOf(prioProcess) },
+		unix.SYS_IOPRIO_SET:         func(c *call) answer { return c.otherOf(ioprioProcess) },
 
 		unix.SYS_LANDLOCK_CREATE_RULESET: (*call).createRuleset,
 		unix.SYS_LANDLOCK_ADD_RULE:       (*call).addRule,

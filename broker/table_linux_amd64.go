@@ -16,7 +16,7 @@ func older() map[uint32]handler {
 		unix.SYS_RMDIR:   func(c *call) answer { return c.unlink(cwd, c.args[0], unix.AT_REMOVEDIR) },
 		unix.SYS_RENAME:  func(c *call) answer { return c.rename(cwd, c.args[0], cwd, c.args[1], 0) },
 		unix.SYS_LINK:    func(c *call) answer { return c.link(cwd, c.args[0], cwd, c.args[1], 0) },
-		unix.SYS_CHMOD:   func(c *call) answer { return c.change(c.ofPath(cwd, c.args[0], 0), chmod(c.args[1])) },
+		unix.SYS_CHMOD:   func(c *call) answer { return c.chmod(c.ofPath(cwd, c.args[0], 0), c.args[1]) },
 		unix.SYS_CHOWN:   func(c *call) answer { return c.change(c.ofPath(cwd, c.args[0], 0), chown(c.args[1], c.args[2])) },
 		unix.SYS_LCHOWN: func(c *call) answer {
 			return c.change(c.ofPath(cwd, c.args[0], unix.AT_SYMLINK_NOFOLLOW), chown(c.args[1], c.args[2]))

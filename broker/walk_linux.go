@@ -9,62 +9,94 @@ import (
 )
 
 // walk resolves a path one component after the other, as the tool would see it:
-// /proc/self is the tool's, and magic links (proc(5): cwd, root, exe, fd/N) are
-// followed where they are those of a process of the sandbox.
+// /proc/self is the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where
+// they are those of a process of the sandbox, and the shared memory is that of the run.
 func (c *call) walk(base int, path string, end follow) (node, unix.Errno) {
-	cur, rest := base, []string{}
-	push := func(text string) {
-		if strings.HasPrefix(text, "/") {
-			cur = c.root
-		}
-		rest = append(strings.Split(text, "/"), rest...)
-	}
-	push(path)
-	for links := 0; len(rest) > 0; {
-		name := rest[0]
-		rest = rest[1:]
-		last, tail := remaining(rest)
-		switch {
-		case name == "" || name == ".":
-			continue
-		case name == "..":
-			up, err := unix.Openat(cur, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-			if err != nil {
-				return node{}, errno(err)
-			}
-			cur = c.hold(up)
-			continue
-		}
-		if own, ok := c.ownProcess(cur, name); ok {
-			rest = slices.Concat(own, rest)
-			continue
-		}
-		n := c.look(node{dir: cur, name: name})
-		link := n.kind == unix.S_IFLNK && (!last || end == followed || tail != "")
-		switch {
-		case link:
-			if links++; links > maxLinks {
-				return node{}, unix.ELOOP
-			}
-			next, text, e := c.step(n)
-			if e != 0 {
-				return node{}, e
-			}
-			if next < 0 {
-				push(text)
-			} else {
-				cur = next
-			}
-		case last:
-			n.tail = tail
-			return n, 0
-		case n.object < 0:
-			return node{}, unix.ENOENT
-		default:
-			cur = n.object
+	w := walker{call: c, at: node{dir: -1, object: base}}
+	if at, known := inode(base); known {
+		if dir, ok := c.shared.stands(at); ok {
+			w.at.object = dir
 		}
 	}
-	return c.seen(node{dir: -1, object: cur}), 0
+	w.push(path)
+	for len(w.rest) > 0 {
+		if done, e := w.step(end); e != 0 || done {
+			return w.at, e
+		}
+	}
+	w.at.dir = -1
+	return w.at, errno(unix.Fstat(w.at.object, &w.at.st))
+}
+
+// walker is a path on its way: at is the file that it has come to, rest the names to come.
+type walker struct {
+	*call
+	at    node
+	rest  []string
+	links int
+}
+
+func (w *walker) push(text string) {
+	if strings.HasPrefix(text, "/") {
+		w.at = node{dir: -1, object: w.root}
+	}
+	w.rest = append(strings.Split(text, "/"), w.rest...)
+}
+
+// step takes one name, and reports whether the path ends there.
+func (w *walker) step(end follow) (done bool, e unix.Errno) {
+	name := w.rest[0]
+	w.rest = w.rest[1:]
+	switch name {
+	case "", ".":
+		return false, 0
+	case "..":
+		up, err := unix.Openat(w.at.object, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return false, errno(err)
+		}
+		w.at = node{dir: -1, object: w.hold(up)}
+		return false, 0
+	}
+	if own, ok := w.ownProcess(w.at.object, name); ok {
+		w.rest = slices.Concat(own, w.rest)
+		return false, 0
+	}
+	n, e := w.look(w.at.object, name)
+	if e != 0 {
+		return false, e
+	}
+	last, tail := remaining(w.rest)
+	switch {
+	case n.kind() == unix.S_IFLNK && (!last || end == followed || tail != ""):
+		return false, w.link(n)
+	case n.object >= 0:
+		if dir, ok := w.shared.stands(Inode{n.st.Dev, n.st.Ino}); ok {
+			n.object = dir
+		}
+	case !last:
+		return false, unix.ENOENT
+	}
+	n.tail = tail
+	w.at = n
+	return last, 0
+}
+
+// link follows a symlink.
+func (w *walker) link(n node) unix.Errno {
+	if w.links++; w.links > maxLinks {
+		return unix.ELOOP
+	}
+	next, text, e := w.leads(n)
+	switch {
+	case e != 0:
+		return e
+	case text != "":
+		w.push(text)
+	default:
+		w.at = next
+	}
+	return 0
 }
 
 // remaining reports whether no further name follows, and the slash that does.
@@ -80,8 +112,8 @@ func remaining(rest []string) (last bool, tail string) {
 	return true, ""
 }
 
-// ownProcess replaces the names in the root of a proc filesystem that mean whoever
-// asks.
+// ownProcess replaces the names in the root of a proc file system that mean the process
+// that asks.
 func (c *call) ownProcess(dir int, name string) ([]string, bool) {
 	if name != "self" && name != "thread-self" || !isProc(dir, true) {
 		return nil, false
@@ -93,7 +125,7 @@ func (c *call) ownProcess(dir int, name string) ([]string, bool) {
 	return []string{process, "task", strconv.Itoa(c.tid)}, true
 }
 
-// procRoot is the inode number of the root of a proc filesystem (PROC_ROOT_INO,
+// procRoot is the inode number of the root of a proc file system (PROC_ROOT_INO,
 // include/linux/proc_fs.h).
 const procRoot = 1
 
@@ -104,8 +136,8 @@ func isProc(fd int, root bool) bool {
 		(!root || unix.Fstat(fd, &st) == nil && st.Ino == procRoot)
 }
 
-// step follows one symlink: a magic one to a descriptor, any other to its text.
-func (c *call) step(n node) (next int, text string, e unix.Errno) {
+// leads follows one symlink: a magic one to a file, any other to its text.
+func (c *call) leads(n node) (next node, text string, e unix.Errno) {
 	if isProc(n.dir, false) {
 		if next, e, magic := c.jump(n); magic {
 			return next, "", e
@@ -115,28 +147,53 @@ func (c *call) step(n node) (next int, text string, e unix.Errno) {
 	if err == nil && text == "" {
 		err = unix.ENOENT
 	}
-	return -1, text, errno(err)
+	return node{}, text, errno(err)
 }
 
 // jump follows a magic link of a process of the sandbox. The links of others lead to
-// what the tool may not reach (ptrace(2), PTRACE_MODE_READ_FSCREDS).
-func (c *call) jump(n node) (next int, e unix.Errno, magic bool) {
+// files that the tool may not reach (ptrace(2), PTRACE_MODE_READ_FSCREDS).
+func (c *call) jump(n node) (next node, e unix.Errno, magic bool) {
 	below, ok := strings.CutPrefix(c.where(n.dir), "/proc/")
 	if !ok {
-		return -1, 0, false
+		return node{}, 0, false
 	}
-	first, _, _ := strings.Cut(below, "/")
+	first, dir, _ := strings.Cut(below, "/")
 	pid, err := strconv.Atoi(first)
 	if err != nil {
-		return -1, 0, false
+		return node{}, 0, false
 	}
 	if !c.ours(pid) || !c.reaches(pid) {
 		c.deny("a link of a process outside of the sandbox")
-		return -1, unix.EACCES, true
+		return node{}, unix.EACCES, true
 	}
 	fd, err := unix.Openat(n.dir, n.name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, errno(err), true
+		return node{}, errno(err), true
 	}
-	return c.hold(fd), 0, true
+	next = node{dir: -1, object: c.hold(fd)}
+	if number, err := strconv.Atoi(n.name); err == nil && strings.HasSuffix("/"+dir, "/fd") {
+		next.standard = c.asStandard(pid, number, fd)
+	}
+	return next, errno(unix.Fstat(fd, &next.st)), true
+}
+
+// standard is a standard descriptor that is opened again: flags are those that it is open
+// with.
+type standard struct{ flags uint64 }
+
+// asStandard reports whether a descriptor of a process is the one of 0 to 2 that the tool
+// was started with, nil if it is not. Other descriptors lead to files with rules.
+func (c *call) asStandard(pid, number, fd int) *standard {
+	if number < 0 || number >= len(c.given) {
+		return nil
+	}
+	at, known := inode(fd)
+	if !known || at != c.given[number] {
+		return nil
+	}
+	flags, ok := openFlags(pid, number)
+	if !ok {
+		return nil
+	}
+	return &standard{flags}
 }

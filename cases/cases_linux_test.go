@@ -66,7 +66,7 @@ func TestCasesNotice(t *testing.T) {
 				s.want, flipped = deny, flipped+1
 			case deny:
 				s.want, flipped = allow, flipped+1
-			case report:
+			case report, host:
 			}
 		}
 		res, err := r.run(c, t.TempDir())

@@ -23,6 +23,8 @@ const (
 	deny  expectation = "deny"
 	// report asks without an expectation, where nobody knows the answer.
 	report expectation = "report"
+	// host is no question: another process renames a file of the workspace.
+	host expectation = "host"
 )
 
 // step is one operation of a case.
@@ -108,8 +110,9 @@ func (c *testCase) lines(f txtar.File, system string) error {
 			c.accept = append(c.accept, words...)
 		default:
 			s := step{want: expectation(words[0]), op: words[1:], line: i + 1}
-			if s.want != allow && s.want != deny && s.want != report || !known(s.op) {
-				return fmt.Errorf("%s: do:%d: %q, expected allow, deny or report and an operation", c.name, i+1, line)
+			expected := s.want == allow || s.want == deny || s.want == report || s.want == host && len(s.op) == 3 && s.op[0] == "rename"
+			if !expected || !known(s.op) {
+				return fmt.Errorf("%s: do:%d: %q, expected allow, deny or report and an operation, or host rename", c.name, i+1, line)
 			}
 			c.steps = append(c.steps, s)
 		}

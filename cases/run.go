@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -126,35 +128,43 @@ func (r *runner) start(c *testCase, dir, ws string, expand func(string) string) 
 		args = append(args, "--accept", cell)
 	}
 	cmd := exec.Command(r.accessc, append(args, "probe")...)
-	var in, out, said bytes.Buffer
-	enc := json.NewEncoder(&in)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "CASES_GIVEN=1", "CASES_SECRET=1")
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		return result{}, err
+	}
+	res, err := r.steps(c, ws, json.NewEncoder(in), json.NewDecoder(out), expand)
+	_ = in.Close()
+	if ended := cmd.Wait(); ended != nil {
+		return result{}, fmt.Errorf("%s: %w\n%s", c.name, ended, strings.TrimSpace(said.String()))
+	}
+	return res, err
+}
+
+// steps has the tool try one operation after the other, and compares its answers. What
+// other processes do in between is done here.
+func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decoder, expand func(string) string) (result, error) {
+	res := result{}
 	for _, s := range c.steps {
-		op := append([]string{s.op[0]}, s.op[1:]...)
+		op := slices.Clone(s.op)
+		if s.want == host {
+			if err := os.Rename(filepath.Join(ws, op[1]), filepath.Join(ws, op[2])); err != nil {
+				return res, fmt.Errorf("%s: do:%d: %w", c.name, s.line, err)
+			}
+			continue
+		}
 		for i := range op[1:] {
 			op[1+i] = expand(op[1+i])
 		}
-		if err := enc.Encode(op); err != nil {
-			return result{}, err
-		}
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &said
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "CASES_GIVEN=1", "CASES_SECRET=1")
-	if err := cmd.Run(); err != nil {
-		return result{}, fmt.Errorf("%s: %w\n%s", c.name, err, strings.TrimSpace(said.String()))
-	}
-	return r.compare(c, &out, expand)
-}
-
-func (r *runner) compare(c *testCase, answers io.Reader, expand func(string) string) (result, error) {
-	res := result{}
-	dec := json.NewDecoder(answers)
-	for _, s := range c.steps {
 		var o outcome
-		if err := dec.Decode(&o); err != nil {
+		if err := errors.Join(in.Encode(op), out.Decode(&o)); err != nil {
 			return res, fmt.Errorf("%s: do:%d: the tool gave no answer: %w", c.name, s.line, err)
 		}
 		res.operations++
-		line := fmt.Sprintf("do:%d  %s: %s", s.line, expand(strings.Join(s.op, " ")), o.Did)
+		line := fmt.Sprintf("do:%d  %s: %s", s.line, strings.Join(op, " "), o.Did)
 		if o.Said != "" {
 			line += " (" + o.Said + ")"
 		}

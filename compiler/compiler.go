@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -16,8 +17,10 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Layers says which layers to read; its Root is set by Compile.
+	// Layers says which layers to read; its Root and Tree are set by Compile.
 	Layers source.Request
+	// Tree, unless nil, is the workspace in place of what the disk has there: a revision.
+	Tree fs.ReadLinkFS
 	// Resolve compiles for this host: external rules need their approval, bindings
 	// and base are the host's own. Otherwise the result is portable.
 	Resolve bool
@@ -56,8 +59,13 @@ type Result struct {
 	// disabled are the tools that are not enabled.
 	disabled map[string]bool
 	base     map[ir.BaseName][]ir.FSRule
+	guarded  []ir.ProtectedPath
+	// listed are directories in which a new file may become a layer.
+	listed []string
 	// home is the user's home directory, where sensitive paths are.
-	home      string
+	home string
+	// located is true where the files of listed programs have been looked for.
+	located   bool
 	sensitive map[ir.Root][]ir.Location
 }
 
@@ -68,18 +76,21 @@ func Compile(opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Tree != nil {
+		resolver.Replace(opts.Tree)
+	}
 	for path, target := range opts.Planned {
 		resolver.Pretend(path, target)
 	}
-	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}, home: opts.Layers.Home}
+	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}, home: opts.Layers.Home, located: opts.Resolve}
 	if res.State == "" {
 		if res.State, err = state.For(resolver.Root); err != nil && opts.Resolve {
 			return nil, err
 		}
 	}
-	opts.Layers.Root = resolver.Root
+	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree
 	set, findings := source.Load(opts.Layers)
-	res.Files = set.Files
+	res.Files, res.listed = set.Files, set.Listed
 	c := &compilation{opts: opts, res: res, findings: findings}
 	c.loadApprovals()
 	drafts := c.gather(set.Layers)

@@ -36,7 +36,10 @@ type draft struct {
 	limits     map[ir.LimitKind]ir.Limit
 	base       ir.BaseName
 	home       ir.HomeKind
-	enable     enabled
+	lateOpen   bool
+	// unprotected is where a layer takes the list of protected paths away, nil for none.
+	unprotected *source.Value
+	enable      enabled
 }
 
 type draftSource struct {
@@ -91,7 +94,7 @@ func (d *draft) apply(s scope, t *source.Table) {
 }
 
 var accessKeys = []string{
-	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept",
+	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -124,6 +127,17 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 			if word, ok := in.oneOf(e.Value, "private", "real"); ok {
 				d.home = map[string]ir.HomeKind{"private": ir.HomePrivate, "real": ir.HomeReal}[word]
 			}
+		case "late":
+			if word, ok := in.oneOf(e.Value, "closed", "open"); ok {
+				d.lateOpen = word == "open"
+			}
+		case "protected":
+			if word, ok := in.oneOf(e.Value, "default", "none"); ok {
+				d.unprotected = nil
+				if word == "none" {
+					d.unprotected = e.Value
+				}
+			}
 		}
 	}
 }
@@ -144,13 +158,25 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	if src.Kind != ir.SourceLocal {
 		return c.finishForeign(t, d)
 	}
-	t.Base, t.Home = d.base, d.home
+	t.Base, t.Home, t.LateOpen = d.base, d.home, d.lateOpen
+	c.finishProtected(t, d)
 	c.finishFS(t, d)
 	c.finishNet(t, d)
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)
 	c.finishLists(t, d)
 	return t
+}
+
+// finishProtected takes the list of protected paths away where a layer says so.
+func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
+	if d.unprotected == nil {
+		return
+	}
+	t.Protects = false
+	f := c.report(diag.Unprotected, "tools."+quoteKey(d.name)+".access.protected", d.unprotected,
+		"the tool may change files that decide what runs outside of the sandbox")
+	f.Hint = "write a rule for the path that the tool has to change, such as .github/workflows, and remove this"
 }
 
 // finishForeign refuses access on a tool that accessc does not start. Its entry in

@@ -132,7 +132,7 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) (ir.FSRule, bool) {
 		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or name the symlink"
 		return rule, false
 	case found.Inside && !d.external:
-		rule.At = found.At
+		rule.At, rule.Links = found.At, found.Links
 		return rule, true
 	case !d.external:
 		f := s.report(diag.PathOutside, d.path, "leads to "+found.Abs)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -23,13 +24,14 @@ func HostPlatform() ir.Platform {
 // Facts returns what is known of this host for one tool: where its roots are, where
 // the host keeps what the base lists, and which file its own program is.
 func (r *Result) Facts(t *ir.Tool) ir.Facts {
-	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base)}
+	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base), Located: r.located}
 	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {
 		if abs, ok := r.Lookup(t)(c.Program); ok {
 			f.Program = r.program(f.Bindings, abs)
 		}
 	}
 	f.Interpreters = r.interpreters(t, f)
+	f.Protected = r.Protected(t)
 	return f
 }
 
@@ -100,7 +102,7 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 		return rules
 	}
 	var out []ir.FSRule
-	seen := map[ir.Location]bool{}
+	seen, followed := map[ir.Location]bool{}, map[ir.Location]bool{}
 	for _, rule := range ir.BaseRules(name, HostPlatform()) {
 		abs := rule.At.String()
 		if HostPlatform() == ir.Windows {
@@ -110,17 +112,39 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 		if err != nil || found.Kind == ir.Absent && rule.Caps != 0 {
 			continue
 		}
-		rule.At = ir.Sys(strings.TrimPrefix(found.Abs, "/"))
+		if HostPlatform() != ir.Linux || !ir.LinuxOwn(rule.At.Path) {
+			rule.At = ir.Sys(strings.TrimPrefix(found.Abs, "/"))
+		}
 		if !seen[rule.At] {
 			seen[rule.At] = true
 			out = append(out, rule)
+			followed[rule.At] = found.Abs != abs
 		}
 	}
+	// The file that a symlink leads to is no exception from the directory that it is in.
+	all := slices.Clone(out)
+	out = slices.DeleteFunc(out, func(r ir.FSRule) bool {
+		return followed[r.At] && r.Caps != 0 && around(all, r.At).Contains(r.Caps)
+	})
 	if r.base == nil {
 		r.base = map[ir.BaseName][]ir.FSRule{}
 	}
 	r.base[name] = out
 	return out
+}
+
+// around is what the rules grant on the directories above a place.
+func around(rules []ir.FSRule, at ir.Location) ir.CapSet {
+	var above *ir.FSRule
+	for i, r := range rules {
+		if strings.HasPrefix(at.Path, r.At.Path+"/") && (above == nil || len(r.At.Path) > len(above.At.Path)) {
+			above = &rules[i]
+		}
+	}
+	if above == nil {
+		return 0
+	}
+	return above.Caps
 }
 
 // expandWindows replaces the variables in which the Windows base is written.
@@ -176,7 +200,7 @@ func (c *compilation) locatePrograms(t *ir.Tool) {
 	if !c.opts.Resolve || t.Commands == nil {
 		return
 	}
-	lookup := c.res.Lookup(t)
+	c.res.locate(t)
 	bindings := c.res.bindings(t)
 	files := map[ir.Location]*ir.CommandRule{}
 	for i := range t.Commands.Rules {
@@ -186,17 +210,25 @@ func (c *compilation) locatePrograms(t *ir.Tool) {
 			d.Path, d.Label = r.Origin.Path, label
 			c.findings.Add(d)
 		}
-		abs, ok := lookup(r.Program)
-		found, err := c.res.Resolver.Disk.Follow(abs)
-		if !ok || err != nil || found.Kind != ir.File {
+		if r.File == nil {
 			warn(diag.ProgramMissing, r.Program+" is not in the tool's PATH")
 			continue
 		}
-		at := bindings.Locate(found.Abs)
-		r.File = &at
-		if other := files[at]; other != nil {
-			warn(diag.SameProgram, r.Program+" and "+other.Program+" are "+found.Abs)
+		if other := files[*r.File]; other != nil {
+			abs, _ := bindings.Path(*r.File)
+			warn(diag.SameProgram, r.Program+" and "+other.Program+" are "+abs)
 		}
-		files[at] = r
+		files[*r.File] = r
+	}
+}
+
+// locate finds the files of the listed programs.
+func (r *Result) locate(t *ir.Tool) {
+	lookup, bindings := r.Lookup(t), r.bindings(t)
+	for i := range t.Commands.Rules {
+		rule := &t.Commands.Rules[i]
+		if abs, ok := lookup(rule.Program); ok {
+			rule.File = r.program(bindings, abs)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // TestFirstLine reads what a script is run by.
@@ -23,5 +25,24 @@ func TestFirstLine(t *testing.T) {
 	}
 	if got := firstLine(filepath.Join(dir, "none")); got != "" {
 		t.Errorf("a file that is not there: %q", got)
+	}
+}
+
+// TestBaseIsOneTree: the file that /etc/os-release leads to lies in /usr. Cause: its rule, to
+// read it, was an exception from that of /usr, to read and start, so that a ruleset granted
+// /usr name by name: 300 rules more.
+func TestBaseIsOneTree(t *testing.T) {
+	if _, err := os.Lstat("/etc/os-release"); err != nil {
+		t.Skip("this system has no /etc/os-release")
+	}
+	res, err := Compile(Options{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := res.hostBase(ir.BaseSystem)
+	for _, r := range base {
+		if above := around(base, r.At); above != 0 && above != r.Caps && above.Contains(r.Caps) {
+			t.Errorf("%s is an exception from the directory that it is in", r.At)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -81,12 +82,16 @@ func (r *Result) Test(t *ir.Tool) []Tested {
 	if len(t.Tests) == 0 {
 		return nil
 	}
+	if t.Commands != nil && !r.located {
+		t = r.withPrograms(t)
+	}
 	facts := r.Facts(t)
+	facts.Located = false
 	if r.leads != nil {
 		facts.Bindings.External = r.leads[t.Name]
 	}
 	view := ir.NewView(t, HostPlatform(), facts)
-	asker := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Lookup: r.Lookup(t)}
+	asker := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Lookup: r.Lookup(t), Named: true}
 	var out []Tested
 	for _, a := range t.Tests {
 		x := Tested{Assertion: a}
@@ -100,6 +105,15 @@ func (r *Result) Test(t *ir.Tool) []Tested {
 		out = append(out, x)
 	}
 	return out
+}
+
+// withPrograms is a tool that knows the files of its programs which are here. Those that
+// are not are asked about by their names, so that tests hold where they are not installed.
+func (r *Result) withPrograms(t *ir.Tool) *ir.Tool {
+	out := *t
+	out.Commands = &ir.CommandSet{Rules: slices.Clone(t.Commands.Rules), Origin: t.Commands.Origin}
+	r.locate(&out)
+	return &out
 }
 
 // Finding is what is wrong with an assertion that does not hold, with the rules that led

@@ -62,6 +62,10 @@ func (a *Answer) because() string {
 		return "no rule matches " + a.what()
 	case ir.ReasonAny:
 		return "any program may be started"
+	case ir.ReasonName:
+		return a.otherName()
+	case ir.ReasonMissing:
+		return a.missing()
 	case ir.ReasonAbsolute:
 		return "absolute paths are not permitted as a tool's argument"
 	case ir.ReasonOutside:
@@ -72,6 +76,8 @@ func (a *Answer) because() string {
 		return "the path is a symlink loop"
 	case ir.ReasonPinned:
 		return a.pinned()
+	case ir.ReasonLeads:
+		return a.leads()
 	case ir.ReasonNoGain:
 		return fmt.Sprintf("at the new place it would gain %s, by %s", v.Need, ruleText(v.Rule))
 	case ir.ReasonRoot:
@@ -79,7 +85,7 @@ func (a *Answer) because() string {
 	case ir.ReasonLoader:
 		return fmt.Sprintf("%s changes how programs load code and is forwarded by its exact name only", a.what())
 	case ir.ReasonArgs:
-		return fmt.Sprintf("%s is listed, but not with these arguments (%s)", a.what(), v.Rule.Source())
+		return fmt.Sprintf("%s is listed, but not with these arguments (%s)", v.Rule.Subject(), v.Rule.Source())
 	case ir.ReasonCommand:
 		return fmt.Sprintf("%s is not among the listed programs", a.what())
 	case ir.ReasonOwn:
@@ -101,11 +107,33 @@ func (a *Answer) byRule() string {
 		return fmt.Sprintf("%s of %s is not granted by %s", v.Need, v.At.Short(), ruleText(r))
 	case *ir.NetRule:
 		return fmt.Sprintf("the rule on %s %s it (%s)", r.Subject(), allows(v.Allowed()), r.Origin)
-	case *ir.EnvRule, *ir.CommandRule:
+	case *ir.CommandRule:
+		if r.Origin.Layer == ir.LayerImplied {
+			return fmt.Sprintf("%s is the tool's own program, which may be started with any arguments", r.Program)
+		}
+		return fmt.Sprintf("the rule on %s allows it (%s)", r.Program, r.Origin)
+	case *ir.EnvRule:
 		return fmt.Sprintf("the rule on %s %s it (%s)", r.Subject(), allows(v.Allowed()), r.Source())
 	default:
 		return "a rule decides"
 	}
+}
+
+// otherName says that a program is listed by other names.
+func (a *Answer) otherName() string {
+	return fmt.Sprintf("%s is the program of %s (%s), and may do something else by another name", a.what(), a.Verdict.Rule.Subject(), a.Verdict.Rule.Source())
+}
+
+// missing says where no such program was found.
+func (a *Answer) missing() string {
+	out := a.what() + " is not there"
+	if !strings.Contains(a.what(), "/") {
+		out = a.what() + " is not in the tool's PATH"
+	}
+	if r := a.Verdict.Rule; r != nil {
+		out += fmt.Sprintf("; the rule on %s (%s) is about no file of this host", r.Subject(), r.Source())
+	}
+	return out
 }
 
 func allows(yes bool) string {
@@ -133,6 +161,16 @@ func (a *Answer) pinned() string {
 		return s + "a directory that accessc keeps for the tool"
 	}
 	return s + fmt.Sprintf("the rule on %s (%s)", v.Pin.Subject(), v.Pin.Origin)
+}
+
+// leads says why a name is not made or removed.
+func (a *Answer) leads() string {
+	v := a.Verdict
+	s := fmt.Sprintf("%s leads to ", v.At.Short())
+	if v.Pin == nil {
+		return s + "a directory that accessc keeps for the tool, and only a directory is made or removed there"
+	}
+	return s + fmt.Sprintf("the rule on %s (%s), and only a directory is made or removed there", v.Pin.Subject(), v.Pin.Origin)
 }
 
 // what names the target of the question.
@@ -167,6 +205,9 @@ func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 			}
 		}
 	}
+	if resource == ir.Commands && (rule == "program" || a.Verdict.Reason == ir.ReasonName) {
+		rule = "default" // the tool's own, and another name, are held as what no rule lists
+	}
 	return a.Ledger.Cell(resource, rule, aspect, p, level)
 }
 
@@ -189,7 +230,8 @@ func (a *Answer) subject() (ir.Resource, ir.Aspect) {
 	case ir.ReasonPinned, ir.ReasonNoGain:
 		return ir.FS, ir.AspectMove
 	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonAbsolute, ir.ReasonOutside,
-		ir.ReasonEscape, ir.ReasonLoop, ir.ReasonRoot, ir.ReasonLoader, ir.ReasonArgs, ir.ReasonCommand, ir.ReasonOwn:
+		ir.ReasonEscape, ir.ReasonLoop, ir.ReasonRoot, ir.ReasonLoader, ir.ReasonArgs, ir.ReasonCommand,
+		ir.ReasonName, ir.ReasonMissing, ir.ReasonLeads, ir.ReasonOwn:
 	}
 	if a.Verdict.Need == 0 {
 		return ir.FS, ir.AspectRead

@@ -7,19 +7,34 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// BaseText lists a base on every platform, as it ships.
-func BaseText(b ir.BaseName, s Style) string {
+// BaseText lists what a tool has without a rule of its own: the base on every platform, as
+// it ships, and the protected paths, each with its reason.
+func BaseText(v *ir.View, s Style) string {
+	t := v.Tool
 	var out strings.Builder
-	out.WriteString("  " + s.paint(bold, "base "+b.String()+", version "+strconv.Itoa(ir.BaseVersion)) + "\n")
+	out.WriteString("  " + s.paint(bold, "base "+t.Base.String()+", version "+strconv.Itoa(ir.BaseVersion)) + "\n")
 	for _, p := range ir.Platforms {
 		var rows [][]string
-		for _, r := range ir.BaseRules(b, p) {
-			rows = append(rows, []string{"    " + r.Written, r.Caps.String()})
+		for _, e := range ir.BaseEntries(t.Base, p) {
+			rows = append(rows, []string{"    " + e.Path, e.Caps.String(), e.Why})
 		}
 		out.WriteString("  " + p.String() + "\n")
 		for _, l := range table(rows) {
 			out.WriteString(l + "\n")
 		}
 	}
+	out.WriteString(protectedText(v, s))
 	return out.String()
+}
+
+func protectedText(v *ir.View, s Style) string {
+	if !v.Tool.Protects {
+		return "  " + s.paint(bold, "protected none") + "\n"
+	}
+	var rows [][]string
+	for _, p := range v.Protected() {
+		rows = append(rows, []string{"    " + clean(p.Path), p.Why})
+	}
+	head := "protected, version " + strconv.Itoa(ir.ProtectedVersion)
+	return "  " + s.paint(bold, head) + "\n" + strings.Join(table(rows), "\n") + "\n"
 }

@@ -278,8 +278,8 @@ func (b *browser) readable() {
 	b.size(1280)
 }
 
-// visible are the names of the tools that are shown.
-const visible = `Array.from(document.querySelectorAll(".tool")).filter(function (t) { return t.getClientRects().length > 0; })
+// inView are the names of the tools that are shown.
+const inView = `Array.from(document.querySelectorAll(".tool")).filter(function (t) { return t.getClientRects().length > 0; })
 	.map(function (t) { return t.querySelector("h2").textContent; })`
 
 // filter types words and chooses boxes.

@@ -180,10 +180,8 @@ func region(d compare.Difference) string {
 	if d.Resource == ir.Limits && d.Limits != [2]uint64{} {
 		out += " up to " + bound(d, 1) + ", was " + bound(d, 0)
 	}
-	if n := len(d.Except); n > maxExcept {
-		out += " but " + strings.Join(d.Except[:maxExcept], ", ") + " and " + strconv.Itoa(n-maxExcept) + " more"
-	} else if n > 0 {
-		out += " but " + strings.Join(d.Except, ", ")
+	if except := exceptions(d); len(except) > 0 {
+		out += " but " + strings.Join(except, ", ")
 	}
 	if len(d.Platforms) > 0 && d.Where != d.Platforms[0].String() {
 		var names []string
@@ -191,6 +189,23 @@ func region(d compare.Difference) string {
 			names = append(names, systemName(p))
 		}
 		out += " (" + strings.Join(names, ", ") + ")"
+	}
+	return out
+}
+
+// exceptions are the parts that do not differ so: the first ones, how many more, and the
+// protected paths as one.
+func exceptions(d compare.Difference) []string {
+	out := slices.Clone(d.Except[:min(len(d.Except), maxExcept)])
+	if n := len(d.Except) - len(out); n > 0 {
+		out[len(out)-1] += " and " + strconv.Itoa(n) + " more"
+	}
+	switch {
+	case d.OfProtected() || len(d.Protected) == 0:
+	case len(d.Protected) == 1:
+		out = append(out, d.Protected[0])
+	default:
+		out = append(out, compare.Protected)
 	}
 	return out
 }
@@ -288,11 +303,13 @@ type ChangeDoc struct {
 
 // DifferenceDoc is one region in which policies differ alike.
 type DifferenceDoc struct {
-	Resource  string   `json:"resource"`
-	Wider     bool     `json:"wider"`
-	What      string   `json:"what"`
-	Where     string   `json:"where"`
-	Except    []string `json:"except,omitempty"`
+	Resource string   `json:"resource"`
+	Wider    bool     `json:"wider"`
+	What     string   `json:"what"`
+	Where    string   `json:"where"`
+	Except   []string `json:"except,omitempty"`
+	// Protected are the protected paths that Where stands for, or that are excepted as well.
+	Protected []string `json:"protected,omitempty"`
 	Example   string   `json:"example,omitempty"`
 	Old       string   `json:"old,omitempty"`
 	New       string   `json:"new,omitempty"`
@@ -316,7 +333,7 @@ func ChangesJSON(cs []Change) ChangesDocument {
 
 func differenceDoc(d compare.Difference) DifferenceDoc {
 	out := DifferenceDoc{
-		Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Example: d.Example,
+		Resource: d.Resource.String(), Wider: d.Wider, What: d.What, Where: d.Where, Except: d.Except, Protected: d.Protected, Example: d.Example,
 		Old: place(d.Old), New: place(d.New),
 	}
 	if d.Limits != [2]uint64{} {

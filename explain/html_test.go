@@ -77,8 +77,8 @@ func showHostile(t *testing.T, b *browser) {
 		names = append(names, clean(text))
 	}
 	for _, page := range []struct{ text, names string }{
-		{render(t, tools...), visible},
-		{renderChanges(t, tools), visible},
+		{render(t, tools...), inView},
+		{renderChanges(t, tools), inView},
 	} {
 		b.load(page.text)
 		b.want(page.names, names)
@@ -146,7 +146,7 @@ func useFilter(t *testing.T, b *browser) {
 	page := render(t, fetcher(), reader(), writer())
 	sealed(t, page)
 	b.load(page)
-	b.want(visible, []string{"fetcher", "reader", "writer"})
+	b.want(inView, []string{"fetcher", "reader", "writer"})
 	for _, c := range []struct {
 		words string
 		boxes []string
@@ -162,7 +162,7 @@ func useFilter(t *testing.T, b *browser) {
 		{"", nil, []string{"fetcher", "reader", "writer"}},
 	} {
 		b.filter(c.words, c.boxes...)
-		b.want(visible, c.want)
+		b.want(inView, c.want)
 		b.want(`document.querySelector(".empty").getClientRects().length > 0`, len(c.want) == 0)
 		b.want(`Array.from(document.querySelectorAll("nav li")).filter(function (l) { return !l.hidden; }).length`, len(c.want))
 	}
@@ -176,7 +176,7 @@ func useFilter(t *testing.T, b *browser) {
 	// Without scripts everything is there but the filter.
 	b.ask("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
 	b.load(page)
-	b.want(visible, []string{"fetcher", "reader", "writer"})
+	b.want(inView, []string{"fetcher", "reader", "writer"})
 	b.want(`document.querySelector(".filter").getClientRects().length`, 0)
 }
 

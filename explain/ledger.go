@@ -43,7 +43,7 @@ type tally map[ir.Enforcement]int
 
 // weakest is what needs most attention.
 func (t tally) weakest() ir.Enforcement {
-	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered, ir.Stricter} {
+	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered, ir.Stricter, ir.Assumed} {
 		if t[e] > 0 {
 			return e
 		}

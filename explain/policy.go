@@ -181,10 +181,11 @@ func (p *Policy) tree(r *ir.Region, indent, branch string, out *[]line) {
 	}
 }
 
-// named collects the nearest named descendants of r.
+// named collects the nearest descendants of r that a rule of the policy is written for.
+// Those of protected paths are one line together.
 func named(r *ir.Region, out *[]*ir.Region) {
 	for _, b := range r.Below {
-		if b.Named {
+		if b.Named && !b.Guarded() {
 			*out = append(*out, b)
 		} else {
 			named(b, out)
@@ -239,6 +240,9 @@ func (p *Policy) privateLines() []line {
 	for _, r := range ir.ImpliedRules(p.Tool) {
 		out = append(out, line{at: at(r.At.String(), r.Caps), origin: r.Origin.String()})
 	}
+	if l, ok := p.protected(); ok {
+		out = append(out, l)
+	}
 	if p.Tool.Base != ir.BaseNone {
 		out = append(out, line{
 			body:   "outside: base " + p.Tool.Base.String() + ", version " + strconv.Itoa(ir.BaseVersion),
@@ -246,6 +250,23 @@ func (p *Policy) privateLines() []line {
 		})
 	}
 	return out
+}
+
+// protected counts the paths that keep their contents where the policy grants writing
+// around them.
+func (p *Policy) protected() (line, bool) {
+	n := 0
+	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {
+		r.Walk(func(r *ir.Region) {
+			if r.Guarded() {
+				n++
+			}
+		})
+	}
+	if n == 0 {
+		return line{}, false
+	}
+	return line{body: "not written: " + strconv.Itoa(n) + " protected paths", origin: "explain --base"}, true
 }
 
 func (p *Policy) network() []line {
@@ -257,6 +278,9 @@ func (p *Policy) network() []line {
 		return []line{{head: "network", body: "denied", origin: origin}}
 	}
 	var out []line
+	if !slices.ContainsFunc(p.Tool.Net, func(r ir.NetRule) bool { return r.Allow }) {
+		out = append(out, line{body: "denied", origin: "declared, no rule allows"})
+	}
 	for i := range p.Tool.Net {
 		r := &p.Tool.Net[i]
 		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), grants: word(r.Allow, "network")})
@@ -309,8 +333,8 @@ func (p *Policy) environment() []line {
 		}
 		out = append(out, line{body: name, origin: r.Origin.String(), grants: word(r.Read, "env")})
 	}
-	if len(out) == 0 {
-		out = append(out, line{body: "nothing", origin: "declared, no rule"})
+	if !slices.ContainsFunc(p.Tool.Env, func(r ir.EnvRule) bool { return r.Read }) {
+		out = append([]line{{body: "nothing", origin: "declared, no rule grants"}}, out...)
 	}
 	out[0].head = "env"
 	return out
@@ -322,12 +346,15 @@ func (p *Policy) commands() []line {
 		return []line{{head: "commands", body: "any", origin: "default", grants: word(true, "run")}}
 	}
 	out := []line{}
-	for i := range set.Rules {
-		r := &set.Rules[i]
-		out = append(out, line{body: r.Program + argsText(r), origin: r.Origin.String(), grants: word(r.AnyArgs || len(r.Args) > 0, "run")})
+	for _, r := range p.View.Programs() {
+		l := line{body: r.Program + argsText(r), origin: r.Origin.String(), grants: word(r.AnyArgs || len(r.Args) > 0, "run")}
+		if r.Origin.Layer == ir.LayerImplied {
+			l.note = r.Origin.Label
+		}
+		out = append(out, l)
 	}
-	if len(out) == 0 {
-		out = append(out, line{body: "none", origin: set.Origin.String()})
+	if len(set.Rules) == 0 {
+		out = append([]line{{body: "none listed", origin: set.Origin.String()}}, out...)
 	}
 	out[0].head = "commands"
 	return out

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -56,7 +56,7 @@ func heldColor(e ir.Enforcement) string {
 	switch e {
 	case ir.Exact, ir.Brokered:
 		return green
-	case ir.Stricter:
+	case ir.Stricter, ir.Assumed:
 		return cyan
 	case ir.Coarser, ir.Cooperative, ir.Unenforced, ir.Unstated:
 		return yellow
@@ -207,4 +207,4 @@ func table(rows [][]string) []string {
 }
 
 // clean makes text that came from a configuration safe to print.
-func clean(s string) string { return diag.Printable(s) }
+func clean(s string) string { return visible.Text(s) }

@@ -6,9 +6,9 @@
 // but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE
+//	           set KEY=VALUE, found (the workspace was not named)
 //	setup      what files alone cannot say, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
-//	           size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
+//	           home PATH, size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
 //	ask        questions to put to the policies, one per line: TOOL QUESTION
 //	want.txt   the findings as text
@@ -22,6 +22,7 @@ package golden
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/state"
 )
@@ -49,6 +51,8 @@ type Case struct {
 	Root    string
 	Outside string
 	Options compiler.Options
+	// Found is true where the workspace was found, not named.
+	Found bool
 }
 
 // rootLength is the length of every case's directory.
@@ -153,6 +157,8 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 			err = mkfifo(path)
 		case "dir":
 			err = os.MkdirAll(path, 0o755)
+		case "home":
+			t.Setenv("HOME", path)
 		case "size":
 			var n int64
 			if n, err = strconv.ParseInt(w[2], 10, 64); err == nil {
@@ -200,6 +206,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 		switch w[0] {
 		case "resolve":
 			c.Options.Resolve = true
+		case "found":
+			c.Found = true
 		case "target":
 			p, ok := ir.ParsePlatform(w[1])
 			if !ok {
@@ -239,6 +247,10 @@ func (c *Case) Run(t testing.TB) Output {
 	}
 	out := Output{Result: res}
 	findings := res.Findings
+	var no *workspace.Refused
+	if _, err := workspace.Find(c.Root, string(c.Options.State)); c.Found && errors.As(err, &no) {
+		findings, res.Program = diag.List{compiler.NotWorkspace(no)}, nil
+	}
 	if res.Program != nil {
 		req := artifact.Request{Program: res.Program, Backends: c.backends(), Form: backends.Portable}
 		if c.Options.Resolve {

@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -92,6 +93,12 @@ func (p naivePolicy) file(op, target string) (verdict, reason, canonical string)
 	if reason != "" {
 		return "deny", reason, ""
 	}
+	return p.at(op, abs, path.Clean(target))
+}
+
+// at decides on a canonical path. asked is the one that led there, empty for one that the
+// kernel was given.
+func (p naivePolicy) at(op, abs, asked string) (verdict, reason, canonical string) {
 	inside := below(abs, p.Root)
 	at := strings.TrimPrefix(strings.TrimPrefix(abs, p.Root), "/")
 	if p.Access == nil {
@@ -110,14 +117,17 @@ func (p naivePolicy) file(op, target string) (verdict, reason, canonical string)
 		win = best(p.Access.FS, at, func(r naiveFile) (string, bool) { return r.Lexical, true })
 	} else {
 		owner := best(p.Access.FS, abs, func(r naiveFile) (string, bool) { return r.Target, r.External && r.Target != "" })
-		if owner < 0 {
+		switch {
+		case owner < 0 && asked == "":
+			return "deny", "default-deny", p.scratch(abs)
+		case owner < 0:
 			return "deny", "escape", p.scratch(abs)
 		}
 		r := p.Access.FS[owner]
 		at = strings.TrimPrefix(strings.TrimPrefix(abs, r.Target), "/")
 		canonical = path.Join("${external:"+r.Lexical+"}", at)
-		asked := best(p.Access.FS, path.Clean(target), func(r naiveFile) (string, bool) { return r.Lexical, true })
-		if asked != owner {
+		by := best(p.Access.FS, asked, func(r naiveFile) (string, bool) { return r.Lexical, true })
+		if asked != "" && by != owner {
 			return "deny", "escape", canonical
 		}
 		win = owner
@@ -191,7 +201,8 @@ func follow(abs string, last bool, hops int) (string, string) {
 // listed reports whether a file is that of a listed program.
 func (p naivePolicy) listed(abs string) bool {
 	for program := range p.Access.Commands {
-		if file, reason := follow(path.Join(p.Root, program), true, 40); strings.Contains(program, "/") && reason == "" && file == abs {
+		file, reason := follow(path.Join(p.Root, program), true, 40)
+		if _, err := os.Stat(file); strings.Contains(program, "/") && reason == "" && err == nil && file == abs {
 			return true
 		}
 	}
@@ -354,39 +365,88 @@ func (p naivePolicy) env(name string) (string, string) {
 }
 
 func (p naivePolicy) run(program string, args []string) (verdict, reason, canonical string) {
-	onPath := strings.Contains(program, "/")
-	file := "" // of the program, where it is a path
-	if onPath {
-		abs, why := p.resolve(program, true)
-		if why == "" {
-			_, _, canonical = p.file("execute", program)
-			file = abs
-		}
+	if p.Access == nil {
+		return "allow", "unrestricted", ""
 	}
-	if p.Access != nil && p.Access.Commands != nil {
-		rule, ok := p.Access.Commands[program]
-		for name, other := range p.Access.Commands {
-			if abs, why := follow(path.Join(p.Root, name), true, 40); !ok && file != "" && strings.Contains(name, "/") && why == "" && abs == file {
-				rule, ok = other, true
-			}
+	abs, file, why := "", "allow", "" // of a path, which the kernel judges
+	if strings.Contains(program, "/") {
+		if abs, reason = p.walked(program); reason != "" {
+			return "deny", reason, ""
 		}
+		file, why, canonical = p.at("execute", abs, "")
+	}
+	if p.Access.Commands != nil {
+		listed, why := p.rule(program, abs)
 		switch {
-		case !ok:
-			return "deny", "unlisted-program", canonical
-		case rule.Args != nil && !slices.ContainsFunc(*rule.Args, func(words []string) bool { return matches(words, args) }):
+		case why != "":
+			return "deny", why, canonical
+		case listed != nil && !slices.ContainsFunc(*listed, func(words []string) bool { return matches(words, args) }):
 			return "deny", "arguments", canonical
 		}
-		verdict, reason = "allow", "rule"
+		reason = "rule"
 	} else {
-		verdict, reason = "allow", "unrestricted"
+		reason = "unrestricted"
 	}
-	if onPath {
-		if v, why, _ := p.file("execute", program); v == "deny" && why != "unlisted-program" {
-			return v, why, canonical
+	if file == "deny" && why != "unlisted-program" {
+		return "deny", why, canonical
+	}
+	return "allow", reason, canonical
+}
+
+// walked is where the path of a program leads: ".." is that of the directory before it.
+func (p naivePolicy) walked(program string) (abs, reason string) {
+	abs = p.Root
+	if path.IsAbs(program) {
+		abs = "/"
+	}
+	for part := range strings.SplitSeq(program, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			abs = path.Dir(abs)
+		default:
+			if abs, reason = follow(path.Join(abs, part), true, 40); reason != "" {
+				return "", reason
+			}
 		}
 	}
-	return verdict, reason, canonical
+	return abs, ""
 }
+
+// rule finds the arguments of a program, nil for any, or why it does not start.
+func (p naivePolicy) rule(program, abs string) (args *[][]string, why string) {
+	rule, written := p.Access.Commands[program]
+	if abs == "" {
+		if !written {
+			why = "unlisted-program"
+		}
+		return rule.Args, why
+	}
+	called := strings.TrimPrefix(program[strings.LastIndex(program, "/")+1:], "-")
+	why = "unlisted-program"
+	for _, name := range slices.Sorted(maps.Keys(p.Access.Commands)) {
+		file, loop := follow(path.Join(p.Root, name), true, 40)
+		if _, err := os.Stat(file); !strings.Contains(name, "/") || loop != "" || err != nil || file != abs {
+			continue
+		}
+		switch {
+		case path.Base(name) == called:
+			return p.Access.Commands[name].Args, ""
+		case why != "unlisted-program": // an earlier rule on the file
+		case path.Base(abs) == called && !dispatcher.MatchString(called):
+			args, why = p.Access.Commands[name].Args, ""
+		default:
+			why = "program-name"
+		}
+	}
+	if written && why == "unlisted-program" {
+		why = "missing-program"
+	}
+	return args, why
+}
+
+// dispatcher is some of ir.Dispatchers.
+var dispatcher = regexp.MustCompile(`^(busybox|coreutils|git|toybox)($|[-._0-9])`)
 
 func matches(words, args []string) bool {
 	if n := len(words) - 1; n >= 0 && words[n] == "**" {

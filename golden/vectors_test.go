@@ -205,7 +205,7 @@ func (w *vectorWorld) evaluator(t *testing.T, doc *contextjson.Context) {
 			}
 		}
 	}
-	w.view = ir.NewView(policy, ir.Linux, ir.Facts{Bindings: b})
+	w.view = ir.NewView(policy, ir.Linux, ir.Facts{Bindings: b, Located: true})
 }
 
 // answer fills in what the evaluator says, and holds the others against it.

@@ -1,5 +1,7 @@
 package ir
 
+import "strings"
+
 // Platform is an operating system that policies are compiled for.
 type Platform uint8
 
@@ -54,7 +56,7 @@ const (
 
 // BaseVersion is the version of the lists below. It changes with every change of
 // theirs, so that two policies under different lists never look equal.
-const BaseVersion = 1
+const BaseVersion = 2
 
 // String returns the configuration word for b.
 func (b BaseName) String() string {
@@ -80,31 +82,35 @@ func ParseBase(s string) (BaseName, bool) {
 	return 0, false
 }
 
-// BaseRules returns the list b of platform p, as rules on absolute paths. The
-// paths are the platform's own spelling; a host may resolve some of them
-// elsewhere (/bin is often /usr/bin) and lack others.
-func BaseRules(b BaseName, p Platform) []FSRule {
-	var groups []baseGroup
-	switch b {
-	case BaseSystem:
-		groups = systemBase(p)
-	case BaseMinimal:
-		groups = minimalBase(p)
-	case BaseNone:
-	}
-	origin := Origin{Layer: LayerBase, Label: "base:" + b.String()}
-	var out []FSRule
-	for _, g := range groups {
-		for _, path := range g.paths {
-			out = append(out, FSRule{Written: "/" + path, At: Sys(path), Caps: g.caps, Origin: origin})
-		}
-	}
-	return out
+// BaseEntry is one place of a base, with the reason why every program gets it.
+type BaseEntry struct {
+	// Path is absolute, in the platform's own spelling; a host may resolve it elsewhere
+	// (/bin is often /usr/bin) or lack it.
+	Path string
+	Caps CapSet
+	Why  string
 }
 
-type baseGroup struct {
-	caps  CapSet
-	paths []string
+// BaseEntries returns the list b of platform p.
+func BaseEntries(b BaseName, p Platform) []BaseEntry {
+	switch b {
+	case BaseSystem:
+		return systemBase(p)
+	case BaseMinimal:
+		return minimalBase(p)
+	case BaseNone:
+	}
+	return nil
+}
+
+// BaseRules returns the list b of platform p as rules on absolute paths.
+func BaseRules(b BaseName, p Platform) []FSRule {
+	origin := Origin{Layer: LayerBase, Label: "base:" + b.String()}
+	var out []FSRule
+	for _, e := range BaseEntries(b, p) {
+		out = append(out, FSRule{Written: e.Path, At: Sys(strings.TrimPrefix(e.Path, "/")), Caps: e.Caps, Origin: origin})
+	}
+	return out
 }
 
 const (
@@ -113,7 +119,7 @@ const (
 	readUpdate  = CapSet(1<<Read | 1<<Update)
 )
 
-func systemBase(p Platform) []baseGroup {
+func systemBase(p Platform) []BaseEntry {
 	switch p {
 	case Linux:
 		return linuxSystem
@@ -126,7 +132,7 @@ func systemBase(p Platform) []baseGroup {
 	}
 }
 
-func minimalBase(p Platform) []baseGroup {
+func minimalBase(p Platform) []BaseEntry {
 	switch p {
 	case Linux:
 		return linuxMinimal
@@ -137,110 +143,4 @@ func minimalBase(p Platform) []baseGroup {
 	default:
 		return nil
 	}
-}
-
-var linuxSystem = []baseGroup{
-	{readExecute, []string{
-		"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt", "nix/store",
-	}},
-	{readOnly, []string{"etc", "proc"}},
-	{0, linuxSecrets},
-	{readUpdate, []string{"dev/null", "dev/zero", "dev/full", "dev/tty", "dev/ptmx", "dev/pts"}},
-	{readOnly, []string{"dev/random", "dev/urandom"}},
-}
-
-// linuxSecrets are the places below /etc that hold credentials on the common
-// distributions. Most are readable by root alone; they are named because tools
-// are also run as root.
-var linuxSecrets = []string{
-	"etc/NetworkManager/system-connections",
-	"etc/docker/key.json",
-	"etc/exim4/passwd.client",
-	"etc/gshadow",
-	"etc/gshadow-",
-	"etc/ipsec.d/private",
-	"etc/ipsec.secrets",
-	"etc/krb5.keytab",
-	"etc/kubernetes",
-	"etc/letsencrypt",
-	"etc/mysql/debian.cnf",
-	"etc/netplan",
-	"etc/openvpn",
-	"etc/pki/private",
-	"etc/pki/tls/private",
-	"etc/postfix/sasl_passwd",
-	"etc/ppp/chap-secrets",
-	"etc/ppp/pap-secrets",
-	"etc/rancher",
-	"etc/samba/private",
-	"etc/security/opasswd",
-	"etc/shadow",
-	"etc/shadow-",
-	"etc/ssh/ssh_host_dsa_key",
-	"etc/ssh/ssh_host_ecdsa_key",
-	"etc/ssh/ssh_host_ed25519_key",
-	"etc/ssh/ssh_host_rsa_key",
-	"etc/ssl/private",
-	"etc/sudoers",
-	"etc/sudoers.d",
-	"etc/wireguard",
-	"etc/wpa_supplicant",
-}
-
-var linuxMinimal = []baseGroup{
-	{readExecute, []string{
-		"usr/lib", "usr/lib32", "usr/lib64", "usr/libx32", "lib", "lib32", "lib64", "libx32", "nix/store",
-	}},
-	{readOnly, []string{"etc/ld.so.cache", "etc/ld.so.conf", "etc/ld.so.conf.d", "dev/urandom"}},
-	{readUpdate, []string{"dev/null"}},
-}
-
-// The macOS list follows what published profiles grant on 10.15 to 26; see
-// docs/platforms/macos.md for the reason behind each group.
-var darwinSystem = []baseGroup{
-	{readExecute, []string{
-		"Applications/Xcode.app/Contents/Developer",
-		"Library/Apple/System/Library",
-		"Library/Apple/usr",
-		"Library/Developer",
-		"System/Cryptexes/App",
-		"System/Cryptexes/OS",
-		"System/Library",
-		"System/Volumes/Preboot/Cryptexes/App/System",
-		"System/Volumes/Preboot/Cryptexes/OS",
-		"System/iOSSupport/System/Library",
-		"bin", "sbin", "opt", "nix/store",
-		"usr/bin", "usr/lib", "usr/libexec", "usr/local", "usr/sbin",
-	}},
-	{readOnly, []string{
-		"usr/share",
-		"private/etc/hosts", "private/etc/passwd", "private/etc/protocols", "private/etc/services", "private/etc/ssl",
-		"private/var/db/dyld", "private/var/db/timezone", "private/var/select",
-		"dev/autofs_nowait", "dev/random", "dev/urandom",
-	}},
-	{readUpdate, []string{"dev/dtracehelper", "dev/fd", "dev/null", "dev/tty", "dev/zero"}},
-}
-
-var darwinMinimal = []baseGroup{
-	{readExecute, []string{
-		"Library/Apple/System/Library",
-		"Library/Apple/usr",
-		"System/Cryptexes/App",
-		"System/Cryptexes/OS",
-		"System/Library",
-		"System/Volumes/Preboot/Cryptexes/App/System",
-		"System/Volumes/Preboot/Cryptexes/OS",
-		"System/iOSSupport/System/Library",
-		"usr/lib",
-	}},
-	{readOnly, []string{"private/var/db/dyld", "dev/autofs_nowait", "dev/random", "dev/urandom"}},
-	{readUpdate, []string{"dev/dtracehelper", "dev/fd", "dev/null"}},
-}
-
-// Every AppContainer may read and run what carries an entry for ALL APPLICATION
-// PACKAGES; on a default installation these are the trees that do.
-var windowsSystem = []baseGroup{
-	{readExecute, []string{
-		"${SystemRoot}", "${ProgramFiles}", "${ProgramFiles(x86)}",
-	}},
 }

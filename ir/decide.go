@@ -5,7 +5,7 @@ package ir
 func (v *View) Decide(op Operation) Verdict {
 	switch op := op.(type) {
 	case Access:
-		return v.access(op.Cap, op.On)
+		return v.named(op)
 	case Copy:
 		return v.copy(op)
 	case Rename:
@@ -56,6 +56,37 @@ func (v *View) access(c Capability, on Place) Verdict {
 		out.Effect = Allow
 	}
 	return out
+}
+
+// named decides an access, also by what is made or removed.
+func (v *View) named(op Access) Verdict {
+	out := v.access(op.Cap, op.On)
+	if out.Allowed() && (op.Cap == Create || op.Cap == Delete) {
+		return v.leads(op, out)
+	}
+	return out
+}
+
+// leads refuses to make or remove what would lead a rule's path elsewhere. At a name that
+// leads to a rule's path only a directory may be made or removed; at the path itself
+// anything but a symbolic link may be made.
+func (v *View) leads(op Access, granted Verdict) Verdict {
+	r, exact := v.tree(op.On.At.Root).find(op.On.At.Path)
+	if !exact || !r.pinned {
+		return granted
+	}
+	refused := op.Name == NameFile || op.Name == NameLink
+	switch {
+	case r.rule >= 0 && v.refs[r.rule].pin:
+		refused = true // the symlink of an external rule
+	case r.program, r.rule >= 0 && !r.anchor:
+		refused = op.Cap == Create && op.Name == NameLink
+	}
+	if !refused {
+		return granted
+	}
+	granted.Effect, granted.Reason, granted.Pin = Deny, ReasonLeads, v.pinOf(r)
+	return granted
 }
 
 // region returns the region that l belongs to, nil where its root has none.
@@ -114,7 +145,7 @@ func (v *View) copy(op Copy) Verdict {
 	}
 	switch op.DstKind {
 	case Absent:
-		return v.access(Create, op.Dst)
+		return v.named(Access{Create, op.Dst, NameFile})
 	case File:
 		return v.access(Update, op.Dst)
 	case Dir, Unknown:
@@ -246,9 +277,19 @@ func (v *View) start(op Start) Verdict {
 // run decides what the tool may start with which arguments. The file must also be
 // one that the filesystem rules let it execute.
 func (v *View) run(op Run) Verdict {
+	fault := ReasonNone
+	if op.File != nil {
+		fault = op.File.Fault
+	}
+	if fault != ReasonNone && fault != ReasonMissing {
+		return refuse(fault)
+	}
 	c := v.commands.decide(op)
-	if !c.Allowed() || op.File == nil {
+	switch {
+	case !c.Allowed() || op.File == nil:
 		return c
+	case fault == ReasonMissing:
+		return Verdict{Reason: fault, Rule: c.Rule}
 	}
 	if f := v.access(Execute, *op.File); !f.Allowed() {
 		return f

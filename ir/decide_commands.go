@@ -1,66 +1,181 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// commandIndex finds a program's rule by its written name and by its file.
+// commandIndex are the rules on programs: the listed ones in order, then the one that
+// follows from the tool's own program.
 type commandIndex struct {
-	set    *CommandSet
-	own    *Location
-	byName map[string]int
-	byFile map[Location]int
+	set   *CommandSet
+	rules []*CommandRule
+	// located is true where a rule without a file is about a program that is not there.
+	located bool
 }
 
 func indexCommands(t *Tool, f Facts) commandIndex {
-	x := commandIndex{set: t.Commands, own: f.Program}
+	x := commandIndex{set: t.Commands, located: f.Located}
 	if t.Commands == nil {
 		return x
 	}
-	x.byName, x.byFile = map[string]int{}, map[Location]int{}
 	for i := range t.Commands.Rules {
-		r := &t.Commands.Rules[i]
-		x.byName[r.Program] = i
-		if r.File != nil {
-			x.byFile[*r.File] = i
-		}
+		x.rules = append(x.rules, &t.Commands.Rules[i])
+	}
+	if own := ownRule(t, f); own != nil && !slices.ContainsFunc(x.rules, own.doubles) {
+		x.rules = append(x.rules, own)
 	}
 	return x
 }
+
+// ownRule is the rule that follows from the tool's own program: it may be started again,
+// with any arguments. It is nil where the program is not known.
+func ownRule(t *Tool, f Facts) *CommandRule {
+	r := &CommandRule{File: f.Program, AnyArgs: true, AllEnvs: true, Origin: programOrigin(t)}
+	switch c := t.Command; {
+	case f.Program == nil && (f.Bindings != nil || c == nil):
+		return nil
+	case c == nil || c.Shell || strings.Contains(c.Program, "{{"):
+		if f.Program == nil {
+			return nil
+		}
+		r.Program = lastName(f.Program.Path)
+	default:
+		r.Program = c.Program
+	}
+	return r
+}
+
+// doubles reports whether a listed rule is about the same file by the same name.
+func (r *CommandRule) doubles(listed *CommandRule) bool {
+	return lastName(r.Program) == lastName(listed.Program) &&
+		(r.File == nil || listed.File == nil || *r.File == *listed.File)
+}
+
+// Programs returns the rules on programs, the listed ones in order and then the one that
+// follows from the tool's own program, which has LayerImplied. There are none where any
+// program may be started.
+func (v *View) Programs() []*CommandRule { return v.commands.rules }
 
 // listed decides whether a file may be started at all, whatever its arguments.
 func (x *commandIndex) listed(file Location) Verdict {
 	if x.set == nil {
 		return Verdict{Effect: Allow, Reason: ReasonAny}
 	}
-	if x.own != nil && *x.own == file {
-		return Verdict{Effect: Allow, Reason: ReasonAny, At: file}
-	}
-	if i, ok := x.byFile[file]; ok {
-		return Verdict{Effect: Allow, Reason: ReasonRule, Rule: &x.set.Rules[i], At: file}
+	for _, r := range slices.Backward(x.rules) {
+		if r.File != nil && *r.File == file {
+			return Verdict{Effect: Allow, Reason: ReasonRule, Rule: r, At: file}
+		}
 	}
 	return Verdict{Reason: ReasonCommand, At: file}
 }
 
-// decide finds the rule by the written name first: two names of one file, as with
-// a multi-call binary, are two rules.
+// decide judges a start by the rules on programs alone.
 func (x *commandIndex) decide(op Run) Verdict {
 	if x.set == nil {
 		return Verdict{Effect: Allow, Reason: ReasonAny}
 	}
-	i, ok := x.byName[op.Program]
-	if !ok && op.File != nil {
-		i, ok = x.byFile[op.File.At]
-	}
-	if !ok {
-		if op.File != nil && x.own != nil && *x.own == op.File.At {
-			return Verdict{Effect: Allow, Reason: ReasonAny}
+	r, why := x.find(op)
+	switch {
+	case why != ReasonNone:
+		v := refuse(why)
+		if r != nil {
+			v.Rule = r
 		}
-		return refuse(ReasonCommand)
-	}
-	r := &x.set.Rules[i]
-	if r.AnyArgs || slices.ContainsFunc(r.Args, func(p ArgPattern) bool { return p.Matches(op.Args) }) {
+		return v
+	case r.AnyArgs || slices.ContainsFunc(r.Args, func(p ArgPattern) bool { return p.Matches(op.Args) }):
 		return Verdict{Effect: Allow, Reason: ReasonRule, Rule: r}
+	default:
+		return Verdict{Reason: ReasonArgs, Rule: r}
 	}
-	return Verdict{Reason: ReasonArgs, Rule: r}
+}
+
+// find returns the rule that speaks of a start, or why there is none. Where the file is
+// known a rule speaks of it, by whatever path it is named; of several rules on one file, as
+// for a multi-call program, it is the one of the name that the program is given. A name
+// that belongs to none of them is refused: the program may take it for a subcommand.
+func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
+	known := op.File != nil && op.File.Fault == ReasonNone
+	var named, of *CommandRule
+	for _, r := range x.rules {
+		switch {
+		case r.Program == op.Program && (r.File == nil || !known):
+			named = r
+		case known && r.File != nil && *r.File == op.File.At:
+			if lastName(r.Program) == calledName(op.Program) {
+				return r, ReasonNone
+			}
+			if of == nil {
+				of = r
+			}
+		}
+	}
+	switch {
+	case of != nil && of.goesBy(calledName(op.Program)):
+		return of, ReasonNone
+	case of != nil:
+		return of, ReasonName
+	case named == nil:
+		return nil, ReasonCommand
+	case x.located && known:
+		return named, ReasonMissing
+	default:
+		return named, ReasonNone
+	}
+}
+
+// goesBy reports whether a program of a rule may be told that it is called so, by the name
+// of its file.
+func (r *CommandRule) goesBy(name string) bool {
+	return name != "" && name == lastName(r.File.Path) &&
+		(!dispatches(name) || slices.Contains(ProgramFiles(lastName(r.Program), Windows), name))
+}
+
+// calledName is the name that a program takes from its argv[0]: the last component, and
+// not the sign that login(1) and su(1) put in front for a login shell.
+func calledName(argv0 string) string { return strings.TrimPrefix(lastName(argv0), "-") }
+
+// lastName is what stands behind the last slash, as programs look for it.
+func lastName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// Dispatchers are programs that start, by the name of their file, whatever their arguments
+// say, and go by other names for one thing each. The name of the file is not one that a
+// rule on another name of it lets them go by.
+var Dispatchers = [...]string{
+	"asdf",      // asdf exec
+	"bb",        // u-root
+	"busybox",   // busybox sh
+	"ccache",    // ccache PROGRAM
+	"coreutils", // GNU and uutils: coreutils --coreutils-prog=NAME, coreutils NAME
+	"distcc",    // distcc PROGRAM
+	"firejail",  // firejail PROGRAM
+	"git",       // git-upload-pack and others are git
+	"kmod",      // insmod, lsmod
+	"lvm",       // lvs, lvremove
+	"mise",      // mise exec
+	"nix",       // nix run
+	"pyenv",     // pyenv exec
+	"rustup",    // cargo and rustc are rustup; rustup run
+	"sbase-box",
+	"sccache", // sccache PROGRAM
+	"snap",    // snap run
+	"systemctl",
+	"toolbox", // Android
+	"toybox",  // toybox NAME
+	"ubase-box",
+	"uutils",
+	"vim",  // view and rvim do less
+	"nvim", // likewise
+	"volta",
+}
+
+// dispatches reports whether a file's name is that of a dispatcher, with whatever a build
+// or a version adds to it (busybox.static, busybox-extras).
+func dispatches(name string) bool {
+	return slices.ContainsFunc(Dispatchers[:], func(d string) bool {
+		rest, ok := strings.CutPrefix(name, d)
+		return ok && (rest == "" || strings.ContainsRune(".-_0123456789", rune(rest[0])))
+	})
 }
 
 // Matches reports whether args is one of the sequences that p allows.

@@ -38,17 +38,51 @@ func naiveRename(rules []ir.FSRule, op ir.Rename) bool {
 	if op.SrcKind == ir.File {
 		matters = ir.FileCaps
 	}
-	pinned := func(l ir.Location) bool {
-		return slices.ContainsFunc(rules, func(r ir.FSRule) bool {
-			parent, ok := r.At.Parent()
-			return ok && r.At.Under(l) && naive(rules, r.At) != naive(rules, parent)
-		})
-	}
 	return src.Path != "" && dst.Path != "" && s.Has(ir.Delete) && d.Contains(need) &&
-		!pinned(src) && !pinned(dst) && s.Contains(d&matters)
+		!naivePinned(rules, src) && !naivePinned(rules, dst) && s.Contains(d&matters)
 }
 
-func rulesOf(t *ir.Tool) []ir.FSRule { return append(ir.ImpliedRules(t), t.FS...) }
+// naivePinned reports whether some path at or below l has other capabilities than the
+// directory above it.
+func naivePinned(rules []ir.FSRule, l ir.Location) bool {
+	return slices.ContainsFunc(rules, func(r ir.FSRule) bool {
+		parent, ok := r.At.Parent()
+		return ok && r.At.Under(l) && naive(rules, r.At) != naive(rules, parent)
+	})
+}
+
+// naiveName says from the text whether a name of a kind can be made or removed where the
+// capability is granted: what leads to a rule's path stays a directory, and a rule's path
+// does not become a symlink.
+func naiveName(rules []ir.FSRule, op ir.Access) bool {
+	l := op.On.At
+	switch {
+	case !naivePinned(rules, l) || op.Name == ir.NameAny || op.Name == ir.NameDir:
+		return true
+	case slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == l }):
+		return op.Cap == ir.Delete || op.Name != ir.NameLink
+	}
+	return false
+}
+
+// rulesOf lists the rules of a tool, those of protected paths as their text says: what
+// governs such a path, without writing, unless a rule is written for it.
+func rulesOf(t *ir.Tool) []ir.FSRule {
+	rules := append(ir.ImpliedRules(t), t.FS...)
+	if !t.Protects {
+		return rules
+	}
+	for _, p := range append(ir.ProtectedPaths(), t.Protected...) {
+		at := ir.In(p.Path)
+		if slices.ContainsFunc(rules, func(r ir.FSRule) bool { return r.At == at }) {
+			continue
+		}
+		if caps := naive(rules, at); caps&ir.Write != 0 {
+			rules = append(rules, ir.FSRule{At: at, Caps: caps &^ ir.Write})
+		}
+	}
+	return rules
+}
 
 // TestDecideAgainstNaive holds Decide against the evaluators above: a million
 // triples of policy, operation and path at full scale.
@@ -62,9 +96,13 @@ func TestDecideAgainstNaive(t *testing.T) {
 			at := irtest.Place(rt, irtest.Plain)
 			if rapid.Bool().Draw(rt, "simple") {
 				c := rapid.SampledFrom(ir.Capabilities[:]).Draw(rt, "cap")
-				want := naive(rules, at).Has(c) && (at.Path != "" || c != ir.Create && c != ir.Delete)
-				if got := view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed(); got != want {
-					rt.Fatalf("%v %v: got %v, want %v", c, at, got, want)
+				op := ir.Access{Cap: c, On: ir.Direct(at), Name: ir.NameKind(rapid.IntRange(0, 3).Draw(rt, "name"))}
+				want := naive(rules, at).Has(c)
+				if c == ir.Create || c == ir.Delete {
+					want = want && at.Path != "" && naiveName(rules, op)
+				}
+				if got := view.Decide(op).Allowed(); got != want {
+					rt.Fatalf("%+v: got %v, want %v", op, got, want)
 				}
 				continue
 			}

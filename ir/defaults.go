@@ -29,6 +29,7 @@ func NewTool(name string) *Tool {
 		Source:    Source{Kind: SourceLocal, Origin: defaultOrigin},
 		Base:      BaseSystem,
 		Home:      HomePrivate,
+		Protects:  true,
 		FS:        DefaultFS(),
 		Env:       DefaultEnv(),
 		Sensitive: BuiltinSensitive(),

@@ -24,9 +24,12 @@ const (
 	Cooperative
 	// Unenforced: nothing holds it.
 	Unenforced
+	// Assumed: the cell is exact as long as something outside of the sandbox stays as it
+	// is, which the reason says. It stops nothing and has no name to be accepted by.
+	Assumed
 )
 
-var enforcementNames = [...]string{"unstated", "exact", "broker", "stricter", "coarser", "cooperative", "none"}
+var enforcementNames = [...]string{"unstated", "exact", "broker", "stricter", "coarser", "cooperative", "none", "assumption"}
 
 // String returns the word that artifacts and messages use.
 func (e Enforcement) String() string {
@@ -47,7 +50,7 @@ func ParseEnforcement(s string) (Enforcement, bool) {
 }
 
 // Held reports whether a cell may be relied upon without being accepted by name.
-func (e Enforcement) Held() bool { return e == Exact || e == Brokered || e == Stricter }
+func (e Enforcement) Held() bool { return e == Exact || e == Brokered || e == Stricter || e == Assumed }
 
 // Aspect is what a cell is about: a capability, or a part of one that platforms
 // hold by other means than the rest.
@@ -62,10 +65,14 @@ const (
 	AspectExecute Aspect = "execute"
 	// AspectMetadata is the part of update that is not contents.
 	AspectMetadata Aspect = "metadata"
-	// AspectMove is what renames and links may carry: pins and no gain by moving.
+	// AspectMove is what renames and links may carry, and what is made and removed at names
+	// that lead to rules: pins and no gain by moving.
 	AspectMove Aspect = "move"
 	// AspectSocket is connecting to socket files, which is a part of update.
 	AspectSocket Aspect = "socket"
+	// AspectOthers is the grants of a rule after other processes move or replace during a
+	// run the files that the rule was about at its start.
+	AspectOthers Aspect = "others"
 	// AspectConnect is reaching a network target.
 	AspectConnect Aspect = "connect"
 	// AspectForward is handing over a variable.
@@ -90,6 +97,7 @@ func Aspects(r Resource) []Aspect {
 	case FS:
 		return []Aspect{
 			AspectRead, AspectCreate, AspectUpdate, AspectDelete, AspectExecute, AspectMetadata, AspectMove, AspectSocket,
+			AspectOthers,
 		}
 	case Net:
 		return []Aspect{AspectConnect}
@@ -233,7 +241,9 @@ var Acceptable = []AcceptName{
 	{"fs.default", "system directories that every confined program may read stay readable"},
 	{"fs.metadata", "mode, owner, times and attributes can be changed everywhere"},
 	{"fs.move", "a rule's path can be moved, or what moves keeps the rights of its old place"},
+	{AcceptNames, "other spellings of a rule's name, in upper or lower case, are not under the rule"},
 	{"fs.paths", "file rules are not held by the system"},
+	{"fs.protected", "protected paths that are not there at the start can be made, and then be changed"},
 	{"fs.revoke", "directories that hold an exception are closed to what appears in them later"},
 	{"limits.cpu_time", "the limit counts per process"},
 	{"limits.file_size", "the limit is not held"},
@@ -246,6 +256,10 @@ var Acceptable = []AcceptName{
 	{"net.host", "any host is reached at the ports that the rules name"},
 	{"process.signal", "signals reach processes outside of the sandbox"},
 }
+
+// AcceptNames is the name of a cell that depends on the directories of a host: whether they
+// tell upper from lower case.
+const AcceptNames = "fs.names"
 
 // AcceptName is one name that --accept and access.accept take.
 type AcceptName struct {

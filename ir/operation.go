@@ -43,7 +43,25 @@ type Operation interface{ isOperation() }
 type Access struct {
 	Cap Capability
 	On  Place
+	// Name says of Create what is made and of Delete what is removed. It matters at names
+	// that lead to rules (ReasonLeads). Elsewhere it has no meaning.
+	Name NameKind
 }
+
+// NameKind says what a name stands for that is made or removed.
+type NameKind uint8
+
+// The kinds of name.
+const (
+	// NameAny asks whether there is a kind that can be made or removed.
+	NameAny NameKind = iota
+	// NameDir is a directory.
+	NameDir
+	// NameFile is a file, a fifo or a socket.
+	NameFile
+	// NameLink is a symbolic link.
+	NameLink
+)
 
 // Copy reads Src and writes its contents to Dst.
 type Copy struct {
@@ -92,9 +110,11 @@ type Forward struct {
 
 // Run starts a program from within the tool.
 type Run struct {
-	// Program is the name or path as it was asked for.
+	// Program is the name or path that it is asked for by, which the program gets as its
+	// argv[0].
 	Program string
-	// File is the canonical file, nil when it is not known.
+	// File is the canonical file, nil when it is not known. Its fault is ReasonMissing
+	// where there is none.
 	File *Place
 	Args []string
 }

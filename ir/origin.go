@@ -5,8 +5,8 @@ import "strconv"
 // Layer names where a piece of a policy comes from, in load order.
 type Layer uint8
 
-// The layers. The first four are not written by anybody: the base and the
-// defaults ship with the program.
+// The layers. The first five are in no file: the base, the defaults and the protected
+// paths ship with the program.
 const (
 	// LayerNone is the zero value: no origin recorded.
 	LayerNone Layer = iota
@@ -17,6 +17,8 @@ const (
 	// LayerImplied follows from the tool itself: its private home, its temporary
 	// directory, its own program.
 	LayerImplied
+	// LayerProtected is the list of protected paths.
+	LayerProtected
 	// LayerUser is the user's own configuration file.
 	LayerUser
 	// LayerWorkspace is a file committed with the workspace.
@@ -30,7 +32,7 @@ const (
 )
 
 var layerNames = [...]string{
-	"none", "base", "default", "implied", "user", "workspace", "local", "config", "set",
+	"none", "base", "default", "implied", "protected", "user", "workspace", "local", "config", "set",
 }
 
 // String returns the name of the layer as JSON and messages write it.

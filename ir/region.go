@@ -15,9 +15,12 @@ type region struct {
 	// pinned is true where moving the name would change what is permitted: the
 	// path begins a region of other capabilities, or leads to one.
 	pinned bool
-	// anchor is true where another root is bound, or a listed program stands: the
-	// name may not move although no rule on files is written for it.
+	// anchor is true where another root is bound, a listed program stands, or a symlink
+	// that a rule is written through: the name may not move although no rule on files is
+	// written for it.
 	anchor bool
+	// program is true where that is for a listed program alone: the file may be made anew.
+	program bool
 }
 
 func newRegion() *region { return &region{rule: -1, win: -1} }
@@ -79,6 +82,23 @@ func (r *region) find(path string) (n *region, exact bool) {
 		r, path = c, rest
 	}
 	return r, true
+}
+
+// ruleFor returns the reference of the rule that governs path, -1 if there is none, and
+// whether the rule is written for path itself.
+func (r *region) ruleFor(path string) (ref int, exact bool) {
+	ref = r.rule
+	for path != "" {
+		name, rest := cut(path)
+		c, ok := r.children[name]
+		if !ok {
+			return ref, false
+		}
+		if r, path = c, rest; r.rule >= 0 {
+			ref = r.rule
+		}
+	}
+	return ref, r.rule >= 0
 }
 
 // ruleRef is the place of a rule in a tree. An external rule has two: its target,

@@ -118,8 +118,7 @@ func TestTies(t *testing.T) {
 // decidesBy reports whether last decides a target when it stands behind first, and
 // first matches as well.
 func decidesBy(to ir.Connect, first, last ir.NetRule) bool {
-	both, alone := ir.NewTool("t"), ir.NewTool("t")
-	both.Net, alone.Net = []ir.NetRule{first, last}, []ir.NetRule{first}
+	both, alone := &ir.Tool{Net: []ir.NetRule{first, last}}, &ir.Tool{Net: []ir.NetRule{first}}
 	if ir.NewView(alone, ir.Linux, ir.Facts{}).Decide(to).Rule == nil {
 		return false
 	}
@@ -233,8 +232,8 @@ func TestCommands(t *testing.T) {
 		{ir.Run{Program: "sh", Args: []string{"-c", "x"}}, ir.ReasonRule, true},
 		{ir.Run{Program: "dash", File: at(sh)}, ir.ReasonRule, true},
 		{ir.Run{Program: "ls"}, ir.ReasonCommand, false},
-		{ir.Run{Program: "./bin/tool", File: at(own)}, ir.ReasonAny, true},
-		{ir.Run{Program: "git", Args: []string{"status"}, File: at(ir.Sys("home/me/git"))}, ir.ReasonDefault, false},
+		{ir.Run{Program: "./bin/tool", File: at(own)}, ir.ReasonRule, true},
+		{ir.Run{Program: "git", Args: []string{"status"}, File: at(ir.Sys("home/me/git"))}, ir.ReasonCommand, false},
 	}
 	for _, tt := range tests {
 		got := v.Decide(tt.op)
@@ -262,6 +261,99 @@ func TestCommands(t *testing.T) {
 	empty.Commands = &ir.CommandSet{}
 	if ir.NewView(empty, ir.Linux, ir.Facts{}).Decide(ir.Run{Program: "ls"}).Allowed() {
 		t.Error("an empty table allows a program")
+	}
+}
+
+// TestProgramNames: a program is started by a name that its rule gives it or that its file
+// has, since one such as git or busybox takes its argv[0] for a subcommand. The name of a
+// file that starts whatever its arguments say is none of a rule on another name of it.
+func TestProgramNames(t *testing.T) {
+	git, busybox, python := ir.Sys("usr/bin/git"), ir.Sys("usr/bin/busybox"), ir.Sys("usr/bin/python3.11")
+	own, gone := ir.Sys("usr/bin/bash"), ir.In("later")
+	words := func(w ...string) []ir.ArgPattern { return []ir.ArgPattern{{Words: w}} }
+	tool := policy(t, ". rx")
+	tool.Command = &ir.Command{Program: "/bin/sh", Args: []string{"go.sh"}}
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{
+		{Program: "bin/run", File: ptr(ir.In("bin/run")), AnyArgs: true},
+		{Program: "cat", File: &busybox, AnyArgs: true},
+		{Program: "git", File: &git, Args: words("status")},
+		{Program: "later", AnyArgs: true},
+		{Program: "ls", File: &busybox, Args: words("-l")},
+		{Program: "python3", File: &python, AnyArgs: true},
+	}}
+	base := []ir.FSRule{{At: ir.Sys("usr"), Caps: ir.Caps(ir.Read, ir.Execute)}}
+	v := ir.NewView(tool, ir.Linux, ir.Facts{Located: true, Bindings: &ir.Bindings{Workspace: "/ws"}, Program: &own, Base: base})
+	tests := []struct {
+		file   ir.Location
+		argv   []string
+		reason ir.Reason
+	}{
+		{git, []string{"git", "status"}, ir.ReasonRule},
+		{git, []string{"/usr/bin/git", "status"}, ir.ReasonRule},
+		{git, []string{"-git", "status"}, ir.ReasonRule},
+		{git, []string{"git", "rm"}, ir.ReasonArgs},
+		{git, []string{"git-rm", "status"}, ir.ReasonName},
+		{git, []string{"/x/git-push", "status"}, ir.ReasonName},
+		{git, []string{"git/", "status"}, ir.ReasonName},
+		{git, []string{"--git", "status"}, ir.ReasonName},
+		{git, []string{"", "status"}, ir.ReasonName},
+		{git, []string{"-", "status"}, ir.ReasonName},
+		{git, []string{"GIT", "status"}, ir.ReasonName},
+		{git, []string{"later", "status"}, ir.ReasonName},
+		{git, []string{"sh", "status"}, ir.ReasonName},
+		{busybox, []string{"cat", "x"}, ir.ReasonRule},
+		{busybox, []string{"ls", "-l"}, ir.ReasonRule},
+		{busybox, []string{"ls", "x"}, ir.ReasonArgs},
+		{busybox, []string{"sh", "-l"}, ir.ReasonName},
+		{busybox, []string{"busybox", "sh"}, ir.ReasonName},
+		{python, []string{"python3"}, ir.ReasonRule},
+		{python, []string{"python3.11", "-c", "1"}, ir.ReasonRule},
+		{python, []string{"python"}, ir.ReasonName},
+		{own, []string{"sh", "-c", "any"}, ir.ReasonRule},
+		{own, []string{"-sh"}, ir.ReasonRule},
+		{own, []string{"bash"}, ir.ReasonRule},
+		{own, []string{"rbash"}, ir.ReasonName},
+		{ir.In("bin/run"), []string{"./bin/run"}, ir.ReasonRule},
+		{ir.In("bin/run"), []string{"run"}, ir.ReasonRule},
+		{ir.In("bin/run"), []string{"walk"}, ir.ReasonName},
+		{gone, []string{"later"}, ir.ReasonMissing},
+		{ir.In("other"), []string{"later"}, ir.ReasonMissing},
+		{ir.In("other"), []string{"git", "status"}, ir.ReasonCommand},
+		{ir.In("other"), []string{"sh"}, ir.ReasonCommand},
+	}
+	for _, tt := range tests {
+		got := v.Decide(ir.Run{Program: tt.argv[0], Args: tt.argv[1:], File: ptr(ir.Direct(tt.file))})
+		if got.Reason != tt.reason || got.Allowed() != (tt.reason == ir.ReasonRule) {
+			t.Errorf("%v as %q: got %v (%v), want %v", tt.file, tt.argv, got.Effect, got.Reason, tt.reason)
+		}
+		if got.Rule == nil && got.Reason != ir.ReasonCommand {
+			t.Errorf("%v as %q: no rule is named", tt.file, tt.argv)
+		}
+	}
+	fault := v.Decide(ir.Run{Program: "later", File: &ir.Place{Fault: ir.ReasonMissing}})
+	if fault.Reason != ir.ReasonMissing {
+		t.Errorf("a program that is not found: %v", fault.Reason)
+	}
+	if last := v.Programs()[6]; last.Program != "/bin/sh" || last.Origin.Layer != ir.LayerImplied || *last.File != own {
+		t.Errorf("the tool's own program is shown as %+v", last)
+	}
+}
+
+// TestOwnProgramListed: a rule on the tool's own program takes the place of the one that
+// it has by itself; a rule on another name of the file does not.
+func TestOwnProgramListed(t *testing.T) {
+	dash := ir.Sys("usr/bin/dash")
+	for name, want := range map[string]ir.Reason{"sh": ir.ReasonArgs, "dash": ir.ReasonRule} {
+		tool := policy(t, ". rx")
+		tool.Command = &ir.Command{Program: "sh"}
+		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: name, File: &dash, Args: []ir.ArgPattern{{Words: []string{"x"}}}}}}
+		v := ir.NewView(tool, ir.Linux, ir.Facts{Program: &dash})
+		if got := v.Decide(ir.Run{Program: "sh", File: ptr(ir.Direct(dash))}); got.Reason != want {
+			t.Errorf("%s is listed: got %v, want %v", name, got.Reason, want)
+		}
+		if got := v.Decide(ir.Run{Program: "dash", File: ptr(ir.Direct(dash))}); got.Reason != ir.ReasonArgs {
+			t.Errorf("%s is listed, dash: got %v", name, got.Reason)
+		}
 	}
 }
 

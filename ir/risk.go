@@ -154,5 +154,5 @@ func Exposures(v *View) []Exposure {
 // exposes reports whether a region grants something on a path that p covers: its own
 // path, or one below it for a pattern that matches in any directory.
 func (r *Region) exposes(p SensitivePattern) bool {
-	return r.Caps != 0 && !r.Link && (p.Covers(r.At.Path) || strings.HasPrefix(p.Pattern, "**/"))
+	return r.Caps != 0 && !r.Link && (p.Covers(r.At.Path) || strings.HasPrefix(p.Pattern, "**/") && !r.Guarded())
 }

@@ -58,6 +58,9 @@ type FSRule struct {
 	// approved target, whose name is the rule's lexical path.
 	At       Location
 	External bool
+	// Links are the symlinks of the workspace that the written path leads over. Their
+	// names may not be moved or removed: the rule would be about another place.
+	Links []Location
 	// Mount marks a rule that the mount command wrote and may take away.
 	Mount  bool
 	Caps   CapSet

@@ -1,6 +1,9 @@
 package ir
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // FormatVersion is the version of the canonical text form of a Program. It
 // changes when a reader of the older form would misunderstand the newer one.
@@ -103,6 +106,14 @@ type Tool struct {
 
 	Base BaseName
 	Home HomeKind
+	// LateOpen has a supervisor open what other processes make, during the run, beside an
+	// exception of a tool that could not make it itself. Otherwise that stays closed until
+	// the next start, which spares most such tools a supervisor.
+	LateOpen bool
+	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
+	// Protected are further ones, such as layers that other layers extend.
+	Protects  bool
+	Protected []ProtectedPath
 
 	// FS, Net and Env hold the declared rules in order, or the default of the
 	// type when no layer declares it.
@@ -133,6 +144,12 @@ type Declared struct {
 type CommandSet struct {
 	Rules  []CommandRule
 	Origin Origin
+}
+
+// Narrows reports whether some program has fewer variables than the tool. A nil set narrows
+// nothing.
+func (s *CommandSet) Narrows() bool {
+	return s != nil && slices.ContainsFunc(s.Rules, func(r CommandRule) bool { return !r.AllEnvs })
 }
 
 // SensitivePattern is one entry of the list of paths whose exposure is worth a

@@ -15,6 +15,9 @@ type Considered struct {
 // verdict of Decide and decides nothing itself.
 func (v *View) Trace(op Operation, verdict Verdict) []Considered {
 	var out []Considered
+	if verdict.Reason == ReasonEscape {
+		return nil // by the link, which no rule covers, whatever is said of its target
+	}
 	switch op := op.(type) {
 	case Access:
 		out = v.traceAt(op.On.At)
@@ -39,8 +42,11 @@ func (v *View) Trace(op Operation, verdict Verdict) []Considered {
 	}
 	for i := range out {
 		out[i].Wins = out[i].Rule == verdict.Rule
-		if out[i].Wins {
+		switch {
+		case out[i].Wins:
 			out[i].Note = ""
+		case verdict.Reason == ReasonCommand:
+			out[i].Note = "a table of programs says what is started"
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Considered) int {
@@ -133,15 +139,19 @@ func (v *View) traceEnv(name string) []Considered {
 }
 
 func (v *View) traceRun(op Run) []Considered {
-	if v.Tool.Commands == nil {
-		return nil
-	}
 	var out []Considered
-	for i := range v.Tool.Commands.Rules {
-		r := &v.Tool.Commands.Rules[i]
+	for _, r := range v.Programs() {
 		if r.Program == op.Program || op.File != nil && r.File != nil && *r.File == op.File.At {
-			out = append(out, Considered{ID: "commands." + r.Program, Rule: r, Note: "another name of the same file is asked for"})
+			out = append(out, Considered{ID: r.id(), Rule: r, Note: "another name of the same file is asked for"})
 		}
 	}
 	return out
+}
+
+// id names a rule on a program in documents.
+func (r *CommandRule) id() string {
+	if r.Origin.Layer == LayerImplied {
+		return "program"
+	}
+	return "commands." + r.Program
 }

@@ -54,14 +54,23 @@ const (
 	ReasonArgs
 	// ReasonCommand: a commands table exists and does not list the program.
 	ReasonCommand
+	// ReasonName: the program is listed, but not by the name that it is given, which it may
+	// take for a subcommand.
+	ReasonName
+	// ReasonMissing: there is no such program. A listed one that was not there when the
+	// policy was compiled for a host does not start later either.
+	ReasonMissing
+	// ReasonLeads: the name leads to a rule's path, and only a directory can be made or
+	// removed there.
+	ReasonLeads
 	// ReasonOwn: accessc sets the variable itself, to something of the tool's own.
 	ReasonOwn
 )
 
 var reasonNames = [...]string{
 	"none", "rule", "default-deny", "unrestricted", "absolute", "outside", "escape", "loop", "pinned", "no-gain",
-	"root", "loader-variable", "arguments", "unlisted-program",
-	"own",
+	"root", "loader-variable", "arguments", "unlisted-program", "program-name",
+	"missing-program", "leads", "own",
 }
 
 // String returns the word that the machine-readable formats use.

@@ -12,6 +12,8 @@ type View struct {
 	Tool     *Tool
 	Platform Platform
 
+	protected []ProtectedPath
+
 	rules    []Entry
 	refs     []ruleRef
 	zones    [External]*region // by RootKind; external trees are apart
@@ -21,8 +23,9 @@ type View struct {
 	commands commandIndex
 }
 
-// Entry is one filesystem rule of a view. ID is unique in the view: "fs[2]" for
-// the third declared rule, "base[0]", "home", "tmp" or "program" for the others.
+// Entry is one filesystem rule of a view. ID is "fs[2]" for the third declared rule,
+// "base[0]", "home", "tmp" or "program" for those in no file, and "protected" for the rules
+// of protected paths, which are told apart by their paths alone.
 type Entry struct {
 	ID   string
 	Rule *FSRule
@@ -37,12 +40,18 @@ type Facts struct {
 	// host keeps them; nil means the list itself.
 	Base []FSRule
 	// Program is the tool's own executable. Outside of all places that have rules of
-	// their own it may be read and started; everywhere it may be started although
-	// no commands table lists it.
+	// their own it may be read and started; everywhere it may be started, by its name and
+	// with any arguments, although no commands table lists it (View.Programs).
 	Program *Location
+	// Located is true where the files of listed programs are known: a rule without one is
+	// then about a program that is not there.
+	Located bool
 	// Interpreters are the programs that listed scripts, and the tool's own, name in
 	// their first line, by script.
 	Interpreters map[Location]Location
+	// Protected are the protected paths that only this host's workspace has: where the listed
+	// ones lead over symlinks, and its layers.
+	Protected []ProtectedPath
 }
 
 // NewView prepares t for questions on platform p.
@@ -50,6 +59,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	v := &View{Tool: t, Platform: p}
 	v.collect(f)
 	v.grow()
+	v.protect(f.Protected)
 	v.pinPrograms()
 	if f.Bindings != nil {
 		v.anchor(f.Bindings)
@@ -142,6 +152,9 @@ func (v *View) grow() {
 		if r.External {
 			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
 		}
+		for _, link := range r.Links {
+			v.zone(link.Root).make(link.Path).anchor = true
+		}
 	}
 }
 
@@ -173,7 +186,8 @@ func (v *View) zone(r Root) *region {
 func (v *View) anchor(b *Bindings) {
 	for _, r := range b.Roots() {
 		if at := b.Outer(r); at.Root.Kind != System && at.Path != "" {
-			v.zone(at.Root).make(at.Path).anchor = true
+			n := v.zone(at.Root).make(at.Path)
+			n.anchor, n.program = true, false
 		}
 	}
 }
@@ -186,7 +200,9 @@ func (v *View) pinPrograms() {
 	}
 	for i := range v.Tool.Commands.Rules {
 		if f := v.Tool.Commands.Rules[i].File; f != nil && f.Path != "" && f.Root.Kind != System {
-			v.zone(f.Root).make(f.Path).anchor = true
+			n := v.zone(f.Root).make(f.Path)
+			n.program = !n.anchor
+			n.anchor = true
 		}
 	}
 }
@@ -242,6 +258,32 @@ func (b *Bindings) without(r Root) *Bindings {
 
 // Entries returns the filesystem rules of the view, least specific origin first.
 func (v *View) Entries() []Entry { return v.rules }
+
+// Stated returns what a ledger says something of: the entries that are not of the base,
+// those of protected paths as one, with all capabilities that any of them grants.
+func (v *View) Stated() []Entry {
+	var out []Entry
+	protected := -1
+	for _, e := range v.rules {
+		switch {
+		case e.Rule.Origin.Layer == LayerBase:
+		case e.ID != protectedID:
+			out = append(out, e)
+		case protected < 0:
+			protected = len(out)
+			all := *e.Rule
+			out = append(out, Entry{e.ID, &all})
+		default:
+			out[protected].Rule.Caps |= e.Rule.Caps
+		}
+	}
+	return out
+}
+
+// HasBase reports whether the view has rules of the base.
+func (v *View) HasBase() bool {
+	return slices.ContainsFunc(v.rules, func(e Entry) bool { return e.Rule.Origin.Layer == LayerBase })
+}
 
 // Region is a named node of the region tree, for those who render or compile a
 // policy: a rule's path, or an ancestor of one.
@@ -299,6 +341,21 @@ func (v *View) export(n *region, at Location) *Region {
 		out.Below = append(out.Below, v.export(n.children[name], at.Child(name)))
 	}
 	return out
+}
+
+// Guarded reports whether r is a protected path that a rule around it would let a tool
+// write.
+func (r *Region) Guarded() bool {
+	return r.Named && r.Governing.Rule != nil && r.Governing.Rule.Guards()
+}
+
+// LeadsToGuarded reports whether r is a protected path, or a name that no rule is written for
+// and that leads to protected paths alone.
+func (r *Region) LeadsToGuarded() bool {
+	if r.Named || len(r.Below) == 0 {
+		return r.Guarded()
+	}
+	return !slices.ContainsFunc(r.Below, func(b *Region) bool { return !b.LeadsToGuarded() })
 }
 
 // Walk visits r and everything below it, parents first.

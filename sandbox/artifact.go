@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/accessc/accessc/strictjson"
 )
 
 // maxArtifact and maxManifest bound what is read at a start, in bytes.
@@ -19,48 +22,127 @@ const (
 	maxManifest = 1 << 30
 )
 
-// Load reads a resolved specification and checks its hash: against sum, or, when
-// sum is empty, against the manifest of the build that the file is part of. The
-// specification must be that of the tool that is asked for.
-func Load(path, sum, tool string) (*Spec, error) {
+// Load reads a resolved specification and checks its hash: against sum, or, when sum is
+// empty, against the manifest of the build that the file is part of. A manifest vouches
+// only from where no tool can write (trust.go). The specification must be that of the tool
+// that is asked for, and where its external rules lead must still be approved. root is the
+// workspace that the caller is in, empty if it is none.
+func Load(path, sum, tool, root string) (*Spec, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, failed("the artifact: %w", err)
+	}
 	data, err := readBounded(path, maxArtifact)
 	if err != nil {
 		return nil, failed("the artifact: %w", err)
 	}
 	digest := sha256.Sum256(data)
 	got := "sha256:" + hex.EncodeToString(digest[:])
-	if sum != "" {
-		if want := "sha256:" + strings.TrimPrefix(strings.ToLower(sum), "sha256:"); want != got {
-			return nil, failed("the artifact %s has the hash %s, expected %s", path, got, want)
+	want := "sha256:" + strings.TrimPrefix(strings.ToLower(sum), "sha256:")
+	if sum != "" && want != got {
+		return nil, failed("the artifact %s has the hash %s, expected %s", path, got, want)
+	}
+	files := []string{path}
+	if sum == "" {
+		if files, err = vouched(path, got, root); err != nil {
+			return nil, err
 		}
-	} else if err := vouched(path, got); err != nil {
-		return nil, err
 	}
 	spec, err := Parse(data)
 	if err != nil {
 		return nil, failed("the artifact %s: %w", path, err)
 	}
-	if is := spec.Launch().Tool; tool != "" && is != tool {
-		return nil, failed("the artifact %s is that of %s, not of %s", path, is, tool)
+	l := spec.Launch()
+	switch {
+	case tool != "" && l.Tool != tool:
+		return nil, failed("the artifact %s is that of %s, not of %s", path, l.Tool, tool)
+	case sum == "":
+		for _, file := range files {
+			if err := refuse(file, own(file, l)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := approved(l); err != nil {
+		return nil, failed("the artifact %s: %w", path, err)
 	}
 	return spec, nil
 }
 
-// vouched looks for the digest among those that the manifest lists. The digest
-// covers the tool's name, so any place in the manifest is the right one.
-func vouched(path, digest string) error {
-	manifest := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
-	data, err := readBounded(manifest, maxManifest)
+// vouched checks that the manifest of the build has the digest for this file, and that
+// both lie where no tool can write: those are the files that it returns.
+func vouched(path, digest, root string) ([]string, error) {
+	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
+	real, err := filepath.EvalSymlinks(named)
 	if errors.Is(err, fs.ErrNotExist) {
-		return failed("no manifest vouches for %s (%s is not there); pass --sha256", path, manifest)
+		return nil, failed("no manifest vouches for %s (%s is not there); pass --sha256", path, named)
 	}
 	if err != nil {
-		return failed("the manifest: %w", err)
+		return nil, failed("the manifest: %w", err)
 	}
-	if !bytes.Contains(data, []byte(`"`+digest+`"`)) {
-		return failed("%s is not what %s vouches for; build again", path, manifest)
+	files := []string{path, real}
+	for _, file := range files {
+		if err := refuse(file, foreign(file, root)); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	data, err := readBounded(real, maxManifest)
+	if err != nil {
+		return nil, failed("the manifest: %w", err)
+	}
+	m, err := parseManifest(data)
+	if err != nil {
+		return nil, failed("the manifest %s: %w", named, err)
+	}
+	for _, e := range m.Tools {
+		if e.Name == filepath.Base(filepath.Dir(path)) && e.Artifacts[filepath.Base(path)] == digest {
+			return files, nil
+		}
+	}
+	return nil, failed("%s is not what %s vouches for; build again", path, named)
+}
+
+func refuse(file, why string) error {
+	if why == "" {
+		return nil
+	}
+	return failed("%s vouches for nothing, since it %s: build --resolve writes to a place of yours, or pass --sha256", file, why)
+}
+
+// manifest is what a start reads of a build's manifest (package artifact writes it).
+type manifest struct {
+	Format  string          `json:"format"`
+	Version int             `json:"format_version"`
+	Form    string          `json:"form"`
+	Policy  string          `json:"policy_sha256"`
+	Tools   []manifestEntry `json:"tools"`
+}
+
+type manifestEntry struct {
+	Name        string            `json:"name"`
+	Source      string            `json:"source"`
+	Confined    bool              `json:"confined"`
+	Risk        string            `json:"risk"`
+	Hash        string            `json:"policy_sha256"`
+	Artifacts   map[string]string `json:"artifacts"`
+	Sensitive   json.RawMessage   `json:"sensitive"`
+	Policy      json.RawMessage   `json:"policy"`
+	Constraints json.RawMessage   `json:"constraints"`
+	Ledger      json.RawMessage   `json:"ledger"`
+}
+
+func parseManifest(data []byte) (*manifest, error) {
+	var m manifest
+	if err := strictjson.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	if m.Format != "accessc/manifest" || m.Version != 1 {
+		return nil, fmt.Errorf("format %q, version %d: build again", m.Format, m.Version)
+	}
+	return &m, nil
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {

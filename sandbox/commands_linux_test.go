@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -34,7 +33,6 @@ type shop struct {
 	spec  []byte
 	tool  *tool
 	view  *ir.View
-	set   *ir.CommandSet
 	// renewed are files that were made anew while the worker runs.
 	renewed map[string]bool
 }
@@ -93,20 +91,18 @@ func (s *shop) open(who identity, fs []ir.FSRule, rules ...ir.CommandRule) {
 	tool.FS, tool.Commands = fs, &ir.CommandSet{Rules: rules}
 	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: s.facts})
 	s.must(err)
-	s.spec, s.view, s.set = out.Data, ir.NewView(tool, ir.Linux, s.facts), tool.Commands
+	s.spec, s.view = out.Data, ir.NewView(tool, ir.Linux, s.facts)
 	s.tool = startMode(s.t, "kernel-supervised", s.spec, s.dir, who)
 }
 
-// verdict is what the policy says of a start.
-func (s *shop) verdict(file string, argv []string) bool {
+// verdict is what the policy says of a start by the path of a file, or by that of a
+// descriptor, which is no name.
+func (s *shop) verdict(file string, argv []string, descriptor bool) bool {
 	at := s.at(file)
-	op := ir.Run{Args: argv[1:], File: &ir.Place{At: at}}
-	for _, r := range s.set.Rules {
-		if *r.File == at && path.Base(r.Program) == path.Base(argv[0]) {
-			op.Program = r.Program
-		}
+	if named := (ir.Run{Program: file, Args: argv[1:], File: &ir.Place{At: at}}); !descriptor && !s.view.Decide(named).Allowed() {
+		return false
 	}
-	return s.view.Decide(op).Allowed()
+	return s.view.Decide(ir.Run{Program: argv[0], Args: argv[1:], File: &ir.Place{At: at}}).Allowed()
 }
 
 func drawRules(t *rapid.T, s *shop) (out []ir.CommandRule) {
@@ -192,7 +188,7 @@ func (s *shop) renew(file, from string, who identity) {
 // start tries one start and reports whether it is allowed.
 func (s *shop) start(t *rapid.T) bool {
 	file := rapid.SampledFrom([]string{"bin/a", "bin/b", "s", "n", "link", "/bin/true", "/bin/sh", "/bin/cat", binary}).Draw(t, "file")
-	argv := append([]string{rapid.SampledFrom([]string{"a", "b", "alias", "./s", "/x/true"}).Draw(t, "argv0")}, drawWords(t)...)
+	argv := append([]string{rapid.SampledFrom([]string{"a", "b", "alias", "./s", "/x/true", "-a", "n", "bin", "a/"}).Draw(t, "argv0")}, drawWords(t)...)
 	try := attempt{Op: "start", A: file, B: strings.Join(argv, " ")}
 	if !filepath.IsAbs(file) {
 		try.HowA = rapid.SampledFrom(spellings).Draw(t, "spelling")
@@ -203,7 +199,7 @@ func (s *shop) start(t *rapid.T) bool {
 	case 1:
 		try.Op = "startmemory"
 	}
-	want := try.Op != "startmemory" && s.verdict(file, argv)
+	want := try.Op != "startmemory" && s.verdict(file, argv, try.Op == "startat")
 	if file == binary && want {
 		return true // it would be another worker
 	}
@@ -260,6 +256,75 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	fmt.Printf("swapped arguments: %d rounds, %s, printed %v\n", rounds, counts, said)
 	if said["yes"] == 0 {
 		t.Error("nothing was started")
+	}
+}
+
+// TestNamesCannotBeSwapped: while one thread starts a program another one rewrites the name
+// that it is given and the path that leads to it. A program may take either for what it is
+// to do: its first argument, and the path, which it finds as AT_EXECFN.
+func TestNamesCannotBeSwapped(t *testing.T) {
+	s := oneShop(t)
+	s.must(copyFile("/bin/sh", filepath.Join(s.root, "bin", "a")))
+	s.must(os.Symlink("a", filepath.Join(s.root, "bin", "l")))
+	s.open(nil, everything, s.rule("a", "bin/a"))
+	defer s.tool.stop()
+	rounds := max(int(4_000*scale()), 100)
+	if e := s.tool.exchange(t, attempt{Op: "renamed", A: "out", B: strconv.Itoa(rounds)})[0]; e != 0 {
+		t.Fatal(e)
+	}
+	data, err := os.ReadFile(filepath.Join(s.root, "out"))
+	s.must(err)
+	said := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(line)
+		if len(words) == 2 && (words[0] == "AT_EXECFN:" || words[0] == "called") {
+			said[words[0]+" "+words[1]]++
+		}
+	}
+	for line := range said {
+		if line != "AT_EXECFN: bin/a" && line != "called a" {
+			t.Errorf("%q", line)
+		}
+	}
+	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
+	s.must(err)
+	fmt.Printf("swapped names: %d rounds, %s, said %v\n", rounds, counts, said)
+	if said["called a"] == 0 {
+		t.Error("nothing was started")
+	}
+}
+
+// TestProgramNames: a program that is listed by one name does not start by another one,
+// whether it is told that or found by it.
+func TestProgramNames(t *testing.T) {
+	s := oneShop(t)
+	for link, target := range map[string]string{"bin/cat": "a", "bin/rm": "a", "bin/busybox": "b", "bin/list": "../n"} {
+		s.must(os.RemoveAll(filepath.Join(s.root, link)))
+		if link == "bin/busybox" {
+			s.must(copyFile("/bin/true", filepath.Join(s.root, link)))
+			continue
+		}
+		s.must(os.Symlink(target, filepath.Join(s.root, link)))
+	}
+	s.must(os.Symlink("busybox", filepath.Join(s.root, "bin/ls")))
+	s.must(os.Symlink("busybox", filepath.Join(s.root, "bin/sh")))
+	s.open(nil, everything, s.rule("bin/ls", "bin/ls"), s.rule("cat", "bin/cat"), s.rule("s", "s"))
+	defer s.tool.stop()
+	s.must(os.Symlink("../s", filepath.Join(s.root, "bin/script")))
+	for _, c := range []struct {
+		file, argv string
+		want       bool
+	}{
+		{"bin/cat", "cat", true}, {"bin/cat", "/usr/bin/cat", true}, {"bin/cat", "-cat", true}, {"bin/a", "cat", true},
+		{"bin/a", "a", true}, {"bin/cat", "rm", false}, {"bin/rm", "cat", false}, {"bin/rm", "rm", false}, {"bin/cat", "", false},
+		{"bin/ls", "ls", true}, {"bin/ls", "sh", false}, {"bin/sh", "ls", false}, {"bin/ls", "busybox", false},
+		{"bin/busybox", "ls", false}, {"bin/busybox", "busybox", false},
+		{"s", "s", true}, {"s", "other", false}, {"bin/script", "s", false}, {"bin/b", "cat", false},
+	} {
+		e := s.tool.exchange(t, attempt{Op: "start", A: c.file, B: c.argv})[0]
+		if (e == 0) != c.want || e != 0 && !refused(e) {
+			t.Errorf("%s as %q: %v, want %v", c.file, c.argv, e, c.want)
+		}
 	}
 }
 

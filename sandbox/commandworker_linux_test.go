@@ -22,6 +22,7 @@ func init() {
 	attempts["startmemory"] = startMemory
 	attempts["swapped"] = swapped
 	attempts["crowd"] = crowd
+	attempts["renamed"] = renamed
 }
 
 // startable is a path that leads where a name does.
@@ -110,7 +111,45 @@ func swapped(a, b name) error {
 			}
 		}
 	})
-	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(128), uintptr(out)) })
+	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(128), 0, uintptr(out)) })
+	stop.Store(true)
+	flips.Wait()
+	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
+}
+
+// renamed starts a shell as bin/a that says what it is called, from memory that processes
+// share, while a thread makes the path that of a link to it, and the name another one, each
+// for itself.
+func renamed(a, b name) error {
+	rounds, _ := strconv.Atoi(filepath.Base(b.path))
+	out, err := unix.Open(a.path, unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(out)
+	page, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	at := map[int]string{0: "bin/a", 64: "a", 128: "-c", 192: "echo called $0", 256: "LD_SHOW_AUXV=1"}
+	ptr := func(at int) uintptr { return uintptr(unsafe.Pointer(&page[at])) }
+	for i, text := range at {
+		copy(page[i:], text+"\x00")
+	}
+	vectors := (*[6]uintptr)(unsafe.Pointer(&page[512]))
+	*vectors = [6]uintptr{ptr(64), ptr(128), ptr(192), 0, ptr(256), 0}
+	var stop atomic.Bool
+	var flips sync.WaitGroup
+	flips.Go(func() {
+		for i := 0; !stop.Load(); i++ {
+			page[4] = "al"[i%2]
+			page[64] = "ax"[i/2%2]
+			if i%16 == 0 {
+				runtime.Gosched()
+			}
+		}
+	})
+	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(512), ptr(512+4*8), uintptr(out)) })
 	stop.Store(true)
 	flips.Wait()
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
@@ -122,11 +161,11 @@ func swapped(a, b name) error {
 //go:norace
 //go:noinline
 //go:nosplit
-func forkStart(file, argv, out uintptr) int {
+func forkStart(file, argv, envp, out uintptr) int {
 	pid, _, _ := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if pid == 0 {
 		syscall.RawSyscall(unix.SYS_DUP3, out, 1, 0)
-		syscall.RawSyscall(unix.SYS_EXECVE, file, argv, 0)
+		syscall.RawSyscall(unix.SYS_EXECVE, file, argv, envp)
 		for {
 			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 7, 0, 0)
 		}

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,8 @@ const contextFile = "/context.json"
 // directories are those of one run.
 type directories struct {
 	// dir is the run's own; tmp, that or one in it, is the tool's temporary directory,
-	// with the Context.
-	dir, tmp string
+	// with the Context. shared stands for its shared memory, empty for none.
+	dir, tmp, shared string
 }
 
 // makeHome makes the private home, where the tool has one.
@@ -93,8 +94,34 @@ func (d directories) discard() {
 		return
 	}
 	if _ = unix.Unlink(d.tmp + contextFile); unix.Rmdir(d.dir) != nil {
-		_ = os.RemoveAll(d.dir)
+		_ = removeTree(d.dir)
 	}
+	if d.shared != "" {
+		_ = removeTree(d.shared)
+	}
+}
+
+// removeTree removes a directory with all that is in it, also directories whose modes keep
+// their owner out. It follows no symlink.
+func removeTree(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = root.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
 }
 
 // isRun reports whether a path can be the directory of a run.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"unsafe"
 
@@ -25,7 +24,7 @@ const x32Bit = 0x40000000
 
 var errnos = map[string]uint32{
 	"EACCES": uint32(unix.EACCES), "EPERM": uint32(unix.EPERM), "ENOSYS": uint32(unix.ENOSYS), "EINVAL": uint32(unix.EINVAL),
-	"OK": 0,
+	"ENOTTY": uint32(unix.ENOTTY), "ENOPROTOOPT": uint32(unix.ENOPROTOOPT), "OK": 0,
 }
 
 // rules are what a seccomp program is made of: the blocks, then the traps.
@@ -35,7 +34,8 @@ type rules struct {
 }
 
 // assemble turns the rules of a start into a seccomp program. Calls of another
-// architecture are refused altogether: their numbers mean other calls.
+// architecture are refused altogether: their numbers mean other calls. A call that no
+// group of the closed list allows ends in ENOSYS, as on a kernel that does not have it.
 func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 	p := []unix.SockFilter{
 		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
@@ -59,7 +59,7 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 			return nil, err
 		}
 	}
-	return append(p, table.search(slices.Sorted(maps.Keys(table)))...), nil
+	return append(p, search(table.segments())...), nil
 }
 
 // The instructions of classic BPF (Documentation/networking/filter.rst) that a filter
@@ -93,44 +93,75 @@ type tests map[uint32][]unix.SockFilter
 // maxTests is how far a jump in a seccomp program reaches, in instructions.
 const maxTests = 255
 
-// add compiles a block or trap: for each of its calls, a test of the conditions and what
-// the call ends in where all hold.
-func (t tests) add(names []string, when []landlock.Condition, ends unix.SockFilter) error {
+// add compiles a block or trap: for each of its calls, a test of the conditions and the
+// action that the call ends in where all hold.
+func (t tests) add(names []string, when []landlock.Condition, action unix.SockFilter) error {
+	body, err := conditions(when)
+	if err != nil {
+		return err
+	}
+	body = append(body, action)
 	for _, name := range names {
-		nr, ok := sysno[name]
-		if !ok {
-			if slices.Contains(sysnoAbsent, name) {
-				continue
-			}
+		nr, ok := number(name)
+		switch {
+		case !ok && landlock.KnownCall(name):
+			continue // another architecture has it
+		case !ok:
 			return fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
 		}
-		body, err := conditions(when)
-		if err != nil {
-			return err
-		}
-		if t[nr] = slices.Concat(t[nr], body, []unix.SockFilter{ends}); len(t[nr]) >= maxTests {
+		if t[nr] = slices.Concat(t[nr], body); len(t[nr]) > maxTests {
 			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}
 	}
 	return nil
 }
 
-var allow = end(unix.SECCOMP_RET_ALLOW)
+// segment is a range of numbers, up to the next segment, whose calls take the same tests.
+type segment struct {
+	from uint32
+	body []unix.SockFilter
+}
 
-// search halves the sorted numbers until few are left, so that a call that is let through
-// pays for a few comparisons and not for all: most calls are.
-func (t tests) search(sorted []uint32) []unix.SockFilter {
-	const few = 3
-	if half := len(sorted) / 2; len(sorted) > few {
-		low, high := t.search(sorted[:half]), t.search(sorted[half:])
-		return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, sorted[half], 0, 1), skip(len(low))}, low, high)
+// The actions of calls that no test ends.
+var allow, unknown = []unix.SockFilter{end(unix.SECCOMP_RET_ALLOW)}, []unix.SockFilter{fail(uint32(unix.ENOSYS))}
+
+// segments covers all numbers, joining neighbours that take the same tests.
+func (t tests) segments() []segment {
+	last := uint32(64 * len(allowed))
+	for nr := range t {
+		last = max(last, nr+1)
 	}
-	var out []unix.SockFilter
-	for _, nr := range sorted {
-		out = append(out, jump(unix.BPF_JEQ, nr, 0, len(t[nr])+1))
-		out = append(append(out, t[nr]...), allow)
+	var out []segment
+	for nr := range last + 1 {
+		body := unknown
+		if isAllowed(nr) {
+			body = allow
+		}
+		if tests := t[nr]; len(tests) > 0 {
+			body = slices.Concat(tests, body)
+			if tests[0].Code == unix.BPF_RET|unix.BPF_K {
+				body = tests[:1]
+			}
+		}
+		if len(out) == 0 || !slices.Equal(out[len(out)-1].body, body) {
+			out = append(out, segment{nr, body})
+		}
 	}
-	return append(out, allow)
+	return out
+}
+
+// search finds the segment of a number by halving, so that each call pays for a few
+// comparisons and its own tests.
+func search(s []segment) []unix.SockFilter {
+	half := len(s) / 2
+	if half == 0 {
+		return s[0].body
+	}
+	low, high := search(s[:half]), search(s[half:])
+	if len(low) <= maxTests {
+		return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, s[half].from, len(low), 0)}, low, high)
+	}
+	return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, s[half].from, 0, 1), skip(len(low))}, low, high)
 }
 
 // conditions compiles tests that fall through when all hold and otherwise jump behind

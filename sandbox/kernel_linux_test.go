@@ -67,6 +67,10 @@ func TestMain(m *testing.M) {
 		work(os.Stdin, os.Stdout)
 		leaveNow()
 	}
+	if len(os.Args) > 1 && os.Args[1] == partSequence {
+		workSequences(os.Stdin, os.Stdout)
+		leaveNow()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-tool" {
 		serve(os.Stdin, os.Stdout)
 		leaveNow()
@@ -572,7 +576,11 @@ func (o *oracle) foresee() {
 func hostBase() []ir.FSRule {
 	var out []ir.FSRule
 	for _, r := range ir.BaseRules(ir.BaseSystem, ir.Linux) {
-		if p, err := filepath.EvalSymlinks(r.At.String()); err == nil {
+		p, err := filepath.EvalSymlinks(r.At.String())
+		if ir.LinuxOwn(r.At.Path) {
+			p, err = r.At.String(), nil // of this process it would lead elsewhere
+		}
+		if err == nil {
 			r.At = ir.Sys(strings.TrimPrefix(p, "/"))
 			out = append(out, r)
 		}

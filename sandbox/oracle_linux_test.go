@@ -60,13 +60,30 @@ func (o *supervised) may(at ir.Location, caps ...ir.Capability) bool {
 
 // first is the first verdict that denies, or the last.
 func (o *supervised) first(at ir.Location, caps ...ir.Capability) ir.Verdict {
+	return o.firstOf("", at, caps...)
+}
+
+// firstOf is the same for an operation that may make or remove a name.
+func (o *supervised) firstOf(op string, at ir.Location, caps ...ir.Capability) ir.Verdict {
 	var v ir.Verdict
 	for _, c := range caps {
-		if v = o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); !v.Allowed() {
+		if v = o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at), Name: nameOf(op)}); !v.Allowed() {
 			break
 		}
 	}
 	return v
+}
+
+// nameOf is the kind of name that an operation makes or removes.
+func nameOf(op string) ir.NameKind {
+	switch op {
+	case "mkdir", "rmdir":
+		return ir.NameDir
+	case "symlink":
+		return ir.NameLink
+	default:
+		return ir.NameFile
+	}
 }
 
 // decided is the verdict of an asking.
@@ -77,7 +94,7 @@ func (o *supervised) on(at ir.Location) string { return o.path(at.String()) }
 // one asks about an operation on one place that needs capabilities.
 func (o *supervised) one(op string, at ir.Location, undo func() error, caps ...ir.Capability) {
 	q := asking{op: op, a: at, undo: undo}
-	q.decided(o.first(at, caps...))
+	q.decided(o.firstOf(op, at, caps...))
 	for _, c := range caps {
 		q.held = append(q.held, o.held(at, ir.AspectOf(c)))
 	}
@@ -120,7 +137,7 @@ func (o *supervised) absent(op string, at ir.Location) {
 		o.ask(asking{op: op, a: at, undo: o.remove(at)})
 	case "bind":
 		q := asking{op: op, a: at, undo: o.remove(at)}
-		q.decided(o.first(at, ir.Create))
+		q.decided(o.firstOf(op, at, ir.Create))
 		if o.spec.Supervision == nil {
 			q.held = []ir.Enforcement{ir.Stricter}
 		}

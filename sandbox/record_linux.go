@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -46,11 +47,11 @@ func (r *run) notRecorded(err error) error {
 func (r *run) put(doc *Record) {
 	data, err := backends.JSON(doc)
 	if err == nil {
-		_, err = r.record.Write(data)
+		_, err = r.record.Write(visible.Bytes(data))
 	}
 	if err != nil {
 		_ = r.record.Truncate(0)
-		_, _ = os.Stderr.WriteString("accessc: --record: " + err.Error() + "\n")
+		_, _ = os.Stderr.WriteString("accessc: --record: " + visible.Message(err.Error()) + "\n")
 	}
 	_ = r.record.Close()
 	r.record = nil
@@ -66,7 +67,7 @@ func (r *run) document(ended time.Time) *Record {
 	doc := &Record{
 		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc, Tool: r.spec.Tool, Workspace: r.spec.Workspace,
 		Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
-		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.req.Trace != nil,
+		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.req.Trace,
 		Accepted: append([]string{}, r.accepted...), Limits: []RecordLimit{}, Cells: []RecordCell{},
 	}
 	for _, l := range r.spec.Limits {

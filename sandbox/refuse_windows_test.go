@@ -102,7 +102,7 @@ func TestStartRefusesWine(t *testing.T) {
 func TestTiers(t *testing.T) {
 	p := newPlace(t)
 	plain, accepting := p.spec(nil), p.spec(func(tool *ir.Tool) {
-		for _, name := range []string{"fs.default", "fs.paths", "net.default", "process.signal"} {
+		for _, name := range []string{"fs.default", "fs.paths", "fs.protected", "net.default", "process.signal"} {
 			tool.Accept = append(tool.Accept, ir.Acceptance{Name: name})
 		}
 	})
@@ -118,9 +118,10 @@ func TestTiers(t *testing.T) {
 		{plain, 0, []string{"fs.paths"}, 0, "net.default process.signal"},
 		{plain, 0, []string{"net.default", "process.signal"}, 0, "fs.paths"},
 		{plain, 0, all, 0, ""},
-		{plain, 1, nil, 1, "fs.default"},
-		{plain, 1, []string{"fs.default"}, 1, ""},
-		{plain, 1, all[:2], 1, "fs.default"},
+		{plain, 1, nil, 1, "fs.default fs.protected"},
+		{plain, 1, []string{"fs.default"}, 1, "fs.protected"},
+		{plain, 1, []string{"fs.default", "fs.protected"}, 1, ""},
+		{plain, 1, all[:2], 1, "fs.default fs.protected"},
 		{plain, 1, all, 0, ""},
 		{accepting, 1, nil, 1, ""},
 		{accepting, 0, nil, 0, ""},

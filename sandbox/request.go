@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/ir"
 )
 
 // Request is one start of a tool.
@@ -31,10 +30,9 @@ type Request struct {
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.
 	Report string
-	// Trace, where not nil, is the whole policy of the tool: every call that could be
-	// refused is then judged by a supervisor, so that the report has all of them. The
-	// specification must have been made for it (Traced).
-	Trace *ir.View
+	// Trace has a supervisor judge every call that could be refused, so that the report has
+	// all of them. The specification must have been made for it (Traced).
+	Trace bool
 	// Record, where not nil, asks for a record of the run.
 	Record *Recording
 }

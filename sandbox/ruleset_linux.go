@@ -16,6 +16,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/broker"
+	"github.com/accessc/accessc/ir"
 )
 
 // building is a ruleset that is being filled by two: the paths of a policy are many, and
@@ -37,22 +38,67 @@ func (r *run) buildRuleset() (*building, error) {
 	if err != nil {
 		return nil, fmt.Errorf("landlock_create_ruleset: %w", err)
 	}
-	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net, self: strconv.Itoa(os.Getpid())}}
+	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net}}
 	if r.supervised {
-		b.grants = &grants{by: make(broker.Grants, 256)}
+		b.grants = &grants{by: make(broker.Grants, 256), of: r.external()}
 	}
 	b.aside = make(chan error, 1)
-	for _, p := range r.spec.Paths {
-		if r.stays() && p.Entries != nil && p.Entries.OwnProcess {
+	for _, p := range r.paths() {
+		switch {
+		case p.Path == ownProcess && r.supervised:
+			// The supervisor shows all processes of the tool themselves.
+		case p.Path == ownProcess && r.stays():
+			// The process that becomes the tool is not there yet, and grants it to itself.
 			r.own = landlock.FSMask(p.Access) & handled.FS
-			b.self = noProcess
-		}
-		if !ofRun(p) {
+		case p.Path == ownProcess:
+			p.Path = "/proc/" + strconv.Itoa(os.Getpid())
 			b.paths = append(b.paths, p)
+		case !ofRun(p):
+			b.paths = append(b.paths, p)
+		}
+		if p.Path == terminalPath {
+			b.paths = append(b.paths, terminalPaths(p)...)
 		}
 	}
 	go func() { b.aside <- b.fill() }()
 	return b, nil
+}
+
+// Places of the base that mean something else for every tool; see landlock.Path.
+const (
+	ownProcess   = "/" + ir.LinuxProc
+	terminalPath = "/" + ir.LinuxTerminal
+)
+
+// terminalPaths grants on the controlling terminal by its own name what is granted on it
+// by the common one.
+func terminalPaths(p landlock.Path) []landlock.Path {
+	path := broker.Terminal()
+	if path == "" {
+		return nil
+	}
+	p.Path = path
+	return []landlock.Path{p}
+}
+
+// paths are the grants of the ruleset.
+func (r *run) paths() []landlock.Path {
+	if r.supervised {
+		return r.spec.Supervision.Paths
+	}
+	return r.spec.Paths
+}
+
+// external are the directories, with a slash behind them, below which rules are written:
+// the workspace and the targets of external rules.
+func (r *run) external() []string {
+	out := []string{strings.TrimSuffix(r.spec.Workspace, "/") + "/"}
+	if j := r.spec.Supervision.Judged; j != nil {
+		for _, target := range j.External {
+			out = append(out, strings.TrimSuffix(target, "/")+"/")
+		}
+	}
+	return out
 }
 
 // fill takes paths until there are none left.
@@ -76,9 +122,9 @@ func (r *run) complete(b *building) error {
 		return err
 	}
 	if r.ruleset = b.fd; b.grants != nil {
-		r.grants = b.grants.by
+		r.grants = b.grants
 	}
-	for _, p := range r.spec.Paths {
+	for _, p := range r.paths() {
 		if !ofRun(p) {
 			continue
 		}
@@ -116,17 +162,19 @@ func (r *run) bind(p landlock.Path) landlock.Path {
 type ruleset struct {
 	fd           int
 	handled, net uint64
-	// self is the directory of /proc that the tool will have, noProcess where a child
-	// grants it to itself.
-	self string
 	// grants are the rules that have been added, nil where no supervisor asks for them.
 	grants *grants
 }
 
-// grants are rules that have been added, by any of those who fill a ruleset.
+// grants are rules that have been added, by either of the two that fill a ruleset.
 type grants struct {
 	mu sync.Mutex
 	by broker.Grants
+	// of are the directories that rules are written about; placements are the grants below
+	// them, absent the paths of those that are not there.
+	of         []string
+	placements []broker.Placement
+	absent     []string
 }
 
 func (g *grants) add(st *unix.Stat_t, access uint64) {
@@ -138,10 +186,27 @@ func (g *grants) add(st *unix.Stat_t, access uint64) {
 	g.by[broker.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
 }
 
-const noProcess = ""
+// place remembers where a directory or file is that is granted as a whole, or that it is
+// not there (a negative descriptor).
+func (g *grants) place(path string, fd int) {
+	if g == nil || !slices.ContainsFunc(g.of, func(dir string) bool { return strings.HasPrefix(path+"/", dir) }) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	kept, err := -1, error(nil)
+	if fd >= 0 {
+		kept, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	if kept < 0 || err != nil {
+		g.absent = append(g.absent, path)
+		return
+	}
+	g.placements = append(g.placements, broker.Placement{FD: kept, Path: path})
+}
 
-// path adds one grant. What does not exist is left out; a path that has come to
-// lead over a symlink since it was made canonical is refused.
+// path adds one grant. A path that does not exist is left out; one that has come to lead
+// over a symlink since it was made canonical is refused.
 func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)
@@ -149,6 +214,7 @@ func (b ruleset) path(p landlock.Path) error {
 	fd, err := openNoLinks(p.Path, unix.O_PATH)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		b.grants.place(p.Path, -1)
 		return nil
 	case errors.Is(err, unix.ELOOP):
 		return errors.New("leads over a symlink now; build again")
@@ -156,6 +222,7 @@ func (b ruleset) path(p landlock.Path) error {
 		return err
 	}
 	defer unix.Close(fd)
+	b.grants.place(p.Path, fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
 }
 
@@ -233,42 +300,31 @@ func (b ruleset) entries(p landlock.Path) error {
 	}
 	defer unix.Close(dir)
 	access := landlock.FSMask(p.Access)
-	if p.Entries.OwnProcess && b.self != noProcess {
-		if err := b.entry(dir, b.self, access, false); err != nil {
-			return err
-		}
-	}
-	return eachName(dir, p.Entries.OwnProcess, func(name string) error {
+	return eachName(dir, func(name string) error {
 		if slices.Contains(p.Entries.Except, name) {
 			return nil
 		}
-		return b.entry(dir, name, access, !p.Entries.OwnProcess)
+		return b.entry(dir, name, access)
 	})
 }
 
-// entry grants on one entry of a directory. linked is set where a file may have another
-// name.
-func (b ruleset) entry(dir int, name string, access uint64, linked bool) error {
+// entry grants on one entry of a directory.
+func (b ruleset) entry(dir int, name string, access uint64) error {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		// It was there a moment ago; nothing is granted on what has gone.
 		return nil
 	}
 	defer unix.Close(fd)
-	if err := b.grant(fd, access, linked); err != nil {
+	if err := b.grant(fd, access, true); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
 
-// eachName calls do with the names in an open directory. In /proc those of processes
-// come behind all others (proc_root_readdir in fs/proc/root.c) and are left out: listing
-// them takes the kernel longer than all the rest, so little is read at a time.
-func eachName(dir int, proc bool, do func(name string) error) error {
+// eachName calls do with the names in an open directory.
+func eachName(dir int, do func(name string) error) error {
 	buf := make([]byte, 8192)
-	if proc {
-		buf = buf[:1024]
-	}
 	for {
 		n, err := unix.ReadDirent(dir, buf)
 		if err == unix.EINTR {
@@ -279,9 +335,6 @@ func eachName(dir int, proc bool, do func(name string) error) error {
 		}
 		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
 		for _, name := range names {
-			if proc && isNumber(name) {
-				return nil
-			}
 			if err := do(name); err != nil {
 				return err
 			}
@@ -289,24 +342,28 @@ func eachName(dir int, proc bool, do func(name string) error) error {
 	}
 }
 
-func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
 // maxInterpreters bounds the chain of scripts that interpret scripts, as the kernel
 // does (fs/exec.c).
 const maxInterpreters = 5
 
 // program lets a listed file be started, with the interpreter that it names: the
-// kernel asks for execute of both.
+// kernel asks for execute of both. What is not there or no file is left out.
 func (b ruleset) program(file string) error {
 	for range maxInterpreters {
 		if file == "" {
 			return nil
 		}
 		fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if errors.Is(err, unix.ENOENT) {
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+			// To look at a fifo for its interpreter would wait for another process.
+			_ = unix.Close(fd)
 			return err
 		}
 		err = b.grant(fd, landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile}), false)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/broker"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -33,5 +34,17 @@ func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(
 
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch()
-	return agree(req, &l, h, req.Spec.Supervision.Supervises)
+	s := req.Spec.Supervision
+	t, err := agree(req, &l, h, s.Supervises)
+	if err == nil && !t.supervised && s != nil && len(s.Cells) == 0 {
+		// It is of use, and nothing depends on it.
+		t.supervised = h.Supervises && !broker.Heard()
+	}
+	if err != nil || !t.supervised {
+		return t, err // the ruleset knows files, not names
+	}
+	l.Needs = foldedNames(req.Spec)
+	names, err := agree(req, &l, Host{ABI: h.ABI}, nobodySupervises)
+	t.accepted = append(t.accepted, names.accepted...)
+	return t, err
 }

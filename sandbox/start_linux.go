@@ -41,7 +41,7 @@ func Start(req Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Trace != nil {
+	if req.Trace {
 		if !host.Supervises {
 			return failed("--trace needs a supervisor, which this host cannot have; see accessc doctor")
 		}
@@ -81,11 +81,14 @@ type run struct {
 	env     []string
 	file    string
 	ruleset int
-	// grants are what the ruleset was made of.
-	grants broker.Grants
-	// own are the rights that a supervised tool gets on its own directory of /proc,
-	// which is not there yet.
-	own    uint64
+	// grants are the rules of the ruleset, for a supervisor.
+	grants *grants
+	// own are the rights that a tool of a process that stays gets on its own directory of
+	// /proc, which is not there yet.
+	own uint64
+	// mark is how a supervisor knows the processes of the tool, nil where they cannot be
+	// marked.
+	mark   *broker.Mark
 	filter []unix.SockFilter
 	// canary is a path that opening is refused for; empty for none.
 	canary string
@@ -116,6 +119,10 @@ func (r *run) prepare() error {
 	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
 		return err
 	}
+	if r.supervised {
+		r.mark = broker.NewMark()
+		r.shared = r.makeShared()
+	}
 	if err := r.outputs(); err != nil {
 		return err
 	}
@@ -135,12 +142,30 @@ func (r *run) prepare() error {
 	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
 		return failed("%w", err)
 	}
-	r.canary = findCanary(r.spec.Paths)
+	r.canary = findCanary(r.paths())
 	if err := r.complete(building); err != nil {
 		return failed("%w", err)
 	}
 	return nil
 }
+
+// makeShared makes the directory that stands for the shared memory of the run, empty where
+// the policy grants none or this host has none to share.
+func (r *run) makeShared() string {
+	j := r.spec.Supervision.Judged
+	var fs unix.Statfs_t
+	if j == nil || !slices.ContainsFunc(j.Base, func(g landlock.Granted) bool { return g.Path == sharedMemory }) ||
+		unix.Statfs(sharedMemory, &fs) != nil || fs.Type != unix.TMPFS_MAGIC {
+		return ""
+	}
+	dir := filepath.Join(sharedMemory, filepath.Base(r.dir))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return ""
+	}
+	return dir
+}
+
+const sharedMemory = "/" + ir.LinuxShared
 
 func (r *run) opens(cell string) bool {
 	for _, a := range r.accepted {
@@ -198,12 +223,22 @@ func (r *run) notStarted(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: the file or the interpreter that it names does not exist", r.file)}
+	case errors.Is(err, fs.ErrPermission) && r.unlisted():
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
+			"%s: the policy of %s lists the programs that start, and not this one; add it to access.commands", r.file, r.spec.Tool)}
 	case errors.Is(err, fs.ErrPermission):
 		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
 			"%s: the policy of %s does not let it or its interpreter be read and executed", r.file, r.spec.Tool)}
 	default:
 		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", r.file, err)}
 	}
+}
+
+// unlisted reports whether a table of programs lacks the tool's own, as it does where a
+// shell runs the text of a command. Landlock keeps no path from being read as a name.
+func (r *run) unlisted() bool {
+	file, err := filepath.EvalSymlinks(r.file)
+	return err == nil && r.spec.Programs != nil && !slices.ContainsFunc(r.spec.Programs, func(p landlock.Program) bool { return p.File == file })
 }
 
 // sing asks for what must be denied by now: the root directory, a socket, a call that
@@ -239,8 +274,10 @@ func findCanary(granted []landlock.Path) string {
 	return root
 }
 
-// checkDescriptors refuses standard descriptors that would reach the network
-// whatever the filter says: a datagram socket can be sent from without connecting.
+// checkDescriptors refuses standard descriptors that would reach the network whatever the
+// filter says: one can be sent from without connecting a datagram socket, and a stream
+// socket that is not connected yet takes an address with its first data (MSG_FASTOPEN), or
+// can be made to wait for connections.
 func checkDescriptors() error {
 	for fd := range 3 {
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
@@ -251,8 +288,9 @@ func checkDescriptors() error {
 		stream := kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET
 		// One that others connect to would let the tool be reached.
 		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
-		if err != nil || !stream || waits != 0 || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
-			return failed("descriptor %d is a socket that reaches beyond its peer; connect it to a pipe or file", fd)
+		_, unconnected := unix.Getpeername(fd)
+		if err != nil || !stream || waits != 0 || unconnected != nil || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+			return failed("descriptor %d is a socket that reaches beyond a peer; connect it, or use a pipe or file", fd)
 		}
 	}
 	return nil

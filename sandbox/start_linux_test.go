@@ -49,6 +49,7 @@ func TestSettle(t *testing.T) {
 // TestLoad: an artifact must be vouched for, be the right tool's, and be understood.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // what this machine's user did in /tmp is another thing
 	file := filepath.Join(dir, "x", "landlock.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
@@ -56,24 +57,35 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(file, "", "x"); err == nil || !strings.Contains(err.Error(), "no manifest vouches") {
+	if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "no manifest vouches") {
 		t.Errorf("without a manifest: %v", err)
 	}
-	if _, err := Load(file, "sha256:00", "x"); err == nil || !strings.Contains(err.Error(), "has the hash") {
+	if _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
 		t.Errorf("with another hash: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"x":"sha256:00"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(file, "", "x"); err == nil || !strings.Contains(err.Error(), "is not what") {
-		t.Errorf("with a manifest that does not vouch: %v", err)
-	}
 	sum := "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
-	if _, err := Load(file, sum, "x"); err == nil || !errors.Is(err, landlock.ErrSpec) {
+	// The digest once counted wherever it stood between quotes.
+	for manifest, want := range map[string]string{
+		`{"x":"sha256:` + sum + `"}`: "unknown field",
+		`{"format":"accessc/manifest","format_version":1,"form":"sha256:` + sum + `","tools":[]}`:                                                                   "is not what",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
+		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "build again",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", manifest, err, want)
+		}
+	}
+	if _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
 		t.Errorf("what is no specification: %v", err)
 	}
 	for _, bad := range []string{filepath.Join(dir, "none"), dir} {
-		if _, err := Load(bad, sum, "x"); err == nil {
+		if _, err := Load(bad, sum, "x", ""); err == nil {
 			t.Errorf("%s was loaded", bad)
 		}
 	}

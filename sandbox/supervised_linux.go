@@ -61,8 +61,9 @@ func (r *run) attendant(t *broker.Tool, log *denial.Log) (func() (syscall.WaitSt
 		return t.Attend, nil
 	}
 	b, err := broker.New(r.spec, broker.Options{
-		Temp: r.tmp, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(), Trace: r.tracing(),
-		Grants: r.grants, Join: r.joined(),
+		Temp: r.tmp, Shared: r.shared, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
+		Join: r.joined(),
 	})
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
@@ -75,8 +76,15 @@ func (r *run) attendant(t *broker.Tool, log *denial.Log) (func() (syscall.WaitSt
 func (r *run) child() (broker.Child, error) {
 	c := broker.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unheard: !r.supervised}
 	var err error
-	if c.Limits, err = limits(r.perProcess()); err != nil {
+	if c.Limits, err = limits(r.perProcess()); err == nil && r.narrows() {
+		// A core file has the variables of its process (core(5)).
+		c.Limits = append(c.Limits, broker.Limit{Resource: unix.RLIMIT_CORE})
+	}
+	if err != nil {
 		return c, failed("limits: %w", err)
+	}
+	if r.mark != nil {
+		c.Limits = append(c.Limits, r.mark.Limits()...)
 	}
 	c.Join = r.joined()
 	return c, r.shed()
@@ -97,20 +105,11 @@ func (r *run) perProcess() []backends.Limit {
 
 // tracing is what names the refusals of the kernel, nil where nobody asks for that.
 func (r *run) tracing() *broker.Tracing {
-	if r.req.Trace == nil {
+	if !r.req.Trace {
 		return nil
 	}
 	_, answered := landlock.Traced(r.blocks(), r.abi)
-	return &broker.Tracing{View: r.req.Trace, ABI: r.abi, Blocks: answered}
-}
-
-// callNames are the names of the system calls by number.
-func callNames() map[uint32]string {
-	out := make(map[uint32]string, len(sysno))
-	for name, nr := range sysno {
-		out[nr] = name
-	}
-	return out
+	return &broker.Tracing{ABI: r.abi, Blocks: answered}
 }
 
 // wall is how long the tool may run, 0 for any time.
@@ -145,7 +144,8 @@ func (r *run) without() string {
 	return "; without a supervisor of its own it starts with --accept " + strings.Join(cells, " --accept ")
 }
 
-// blocks are what the filter of this start refuses. With the ports of hosts opened the
+// blocks are what the filter of this start refuses: what every filter does, and what the
+// policy adds. With the ports of hosts opened the
 // network is that of the specification's ports; otherwise a supervised tool has the
 // sockets that its supervisor judges.
 func (r *run) blocks() []landlock.Block {
@@ -161,7 +161,7 @@ func (r *run) blocks() []landlock.Block {
 		replaced("network")
 		out = append(out, landlock.Network()...)
 	}
-	return out
+	return slices.Concat(landlock.Always(), out)
 }
 
 // rules are what the filter of this start is made of. Under a trace the supervisor
@@ -172,7 +172,7 @@ func (r *run) rules() rules {
 		return out
 	}
 	out.traps = r.spec.Supervision.Traps
-	if r.req.Trace != nil {
+	if r.req.Trace {
 		stay, answered := landlock.Traced(out.blocks, r.abi)
 		var first []landlock.Trap
 		for _, b := range answered {
@@ -181,6 +181,11 @@ func (r *run) rules() rules {
 		out.blocks, out.traps = stay, slices.Concat(first, out.traps)
 	}
 	return out
+}
+
+// narrows reports whether some program is to have fewer variables than the tool.
+func (r *run) narrows() bool {
+	return slices.ContainsFunc(r.spec.Needs, func(n landlock.Need) bool { return n.Cell == "commands.envs" })
 }
 
 // limits are what setrlimit(2) can hold, and the limit on descriptors that this

@@ -34,12 +34,8 @@ func loadSupervised(file, report string, trace bool, program ...string) {
 			for _, n := range sandbox.Unmet(spec, sandbox.ThisHost()) {
 				accept = append(accept, n.Cell)
 			}
-			var view *ir.View
-			if trace {
-				view, _ = traceView(spec)
-			}
 			err = sandbox.Start(sandbox.Request{
-				Spec: spec, Trace: view, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+				Spec: spec, Trace: trace, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 				Report: report,
 			})
 		}

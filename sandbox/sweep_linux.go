@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,54 +11,70 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/broker"
 )
 
-// Sweep removes the directory of a run that has ended. Further words say what else: what
-// is left of the run is ended first, and its cgroup is removed.
+// Sweep removes the directory of a run that has ended. Further words say what else: the
+// processes that are left of the run are ended first, by their mark where it is given, its
+// shared memory and its cgroup are removed.
 func Sweep(dir string, further ...string) error {
 	if !isRun(dir) {
 		return fmt.Errorf("%s is not the directory of a run", dir)
 	}
-	kill, group := false, ""
+	kill, group, shared := false, "", ""
+	var mark *broker.Mark
 	for _, word := range further {
 		kill = kill || word == survivors
 		if g, ok := strings.CutPrefix(word, ofGroup); ok && isGroup(g) {
 			group = g
 		}
+		if s, ok := strings.CutPrefix(word, ofShared); ok && isRun(s) && filepath.Dir(s) == sharedMemory {
+			shared = s
+		}
+		if text, ok := strings.CutPrefix(word, ofMark); ok {
+			if m, ok := broker.ParseMark(text); ok {
+				mark = m
+			}
+		}
 	}
 	if kill {
-		endSurvivors(dir)
+		endSurvivors(dir, mark)
 	}
 	if kill && group != "" {
 		endGroup(group, true)
 	}
-	err := os.RemoveAll(dir)
+	err := removeTree(dir)
+	if shared != "" {
+		err = errors.Join(err, removeTree(shared))
+	}
 	if !kill && group != "" {
 		endGroup(group, false)
 	}
 	return err
 }
 
-// endSurvivors kills the processes that have the temporary directory of a run in their
-// environment, until there are none. One that hides has lost its supervisor and has the
-// floor.
-func endSurvivors(dir string) {
-	const tries = 50
-	for range tries {
-		found := false
-		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, file := range environs {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			env, unread := os.ReadFile(file)
-			if err == nil && unread == nil && pid != os.Getpid() && names(env, dir) {
-				found = true
+// endSurvivors kills the processes of a run until there are none: those that carry its
+// mark, which they cannot put off, and those that have its temporary directory in their
+// environment.
+func endSurvivors(dir string, mark *broker.Mark) {
+	const long = 10 * time.Second
+	none := 0
+	for end := time.Now().Add(long); none < 2 && time.Now().Before(end); {
+		none++
+		entries, _ := os.ReadDir("/proc")
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+			if mark != nil && mark.Carries(pid) || names(env, dir) {
+				none = 0
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
 		}
-		if !found {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,8 +17,13 @@ const SweepCommand = "__sweep"
 // survivors, behind the directory, has the command end what is left of the run first.
 const survivors = "survivors"
 
-// ofGroup starts the word that names the cgroup of the run.
-const ofGroup = "group:"
+// These start the words that name the cgroup of the run, its shared memory and the mark of
+// its processes.
+const (
+	ofGroup  = "group:"
+	ofShared = "shared:"
+	ofMark   = "mark:"
+)
 
 // sweepAfter leaves a process behind that waits until the tool is gone and then
 // removes the run's directory. It is cloned without an exit signal, so that the
@@ -34,6 +40,10 @@ func (r *run) sweepAfter() error {
 	}
 	defer unix.Close(pidfd)
 	s := &sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
+	if wall := r.wall(); r.supervised && wall > 0 {
+		// The supervisor ends the tool itself, unless the tool has stopped it.
+		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
+	}
 	args := []string{"accessc", SweepCommand, r.dir}
 	if r.stays() {
 		args = append(args, survivors)
@@ -44,6 +54,12 @@ func (r *run) sweepAfter() error {
 	if r.group != nil {
 		args = append(args, ofGroup+r.group.dir)
 		paths[r.group.dir] = &s.group
+	}
+	if r.shared != "" {
+		args = append(args, ofShared+r.shared)
+	}
+	if r.mark != nil {
+		args = append(args, ofMark+r.mark.String())
 	}
 	argv, err := syscall.SlicePtrFromStrings(args)
 	if err != nil {
@@ -67,6 +83,9 @@ func (r *run) sweepAfter() error {
 type sweeper struct {
 	pidfd      uintptr
 	supervised bool
+	// limited is true where the run ends at the latest when wall is over.
+	limited    bool
+	wall       unix.Timespec
 	file       *byte
 	argv, envv **byte
 	context    *byte
@@ -101,6 +120,13 @@ func (s *sweeper) wait() {
 	s.poll, s.second = unix.PollFd{Fd: 0, Events: unix.POLLIN}, unix.Timespec{Sec: 1}
 	if s.supervised && !s.ended(&s.second) {
 		s.part()
+	}
+	for s.limited && !s.ended(&s.wall) {
+		// Nothing is left of the time that ppoll(2) was given when that is over.
+		if s.wall.Sec == 0 && s.wall.Nsec == 0 {
+			syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGKILL), 0, 0, 0, 0)
+			break
+		}
 	}
 	for !s.ended(nil) {
 	}

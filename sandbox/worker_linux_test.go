@@ -176,6 +176,7 @@ var attempts = map[string]func(a, b name) error{
 	"mapped":      func(a, _ name) error { return reach(a.path, unix.AF_INET6, unix.SOCK_STREAM, 0) },
 	"mptcp":       func(a, _ name) error { return reach(a.path, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP) },
 	"udp":         func(a, _ name) error { return reach(a.path, unix.AF_INET, unix.SOCK_DGRAM, 0) },
+	"throughlink": throughLink,
 	"abstract":    func(_, _ name) error { return dialUnix("\x00accessc-test") },
 }
 
@@ -184,6 +185,21 @@ func close2(fd int, err error) error {
 		err = unix.Close(fd)
 	}
 	return err
+}
+
+// throughLink reads what a descriptor refers to by its number in a directory that a symlink
+// stands for. Numbers that high the supervisor does not have.
+func throughLink(a, b name) error {
+	const high = 900
+	fd, err := leave(unix.Openat(a.dir, a.path, unix.O_PATH|unix.O_CLOEXEC, 0))
+	if err != nil {
+		return err
+	}
+	if err := unix.Dup3(fd, high, unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	defer unix.Close(high)
+	return close2(unix.Open(strings.TrimSuffix(b.path, "/")+"/"+strconv.Itoa(high), unix.O_RDWR|unix.O_CLOEXEC, 0))
 }
 
 // open2 does what programs do where openat2(2) is missing, as it is below ABI 3: its flags
@@ -245,9 +261,24 @@ func unixSocket() (int, error) {
 	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 }
 
+// addressed is a name for a path that fits into a socket's address (unix(7)): a longer one
+// begins at its directory. The kernel would say EINVAL before it asks for any right.
+func addressed(path string) (string, error) {
+	const most = 107 // sun_path, without its end
+	if len(path) <= most {
+		return path, nil
+	}
+	dir, base := filepath.Split(path)
+	fd, err := leave(unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0))
+	return "/proc/self/fd/" + strconv.Itoa(fd) + "/" + base, err
+}
+
 func bindUnix(path string) error {
 	fd, err := unixSocket()
 	if err != nil {
+		return err
+	}
+	if path, err = addressed(path); err != nil {
 		return err
 	}
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
@@ -259,6 +290,9 @@ func bindUnix(path string) error {
 func dialUnix(path string) error {
 	fd, err := unixSocket()
 	if err != nil {
+		return err
+	}
+	if path, err = addressed(path); err != nil {
 		return err
 	}
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: path})

@@ -24,13 +24,22 @@ type Dir string
 // on Windows. The name ends in a digest of the root, so that equal names in
 // different places stay apart.
 func For(root string) (Dir, error) {
-	base, err := base()
+	all, err := Root()
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(root))
 	id := label(filepath.Base(root)) + "-" + hex.EncodeToString(sum[:6])
-	return Dir(filepath.Join(base, "accessc", "workspaces", id)), nil
+	return Dir(filepath.Join(all, "workspaces", id)), nil
+}
+
+// Root is where the state of all of a user's workspaces is kept.
+func Root() (string, error) {
+	base, err := base()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "accessc"), nil
 }
 
 func base() (string, error) {
@@ -68,6 +77,9 @@ func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.jso
 
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
+
+// Builds is where resolved builds are written, which no tool may write.
+func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
 // Runs is where the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }

@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // ErrNone: there is nobody to ask.
@@ -35,11 +37,11 @@ func (t *Terminal) Close() error {
 }
 
 // Confirm writes a text and a question and reads the answer. Yes is "y" or "yes";
-// everything else, the end of the input included, is no. The texts must be printable;
-// see diag.Printable.
+// everything else, the end of the input included, is no. What would not be seen of the texts
+// is made visible.
 func (t *Terminal) Confirm(text, question string) (bool, error) {
 	discard(t.in)
-	if _, err := io.WriteString(t.out, text+question+" [y/N] "); err != nil {
+	if _, err := io.WriteString(t.out, visible.Lines(text+question)+" [y/N] "); err != nil {
 		return false, err
 	}
 	answer, ended, err := line(t.in)

@@ -78,18 +78,20 @@ func (c *Context) CheckEnv(name string) error {
 	return e
 }
 
-// CheckRun reports whether a program may be started with arguments. A program without a
-// slash is a name that is looked up in PATH, another one a path in the workspace. The
-// error is a *CommandError, or that of CheckExecute.
+// CheckRun reports whether a program may be started with arguments, of which the program
+// itself is the first. A program without a slash is a name that is looked up in PATH,
+// another one a path, absolute or from the workspace: as the kernel does, this judges the
+// file that it leads to. The error is a *CommandError, or that of CheckExecute.
 func (c *Context) CheckRun(program string, args ...string) error {
 	if c.free && !strings.Contains(program, "/") {
 		return nil
 	}
+	program = filepath.ToSlash(program)
 	op := ir.Run{Program: program, Args: args}
 	file := target{asked: program}
-	var err error
 	if strings.Contains(program, "/") {
-		if file, err = c.evaluate("run", program, true); err != nil {
+		var err error
+		if file, err = c.started(program); err != nil {
 			return err
 		}
 		op.File = &file.Place
@@ -103,6 +105,24 @@ func (c *Context) CheckRun(program string, args ...string) error {
 		v = c.folded.Decide(ir.Access{Cap: ir.Execute, On: foldedPlace(file.Place)})
 	}
 	return c.refusal(v, file, op)
+}
+
+// started finds the file that a program's path leads to. Without a policy it has to lie in
+// the workspace.
+func (c *Context) started(program string) (target, error) {
+	if c.free {
+		return c.evaluate("run", program, true)
+	}
+	spelled, why := spelling(program, aliases)
+	if why != "" {
+		return target{}, &OutsideError{Path: program, Why: why}
+	}
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: c.root}
+	place, err := r.Program(spelled, c.bindings)
+	if err != nil {
+		return target{}, answer("run", program, err)
+	}
+	return target{Place: place, asked: program}, nil
 }
 
 // check decides one capability.
@@ -175,10 +195,10 @@ func (c *Context) refusal(v ir.Verdict, on target, op ir.Operation) error {
 		return &EscapeError{Path: on.asked, Target: c.absolute(on.At)}
 	case ir.ReasonLoop:
 		return &fs.PathError{Op: "check", Path: on.asked, Err: resolve.ErrLoop}
-	case ir.ReasonCommand, ir.ReasonArgs:
+	case ir.ReasonCommand, ir.ReasonArgs, ir.ReasonName, ir.ReasonMissing:
 		return c.commandError(v, on, op)
 	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonPinned, ir.ReasonNoGain,
-		ir.ReasonRoot, ir.ReasonLoader, ir.ReasonOwn:
+		ir.ReasonRoot, ir.ReasonLoader, ir.ReasonLeads, ir.ReasonOwn:
 	}
 	e := &DeniedError{
 		Capability: v.Need.String(), Path: on.asked, Target: v.At.Short(), Rule: subject(v.Rule), Reason: v.Reason.String(),
@@ -193,6 +213,9 @@ func (c *Context) refusal(v ir.Verdict, on target, op ir.Operation) error {
 
 func (c *Context) commandError(v ir.Verdict, on target, op ir.Operation) error {
 	e := &CommandError{Program: on.asked, Listed: v.Reason == ir.ReasonArgs}
+	if rule := v.Rule; rule != nil && v.Reason == ir.ReasonName {
+		e.NameOf = rule.Subject()
+	}
 	if run, ok := op.(ir.Run); ok {
 		e.Args = run.Args
 	}

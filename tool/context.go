@@ -100,7 +100,7 @@ func Parse(data []byte) (*Context, error) {
 // decideBy prepares a policy for questions.
 func (c *Context) decideBy(policy *ir.Tool, folds bool) {
 	platform, _ := ir.ParsePlatform(runtime.GOOS)
-	facts := ir.Facts{Bindings: c.bindings}
+	facts := ir.Facts{Bindings: c.bindings, Located: true}
 	c.tool, c.view = policy, ir.NewView(policy, platform, facts)
 	if folds {
 		c.folded = ir.NewView(foldedPolicy(policy), platform, ir.Facts{})

@@ -125,6 +125,9 @@ type CommandError struct {
 	Args    []string
 	// Listed is true where the program may be started with other arguments.
 	Listed bool
+	// NameOf is the listed program that it is the file of, where the name is another one;
+	// empty otherwise.
+	NameOf string
 	// Allowed lists the programs that may be started, or for a listed one its argument
 	// lists, in which a last ** stands for any more.
 	Allowed []string
@@ -135,6 +138,9 @@ func (e *CommandError) Error() string {
 	if e.Listed {
 		return fmt.Sprintf("running %s is denied with these arguments%s",
 			strings.Join(append([]string{e.Program}, e.Args...), " "), instead(e.Allowed, "allowed:", "nothing is allowed"))
+	}
+	if e.NameOf != "" {
+		return fmt.Sprintf("running %s is denied: it is the program of %s, which may do something else by another name", e.Program, e.NameOf)
 	}
 	return fmt.Sprintf("running %s is denied: it is not listed%s", e.Program, instead(e.Allowed, "listed:", "none is"))
 }

@@ -140,7 +140,7 @@ func (c *Context) WriteFile(path string, data []byte, perm fs.FileMode) error {
 
 // ReadDir lists the directory at path in name order. It needs read.
 func (c *Context) ReadDir(path string) ([]fs.DirEntry, error) {
-	f, err := c.Open(path)
+	f, err := c.OpenFile(path, os.O_RDONLY|directoryFlag, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 		return t.program(s, a)
 	}
 	for i, operand := range q.Operands {
+		if strings.HasPrefix(operand, "${") {
+			return a, "it is about a directory of the tool's own, which each run has anew", nil
+		}
 		abs, staged := s.path(operand)
 		if !staged && changes[q.Verb] {
 			return a, "it would change something outside of the workspace", nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -93,6 +94,7 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 	facts.Program = &program
 	tool := *t.Tool
 	tool.Limits = nil // what tries is not the tool
+	tool.Command, tool.Commands = nil, t.programs()
 	out := Outcome{View: ir.NewView(&tool, ir.Linux, facts)}
 	if out.Operation, err = t.operation(s, q); err != nil {
 		return untried("%v", err), nil
@@ -112,6 +114,20 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 		out.Why = "the call ended in " + errno + ", which says nothing"
 	}
 	return out, nil
+}
+
+// programs is the table of programs with the tool's own in it, since the one that is
+// started is the one that tries.
+func (t *Trial) programs() *ir.CommandSet {
+	if t.Tool.Commands == nil {
+		return nil
+	}
+	out := &ir.CommandSet{Origin: t.Tool.Commands.Origin}
+	for _, r := range ir.NewView(t.Tool, ir.Linux, t.Facts).Programs() {
+		out.Rules = append(out.Rules, *r)
+	}
+	slices.SortFunc(out.Rules, func(a, b ir.CommandRule) int { return strings.Compare(a.Program, b.Program) })
+	return out
 }
 
 // operation is what is tried, as the kernel is asked it.

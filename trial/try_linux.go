@@ -65,7 +65,7 @@ func Try(request string, out io.Writer) error {
 func (a Attempt) try() error {
 	switch a.Op {
 	case "read":
-		return opened(a.A, unix.O_RDONLY)
+		return read(a.A)
 	case "create":
 		return opened(a.A, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	case "update":
@@ -103,6 +103,14 @@ func (a Attempt) try() error {
 	default:
 		return unix.ENOSYS
 	}
+}
+
+// read opens a file, or a directory the way that programs list one (opendir(3)).
+func read(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return opened(path, unix.O_RDONLY|unix.O_DIRECTORY)
+	}
+	return opened(path, unix.O_RDONLY)
 }
 
 // opened never waits for another end and never becomes a terminal's process.

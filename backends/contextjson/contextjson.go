@@ -28,11 +28,20 @@ type Access struct {
 	Base Base `json:"base"`
 	// Home is "real" where HOME and the XDG directories are the user's, and absent
 	// where they are the tool's own.
-	Home     string              `json:"home,omitempty"`
-	FS       []FSRule            `json:"fs"`
-	Net      []NetRule           `json:"net"`
-	Env      []EnvRule           `json:"env"`
-	Commands map[string]*Command `json:"commands"`
+	Home string   `json:"home,omitempty"`
+	FS   []FSRule `json:"fs"`
+	// Protected names the list of paths that a rule around them does not let be changed;
+	// absent where there is none.
+	Protected *Protected          `json:"protected,omitempty"`
+	Net       []NetRule           `json:"net"`
+	Env       []EnvRule           `json:"env"`
+	Commands  map[string]*Command `json:"commands"`
+}
+
+// Protected names a list of paths, with further ones relative to the root.
+type Protected struct {
+	Version int      `json:"version"`
+	More    []string `json:"more,omitempty"`
 }
 
 // Base names what is granted outside of the workspace.
@@ -108,6 +117,12 @@ func build(t *ir.Tool, target backends.Target) Context {
 	}
 	for i := range t.FS {
 		a.FS = append(a.FS, fsRule(&t.FS[i], target))
+	}
+	if t.Protects {
+		a.Protected = &Protected{Version: ir.ProtectedVersion}
+		for _, p := range slices.Concat(t.Protected, target.Facts.Protected) {
+			a.Protected.More = append(a.Protected.More, p.Path)
+		}
 	}
 	for i := range t.Net {
 		a.Net = append(a.Net, netRule(&t.Net[i]))

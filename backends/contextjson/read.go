@@ -57,6 +57,15 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	default:
 		return nil, fmt.Errorf("%w: home %q", ErrContext, c.Access.Home)
 	}
+	if p := c.Access.Protected; p != nil {
+		if p.Version != ir.ProtectedVersion {
+			return nil, fmt.Errorf("%w: version %d of the protected paths", ErrContext, p.Version)
+		}
+		t.Protects = true
+		for _, path := range p.More {
+			t.Protected = append(t.Protected, ir.ProtectedPath{Path: path})
+		}
+	}
 	for _, r := range c.Access.FS {
 		t.FS = append(t.FS, r.rule())
 	}

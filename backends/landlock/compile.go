@@ -38,7 +38,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 		Format: Format, Version: FormatVersion, Form: target.Form.String(),
 		Tool: l.Tool, Command: l.Command, Workspace: l.Workspace, Home: l.Home, Environment: l.Environment,
 		Levels: Levels(), Paths: f.paths(target), Programs: f.programs(target), Ports: ports(t),
-		Filter: f.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
+		Calls: CallsVersion, Filter: f.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
 	}
 	var err error
 	s.Supervision, err = f.supervision(ledger, target)

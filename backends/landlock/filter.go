@@ -1,10 +1,14 @@
 package landlock
 
-import "github.com/accessc/accessc/ir"
+import (
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
 
 // Block makes some system calls fail, or with the errno OK succeed without any
-// effect. All conditions must hold; a call without conditions always fails. Names that an architecture does not have are skipped
-// there.
+// effect. All conditions must hold; a call without conditions always fails. Names that
+// an architecture does not have are skipped there.
 type Block struct {
 	Group    string      `json:"group"`
 	Errno    string      `json:"errno"`
@@ -27,86 +31,18 @@ type Condition struct {
 	NonZero bool     `json:"nonzero,omitempty"`
 }
 
-// constants are the values of the kernel's user-space ABI (include/uapi), the same
-// on amd64 and arm64.
-var constants = map[string]uint32{
-	"AF_INET":           2,
-	"AF_INET6":          10,
-	"AF_UNIX":           1,
-	"CLONE_NEWCGROUP":   0x02000000,
-	"CLONE_NEWIPC":      0x08000000,
-	"CLONE_NEWNET":      0x40000000,
-	"CLONE_NEWNS":       0x00020000,
-	"CLONE_NEWPID":      0x20000000,
-	"CLONE_NEWTIME":     0x00000080,
-	"CLONE_NEWUSER":     0x10000000,
-	"CLONE_NEWUTS":      0x04000000,
-	"FS_IOC32_SETFLAGS": 0x40046602,
-	"FS_IOC_FSSETXATTR": 0x401c5820,
-	"FS_IOC_SETFLAGS":   0x40086602,
-	"IPPROTO_IP":        0,
-	"IPPROTO_TCP":       6,
-	"IPPROTO_UDP":       17,
-	"MSG_FASTOPEN":      0x20000000,
-	"O_CREAT":           0o100,
-	"O_PATH":            0o10000000,
-	"O_RDONLY":          0,
-	"O_RDWR":            2,
-	"O_TRUNC":           0o1000,
-	"O_WRONLY":          1,
-	"PR_SET_DUMPABLE":   4,
-	"RENAME_WHITEOUT":   4,
-	"SOCK_DGRAM":        2,
-	"SOCK_SEQPACKET":    5,
-	"SOCK_STREAM":       1,
-	"TIOCLINUX":         0x541c,
-	"TIOCSTI":           0x5412,
-	"__O_TMPFILE":       0o20000000,
-}
-
-// Constant returns the value of a constant that conditions may name.
-func Constant(name string) (uint32, bool) {
-	v, ok := constants[name]
-	return v, ok
-}
-
-// Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK) and of an open mode
-// (O_ACCMODE).
+// Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK), of an open mode (O_ACCMODE)
+// and of the flag of an open that reaches no contents (O_PATH).
 const (
 	sockTypeMask = 0xf
 	accMode      = 3
+	pathOnly     = 0o10000000
 )
 
 // namespaces are the flags of clone(2) that make one. unshare(2) knows one more,
 // whose bit belongs to the exit signal in clone.
 var namespaces = []string{
 	"CLONE_NEWCGROUP", "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS",
-}
-
-// always is refused whatever the policy says: what would undo the sandbox, reach
-// the kernel around it, or put words into somebody else's terminal.
-var always = []Block{
-	{Group: "io_uring", Errno: "ENOSYS", Syscalls: []string{"io_uring_setup", "io_uring_enter", "io_uring_register"}},
-	{Group: "mounts", Errno: "EPERM", Syscalls: []string{
-		"mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig",
-		"fsmount", "fspick", "mount_setattr",
-	}},
-	{Group: "namespaces", Errno: "EPERM", Syscalls: []string{"setns"}},
-	{Group: "namespaces", Errno: "EPERM", Syscalls: []string{"unshare"}, When: []Condition{
-		{Arg: 0, AnyBit: append([]string{"CLONE_NEWTIME"}, namespaces...)},
-	}},
-	{Group: "namespaces", Errno: "EPERM", Syscalls: []string{"clone"}, When: []Condition{{Arg: 0, AnyBit: namespaces}}},
-	// clone3 passes its flags in memory, where a filter cannot see them; the C
-	// libraries fall back to clone.
-	{Group: "namespaces", Errno: "ENOSYS", Syscalls: []string{"clone3"}},
-	{Group: "keys", Errno: "EPERM", Syscalls: []string{"add_key", "request_key", "keyctl"}},
-	{Group: "kernel", Errno: "EPERM", Syscalls: []string{
-		"acct", "bpf", "delete_module", "fanotify_init", "finit_module", "init_module", "ioperm", "iopl", "kexec_file_load",
-		"kexec_load", "lookup_dcookie", "nfsservctl", "open_by_handle_at", "perf_event_open", "quotactl", "quotactl_fd",
-		"reboot", "swapoff", "swapon", "syslog", "userfaultfd", "vhangup",
-	}},
-	{Group: "terminal", Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []Condition{{Arg: 1, In: []string{"TIOCSTI", "TIOCLINUX"}}}},
-	{Group: "whiteout", Errno: "EINVAL", Syscalls: []string{"renameat2"}, When: []Condition{{Arg: 4, AnyBit: []string{"RENAME_WHITEOUT"}}}},
 }
 
 // sockets closes the network. Landlock alone leaves UDP, raw, MPTCP, netlink,
@@ -131,7 +67,7 @@ var metadata = []Block{
 		"removexattrat", "file_setattr",
 	}},
 	{Group: "metadata", Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []Condition{
-		{Arg: 1, In: []string{"FS_IOC_SETFLAGS", "FS_IOC32_SETFLAGS", "FS_IOC_FSSETXATTR"}},
+		{Arg: 1, In: metadataRequests},
 	}},
 }
 
@@ -139,8 +75,7 @@ var metadata = []Block{
 // it checks: it wants the right to make a file, the policy also read and update.
 var links = []Block{{Group: "links", Errno: "EPERM", Syscalls: []string{"link", "linkat"}}}
 
-// truncation closes what ABI 1 and 2 do not mediate. openat2 passes its flags in
-// memory; callers fall back to openat.
+// truncation closes what ABI 1 and 2 do not mediate.
 var truncation = []Block{
 	{Group: "truncate", Errno: "EACCES", To: 2, Syscalls: []string{"truncate"}},
 	{Group: "truncate", Errno: "EACCES", To: 2, Syscalls: []string{"open"}, When: []Condition{
@@ -149,14 +84,30 @@ var truncation = []Block{
 	{Group: "truncate", Errno: "EACCES", To: 2, Syscalls: []string{"openat"}, When: []Condition{
 		{Arg: 2, Mask: accMode, In: []string{"O_RDONLY"}}, {Arg: 2, AnyBit: []string{"O_TRUNC"}},
 	}},
-	{Group: "truncate", Errno: "ENOSYS", To: 2, Syscalls: []string{"openat2"}},
 }
 
-// filter is the blocks that a policy needs.
+// others keeps limits and priorities of other processes as they are. Landlock asks for
+// nothing when they are changed; threads have numbers of their own, so that only a
+// supervisor can tell those of the tool.
+var others = []Block{
+	{Group: "others", Errno: "EPERM", Syscalls: []string{
+		"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler",
+	}, When: []Condition{{Arg: 0, NonZero: true}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority"}, When: []Condition{{Arg: 0, NotIn: []string{"PRIO_PROCESS"}}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"ioprio_set"}, When: []Condition{{Arg: 0, NotIn: []string{"IOPRIO_WHO_PROCESS"}}}},
+	{Group: "others", Errno: "EPERM", Syscalls: []string{"setpriority", "ioprio_set"}, When: []Condition{{Arg: 1, NonZero: true}}},
+}
+
+// inMemory are calls whose flags are in memory, where a filter cannot see them. Callers
+// fall back to openat.
+var inMemory = []Block{{Group: "openat2", Errno: "ENOSYS", Syscalls: []string{"openat2"}}}
+
+// filter is the blocks that a policy needs beside those of every filter.
 func (f *floor) filter() []Block {
-	out := append([]Block{}, always...)
-	out = append(out, sockets...)
-	if !f.updatesMetadata() {
+	out := slices.Concat(sockets, others, inMemory)
+	if f.updatesMetadata() {
+		out = append(out, setIDModes...)
+	} else {
 		out = append(out, metadata...)
 	}
 	if f.refusesLinks() {
@@ -182,7 +133,7 @@ func (f *floor) updatesMetadata() bool {
 // refusesLinks reports whether some region lets names be made without granting
 // what a hard link to it needs.
 func (f *floor) refusesLinks() bool {
-	refuse := false
+	refuse := f.linkable() != 0
 	f.walk(func(p, _ *plan) {
 		c := p.region.Caps
 		if c.Has(ir.Create) && !(c.Has(ir.Read) && c.Has(ir.Update)) {
@@ -204,8 +155,5 @@ func Network() []Block {
 		}},
 		{Group: "network", Errno: "EACCES", Syscalls: []string{"socket"}, When: []Condition{{Arg: 2, NotIn: []string{"IPPROTO_IP", "IPPROTO_TCP", "IPPROTO_UDP"}}}},
 		sockets[1], sockets[2],
-		{Group: "network", Errno: "EACCES", Syscalls: []string{"sendto"}, When: []Condition{{Arg: 3, AnyBit: []string{"MSG_FASTOPEN"}}}},
-		{Group: "network", Errno: "EACCES", Syscalls: []string{"sendmsg"}, When: []Condition{{Arg: 2, AnyBit: []string{"MSG_FASTOPEN"}}}},
-		{Group: "network", Errno: "EACCES", Syscalls: []string{"sendmmsg"}, When: []Condition{{Arg: 3, AnyBit: []string{"MSG_FASTOPEN"}}}},
 	}
 }

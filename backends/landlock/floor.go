@@ -109,6 +109,56 @@ func (p *plan) whole() group { return p.wants &^ p.lacks }
 // spine is granted on the entries, because something below is an exception.
 func (p *plan) spine() group { return p.wants & p.lacks }
 
+// brings reports whether the tool can itself put a name into the directory of p, or
+// another file in the place of one: by making it or by moving it over.
+func (p *plan) brings() bool {
+	replaces := groupDelete | groupUpdate
+	return p.region.Caps.Has(ir.Create) || p.wants&replaces == replaces
+}
+
+// late is the rights on the entries of p that names which appear later do not get, since
+// the tool cannot bring them about and nobody supervises for others.
+func (p *plan) late() group {
+	if p.brings() {
+		return 0
+	}
+	return p.spine() &^ (groupCreate | groupDelete)
+}
+
+// governed reports whether p is a place that rules are written about: the base and the
+// private directories are granted as wholes.
+func (p *plan) governed() bool {
+	kind := p.region.At.Root.Kind
+	return kind == ir.Workspace || kind == ir.External
+}
+
+// fills reports whether the policy lets files be made in p that the ruleset would not let
+// be filled.
+func (p *plan) fills() bool {
+	return p.region.Caps.Has(ir.Create) && !p.region.Caps.Has(ir.Update)
+}
+
+// unopened reports whether files of p may be started and not be read, so that the kernel
+// starts none. The rules of protected paths share one identifier and differ in this.
+func (p *plan) unopened() bool {
+	return p.region.Caps.Has(ir.Execute) && !p.region.Caps.Has(ir.Read)
+}
+
+// foreign reports whether the name of a rule's own path, which the rule lets be made or
+// removed, is in a directory on which the ruleset withholds some of g.
+func (p *plan) foreign(parent *plan, g group) bool {
+	g &= p.wants
+	return parent != nil && p.region.Named && p.region.At.Path != "" && parent.whole()&g != g
+}
+
+// loose reports whether the ruleset lets a name be moved or replaced that leads to a rule:
+// that of p itself, or one directly in p.
+func (p *plan) loose(parent *plan) bool {
+	movable := func(dir *plan) bool { return dir != nil && dir.whole()&(groupCreate|groupDelete) != 0 }
+	return p.pinned && movable(parent) ||
+		movable(p) && slices.ContainsFunc(p.below, func(c *plan) bool { return c.pinned })
+}
+
 // planTree copies a region and everything below it.
 func planTree(r *ir.Region, listed bool) *plan {
 	p := &plan{region: r, name: r.At.Base(), pinned: r.Pinned, wants: groupsFor(r.Caps, listed)}
@@ -154,23 +204,33 @@ func (p *plan) settle() {
 	}
 }
 
-// emit lists the grants of p and below, given what reaches it from above.
-func (p *plan) emit(t backends.Target, above group, out []Path) []Path {
-	if grant := p.whole(); grant&^above != 0 {
+// emit lists the grants of p and below, given what reaches it from above. Of each grant
+// only what keep leaves is given.
+func (p *plan) emit(t backends.Target, keep func(*plan, group) group, above group, out []Path) []Path {
+	if p.answered() {
+		return out
+	}
+	if grant := keep(p, p.whole()); grant&^above != 0 {
 		out = append(out, Path{Path: t.Place(p.region.At), Access: p.access(grant)})
 		above |= grant
 	}
-	if grant := p.spine() &^ above; grant != 0 {
+	if grant := keep(p, p.spine()) &^ above; grant != 0 {
 		out = append(out, Path{
 			Path: t.Place(p.region.At), Access: p.access(grant), Entries: &Entries{Except: p.names()},
 		})
 	}
 	for _, b := range p.below {
 		if !b.region.Link {
-			out = b.emit(t, above, out)
+			out = b.emit(t, keep, above, out)
 		}
 	}
 	return out
+}
+
+// answered reports whether p is a place of the base that no rule on a file can be about:
+// a supervisor answers for it.
+func (p *plan) answered() bool {
+	return p.region.At == ir.Sys(ir.LinuxShared) || p.region.At == ir.Sys(ir.LinuxStandard)
 }
 
 func (p *plan) names() []string {
@@ -190,14 +250,14 @@ func (p *plan) access(g group) []Right {
 	if at.Root.Kind != ir.System || !strings.HasPrefix(at.Path, "dev/") {
 		return rs
 	}
-	rs = slices.DeleteFunc(rs, func(r Right) bool { return at.Path != "dev/pts" && FSMask([]Right{r})&FileMask == 0 })
+	rs = slices.DeleteFunc(rs, func(r Right) bool { return FSMask([]Right{r})&FileMask == 0 })
 	if slices.Contains(terminals, at.Path) {
 		rs = append(rs, IoctlDev)
 	}
 	return rs
 }
 
-var terminals = []string{"dev/tty", "dev/ptmx", "dev/pts"}
+var terminals = []string{ir.LinuxTerminal, "dev/ptmx", "dev/pts/ptmx"}
 
 // floor is the plans of a view, one for each root that is not known to lie in another.
 type floor struct {
@@ -257,16 +317,38 @@ func graftRoots(plans map[ir.Root]*plan, b *ir.Bindings) map[ir.Root]bool {
 	return inner
 }
 
-// paths lists the grants in a stable order: by root, then by path.
+// paths lists the grants of a tool that nobody supervises, in a stable order: by root,
+// then by path.
 func (f *floor) paths(t backends.Target) []Path {
+	return f.emit(t, func(_ *plan, g group) group { return g })
+}
+
+// supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls
+// that it answers itself the ruleset grants nothing in the workspace and in external
+// targets, so that files which are moved there bring no rights along. Programs are an
+// exception: the kernel alone can start one, and opens it for reading.
+func (f *floor) supervisedPaths(t backends.Target, j Judges) []Path {
+	return f.emit(t, func(p *plan, g group) group {
+		if !p.governed() {
+			return g
+		}
+		if j.Updates {
+			g &^= groupUpdate
+		}
+		if j.Names {
+			g &^= groupCreate | groupDelete
+		}
+		if j.Reads && g&groupExecute == 0 {
+			g &^= groupRead
+		}
+		return g
+	})
+}
+
+func (f *floor) emit(t backends.Target, keep func(*plan, group) group) []Path {
 	out := []Path{}
 	for _, p := range f.plans {
-		out = p.emit(t, 0, out)
-	}
-	for i := range out {
-		if out[i].Path == "/proc" {
-			out[i].Entries = &Entries{Except: []string{}, OwnProcess: true}
-		}
+		out = p.emit(t, keep, 0, out)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package landlock
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -10,25 +11,29 @@ import (
 // The reasons of the ledger. Each is one sentence part that a reviewer can check.
 const (
 	whyNoLandlock = "this kernel has no Landlock"
-	whySpine      = "Landlock cannot take a right away below a directory, so what appears directly in a directory that " +
-		"holds an exception is outside of the ruleset"
+	whySpine      = "Landlock cannot take a right away below a directory"
+	whyList       = "a directory that holds an exception is listed where the host has a supervisor, by calls that pass O_DIRECTORY"
+	whyLate       = "names that other processes make beside an exception during the run stay closed until the next start; the tool " +
+		"cannot make one itself (late = \"open\" has them supervised)"
 	whySpineExec = "a program that appears there starts from a copy in memory, so that /proc/self/exe and $ORIGIN do not lead to its place"
 	whyBeside    = "what appears beside the workspace after the start, in a directory of the base, is refused"
-	whyBase      = "what appears in /etc after the start, the listing of /etc itself and /proc of child processes are refused"
-	whyFill      = "Landlock lets an empty file be made here, but not be filled"
-	whyReplace   = "with delete, Landlock would let a rename replace files, which needs update"
-	whySelf      = "the path itself is created and deleted by the rights of its parent, where another rule governs"
-	whyTruncate  = "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them from ABI 3"
-	whyExecute   = "the kernel opens a program for reading before it starts it"
-	whyMetadata  = "Landlock has no right for mode, owner, times and attributes"
-	whyNoUpdate  = "calls that change mode, owner, times or attributes are refused everywhere"
-	whyRefer     = "moves and links between directories are refused: Landlock allows them from ABI 2"
-	whyPinned    = "Landlock lets a directory that leads to a rule's path be renamed"
-	whyGain      = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
-	whyLinks     = "hard links are refused: Landlock does not ask for update of what is linked"
-	whyMoveOver  = "replacing a file by a rename needs create and delete of it"
-	whySocket    = "no socket can be made at all where nobody supervises"
-	whyHost      = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
+	whyEnviron   = "where a rule gives a program fewer variables, no process of the tool reads those of another"
+	whyBase      = "without a supervisor, child processes are not shown themselves in /proc, and there is no shared memory and no " +
+		"pseudo-terminal by its name"
+	whyFill     = "Landlock lets an empty file be made here, but not be filled"
+	whyReplace  = "with delete, Landlock would let a rename replace files, which needs update"
+	whySelf     = "Landlock has the path itself created and deleted by the rights of its parent, where another rule governs"
+	whyTruncate = "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them from ABI 3"
+	whyExecute  = "the kernel opens a program for reading before it starts it"
+	whyMetadata = "Landlock has no right for mode, owner, times and attributes"
+	whyNoUpdate = "calls that change mode, owner, times or attributes are refused everywhere"
+	whyRefer    = "moves and links between directories are refused: Landlock allows them from ABI 2"
+	whyPinned   = "Landlock lets a directory that leads to a rule's path be renamed"
+	whyGain     = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
+	whyLinks    = "hard links are refused: Landlock does not ask for update of what is linked"
+	whyMoveOver = "replacing a file by a rename needs create and delete of it"
+	whySocket   = "no socket can be made at all where nobody supervises"
+	whyHost     = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
 		"open to every host (to every port below ABI 4), and UDP for name resolution (to every port below ABI 10)"
 	whyAddress  = "the ruleset knows ports, no addresses"
 	whySignal   = "Landlock keeps signals inside the sandbox from ABI 6"
@@ -38,7 +43,9 @@ const (
 	whyPerProc  = "the limit counts each process by itself"
 	whyPerTree  = "without a delegated cgroup the limit counts each process by itself"
 	whyUserWide = "without a delegated cgroup the limit counts all processes of the user, and does not bind root"
-	whyWall     = "nobody is there to count"
+	whyWall     = "no process stays to count"
+	whyMoved    = "assumes that no other process, during the run, moves a directory of the rule elsewhere or links a file with a rule " +
+		"of its own there: the ruleset knows both by their inodes, so that they stay granted"
 )
 
 var exact = ir.Held{Is: ir.Exact}
@@ -58,9 +65,11 @@ type book struct {
 	// byEntry are the plans that each rule governs, by rule identifier.
 	byEntry map[string][]*plan
 	parents map[*plan]*plan
-	// metadata is true when the filter refuses metadata calls outright.
+	// noMetadata is true when the filter refuses metadata calls outright.
 	noMetadata, noLinks bool
 	gain                bool
+	// judges are the classes of calls that a supervisor answers, as far as regions tell.
+	judges Judges
 }
 
 func (f *floor) ledger() ir.Ledger {
@@ -73,6 +82,7 @@ func (f *floor) ledger() ir.Ledger {
 		id := p.region.Governing.ID
 		b.byEntry[id] = append(b.byEntry[id], p)
 	})
+	b.judges = f.judges()
 	b.files()
 	b.network()
 	b.environment()
@@ -107,15 +117,10 @@ func (b *book) same(r ir.Resource, rule string, a ir.Aspect, h ir.Held) {
 // files states the cells of every filesystem rule, of the base as a whole, and of
 // what no rule matches.
 func (b *book) files() {
-	base := false
-	for _, e := range b.view.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
-			base = true
-			continue
-		}
+	for _, e := range b.view.Stated() {
 		b.rule(e)
 	}
-	if base {
+	if b.view.HasBase() {
 		b.baseRows()
 	}
 	for _, a := range ir.Aspects(ir.FS) {
@@ -133,19 +138,42 @@ func (b *book) baseRows() {
 		held := exact
 		switch a {
 		case ir.AspectRead:
-			held = stricter(whyBase)
-			if surrounded {
-				held = stricter(whyBase + "; " + whyBeside)
-			}
+			held = b.baseRead(surrounded)
 		case ir.AspectExecute:
 			if surrounded {
 				held = stricter(whyBeside)
 			}
 		case ir.AspectMetadata:
 			held = b.metadata(false)
+		case ir.AspectOthers:
+			held = ir.Held{Is: ir.Assumed, Why: whyMoved}
 		}
 		b.same(ir.FS, "base", a, held)
 	}
+}
+
+// served reports whether a supervisor sees every open of the tool.
+func (b *book) served() bool {
+	return judged{Judges: b.judges, metadata: !b.noMetadata, narrows: b.view.Tool.Commands.Narrows()}.serves()
+}
+
+// baseRead says how the reading of the base is held. A tool whose opens are all supervised is
+// shown itself in /proc.
+func (b *book) baseRead(surrounded bool) ir.Held {
+	var why []string
+	if !b.served() {
+		why = append(why, whyBase)
+	}
+	if b.view.Tool.Commands.Narrows() {
+		why = append(why, whyEnviron)
+	}
+	if surrounded {
+		why = append(why, whyBeside)
+	}
+	if why == nil {
+		return exact
+	}
+	return stricter(strings.Join(why, "; "))
 }
 
 // surrounded reports whether another root lies in what the base lets be started.
@@ -180,6 +208,7 @@ func (b *book) rule(e ir.Entry) {
 		socket = stricter(whySocket)
 	}
 	b.same(ir.FS, e.ID, ir.AspectSocket, socket)
+	b.same(ir.FS, e.ID, ir.AspectOthers, b.others(e))
 }
 
 // metadata is how chmod and its like are held: refused outright when nothing may
@@ -203,12 +232,17 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 		g |= groupUpdate
 	}
 	switch {
-	case c == ir.Execute && !caps.Has(ir.Read):
+	case c == ir.Execute && slices.ContainsFunc(plans, (*plan).unopened):
 		return stricter(whyExecute)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
 		return brokered(whyReplace, "fs.create")
 	case c == ir.Create && !caps.Has(ir.Update):
 		return brokered(whyFill, "fs.create")
+	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }) && !b.judged(c):
+		if c == ir.Read {
+			return stricter(whyLate + "; " + whyList)
+		}
+		return stricter(whyLate)
 	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }):
 		if c == ir.Execute {
 			return brokered(whySpine+"; "+whySpineExec, "fs.revoke")
@@ -219,25 +253,44 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 		return brokered(whySpine, "fs.revoke")
 	case c == ir.Update && abi < 3:
 		return stricter(whyTruncate)
-	case (c == ir.Create || c == ir.Delete) && b.foreignParent(plans, g):
-		return stricter(whySelf)
+	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(plans, func(p *plan) bool { return p.foreign(b.parents[p], g) }):
+		return brokered(whySelf, "fs.create")
 	}
 	return exact
 }
 
-// foreignParent reports whether the name of a rule's own path is in a directory
-// where the floor withholds some of g.
-func (b *book) foreignParent(plans []*plan, g group) bool {
-	return slices.ContainsFunc(plans, func(p *plan) bool {
-		parent := b.parents[p]
-		return parent != nil && p.region.Named && p.region.At.Path != "" && parent.whole()&g != g
-	})
+// judged reports whether a supervisor answers the calls that a capability is about.
+func (b *book) judged(c ir.Capability) bool {
+	switch c {
+	case ir.Read:
+		return b.judges.Reads
+	case ir.Create, ir.Delete:
+		return b.judges.Names
+	case ir.Update:
+		return b.judges.Updates
+	case ir.Execute:
+		return b.judges.Starts || b.view.Tool.Commands != nil
+	default:
+		return false
+	}
+}
+
+// others says how a rule is held when other processes move what it was about: calls that
+// are judged are judged where the file is now.
+func (b *book) others(e ir.Entry) ir.Held {
+	private := e.Rule.At.Root.Kind != ir.Workspace && e.Rule.At.Root.Kind != ir.External
+	for _, c := range e.Rule.Caps.List() {
+		if private || !b.judged(c) {
+			return ir.Held{Is: ir.Assumed, Why: whyMoved}
+		}
+	}
+	return exact
 }
 
 // move says how renames and links out of and into a rule's region are held.
 func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
 	switch {
-	case slices.ContainsFunc(plans, b.loose):
+	case slices.ContainsFunc(plans, func(p *plan) bool { return p.loose(b.parents[p]) }):
 		return brokered(whyPinned, "fs.move")
 	case b.gain && caps&(ir.Write|ir.FileCaps) != 0:
 		return brokered(whyGain, "fs.move")
@@ -251,14 +304,6 @@ func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
 		return stricter(whyMoveOver)
 	}
 	return exact
-}
-
-// loose reports whether the floor lets a pinned name be moved: that of p itself, or
-// one directly in p.
-func (b *book) loose(p *plan) bool {
-	movable := func(dir *plan) bool { return dir != nil && dir.whole()&(groupCreate|groupDelete) != 0 }
-	return p.pinned && movable(b.parents[p]) ||
-		movable(p) && slices.ContainsFunc(p.below, func(c *plan) bool { return c.pinned })
 }
 
 // unseenGain reports whether a move that the policy refuses because something

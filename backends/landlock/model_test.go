@@ -216,3 +216,21 @@ func count(l ir.Ledger, rule string, a ir.Aspect, level int) int {
 	}
 	return n
 }
+
+// TestOneIdentifierManyRules: protected paths share one identifier. Cause: whether files may
+// be started without being read was asked of the capabilities of all of them together, so
+// that one path that may be read made another exact.
+func TestOneIdentifierManyRules(t *testing.T) {
+	tool := &ir.Tool{Base: ir.BaseSystem, Protects: true, FS: []ir.FSRule{
+		{Written: ".", At: ir.In(""), Caps: ir.Caps(ir.Read, ir.Delete)},
+		{Written: "access", At: ir.In("access"), Caps: ir.Caps(ir.Delete, ir.Execute)},
+	}}
+	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, ok := out.Ledger.Cell(ir.FS, "protected", ir.AspectExecute, ir.Linux, landlock.MaxABI)
+	if !ok || row.Is != ir.Stricter {
+		t.Errorf("access/manifest.json may be started and not be read, and is %v", row.Is)
+	}
+}

@@ -23,6 +23,8 @@ func Parse(data []byte) (*Spec, error) {
 		return nil, fmt.Errorf("%w: format %q is not %q", ErrSpec, s.Format, Format)
 	case s.Version != FormatVersion:
 		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrSpec, s.Version, FormatVersion)
+	case s.Calls != CallsVersion:
+		return nil, fmt.Errorf("%w: version %d of the list of system calls; this program has %d", ErrSpec, s.Calls, CallsVersion)
 	case len(s.Levels) == 0 || len(s.Filter) == 0:
 		return nil, fmt.Errorf("%w: no levels or no filter", ErrSpec)
 	}
@@ -80,7 +82,7 @@ func (s *Supervision) check() error {
 }
 
 func (b Block) check() error {
-	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "OK"}, b.Errno) {
+	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "ENOTTY", "ENOPROTOOPT", "OK"}, b.Errno) {
 		return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
 	}
 	return checkAll(b.When)

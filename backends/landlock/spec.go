@@ -35,7 +35,10 @@ type Spec struct {
 	// means any that the paths let execute.
 	Programs []Program `json:"programs"`
 	// Ports are opened only where their cell is accepted.
-	Ports  []Port  `json:"ports,omitempty"`
+	Ports []Port `json:"ports,omitempty"`
+	// Calls is the version of the closed list of system calls (CallsVersion), which every
+	// filter begins with. Filter is what this policy refuses besides.
+	Calls  int     `json:"calls"`
 	Filter []Block `json:"filter"`
 	// Supervision is what a supervisor adds; nil where the rest holds everything.
 	Supervision *Supervision `json:"supervision,omitempty"`
@@ -69,7 +72,9 @@ func (s *Spec) Launch() backends.Launch {
 }
 
 // Path grants rights on a file or on everything below a directory. A path that
-// does not exist at the start is left out; nothing is granted in its place.
+// does not exist at the start is left out; nothing is granted in its place. Two paths mean
+// something else for every tool: /proc/self is the directory of its first process, and
+// /dev/tty also the controlling terminal by its own name.
 type Path struct {
 	Path   string  `json:"path"`
 	Access []Right `json:"access"`
@@ -81,8 +86,6 @@ type Path struct {
 // Entries says which entries of a directory a grant leaves out.
 type Entries struct {
 	Except []string `json:"except"`
-	// OwnProcess is for /proc: of the directories of processes only the tool's own.
-	OwnProcess bool `json:"own_process,omitempty"`
 }
 
 // Program is a file that may be started, with the interpreter that it names. The
@@ -104,7 +107,7 @@ type Port struct {
 func needs(l ir.Ledger) []Need {
 	out := []Need{}
 	for _, r := range l {
-		if r.Is == ir.Exact || r.Is == ir.Stricter || r.Levels.To == 0 {
+		if r.Is == ir.Exact || r.Is == ir.Stricter || r.Is == ir.Assumed || r.Levels.To == 0 {
 			// Without Landlock there is nothing that a loader could do.
 			continue
 		}

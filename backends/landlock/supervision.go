@@ -14,7 +14,12 @@ import (
 // one by one, and the traps say which calls it sees at all. Every other call runs
 // without it.
 type Supervision struct {
+	// Cells may be empty where a supervisor is of use and no cell depends on it.
 	Cells []string `json:"cells"`
+	// Judges says which classes of calls the supervisor answers itself; see judged.
+	Judges Judges `json:"judges"`
+	// Paths takes the place of the specification's own paths.
+	Paths []Path `json:"paths"`
 	// Replaces names the groups of the filter that the blocks here take the place of.
 	Replaces []string `json:"replaces"`
 	Filter   []Block  `json:"filter"`
@@ -22,8 +27,23 @@ type Supervision struct {
 	Traps []Trap `json:"traps"`
 	// Connect lists the addresses that may be connected to.
 	Connect []string `json:"connect,omitempty"`
-	// Judged is what the supervisor decides by, in a resolved specification.
+	// Judged is the policy to judge by, in a resolved specification.
 	Judged *Judged `json:"judged,omitempty"`
+}
+
+// Judges is classes of calls. Calls of a class that is judged are decided by the policy at
+// the place where the file is now, and made by the supervisor; starts are made by the
+// kernel, and what has started is judged once more. Of other classes the ruleset grants
+// whole directories, and the kernel decides.
+type Judges struct {
+	// Reads are opens for reading and listing, Lists those of directories alone, Updates opens
+	// for writing and truncation, Names the making, removing and moving of names, Starts the
+	// starting of programs.
+	Reads   bool `json:"reads"`
+	Lists   bool `json:"lists"`
+	Updates bool `json:"updates"`
+	Names   bool `json:"names"`
+	Starts  bool `json:"starts"`
 }
 
 // Trap hands system calls to the supervisor. All conditions must hold.
@@ -33,45 +53,87 @@ type Trap struct {
 	When     []Condition `json:"when,omitempty"`
 }
 
-// Judged is a policy with the places of its roots. Policy is read by those who
-// supervise and by nobody else.
+// Judged is a policy with the places of its roots. Policy is read by a supervisor alone.
 type Judged struct {
+	// Base is the base at the places where this host keeps it, and the tool's own program
+	// where no other rule is about it.
+	Base []Granted `json:"base"`
 	// External maps the names of external rules to their approved targets.
 	External map[string]string `json:"external,omitempty"`
 	// Policy is the canonical document of package irjson.
 	Policy json.RawMessage `json:"policy"`
 }
 
-// traps says which classes of calls a policy needs judged.
-type traps struct {
-	reads, writes, starts, moves, metadata, connect, programs bool
+// Granted is a place of the base and its capabilities.
+type Granted struct {
+	Path string   `json:"path"`
+	Caps []string `json:"caps"`
 }
 
-// trapsFor derives the classes from what the floor withholds and from what the
-// ledger says that it cannot hold.
-func (f *floor) trapsFor(l ir.Ledger) traps {
-	t := traps{metadata: f.updatesMetadata(), programs: f.view.Tool.Commands != nil}
+// judged are the classes of calls that a supervisor answers, with the groups of calls that
+// it sees for other reasons.
+type judged struct {
+	Judges
+	metadata, connect, programs bool
+	// narrows is set where some program has fewer variables than the tool.
+	narrows bool
+}
+
+// judges derives the classes from the grants that the ruleset cannot express.
+func (f *floor) judges() Judges {
+	j := Judges{Names: f.unseenGain()}
+	executes := false
 	f.walk(func(p, parent *plan) {
-		if kind := p.region.At.Root.Kind; kind != ir.Workspace && kind != ir.External {
-			// The base and the private directories are left to the floor.
+		j.Names = j.Names || p.loose(parent)
+		if !p.governed() {
 			return
 		}
-		spine := p.spine()
-		t.reads = t.reads || spine&groupRead != 0
-		t.writes = t.writes || spine&(groupUpdate|groupCreate|groupDelete) != 0
-		// What may be started by a rule on itself alone, the ruleset does not know any more
-		// when it is made anew.
-		own := parent != nil && p.wants&^parent.wants&groupExecute != 0
-		t.starts = t.starts || spine&groupExecute != 0 || own
-	})
-	for _, r := range l {
-		if r.Is == ir.Brokered {
-			t.writes = t.writes || r.Accept == "fs.create"
-			t.moves = t.moves || r.Accept == "fs.move"
-			t.connect = t.connect || r.Accept == "net.address"
+		j.add(p.spine() &^ p.late())
+		j.Lists = j.Lists || p.late()&groupRead != 0
+		if f.view.Tool.LateOpen {
+			j.add(p.late())
 		}
-	}
-	return t
+		j.Names = j.Names || p.fills() || p.foreign(parent, groupCreate|groupDelete)
+		executes = executes || p.wants&groupExecute != 0
+		// A rule on the path alone is about the file that stands there at the start.
+		j.Starts = j.Starts || parent != nil && p.wants&^parent.wants&groupExecute != 0
+	})
+	j.add(f.linkable())
+	j.Lists = j.Lists && !j.Reads
+	// A name that can be made or moved is a file that can be written.
+	j.Updates = j.Updates || j.Names
+	// The ruleset is asked for reading as well when a program starts. Listed programs are
+	// judged as such.
+	j.Starts = (j.Starts || j.Reads && executes) && f.view.Tool.Commands == nil
+	return j
+}
+
+// linkable is what a file has by a rule on its own path and keeps where less is granted, if
+// the tool gives it a further name there: the ruleset knows the file, not the name.
+func (f *floor) linkable() group {
+	var has, lacks group
+	f.walk(func(p, parent *plan) {
+		if p.governed() && p.region.Named && p.region.Caps.Contains(ir.Caps(ir.Read, ir.Update)) {
+			switch at := p.region.At; {
+			case at.Path != "":
+				has |= p.wants &^ parent.whole()
+			case at.Root.Kind == ir.External:
+				has |= p.wants // its target may be a file
+			}
+		}
+		if p.region.Caps.Has(ir.Create) && !p.answered() {
+			lacks |= ^p.wants
+		}
+	})
+	return has & lacks & (groupRead | groupUpdate | groupExecute)
+}
+
+// add judges the classes that hold some rights.
+func (j *Judges) add(g group) {
+	j.Reads = j.Reads || g&groupRead != 0
+	j.Updates = j.Updates || g&groupUpdate != 0
+	j.Names = j.Names || g&(groupCreate|groupDelete) != 0
+	j.Starts = j.Starts || g&groupExecute != 0
 }
 
 // supervised are the names of the cells that a supervisor holds.
@@ -79,40 +141,48 @@ var supervised = []string{"commands.args", "commands.envs", "commands.program", 
 
 // supervision is what a supervisor of the policy does, nil where none is needed.
 func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
-	s := &Supervision{Replaces: []string{"network"}, Connect: addresses(f.view.Tool.Net)}
+	s := &Supervision{Cells: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(f.view.Tool.Net)}
 	for _, cell := range supervised {
 		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Brokered && r.Accept == cell }) {
 			s.Cells = append(s.Cells, cell)
 		}
 	}
-	if s.Cells == nil {
+	j := judged{Judges: f.judges(), metadata: f.updatesMetadata(), connect: s.Connect != nil, programs: f.view.Tool.Commands != nil, narrows: f.view.Tool.Commands.Narrows()}
+	if len(s.Cells) == 0 && !j.Lists {
 		return nil, nil
 	}
-	t := f.trapsFor(l)
-	s.Filter = slices.Concat(underSupervisor, supervisedSockets(t.connect))
-	s.Traps = t.list()
-	if t.metadata {
+	s.Judges, s.Paths, s.Traps = j.Judges, f.supervisedPaths(target, j.Judges), j.list()
+	s.Filter = slices.Concat(underSupervisor, supervisedSockets(j.connect))
+	if j.serves() {
+		s.Replaces = append(s.Replaces, "openat2")
+	}
+	if j.metadata {
+		s.Replaces = append(s.Replaces, "set-id")
 		s.Filter = append(s.Filter, newerMetadata)
 	}
-	if t.programs {
+	if j.programs {
 		s.Filter = append(s.Filter, tracing)
 	}
-	if (t.writes || t.moves) && f.refusesLinks() {
+	if j.Names && f.refusesLinks() {
 		s.Replaces = append(s.Replaces, "links")
+	}
+	if j.Updates {
+		s.Replaces = append(s.Replaces, "truncate")
 	}
 	if target.Form != backends.Resolved {
 		return s, nil
 	}
 	var err error
-	s.Judged, err = f.judged(target)
+	s.Judged, err = f.policy(target)
 	return s, err
 }
 
 // judgedPart is what decides about files and addresses, with where each rule was
 // written, so that a refusal names it.
-func judgedPart(t *ir.Tool) *ir.Tool {
+func judgedPart(t *ir.Tool, protected []ir.ProtectedPath) *ir.Tool {
 	out := &ir.Tool{
 		Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: t.Base, Home: t.Home,
+		Protects: t.Protects, Protected: slices.Concat(t.Protected, protected),
 		FS: slices.Clone(t.FS), Net: slices.Clone(t.Net), Commands: t.Commands, Declared: t.Declared,
 	}
 	for i := range out.FS {
@@ -135,9 +205,9 @@ var underSupervisor = []Block{
 const Programs = "programs"
 
 // tracing is refused where programs are judged: the supervisor looks at each through
-// ptrace(2), which a process lets one tracer do, and nobody may write to a program that
-// has been judged and not yet begun.
-var tracing = Block{Group: Programs, Errno: "EPERM", Syscalls: []string{"ptrace", "process_vm_writev"}}
+// ptrace(2), which a process lets one tracer do. No other process may write to a program that
+// has been judged and not yet begun, or read the variables of one that has more.
+var tracing = Block{Group: Programs, Errno: "EPERM", Syscalls: []string{"ptrace", "process_vm_readv", "process_vm_writev"}}
 
 // newerMetadata are calls that pass their arguments in structures of growing size;
 // callers fall back to the older ones.
@@ -163,13 +233,9 @@ func supervisedSockets(tcp bool) []Block {
 	if !tcp {
 		return out
 	}
-	fastOpen := []string{"MSG_FASTOPEN"}
 	return append(out,
 		block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: []string{"SOCK_STREAM"}}),
 		block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 2, NotIn: []string{"IPPROTO_IP", "IPPROTO_TCP"}}),
-		block("sendto", Condition{Arg: 3, AnyBit: fastOpen}),
-		block("sendmsg", Condition{Arg: 2, AnyBit: fastOpen}),
-		block("sendmmsg", Condition{Arg: 3, AnyBit: fastOpen}),
 	)
 }
 
@@ -201,48 +267,56 @@ func (s *Supervision) Supervises(n Need) bool {
 	return s != nil && n.Is == ir.Brokered.String() && slices.Contains(s.Cells, n.Cell)
 }
 
-// list writes the classes as traps.
-func (t traps) list() []Trap {
+// serves reports whether the supervisor sees every open, whatever is judged: processes of
+// the tool are shown themselves in /proc, and its terminals and shared memory are its own.
+// Tools that only read are spared that.
+func (j judged) serves() bool {
+	return j.Reads || j.Updates || j.Names || j.Starts || j.metadata || j.narrows
+}
+
+// list writes the classes as traps. A descriptor that is opened with O_PATH reaches no
+// contents and is judged when it is used; openat2 has its flags in memory.
+func (j judged) list() []Trap {
 	var out []Trap
 	add := func(group string, when []Condition, calls ...string) {
 		out = append(out, Trap{group, calls, when})
 	}
-	if t.reads || t.writes {
-		flags := func(arg int) []Condition {
-			// An O_PATH descriptor reaches no contents and is judged when it is used.
-			when := []Condition{{Arg: arg, Mask: constants["O_PATH"], In: []string{"O_RDONLY"}}}
-			if !t.reads {
-				when = append(when, Condition{Arg: arg, AnyBit: []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "__O_TMPFILE"}})
-			}
-			return when
-		}
-		add("open", flags(1), "open")
-		add("open", flags(2), "openat")
-		// Its flags are in memory, where a filter cannot see them.
-		add("open", nil, "openat2")
+	contents := func(arg int) []Condition { return []Condition{{Arg: arg, Mask: pathOnly, In: []string{"O_RDONLY"}}} }
+	if !j.serves() {
+		contents = func(arg int) []Condition { return []Condition{{Arg: arg, AnyBit: []string{"O_DIRECTORY"}}} }
 	}
-	if t.writes {
-		add("names", nil, "creat", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir")
+	if j.serves() || j.Lists {
+		add("open", contents(1), "open")
+		add("open", contents(2), "openat")
+	}
+	if j.serves() {
+		add("open", nil, "openat2", "creat")
+	}
+	if j.Updates {
 		add("truncate", nil, "truncate")
 	}
-	if t.writes || t.moves {
+	if j.Names {
+		add("names", nil, "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir")
 		add("moves", nil, "rename", "renameat", "renameat2", "link", "linkat")
 	}
-	if t.metadata {
+	if j.metadata {
 		add("metadata", nil, trappedMetadata...)
 		add("metadata", metadata[1].When, "ioctl")
 	}
 	switch {
-	case t.programs:
+	case j.programs:
 		add(Programs, nil, "execve", "execveat")
-	case t.starts:
+	case j.Starts:
 		add("starts", nil, "execve", "execveat")
 	}
 	calls := []string{"bind", "connect"}
-	if t.connect {
+	if j.connect {
 		calls = append(calls, "listen")
 	}
 	add("sockets", nil, calls...)
+	for _, b := range others {
+		add("others", b.When, b.Syscalls...)
+	}
 	// What the supervisor does in a process's place is bound by the rulesets that the
 	// process gave itself, so it knows them.
 	add("rulesets", nil, "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")

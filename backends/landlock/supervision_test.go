@@ -4,15 +4,20 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irtest"
 )
 
-// TestTraps: a policy has those calls trapped that it needs judged, and no others.
-func TestTraps(t *testing.T) {
+// TestJudges: a policy has those classes of calls judged that the ruleset cannot hold, and
+// no others.
+func TestJudges(t *testing.T) {
 	at := func(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
 	read := ir.Caps(ir.Read)
 	local := ir.NetRule{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: 80, Allow: true}
@@ -21,53 +26,118 @@ func TestTraps(t *testing.T) {
 		net  []ir.NetRule
 		want string
 	}{
-		"all":           {[]ir.FSRule{at("", ir.All)}, nil, "metadata metadata sockets rulesets"},
+		"all":           {[]ir.FSRule{at("", ir.All)}, nil, "metadata"},
+		"protected":     {[]ir.FSRule{at("", ir.All)}, nil, "updates names metadata"},
 		"reading":       {[]ir.FSRule{at("", read)}, nil, "-"},
-		"no writing":    {[]ir.FSRule{at("", ir.All), at("src", read.With(ir.Execute))}, nil, "write write open2 names truncate moves metadata metadata sockets rulesets"},
-		"nothing":       {[]ir.FSRule{at("", ir.All), at(".env", 0)}, nil, "open open open2 names truncate moves metadata metadata starts sockets rulesets"},
-		"no reading":    {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "open open open2 sockets rulesets"},
-		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "moves metadata metadata starts sockets rulesets"},
-		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "sockets+listen rulesets"},
+		"no writing":    {[]ir.FSRule{at("", ir.All), at("src", read.With(ir.Execute))}, nil, "updates names metadata"},
+		"nothing":       {[]ir.FSRule{at("", ir.All), at(".env", 0)}, nil, "reads updates names starts metadata"},
+		"no reading":    {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "lists"},
+		"late":          {[]ir.FSRule{at("", read), at(".env", 0)}, nil, "reads"},
+		"updates":       {[]ir.FSRule{at("", read.With(ir.Update)), at(".env", 0)}, nil, "lists metadata"},
+		"replaces":      {[]ir.FSRule{at("", read.With(ir.Update).With(ir.Delete)), at(".env", 0)}, nil, "reads updates names metadata"},
+		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "updates names starts metadata"},
+		"own path":      {[]ir.FSRule{at("", read), at("dist", read|ir.Write)}, nil, "updates names metadata"},
+		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "listen"},
 		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "-"},
-		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "write write open2 names truncate moves sockets rulesets"},
+		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "updates names"},
 		"only the base": {nil, nil, "-"},
-		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs sockets rulesets"},
+		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs"},
 	}
 	for name, tt := range tests {
 		tool := ir.NewTool("t")
 		tool.FS, tool.Net = tt.fs, tt.net
+		tool.Protects, tool.LateOpen = name == "protected", name == "late"
 		if name == "programs" {
 			tool.Commands = &ir.CommandSet{}
 		}
-		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		spec, ledger, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := classes(spec.Supervision); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
+		base, _ := ledger.Cell(ir.FS, "base", ir.AspectRead, ir.Linux, landlock.MaxABI)
+		served := spec.Supervision != nil && slices.ContainsFunc(spec.Supervision.Traps, func(t landlock.Trap) bool {
+			return slices.Contains(t.Syscalls, "openat2")
+		})
+		if (base.Is == ir.Exact) != served {
+			t.Errorf("%s: the base is %s", name, base.Is)
+		}
 	}
 }
 
-// classes writes the traps in a word each.
+// classes writes what a supervisor judges in words.
 func classes(s *landlock.Supervision) string {
 	if s == nil {
 		return "-"
 	}
 	var out []string
-	for _, t := range s.Traps {
-		word := t.Group
-		switch {
-		case slices.Contains(t.Syscalls, "openat2"):
-			word = "open2"
-		case t.Group == "open" && len(t.When) == 2:
-			word = "write"
-		case slices.Contains(t.Syscalls, "listen"):
-			word = "sockets+listen"
+	add := func(judged bool, word string) {
+		if judged {
+			out = append(out, word)
 		}
-		out = append(out, word)
 	}
+	traps := func(call string) bool {
+		return slices.ContainsFunc(s.Traps, func(t landlock.Trap) bool { return slices.Contains(t.Syscalls, call) })
+	}
+	add(s.Judges.Reads, "reads")
+	add(s.Judges.Lists, "lists")
+	add(s.Judges.Updates, "updates")
+	add(s.Judges.Names, "names")
+	add(s.Judges.Starts, "starts")
+	add(traps("execve") && !s.Judges.Starts, "programs")
+	add(traps("chmod"), "metadata")
+	add(traps("listen"), "listen")
 	return strings.Join(out, " ")
+}
+
+// TestSupervisedRulesetBelowPolicy: of the classes that a supervisor judges the ruleset
+// grants nothing where rules are written, but for programs, so that a file which is moved
+// brings no rights along; of the others it grants no more than the policy.
+func TestSupervisedRulesetBelowPolicy(t *testing.T) {
+	var asked atomic.Int64
+	irtest.Check(t, 3000, 100, func(rt *rapid.T) {
+		tool := irtest.Tool(rt, irtest.Plain, 5)
+		tool.LateOpen = rapid.Bool().Draw(rt, "late")
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if spec.Supervision == nil {
+			return
+		}
+		j := spec.Supervision.Judges
+		spec.Paths = spec.Supervision.Paths
+		world := irtest.DrawWorld(rt, 12, "${home}", "${tmp}")
+		model := landlock.NewModel(spec, landlock.MaxABI, func(p string) ir.NodeKind {
+			if strings.HasPrefix(p, "/") {
+				return ir.Dir
+			}
+			return world.Kind(p)
+		})
+		view := ir.NewView(tool, ir.Linux, ir.Facts{})
+		may := func(c ir.Capability, at ir.Location) bool {
+			return view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed()
+		}
+		for _, at := range world.Places() {
+			if at.Root.Kind != ir.Workspace {
+				continue
+			}
+			asked.Add(1)
+			p, kind := at.String(), world.Kind(at.String())
+			reads, updates, creates := model.Read(p, kind), model.Update(p), model.Create(p, ir.File)
+			switch {
+			case j.Reads && reads && !model.Execute(p), j.Updates && updates, j.Names && creates:
+				rt.Fatalf("%s: a judged class is granted by the ruleset", p)
+			case reads && !may(ir.Read, at), updates && !may(ir.Update, at), creates && !may(ir.Create, at):
+				rt.Fatalf("%s: the ruleset grants more than the policy", p)
+			case model.Execute(p) && !may(ir.Execute, at):
+				rt.Fatalf("%s: the ruleset starts more than the policy", p)
+			}
+		}
+	})
+	t.Logf("%d places", asked.Load())
 }
 
 // TestAddressesThatSayMore: an address is held by its connect calls only where no rule

@@ -15,9 +15,13 @@ import (
 // policy permits. The target is the one that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
-	all := traps{reads: true, writes: true, moves: true, metadata: true, connect: true, starts: true, programs: t.Commands != nil}
+	all := judged{
+		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
+		metadata: true, connect: true, programs: t.Commands != nil,
+	}
 	next := &Supervision{
-		Cells: []string{}, Replaces: []string{"network", "metadata", "links"}, Connect: addresses(t.Net),
+		Cells: []string{}, Judges: all.Judges, Paths: f.supervisedPaths(target, all.Judges),
+		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
 		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
 		Traps:  append(all.list(), watched...),
 	}
@@ -28,7 +32,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		next.Cells = s.Supervision.Cells
 	}
 	var err error
-	next.Judged, err = f.judged(target)
+	next.Judged, err = f.policy(target)
 	s.Supervision = next
 	return err
 }
@@ -37,15 +41,25 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 // and lets them go on.
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
-// judged is what a supervisor decides by.
-func (f *floor) judged(target backends.Target) (*Judged, error) {
-	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool)}})
+// policy is what a supervisor decides by.
+func (f *floor) policy(target backends.Target) (*Judged, error) {
+	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool, target.Facts.Protected)}})
 	if err != nil {
 		return nil, err
 	}
-	j := &Judged{Policy: json.RawMessage(doc)}
+	j := &Judged{Base: []Granted{}, Policy: json.RawMessage(doc)}
 	if b := target.Facts.Bindings; b != nil {
 		j.External = b.External
+	}
+	for _, e := range f.view.Entries() {
+		if e.Rule.At.Root.Kind != ir.System {
+			continue
+		}
+		g := Granted{Path: e.Rule.At.String(), Caps: []string{}}
+		for _, c := range e.Rule.Caps.List() {
+			g.Caps = append(g.Caps, c.String())
+		}
+		j.Base = append(j.Base, g)
 	}
 	return j, nil
 }
@@ -74,12 +88,13 @@ func (c Condition) Holds(args [6]uint64) bool {
 	if c.Mask != 0 {
 		low &= c.Mask
 	}
-	is := func(name string) bool { return constants[name] == low }
+	value := func(name string) uint32 { v, _ := Constant(name); return v }
+	is := func(name string) bool { return value(name) == low }
 	switch {
 	case c.NonZero:
 		return whole != 0
 	case len(c.AnyBit) > 0:
-		return slices.ContainsFunc(c.AnyBit, func(name string) bool { return uint32(whole)&constants[name] != 0 })
+		return slices.ContainsFunc(c.AnyBit, func(name string) bool { return uint32(whole)&value(name) != 0 })
 	case len(c.In) > 0:
 		return slices.ContainsFunc(c.In, is)
 	default:

@@ -9,19 +9,20 @@ import (
 
 // The reasons of the ledger.
 const (
-	whyWhole    = "a place is written to as a whole or not at all, so it is not"
-	whyUnread   = "a place that is not read is not used at all"
-	whyExecute  = "what may be read may be started"
-	whyMoves    = "what leads to a place with rules of its own can be moved away"
-	whySocket   = "a socket file that may be read may be connected to"
-	whyBase     = "MXC lets every tool read and run the system's programs and libraries, and brings a directory for temporary files"
-	whyMissing  = "a denied place that is not there is made, as a directory"
-	whyHost     = "rules are about addresses and ports; names, schemes and paths stay closed, and so does this machine"
-	whyValues   = "the configuration holds values, and those of the user are added by who uses it"
-	whyPrograms = "programs are not told apart"
-	whyArgs     = "arguments are not looked at"
-	whyEnvs     = "every program gets the environment"
-	whyLimit    = "there is no limit of this kind"
+	whyWhole     = "a place is written to as a whole or not at all, so it is not"
+	whyUnread    = "a place that is not read is not used at all"
+	whyExecute   = "what may be read may be started"
+	whyMovedAway = "assumes that no other process moves files of the rule elsewhere during the run: they stay granted"
+	whyMoves     = "what leads to a place with rules of its own can be moved away"
+	whySocket    = "a socket file that may be read may be connected to"
+	whyBase      = "MXC lets every tool read and run the system's programs and libraries, and brings a directory for temporary files"
+	whyMissing   = "a denied place that is not there is made, as a directory"
+	whyHost      = "rules are about addresses and ports; names, schemes and paths stay closed, and so does this machine"
+	whyValues    = "the configuration holds values, and those of the user are added by who uses it"
+	whyPrograms  = "programs are not told apart"
+	whyArgs      = "arguments are not looked at"
+	whyEnvs      = "every program gets the environment"
+	whyLimit     = "there is no limit of this kind"
 )
 
 var exact = ir.Held{Is: ir.Exact}
@@ -40,7 +41,7 @@ func either(applies bool, h ir.Held) ir.Held {
 func (p *plan) ledger() ir.Ledger {
 	b := ir.NewLedger(0)
 	add := func(r ir.Resource, rule string, a ir.Aspect, h ir.Held) { b.Add(r, rule, a, ir.Levels{}, h) }
-	for _, e := range p.view.Entries() {
+	for _, e := range p.view.Stated() {
 		for _, a := range ir.Aspects(ir.FS) {
 			add(ir.FS, e.ID, a, p.file(e, a))
 		}
@@ -109,6 +110,8 @@ func (p *plan) file(e ir.Entry, a ir.Aspect) ir.Held {
 		default:
 			return exact
 		}
+	case ir.AspectOthers:
+		return either(is != denied, ir.Held{Is: ir.Assumed, Why: whyMovedAway})
 	default:
 		return ir.Held{}
 	}

@@ -109,8 +109,9 @@ func (b *book) files() {
 	for _, e := range b.view.Entries() {
 		if e.Rule.Origin.Layer == ir.LayerBase {
 			base = append(base, e)
-			continue
 		}
+	}
+	for _, e := range b.view.Stated() {
 		for _, a := range ir.Aspects(ir.FS) {
 			b.add(ir.FS, e.ID, a, b.file(e, a))
 		}
@@ -160,6 +161,8 @@ func (b *book) file(e ir.Entry, a ir.Aspect) ir.Held {
 		return b.move(caps)
 	case ir.AspectSocket:
 		return either(caps.Has(ir.Update), stricter(whySocket))
+	case ir.AspectOthers:
+		return exact // the kernel asks the profile by path at every call
 	default:
 		return ir.Held{}
 	}
@@ -191,8 +194,8 @@ func (b *book) remove(caps ir.CapSet, nodes []*node) ir.Held {
 }
 
 // leadsOn reports whether a node is pinned although the policy lets it be made or
-// removed, which it never does for a root.
-func leadsOn(n *node) bool { return n.Pinned }
+// removed, which it never does for a root or the symlink of an external rule.
+func leadsOn(n *node) bool { return n.Pinned && !n.Link }
 
 func (b *book) execute(caps ir.CapSet) ir.Held {
 	if !caps.Has(ir.Execute) {

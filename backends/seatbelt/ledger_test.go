@@ -24,15 +24,10 @@ func cells(tool *ir.Tool, view *ir.View) []string {
 			}
 		}
 	}
-	base := false
-	for _, e := range view.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
-			base = true
-		} else {
-			add(ir.FS, e.ID)
-		}
+	for _, e := range view.Stated() {
+		add(ir.FS, e.ID)
 	}
-	if base {
+	if view.HasBase() {
 		add(ir.FS, "base")
 	}
 	add(ir.FS, "default")

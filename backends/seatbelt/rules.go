@@ -12,11 +12,39 @@ import (
 func (p *plan) rules(w *writer) {
 	p.baseGroups(w)
 	p.walk(func(n *node) {
-		if n.written() && !n.grouped() {
+		if n.written() && !n.grouped() && !n.guards() {
 			w.comment(label(n))
 			p.region(w, n)
+			p.guarded(w, n)
 		}
 	})
+}
+
+// guards reports whether a node is a protected path.
+func (n *node) guards() bool { return n.Named && n.Governing.Rule != nil && n.Governing.Rule.Guards() }
+
+// guarded writes the protected paths of a region together, before the rules below them. The
+// region allows there what they allow, and more.
+func (p *plan) guarded(w *writer, n *node) {
+	var nodes []*node
+	var collect func(*node)
+	collect = func(n *node) {
+		for _, b := range n.below {
+			switch {
+			case b.guards():
+				nodes = append(nodes, b)
+			case !b.written():
+				collect(b)
+			}
+		}
+	}
+	collect(n)
+	if nodes == nil {
+		return
+	}
+	_, deny := nodes[0].split()
+	w.comment("protected  " + nodes[0].Caps.String())
+	w.deny(nodes[0].id(), deny, p.filters(nodes))
 }
 
 // region writes the two statements of a node.

@@ -39,6 +39,8 @@ var casesOfReasons = map[string]string{
 	whyOthers:     "moved",
 	whyPipes:      "pipes",
 	whyPrograms:   "listed",
+	whyGuardless:  "absent",
+	whyMovedAway:  "moved",
 }
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine

@@ -36,6 +36,10 @@ func (p *plan) takable() bool {
 	return p.region.Pinned && p.entry != nil && p.entry.Absent == AbsentSkip
 }
 
+// guards reports whether the region is that of a protected path, or a name that leads to
+// protected paths alone.
+func (p *plan) guards() bool { return p.region.LeadsToGuarded() }
+
 // layout is the access lists of one tool: a plan per node, in the order of the tree.
 type layout struct {
 	view     *ir.View
@@ -122,9 +126,9 @@ func (l *layout) system(r *ir.Region) bool {
 // absent decides for a path that is not there at the start. What the tool makes
 // there, or the user, would have what the directory above grants. That is harmless
 // if it is no more than the rule grants and the tool cannot make it, or move
-// something there.
+// something there. Protected paths are many, and few of them there.
 func (p *plan) absent() Absent {
-	if p.lost() == 0 && !p.above.Has(ir.Create) {
+	if p.guards() || p.lost() == 0 && !p.above.Has(ir.Create) {
 		return AbsentSkip
 	}
 	return AbsentRefuse

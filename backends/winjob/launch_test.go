@@ -172,6 +172,10 @@ func (w *world) permittedFor(q question, v ir.Verdict, n witnessed) bool {
 		return reason(whyGain, q.src, q.dst)
 	case q.aspect == ir.AspectMove && v.Need == ir.Read:
 		return reason(whyLink, q.src, q.dst)
+	case q.aspect == ir.AspectMove && v.Reason == ir.ReasonPinned:
+		return w.volume.Kind(q.dst) == ir.Absent && reason(whyGuardless, q.dst)
+	case q.aspect == ir.AspectMove && v.Need == ir.Create:
+		return w.volume.Kind(q.dst) == ir.Absent && reason(whyGuardless, q.dst)
 	case q.aspect == ir.AspectMove && v.Need == ir.Update:
 		return w.volume.Kind(q.dst) == ir.File && reason(whyReplace, q.dst)
 	case q.aspect == ir.AspectExecute && v.Reason == ir.ReasonCommand:
@@ -179,6 +183,8 @@ func (w *world) permittedFor(q question, v ir.Verdict, n witnessed) bool {
 		return w.ambient(q.src) && n.note(whyPrograms, row.Is == ir.Coarser || w.spec.Container.ChildProcessPolicy != "")
 	case q.aspect == ir.AspectRead || q.aspect == ir.AspectExecute:
 		return w.ambient(q.src) && reason(whyAmbient, q.src)
+	case q.aspect == ir.AspectCreate:
+		return w.volume.Kind(q.src) == ir.Absent && reason(whyGuardless, q.src)
 	default:
 		return false
 	}

@@ -38,15 +38,17 @@ const (
 	whyNoName     = "no file on NTFS can have this name"
 
 	// Tier 1: what is let through.
-	whyOwn      = "who makes a file chooses its access list, and what is moved keeps its own"
-	whyGain     = "a move or link that would gain succeeds, and the object gains when the next start renews the lists"
-	whyLink     = "a hard link needs no read of the file"
-	whyReplace  = "with create and delete, a rename replaces a file without update of it"
-	whyAmbient  = "every AppContainer reads and runs what has an entry for ALL APPLICATION PACKAGES"
-	whyProfile  = "Windows gives every AppContainer a profile directory to write in"
-	whyOthers   = "what others move here stays as usable to the tool as it was, until the next start"
-	whyPipes    = "named pipes with an entry for ALL APPLICATION PACKAGES are open to every AppContainer"
-	whyPrograms = "programs of the ambient directories, and what the tool makes itself, can be started"
+	whyOwn       = "who makes a file chooses its access list, and what is moved keeps its own"
+	whyGain      = "a move or link that would gain succeeds, and the object gains when the next start renews the lists"
+	whyLink      = "a hard link needs no read of the file"
+	whyReplace   = "with create and delete, a rename replaces a file without update of it"
+	whyAmbient   = "every AppContainer reads and runs what has an entry for ALL APPLICATION PACKAGES"
+	whyProfile   = "Windows gives every AppContainer a profile directory to write in"
+	whyOthers    = "what others move here stays as usable to the tool as it was, until the next start"
+	whyGuardless = "a protected path that is not there at the start can be made, with an access list of the tool's choice"
+	whyMovedAway = "assumes that no other process moves files of the rule elsewhere during the run: they keep their access lists"
+	whyPipes     = "named pipes with an entry for ALL APPLICATION PACKAGES are open to every AppContainer"
+	whyPrograms  = "programs of the ambient directories, and what the tool makes itself, can be started"
 
 	// Exact, with a remark.
 	whySet  = "SystemRoot is set besides, to what every process can read"
@@ -74,7 +76,7 @@ func rank(e ir.Enforcement) int {
 	switch e {
 	case ir.Exact:
 		return 0
-	case ir.Stricter:
+	case ir.Stricter, ir.Assumed:
 		return 1
 	case ir.Brokered:
 		return 2
@@ -130,7 +132,7 @@ func (l *layout) ledger() ir.Ledger {
 			caps = caps.Without(ir.Execute)
 		}
 		b.byRule[governing(p.region)] = append(b.byRule[governing(p.region)], p)
-		if p.region.At.Root.Kind != ir.System && !p.unmatched {
+		if p.region.At.Root.Kind != ir.System && !p.unmatched && !p.guards() {
 			if !slices.Contains(b.sets, caps) {
 				b.sets = append(b.sets, caps)
 			}
@@ -163,8 +165,9 @@ func (b *book) fileCells() {
 	for _, e := range b.view.Entries() {
 		if e.Rule.Origin.Layer == ir.LayerBase {
 			base = append(base, e.Rule)
-			continue
 		}
+	}
+	for _, e := range b.view.Stated() {
 		b.file(e.ID, func(a ir.Aspect) ir.Held { return b.rule(a, e.Rule, b.byRule[e.ID]) })
 	}
 	if base != nil {
@@ -190,6 +193,8 @@ func (b *book) ofDefault(a ir.Aspect) ir.Held {
 		return coarser(whyProfile, "fs.default")
 	case ir.AspectSocket:
 		return coarser(whyPipes, "fs.default")
+	case ir.AspectOthers:
+		return exact
 	default:
 		held := b.move(0)
 		if held.Accept != "" {
@@ -227,6 +232,9 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 	if !slices.ContainsFunc(plans, func(p *plan) bool { return !p.unmatched }) {
 		return nameless(r.Caps)
 	}
+	if r.Guards() && a != ir.AspectOthers {
+		return join(b.guarded(a, r, plans), coarser(whyGuardless, "fs.protected"))
+	}
 	switch a {
 	case ir.AspectMetadata:
 		return b.capability(ir.Update, r.Caps, plans, whyMetadata)
@@ -234,14 +242,33 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 		return b.capability(ir.Update, r.Caps, plans, whySocket)
 	case ir.AspectMove:
 		held := b.move(r.Caps)
-		if slices.ContainsFunc(plans, (*plan).takable) {
-			held = join(held, coarser(whyOthers, "fs.move"))
+		for _, p := range plans {
+			switch {
+			case p.takable() && p.guards():
+				held = join(held, coarser(whyGuardless, "fs.protected"))
+			case p.takable():
+				held = join(held, coarser(whyOthers, "fs.move"))
+			}
 		}
 		return held
+	case ir.AspectOthers:
+		if r.Caps == 0 {
+			return exact
+		}
+		return ir.Held{Is: ir.Assumed, Why: whyMovedAway}
 	default:
 		c, _ := ir.ParseCapability(string(a))
 		return b.capability(c, r.Caps, plans, "")
 	}
+}
+
+// guarded is about protected paths that are there at the start.
+func (b *book) guarded(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
+	c, ok := ir.ParseCapability(string(a))
+	if !ok {
+		return exact
+	}
+	return b.capability(c, r.Caps, plans, "")
 }
 
 // nameless is about a rule on a path that no file here can have: what it grants

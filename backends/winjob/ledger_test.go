@@ -45,15 +45,10 @@ func anyTool(t *rapid.T) *ir.Tool {
 func rulesOf(v *ir.View) map[ir.Resource][]string {
 	out := map[ir.Resource][]string{}
 	add := func(r ir.Resource, id string) { out[r] = append(out[r], id) }
-	base := false
-	for _, e := range v.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
-			base = true
-		} else {
-			add(ir.FS, e.ID)
-		}
+	for _, e := range v.Stated() {
+		add(ir.FS, e.ID)
 	}
-	if base {
+	if v.HasBase() {
 		add(ir.FS, "base")
 	}
 	for i := range v.Tool.Net {
@@ -272,7 +267,7 @@ func TestWhatHasToBeAccepted(t *testing.T) {
 		tool *ir.Tool
 		want string
 	}{
-		{ir.NewTool("fmt"), "fs.default"},
+		{ir.NewTool("fmt"), "fs.default fs.protected"},
 		{toolWith(t, "."+all, ".env: "), "fs.default fs.move"},
 		{toolWith(t, "."+all, "drop: create"), "fs.create fs.default fs.move"},
 	} {

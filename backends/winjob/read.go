@@ -73,7 +73,7 @@ func oneOf[T comparable](what string, got T, want ...T) error {
 
 func (s *Spec) checkHeader() error {
 	words := []string{}
-	for e := ir.Exact; e <= ir.Unenforced; e++ {
+	for e := ir.Exact; e <= ir.Assumed; e++ {
 		words = append(words, e.String())
 	}
 	errs := []error{

@@ -28,6 +28,8 @@ func (w *world) later(q question, others bool) string {
 	switch {
 	case got && !want && v.Reason != ir.ReasonPinned && v.Reason != ir.ReasonRoot:
 		ok = w.mayPermit(q, v)
+	case got && !want && v.Reason == ir.ReasonPinned:
+		ok = strings.Contains(w.cell(q.src, ir.AspectMove).Why+w.cell(q.dst, ir.AspectMove).Why, whyGuardless)
 	case want && !got:
 		ok = w.mayRefuse(q)
 	}

@@ -302,6 +302,7 @@ func (w *world) entry(p string) (Entry, bool) {
 func toolWith(tb testing.TB, rules ...string) *ir.Tool {
 	tb.Helper()
 	tool := ir.NewTool("fmt")
+	tool.Protects = false
 	tool.FS, tool.Declared.FS = nil, true
 	for _, line := range rules {
 		p, caps, _ := strings.Cut(line, ": ")

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -73,6 +74,7 @@ type line struct {
 	Target    string   `json:"target,omitempty"`
 	To        string   `json:"to,omitempty"`
 	Path      string   `json:"path,omitempty"`
+	Called    string   `json:"called,omitempty"`
 	Arguments []string `json:"arguments,omitempty"`
 	Asked     []string `json:"asked,omitempty"`
 	Syscall   string   `json:"syscall"`
@@ -114,14 +116,14 @@ func (d *Denial) Line() []byte {
 		l.Path, _ = d.Roots.Path(at)
 	}
 	if run, ok := d.Operation.(ir.Run); ok {
-		l.Arguments = run.Args
+		l.Called, l.Arguments = run.Program, run.Args
 	}
 	if toml, ok := d.Grant(); ok {
 		l.Grant = &toml
 	}
 	// Strings and integers always have a JSON form.
 	data, _ := json.Marshal(l)
-	return append(data, '\n')
+	return append(visible.Bytes(data), '\n')
 }
 
 func (d *Denial) tool() string {
@@ -196,10 +198,7 @@ func (d *Denial) targets() (target, to string) {
 		r := ir.NetRule{Host: op.To.Host, Port: op.To.Port}
 		return r.Subject(), ""
 	case ir.Run:
-		if op.Program == "" && op.File != nil {
-			return op.File.At.Short(), ""
-		}
-		return op.Program, ""
+		return d.program(op), ""
 	case ir.Forward:
 		return op.Name, ""
 	case nil, ir.Access, ir.Dial, ir.Start:
@@ -237,4 +236,18 @@ func (d *Denial) place() (ir.Location, bool) {
 	case nil, ir.Connect, ir.Forward:
 	}
 	return ir.Location{}, false
+}
+
+// program is a program by the name of the rule that decided, or by its file where its name
+// or no rule did.
+func (d *Denial) program(op ir.Run) string {
+	r, ok := d.Verdict.Rule.(*ir.CommandRule)
+	switch {
+	case ok && d.Verdict.Reason != ir.ReasonName:
+		return r.Program
+	case op.File != nil:
+		return op.File.At.Short()
+	default:
+		return op.Program
+	}
 }

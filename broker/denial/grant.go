@@ -145,11 +145,15 @@ func (d *Denial) granted(at ir.Location) ir.CapSet {
 	return s
 }
 
-// outside is an external rule for what lies outside of the workspace. What the kernel
-// makes up, and the root of everything, are not for tools.
+// systemDirectories hold the system, its configuration and secrets, and what the kernel
+// makes up. The base grants of them as much as every tool needs.
+var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr"}
+
+// outside is an external rule for what lies outside of the workspace. The system's own
+// directories, and those at the root, are not for tools.
 func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
-	first, _, _ := strings.Cut(at.Path, "/")
-	if at.Path == "" || first == "proc" || first == "sys" || first == "dev" || strings.HasPrefix(first, "(") || d.Roots == nil {
+	first, _, deeper := strings.Cut(at.Path, "/")
+	if !deeper || slices.Contains(systemDirectories, first) || strings.HasPrefix(first, "(") || d.Roots == nil {
 		return change{}, false
 	}
 	name := path.Base(at.Path)

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
+
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
 )
 
 // maxReport bounds the lines that a tool can cause, in bytes; maxKept what is kept for
@@ -47,7 +49,7 @@ func NewLog(file *os.File) *Log {
 // supervisor that is killed afterwards takes nothing away.
 func (l *Log) Add(d *Denial) {
 	target, to := d.targets()
-	key := d.Verb() + "\x00" + d.Wants.String() + "\x00" + target + "\x00" + to
+	key := strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
 	var text []byte
 	if l.file != nil {
 		// Finding a grant takes a view of the policy, which may be large.
@@ -129,7 +131,7 @@ func (l *Log) Summary(w io.Writer) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "accessc: %s was refused %s\n", printable(l.kept[0].tool()), times(l.total))
+	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(l.total))
 	shown := slices.Clone(l.kept)
 	slices.SortStableFunc(shown, func(a, b *seen) int { return a.By.rank() - b.By.rank() })
 	shown = shown[:min(len(shown), maxShown)]
@@ -168,10 +170,31 @@ func (s *seen) what() string {
 	if to != "" {
 		target += " to " + to
 	}
+	if words := s.words(); len(words) > 1 {
+		target += " " + cut(strings.Join(words[1:], " "))
+	}
 	if s.times > 1 {
 		target += " ×" + strconv.Itoa(s.times)
 	}
-	return printable(target)
+	return visible.Text(target)
+}
+
+// words are those of a program that was not started; nil for any other call.
+func (d *Denial) words() []string {
+	run, ok := d.Operation.(ir.Run)
+	if !ok {
+		return nil
+	}
+	return append([]string{run.Program}, run.Args...)
+}
+
+// cut shortens a text for a line of the summary.
+func cut(s string) string {
+	const most = 48
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
 }
 
 // rank puts first what the configuration has a say in.
@@ -191,6 +214,14 @@ func (d *Denial) because(more bool) string {
 	switch v := d.Verdict; {
 	case d.Why != "":
 		s = d.Why
+	case v.Reason == ir.ReasonCommand:
+		s = "not among the listed programs"
+	case v.Reason == ir.ReasonName:
+		s = fmt.Sprintf("called %s, listed as %s, %s", d.words()[0], v.Rule.Subject(), v.Rule.Source())
+	case v.Reason == ir.ReasonArgs:
+		s = fmt.Sprintf("not with these arguments: rule %s, %s", v.Rule.Subject(), v.Rule.Source())
+	case v.Reason == ir.ReasonMissing:
+		s = fmt.Sprintf("it was not there at the start: rule %s, %s", v.Rule.Subject(), v.Rule.Source())
 	case v.Rule == nil:
 		s = "no rule"
 		if d.Verb() == "connect" && d.View != nil {
@@ -205,7 +236,7 @@ func (d *Denial) because(more bool) string {
 	if more {
 		s += "; to allow it:"
 	}
-	return printable(s)
+	return visible.Text(s)
 }
 
 func indent(text string) string {
@@ -222,16 +253,3 @@ func indent(text string) string {
 func width(s string) int { return len([]rune(s)) }
 
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-width(s), 0)) }
-
-// printable is text for a terminal: names of files and processes may hold anything.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-	}
-	return b.String()
-}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // approvalsCmd is "accessc approvals".
@@ -92,10 +92,10 @@ func (g *globals) forget(paths []string, answers bool) error {
 				rule = lexical
 			}
 			if !s.Forget(rule) {
-				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", diag.Printable(p))
+				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", visible.Text(p))
 				return exit(exitFindings)
 			}
-			forgotten = append(forgotten, diag.Printable(rule))
+			forgotten = append(forgotten, visible.Text(rule))
 		}
 		if answers {
 			forgotten = append(forgotten, count(s.ForgetAnswers(), "answer"))
@@ -149,8 +149,8 @@ func bindingStatus(b compiler.Binding) string {
 func approvalLines(rows []approvalJSON) string {
 	paths, targets := 0, 0
 	for _, r := range rows {
-		paths = max(paths, len([]rune(diag.Printable(r.RulePath))))
-		targets = max(targets, len([]rune(diag.Printable(r.shown()))))
+		paths = max(paths, len([]rune(visible.Text(r.RulePath))))
+		targets = max(targets, len([]rune(visible.Text(r.shown()))))
 	}
 	var b strings.Builder
 	for _, r := range rows {
@@ -158,7 +158,7 @@ func approvalLines(rows []approvalJSON) string {
 		if r.ApprovedAt != nil {
 			since = r.ApprovedAt.Format(time.DateOnly)
 		}
-		line := pad(diag.Printable(r.RulePath), paths) + " → " + pad(diag.Printable(r.shown()), targets) + "  " + since + "  " + r.note()
+		line := pad(visible.Text(r.RulePath), paths) + " → " + pad(visible.Text(r.shown()), targets) + "  " + since + "  " + r.note()
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
@@ -176,7 +176,7 @@ func (r approvalJSON) shown() string {
 func (r approvalJSON) note() string {
 	switch r.Status {
 	case "retargeted":
-		return "leads to " + diag.Printable(r.LeadsTo) + " now, which is not approved"
+		return "leads to " + visible.Text(r.LeadsTo) + " now, which is not approved"
 	case "unknown":
 		return "not approved"
 	case "broken":

@@ -7,8 +7,8 @@ import (
 
 	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/terminal"
 )
 
@@ -78,7 +78,7 @@ func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
 	t, err := terminal.Open()
 	if errors.Is(err, terminal.ErrNone) {
 		return false, usagef("%w; --yes approves %s → %s without asking",
-			err, diag.Printable(b.RulePath), diag.Printable(b.Target))
+			err, visible.Text(b.RulePath), visible.Text(b.Target))
 	}
 	if err != nil {
 		return false, err
@@ -88,7 +88,7 @@ func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
 }
 
 func (g *globals) sayBinding(what string, b compiler.Binding) {
-	fmt.Fprintf(g.stderr, "%s: %s → %s\n", what, diag.Printable(b.RulePath), diag.Printable(b.Target))
+	fmt.Fprintf(g.stderr, "%s: %s → %s\n", what, visible.Text(b.RulePath), visible.Text(b.Target))
 }
 
 // bindings compiles for what is known of external rules. That rules are dropped is what
@@ -126,7 +126,7 @@ func findBinding(res *compiler.Result, path string) (compiler.Binding, error) {
 		case b.RulePath != lexical:
 			known = append(known, b.RulePath)
 		case b.Broken:
-			return b, usagef("%s leads nowhere: nothing is at %s", path, diag.Printable(b.Target))
+			return b, usagef("%s leads nowhere: nothing is at %s", path, visible.Text(b.Target))
 		default:
 			return b, nil
 		}

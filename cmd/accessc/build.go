@@ -15,7 +15,7 @@ import (
 
 // buildCmd is "accessc build".
 type buildCmd struct {
-	Out      string   `default:"access" placeholder:"DIR" help:"Output directory (default: ${default}, in the workspace)."`
+	Out      string   `placeholder:"DIR" help:"Output directory; otherwise access in the workspace, and with --resolve a place in your state directory, where no tool writes."`
 	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name, such as mxc, which all leaves out. Repeatable."`
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Check    bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
@@ -32,7 +32,7 @@ artifact. The directory is written whole or not at all; what is equal is not tou
 
   accessc build                     compile everything; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
-  accessc build --resolve --out D   compile for this host alone; accessc exec --artifact runs from it`
+  accessc build --resolve           compile for this host alone; prints where accessc exec --artifact runs it from`
 }
 
 // Run implements the command.
@@ -57,10 +57,7 @@ func (c *buildCmd) Run(g *globals) error {
 	if len(findings) > 0 {
 		return g.report(c.Format, findings, res.Files, "nothing was written")
 	}
-	dir := c.Out
-	if dir == "access" && !strings.HasPrefix(dir, "/") {
-		dir = res.Resolver.Root + "/" + dir
-	}
+	dir := c.directory(res)
 	if c.Check {
 		return c.check(g, tree, dir)
 	}
@@ -70,6 +67,19 @@ func (c *buildCmd) Run(g *globals) error {
 	}
 	g.summarize(tree, changes, c.Out)
 	return nil
+}
+
+// directory is where the build goes, and names it in Out. What is resolved is trusted by
+// its place, so it goes where no tool writes.
+func (c *buildCmd) directory(res *compiler.Result) string {
+	switch {
+	case c.Out == "" && c.Resolve:
+		c.Out = res.State.Builds()
+	case c.Out == "" || c.Out == "access":
+		c.Out = "access"
+		return res.Resolver.Root + "/" + c.Out
+	}
+	return c.Out
 }
 
 // compile reports findings in the format that was asked for.

@@ -17,7 +17,7 @@ import (
 // canCmd is "accessc can".
 type canCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
-	System bool     `help:"Ask as the kernel is asked: absolute paths are judged where they are instead of being refused as a tool's argument."`
+	System bool     `help:"Ask as the kernel is asked: paths are judged where they lead instead of being refused as a tool's argument."`
 	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read once."`
 	Tool   string   `arg:"" optional:"" name:"tool" help:"The tool; with --stdin, the one of lines that name none."`
 	Words  []string `arg:"" optional:"" passthrough:"" name:"question" help:"What to ask: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
@@ -115,8 +115,11 @@ func (a *asked) answer(q resolve.Question, kernel bool) (*explain.Answer, error)
 	}
 	out := &explain.Answer{View: a.view, Question: q, Operation: op, Verdict: a.view.Decide(op), Ledger: a.ledger}
 	out.Considered = a.view.Trace(op, out.Verdict)
-	if out.Verdict.Reason == ir.ReasonAbsolute {
-		out.System, err = a.answer(q, true)
+	asTool := []ir.Reason{ir.ReasonAbsolute, ir.ReasonOutside, ir.ReasonEscape}
+	if !kernel && slices.Contains(asTool, out.Verdict.Reason) {
+		if out.System, err = a.answer(q, true); err == nil && slices.Contains(asTool, out.System.Verdict.Reason) {
+			out.System = nil // no path at all
+		}
 	}
 	return out, err
 }

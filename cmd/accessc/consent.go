@@ -9,7 +9,7 @@ import (
 
 	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/terminal"
 )
 
@@ -108,10 +108,10 @@ func (g *globals) sayAside(path, aside string) {
 // where they led, and what each tool may do there.
 func bindingText(b compiler.Binding) (text, question string) {
 	var s strings.Builder
-	path, target := diag.Printable(b.RulePath), diag.Printable(b.Target)
+	path, target := visible.Text(b.RulePath), visible.Text(b.Target)
 	if b.Status == approvals.Retargeted {
 		fmt.Fprintf(&s, "\nThe symlink of an external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
-			path, diag.Printable(b.Was), target)
+			path, visible.Text(b.Was), target)
 		question = "Approve the new target?"
 	} else {
 		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target that you have not approved:\n\n  %s → %s\n\n", path, target)
@@ -130,7 +130,7 @@ func grantLines(b compiler.Binding) string {
 	for i, g := range b.Grants {
 		rows[i] = [2]string{g.Tool, g.Caps.String()}
 		if g.RulePath != b.RulePath {
-			rows[i][0] += " in " + diag.Printable(g.RulePath)
+			rows[i][0] += " in " + visible.Text(g.RulePath)
 		}
 		width = max(width, len([]rune(rows[i][0])))
 	}

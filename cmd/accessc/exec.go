@@ -27,7 +27,7 @@ type execCmd struct {
 	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
 	Accept    []string `placeholder:"CELL" help:"Start although this host does not hold a cell, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
-	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches."`
+	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches, where no tool can write."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
 	Trace     bool     `help:"Have every call judged that could be refused, so that --report and the summary miss none. Slower."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run when it has ended: what was asked for, what held it, how it ended. accessc stays until then."`
@@ -62,8 +62,15 @@ func (c *execCmd) Run(g *globals) error {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
 	}
 	if c.Artifact != "" && !c.Command {
+		root := g.Dir
+		if root != "" {
+			var err error
+			if root, err = filepath.Abs(root); err != nil {
+				return notStarted(usageError{err})
+			}
+		}
 		return early.Start(early.Artifact{
-			File: c.Artifact, Sum: c.Sha256, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
+			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
 			Report: c.Report, Record: c.ofArtifact(),
 		})
 	}
@@ -131,7 +138,7 @@ func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 		}
 	}
 	if c.Trace {
-		req.Trace = ir.NewView(t, compiler.HostPlatform(), facts)
+		req.Trace = true
 		return sandbox.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil

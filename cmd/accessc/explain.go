@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"golang.org/x/term"
@@ -24,7 +23,7 @@ import (
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system holds each resource."`
 	Why    bool     `help:"Also print how each system holds each cell of the ledger, and why."`
-	Base   bool     `help:"Also list what the base grants outside of the workspace."`
+	Base   bool     `help:"Also list what the base grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
 	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
@@ -81,7 +80,7 @@ func (c *explainCmd) Run(g *globals) error {
 	}
 	var policies []*explain.Policy
 	for _, t := range tools {
-		p, err := policyOf(t)
+		p, err := policyOf(t, res.Protected(t))
 		if err != nil {
 			return err
 		}
@@ -218,7 +217,7 @@ func (c *explainCmd) print(g *globals, p *explain.Policy) {
 		return
 	}
 	if c.Base {
-		fmt.Fprint(g.stdout, "\n"+explain.BaseText(p.Tool.Base, s))
+		fmt.Fprint(g.stdout, "\n"+explain.BaseText(p.View, s))
 	}
 	if c.Ledger || c.Why {
 		fmt.Fprint(g.stdout, "\n"+p.LedgerText(s))
@@ -228,9 +227,9 @@ func (c *explainCmd) print(g *globals, p *explain.Policy) {
 	}
 }
 
-// policyOf gathers what explain shows of a tool.
-func policyOf(t *ir.Tool) (*explain.Policy, error) {
-	p := &explain.Policy{Tool: t, View: ir.NewView(t, compiler.HostPlatform(), ir.Facts{})}
+// policyOf gathers what explain shows of a tool, with the protected paths of its workspace.
+func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error) {
+	p := &explain.Policy{Tool: t, View: ir.NewView(t, compiler.HostPlatform(), ir.Facts{Protected: protected})}
 	if t.Source.Kind != ir.SourceLocal {
 		return p, nil
 	}
@@ -256,7 +255,7 @@ func (g *globals) style(w any) explain.Style {
 
 // width is how many columns the terminal behind w has, 0 if it is none.
 func width(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	if !ok {
 		return 0
 	}

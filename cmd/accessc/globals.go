@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
@@ -13,13 +13,15 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/state"
 )
 
 // globals are the flags that every command takes, and the streams.
 type globals struct {
-	Dir       string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/."`
+	Dir       string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/, or the git work tree."`
 	Config    []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
 	Untrusted []string `placeholder:"FILE" sep:"none" help:"A further layer that may only narrow what the others permit. Repeatable."`
 	Set       []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
@@ -32,8 +34,9 @@ type globals struct {
 	stdout, stderr io.Writer
 }
 
-// root returns the workspace root: the one that was named, the nearest ancestor
-// that looks like one, or the current directory.
+// root returns the workspace root: the one that was named, or the one that the current
+// directory lies in. A directory that is never taken by itself is a finding, and a mistake
+// of the call.
 func (g *globals) root() (string, error) {
 	if g.Dir != "" {
 		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
@@ -45,17 +48,21 @@ func (g *globals) root() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for dir := cwd; ; dir = filepath.Dir(dir) {
-		for _, mark := range []string{".jp", "accessc.toml", ".accessc"} {
-			info, err := os.Stat(filepath.Join(dir, mark))
-			if err == nil && (info.IsDir() || mark == "accessc.toml") {
-				return dir, nil
-			}
-		}
-		if filepath.Dir(dir) == dir {
-			return cwd, nil
-		}
+	own, _ := state.Root() // without any there is none that a tool could write
+	root, err := workspace.Find(cwd, own)
+	return root, g.refused(err)
+}
+
+// refused says why a directory is no workspace.
+func (g *globals) refused(err error) error {
+	var no *workspace.Refused
+	if !errors.As(err, &no) {
+		return err
 	}
+	if err := g.sayText(diag.List{compiler.NotWorkspace(no)}, nil, ""); err == nil {
+		return err
+	}
+	return exit(exitUsage)
 }
 
 // options gathers what every compilation needs.
@@ -130,8 +137,17 @@ func (g *globals) colors(w io.Writer) bool {
 	case g.Color == "never" || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb":
 		return false
 	}
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// file is what a stream ends in, if that is a file.
+func file(w io.Writer) (*os.File, bool) {
+	if shown, ok := w.(*visible.Writer); ok {
+		w = shown.Unwrap()
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // tool finds a tool by name.

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/state"
 )
 
 //go:embed starter.toml
@@ -31,6 +34,14 @@ func (c *initCmd) Run(g *globals) error {
 	}
 	dir := g.Dir
 	if dir == "" {
+		cwd, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		own, _ := state.Root() // without any there is none that a tool could write
+		if err := g.refused(workspace.Unmarked(cwd, own)); err != nil {
+			return err
+		}
 		dir = "."
 	}
 	path := filepath.Join(dir, "accessc.toml")

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/sandbox"
 	"github.com/accessc/accessc/trial"
 )
@@ -85,11 +87,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == trial.TryCommand {
 		return status(trial.Try(args[1], stdout), stderr)
 	}
+	var c cli
+	shown := []*visible.Writer{visible.NewWriter(stdout, false), visible.NewWriter(stderr, false)}
+	defer func() {
+		for _, w := range shown {
+			_ = w.Flush() // the reader has gone away
+		}
+	}()
+	stdout, stderr = shown[0], shown[1]
+	c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
 	if len(args) > 0 && args[0] == completeCommand {
 		return status(complete(args[1:], stdout), stderr)
 	}
-	var c cli
-	c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
 	done := -1
 	parser, err := newParser(&c, stdout, stderr, func(code int) { done = code })
 	if err != nil {
@@ -101,6 +110,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, err := parser.Parse(args)
 	if done >= 0 {
 		return done
+	}
+	for _, w := range shown {
+		w.Color(c.colors(w) && (w == shown[1] || forPeople(ctx)))
 	}
 	if err == nil {
 		err = ctx.Run(&c.globals)
@@ -137,14 +149,23 @@ func status(err error, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &start):
-		fmt.Fprintf(stderr, "accessc: %v\n", start)
+		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(start.Error()))
 		return start.Code
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "accessc: %v\n", usage)
+		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(usage.Error()))
 		fmt.Fprintln(stderr, "accessc --help says more")
 		return exitUsage
 	default:
-		fmt.Fprintf(stderr, "accessc: %v\n", err)
+		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(err.Error()))
 		return exitUsage
 	}
+}
+
+// forPeople reports whether a command's output is text for a terminal: no other format is
+// coloured.
+func forPeople(ctx *kong.Context) bool {
+	return !slices.ContainsFunc(ctx.Flags(), func(f *kong.Flag) bool {
+		value := ctx.FlagValue(f)
+		return f.Name == "format" && value != "text" || f.Name == "html" && value == true
+	})
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/mount"
 	"github.com/accessc/accessc/terminal"
 )
@@ -219,7 +219,7 @@ func planText(p *mount.Plan) string {
 		width = max(width, len(g.Tool))
 	}
 	for _, l := range p.Links {
-		b.WriteString("  " + diag.Printable(linkText(l)) + "\n")
+		b.WriteString("  " + visible.Text(linkText(l)) + "\n")
 		for _, g := range p.Grants {
 			if g.Name == l.Name {
 				fmt.Fprintf(&b, "    %-*s  %s\n", width, g.Tool, grantText(g, l.Change))

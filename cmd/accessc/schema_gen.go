@@ -70,6 +70,8 @@ type access struct {
 	Tests     list[test]         `json:"tests,omitempty" jsonschema_description:"Questions that must be answered so whenever the policy is compiled."`
 	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"What is granted outside of the workspace."`
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
+	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that decide what runs outside of the sandbox, such as git hooks, need a rule of their own to be written."`
+	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads what others make there during its run."`
 	Accept    list[string]       `json:"accept,omitempty" jsonschema_description:"Cells of the ledger that are knowingly unheld, such as net.host."`
 }
 

@@ -35,13 +35,15 @@ func scripts(t *testing.T, dir string) {
 		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			for _, d := range []string{"home", "state", "config", "run"} {
-				if err := os.MkdirAll(filepath.Join(env.WorkDir, d), 0o755); err != nil {
+			// Home and state lie beside the script's directory, which then may be a workspace.
+			user := env.WorkDir + "-user"
+			for _, d := range []string{user + "/home", user + "/state", env.WorkDir + "/config", env.WorkDir + "/run"} {
+				if err := os.MkdirAll(d, 0o755); err != nil {
 					return err
 				}
 			}
-			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("HOME", user+"/home")
+			env.Setenv("XDG_STATE_HOME", user+"/state")
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "run"))
 			env.Setenv("NO_COLOR", "1")

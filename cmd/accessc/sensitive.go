@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/sandbox"
 	"github.com/accessc/accessc/state"
@@ -83,7 +83,7 @@ func reachLines(reaches []compiler.Reach) string {
 	const most = 10
 	width := 0
 	for _, r := range reaches[:min(most, len(reaches))] {
-		width = max(width, len([]rune(diag.Printable(r.String()))))
+		width = max(width, len([]rune(visible.Text(r.String()))))
 	}
 	var b strings.Builder
 	for i, r := range reaches {
@@ -91,7 +91,7 @@ func reachLines(reaches []compiler.Reach) string {
 			fmt.Fprintf(&b, "  and %d more\n", len(reaches)-most)
 			break
 		}
-		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(diag.Printable(r.String()), width), diag.Printable(r.Rule.Subject()), diag.Printable(r.Rule.Origin.String()))
+		fmt.Fprintf(&b, "  %s  rule %s, %s\n", pad(visible.Text(r.String()), width), visible.Text(r.Rule.Subject()), visible.Text(r.Rule.Origin.String()))
 	}
 	return b.String()
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir/compare"
 )
 
@@ -34,25 +31,34 @@ func (g *globals) side(name string) ([]compare.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "accessc-revision-*")
+	tree, err := open(root, name)
 	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := checkout(root, name, dir); err != nil {
 		return nil, usagef("%s is neither a file nor a revision: %v", name, err)
 	}
-	policies, err := g.policiesAt(filepath.Join(dir, "ws"))
+	defer tree.Close()
+	policies, err := g.policiesOf(root, tree)
 	if err != nil {
 		fmt.Fprintf(g.stderr, "accessc: the policies of %s do not compile\n", name)
 	}
 	return policies, err
 }
 
+// open reads the workspace as it is in a revision.
+func open(root, name string) (*revision.Tree, error) {
+	r, err := revision.Find(root)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(name)
+}
+
 // policiesAt compiles the configuration of a workspace, the current one if root is
 // empty. Layers that are not committed are left out: the sides of a comparison differ
 // in what is committed.
-func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
+func (g *globals) policiesAt(root string) ([]compare.Policy, error) { return g.policiesOf(root, nil) }
+
+// policiesOf is policiesAt with a tree in place of the workspace's files, unless it is nil.
+func (g *globals) policiesOf(root string, tree fs.ReadLinkFS) ([]compare.Policy, error) {
 	shared := g.asking()
 	shared.Shared = true
 	opts, err := shared.options(false)
@@ -62,6 +68,7 @@ func (g *globals) policiesAt(root string) ([]compare.Policy, error) {
 	if root != "" {
 		opts.Root = root
 	}
+	opts.Tree = tree
 	res, err := compiler.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
@@ -106,7 +113,7 @@ func addLedger(p *compare.Policy) error {
 	if p.Ledger != nil {
 		return nil
 	}
-	made, err := policyOf(p.Tool)
+	made, err := policyOf(p.Tool, nil)
 	p.Ledger = made.Ledger
 	return err
 }
@@ -126,63 +133,8 @@ func manifestPolicies(name string) ([]compare.Policy, error) {
 	return out, nil
 }
 
-// checkout writes the workspace as it is in a revision to dir/ws, through an index of
-// its own, so that neither the work tree nor the repository's index changes.
-func checkout(root, revision, dir string) error {
-	git := gitIn(root, dir)
-	repository, err := git("rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return err
-	}
-	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
-	if err != nil {
-		if shallow, _ := git("rev-parse", "--is-shallow-repository"); shallow == "true" {
-			return errors.New("git knows no such commit, and this clone is shallow: run git fetch --unshallow, or check out with fetch-depth: 0")
-		}
-		return errors.New("git knows no such commit")
-	}
-	prefix := ""
-	if bare, _ := git("rev-parse", "--is-bare-repository"); bare != "true" {
-		if prefix, err = git("rev-parse", "--show-prefix"); err != nil {
-			return err
-		}
-	}
-	if _, err := git("read-tree", commit+":"+strings.TrimSuffix(prefix, "/")); err != nil {
-		return fmt.Errorf("the workspace is not in that revision: %w", err)
-	}
-	tree := filepath.Join(dir, "ws")
-	if err := os.Mkdir(tree, 0o700); err != nil {
-		return err
-	}
-	_, err = gitIn(tree, dir)("--git-dir="+repository, "--work-tree="+tree, "checkout-index", "--all")
-	return err
-}
-
 // bare reports whether a directory is a repository without a work tree.
 func bare(root string) bool {
-	out, err := gitIn(root, root)("rev-parse", "--is-bare-repository")
-	return err == nil && out == "true"
-}
-
-// gitIn runs git in a directory with an index in another one. The variables that git sets
-// for its hooks are about the repository that the hook runs in, which need not be this one.
-func gitIn(root, index string) func(args ...string) (string, error) {
-	return func(args ...string) (string, error) {
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.hooksPath=/dev/null"}, args...)...)
-		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-			name, _, _ := strings.Cut(kv, "=")
-			return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX", "GIT_INDEX_FILE"}, name)
-		})
-		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+filepath.Join(index, "index"), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		switch {
-		case errors.Is(err, exec.ErrNotFound):
-			err = errors.New("git is not installed")
-		case err != nil && errs.Len() > 0:
-			err = errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "fatal: "))
-		}
-		return strings.TrimSpace(string(out)), err
-	}
+	r, err := revision.Find(root)
+	return err == nil && r.Bare()
 }

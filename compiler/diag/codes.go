@@ -19,6 +19,8 @@ const (
 	WrongType       Code = "ACC007"
 	BadToolName     Code = "ACC008"
 	BadSet          Code = "ACC009"
+	LayerLeaves     Code = "ACC010"
+	ExtendsTooMuch  Code = "ACC011"
 	MissingField    Code = "ACC012"
 	BadValue        Code = "ACC013"
 	UnknownKey      Code = "ACC014"
@@ -44,6 +46,7 @@ const (
 	ExecuteNoRead   Code = "ACC041"
 	TargetsOverlap  Code = "ACC042"
 	SensitiveReach  Code = "ACC043"
+	Unprotected     Code = "ACC044"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	BadEnvName      Code = "ACC055"
@@ -61,6 +64,7 @@ const (
 	TooManyRules    Code = "ACC080"
 	Inexpressible   Code = "ACC081"
 	BadApprovals    Code = "ACC085"
+	NotWorkspace    Code = "ACC086"
 )
 
 type entry struct {
@@ -78,6 +82,8 @@ var registry = map[Code]entry{
 	WrongType:       {Error, "a value has the wrong type"},
 	BadToolName:     {Error, "a tool's name cannot be a file name"},
 	BadSet:          {Error, "--set takes KEY=VALUE"},
+	LayerLeaves:     {Error, "a layer leads out of the workspace"},
+	ExtendsTooMuch:  {Error, "the layers are more than is read"},
 	MissingField:    {Error, "a required field is missing"},
 	BadValue:        {Error, "a value is not one of those that exist"},
 	UnknownKey:      {Error, "unknown key"},
@@ -103,6 +109,7 @@ var registry = map[Code]entry{
 	ExecuteNoRead:   {Warning, "execute without read does not start anything on Linux"},
 	TargetsOverlap:  {Error, "two external rules reach the same place with different capabilities"},
 	SensitiveReach:  {Warning, "a rule reaches sensitive paths"},
+	Unprotected:     {Warning, "protected paths are a tool's to change"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	BadEnvName:      {Error, "not a variable name"},
@@ -119,6 +126,7 @@ var registry = map[Code]entry{
 	BadConstraint:   {Error, "not a constraint"},
 	TooManyRules:    {Error, "too many rules for a target"},
 	Inexpressible:   {Error, "a rule cannot be written for a target"},
+	NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
 	BadApprovals:    {Warning, "the approval store cannot be used and counts as empty"},
 }
 

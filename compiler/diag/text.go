@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // Text renders findings for a person. Color wraps words in ANSI sequences.
@@ -74,30 +75,30 @@ func (t Text) one(b *strings.Builder, d Diagnostic) {
 		color = yellow
 	}
 	head := fmt.Sprintf("%s[%s]", d.Severity, d.Code)
-	fmt.Fprintf(b, "%s: %s\n", t.paint(color, head), t.paint(bold, Printable(d.Message)))
+	fmt.Fprintf(b, "%s: %s\n", t.paint(color, head), t.paint(bold, visible.Text(d.Message)))
 	width := len(strconv.Itoa(d.At.Line))
 	pad := strings.Repeat(" ", width)
 	if d.At.File != "" {
-		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), Printable(d.At.String()))
+		fmt.Fprintf(b, "%s%s %s\n", pad, t.paint(blue, "-->"), visible.Text(d.At.String()))
 	}
 	t.snippet(b, d, pad, color)
 	for _, r := range d.Related {
-		at := Printable(r.At.String())
+		at := visible.Text(r.At.String())
 		if at != "" {
 			at += "   "
 		}
-		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, Printable(r.Note))
+		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, visible.Text(r.Note))
 	}
 	note := func(s string) { fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), s) }
 	if d.Path != "" {
-		note("at " + Printable(d.Path))
+		note("at " + visible.Text(d.Path))
 	}
 	if d.Hint != "" {
 		for i, line := range strings.Split(d.Hint, "\n") {
 			if i == 0 {
-				note(t.paint(cyan, "hint:") + " " + Printable(line))
+				note(t.paint(cyan, "hint:") + " " + visible.Text(line))
 			} else {
-				fmt.Fprintf(b, "%s   %s\n", pad, Printable(line))
+				fmt.Fprintf(b, "%s   %s\n", pad, visible.Text(line))
 			}
 		}
 	}
@@ -112,7 +113,7 @@ func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 	}
 	if !ok {
 		if d.Label != "" {
-			fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), Printable(d.Label))
+			fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), visible.Text(d.Label))
 		}
 		return
 	}
@@ -120,7 +121,7 @@ func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 	bar := t.paint(blue, "|")
 	fmt.Fprintf(b, "%s %s\n", pad, bar)
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
-	caret := strings.Repeat(" ", col) + t.paint(color, strings.TrimRight(strings.Repeat("^", span)+" "+Printable(d.Label), " "))
+	caret := strings.Repeat(" ", col) + t.paint(color, strings.TrimRight(strings.Repeat("^", span)+" "+visible.Text(d.Label), " "))
 	fmt.Fprintf(b, "%s %s %s\n", pad, bar, caret)
 	if len(d.Related) > 0 || d.Path != "" || d.Hint != "" {
 		fmt.Fprintf(b, "%s %s\n", pad, bar)
@@ -135,7 +136,7 @@ const maxShown = 120
 func window(line string, col, span int) (shown string, offset, length int) {
 	start := min(max(col-1, 0), len(line))
 	end := min(start+max(span, 1), len(line))
-	before, marked, after := Printable(line[:start]), Printable(line[start:end]), Printable(line[end:])
+	before, marked, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
 	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(marked), 1)
 	all := []rune(before + marked + after)
 	if len(all) <= maxShown {
@@ -154,29 +155,4 @@ func window(line string, col, span int) (shown string, offset, length int) {
 		shown += "…"
 	}
 	return shown, offset - from, min(length, max(to-offset, 1))
-}
-
-// Printable makes text from a configuration safe for a terminal: what is not
-// printable is written as an escape, a tab as one blank.
-func Printable(s string) string {
-	clean := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
-	if !strings.ContainsFunc(s, clean) {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\t':
-			b.WriteByte(' ')
-		case r == utf8.RuneError && strings.HasPrefix(s[i:], "\uFFFD"):
-			b.WriteRune(r)
-		case r == utf8.RuneError:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case !unicode.IsPrint(r):
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,8 @@ type RulePath struct {
 	Kind ir.NodeKind
 	// Broken is true when the path is, or leads over, a symlink to nothing.
 	Broken bool
+	// Links are the symlinks of the workspace that it leads over.
+	Links []ir.Location
 }
 
 // Rule evaluates the path of a rule. Errors are ErrEmpty, ErrAbsolute, ErrLeaves,
@@ -66,12 +69,23 @@ func (r *Resolver) Rule(written string) (RulePath, error) {
 	if at := ws.Locate(found.Abs); at.Root.Kind == ir.Workspace {
 		out.Inside, out.At = true, at
 	}
+	for _, link := range found.Links {
+		if at := ws.Locate(link); at.Root.Kind == ir.Workspace && at.Path != "" {
+			out.Links = append(out.Links, at)
+		}
+	}
 	return out, nil
 }
 
 // Pretend makes paths resolve as if a symlink to an absolute canonical target stood at a
 // workspace-relative path.
 func (r *Resolver) Pretend(lexical, target string) { r.Disk.Pretend(r.abs(lexical), target) }
+
+// Replace has paths below the root looked up in a tree in place of the disk. What a symlink
+// there leads to outside is the disk's.
+func (r *Resolver) Replace(tree fs.ReadLinkFS) {
+	r.Disk.root, r.Disk.tree = strings.TrimSuffix(r.Root, "/")+"/", tree
+}
 
 func (r *Resolver) abs(lexical string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(r.Root, "/")+"/"+lexical, "/")
@@ -107,4 +121,20 @@ func (r *Resolver) Kernel(abs string, follow bool, b *ir.Bindings) (ir.Place, ir
 		return ir.Place{}, ir.Unknown, err
 	}
 	return ir.Direct(b.Locate(found.Abs)), found.Kind, nil
+}
+
+// Program evaluates the path of a program that is started, absolute or from the workspace,
+// as the kernel does: a name that a tool is started by is no argument of the tool.
+func (r *Resolver) Program(file string, b *ir.Bindings) (ir.Place, error) {
+	if file = filepath.ToSlash(file); volume(file) == "" {
+		file = r.abs(file)
+	}
+	found, err := r.Disk.Follow(file)
+	switch {
+	case errors.Is(err, ErrLoop):
+		return ir.Place{Fault: ir.ReasonLoop}, nil
+	case err != nil:
+		return ir.Place{}, err
+	}
+	return ir.Direct(b.Locate(found.Abs)), nil
 }

@@ -3,6 +3,8 @@ package resolve
 import (
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,10 +71,12 @@ func ParseQuestion(words []string) (Question, error) {
 type Asker struct {
 	Resolver *Resolver
 	Bindings *ir.Bindings
-	// Kernel asks as the kernel is asked: absolute paths are taken as they are.
+	// Kernel asks as the kernel is asked: paths lead where they lead, absolute or not.
 	Kernel bool
 	// Lookup finds a program by name; nil finds none.
 	Lookup func(name string) (abs string, ok bool)
+	// Named asks about a program that is not found by its name alone.
+	Named bool
 }
 
 // Operation evaluates the paths of a question. The error is about the question;
@@ -138,27 +142,51 @@ func present(k ir.NodeKind) ir.NodeKind {
 }
 
 func (a Asker) place(p string, follow bool) (ir.Place, ir.NodeKind, error) {
-	if a.Kernel && volume(p) != "" {
+	if at, ok := own(p); ok {
+		if abs, bound := a.Bindings.Path(at); bound {
+			return a.Resolver.Kernel(abs, follow, a.Bindings)
+		}
+		return ir.Direct(at), ir.Absent, nil
+	}
+	switch {
+	case a.Kernel && volume(p) != "":
 		return a.Resolver.Kernel(p, follow, a.Bindings)
+	case a.Kernel && p != "":
+		return a.Resolver.Kernel(a.Resolver.abs(p), follow, a.Bindings)
 	}
 	return a.Resolver.Asked(p, follow, a.Bindings)
 }
 
+// own reads a path in a directory of the tool's own, as explain writes it: ${home}/x.
+func own(p string) (ir.Location, bool) {
+	for _, k := range []ir.RootKind{ir.Home, ir.Temp} {
+		root := ir.Location{Root: ir.Root{Kind: k}}
+		rest, ok := strings.CutPrefix(p, root.String())
+		if ok && (rest == "" || rest[0] == '/') {
+			return ir.Location{Root: root.Root, Path: strings.Trim(path.Clean("/"+rest), "/")}, true
+		}
+	}
+	return ir.Location{}, false
+}
+
 func (a Asker) run(q Question) (ir.Operation, error) {
-	op := ir.Run{Program: q.Operands[0], Args: q.Args}
-	if strings.Contains(op.Program, "/") {
-		on, _, err := a.Resolver.Asked(op.Program, true, a.Bindings)
-		op.File = &on
-		return op, err
+	op := ir.Run{Program: filepath.ToSlash(q.Operands[0]), Args: q.Args}
+	file := op.Program
+	if !strings.Contains(file, "/") {
+		if a.Lookup == nil {
+			return op, nil
+		}
+		abs, ok := a.Lookup(file)
+		switch {
+		case !ok && a.Named:
+			return op, nil
+		case !ok:
+			op.File = &ir.Place{Fault: ir.ReasonMissing}
+			return op, nil
+		}
+		file = abs
 	}
-	if a.Lookup == nil {
-		return op, nil
-	}
-	abs, ok := a.Lookup(op.Program)
-	if !ok {
-		return op, nil
-	}
-	on, _, err := a.Resolver.Kernel(abs, true, a.Bindings)
+	on, err := a.Resolver.Program(file, a.Bindings)
 	op.File = &on
 	return op, err
 }

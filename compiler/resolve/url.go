@@ -21,7 +21,11 @@ func URL(s string) (ir.Endpoint, error) {
 		return ir.Endpoint{}, fmt.Errorf("not a URL: %w", err)
 	}
 	if u.Scheme == "" || u.Host == "" {
-		return ir.Endpoint{}, errors.New("not a URL: expected scheme://host, such as https://" + strings.TrimLeft(s, "/"))
+		such := strings.TrimLeft(s, "/")
+		if such == "" || strings.Contains(such, "://") {
+			such = "example.com"
+		}
+		return ir.Endpoint{}, errors.New("not a URL: expected scheme://host, such as https://" + such)
 	}
 	hostname := u.Hostname()
 	if strings.HasPrefix(u.Host, "[") {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +24,9 @@ const maxHops = 40
 type Disk struct {
 	mu    sync.Mutex
 	nodes map[string]node
+	// tree, unless nil, has what stands below root, a path that ends in a slash.
+	tree fs.ReadLinkFS
+	root string
 }
 
 // NewDisk returns a Disk that has seen nothing yet.
@@ -40,10 +44,32 @@ func (d *Disk) look(abs string) node {
 	defer d.mu.Unlock()
 	n, ok := d.nodes[abs]
 	if !ok {
-		n = lstat(abs)
+		if name, below := strings.CutPrefix(abs, d.root); below && d.tree != nil {
+			n = lstatIn(d.tree, name)
+		} else {
+			n = lstat(abs)
+		}
 		d.nodes[abs] = n
 	}
 	return n
+}
+
+// lstatIn looks in a tree that does not change.
+func lstatIn(tree fs.ReadLinkFS, name string) node {
+	info, err := tree.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return node{kind: ir.Absent}
+	case err != nil:
+		return node{err: err}
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := tree.ReadLink(name)
+		return node{kind: ir.File, link: target, err: err}
+	case info.IsDir():
+		return node{kind: ir.Dir}
+	default:
+		return node{kind: ir.File}
+	}
 }
 
 // lstat looks again when a link is no more by the time that it is read: another process
@@ -120,6 +146,9 @@ type Found struct {
 	Kind ir.NodeKind
 	// Dangling is true when a symlink on the way leads to something absent.
 	Dangling bool
+	// Links are the symlinks that the path leads over, by the canonical directories that
+	// they are in.
+	Links []string
 }
 
 // Follow resolves an absolute slash-separated path the way the kernel does when it
@@ -132,10 +161,13 @@ func (d *Disk) Follow(abs string) (Found, error) {
 		}
 	}
 	kind := w.kind
-	if w.at == volume(abs) {
+	switch {
+	case w.at == volume(abs):
 		kind = ir.Dir
+	case w.at == "/proc" && runtime.GOOS == "linux":
+		w.at = "/" + ir.LinuxProc // the list of processes is part of it
 	}
-	return Found{Abs: w.at, Kind: kind, Dangling: w.linked && kind == ir.Absent}, nil
+	return Found{Abs: w.at, Kind: kind, Dangling: w.links != nil && kind == ir.Absent, Links: w.links}, nil
 }
 
 // Name resolves the directory part of an absolute path and keeps the last
@@ -156,12 +188,11 @@ func (d *Disk) Name(abs string) (Found, error) {
 
 // walker is a path on its way: at is resolved, rest is not yet.
 type walker struct {
-	disk   *Disk
-	at     string
-	rest   []string
-	kind   ir.NodeKind
-	linked bool
-	hops   int
+	disk  *Disk
+	at    string
+	rest  []string
+	kind  ir.NodeKind
+	links []string
 }
 
 func (w *walker) step() error {
@@ -181,11 +212,16 @@ func (w *walker) step() error {
 		w.at = next
 		return nil
 	}
+	if ownProcess(next) {
+		w.at, w.kind = "/"+ir.LinuxProc, ir.Dir
+		return nil
+	}
 	n := w.disk.look(next)
 	switch {
 	case n.err != nil:
 		return fmt.Errorf("cannot look at %s: %w", next, plain(n.err))
 	case n.link != "":
+		w.links = append(w.links, next)
 		return w.follow(n.link)
 	}
 	w.at, w.kind = next, n.kind
@@ -193,15 +229,20 @@ func (w *walker) step() error {
 }
 
 func (w *walker) follow(link string) error {
-	if w.hops++; w.hops > maxHops {
+	if len(w.links) > maxHops {
 		return ErrLoop
 	}
-	w.linked = true
 	if v := volume(link); v != "" {
 		w.at, w.kind = v, ir.Dir
 	}
 	w.rest = append(split(link), w.rest...)
 	return nil
+}
+
+// ownProcess reports whether a path is the directory of /proc that every process has of
+// its own. Its number, to which the kernel's link leads, is that of the process that asks.
+func ownProcess(abs string) bool {
+	return runtime.GOOS == "linux" && (abs == "/"+ir.LinuxProc || abs == "/proc/thread-self")
 }
 
 func plain(err error) error {

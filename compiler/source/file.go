@@ -78,36 +78,45 @@ func (fs Files) Line(file string, line int) (string, bool) {
 }
 
 // readFile reads a layer, or says why it cannot be one.
-func readFile(name, path string) (*File, *diag.Diagnostic) {
-	fail := func(format string, args ...any) *diag.Diagnostic {
-		d := diag.New(diag.Unreadable, ir.Pos{File: name}, 0)
-		d.Label = fmt.Sprintf(format, args...)
-		return &d
-	}
-	f, err := openLayer(path)
+func readFile(name, path string, open func(string) (fs.File, error)) (*File, *diag.Diagnostic) {
+	data, err := readLayer(path, open)
 	if err != nil {
-		return nil, fail("%s", plainError(err))
+		d := diag.New(diag.Unreadable, ir.Pos{File: name}, 0)
+		if errors.Is(err, errLeaves) {
+			d = diag.New(diag.LayerLeaves, ir.Pos{File: name}, 0)
+			d.Hint = hintLeaves
+		}
+		d.Label = plainError(err)
+		return nil, &d
+	}
+	file := newFile(name, path, data)
+	return file, checkText(file)
+}
+
+func readLayer(path string, open func(string) (fs.File, error)) ([]byte, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, fail("%s", plainError(err))
+		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fail("found %s, expected a regular file", describe(info.Mode()))
+		return nil, kindError{info.Mode()}
 	case info.Size() > MaxSize:
-		return nil, fail("found %d bytes, expected at most %d", info.Size(), MaxSize)
+		return nil, fmt.Errorf("found %d bytes, expected at most %d", info.Size(), MaxSize)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	switch {
-	case err != nil:
-		return nil, fail("%s", plainError(err))
-	case len(data) > MaxSize:
-		return nil, fail("found more than %d bytes", MaxSize)
+	if err == nil && len(data) > MaxSize {
+		err = fmt.Errorf("found more than %d bytes", MaxSize)
 	}
-	file := newFile(name, path, data)
-	return file, checkText(file)
+	return data, err
 }
+
+// openLayer opens a file that lies anywhere.
+func openLayer(path string) (fs.File, error) { return os.OpenFile(path, openFlags, 0) }
 
 // checkText finds what TOML forbids before its parser does, to say it better.
 func checkText(f *File) *diag.Diagnostic {

@@ -1,13 +1,14 @@
 package source
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
+	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/ir"
@@ -33,6 +34,9 @@ type Request struct {
 	Local []byte
 	// Home is the user's home directory, which names below it are shortened to.
 	Home string
+	// Tree, unless nil, has the workspace layers in place of the disk: the workspace as
+	// it is in a revision.
+	Tree fs.ReadLinkFS
 }
 
 // Layer is one file of the configuration, or one key that was set.
@@ -49,12 +53,21 @@ type Layer struct {
 type Set struct {
 	Layers []Layer
 	Files  Files
+	// Listed are the absolute paths of directories in which patterns of extends look: a file
+	// that appears there may become a layer.
+	Listed []string
 }
 
 // Load reads every layer. It goes on after an error, so that one run reports the
 // mistakes of all files; layers that failed are left out of the set.
 func Load(req Request) (Set, diag.List) {
-	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}}
+	disk, closed, err := onDisk(req.Root)
+	defer closed()
+	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
+	if err != nil {
+		l.unreadable(req.Root, plainError(err))
+		return l.set, l.diags
+	}
 	if req.User != "" && !req.Shared {
 		l.optional(ir.LayerUser, req.User)
 		l.readTrust()
@@ -89,35 +102,58 @@ type loader struct {
 	req   Request
 	set   Set
 	diags diag.List
+	// disk is the workspace on the disk, reads what was read so far.
+	disk  workspace
+	reads reads
 	// stack is the chain of files that extend each other, outermost first.
 	stack []link
 	// merged holds the files that already have their place; a file that two others
 	// extend is merged once, where it is met first.
 	merged map[merged]bool
 	// trust are the patterns of the user's layer, narrow whether what is loaded now may
-	// only narrow.
-	trust  []trust
-	narrow bool
+	// only narrow, confined whether it may name files of the workspace alone.
+	trust    []trust
+	narrow   bool
+	confined bool
 }
 
 // merged is a file that has its place. One that an untrusted layer extends keeps the
-// place that it has without that layer as well.
+// place that it has without that layer as well. One of a revision is another than that on
+// the disk.
 type merged struct {
-	path   string
-	narrow bool
+	path    string
+	narrow  bool
+	revised bool
 }
 
 // link is one step of a chain of extends.
 type link struct {
 	path string
+	// real is the path without symlinks: a file is itself by whatever name.
+	real string
 	at   ir.Pos
 }
 
+// workspace is where the layers of a kind that lie in the workspace are read.
+func (l *loader) workspace(kind ir.Layer) workspace {
+	if l.revised(kind) {
+		return workspace{l.req.Root, l.req.Tree}
+	}
+	return l.disk
+}
+
+func (l *loader) revised(kind ir.Layer) bool { return kind == ir.LayerWorkspace && l.req.Tree != nil }
+
 // optional loads a layer that need not exist.
 func (l *loader) optional(kind ir.Layer, path string) {
-	if _, err := os.Lstat(path); err == nil || !os.IsNotExist(err) {
-		l.file(kind, path, ir.Pos{})
+	if kind == ir.LayerUser {
+		if _, err := os.Lstat(path); err != nil && os.IsNotExist(err) {
+			return
+		}
+	} else if _, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) && !dangling {
+		return
 	}
+	l.file(kind, path, ir.Pos{})
 }
 
 // config loads a file or the *.toml files of a directory in name order.
@@ -149,47 +185,93 @@ func escapeGlob(path string) string {
 func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	path = absolute(path)
 	name := l.name(path)
-	defer func(was bool) { l.narrow = was }(l.narrow)
-	l.narrow = l.narrow || kind != ir.LayerUser && l.distrusts(name, path)
-	once := merged{path, l.narrow}
-	if l.cycle(path, from) || l.merged[once] {
+	real := l.real(kind, path)
+	defer func(narrow, confined bool) { l.narrow, l.confined = narrow, confined }(l.narrow, l.confined)
+	l.narrow = l.narrow || kind != ir.LayerUser && l.distrusts(name, path, real)
+	l.confined = l.confined || l.confines(kind, path, real)
+	once := merged{real, l.narrow, l.revised(kind)}
+	if l.cycle(path, real, from) || l.merged[once] || l.tooMany(from) {
 		return
 	}
-	f, err := l.read(name, path)
+	f, err := l.read(kind, name, path)
 	if f != nil {
 		l.set.Files[name] = f
 	}
+	var root *Table
+	if err == nil {
+		root, err = parse(f)
+	}
 	if err != nil {
-		if from != (ir.Pos{}) {
-			err.Related = append(err.Related, diag.Related{At: from, Note: "named here"})
-		}
-		l.diags.Add(*err)
+		l.refuse(*err, name, from)
 		return
 	}
-	root, err := parse(f)
-	if err != nil {
-		l.diags.Add(*err)
-		return
-	}
-	l.stack = append(l.stack, link{path, from})
+	l.stack = append(l.stack, link{path, real, from})
 	l.extends(kind, f, root)
 	l.stack = l.stack[:len(l.stack)-1]
 	l.merged[once] = true
 	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow})
 }
 
-// read reads a file, or the text that stands for the local layer's.
-func (l *loader) read(name, path string) (*File, *diag.Diagnostic) {
-	if l.req.Local == nil || path != absolute(l.req.LocalPath()) {
-		return readFile(name, path)
+// refuse reports a file that is no layer. What a layer extends may be anything, a file of
+// passwords as well, and findings are read by others: no word of it is shown unless it is
+// called a layer.
+func (l *loader) refuse(d diag.Diagnostic, name string, from ir.Pos) {
+	if from != (ir.Pos{}) {
+		d.Related = append(d.Related, diag.Related{At: from, Note: "named here"})
+		if l.set.Files[name] != nil && filepath.Ext(name) != ".toml" {
+			delete(l.set.Files, name)
+			d.Label = "found no layer; the line is not shown, since the name does not end in .toml"
+			d.Span = 0
+		}
 	}
-	f := newFile(name, path, l.req.Local)
-	return f, checkText(f)
+	l.diags.Add(d)
+}
+
+// confines reports whether a file may name files of the workspace alone: one that lies
+// there, which whoever may write there wrote. The user's own does as it likes.
+func (l *loader) confines(kind ir.Layer, path, real string) bool {
+	if kind == ir.LayerUser && len(l.stack) == 0 {
+		return false
+	}
+	_, named := l.disk.holds(path)
+	_, lies := l.disk.holds(real)
+	return named || lies || kind == ir.LayerWorkspace || kind == ir.LayerLocal
+}
+
+// real is a path without symlinks, as far as they can be followed.
+func (l *loader) real(kind ir.Layer, path string) string {
+	if w := l.workspace(kind); l.revised(kind) {
+		if name, _, err := w.follow(path); err == nil {
+			return filepath.Join(filepath.FromSlash(w.root), filepath.FromSlash(name))
+		}
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// read reads a file, or the text that stands for the local layer's.
+func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic) {
+	if l.req.Local != nil && path == absolute(l.req.LocalPath()) {
+		f := newFile(name, path, l.req.Local)
+		return f, checkText(f)
+	}
+	open := openLayer
+	if l.confined {
+		open = l.workspace(kind).open
+	}
+	f, err := readFile(name, path, open)
+	if f != nil {
+		l.reads.bytes += len(f.Data)
+	}
+	return f, err
 }
 
 // cycle reports a file that is about to extend itself.
-func (l *loader) cycle(path string, from ir.Pos) bool {
-	i := slices.IndexFunc(l.stack, func(s link) bool { return s.path == path })
+func (l *loader) cycle(path, real string, from ir.Pos) bool {
+	i := slices.IndexFunc(l.stack, func(s link) bool { return s.real == real })
 	if i < 0 {
 		return false
 	}
@@ -220,7 +302,7 @@ func (l *loader) extends(kind ir.Layer, f *File, root *Table) {
 			l.wrongType(item, path, "a string")
 			continue
 		}
-		for _, file := range l.expand(f, item, path) {
+		for _, file := range l.expand(kind, f, item, path) {
 			l.file(kind, file, item.At)
 		}
 	}
@@ -231,33 +313,6 @@ func (l *loader) wrongType(v *Value, path, want string) {
 	d.Label = fmt.Sprintf("found %s, expected %s", v.Kind, want)
 	d.Path = path
 	l.diags.Add(d)
-}
-
-// expand returns the files that one entry of extends names, in name order. An
-// entry without metacharacters names one file, which must exist.
-func (l *loader) expand(f *File, item *Value, path string) []string {
-	pattern := filepath.FromSlash(item.Text)
-	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(escapeGlob(filepath.Dir(f.Path)), pattern)
-	}
-	if !strings.ContainsAny(item.Text, "*?[{") {
-		return []string{filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(item.Text))}
-	}
-	// Errors of the walk are not hidden: a directory that cannot be read may hold a
-	// rule that takes something away.
-	files, err := doublestar.FilepathGlob(
-		pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
-	if err != nil || len(files) == 0 {
-		d := diag.New(diag.ExtendsNothing, item.At, item.Span)
-		d.Path, d.Label = path, "no file matches"
-		if err != nil {
-			d.Label = plainError(err)
-		}
-		l.diags.Add(d)
-		return nil
-	}
-	slices.Sort(files)
-	return files
 }
 
 func (l *loader) unreadable(path, why string) {

@@ -4,4 +4,4 @@ package source
 
 import "os"
 
-func openLayer(path string) (*os.File, error) { return os.Open(path) }
+const openFlags = os.O_RDONLY

@@ -7,7 +7,5 @@ import (
 	"syscall"
 )
 
-// openLayer opens without waiting: open(2) of a FIFO blocks until a writer comes.
-func openLayer(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-}
+// openFlags open without waiting: open(2) of a FIFO blocks until a writer comes.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_CLOEXEC

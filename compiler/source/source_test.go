@@ -307,3 +307,43 @@ func TestManyLines(t *testing.T) {
 		t.Error("a line that does not exist has text")
 	}
 }
+
+// TestPathTree: without the right to list the workspace it is read by paths, and leads out
+// no more than otherwise.
+func TestPathTree(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"ws/sub/a.toml": "a", "out.toml": "out"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := filepath.Join(dir, "ws")
+	for link, target := range map[string]string{"in.toml": "sub/a.toml", "out.toml": "../out.toml", "dir": ".."} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	w := workspace{filepath.ToSlash(root), pathTree(root)}
+	for name, want := range map[string]bool{"sub/a.toml": true, "in.toml": true, "out.toml": false, "dir/out.toml": false, "../out.toml": false, "sub": false} {
+		f, err := w.open(filepath.Join(root, name))
+		if (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	// What became a symlink after the look.
+	for _, name := range []string{"in.toml", "out.toml", "dir/out.toml"} {
+		if f, err := w.tree.Open(name); err == nil {
+			t.Errorf("%s was opened", name)
+			f.Close()
+		}
+	}
+}

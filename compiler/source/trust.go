@@ -71,12 +71,9 @@ func (l *loader) readEntry(v *Value) {
 // says. A pattern that begins with / or ~/ is one for the whole path, any other one for
 // the path in the workspace. Symlinks hide nothing: a file is also where they lead, and so
 // is a pattern.
-func (l *loader) distrusts(name, file string) bool {
-	if l.distrustsAs(name, filepath.ToSlash(file)) {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(file)
-	return err == nil && real != file && l.distrustsAs(l.name(real), filepath.ToSlash(real))
+func (l *loader) distrusts(name, file, real string) bool {
+	return l.distrustsAs(name, filepath.ToSlash(file)) ||
+		real != file && l.distrustsAs(l.name(real), filepath.ToSlash(real))
 }
 
 func (l *loader) distrustsAs(name, file string) bool {

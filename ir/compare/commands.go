@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 type words struct {
 	args []string
 	open bool
+	// next is a word that no rule names behind args.
+	next string
 }
 
 type wordTree = tree[words, int]
@@ -27,14 +30,12 @@ func (c *comparison) commands() []Difference {
 	for _, r := range programs {
 		names = append(names, r.Program)
 	}
-	other := ir.CommandRule{Program: fresh("other", names)}
-	root := &tree[string, int]{item: "any program", label: c.judge(&other, words{args: []string{"x"}, open: true})}
+	other := unlisted(names)
 	out := []Difference{}
-	for _, r := range root.regions() {
-		old, new, _ := c.ask(ir.Run{Program: other.Program})
+	if old, new, differs := c.ask(ir.Run{Program: other}); differs {
 		out = append(out, Difference{
-			Resource: ir.Commands, Wider: r.label > 0, What: "run", Where: r.item, Except: names,
-			Example: "run " + other.Program, Old: side(old), New: side(new),
+			Resource: ir.Commands, Wider: new.Allowed(), What: "run", Where: "any program", Except: names,
+			Example: spell("run", other), Old: side(old), New: side(new),
 		})
 	}
 	for i := range programs {
@@ -44,16 +45,37 @@ func (c *comparison) commands() []Difference {
 	return out
 }
 
+// unlisted is a program that no rule names, one that a reader is likely to have.
+func unlisted(names []string) string {
+	for _, name := range []string{"ls", "cat", "cp", "rm", "id"} {
+		if !slices.Contains(names, name) {
+			return name
+		}
+	}
+	return fresh("other", names)
+}
+
+// start asks for a program. The place of one in the workspace is known.
+func start(program string, args []string) ir.Run {
+	op := ir.Run{Program: program, Args: args}
+	if at, ok := fileOf(program); ok {
+		op.File = &ir.Place{At: at}
+	}
+	return op
+}
+
+// fileOf is where a program lies that is listed by a path.
+func fileOf(program string) (ir.Location, bool) {
+	return ir.In(path.Clean(program)), strings.Contains(program, "/") && !path.IsAbs(program)
+}
+
 // programs are the rules of either side, one of each name.
 func (c *comparison) programs() []ir.CommandRule {
 	var out []ir.CommandRule
-	for _, t := range []*ir.Tool{c.old.Tool, c.new.Tool} {
-		if t.Commands == nil {
-			continue
-		}
-		for _, r := range t.Commands.Rules {
+	for _, v := range []*ir.View{c.old, c.new} {
+		for _, r := range v.Programs() {
 			if !slices.ContainsFunc(out, func(o ir.CommandRule) bool { return o.Program == r.Program }) {
-				out = append(out, r)
+				out = append(out, *r)
 			}
 		}
 	}
@@ -63,19 +85,16 @@ func (c *comparison) programs() []ir.CommandRule {
 
 // judge says in which direction a cell of argument lists differs.
 func (c *comparison) judge(r *ir.CommandRule, w words) int {
-	_, new, differs := c.ask(ir.Run{Program: r.Program, Args: w.sample()})
+	_, new, differs := c.ask(start(r.Program, w.sample()))
 	if !differs {
 		return 0
 	}
 	return 2*btoi(new.Allowed()) - 1
 }
 
-// unheard is a word that no rule names.
-const unheard = "\x00other"
-
 func (w words) sample() []string {
 	if w.open {
-		return append(slices.Clone(w.args), unheard)
+		return append(slices.Clone(w.args), w.next)
 	}
 	return w.args
 }
@@ -84,11 +103,10 @@ func (w words) sample() []string {
 func (c *comparison) program(r *ir.CommandRule) []Difference {
 	var out []Difference
 	for _, reg := range c.argumentLists(r).regions() {
-		old, new, _ := c.ask(ir.Run{Program: r.Program, Args: reg.item.sample()})
+		old, new, _ := c.ask(start(r.Program, reg.item.sample()))
 		d := Difference{
 			Resource: ir.Commands, Wider: reg.label > 0, What: "run", Where: reg.item.text(r.Program),
-			Example: strings.TrimSpace("run " + r.Program + " " + strings.ReplaceAll(strings.Join(reg.item.sample(), " "), unheard, "x")),
-			Old:     side(old), New: side(new),
+			Example: spell(append([]string{"run", r.Program}, reg.item.sample()...)...), Old: side(old), New: side(new),
 		}
 		for _, e := range reg.except {
 			d.Except = append(d.Except, e.text(r.Program))
@@ -141,6 +159,11 @@ func grow(t *wordTree, path []string) {
 
 // weigh labels a tree, and gives each node the list that ends there as a leaf.
 func (c *comparison) weigh(r *ir.CommandRule, t *wordTree) {
+	var named []string
+	for _, b := range t.below {
+		named = append(named, b.item.args[len(b.item.args)-1])
+	}
+	t.item.next = fresh("x", named)
 	t.label = c.judge(r, t.item)
 	for _, b := range t.below {
 		c.weigh(r, b)
@@ -151,7 +174,7 @@ func (c *comparison) weigh(r *ir.CommandRule, t *wordTree) {
 
 // variables compares what a program sees of the tool's variables.
 func (c *comparison) variables(program string) []Difference {
-	a, b := ruleOf(c.old.Tool, program), ruleOf(c.new.Tool, program)
+	a, b := ruleOf(c.old, program), ruleOf(c.new, program)
 	if a == nil || b == nil {
 		return nil // what one side does not start sees nothing there
 	}
@@ -184,12 +207,12 @@ func rule(r *ir.CommandRule) ir.Rule {
 
 // ruleOf is the rule of a program, one that allows everything where there is no table,
 // nil where the table lacks it.
-func ruleOf(t *ir.Tool, program string) *ir.CommandRule {
-	if t.Commands == nil {
+func ruleOf(v *ir.View, program string) *ir.CommandRule {
+	if v.Tool.Commands == nil {
 		return &ir.CommandRule{AnyArgs: true, AllEnvs: true}
 	}
-	for i := range t.Commands.Rules {
-		if r := &t.Commands.Rules[i]; r.Program == program {
+	for _, r := range v.Programs() {
+		if r.Program == program {
 			return r
 		}
 	}

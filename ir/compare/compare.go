@@ -53,6 +53,14 @@ type Side struct {
 	Reason ir.Reason
 }
 
+// origin is where the rule was written, its zero value where none decides.
+func (s Side) origin() ir.Origin {
+	if s.Rule == nil {
+		return ir.Origin{}
+	}
+	return s.Rule.Source()
+}
+
 // Kind says what a difference is about.
 type Kind uint8
 
@@ -74,6 +82,9 @@ const (
 	Enforcement
 )
 
+// Protected is where a difference of several protected paths is.
+const Protected = "protected paths"
+
 // Difference is one region in which the policies differ alike.
 type Difference struct {
 	Kind     Kind
@@ -85,8 +96,12 @@ type Difference struct {
 	// Where is the region; Except are the parts of it that do not differ so.
 	Where  string
 	Except []string
-	// Example is one question of the region that is answered differently, as accessc
-	// can takes it; empty where there is none to ask.
+	// Protected are the protected paths that Where stands for, if it is one or is the word for
+	// them all; else those that do not differ so.
+	Protected []string
+	// Example is one question of the region that is answered differently, as accessc can
+	// takes it and a shell reads it; empty where there is none to ask, as for a move that
+	// only what is known to be a file may make.
 	Example  string
 	Old, New Side
 	// Limits are the old and the new value of a limit, 0 for none.
@@ -124,7 +139,7 @@ type Policy struct {
 // Nothing is the policy that permits nothing beside what t has of the system, its base
 // and its home, and is bound as t is. A tool that one side lacks is compared with it.
 func Nothing(t *ir.Tool) Policy {
-	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home, Limits: t.Limits, Constraints: t.Constraints}
+	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home, Limits: t.Limits, Constraints: t.Constraints, Command: t.Command}
 	if t.Commands != nil {
 		none.Commands = &ir.CommandSet{}
 	}
@@ -159,8 +174,9 @@ func Policies(old, new Policy) []Difference {
 	}
 	out = append(out, bounds(old.Tool, new.Tool)...)
 	if old.Ledger != nil && new.Ledger != nil {
+		granted := slices.Clone(out)
 		out = append(out, join(func(p ir.Platform) []Difference {
-			return newComparison(old.Tool, new.Tool, p).enforcement(old.Ledger, new.Ledger)
+			return newComparison(old.Tool, new.Tool, p).enforcement(old.Ledger, new.Ledger, granted)
 		})...)
 	}
 	slices.SortStableFunc(out, func(a, b Difference) int {
@@ -235,7 +251,7 @@ func join(run func(ir.Platform) []Difference) []Difference {
 
 func (d Difference) same(o Difference) bool {
 	return d.Kind == o.Kind && d.Resource == o.Resource && d.Wider == o.Wider && d.What == o.What && d.Where == o.Where &&
-		d.Example == o.Example && slices.Equal(d.Except, o.Except)
+		d.Example == o.Example && slices.Equal(d.Except, o.Except) && slices.Equal(d.Protected, o.Protected)
 }
 
 func btoi(b bool) int {

@@ -12,8 +12,10 @@ type held map[ir.Resource]map[ir.Aspect]ir.Enforcement
 
 // enforcement compares how the platform holds the two policies, per resource and
 // aspect by the weakest cell: what is held less is permitted more. A restriction that only
-// one of the two has at all permits more where it is missing, however it is held.
-func (c *comparison) enforcement(old, new ir.Ledger) []Difference {
+// one of the two has at all permits more where it is missing, however it is held. One that
+// is new and not held takes nothing away there, and is no widening either: granted are the
+// differences between what the two grant.
+func (c *comparison) enforcement(old, new ir.Ledger, granted []Difference) []Difference {
 	a, b := weakest(old, c.platform), weakest(new, c.platform)
 	var out []Difference
 	for r := ir.FS; r <= ir.Process; r++ {
@@ -31,12 +33,28 @@ func (c *comparison) enforcement(old, new ir.Ledger) []Difference {
 				continue
 			}
 			out = append(out, Difference{
-				Kind: Enforcement, Resource: r, Wider: unheld(is) > unheld(was), What: string(aspect) + " is " + word(is) + ", was " + word(was),
+				Kind: Enforcement, Resource: r, Wider: unheld(is) > unheld(was) && !restricted(granted, r, aspect), What: string(aspect) + " is " + word(is) + ", was " + word(was),
 				Where: c.platform.String(),
 			})
 		}
 	}
 	return out
+}
+
+// restricted reports whether the new policy grants less of what an aspect is about, and
+// nothing more.
+func restricted(granted []Difference, r ir.Resource, a ir.Aspect) bool {
+	less := false
+	for _, d := range granted {
+		if d.Resource != r || d.Kind != Grant || r == ir.FS && !slices.Contains(strings.Fields(d.What), string(a)) {
+			continue
+		}
+		if d.Wider {
+			return false
+		}
+		less = true
+	}
+	return less
 }
 
 func limitAspects(ms ...map[ir.Aspect]ir.Enforcement) []ir.Aspect {
@@ -68,7 +86,7 @@ func unheld(e ir.Enforcement) int {
 		return 2
 	case ir.Unenforced:
 		return 3
-	case ir.Unstated, ir.Exact, ir.Brokered, ir.Stricter:
+	case ir.Unstated, ir.Exact, ir.Brokered, ir.Stricter, ir.Assumed:
 		return 0
 	default:
 		return 3

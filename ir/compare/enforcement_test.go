@@ -28,3 +28,36 @@ func TestNewRestrictionHeldBadly(t *testing.T) {
 		t.Errorf("held less: got %v: %+v", Sum(ds), ds)
 	}
 }
+
+// TestRestrictionHeldLess: taking a capability away is no widening where a platform cannot
+// hold the exception; a cell that is held less while nothing is taken away is one.
+func TestRestrictionHeldLess(t *testing.T) {
+	tool := func(delete bool) *ir.Tool {
+		x := ir.NewTool("t")
+		caps := ir.Caps(ir.Read, ir.Create, ir.Update)
+		if delete {
+			caps = caps.With(ir.Delete)
+		}
+		x.FS = []ir.FSRule{{At: ir.In("build"), Caps: caps}, {At: ir.In("src"), Caps: ir.Caps(ir.Read)}}
+		return x
+	}
+	cell := func(a ir.Aspect, is ir.Enforcement) ir.Ledger {
+		return ir.Ledger{{Resource: ir.FS, Aspects: []ir.Aspect{a}, Rules: []string{"fs[0]"}, Platform: ir.Darwin, Is: is}}
+	}
+	for _, c := range []struct {
+		name     string
+		old, new bool
+		aspect   ir.Aspect
+		want     Verdict
+	}{
+		{"what is taken away", true, false, ir.AspectDelete, Narrowed},
+		{"something else than is taken away", true, false, ir.AspectRead, Changed},
+		{"nothing is taken away", true, true, ir.AspectDelete, Widened},
+		{"something is added", false, true, ir.AspectDelete, Widened},
+	} {
+		ds := Policies(Policy{tool(c.old), cell(c.aspect, ir.Exact)}, Policy{tool(c.new), cell(c.aspect, ir.Coarser)})
+		if got := Sum(ds); got != c.want {
+			t.Errorf("%s: got %v, want %v: %+v", c.name, got, c.want, ds)
+		}
+	}
+}

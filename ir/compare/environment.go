@@ -30,7 +30,7 @@ func (c *comparison) environment() []Difference {
 		old, new, _ := c.ask(ir.Forward{Name: r.item.sample})
 		d := Difference{
 			Resource: ir.Env, Wider: r.label > 0, What: "forward", Where: r.item.String(),
-			Example: "env " + r.item.sample, Old: side(old), New: side(new),
+			Example: spell("env", r.item.sample), Old: side(old), New: side(new),
 		}
 		for _, e := range r.except {
 			d.Except = append(d.Except, e.String())
@@ -112,7 +112,7 @@ func (c *comparison) label(t *nameTree, cells []variable) {
 // which a prefix never forwards.
 func sampleOf(prefix string, cells []variable) string {
 	// Where all names with the prefix load code there is none such.
-	loader := ir.LoaderVariable(prefix + unheard)
+	loader := ir.LoaderVariable(prefix + "\x00")
 	for i := range 26 * 26 {
 		name := prefix + string(rune('A'+i%26)) + strings.Repeat("X", i/26)
 		covered := slices.ContainsFunc(cells, func(v variable) bool {

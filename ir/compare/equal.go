@@ -34,8 +34,10 @@ func sameConstraints(a, b ir.Constraints) bool {
 
 func sameFiles(a, b *ir.Tool) bool {
 	return a.Home == b.Home && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
+		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
+		slices.EqualFunc(a.Protected, b.Protected, func(x, y ir.ProtectedPath) bool { return x.Path == y.Path }) &&
 		slices.EqualFunc(a.FS, b.FS, func(x, y ir.FSRule) bool {
-			return x.At == y.At && x.Caps == y.Caps && x.External == y.External
+			return x.At == y.At && x.Caps == y.Caps && x.External == y.External && slices.Equal(x.Links, y.Links)
 		})
 }
 
@@ -55,9 +57,17 @@ func sameCommands(a, b *ir.Tool) bool {
 	if a.Commands == nil || b.Commands == nil {
 		return a.Commands == b.Commands
 	}
-	return slices.EqualFunc(a.Commands.Rules, b.Commands.Rules, func(x, y ir.CommandRule) bool {
+	return ownProgram(a) == ownProgram(b) && slices.EqualFunc(a.Commands.Rules, b.Commands.Rules, func(x, y ir.CommandRule) bool {
 		files := x.File == nil && y.File == nil || x.File != nil && y.File != nil && *x.File == *y.File
 		return x.Program == y.Program && files && x.AnyArgs == y.AnyArgs && x.AllEnvs == y.AllEnvs && slices.Equal(x.Envs, y.Envs) &&
 			slices.EqualFunc(x.Args, y.Args, func(p, q ir.ArgPattern) bool { return p.Rest == q.Rest && slices.Equal(p.Words, q.Words) })
 	})
+}
+
+// ownProgram is the program of a tool's command, empty for none.
+func ownProgram(t *ir.Tool) string {
+	if t.Command == nil || t.Command.Shell {
+		return ""
+	}
+	return t.Command.Program
 }

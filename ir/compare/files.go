@@ -14,6 +14,9 @@ type place struct {
 	inside   ir.Location
 	old, new ir.CapSet
 	pinned   [2]bool
+	// guarded is true of a protected path that neither policy has a rule of its own for, and
+	// of a name that leads to such alone.
+	guarded bool
 	// named is false for a root, which has no name of its own.
 	named bool
 }
@@ -33,33 +36,128 @@ func (c *comparison) files(trees []*placeTree) []Difference {
 	return out
 }
 
-// wider lists the regions in which one side permits more.
+// wider lists the regions in which one side permits more. Where a table decides what
+// starts, execute is for the listed programs alone and told by itself.
 func (c *comparison) wider(t *placeTree, wider bool) []Difference {
+	if c.old.Tool.Commands == nil && c.new.Tool.Commands == nil {
+		return gather(c.told(only(t, wider, ir.All), wider))
+	}
+	out := c.told(only(t, wider, ir.All.Without(ir.Execute)), wider)
+	for _, r := range only(t, wider, ir.Caps(ir.Execute)).regions() {
+		d := c.difference(r, wider)
+		var relevant bool
+		if d.Example, relevant = c.started(r, wider); relevant {
+			out = append(out, d)
+		}
+	}
+	return gather(out)
+}
+
+// gather makes one difference of those of protected paths that differ alike. There are many
+// such paths, and no rule that a reviewer could look at is about one of them alone.
+func gather(ds []Difference) []Difference {
 	var out []Difference
-	for _, r := range only(t, wider).regions() {
-		p := r.item
-		need := r.label.List()[0]
-		old, new, _ := c.ask(ir.Access{Cap: need, On: ir.Direct(p.inside)})
-		d := Difference{
-			Resource: ir.FS, Wider: wider, What: r.label.String(), Where: p.at.Short(),
-			Example: need.String() + " " + p.inside.Short(), Old: side(old), New: side(new),
+	for _, d := range ds {
+		i := slices.IndexFunc(out, d.alike)
+		if i < 0 {
+			out = append(out, d)
+			continue
 		}
-		for _, e := range r.except {
-			d.Except = append(d.Except, e.at.Short())
-		}
-		out = append(out, d)
+		out[i].Where = Protected
+		out[i].Protected = append(out[i].Protected, d.Protected...)
 	}
 	return out
 }
 
-// only is a tree with the labels of one direction.
-func only(t *placeTree, wider bool) *tree[*place, ir.CapSet] {
-	out := &tree[*place, ir.CapSet]{item: t.item, label: t.label.less}
+// OfProtected reports whether d is about protected paths alone.
+func (d Difference) OfProtected() bool {
+	return d.Where == Protected || slices.Equal(d.Protected, []string{d.Where})
+}
+
+// alike reports whether both are of protected paths, which differ alike.
+func (d Difference) alike(o Difference) bool {
+	return d.OfProtected() && o.OfProtected() && d.What == o.What && d.Wider == o.Wider &&
+		d.Old.origin() == o.Old.origin() && d.New.origin() == o.New.origin()
+}
+
+func (c *comparison) told(t *capTree, wider bool) []Difference {
+	var out []Difference
+	for _, r := range t.regions() {
+		out = append(out, c.difference(r, wider))
+	}
+	return out
+}
+
+func (c *comparison) difference(r region[*place, ir.CapSet], wider bool) Difference {
+	p := r.item
+	need := r.label.List()[0]
+	old, new, _ := c.ask(ir.Access{Cap: need, On: ir.Direct(p.inside)})
+	d := Difference{
+		Resource: ir.FS, Wider: wider, What: r.label.String(), Where: p.at.Short(),
+		Example: spell(need.String(), p.inside.Short()), Old: side(old), New: side(new),
+	}
+	if p.guarded {
+		d.Protected = []string{d.Where}
+	}
+	for _, e := range r.except {
+		if e.guarded {
+			d.Protected = append(d.Protected, e.at.Short())
+		} else {
+			d.Except = append(d.Except, e.at.Short())
+		}
+	}
+	return d
+}
+
+// started is an example of a start in a region of files that one side lets be executed:
+// any file where that side has no table, else a program that it lists by its path. The
+// region does not matter where it has none and none by name, which may lie anywhere.
+func (c *comparison) started(r region[*place, ir.CapSet], wider bool) (example string, relevant bool) {
+	permits := c.old
 	if wider {
-		out.label = t.label.more
+		permits = c.new
+	}
+	turns := func(op ir.Operation) bool {
+		_, new, differs := c.ask(op)
+		return differs && new.Allowed() == wider
+	}
+	if turns(ir.Start{On: ir.Direct(r.item.inside)}) {
+		return spell(ir.Execute.String(), r.item.inside.Short()), true
+	}
+	for _, p := range permits.Programs() {
+		at, known := fileOf(p.Program)
+		relevant = relevant || !known
+		if !known || !at.Under(r.item.at) || slices.ContainsFunc(r.except, func(e *place) bool { return at.Under(e.at) }) {
+			continue
+		}
+		for _, w := range flat(c.argumentLists(p)) {
+			if turns(start(p.Program, w.sample())) {
+				return spell(append([]string{"run", p.Program}, w.sample()...)...), true
+			}
+		}
+	}
+	return "", relevant
+}
+
+// flat lists the cells of a partition of argument lists.
+func flat(t *wordTree) []words {
+	out := []words{t.item}
+	for _, b := range t.below {
+		out = append(out, flat(b)...)
+	}
+	return out
+}
+
+type capTree = tree[*place, ir.CapSet]
+
+// only is a tree with the labels of one direction, of some capabilities.
+func only(t *placeTree, wider bool, of ir.CapSet) *capTree {
+	out := &capTree{item: t.item, label: t.label.less & of}
+	if wider {
+		out.label = t.label.more & of
 	}
 	for _, b := range t.below {
-		out.below = append(out.below, only(b, wider))
+		out.below = append(out.below, only(b, wider, of))
 	}
 	return out
 }
@@ -86,6 +184,7 @@ func (c *comparison) trees(wanted func(ir.Root) bool) []*placeTree {
 func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
 	p := &place{at: at, named: at.Path != ""}
 	p.pinned = [2]bool{old != nil && old.Pinned, new != nil && new.Pinned}
+	p.guarded = guarded(old, new) || guarded(new, old)
 	out := &placeTree{item: p}
 	names := map[string][2]*ir.Region{}
 	var order []string
@@ -114,6 +213,12 @@ func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
 	p.old, p.new = caps(c.old, p.inside), caps(c.new, p.inside)
 	out.label = gain{more: p.new &^ p.old, less: p.old &^ p.new}
 	return out
+}
+
+// guarded reports whether a region is that of a protected path or leads to such alone, and
+// the other policy has no rule there.
+func guarded(r, other *ir.Region) bool {
+	return r != nil && r.LeadsToGuarded() && (other == nil || !other.Named && len(other.Below) == 0 || other.LeadsToGuarded())
 }
 
 // caps asks for every capability.

@@ -145,10 +145,12 @@ func (s *search) cut() bool {
 	return len(s.cells)*len(s.list) <= maxIdle
 }
 
-// without is the tool without some of the list, and without the system's own files
-// where the rules do not speak of them.
+// without is the tool without some of the list, without the system's own files where the
+// rules do not speak of them, and without its own program: a rule that lists that is not
+// idle, since it says so.
 func (s *search) without(gone []bool) *ir.Tool {
 	t := *s.tool
+	t.Command = nil
 	if s.resource == ir.FS && !systemDiffers(&t, &t) {
 		t.Base = ir.BaseNone
 	}

@@ -32,12 +32,13 @@ func (c *comparison) moves(trees []*placeTree) []Difference {
 			}
 		}
 	}
+	var pins []Difference
 	for _, p := range all {
 		if p.named && p.pinned[0] != p.pinned[1] {
-			out = append(out, c.pin(p, kinds)...)
+			pins = append(pins, c.pin(p, kinds)...)
 		}
 	}
-	return out
+	return append(out, gather(pins)...)
 }
 
 func flatten(t *placeTree) []*place {
@@ -102,6 +103,9 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 	for _, d := range out {
 		if d != nil {
 			d.What, d.Where = "move or replace", p.at.Short()
+			if p.guarded {
+				d.Protected = []string{d.Where}
+			}
 			ds = append(ds, *d)
 		}
 	}
@@ -114,6 +118,7 @@ func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (D
 	src, dst := ir.Direct(from), ir.Direct(to)
 	var out Difference
 	var verbs []string
+	as := asked(src, dst)
 	for _, op := range ways(src, dst) {
 		old, new, differs := c.ask(op.asked)
 		denied := old
@@ -126,8 +131,11 @@ func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (D
 		if verbs == nil {
 			out = Difference{
 				Resource: ir.FS, Wider: new.Allowed(), Where: fromCell.Short() + " → " + toCell.Short(),
-				Example: op.verb + " " + from.Short() + " " + to.Short(), Old: side(old), New: side(new),
+				Old: side(old), New: side(new),
 			}
+		}
+		if _, is, turns := c.ask(as[op.verb]); out.Example == "" && turns && is.Allowed() == out.Wider {
+			out.Example = spell(op.verb, from.Short(), to.Short())
 		}
 		if out.Wider == new.Allowed() && !slices.Contains(verbs, op.verb) {
 			verbs = append(verbs, op.verb)
@@ -140,6 +148,15 @@ func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (D
 type way struct {
 	verb  string
 	asked ir.Operation
+}
+
+// asked are the moves as accessc can asks for them where nothing stands at either place.
+func asked(src, dst ir.Place) map[string]ir.Operation {
+	return map[string]ir.Operation{
+		"rename":   ir.Rename{Src: src, Dst: dst, SrcKind: ir.Unknown, DstKind: ir.Absent},
+		"link":     ir.Link{Src: src, Dst: dst},
+		"exchange": ir.Exchange{A: src, B: dst, AKind: ir.Unknown, BKind: ir.Unknown},
+	}
 }
 
 // ways are the operations that bring a name from one place to another.

@@ -247,7 +247,7 @@ func (n *netPartition) describe(r region[hostCell, string], wider bool) []Differ
 			old, new, _ := n.ask(ir.Connect{To: to})
 			d := Difference{
 				Resource: ir.Net, Wider: wider, What: "connect", Where: g.text(r.item.pattern, p.item), Except: slices.Clone(except),
-				Example: "connect " + url(to), Old: side(old), New: side(new),
+				Example: spell("connect", n.url(to)), Old: side(old), New: side(new),
 			}
 			for _, e := range p.except {
 				d.Except = append(d.Except, "/"+strings.Join(e, "/"))
@@ -377,11 +377,16 @@ func (g group) text(host ir.Host, path []string) string {
 	return out + ", " + g.ports
 }
 
-// url writes a target as accessc can takes it.
-func url(e ir.Endpoint) string {
+// url writes a target as accessc can takes it, by a scheme that no rule names where it has
+// none.
+func (n *netPartition) url(e ir.Endpoint) string {
 	scheme, port := e.Scheme, ""
 	if scheme == "" {
-		scheme = "tcp"
+		var named []string
+		for _, l := range n.lanes {
+			named = append(named, l.scheme)
+		}
+		scheme = fresh("tcp", named)
 	}
 	if ir.DefaultPort(scheme) != e.Port {
 		port = ":" + strconv.Itoa(int(e.Port))

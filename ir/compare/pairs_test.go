@@ -93,7 +93,11 @@ func TestPairsOfFiles(t *testing.T) {
 	var ops []ir.Operation
 	for _, at := range places {
 		for _, c := range ir.Capabilities {
-			ops = append(ops, ir.Access{Cap: c, On: ir.Direct(at)})
+			op := ir.Operation(ir.Access{Cap: c, On: ir.Direct(at)})
+			if c == ir.Execute {
+				op = ir.Start{On: ir.Direct(at)}
+			}
+			ops = append(ops, op)
 		}
 	}
 	simple := len(ops)
@@ -112,6 +116,9 @@ func TestPairsOfFiles(t *testing.T) {
 	irtest.Many(t, 1_000_000, func(r *rand.Rand) error {
 		a, b := closed(), closed()
 		a.FS, b.FS = pair(r, 4, rule)
+		if r.IntN(4) != 0 {
+			a.Commands, b.Commands = nil, nil
+		}
 		ds := Policies(Policy{Tool: a}, Policy{Tool: b})
 		// Moves are twenty times as many questions: all of them for every 32nd pair.
 		asked := ops

@@ -22,6 +22,8 @@ type ToolDoc struct {
 	Base        string          `json:"base"`
 	BaseVersion int             `json:"base_version"`
 	Home        string          `json:"home"`
+	LateOpen    bool            `json:"late_open,omitempty"`
+	Protected   *protected      `json:"protected,omitempty"`
 	FS          fsList          `json:"fs"`
 	Net         netList         `json:"net"`
 	Env         envList         `json:"env"`
@@ -41,6 +43,18 @@ type origin struct {
 	Leaf  map[string]string `json:"fields,omitempty"`
 }
 
+// protected is absent where writing to protected paths is not taken away.
+type protected struct {
+	Version int             `json:"version"`
+	More    []protectedPath `json:"more,omitempty"`
+}
+
+type protectedPath struct {
+	Path   string  `json:"path"`
+	Why    string  `json:"why"`
+	Origin *origin `json:"origin,omitempty"`
+}
+
 type command struct {
 	Program string   `json:"program"`
 	Args    []string `json:"args"`
@@ -57,6 +71,7 @@ type fsRule struct {
 	Written  string   `json:"written,omitempty"`
 	At       string   `json:"at"`
 	External bool     `json:"external,omitempty"`
+	Links    []string `json:"links,omitempty"`
 	Mount    bool     `json:"mount,omitempty"`
 	Caps     []string `json:"caps"`
 	Origin   *origin  `json:"origin,omitempty"`

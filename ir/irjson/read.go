@@ -45,6 +45,13 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	t.Source.Origin = r.origin(d.SourceAt)
 	t.Base = r.base(d.Base, d.BaseVersion)
 	t.Home = check(r, parseHome, d.Home)
+	t.LateOpen = d.LateOpen
+	if d.Protected != nil {
+		t.Protects, t.Protected = true, mapFrom(d.Protected.More, r.protected)
+		if v := d.Protected.Version; v != ir.ProtectedVersion {
+			r.fail(fmt.Errorf("%w of the protected paths: %d; this program knows %d", ErrVersion, v, ir.ProtectedVersion))
+		}
+	}
 	t.FS, t.Declared.FS = mapFrom(d.FS.Rules, r.fs), d.FS.Declared
 	t.Net, t.Declared.Net = mapFrom(d.Net.Rules, r.net), d.Net.Declared
 	t.Env, t.Declared.Env = mapFrom(d.Env.Rules, r.env), d.Env.Declared
@@ -135,8 +142,13 @@ func (r *decoder) leaves(o *origin) []ir.Leaf {
 func (r *decoder) fs(d *fsRule) ir.FSRule {
 	return ir.FSRule{
 		Written: d.Written, At: check(r, parseLocation, d.At), External: d.External, Mount: d.Mount,
-		Caps: r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
+		Links: mapFrom(d.Links, func(s *string) ir.Location { return check(r, parseLocation, *s) }),
+		Caps:  r.caps(d.Caps), Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
+}
+
+func (r *decoder) protected(d *protectedPath) ir.ProtectedPath {
+	return ir.ProtectedPath{Path: d.Path, Why: d.Why, Origin: r.origin(d.Origin)}
 }
 
 func (r *decoder) caps(names []string) ir.CapSet {

@@ -67,6 +67,10 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 	if s := t.Commands; s != nil {
 		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
 	}
+	d.LateOpen = t.LateOpen
+	if t.Protects {
+		d.Protected = &protected{ir.ProtectedVersion, mapTo(t.Protected, e.protected)}
+	}
 	d.Constraints = e.constraints(t.Constraints)
 	return d
 }
@@ -97,8 +101,20 @@ func (e encoder) written(s string) string {
 
 func (e encoder) fs(r *ir.FSRule) fsRule {
 	return fsRule{
-		e.written(r.Written), r.At.String(), r.External, r.Mount, formatCaps(r.Caps), e.origin(r.Origin, r.Leaves),
+		e.written(r.Written), r.At.String(), r.External, locations(r.Links), r.Mount, formatCaps(r.Caps), e.origin(r.Origin, r.Leaves),
 	}
+}
+
+func locations(in []ir.Location) []string {
+	var out []string
+	for _, l := range in {
+		out = append(out, l.String())
+	}
+	return out
+}
+
+func (e encoder) protected(p *ir.ProtectedPath) protectedPath {
+	return protectedPath{p.Path, p.Why, e.origin(p.Origin, nil)}
 }
 
 func (e encoder) net(r *ir.NetRule) netRule {

@@ -28,11 +28,19 @@ func scale() float64 {
 // Times scales a count of rounds for tests that do not draw their cases.
 func Times(n int) int { return max(int(float64(n)*scale()), 10) }
 
+// keepNothing has rapid write no files about failures, which it would repeat in all later
+// runs: the seed says as much, and a failure that depends on the host is not what a later
+// run should begin with.
+var keepNothing = sync.OnceValue(func() error { return flag.Set("rapid.nofailfile", "true") })
+
 // Check runs a property n times, scaled, and prints how often and from which seed.
 // per is how many cases one run of the property covers.
 func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	t.Helper()
 	n = Times(n)
+	if err := keepNothing(); err != nil {
+		t.Fatal(err)
+	}
 	given.Lock()
 	seed := uint64(time.Now().UnixNano())
 	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() != "0" {

@@ -62,6 +62,10 @@ func FSRules(t *rapid.T, names []string, n int) []ir.FSRule {
 func Tool(t *rapid.T, names []string, n int) *ir.Tool {
 	tool := ir.NewTool("t")
 	tool.FS, tool.Declared.FS = FSRules(t, names, n), true
+	tool.Protects = rapid.IntRange(0, 7).Draw(t, "protects") == 0
+	if tool.Protects && rapid.Bool().Draw(t, "further protected path") {
+		tool.Protected = []ir.ProtectedPath{{Path: Path(t, names, 2), Why: "test"}}
+	}
 	return tool
 }
 

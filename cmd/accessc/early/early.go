@@ -19,7 +19,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/state"
 )
 
 func init() {
@@ -31,7 +34,7 @@ func init() {
 		return
 	}
 	err := Start(start)
-	_, _ = os.Stderr.WriteString("accessc: " + err.Error() + "\n")
+	_, _ = os.Stderr.WriteString("accessc: " + visible.Message(err.Error()) + "\n")
 	code := sandbox.CodeFailed
 	var e *sandbox.Error
 	if errors.As(err, &e) {
@@ -44,6 +47,8 @@ func init() {
 type Artifact struct {
 	File, Sum, Tool, Arguments string
 	Accept, Args               []string
+	// Root is the workspace root that the caller named; otherwise it is looked for.
+	Root string
 	// Report and Record are sandbox.Request's.
 	Report string
 	Record *sandbox.Recording
@@ -51,14 +56,32 @@ type Artifact struct {
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
 func Start(a Artifact) error {
-	spec, err := sandbox.Load(a.File, a.Sum, a.Tool)
+	root := a.Root
+	if root == "" && a.Sum == "" {
+		root = around()
+	}
+	spec, err := sandbox.Load(a.File, a.Sum, a.Tool, root)
 	if err != nil {
 		return err
 	}
 	return sandbox.Start(sandbox.Request{
 		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
-		Environ: os.Environ(), Messages: os.Stderr, Report: a.Report, Record: a.Record,
+		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
 	})
+}
+
+// around is the workspace that the caller is in, empty if it is in none.
+func around() string {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	own, _ := state.Root() // without any there is none that a tool could write
+	root, err := workspace.Find(cwd, own)
+	if err != nil {
+		return ""
+	}
+	return root
 }
 
 // parse accepts the one form that this package handles.

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
@@ -34,20 +36,19 @@ func TestJudge(t *testing.T) {
 	fork := ir.FSRule{Written: "fork", At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}, External: true, Caps: ir.All}
 	tool.FS = []ir.FSRule{at("", ir.All), at(".env", 0), at("src", ir.Caps(ir.Read)), fork}
 	j := judged(t, tool, &ir.Bindings{Workspace: "/w", Home: "/state/home", External: map[string]string{"fork": "/other/fork"}})
-	for path, want := range map[string]struct{ read, write, governed bool }{
-		"/w/a": {true, true, true}, "/w/.env": {false, false, true}, "/w/.env/x": {false, false, true}, "/w/src/a": {true, false, true},
-		"/w": {true, true, true}, "/wx": {}, "/": {}, "/etc/passwd": {}, "/other/fork/a": {true, true, true}, "/other/x": {},
-		"/state/home/x": {true, true, false}, "/tmp/accessc-1/tmp/x": {true, true, false}, "/tmp/accessc-1": {}, "": {}, nowhere: {},
+	b := &Broker{judge: j, self: unix.Getpid()}
+	for path, want := range map[string]struct{ read, write bool }{
+		"/w/a": {true, true}, "/w/.env": {}, "/w/.env/x": {}, "/w/src/a": {true, false}, "/w/.git/hooks/x": {true, false},
+		"/w": {true, true}, "/wx": {}, "/": {}, "/etc/passwd": {true, false}, "/etc/shadow": {}, "/other/fork/a": {true, true}, "/other/x": {},
+		"/state/home/x": {true, true}, "/tmp/accessc-1/tmp/x": {true, true}, "/tmp/accessc-1": {}, "": {}, nowhere: {},
+		"/proc/meminfo": {true, false}, "/proc/1/status": {}, "/proc/kcore": {}, "/dev/pts/4711": {}, "/dev/shm": {}, "/dev/shm/x": {},
 	} {
-		p := j.at(path)
-		if got := j.may(p, ir.Read); got != want.read {
+		c := &call{Broker: b}
+		if got := c.may(b.at(path), ir.Read); got != want.read {
 			t.Errorf("read %s: %v", path, got)
 		}
-		if got := j.mayChange(p); got != want.write {
+		if got := c.mayAlter(b.at(path)); got != want.write {
 			t.Errorf("change %s: %v", path, got)
-		}
-		if got := j.governs(p); got != want.governed {
-			t.Errorf("governs %s: %v", path, got)
 		}
 	}
 }
@@ -67,7 +68,8 @@ func TestJudgeAddresses(t *testing.T) {
 		"127.0.0.1:80": true, "[::ffff:127.0.0.1]:80": true, "127.0.0.1:81": false, "[::1]:81": true, "[::1%lo]:81": true, "[::1]:80": false,
 		"127.0.0.2:80": false, "0.0.0.0:80": false, "10.0.0.1:80": false,
 	} {
-		if got := j.mayConnect(netip.MustParseAddrPort(a)); got != want {
+		c := &call{Broker: &Broker{judge: j}}
+		if got := c.mayReach(netip.MustParseAddrPort(a)); got != want {
 			t.Errorf("%s: %v", a, got)
 		}
 	}

@@ -1,0 +1,77 @@
+package compiler
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// Protected returns the protected paths of a tool that the list does not name, since only this
+// workspace has them: the layers that were read, what listed paths lead to over symlinks, and a .git that
+// is a file, which names the directory that git runs programs of (gitrepository-layout(5)).
+func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
+	if !t.Protects {
+		return nil
+	}
+	if r.guarded != nil {
+		return r.guarded
+	}
+	r.guarded = []ir.ProtectedPath{}
+	add := func(at, why string) {
+		known := func(p ir.ProtectedPath) bool { return p.Path == at || strings.HasPrefix(at, p.Path+"/") }
+		if at == "" || at == "." || slices.ContainsFunc(ir.ProtectedPaths(), known) || slices.ContainsFunc(r.guarded, known) {
+			return
+		}
+		r.guarded = append(r.guarded, ir.ProtectedPath{Path: at, Why: why, Origin: ir.Origin{Layer: ir.LayerProtected, Label: "protected"}})
+	}
+	if found, ok := r.here(".git"); ok && found.Kind == ir.File {
+		add(r.within(found.Abs), ir.WhyGit)
+		if len(found.Links) > 0 {
+			add(".git", ir.WhyGit)
+		}
+	}
+	for _, p := range ir.ProtectedPaths() {
+		if found, ok := r.here(p.Path); ok && len(found.Links) > 0 {
+			add(r.within(found.Abs), p.Why)
+		}
+	}
+	for name := range r.Files {
+		abs := name
+		if !filepath.IsAbs(abs) {
+			abs = path.Join(r.Resolver.Root, filepath.ToSlash(name))
+		}
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(abs)); err == nil && found.Kind == ir.File {
+			add(r.within(found.Abs), ir.WhyPolicy)
+		}
+	}
+	for _, dir := range r.listed {
+		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
+			add(r.within(found.Abs), ir.WhyPolicy)
+		}
+	}
+	slices.SortFunc(r.guarded, func(a, b ir.ProtectedPath) int { return strings.Compare(a.Path, b.Path) })
+	return r.guarded
+}
+
+// here follows a path of the workspace of which at least the first name is there.
+func (r *Result) here(at string) (resolve.Found, bool) {
+	first, _, _ := strings.Cut(at, "/")
+	if found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, first)); err != nil || found.Kind == ir.Absent && len(found.Links) == 0 {
+		return found, false
+	}
+	found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, at))
+	return found, err == nil
+}
+
+// within is the path of a place of the workspace, relative to it; empty for one elsewhere.
+func (r *Result) within(abs string) string {
+	rest, ok := strings.CutPrefix(abs, strings.TrimSuffix(r.Resolver.Root, "/")+"/")
+	if !ok {
+		return ""
+	}
+	return rest
+}

@@ -1,0 +1,191 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxHops is how many symlinks Linux follows on one path (path_resolution(7)).
+const maxHops = 40
+
+const hintLeaves = "a file from elsewhere is named by --config, or extended by the user's own file"
+
+var (
+	errLeaves = errors.New("leads out of the workspace")
+	errLoop   = errors.New("found a symlink loop")
+)
+
+// workspace reads the files of a workspace and none outside: what a layer there names is
+// the choice of whoever may write there, and findings are shown to others.
+type workspace struct {
+	// root is canonical.
+	root string
+	// tree is read by names without symlinks. That of the disk is an os.Root, so that a
+	// symlink that somebody makes after the look does not lead out either.
+	tree fs.ReadLinkFS
+}
+
+// onDisk is the workspace as it is on the disk. close frees it.
+func onDisk(root string) (w workspace, closed func(), err error) {
+	r, err := os.OpenRoot(filepath.FromSlash(root))
+	if errors.Is(err, fs.ErrPermission) {
+		return workspace{root, pathTree(root)}, func() {}, nil
+	}
+	if err != nil {
+		return w, func() {}, err
+	}
+	return workspace{root, diskTree{r.FS().(fs.ReadLinkFS), r}}, func() { r.Close() }, nil
+}
+
+// diskTree opens without waiting for the writer of a FIFO.
+type diskTree struct {
+	fs.ReadLinkFS
+	root *os.Root
+}
+
+// Open implements fs.FS.
+func (t diskTree) Open(name string) (fs.File, error) {
+	return t.root.OpenFile(filepath.FromSlash(name), openFlags, 0)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (t diskTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.ReadLinkFS, name) }
+
+// pathTree is for a process that may use entries of the workspace and not list it, as one
+// under a policy with exceptions. What was opened is held against the path, so that a
+// symlink that was made meanwhile leads nowhere; a directory that is exchanged and put back
+// in between is not seen, and leads such a process no further than it may go anyway.
+type pathTree string
+
+func (t pathTree) path(name string) string {
+	return filepath.Join(filepath.FromSlash(string(t)), filepath.FromSlash(name))
+}
+
+// Lstat and ReadLink implement fs.ReadLinkFS.
+func (t pathTree) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(t.path(name)) }
+func (t pathTree) ReadLink(name string) (string, error)       { return os.Readlink(t.path(name)) }
+func (t pathTree) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(t.path(name)) }
+
+// Open implements fs.FS.
+func (t pathTree) Open(name string) (fs.File, error) {
+	f, err := os.OpenFile(t.path(name), openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	is, err := f.Stat()
+	var there fs.FileInfo
+	if err == nil {
+		there, err = os.Lstat(t.path(name))
+	}
+	real, _ := filepath.EvalSymlinks(t.path(name)) // an empty path is another one
+	if err == nil && (!os.SameFile(is, there) || real != t.path(name)) {
+		err = errLeaves
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// holds returns the name of a path in the workspace.
+func (w workspace) holds(abs string) (string, bool) {
+	rel, err := filepath.Rel(filepath.FromSlash(w.root), abs)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+// follow resolves every symlink of a path. The error is errLeaves, errLoop, or that of the
+// tree; then name is where it was met, and dangling says whether a symlink leads there.
+func (w workspace) follow(abs string) (name string, dangling bool, err error) {
+	name, ok := w.holds(abs)
+	if !ok {
+		return "", false, errLeaves
+	}
+	at, rest := ".", strings.Split(name, "/")
+	written := len(rest) // how many of the last parts are the path's own
+	for hops := 0; len(rest) > 0; {
+		part := rest[0]
+		linked := len(rest) > written
+		rest = rest[1:]
+		written = min(written, len(rest))
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			if at == "." {
+				return at, linked, errLeaves
+			}
+			at = path.Dir(at)
+			continue
+		}
+		next := path.Join(at, part)
+		info, err := w.tree.Lstat(next)
+		if err != nil {
+			return next, linked, err
+		}
+		if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0 {
+			at = next
+			continue
+		}
+		if hops++; hops > maxHops {
+			return next, true, errLoop
+		}
+		target, err := w.link(next)
+		if err != nil {
+			return next, true, err
+		}
+		if target.absolute {
+			at = "."
+		}
+		rest = append(target.parts, rest...)
+	}
+	return at, false, nil
+}
+
+type target struct {
+	absolute bool
+	parts    []string
+}
+
+// link reads a symlink. An absolute one may lead back into the workspace.
+func (w workspace) link(name string) (target, error) {
+	text, err := w.tree.ReadLink(name)
+	if err != nil {
+		return target{}, err
+	}
+	if !filepath.IsAbs(text) && !strings.HasPrefix(text, "/") {
+		return target{false, strings.Split(filepath.ToSlash(text), "/")}, nil
+	}
+	rel, ok := w.holds(filepath.Clean(text))
+	if !ok {
+		return target{}, errLeaves
+	}
+	return target{true, strings.Split(rel, "/")}, nil
+}
+
+// open opens a regular file. The kind is looked at before, since opening a device can
+// have an effect, and once more by whoever reads.
+func (w workspace) open(abs string) (fs.File, error) {
+	name, _, err := w.follow(abs)
+	if err != nil {
+		return nil, err
+	}
+	info, err := w.tree.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, kindError{info.Mode()}
+	}
+	return w.tree.Open(name)
+}
+
+// kindError says that a layer is no regular file.
+type kindError struct{ mode fs.FileMode }
+
+// Error implements error.
+func (e kindError) Error() string { return "found " + describe(e.mode) + ", expected a regular file" }

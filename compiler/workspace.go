@@ -1,0 +1,18 @@
+package compiler
+
+import (
+	"path/filepath"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
+)
+
+// NotWorkspace is the finding about a directory that is never taken as workspace by
+// itself.
+func NotWorkspace(r *workspace.Refused) diag.Diagnostic {
+	d := diag.New(diag.NotWorkspace, ir.Pos{File: filepath.ToSlash(r.Dir)}, 0)
+	d.Label = "this directory " + r.Why
+	d.Hint = "if tools are to have all of it: -C " + shellWord(filepath.ToSlash(r.Dir)) + "; otherwise go to the directory that is meant"
+	return d
+}

@@ -1,0 +1,128 @@
+package ir
+
+import "slices"
+
+// ProtectedVersion is the version of the list of protected paths. It changes with every
+// change of the list.
+const ProtectedVersion = 1
+
+// ProtectedPath is a place of a workspace whose files decide what runs outside of the
+// sandbox later, or what the policy is. A grant on a directory around it does not let it
+// be made, changed or removed; a rule on the place itself or below it does.
+type ProtectedPath struct {
+	// Path is relative to the workspace root.
+	Path string
+	Why  string
+	// Origin is where the path comes from: the list, or a layer that was read from it.
+	Origin Origin
+}
+
+// ProtectedPaths returns the list.
+func ProtectedPaths() []ProtectedPath {
+	out := make([]ProtectedPath, 0, len(protected))
+	for _, p := range protected {
+		p.Origin = protectedOrigin
+		out = append(out, p)
+	}
+	return out
+}
+
+var protectedOrigin = Origin{Layer: LayerProtected, Label: "protected"}
+
+// protect plants the rules that take writing away from protected paths: for each path
+// that no rule is written for, all that the rules around it grant but creating, updating
+// and deleting. Where those grant none of it there is nothing to take.
+func (v *View) protect(more []ProtectedPath) {
+	if !v.Tool.Protects {
+		return
+	}
+	root := v.zone(Root{Kind: Workspace})
+	v.protected = slices.Concat(ProtectedPaths(), v.Tool.Protected, more)
+	for _, p := range v.protected {
+		ref, exact := root.ruleFor(p.Path)
+		if exact || ref < 0 || v.refs[ref].caps&Write == 0 {
+			continue
+		}
+		rule := &FSRule{Written: p.Path, At: In(p.Path), Caps: v.refs[ref].caps &^ Write, Origin: p.Origin}
+		rule.Origin.Layer = LayerProtected
+		v.add(protectedID, rule)
+		v.plant(rule.At, ruleRef{entry: len(v.rules) - 1, caps: rule.Caps})
+	}
+}
+
+// Protected returns the protected paths of the view's tool, those of its workspace alone
+// included; nil where writing is taken away from none.
+func (v *View) Protected() []ProtectedPath { return v.protected }
+
+// Guards reports whether a rule is one that takes writing away from a protected path.
+func (r *FSRule) Guards() bool { return r.Origin.Layer == LayerProtected }
+
+// protectedID identifies the rules of all protected paths together.
+const protectedID = "protected"
+
+// Reasons of protected paths.
+const (
+	WhyPolicy  = "says what tools may do"
+	WhyGit     = "git runs programs that it names"
+	startsMCP  = "agents start the servers that it names"
+	agentRuns  = "an agent runs commands that it names, or asks less"
+	editorRuns = "an editor runs commands that it names"
+	shellRuns  = "shells run it on entering the directory"
+	serverRuns = "build servers run it"
+)
+
+// protected is sorted by path.
+var protected = [...]ProtectedPath{
+	{Path: ".accessc", Why: WhyPolicy},
+	{Path: ".aider.conf.yml", Why: agentRuns},
+	{Path: ".circleci", Why: serverRuns},
+	{Path: ".claude", Why: agentRuns},
+	{Path: ".clinerules", Why: agentRuns},
+	{Path: ".codex", Why: agentRuns},
+	{Path: ".continue", Why: agentRuns},
+	{Path: ".cursor", Why: agentRuns},
+	{Path: ".devcontainer", Why: editorRuns},
+	{Path: ".devcontainer.json", Why: editorRuns},
+	{Path: ".envrc", Why: shellRuns},
+	{Path: ".exrc", Why: editorRuns},
+	{Path: ".forgejo/workflows", Why: serverRuns},
+	{Path: ".gemini", Why: agentRuns},
+	{Path: ".git/commondir", Why: WhyGit},
+	{Path: ".git/config", Why: WhyGit},
+	{Path: ".git/config.worktree", Why: WhyGit},
+	{Path: ".git/hooks", Why: WhyGit},
+	{Path: ".git/info/attributes", Why: WhyGit},
+	{Path: ".git/modules", Why: WhyGit},
+	{Path: ".git/worktrees", Why: WhyGit},
+	{Path: ".gitea/workflows", Why: serverRuns},
+	{Path: ".github/actions", Why: serverRuns},
+	{Path: ".github/hooks", Why: agentRuns},
+	{Path: ".github/workflows", Why: serverRuns},
+	{Path: ".gitlab-ci.yml", Why: serverRuns},
+	{Path: ".gitmodules", Why: WhyGit},
+	{Path: ".husky", Why: WhyGit},
+	{Path: ".idea", Why: editorRuns},
+	{Path: ".jp/config", Why: WhyPolicy},
+	{Path: ".jp/config.json", Why: WhyPolicy},
+	{Path: ".jp/config.json5", Why: WhyPolicy},
+	{Path: ".jp/config.toml", Why: WhyPolicy},
+	{Path: ".jp/config.yaml", Why: WhyPolicy},
+	{Path: ".jp/config.yml", Why: WhyPolicy},
+	{Path: ".kiro", Why: agentRuns},
+	{Path: ".lefthook.yml", Why: WhyGit},
+	{Path: ".mcp.json", Why: startsMCP},
+	{Path: ".nvim.lua", Why: editorRuns},
+	{Path: ".nvimrc", Why: editorRuns},
+	{Path: ".opencode", Why: agentRuns},
+	{Path: ".pre-commit-config.yaml", Why: WhyGit},
+	{Path: ".roo", Why: agentRuns},
+	{Path: ".vimrc", Why: editorRuns},
+	{Path: ".vscode", Why: editorRuns},
+	{Path: ".windsurf", Why: agentRuns},
+	{Path: ".zed", Why: editorRuns},
+	{Path: "access/manifest.json", Why: WhyPolicy},
+	{Path: "accessc.toml", Why: WhyPolicy},
+	{Path: "lefthook.yml", Why: WhyGit},
+	{Path: "opencode.json", Why: agentRuns},
+	{Path: "opencode.jsonc", Why: agentRuns},
+}

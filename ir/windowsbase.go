@@ -1,0 +1,9 @@
+package ir
+
+// Every AppContainer may read and run files with an access entry for ALL APPLICATION
+// PACKAGES; on a default installation these trees have one.
+var windowsSystem = []BaseEntry{
+	{"${SystemRoot}", readExecute, "programs and libraries of the system"},
+	{"${ProgramFiles}", readExecute, "installed programs"},
+	{"${ProgramFiles(x86)}", readExecute, "installed programs"},
+}
