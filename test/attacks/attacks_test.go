@@ -1,0 +1,384 @@
+//go:build linux
+
+// Package attacks_test runs hostile tools under policies and looks whether a promise of
+// SECURITY.md breaks. It knows accessc by its command line alone.
+package attacks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// secret is in every file that a tool must not read. A tool prints it only in a leak.
+const secret = "TOP-SECRET"
+
+// A scene is one attack: a policy, a tool that fights it, and the user at work beside it.
+type scene struct {
+	name string
+	// toml holds the tool t without its command; empty is the policy named workspace.
+	toml string
+	// denied are questions as accessc can takes them that must be answered no before the
+	// attack, so that a success is a broken promise; allowed are those of the controls.
+	denied, allowed []string
+	// setup makes files beside those of every place.
+	setup func(*place)
+	// tool is a source below testdata without its suffix, or a script that begins with #!.
+	tool string
+	args []string
+	// host acts for the user outside of the sandbox until stop is closed.
+	host func(p *place, stop <-chan struct{})
+	// good are the controls: what the tool must report as done, or the attack proves nothing.
+	good []string
+	// verdict looks at the disk afterwards, beside the checks that every scene gets.
+	verdict func(*testing.T, *place, string)
+	// mayFail is set where the tool need not end with status 0.
+	mayFail bool
+}
+
+// A place is the disk of one scene for one user.
+type place struct {
+	t       *testing.T
+	bin     string // holds accessc
+	uid     int
+	dir     string // holds the others
+	ws      string // the workspace
+	home    string // the user's home
+	outside string // the user's files outside of the workspace
+	before  map[string]mark
+}
+
+// A mark is the state of a file that no tool may change.
+type mark struct {
+	content string
+	mode    fs.FileMode
+	mtime   time.Time
+	links   uint64
+}
+
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// accessc builds the program under test once and returns the directory that holds it. Every
+// user can enter it.
+func accessc(t *testing.T) string {
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "accessc-attacks-"); built.err != nil {
+			return
+		}
+		if built.err = os.Chmod(built.dir, 0o755); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "accessc"), "./cmd/accessc")
+		build.Dir = "../.."
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = errors.New(string(out) + err.Error())
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.dir
+}
+
+// compile makes the tool of a source below testdata.
+func compile(t *testing.T, dir, source string) string {
+	bin := filepath.Join(dir, source)
+	if _, err := os.Stat(bin); err == nil {
+		return bin
+	}
+	out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", bin+".tmp", "testdata/"+source+".c").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", source, err, out)
+	}
+	if err := os.Rename(bin+".tmp", bin); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// run plays each scene as the current user and, where that is root, as an ordinary one.
+func run(t *testing.T, scenes []scene) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("the hostile tools are written in C, and there is no cc")
+	}
+	bin := accessc(t)
+	for _, s := range scenes {
+		if !strings.HasPrefix(s.tool, "#!") {
+			compile(t, bin, s.tool)
+		}
+	}
+	users := map[string]int{"user": os.Getuid()}
+	if os.Getuid() == 0 {
+		users = map[string]int{"root": 0, "nobody": 65534}
+	}
+	for _, name := range []string{"root", "nobody", "user"} {
+		uid, ok := users[name]
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for _, s := range scenes {
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					play(t, s, bin, uid)
+				})
+			}
+		})
+	}
+}
+
+// tries is how often a scene is played whose tool was kept from its controls by a busy
+// machine: without them the attack had no chance, and its failure says nothing. A breach ends
+// the first try that shows one.
+const tries = 3
+
+// play runs one scene and judges it.
+func play(t *testing.T, s scene, bin string, uid int) {
+	for range tries {
+		missed := try(t, s, bin, uid)
+		if t.Failed() || missed == "" {
+			return
+		}
+		t.Logf("the control did not succeed: %s", missed)
+	}
+	t.Errorf("a control is missing in each of %d tries", tries)
+}
+
+// try plays a scene once in a place of its own and returns the control that did not succeed.
+func try(t *testing.T, s scene, bin string, uid int) (missed string) {
+	p := newPlace(t, s, bin, uid)
+	ask(t, p, s.denied, "no")
+	ask(t, p, s.allowed, "yes")
+	p.before = p.marks()
+
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := p.command(ctx, append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, s.args...)...)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		if s.host != nil {
+			s.host(p, stop)
+		}
+	}()
+	out, err := cmd.CombinedOutput()
+	close(stop)
+	<-done
+	text := string(out)
+	if ctx.Err() != nil {
+		t.Errorf("the run hangs")
+	}
+	if err != nil && !s.mayFail {
+		t.Errorf("the run failed: %v", err)
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "LEAK") || strings.Contains(line, secret) {
+			t.Errorf("%s", strings.TrimSpace(line))
+		}
+	}
+	for _, g := range s.good {
+		if !strings.Contains(text, "GOOD "+g+"\n") {
+			missed = g
+		}
+	}
+	p.compare(t)
+	if s.verdict != nil {
+		s.verdict(t, p, text)
+	}
+	if t.Failed() || missed != "" || testing.Verbose() {
+		t.Logf("%.6000s", text)
+	}
+	return missed
+}
+
+// newPlace lays a scene out: the files of the policy workspace, those of setup, and the tool.
+func newPlace(t *testing.T, s scene, bin string, uid int) *place {
+	dir, err := os.MkdirTemp("", "accessc-attack-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := &place{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", outside: dir + "/outside"}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{p.ws, p.home, p.outside} {
+		p.mkdir(d)
+	}
+	toml := s.toml
+	if toml == "" {
+		toml = workspace
+		p.write(".env", secret)
+		p.write("secrets/k", secret)
+		p.write("secrets/open/f", "fine")
+		p.write("gen/f", "fine")
+		p.write("gen/out/f", "fine")
+		p.write("src/a", "fine")
+		p.write("src/d/k", "fine")
+		p.write("inbox/old", "fine")
+		p.write("kept/f", "fine")
+	}
+	p.write(p.outside+"/private", secret)
+	p.write("accessc.toml", "[tools.t]\nsource = \"local\"\ncommand = \"bin/tool\"\n"+toml)
+	program := []byte(s.tool)
+	if !strings.HasPrefix(s.tool, "#!") {
+		if program, err = os.ReadFile(filepath.Join(bin, s.tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.write("bin/tool", string(program))
+	p.must(os.Chmod(p.ws+"/bin/tool", 0o755))
+	if s.setup != nil {
+		s.setup(p)
+	}
+	return p
+}
+
+// command is a start of accessc as the user of the place.
+func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "accessc"), args...)
+	cmd.Dir = p.ws
+	cmd.WaitDelay = 2 * time.Second
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home, "TMPDIR=/tmp", "LANG=C",
+		"XDG_CONFIG_HOME=" + p.home + "/.config", "XDG_STATE_HOME=" + p.home + "/.state"}
+	if p.uid != os.Getuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
+	}
+	return cmd
+}
+
+// ask puts questions to accessc can, where a % stands for the directory outside, and demands
+// one answer to all.
+func ask(t *testing.T, p *place, questions []string, answer string) {
+	for _, q := range questions {
+		words := strings.Fields(strings.ReplaceAll(q, "%", p.outside))
+		out, _ := p.command(t.Context(), append([]string{"can", "--system", "-C", p.ws, "t"}, words...)...).CombinedOutput()
+		if !bytes.HasPrefix(out, []byte(answer+" ")) {
+			t.Fatalf("can %s: want %s, got\n%s", q, answer, out)
+		}
+	}
+}
+
+func (p *place) must(err error) {
+	if err != nil {
+		p.t.Error(err)
+	}
+}
+
+// path is a name in the workspace, unless it is absolute.
+func (p *place) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.ws, name)
+}
+
+// mkdir makes a directory that is the user's, with those above it.
+func (p *place) mkdir(name string) {
+	name = p.path(name)
+	if _, err := os.Lstat(name); err == nil {
+		return
+	}
+	p.mkdir(filepath.Dir(name))
+	if err := os.Mkdir(name, 0o755); err == nil {
+		os.Lchown(name, p.uid, p.uid)
+	}
+}
+
+// write makes a file that is the user's, with the directories above it.
+func (p *place) write(name, content string) {
+	name = p.path(name)
+	p.mkdir(filepath.Dir(name))
+	p.must(os.WriteFile(name, []byte(content), 0o644))
+	p.must(os.Lchown(name, p.uid, p.uid))
+}
+
+// symlink makes a link that is the user's.
+func (p *place) symlink(to, name string) {
+	p.must(os.Symlink(to, p.path(name)))
+	p.must(os.Lchown(p.path(name), p.uid, p.uid))
+}
+
+// marks takes the state of all files that must stay as they are: the secret ones, and what
+// lies below gen, bin and kept but not below gen/out.
+func (p *place) marks() map[string]mark {
+	m := map[string]mark{}
+	filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		data, _ := os.ReadFile(path)
+		rel, _ := filepath.Rel(p.ws, path)
+		fixed := strings.HasPrefix(rel, "gen/") && !strings.HasPrefix(rel, "gen/out/") ||
+			strings.HasPrefix(rel, "bin/") || strings.HasPrefix(rel, "kept/")
+		if !fixed && !bytes.Contains(data, []byte(secret)) {
+			return nil
+		}
+		m[path] = markOf(path)
+		return nil
+	})
+	return m
+}
+
+// markOf takes the state of one file.
+func markOf(path string) mark {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return mark{}
+	}
+	data, _ := os.ReadFile(path)
+	return mark{string(data), info.Mode(), info.ModTime(), uint64(info.Sys().(*syscall.Stat_t).Nlink)}
+}
+
+// compare reports what became of the marked files, and files with the secret that are new.
+func (p *place) compare(t *testing.T) {
+	after := p.marks()
+	for path, want := range p.before {
+		got, ok := after[path]
+		if !ok {
+			t.Errorf("%s is gone, or no longer what it was", path)
+		} else if got != want {
+			got.content, want.content = "", ""
+			t.Errorf("%s was changed: %+v, before %+v", path, got, want)
+		}
+	}
+	for path := range after {
+		if _, ok := p.before[path]; !ok {
+			t.Errorf("%s has appeared", path)
+		}
+	}
+}
+
+// until calls step again and again until stop is closed.
+func until(stop <-chan struct{}, step func(i int)) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		default:
+			step(i)
+		}
+	}
+}

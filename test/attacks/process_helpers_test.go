@@ -1,0 +1,342 @@
+//go:build linux
+
+package attacks_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A procScene is one attack on processes, programs, the network, limits or the host.
+type procScene struct {
+	name string
+	// source is the hostile program below testdata, without its suffix.
+	source string
+	// toml holds the tool t without its source and command; empty is procWorkspace.
+	toml string
+	// denied and allowed are questions as accessc can takes them, asked before the attack.
+	denied, allowed []string
+	// setup lays out more than every place has; it may start what the attack is about.
+	setup func(*procPlace)
+	// runs are the arguments of the starts, one after the other. A % stands for a value that
+	// setup has put into the place.
+	runs [][]string
+	// flags are those of exec.
+	flags []string
+	// env is added to the environment of accessc.
+	env []string
+	// start replaces the start of accessc, for attacks that need more than its arguments.
+	start func(*testing.T, *procPlace, *exec.Cmd) ([]byte, error)
+	// good are the controls: words of CONTROL lines without which the attack proves nothing.
+	good []string
+	// verdict looks at the host afterwards.
+	verdict func(*testing.T, *procPlace, string)
+	// within is how long one start may take; 20 seconds if it is zero.
+	within time.Duration
+	// status is the exit status that a start has; -1 for any.
+	status int
+}
+
+// A procPlace is the disk of one scene for one user.
+type procPlace struct {
+	t      *testing.T
+	bin    string // accessc and the hostile programs
+	uid    int
+	dir    string // holds the others
+	ws     string // the workspace
+	home   string
+	values map[string]string
+}
+
+// procWorkspace is a supervised tool: it writes below src, and does not see secret.
+const procWorkspace = `
+[[tools.t.access.fs]]
+path = "."
+read = true
+execute = true
+[[tools.t.access.fs]]
+path = "src"
+read = true
+write = true
+execute = true
+[[tools.t.access.fs]]
+path = "secret"
+`
+
+// procListed is procWorkspace with programs that are listed with arguments and variables.
+const procListed = procWorkspace + `
+[[tools.t.access.fs]]
+path = "script"
+read = true
+write = true
+execute = true
+[[tools.t.access.env]]
+name = "FOO"
+read = true
+[[tools.t.access.env]]
+name = "BAR"
+read = true
+[tools.t.access.commands]
+"./tool" = {}
+"./script" = {}
+"./bin/listed" = { args = [["hello", "**"]], envs = ["FOO"] }
+"./bin/fewer" = { envs = ["FOO"] }
+`
+
+// procReader is a tool that needs no supervisor.
+const procReader = `
+[[tools.t.access.fs]]
+path = "."
+read = true
+execute = true
+`
+
+var procSources = []string{"proc_exec", "proc_host", "proc_life", "proc_net", "proc_listed", "proc_unlisted", "proc_forge"}
+
+// procBuild makes accessc and the hostile programs, and returns their directory.
+func procBuild(t *testing.T) string {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("the hostile tools are written in C, and there is no cc")
+	}
+	dir, err := os.MkdirTemp("", "accessc-processes-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "accessc"), "./cmd/accessc")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	compile := func(args ...string) {
+		if out, err := exec.Command("cc", append([]string{"-O1", "-w", "-pthread"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	for _, source := range procSources {
+		compile("-o", filepath.Join(dir, source), "testdata/"+source+".c")
+	}
+	compile("-shared", "-fPIC", "-o", filepath.Join(dir, "evil.so"), "testdata/proc_evil.c")
+	return dir
+}
+
+// newProcPlace lays a scene out.
+func newProcPlace(t *testing.T, s procScene, bin string, uid int) *procPlace {
+	dir, err := os.MkdirTemp("", "accessc-process-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := &procPlace{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", values: map[string]string{"ws": dir + "/ws"}}
+	p.must(os.Chmod(dir, 0o755))
+	for _, d := range []string{p.ws, p.home, p.ws + "/src", p.ws + "/bin"} {
+		p.must(os.Mkdir(d, 0o755))
+		p.own(d)
+	}
+	for to, from := range map[string]string{"tool": s.source, "bin/listed": "proc_listed", "bin/unlisted": "proc_unlisted",
+		"bin/evil.so": "evil.so", "script": "proc_listed", "bin/fewer": "proc_host"} {
+		data, err := os.ReadFile(filepath.Join(bin, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.write(to, string(data), 0o755)
+	}
+	p.write("secret", "TOP-SECRET", 0o600)
+	toml := s.toml
+	if toml == "" {
+		toml = procWorkspace
+	}
+	if s.setup != nil {
+		s.setup(p)
+	}
+	p.write("accessc.toml", "[tools.t]\nsource = \"local\"\ncommand = \"./tool\"\n"+p.fill(toml), 0o644)
+	return p
+}
+
+func (p *procPlace) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *procPlace) own(path string) { p.must(os.Lchown(path, p.uid, p.uid)) }
+
+// write makes a file of the user in the workspace.
+func (p *procPlace) write(name, content string, mode os.FileMode) {
+	path := filepath.Join(p.ws, name)
+	p.must(os.WriteFile(path, []byte(content), mode))
+	p.must(os.Chmod(path, mode))
+	p.own(path)
+}
+
+// fill puts the values of setup into words: %name%.
+func (p *procPlace) fill(text string) string {
+	for name, value := range p.values {
+		text = strings.ReplaceAll(text, "%"+name+"%", value)
+	}
+	return text
+}
+
+// as makes a command one of the user of the place.
+func (p *procPlace) as(cmd *exec.Cmd) *exec.Cmd {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	if p.uid != os.Getuid() {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}
+	}
+	return cmd
+}
+
+// command is a start of accessc as the user of the place.
+func (p *procPlace) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "accessc"), args...)
+	cmd.Dir = p.ws
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home, "TMPDIR=/tmp", "LANG=C",
+		"XDG_CONFIG_HOME=" + p.home + "/.config", "XDG_STATE_HOME=" + p.home + "/.state"}
+	return p.as(cmd)
+}
+
+// victim starts a process of the same user outside of the run.
+func (p *procPlace) victim() *os.Process {
+	cmd := p.as(exec.Command("sleep", "60"))
+	cmd.Env = []string{"SECRET=zebra-of-another"}
+	p.must(cmd.Start())
+	p.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return cmd.Process
+}
+
+// procAsk puts questions to accessc can and demands one answer to all.
+func procAsk(t *testing.T, p *procPlace, questions []string, answer string) {
+	t.Helper()
+	for _, q := range questions {
+		out, err := p.command(t.Context(), append([]string{"can", "--system", "t"}, strings.Fields(p.fill(q))...)...).CombinedOutput()
+		if !bytes.HasPrefix(out, []byte(answer+" ")) {
+			t.Fatalf("can %s: want %s, got %v\n%s", q, answer, err, out)
+		}
+	}
+}
+
+var procLeak = regexp.MustCompile(`(?m)^.*(LEAK|TOP-SECRET).*$`)
+
+// procPlay runs one scene for one user and judges it.
+func procPlay(t *testing.T, s procScene, bin string, uid int) {
+	p := newProcPlace(t, s, bin, uid)
+	procAsk(t, p, s.denied, "no")
+	procAsk(t, p, s.allowed, "yes")
+	within := s.within
+	if within == 0 {
+		within = 20 * time.Second
+	}
+	var all strings.Builder
+	for _, args := range s.runs {
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = p.fill(args[i])
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		cmd := p.command(ctx, append(append([]string{"exec", "--no-prompt"}, s.flags...), append([]string{"t"}, args...)...)...)
+		for _, e := range s.env {
+			cmd.Env = append(cmd.Env, p.fill(e))
+		}
+		var out []byte
+		var err error
+		if s.start != nil {
+			out, err = s.start(t, p, cmd)
+		} else {
+			out, err = cmd.CombinedOutput()
+		}
+		if ctx.Err() != nil {
+			t.Errorf("%v hangs", args)
+		}
+		cancel()
+		if s.status >= 0 && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() != s.status {
+			t.Errorf("%v ends with %v, %v", args, cmd.ProcessState, err)
+		}
+		all.Write(out)
+	}
+	text := all.String()
+	told := map[string]bool{}
+	for _, line := range procLeak.FindAllString(text, -1) {
+		if !told[line] && len(told) < 20 {
+			t.Error(line)
+		}
+		told[line] = true
+	}
+	for _, g := range s.good {
+		if !strings.Contains(text, "CONTROL "+g+"\n") {
+			t.Errorf("the control did not succeed: %s", g)
+		}
+	}
+	if s.verdict != nil {
+		s.verdict(t, p, text)
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%.3000s", text)
+	}
+}
+
+// procStill fails if a process of the run is still at work after its end.
+func procStill(t *testing.T, p *procPlace, _ string) {
+	time.Sleep(250 * time.Millisecond)
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		exe, err := os.Readlink("/proc/" + e.Name() + "/exe")
+		if err != nil || !strings.HasPrefix(exe, p.ws) {
+			continue
+		}
+		status, _ := os.ReadFile("/proc/" + e.Name() + "/status")
+		if regexp.MustCompile(`(?m)^State:\s+[ZX]`).Match(status) {
+			continue
+		}
+		t.Errorf("process %s of the tool lives on", e.Name())
+		syscall.Kill(procNumber(e.Name()), syscall.SIGKILL)
+	}
+}
+
+func procNumber(s string) (n int) {
+	for _, c := range s {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// procUsers are those that a scene is played as.
+func procUsers() map[string]int {
+	if os.Getuid() == 0 {
+		return map[string]int{"root": 0, "nobody": 65534}
+	}
+	return map[string]int{"user": os.Getuid()}
+}
+
+// procRun plays all scenes as every user.
+func procRun(t *testing.T, bin string, scenes []procScene) {
+	var slots = make(chan struct{}, 6)
+	for user, uid := range procUsers() {
+		t.Run(user, func(t *testing.T) {
+			t.Parallel()
+			for _, s := range scenes {
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					slots <- struct{}{}
+					defer func() { <-slots }()
+					procPlay(t, s, bin, uid)
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+// Shared by the hostile programs: a line that begins with LEAK is a broken
+// promise, one that begins with CONTROL something granted that worked.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void say(const char *kind, const char *format, va_list list) {
+	char line[2048];
+	int at = snprintf(line, sizeof line, "%s ", kind);
+	at += vsnprintf(line + at, sizeof line - at - 1, format, list);
+	if (at > (int)sizeof line - 2) at = sizeof line - 2;
+	line[at++] = '\n';
+	if (write(1, line, at) < 0) _exit(99);
+}
+#define SAYS(name, kind)                                   \
+	__attribute__((unused, format(printf, 1, 2)))      \
+	static void name(const char *format, ...) {        \
+		va_list list;                              \
+		va_start(list, format);                    \
+		say(kind, format, list);                   \
+		va_end(list);                              \
+	}
+SAYS(leak, "LEAK")
+SAYS(control, "CONTROL")
+SAYS(note, "NOTE")
+
+__attribute__((unused)) static double now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+__attribute__((unused)) static void nap(int milliseconds) {
+	struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+	nanosleep(&t, 0);
+}
+
+struct scene {
+	const char *name;
+	void (*run)(int argc, char **argv);
+};
+
+#define MAIN(...)                                                         \
+	int main(int argc, char **argv) {                                 \
+		struct scene scenes[] = {__VA_ARGS__};                    \
+		setvbuf(stdout, 0, _IONBF, 0);                            \
+		for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) \
+			if (argc > 1 && !strcmp(argv[1], scenes[i].name)) { \
+				scenes[i].run(argc - 2, argv + 2);        \
+				return 0;                                 \
+			}                                                 \
+		fprintf(stderr, "no such scene\n");                       \
+		return 2;                                                 \
+	}

@@ -1,0 +1,11 @@
+/* A rename over a file that may be changed, which the user takes away a moment before. */
+#include "attack.h"
+int main(void) {
+  int over = 0;
+  for (double end = now() + 1.5; now() < end;) {
+    if (access("src/x", F_OK)) put("src/x", "tool");
+    if (!rename("src/x", "std/f")) over++;
+  }
+  if (over) good("rename over");
+  note("%d", over);
+}
