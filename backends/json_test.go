@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestJSONLayout: what fits stands on one line, lists of objects have a line each,

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/state"
 )
 
 // Options say what to compile and for whom.
@@ -32,7 +32,7 @@ type Options struct {
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
 	Sensitive bool
 	// State overrides the state directory; empty means the user's own.
-	State state.Dir
+	State userdir.Dir
 	// Planned compiles as if these symlinks were there and approved: canonical
 	// targets by the rule path.
 	Planned map[string]string
@@ -47,7 +47,7 @@ type Result struct {
 	// Resolver evaluates further paths against the same workspace.
 	Resolver *resolve.Resolver
 	// State is where the workspace's state lives; empty when there is none to be had.
-	State state.Dir
+	State userdir.Dir
 	// Bindings are those of external rules, by rule path, approved or not. Only a
 	// resolved compilation knows them.
 	Bindings []Binding
@@ -84,7 +84,7 @@ func Compile(opts Options) (*Result, error) {
 	}
 	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}, home: opts.Layers.Home, located: opts.Resolve}
 	if res.State == "" {
-		if res.State, err = state.For(resolver.Root); err != nil && opts.Resolve {
+		if res.State, err = userdir.For(resolver.Root); err != nil && opts.Resolve {
 			return nil, err
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/ir"
 )
 

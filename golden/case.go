@@ -33,16 +33,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/state"
 )
 
 // Case is an archive that was laid out on the disk.
@@ -68,7 +68,7 @@ func Lay(t testing.TB, a *txtar.Archive) *Case {
 	// Artifacts break lines by their length, and that of a temporary directory differs.
 	dir = filepath.Join(dir, strings.Repeat("_", max(rootLength-len(dir), 1)))
 	c := &Case{Archive: a, Root: filepath.Join(dir, "ws"), Outside: filepath.Join(dir, "outside")}
-	c.Options = compiler.Options{Root: c.Root, Sensitive: true, State: state.Dir(filepath.Join(dir, "state"))}
+	c.Options = compiler.Options{Root: c.Root, Sensitive: true, State: userdir.Dir(filepath.Join(dir, "state"))}
 	for _, d := range []string{c.Root, c.Outside, string(c.Options.State)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ type Output struct {
 	// Answers are those to the case's questions.
 	Answers string
 	// Tree is the artifacts, nil when a finding stopped the run.
-	Tree *artifact.Tree
+	Tree *build.Tree
 }
 
 // Run compiles the case and builds its artifacts with every backend of its targets.
@@ -252,11 +252,11 @@ func (c *Case) Run(t testing.TB) Output {
 		findings, res.Program = diag.List{compiler.NotWorkspace(no)}, nil
 	}
 	if res.Program != nil {
-		req := artifact.Request{Program: res.Program, Backends: c.backends(), Form: backends.Portable}
+		req := build.Request{Program: res.Program, Backends: c.backends(), Form: backends.Portable}
 		if c.Options.Resolve {
 			req.Form, req.Facts = backends.Resolved, c.facts(res)
 		}
-		tree, refused, err := artifact.Build(req)
+		tree, refused, err := build.Build(req)
 		if err != nil {
 			t.Fatal(err)
 		}

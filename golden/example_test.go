@@ -7,30 +7,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/state"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/userdir"
 )
 
-// TestExample: the artifacts in example/access are what accessc build writes.
+// TestExample: the artifacts in examples/project/access are what accessc build writes.
 func TestExample(t *testing.T) {
-	res, err := compiler.Compile(compiler.Options{Root: "../example", State: state.Dir(filepath.Join(t.TempDir(), "state"))})
+	res, err := compiler.Compile(compiler.Options{Root: "../examples/project", State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
 		t.Fatal(err, res.Findings)
 	}
-	tree, refused, err := artifact.Build(artifact.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable})
+	tree, refused, err := build.Build(build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable})
 	if err != nil || len(refused) > 0 {
 		t.Fatal(err, refused)
 	}
-	changes, err := tree.Diff("../example/access")
+	changes, err := tree.Diff("../examples/project/access")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range changes {
-		t.Errorf("%s is not up to date: run accessc build -C example", c.Path)
+		t.Errorf("%s is not up to date: run accessc build -C examples/project", c.Path)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestExample(t *testing.T) {
 // tests hold, and each is what the tasks run.
 func TestOwnPolicies(t *testing.T) {
 	res, err := compiler.Compile(compiler.Options{
-		Root: "..", Layers: source.Request{Shared: true}, State: state.Dir(filepath.Join(t.TempDir(), "state")),
+		Root: "..", Layers: source.Request{Shared: true}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),
 	})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
 		t.Fatal(err, res.Findings)

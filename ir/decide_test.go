@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // naive is the evaluator of the specification's text, as short as it can be said:

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 func emit(t interface{ Fatal(...any) }, tool *ir.Tool, target backends.Target) string {

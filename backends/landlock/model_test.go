@@ -11,13 +11,14 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/lsm"
 )
 
 // trial is one policy with its emitted specification and ledger.
 type trial struct {
 	view   *ir.View
-	model  *landlock.Model
+	model  *lsm.Model
 	abi    int
 	ids    map[ir.Rule]string
 	ledger ir.Ledger
@@ -47,7 +48,7 @@ func newTrial(t *rapid.T, tool *ir.Tool) *trial {
 	abi := rapid.IntRange(1, landlock.MaxABI).Draw(t, "abi")
 	x := &trial{
 		view: ir.NewView(tool, ir.Linux, ir.Facts{}), ledger: out.Ledger, start: start, now: now, places: now.Places(),
-		model: landlock.NewModel(spec, abi, kind), abi: abi, ids: map[ir.Rule]string{},
+		model: lsm.NewModel(spec, abi, kind), abi: abi, ids: map[ir.Rule]string{},
 	}
 	for _, e := range x.view.Entries() {
 		x.ids[e.Rule] = e.ID

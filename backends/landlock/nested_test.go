@@ -10,7 +10,8 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/lsm"
 )
 
 // nested is a policy whose roots lie in each other: the workspace where the base
@@ -62,7 +63,7 @@ func TestNestedRoots(t *testing.T) {
 		abi := rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")
 		x := &trial{
 			view: ir.NewView(n.tool, ir.Linux, facts), ledger: out.Ledger, abi: abi, ids: map[ir.Rule]string{},
-			model: landlock.NewModel(spec, abi, existing),
+			model: lsm.NewModel(spec, abi, existing),
 		}
 		for _, e := range x.view.Entries() {
 			x.ids[e.Rule] = e.ID

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accessc/accessc/strictjson"
+	"github.com/accessc/accessc/internal/strictjson"
 )
 
 // ErrSpec is what every refusal of a specification wraps.

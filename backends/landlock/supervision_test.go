@@ -12,7 +12,8 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/lsm"
 )
 
 // TestJudges: a policy has those classes of calls judged that the ruleset cannot hold, and
@@ -110,7 +111,7 @@ func TestSupervisedRulesetBelowPolicy(t *testing.T) {
 		j := spec.Supervision.Judges
 		spec.Paths = spec.Supervision.Paths
 		world := irtest.DrawWorld(rt, 12, "${home}", "${tmp}")
-		model := landlock.NewModel(spec, landlock.MaxABI, func(p string) ir.NodeKind {
+		model := lsm.NewModel(spec, landlock.MaxABI, func(p string) ir.NodeKind {
 			if strings.HasPrefix(p, "/") {
 				return ir.Dir
 			}

@@ -64,11 +64,16 @@ func (f *floor) policy(target backends.Target) (*Judged, error) {
 	return j, nil
 }
 
+// Applies reports whether a block is needed at an ABI version.
+func (b Block) Applies(abi int) bool {
+	return abi >= b.From && (b.To == 0 || abi <= b.To)
+}
+
 // Traced divides blocks into those that stay and those that a supervisor may answer in
 // their place: with an error that says that something is refused.
 func Traced(blocks []Block, abi int) (stay, answered []Block) {
 	for _, b := range blocks {
-		if (b.Errno == "EACCES" || b.Errno == "EPERM") && b.applies(abi) {
+		if (b.Errno == "EACCES" || b.Errno == "EPERM") && b.Applies(abi) {
 			answered = append(answered, b)
 		} else {
 			stay = append(stay, b)

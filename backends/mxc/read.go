@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // ErrConfig is what every refusal of a configuration wraps.
@@ -27,19 +26,4 @@ func Parse(data []byte) (*Config, error) {
 		return nil, fmt.Errorf("%w: contract %q, %q %d", ErrConfig, c.Version, c.Comment.Format, c.Comment.Version)
 	}
 	return &c, nil
-}
-
-// At answers what a configuration does about a path: of the entries on it or above it
-// the longest decides, and what has none is closed.
-func (c *Config) At(path string) (read, write bool) {
-	best, is := -1, denied
-	for a, list := range map[access][]string{readWrite: c.Filesystem.ReadWrite, readOnly: c.Filesystem.ReadOnly, denied: c.Filesystem.Denied} {
-		for _, p := range list {
-			rest, ok := strings.CutPrefix(path, p)
-			if ok && (rest == "" || rest[0] == '/' || p == "/") && len(p) > best {
-				best, is = len(p), a
-			}
-		}
-	}
-	return is != denied, is == readWrite
 }

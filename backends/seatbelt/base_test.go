@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/sbpl"
 )
 
 // beyond are the places outside of the listed base that a profile touches in some
@@ -23,7 +24,7 @@ var beyond = []string{
 func TestBase(t *testing.T) {
 	for _, base := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal, ir.BaseNone} {
 		tool := &ir.Tool{Name: "base", Base: base, Home: ir.HomeReal}
-		p, err := Parse(string(compile(t, tool, backends.Target{Form: backends.Portable}).Data),
+		p, err := sbpl.Parse(string(compile(t, tool, backends.Target{Form: backends.Portable}).Data),
 			map[string]string{ParamWorkspace: "/w", ParamTemp: "/private/tmp/run"})
 		if err != nil {
 			t.Fatal(err)
@@ -36,32 +37,32 @@ func TestBase(t *testing.T) {
 				}
 			}
 		}
-		for _, r := range p.rules {
-			if err := covered(r, r.filter, rules); r.allow && err != nil {
-				t.Errorf("%s: line %d: %v", base, r.line, err)
+		for _, s := range p.Statements() {
+			if err := covered(s, rules); s.Allow && err != nil {
+				t.Errorf("%s: line %d: %v", base, s.Line, err)
 			}
 		}
-		if p.loads() != (base != ir.BaseNone) {
-			t.Errorf("%s: the root directory is readable: %v", base, p.loads())
+		if loads(p) != (base != ir.BaseNone) {
+			t.Errorf("%s: the root directory is readable: %v", base, loads(p))
 		}
 	}
 }
 
 // loads reports whether a program could be loaded at all.
-func (p *Profile) loads() bool {
-	ok, err := p.Allows(opReadData, Request{Path: "/"})
+func loads(p *sbpl.Profile) bool {
+	ok, err := p.Allows(opReadData, sbpl.Request{Path: "/"})
 	return ok && err == nil
 }
 
 // granted asks for everything that a base rule grants, and for what none does.
-func granted(p *Profile, path string, caps ir.CapSet) error {
+func granted(p *sbpl.Profile, path string, caps ir.CapSet) error {
 	for op, want := range map[string]bool{
 		opReadData: caps.Has(ir.Read), opMetadata: true, "file-read-xattr": true, opExec: caps.Has(ir.Execute),
 		opInterpreter: caps.Has(ir.Execute), "file-map-executable": caps.Has(ir.Execute), "file-write-data": caps.Has(ir.Update),
 		opCreate: false, opUnlink: false, opLink: false, "file-write-mode": false, "file-write-owner": false, "file-write-setugid": false,
 	} {
 		for _, fold := range []bool{false, true} {
-			if got, err := p.Allows(op, Request{Path: path, Fold: fold}); err != nil || got != want {
+			if got, err := p.Allows(op, sbpl.Request{Path: path, Fold: fold}); err != nil || got != want {
 				return fmt.Errorf("%s %s: got %v, %v, want %v", op, path, got, err, want)
 			}
 		}
@@ -71,12 +72,12 @@ func granted(p *Profile, path string, caps ir.CapSet) error {
 
 // covered reports whether every path that an allowing statement names for more than a
 // look is one of the base, or of the tool's own roots.
-func covered(r *rule, f filter, base []ir.FSRule) error {
-	for _, op := range r.ops {
+func covered(s sbpl.Statement, base []ir.FSRule) error {
+	for _, op := range s.Operations {
 		if op == opMetadata || op == "file-test-existence" || !strings.HasPrefix(op, "file-") && op != opExec && op != opInterpreter {
 			continue
 		}
-		for _, path := range paths(f) {
+		for _, path := range s.Paths {
 			if path == "/private/tmp/run" || slices.Contains(beyond, op+" "+path) {
 				continue
 			}
@@ -88,28 +89,10 @@ func covered(r *rule, f filter, base []ir.FSRule) error {
 	return nil
 }
 
-// paths lists what a filter names.
-func paths(f filter) []string {
-	switch f := f.(type) {
-	case anyOf:
-		var out []string
-		for _, g := range f {
-			out = append(out, paths(g)...)
-		}
-		return out
-	case pathFilter:
-		return []string{f.text}
-	case patternFilter:
-		return []string{f.re.String()}
-	default:
-		return []string{fmt.Sprintf("%T", f)}
-	}
-}
-
 // TestOutside asks for what holds secrets or control on every Mac and must not be in
 // any base.
 func TestOutside(t *testing.T) {
-	p, err := Parse(string(compile(t, ir.NewTool("t"), resolved(ir.Bindings{Workspace: "/Users/u/w", Home: "/Users/u/h"})).Data),
+	p, err := sbpl.Parse(string(compile(t, ir.NewTool("t"), resolved(ir.Bindings{Workspace: "/Users/u/w", Home: "/Users/u/h"})).Data),
 		map[string]string{ParamTemp: "/private/tmp/run"})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +105,7 @@ func TestOutside(t *testing.T) {
 		"/usr", "/usrx", "/binx",
 	} {
 		for _, op := range []string{opReadData, opClone, opCreate, opUnlink, "file-write-data", "file-write-mode", opExec, opLink} {
-			if got, err := p.Allows(op, Request{Path: path}); got || err != nil {
+			if got, err := p.Allows(op, sbpl.Request{Path: path}); got || err != nil {
 				t.Errorf("%s %s: got %v, %v", op, path, got, err)
 			}
 		}

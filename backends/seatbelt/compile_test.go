@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/sbpl"
 )
 
 var update = flag.Bool("update", false, "write what the compiler yields now into the golden files")
@@ -151,7 +152,7 @@ func TestTooMany(t *testing.T) {
 		tool.FS = append(tool.FS, ruleAt(n+1, "d/"+strings.Repeat("x", n%100)+string(rune('a'+n/100)), ir.Caps(ir.Read)))
 		if n == 900 {
 			out := compile(t, tool, backends.Target{Form: backends.Portable})
-			if _, err := Parse(string(out.Data), Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"})); err != nil {
+			if _, err := sbpl.Parse(string(out.Data), Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"})); err != nil {
 				t.Fatalf("at %d rules: %v %+v", n, err, out.Refusals)
 			}
 		}
@@ -192,7 +193,7 @@ func TestPortable(t *testing.T) {
 		t.Errorf("a path of the host in\n%s", out.Data)
 	}
 	params := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}})
-	if _, err := Parse(string(out.Data), params); err != nil {
+	if _, err := sbpl.Parse(string(out.Data), params); err != nil {
 		t.Error(err)
 	}
 	for name := range params {
@@ -201,7 +202,7 @@ func TestPortable(t *testing.T) {
 		}
 		less := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}})
 		delete(less, name)
-		if _, err := Parse(string(out.Data), less); err == nil {
+		if _, err := sbpl.Parse(string(out.Data), less); err == nil {
 			t.Errorf("%s is listed and not needed", name)
 		}
 	}
@@ -232,7 +233,7 @@ func TestWays(t *testing.T) {
 	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
 		target := resolved(b)
 		target.Form = form
-		p, err := Parse(string(compile(t, tool, target).Data), Parameters(tool, b))
+		p, err := sbpl.Parse(string(compile(t, tool, target).Data), Parameters(tool, b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,13 +242,13 @@ func TestWays(t *testing.T) {
 			"/private/etc/ssl/x", "/bin/sh",
 		} {
 			for at := path; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
-				if ok, err := p.Allows(opMetadata, Request{Path: at}); !ok || err != nil {
+				if ok, err := p.Allows(opMetadata, sbpl.Request{Path: at}); !ok || err != nil {
 					t.Errorf("%v: %s on the way to %s: %v, %v", form, at, path, ok, err)
 				}
 			}
 		}
 		for _, path := range []string{"/Users/u", "/Users", b.Workspace + "/build dir/cache/keys/public"} {
-			if ok, _ := p.Allows(opReadData, Request{Path: path}); ok {
+			if ok, _ := p.Allows(opReadData, sbpl.Request{Path: path}); ok {
 				t.Errorf("%v: %s can be listed", form, path)
 			}
 		}
@@ -256,31 +257,31 @@ func TestWays(t *testing.T) {
 
 // TestRequests holds the parts of a profile that no policy speaks of.
 func TestRequests(t *testing.T) {
-	p, err := Parse(string(compile(t, example(), resolved(exampleHost())).Data), map[string]string{ParamTemp: "/t"})
+	p, err := sbpl.Parse(string(compile(t, example(), resolved(exampleHost())).Data), map[string]string{ParamTemp: "/t"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := func(name, v string) Request { return Request{Values: map[string]string{name: v}} }
+	value := func(name, v string) sbpl.Request { return sbpl.Request{Values: map[string]string{name: v}} }
 	for _, c := range []struct {
 		op   string
-		r    Request
+		r    sbpl.Request
 		want bool
 	}{
-		{"signal", Request{Target: "same-sandbox"}, true},
-		{"signal", Request{Target: "self"}, true},
-		{"signal", Request{Target: "others"}, false},
-		{"signal", Request{Target: "pgrp"}, false},
-		{"process-info-pidinfo", Request{Target: "same-sandbox"}, true},
-		{"process-info-pidinfo", Request{Target: "others"}, false},
-		{"process-fork", Request{}, true},
-		{"file-test-existence", Request{Path: "/Users/v"}, true},
-		{"file-read-metadata", Request{Path: "/Users/v"}, false},
-		{"file-write-setugid", Request{Path: "/Users/u/my work/build dir/x"}, false},
-		{"file-mknod", Request{Path: "/Users/u/my work/build dir/x"}, false},
-		{"file-mount", Request{Path: "/Users/u/my work/build dir"}, false},
-		{"file-chroot", Request{Path: "/Users/u/my work"}, false},
-		{"file-graft", Request{}, false},
-		{"fs-snapshot-mount", Request{}, false},
+		{"signal", sbpl.Request{Target: "same-sandbox"}, true},
+		{"signal", sbpl.Request{Target: "self"}, true},
+		{"signal", sbpl.Request{Target: "others"}, false},
+		{"signal", sbpl.Request{Target: "pgrp"}, false},
+		{"process-info-pidinfo", sbpl.Request{Target: "same-sandbox"}, true},
+		{"process-info-pidinfo", sbpl.Request{Target: "others"}, false},
+		{"process-fork", sbpl.Request{}, true},
+		{"file-test-existence", sbpl.Request{Path: "/Users/v"}, true},
+		{"file-read-metadata", sbpl.Request{Path: "/Users/v"}, false},
+		{"file-write-setugid", sbpl.Request{Path: "/Users/u/my work/build dir/x"}, false},
+		{"file-mknod", sbpl.Request{Path: "/Users/u/my work/build dir/x"}, false},
+		{"file-mount", sbpl.Request{Path: "/Users/u/my work/build dir"}, false},
+		{"file-chroot", sbpl.Request{Path: "/Users/u/my work"}, false},
+		{"file-graft", sbpl.Request{}, false},
+		{"fs-snapshot-mount", sbpl.Request{}, false},
 		{"mach-lookup", value("global-name", "com.apple.system.opendirectoryd.libinfo"), true},
 		{"mach-lookup", value("global-name", "com.apple.SecurityServer"), false},
 		{"mach-lookup", value("global-name", "com.apple.system.notification_center"), false},
@@ -290,19 +291,19 @@ func TestRequests(t *testing.T) {
 		{"sysctl-read", value("sysctl-name", "kern.proc.all"), false},
 		{"sysctl-read", value("sysctl-name", "kern.proc.pid.1"), true},
 		{"sysctl-write", value("sysctl-name", "kern.hostname"), false},
-		{"iokit-open", Request{}, false},
-		{"network-bind", Request{Path: "/t/s"}, false},
-		{"network-inbound", Request{}, false},
+		{"iokit-open", sbpl.Request{}, false},
+		{"network-bind", sbpl.Request{Path: "/t/s"}, false},
+		{"network-inbound", sbpl.Request{}, false},
 		{"system-socket", value("socket-domain", "AF_ROUTE"), false},
-		{"ipc-posix-sem-open", Request{}, true},
-		{"ipc-posix-shm-write-create", Request{}, false},
-		{"file-ioctl", Request{Path: "/dev/ttys003"}, true},
-		{"file-ioctl", Request{Path: "/dev/ttys003", Values: map[string]string{"ioctl-command": "2147578994"}}, false},
-		{"file-ioctl", Request{Path: "/dev/disk0"}, false},
+		{"ipc-posix-sem-open", sbpl.Request{}, true},
+		{"ipc-posix-shm-write-create", sbpl.Request{}, false},
+		{"file-ioctl", sbpl.Request{Path: "/dev/ttys003"}, true},
+		{"file-ioctl", sbpl.Request{Path: "/dev/ttys003", Values: map[string]string{"ioctl-command": "2147578994"}}, false},
+		{"file-ioctl", sbpl.Request{Path: "/dev/disk0"}, false},
 		{"system-fcntl", value("fcntl-command", "F_SETPROTECTIONCLASS"), false},
-		{"appleevent-send", Request{}, false},
-		{"lsopen", Request{}, false},
-		{"pseudo-tty", Request{}, false},
+		{"appleevent-send", sbpl.Request{}, false},
+		{"lsopen", sbpl.Request{}, false},
+		{"pseudo-tty", sbpl.Request{}, false},
 	} {
 		if got, err := p.Allows(c.op, c.r); err != nil || got != c.want {
 			t.Errorf("%s %+v: got %v, %v, want %v", c.op, c.r, got, err, c.want)
@@ -315,45 +316,28 @@ func TestRequests(t *testing.T) {
 // filter behind something with one.
 func TestStatements(t *testing.T) {
 	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": resolved(exampleHost())} {
-		p, err := Parse(string(compile(t, example(), target).Data),
+		p, err := sbpl.Parse(string(compile(t, example(), target).Data),
 			Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		filtered := map[string]bool{}
-		for _, r := range p.rules {
-			if r.allow && len(r.modifiers) > 0 || !r.allow && !strings.HasPrefix(r.message, "accessc deploy ") {
-				t.Errorf("%s: line %d has modifiers %v and the message %q", name, r.line, r.modifiers, r.message)
+		for _, s := range p.Statements() {
+			if s.Allow && len(s.Modifiers) > 0 || !s.Allow && !strings.HasPrefix(s.Message, "accessc deploy ") {
+				t.Errorf("%s: line %d has modifiers %v and the message %q", name, s.Line, s.Modifiers, s.Message)
 			}
-			for _, op := range r.ops {
+			for _, op := range s.Operations {
 				switch {
 				case strings.HasSuffix(op, "*") && op != opExec && op != "process-info*" && op != "ipc-posix-sem*":
-					t.Errorf("%s: line %d names the family %s", name, r.line, op)
-				case r.filter == nil && filtered[op]:
-					t.Errorf("%s: line %d has no filter, and an earlier one of %s has", name, r.line, op)
-				case strings.HasPrefix(op, "file-") && combined(r.filter):
-					t.Errorf("%s: line %d combines filters", name, r.line)
+					t.Errorf("%s: line %d names the family %s", name, s.Line, op)
+				case !s.Filtered && filtered[op]:
+					t.Errorf("%s: line %d has no filter, and an earlier one of %s has", name, s.Line, op)
+				case strings.HasPrefix(op, "file-") && s.Combined:
+					// Such a filter has been seen to win over a later denial (navikt/cplt, pull 455).
+					t.Errorf("%s: line %d combines filters", name, s.Line)
 				}
-				filtered[op] = filtered[op] || r.filter != nil
+				filtered[op] = filtered[op] || s.Filtered
 			}
 		}
-	}
-}
-
-// combined reports whether a filter joins others by and, or negates one. A filter of
-// that shape has been seen to win over a later denial (navikt/cplt, pull 455).
-func combined(f filter) bool {
-	switch f := f.(type) {
-	case anyOf:
-		for _, g := range f {
-			if combined(g) {
-				return true
-			}
-		}
-		return false
-	case allOf, notOf:
-		return true
-	default:
-		return false
 	}
 }

@@ -8,8 +8,8 @@
 // the profile names leaf operations only, gives each place an allow and a deny that
 // together name all of them with the same filters, goes from shallow to deep, and
 // writes no rule without a filter behind one with a filter. Then "the last match
-// wins", "the named operation wins" and the naive reading agree, and the reader of
-// this package, which evaluates the emitted text by two of them, takes a
+// wins", "the named operation wins" and the naive reading agree, and the evaluator
+// of test/sbpl, which reads the emitted text by two of them, takes a
 // disagreement for an error.
 //
 // Not held by these means: arguments and environments of programs, host names,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // cells lists every cell that a ledger must state for a tool.

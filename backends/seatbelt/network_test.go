@@ -11,7 +11,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/sbpl"
 )
 
 var (
@@ -48,7 +49,7 @@ func drawNet(t *rapid.T) []ir.NetRule {
 // sees. A name has the address that it resolves to.
 type dial struct {
 	to ir.Endpoint
-	at Address
+	at sbpl.Address
 }
 
 func drawDial(t *rapid.T) dial {
@@ -64,7 +65,7 @@ func drawDial(t *rapid.T) dial {
 	}
 	c := rapid.SampledFrom(targets).Draw(t, "target")
 	port := rapid.SampledFrom(append([]uint16{21, 22}, ports...)).Draw(t, "to port")
-	d := dial{to: ir.Endpoint{Host: c.host, Port: port}, at: Address{Protocol: "tcp", Addr: netip.MustParseAddr(c.addr), Port: port, Own: c.own}}
+	d := dial{to: ir.Endpoint{Host: c.host, Port: port}, at: sbpl.Address{Protocol: "tcp", Addr: netip.MustParseAddr(c.addr), Port: port, Own: c.own}}
 	d.to.Scheme = rapid.SampledFrom([]string{"", "http", "https", "postgres"}).Draw(t, "to scheme")
 	if rapid.Bool().Draw(t, "to path") {
 		d.to.Path = []string{"v1", "x"}
@@ -84,7 +85,7 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p, err := Parse(string(out.Data), map[string]string{ParamWorkspace: "/w", ParamTemp: "/t"})
+		p, err := sbpl.Parse(string(out.Data), map[string]string{ParamWorkspace: "/w", ParamTemp: "/t"})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 		for range per {
 			d := drawDial(rt)
 			v := view.Decide(ir.Connect{To: d.to})
-			allows, err := p.Allows(opConnect, Request{Remote: &d.at})
+			allows, err := p.Allows(opConnect, sbpl.Request{Remote: &d.at})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -179,12 +180,12 @@ func TestResolver(t *testing.T) {
 	} {
 		tool := ir.NewTool("t")
 		tool.Net = []ir.NetRule{c.rule}
-		p, err := Parse(string(compile(t, tool, backends.Target{Form: backends.Portable}).Data),
+		p, err := sbpl.Parse(string(compile(t, tool, backends.Target{Form: backends.Portable}).Data),
 			Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := p.Allows(opConnect, Request{Path: resolver}); got != c.want {
+		if got, _ := p.Allows(opConnect, sbpl.Request{Path: resolver}); got != c.want {
 			t.Errorf("%+v: got %v", c.rule, got)
 		}
 	}

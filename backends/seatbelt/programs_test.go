@@ -8,7 +8,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/sbpl"
 )
 
 // programFiles are files that a policy lists, or that something tries to start.
@@ -134,15 +135,15 @@ func TestScripts(t *testing.T) {
 		}
 		target := resolved(ir.Bindings{Workspace: "/System/Volumes/Data/w", Home: "/h"})
 		target.Facts.Interpreters = map[ir.Location]ir.Location{script: python}
-		p, err := Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
+		p, err := sbpl.Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, op := range []string{opInterpreter, opExec} {
-			if got, err := p.Allows(op, Request{Path: "/usr/bin/python3"}); err != nil || got != c.starts[i] {
+			if got, err := p.Allows(op, sbpl.Request{Path: "/usr/bin/python3"}); err != nil || got != c.starts[i] {
 				t.Errorf("%s: %s is %v, %v", name, op, got, err)
 			}
-			if got, err := p.Allows(op, Request{Path: "/w/tools/run"}); err != nil || !got {
+			if got, err := p.Allows(op, sbpl.Request{Path: "/w/tools/run"}); err != nil || !got {
 				t.Errorf("%s: %s of the script is %v, %v", name, op, got, err)
 			}
 		}
@@ -152,11 +153,11 @@ func TestScripts(t *testing.T) {
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "tools/run", File: &script, AnyArgs: true, AllEnvs: true}}}
 	target := resolved(ir.Bindings{Workspace: "/w", Home: "/h"})
 	target.Facts.Interpreters = map[ir.Location]ir.Location{script: ir.In("bin/sh")}
-	p, err := Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
+	p, err := sbpl.Parse(string(compile(t, tool, target).Data), map[string]string{ParamTemp: "/t"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Allows(opInterpreter, Request{Path: "/w/bin/sh"}); err != nil || got {
+	if got, err := p.Allows(opInterpreter, sbpl.Request{Path: "/w/bin/sh"}); err != nil || got {
 		t.Errorf("an interpreter that may not execute: %v, %v", got, err)
 	}
 }

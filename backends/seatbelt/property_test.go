@@ -13,14 +13,15 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/sbpl"
 )
 
 // judge holds a profile's text against the policy that it was written for.
 type judge struct {
 	*scenario
 	view    *ir.View
-	profile *Profile
+	profile *sbpl.Profile
 	ledger  ir.Ledger
 	err     error
 	// seen counts the questions by answer, to show that a test asked something, used
@@ -33,7 +34,7 @@ type judge struct {
 func newJudge(s *scenario, form backends.Form, text string, ledger ir.Ledger) (*judge, error) {
 	target := s.target(form)
 	j := &judge{scenario: s, view: ir.NewView(s.tool, ir.Darwin, firstNames(target.Facts)), ledger: ledger, seen: map[string]int{}, used: map[string]bool{}}
-	profile, err := Parse(text, Parameters(s.tool, s.full))
+	profile, err := sbpl.Parse(text, Parameters(s.tool, s.full))
 	j.profile = profile
 	return j, err
 }
@@ -42,7 +43,7 @@ func newJudge(s *scenario, form backends.Form, text string, ledger ir.Ledger) (*
 // path comes in another spelling than the policy's.
 func (j *judge) ask(op string, at ir.Location, kind string) bool {
 	abs, _ := j.full.Path(at)
-	r := Request{Path: start.FirstName(abs), Kind: kind, Target: "others"}
+	r := sbpl.Request{Path: start.FirstName(abs), Kind: kind, Target: "others"}
 	exactly, err := j.profile.Allows(op, r)
 	r.Fold, r.Path = true, norm.NFD.String(strings.ToUpper(r.Path))
 	folded, err2 := j.profile.Allows(op, r)
@@ -268,7 +269,7 @@ func (j *judge) named(q question, v ir.Verdict) error {
 	ops := map[call]string{callRead: opReadData, callUpdate: "file-write-data", callDelete: opUnlink, callMetadata: q.leaf}
 	if op, ok := ops[q.call]; ok && v.Reason == ir.ReasonRule && !v.Allowed() && !exception(q) {
 		abs, _ := j.full.Path(q.on)
-		got, err := j.profile.Message(op, Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
+		got, err := j.profile.Message(op, sbpl.Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
 		want := "accessc t " + j.governor(q.on)
 		if want == "accessc t base" {
 			want = "accessc t default"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // hard are names with everything that a profile could get wrong.
@@ -200,7 +200,7 @@ func (s *scenario) apart() bool {
 		for _, b := range roots {
 			inner, _ := s.full.Path(ir.Location{Root: a})
 			outer, _ := s.full.Path(ir.Location{Root: b})
-			if outer == "/" || a != b && under(inner, outer) {
+			if outer == "/" || a != b && (inner == outer || strings.HasPrefix(inner, outer+"/")) {
 				return false
 			}
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // Nothing of tier 1 has run on Windows yet. A case is a test that does there what a claim
-// of the ledger is about; it stands under its name in the tests of package sandbox, and a
+// of the ledger is about; it stands under its name in the tests of package start, and a
 // cell that rests on it names it.
 
 // whyUnverified is before the names of the cases that a cell rests on.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestEveryCellNamesItsCase: whatever the ledger says of tier 1 is unverified, but for what

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // question is an operation on paths of a world.

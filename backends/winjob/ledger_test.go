@@ -10,7 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // anyTool draws a policy of every resource, with names that no file here can have.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestReadBack: what is written for any policy is read, and says the same.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // stricterReasons are those that say what is withheld besides.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/visible"
 )
 

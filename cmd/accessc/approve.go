@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
-	"github.com/accessc/accessc/terminal"
 )
 
 // approveCmd is "accessc approve".
@@ -75,8 +75,8 @@ func (c *approveCmd) decide(b compiler.Binding) (bool, error) {
 	if c.Yes {
 		return true, nil
 	}
-	t, err := terminal.Open()
-	if errors.Is(err, terminal.ErrNone) {
+	t, err := prompt.Open()
+	if errors.Is(err, prompt.ErrNone) {
 		return false, usagef("%w; --yes approves %s → %s without asking",
 			err, visible.Text(b.RulePath), visible.Text(b.Target))
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -50,7 +50,7 @@ func (c *buildCmd) Run(g *globals) error {
 			return err
 		}
 	}
-	tree, findings, err := artifact.Build(c.request(res, bs))
+	tree, findings, err := build.Build(c.request(res, bs))
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result,
 	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
 }
 
-func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) artifact.Request {
-	req := artifact.Request{Program: res.Program, Backends: bs, Form: backends.Portable}
+func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) build.Request {
+	req := build.Request{Program: res.Program, Backends: bs, Form: backends.Portable}
 	if len(c.Tools) > 0 {
 		req.Only = c.Tools
 	}
@@ -165,7 +165,7 @@ func backendNames() []string {
 }
 
 // check prints what a build would change.
-func (c *buildCmd) check(g *globals, tree *artifact.Tree, dir string) error {
+func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
 	changes, err := tree.Diff(dir)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (c *buildCmd) check(g *globals, tree *artifact.Tree, dir string) error {
 	return exit(exitFindings)
 }
 
-func (g *globals) summarize(tree *artifact.Tree, changes []artifact.Change, out string) {
+func (g *globals) summarize(tree *build.Tree, changes []build.Change, out string) {
 	confined, other := 0, 0
 	for _, e := range tree.Manifest.Tools {
 		if e.Confined {

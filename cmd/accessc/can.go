@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -98,7 +98,7 @@ type asked struct {
 
 func prepare(res *compiler.Result, t *ir.Tool) (*asked, error) {
 	facts := res.Facts(t)
-	out, _, err := artifact.Compile(t, registry.All, backends.Target{Form: backends.Portable})
+	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
 	return &asked{
 		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Lookup: res.Lookup(t)},
 		view:   ir.NewView(t, compiler.HostPlatform(), facts),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/internal/explain"
 )
 
 const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/build"
 )
 
 // checkCmd is "accessc check".
@@ -36,7 +36,7 @@ func (c *checkCmd) Run(g *globals) error {
 	}
 	findings := res.Findings
 	if res.Program != nil {
-		_, refused, err := artifact.Build(artifact.Request{
+		_, refused, err := build.Build(build.Request{
 			Program: res.Program, Backends: registry.All, Form: backends.Portable,
 		})
 		if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
-	"github.com/accessc/accessc/terminal"
 )
 
 // compileAsking compiles for this host. Where external rules of the named tools, of
@@ -26,8 +26,8 @@ func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string
 	if !ask || res.Program == nil || len(pending) == 0 {
 		return res, nil
 	}
-	t, err := terminal.Open()
-	if errors.Is(err, terminal.ErrNone) {
+	t, err := prompt.Open()
+	if errors.Is(err, prompt.ErrNone) {
 		return res, nil // the findings say what was dropped, and how to approve it
 	}
 	if err != nil {
@@ -59,7 +59,7 @@ func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
 }
 
 // askAll asks about one binding after the other and keeps each approval at once.
-func (g *globals) askAll(t *terminal.Terminal, res *compiler.Result, pending []compiler.Binding) (approved int, err error) {
+func (g *globals) askAll(t *prompt.Terminal, res *compiler.Result, pending []compiler.Binding) (approved int, err error) {
 	var given []compiler.Binding
 	for _, b := range pending {
 		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
 )
 
 // doctorCmd is "accessc doctor".
@@ -19,7 +19,7 @@ cannot be confined here at all.`
 
 // Run implements the command.
 func (c *doctorCmd) Run(g *globals) error {
-	report := sandbox.Examine()
+	report := start.Examine()
 	if c.Format == "json" {
 		if err := g.writeJSON(report); err != nil {
 			return err
@@ -33,15 +33,15 @@ func (c *doctorCmd) Run(g *globals) error {
 	return nil
 }
 
-func (c *doctorCmd) print(g *globals, r sandbox.Report) {
+func (c *doctorCmd) print(g *globals, r start.Report) {
 	color := g.colors(g.stdout)
 	fmt.Fprintln(g.stdout, r.System)
 	for _, f := range r.Findings {
 		mark := paint(color, "32", "yes")
 		switch {
-		case f.State == sandbox.Missing:
+		case f.State == start.Missing:
 			mark = paint(color, "31", "no ")
-		case f.State == sandbox.Partial:
+		case f.State == start.Partial:
 			mark = paint(color, "33", "old")
 		}
 		fmt.Fprintf(g.stdout, "  %s  %-22s %s\n", mark, f.Name, f.Detail)

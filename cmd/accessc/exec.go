@@ -10,16 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
-	"github.com/accessc/accessc/sandbox"
 )
 
 // execCmd is "accessc exec".
@@ -55,7 +55,7 @@ but cannot run, 127 it was not found.`
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
-	if !sandbox.Observes && (c.Report != "" || c.Trace || c.Record != "") {
+	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
 	}
 	if c.Artifact != "" && c.Trace {
@@ -74,7 +74,7 @@ func (c *execCmd) Run(g *globals) error {
 			Report: c.Report, Record: c.ofArtifact(),
 		})
 	}
-	req := sandbox.Request{
+	req := start.Request{
 		Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
 	}
@@ -84,7 +84,7 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Command {
 		req.Program = c.Tool
 	}
-	return sandbox.Start(req)
+	return start.Start(req)
 }
 
 // notStarted gives errors of the configuration the status that says that the tool
@@ -94,15 +94,15 @@ func notStarted(err error) error {
 	var usage usageError
 	if errors.As(err, &code) || errors.As(err, &usage) {
 		if code == 0 {
-			return &sandbox.Error{Code: sandbox.CodeFailed, Err: err}
+			return &start.Error{Code: start.CodeFailed, Err: err}
 		}
-		return exit(sandbox.CodeFailed)
+		return exit(start.CodeFailed)
 	}
 	return err
 }
 
 // policyOf compiles the policy of one start into the request.
-func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
+func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Spec, err = sandbox.Parse(out.Files[sandbox.Artifact]); err != nil {
+	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil {
 		return err
 	}
 	if c.Record != "" {
@@ -133,25 +133,25 @@ func (c *execCmd) policyOf(g *globals, req *sandbox.Request) error {
 		if err != nil {
 			return err
 		}
-		req.Record = &sandbox.Recording{
-			File: c.Record, Accessc: version, Policy: artifact.Hash(bare), Artifact: artifact.Hash(out.Files[sandbox.Artifact]), Ledger: out.Ledger,
+		req.Record = &start.Recording{
+			File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
 		}
 	}
 	if c.Trace {
 		req.Trace = true
-		return sandbox.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil
 }
 
 // ofArtifact asks for the record of a start from an artifact, with what the manifest
 // beside it says of the tool, if there is one.
-func (c *execCmd) ofArtifact() *sandbox.Recording {
+func (c *execCmd) ofArtifact() *start.Recording {
 	if c.Record == "" {
 		return nil
 	}
-	out := &sandbox.Recording{File: c.Record, Accessc: version}
-	manifest := filepath.Join(filepath.Dir(filepath.Dir(c.Artifact)), artifact.ManifestFile)
+	out := &start.Recording{File: c.Record, Accessc: version}
+	manifest := filepath.Join(filepath.Dir(filepath.Dir(c.Artifact)), build.ManifestFile)
 	for _, file := range []string{c.Artifact, manifest} {
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 			return out
@@ -161,17 +161,17 @@ func (c *execCmd) ofArtifact() *sandbox.Recording {
 	if err != nil {
 		return out
 	}
-	out.Artifact = artifact.Hash(data)
+	out.Artifact = build.Hash(data)
 	if data, err = os.ReadFile(manifest); err != nil {
 		return out
 	}
-	m, err := artifact.ParseManifest(data)
+	m, err := build.ParseManifest(data)
 	if err != nil {
 		return out
 	}
 	for _, e := range m.Tools {
 		if e.Name == c.Tool && e.Artifacts[filepath.Base(c.Artifact)] == out.Artifact {
-			out.Policy, out.Ledger = e.Hash, artifact.Ledger(e.Ledger)
+			out.Policy, out.Ledger = e.Hash, build.Ledger(e.Ledger)
 		}
 	}
 	return out
@@ -205,24 +205,24 @@ func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
 }
 
 // resolvedSpec compiles a tool for this host, with the Context that it will get.
-func resolvedSpec(t *ir.Tool, facts ir.Facts) (*sandbox.Spec, error) {
+func resolvedSpec(t *ir.Tool, facts ir.Facts) (*start.Spec, error) {
 	data, err := resolvedArtifact(t, facts)
 	if err != nil {
 		return nil, err
 	}
-	return sandbox.Parse(data)
+	return start.Parse(data)
 }
 
 func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	out, err := compiled(t, facts)
-	return out.Files[sandbox.Artifact], err
+	return out.Files[start.Artifact], err
 }
 
 // compiled is a tool's artifact for this host, and its ledger.
-func compiled(t *ir.Tool, facts ir.Facts) (artifact.Compiled, error) {
+func compiled(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == sandbox.Artifact })
-	out, findings, err := artifact.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
+	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
+	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
 	if err == nil && findings.Failed() {
 		err = fmt.Errorf("%s", findings[0].Label)
 	}
@@ -231,7 +231,7 @@ func compiled(t *ir.Tool, facts ir.Facts) (artifact.Compiled, error) {
 
 // enforceable prints what this host does not hold of the policies.
 func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
-	host := sandbox.ThisHost()
+	host := start.ThisHost()
 	unheld := 0
 	for _, t := range res.Program.Tools {
 		if t.Source.Kind != ir.SourceLocal || len(c.Tools) > 0 && !slices.Contains(c.Tools, t.Name) {
@@ -242,7 +242,7 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 			return err
 		}
 		accepted := spec.Launch().Accept
-		for _, n := range sandbox.Unmet(spec, host) {
+		for _, n := range start.Unmet(spec, host) {
 			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(accepted, n.Cell) {
 				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Cell, n.Is, n.Why)
 				unheld++

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
 )
 
 const windowsConfig = `
@@ -35,7 +35,7 @@ func TestCommandLine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(ws, "accessc.toml"), []byte(windowsConfig), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	spec := filepath.Join(dir, "out", "fmt", sandbox.Artifact)
+	spec := filepath.Join(dir, "out", "fmt", start.Artifact)
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -46,10 +46,10 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"can", "-C", ws, "fmt", "read", "src/x"}, exitOK, "yes"},
 		{[]string{"can", "-C", ws, "fmt", "create", "src/x"}, exitFindings, "no"},
 		{[]string{"build", "-C", ws, "--out", filepath.Join(dir, "out"), "--resolve", "--target", "windows"}, exitOK, ""},
-		{[]string{"exec", "-C", ws, "fmt"}, sandbox.CodeFailed, "not started"},
-		{[]string{"exec", "--artifact", spec, "fmt"}, sandbox.CodeFailed, "not started"},
-		{[]string{"exec", "-C", ws, "--command", "--", "cmd.exe", "/c", "exit 3"}, sandbox.CodeFailed, "not started"},
-		{[]string{"exec", "-C", ws, "nosuch"}, sandbox.CodeFailed, "no tool"},
+		{[]string{"exec", "-C", ws, "fmt"}, start.CodeFailed, "not started"},
+		{[]string{"exec", "--artifact", spec, "fmt"}, start.CodeFailed, "not started"},
+		{[]string{"exec", "-C", ws, "--command", "--", "cmd.exe", "/c", "exit 3"}, start.CodeFailed, "not started"},
+		{[]string{"exec", "-C", ws, "nosuch"}, start.CodeFailed, "no tool"},
 	} {
 		var out, errs strings.Builder
 		if code := run(tt.args, strings.NewReader(""), &out, &errs); code != tt.code || !strings.Contains(out.String()+errs.String(), tt.says) {
@@ -60,7 +60,7 @@ func TestCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := sandbox.Parse(data)
+	parsed, err := start.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,16 +7,16 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/sandbox"
 )
 
 // explainCmd is "accessc explain".
@@ -233,7 +233,7 @@ func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error)
 	if t.Source.Kind != ir.SourceLocal {
 		return p, nil
 	}
-	out, _, err := artifact.Compile(t, registry.All, backends.Target{Form: backends.Portable})
+	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
 	p.Ledger = out.Ledger
 	return p, err
 }
@@ -241,7 +241,7 @@ func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error)
 // style is how text goes to w. Where there is no Landlock to ask for, columns about
 // Linux show the newest version.
 func (g *globals) style(w any) explain.Style {
-	abi := sandbox.ABI()
+	abi := start.ABI()
 	if compiler.HostPlatform() != ir.Linux {
 		abi = landlock.MaxABI
 	}

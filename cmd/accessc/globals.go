@@ -13,10 +13,10 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/state"
 )
 
 // globals are the flags that every command takes, and the streams.
@@ -48,7 +48,7 @@ func (g *globals) root() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own, _ := state.Root() // without any there is none that a tool could write
+	own, _ := userdir.Root() // without any there is none that a tool could write
 	root, err := workspace.Find(cwd, own)
 	return root, g.refused(err)
 }
@@ -82,7 +82,7 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Opti
 	return compiler.Options{
 		Root: root, Resolve: resolve, Platforms: platforms, Untested: g.untested,
 		Layers: source.Request{
-			User: state.UserConfig(), Shared: g.Shared, Configs: g.Config, Untrusted: g.Untrusted, Sets: g.Set, Home: home,
+			User: userdir.UserConfig(), Shared: g.Shared, Configs: g.Config, Untrusted: g.Untrusted, Sets: g.Set, Home: home,
 		},
 	}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
-	"github.com/accessc/accessc/state"
 )
 
 //go:embed starter.toml
@@ -38,7 +38,7 @@ func (c *initCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		own, _ := state.Root() // without any there is none that a tool could write
+		own, _ := userdir.Root() // without any there is none that a tool could write
 		if err := g.refused(workspace.Unmarked(cwd, own)); err != nil {
 			return err
 		}

@@ -13,12 +13,12 @@ import (
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/kerneltest"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/visible"
-	"github.com/accessc/accessc/sandbox"
-	"github.com/accessc/accessc/trial"
 )
 
-// Exit codes. exec uses those of package sandbox besides.
+// Exit codes. exec uses those of package start besides.
 const (
 	exitOK          = 0
 	exitFindings    = 1
@@ -78,14 +78,14 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the program without its process: what testscript and main share.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) >= 2 && args[0] == sandbox.SweepCommand {
-		return status(sandbox.Sweep(args[1], args[2:]...), stderr)
+	if len(args) >= 2 && args[0] == start.SweepCommand {
+		return status(start.Sweep(args[1], args[2:]...), stderr)
 	}
-	if len(args) == 2 && args[0] == trial.LoadCommand {
-		return status(trial.Load(args[1]), stderr)
+	if len(args) == 2 && args[0] == kerneltest.LoadCommand {
+		return status(kerneltest.Load(args[1]), stderr)
 	}
-	if len(args) == 2 && args[0] == trial.TryCommand {
-		return status(trial.Try(args[1], stdout), stderr)
+	if len(args) == 2 && args[0] == kerneltest.TryCommand {
+		return status(kerneltest.Try(args[1], stdout), stderr)
 	}
 	var c cli
 	shown := []*visible.Writer{visible.NewWriter(stdout, false), visible.NewWriter(stderr, false)}
@@ -122,7 +122,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code := status(err, stderr)
 	if code == exitUsage && args[0] == "exec" {
 		// 2 could be the tool's own status.
-		return sandbox.CodeFailed
+		return start.CodeFailed
 	}
 	return code
 }
@@ -142,15 +142,15 @@ func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, er
 func status(err error, stderr io.Writer) int {
 	var code exit
 	var usage usageError
-	var start *sandbox.Error
+	var refused *start.Error
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &start):
-		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(start.Error()))
-		return start.Code
+	case errors.As(err, &refused):
+		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(refused.Error()))
+		return refused.Code
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(usage.Error()))
 		fmt.Fprintln(stderr, "accessc --help says more")

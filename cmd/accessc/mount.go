@@ -12,9 +12,9 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/mount"
+	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
-	"github.com/accessc/accessc/mount"
-	"github.com/accessc/accessc/terminal"
 )
 
 // mountCmd is "accessc mount".
@@ -190,8 +190,8 @@ func (m *mounting) confirm(p *mount.Plan) error {
 	if m.yes || p.Empty() || question == "" || text == m.confirmed {
 		return nil
 	}
-	t, err := terminal.Open()
-	if errors.Is(err, terminal.ErrNone) {
+	t, err := prompt.Open()
+	if errors.Is(err, prompt.ErrNone) {
 		fmt.Fprint(m.stderr, text)
 		return usagef("%v; --yes agrees, and nothing was changed", err)
 	}

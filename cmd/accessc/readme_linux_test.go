@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
 )
 
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
@@ -48,7 +48,7 @@ func own(t *testing.T) string {
 func TestConsole(t *testing.T) {
 	leaveTerminal()
 	dir := filepath.Join(t.TempDir(), "example")
-	if err := os.CopyFS(dir, os.DirFS("../../example")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("../../examples/project")); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
@@ -115,7 +115,7 @@ func replay(t *testing.T, dir, block string) string {
 	var out strings.Builder
 	for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(block, -1)[1:] {
 		line, _, _ := strings.Cut(part, "\n")
-		if (strings.Contains(line, "exec") || strings.Contains(line, "--kernel")) && sandbox.ABI() == 0 {
+		if (strings.Contains(line, "exec") || strings.Contains(line, "--kernel")) && start.ABI() == 0 {
 			out.WriteString("$ " + part)
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/accessc/accessc/ir/irtest"
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"accessc": main, "probe": probe}) }
@@ -55,9 +55,9 @@ func scripts(t *testing.T, dir string) {
 		Condition: func(cond string) (bool, error) {
 			switch cond {
 			case "landlock":
-				return sandbox.ABI() > 0, nil
+				return start.ABI() > 0, nil
 			case "supervision":
-				return sandbox.ThisHost().Supervises, nil
+				return start.ThisHost().Supervises, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "race":

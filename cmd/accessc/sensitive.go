@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/approvals"
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/sandbox"
-	"github.com/accessc/accessc/state"
-	"github.com/accessc/accessc/terminal"
 )
 
 // unattended is the invocation mode of tools that nobody is asked about.
@@ -26,7 +26,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 	if len(reaches) == 0 {
 		return nil
 	}
-	answer := approvals.Answer{Session: state.Session(), Tool: t.Name}
+	answer := approvals.Answer{Session: userdir.Session(), Tool: t.Name}
 	for _, r := range reaches {
 		answer.Reaches = append(answer.Reaches, r.String())
 	}
@@ -60,7 +60,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 // reply asks on the terminal, or warns where there is nobody to ask.
 func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approvals.Reply, error) {
 	if ask {
-		term, err := terminal.Open()
+		term, err := prompt.Open()
 		if err == nil {
 			defer term.Close()
 			text := fmt.Sprintf("\n%s reaches what is sensitive:\n\n%s\nThe answer holds for this session.\n", t.Name, reachLines(reaches))
@@ -70,7 +70,7 @@ func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approva
 			}
 			return approvals.No, err
 		}
-		if !errors.Is(err, terminal.ErrNone) {
+		if !errors.Is(err, prompt.ErrNone) {
 			return "", err
 		}
 	}
@@ -100,6 +100,6 @@ func refusal(t *ir.Tool, r approvals.Reply) error {
 	if r != approvals.No {
 		return nil
 	}
-	return &sandbox.Error{Code: sandbox.CodeFailed, Err: fmt.Errorf(
+	return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf(
 		"%s was not started: in this session you said no to what it reaches; accessc approvals --forget-answers lets it ask again", t.Name)}
 }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/accessc/accessc/ir/irtest"
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // TestFirstStartHasItsHome: the first start makes the private home, and may write to it.
@@ -28,7 +28,7 @@ access.limits = { memory = "1GiB", open_files = 17 }`, "GOGC=1")
 // startOften starts a tool, each time as if for the first time.
 func startOften(t *testing.T, times int, command, access string, env ...string) {
 	t.Helper()
-	if sandbox.ABI() == 0 {
+	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
 	accessc, err := exec.LookPath("accessc")

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/ir/irtest"
-	"github.com/accessc/accessc/sandbox"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 const swapConfig = `
@@ -36,7 +36,7 @@ access.fs = [
 // change falls, between compiling and starting as well, nothing that the tool does
 // reaches what was not approved.
 func TestSwap(t *testing.T) {
-	if sandbox.ABI() == 0 {
+	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}
 	accessc, err := exec.LookPath("accessc")

@@ -7,10 +7,10 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/kerneltest"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/sandbox"
-	"github.com/accessc/accessc/trial"
 )
 
 // testCmd is "accessc test".
@@ -40,7 +40,7 @@ Exit status: 0 all hold, 1 one fails, 3 this host cannot start a tool.`
 
 // Run implements the command.
 func (c *testCmd) Run(g *globals) error {
-	if c.Kernel && sandbox.ABI() < 1 {
+	if c.Kernel && start.ABI() < 1 {
 		fmt.Fprintln(g.stderr, "accessc: --kernel needs Linux with Landlock; see accessc doctor")
 		return exit(exitUnenforced)
 	}
@@ -97,7 +97,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 			r.findings.Add(x.Finding())
 		}
 		if kernel && x.Err == nil {
-			var unheld *sandbox.Error
+			var unheld *start.Error
 			if out.Kernel, err = r.kernel(t, out.Answer); errors.As(err, &unheld) {
 				fmt.Fprintf(r.g.stderr, "accessc: %s: the kernel was not asked: %v\n", t.Name, unheld)
 				kernel, r.unheld = false, true
@@ -119,7 +119,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 
 // kernel tries one question.
 func (r *testRun) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, error) {
-	try := trial.Trial{
+	try := kerneltest.Trial{
 		Tool: t, Facts: r.res.Facts(t), Lookup: r.res.Lookup(t), Compile: resolvedArtifact, Accept: r.cmd.Accept,
 	}
 	o, err := try.Ask(a.Question)

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/accessc/accessc/artifact"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/explain"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/explain"
 )
 
 // verifyCmd is "accessc verify".
@@ -43,9 +43,9 @@ type verifyDoc struct {
 }
 
 type problemDoc struct {
-	Class  artifact.Class `json:"class"`
-	Tool   string         `json:"tool,omitempty"`
-	Detail string         `json:"detail"`
+	Class  build.Class `json:"class"`
+	Tool   string      `json:"tool,omitempty"`
+	Detail string      `json:"detail"`
 }
 
 // Run implements the command.
@@ -54,7 +54,7 @@ func (c *verifyCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	problems, err := artifact.Verify(m, filepath.Dir(c.Manifest), registry.Every)
+	problems, err := build.Verify(m, filepath.Dir(c.Manifest), registry.Every)
 	if err != nil {
 		return usagef("%s: %v", c.Manifest, err)
 	}
@@ -78,7 +78,7 @@ func (c *verifyCmd) Run(g *globals) error {
 }
 
 // wider compares the manifest with another side.
-func (c *verifyCmd) wider(g *globals, m *artifact.Manifest) ([]explain.Widening, error) {
+func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, error) {
 	old, err := g.side(c.Against)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (c *verifyCmd) wider(g *globals, m *artifact.Manifest) ([]explain.Widening,
 	return explain.Widenings(explain.Changes(old, new)), nil
 }
 
-func (c *verifyCmd) print(g *globals, m *artifact.Manifest, problems []artifact.Problem, wider []explain.Widening) error {
+func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Problem, wider []explain.Widening) error {
 	files := 0
 	for _, e := range m.Tools {
 		files += len(e.Artifacts)
@@ -133,7 +133,7 @@ func are(n int, word string) string {
 }
 
 // readManifest reads a manifest that is given by name.
-func readManifest(name string) (*artifact.Manifest, error) {
+func readManifest(name string) (*build.Manifest, error) {
 	info, err := os.Stat(name)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
 		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
@@ -145,7 +145,7 @@ func readManifest(name string) (*artifact.Manifest, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", name, pathError(err))
 	}
-	m, err := artifact.ParseManifest(data)
+	m, err := build.ParseManifest(data)
 	if err != nil {
 		return nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
 	}

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // hostile are parts of texts that a reader would not see, or take for the program's own.

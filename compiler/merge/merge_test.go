@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/merge"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 type list = merge.List[int]

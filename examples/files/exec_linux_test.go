@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/accessc/accessc/sandbox"
-	"github.com/accessc/accessc/state"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 )
 
 const config = `
@@ -93,7 +93,7 @@ func lay(t *testing.T, bin, dir string, user int) {
 		check(t, os.Symlink(to, filepath.Join(dir, "ws", name)))
 	}
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-	st, err := state.For(filepath.Join(dir, "ws"))
+	st, err := userdir.For(filepath.Join(dir, "ws"))
 	check(t, err)
 	check(t, os.MkdirAll(string(st), 0o700))
 	approval := fmt.Sprintf(`{"mounts":[{"rule_path":"fork","canonical_target":%q,"approved_at":"2026-01-01T00:00:00Z"}]}`, filepath.Join(dir, "fork"))
@@ -120,7 +120,7 @@ type running struct {
 	errs strings.Builder
 }
 
-func start(t *testing.T, bin, dir string, user int, words ...string) *running {
+func begin(t *testing.T, bin, dir string, user int, words ...string) *running {
 	cmd := exec.Command(filepath.Join(bin, "accessc"), words...)
 	cmd.Dir = filepath.Join(dir, "ws")
 	cmd.Env = []string{
@@ -193,7 +193,7 @@ var stricter = map[string]bool{"read .": true}
 // TestAgainstKernel runs the tool under accessc exec twice over, asking its Context and
 // asking nobody, and compares the library's answer with the kernel's for each operation.
 func TestAgainstKernel(t *testing.T) {
-	if !sandbox.ThisHost().Supervises {
+	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
 	bin := build(t)
@@ -216,9 +216,9 @@ func compare(t *testing.T, bin string, user int) {
 	for i, tool := range []string{"files", "direct"} {
 		dirs[i] = filepath.Join(top, tool)
 		lay(t, bin, dirs[i], user)
-		asks[i] = start(t, bin, dirs[i], user, "exec", tool)
+		asks[i] = begin(t, bin, dirs[i], user, "exec", tool)
 	}
-	can := start(t, bin, dirs[0], user, "can", "--stdin", "files")
+	can := begin(t, bin, dirs[0], user, "can", "--stdin", "files")
 	n, granted, refused := 0, 0, 0
 	ask := func(op, path string) {
 		q := request{Op: op, Path: path, Text: op + " " + path}

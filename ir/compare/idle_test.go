@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // numbered gives every rule an origin of its own, as compiled rules have.

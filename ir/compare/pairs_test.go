@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // The tests of this file hold the verdict of a comparison against every question of a

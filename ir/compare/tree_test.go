@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 type labelTree = tree[int, int]

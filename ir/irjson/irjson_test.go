@@ -13,7 +13,7 @@ import (
 
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
-	"github.com/accessc/accessc/ir/irtest"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 func drawOrigin(t *rapid.T) ir.Origin {

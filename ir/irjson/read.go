@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/strictjson"
 )
 
 // ErrVersion is returned for a document of a version that this program does not

@@ -19,24 +19,24 @@ import (
 	"os"
 	"strings"
 
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
-	"github.com/accessc/accessc/sandbox"
-	"github.com/accessc/accessc/state"
 )
 
 func init() {
 	if len(os.Args) < 2 || os.Args[1] != "exec" {
 		return
 	}
-	start, ok := parse(os.Args[2:])
+	artifact, ok := parse(os.Args[2:])
 	if !ok {
 		return
 	}
-	err := Start(start)
+	err := Start(artifact)
 	_, _ = os.Stderr.WriteString("accessc: " + visible.Message(err.Error()) + "\n")
-	code := sandbox.CodeFailed
-	var e *sandbox.Error
+	code := start.CodeFailed
+	var e *start.Error
 	if errors.As(err, &e) {
 		code = e.Code
 	}
@@ -49,9 +49,9 @@ type Artifact struct {
 	Accept, Args               []string
 	// Root is the workspace root that the caller named; otherwise it is looked for.
 	Root string
-	// Report and Record are sandbox.Request's.
+	// Report and Record are start.Request's.
 	Report string
-	Record *sandbox.Recording
+	Record *start.Recording
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
@@ -60,11 +60,11 @@ func Start(a Artifact) error {
 	if root == "" && a.Sum == "" {
 		root = around()
 	}
-	spec, err := sandbox.Load(a.File, a.Sum, a.Tool, root)
+	spec, err := start.Load(a.File, a.Sum, a.Tool, root)
 	if err != nil {
 		return err
 	}
-	return sandbox.Start(sandbox.Request{
+	return start.Start(start.Request{
 		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
 	})
@@ -76,7 +76,7 @@ func around() string {
 	if err != nil {
 		return ""
 	}
-	own, _ := state.Root() // without any there is none that a tool could write
+	own, _ := userdir.Root() // without any there is none that a tool could write
 	root, err := workspace.Find(cwd, own)
 	if err != nil {
 		return ""

@@ -1,0 +1,146 @@
+package edit
+
+import (
+	"bytes"
+	"strings"
+)
+
+// newline is the line ending of the document: that of its first line.
+func (d *document) newline() string {
+	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// appendSection adds a block at the end of the document, behind a blank line.
+func (d *document) appendSection(path []string, item Item) []change {
+	nl, end := d.newline(), len(d.text)
+	text := item.block(path, nl)
+	switch {
+	case end == 0:
+	case d.text[end-1] != '\n':
+		text = nl + nl + text
+	case !d.blank(d.lineStart(end - 1)):
+		text = nl + text
+	}
+	return []change{insert(end, text)}
+}
+
+// appendBlock adds a block behind the last one of its list, and behind the comments
+// that follow it without a blank line, unless they belong to what comes next.
+func (d *document) appendBlock(list *node, path []string, item Item) []change {
+	pieces := list.inner[len(list.inner)-1].pieces
+	end := pieces[len(pieces)-1].end
+	at := end
+	for d.comment(at) {
+		at = d.lineEnd(at)
+	}
+	if at < len(d.text) && !d.blank(at) {
+		at = end
+	}
+	nl := d.newline()
+	text := nl + item.block(path, nl)
+	if at > 0 && d.text[at-1] != '\n' {
+		text = nl + text
+	}
+	if at < len(d.text) && !d.blank(at) {
+		text += nl
+	}
+	return []change{insert(at, text)}
+}
+
+// comment reports whether the line that starts at an offset holds a comment alone.
+func (d *document) comment(i int) bool {
+	i = d.skipSpace(i)
+	return i < len(d.text) && d.text[i] == '#'
+}
+
+// blank reports whether the line that starts at an offset holds nothing.
+func (d *document) blank(i int) bool { return strings.TrimSpace(string(d.text[i:d.lineEnd(i)])) == "" }
+
+// removeBlock takes the lines of a block out, and a blank line with each piece where
+// there would be two, or one at an end of the document.
+func (d *document) removeBlock(item *node) []change {
+	var out []change
+	for _, p := range item.pieces {
+		before, after := -1, p.end == len(d.text) || d.blank(p.end)
+		if p.start > 0 {
+			before = d.lineStart(p.start - 1)
+		}
+		switch {
+		case before >= 0 && after && d.blank(before):
+			p.start = before
+		case before < 0 && p.end < len(d.text) && after:
+			p.end = d.lineEnd(p.end)
+		}
+		out = append(out, change{p, ""})
+	}
+	return out
+}
+
+// appendElement adds an element behind the last one between two brackets: on a line of
+// its own if that one has one.
+func (d *document) appendElement(list *node, text string) []change {
+	closing := list.at.end - 1
+	if len(list.inner) == 0 {
+		return []change{insert(closing, text)}
+	}
+	last := list.inner[len(list.inner)-1]
+	end := last.at.end
+	if last.comma >= 0 {
+		end, text = last.comma+1, text+","
+	}
+	comma := func(at int) []change {
+		if last.comma >= 0 {
+			return nil
+		}
+		return []change{insert(at, ",")}
+	}
+	start := d.lineStart(last.at.start)
+	if d.skipSpace(start) != last.at.start {
+		return append(comma(end), insert(end, " "+text))
+	}
+	line := d.newline() + string(d.text[start:last.at.start]) + text
+	// A comment behind the element stays with it.
+	if eol := d.lineEnd(end); d.skipTrivia(end) >= eol {
+		eol -= len("\n")
+		if d.text[eol-1] == '\r' {
+			eol--
+		}
+		return append(comma(last.at.end), insert(eol, line))
+	}
+	return append(comma(last.at.end), insert(end, line))
+}
+
+// removeElement takes an element out, with the comma that goes with it, and with its
+// lines if it has them to itself.
+func (d *document) removeElement(list *node, index int) []change {
+	item := list.inner[index]
+	at := item.at
+	var out []change
+	switch {
+	case item.comma >= 0 && d.skipSpace(at.end) == item.comma:
+		at.end = item.comma + 1
+	case item.comma >= 0:
+		out = append(out, change{span{item.comma, item.comma + 1}, ""})
+	case index > 0:
+		c := list.inner[index-1].comma
+		out = append(out, change{span{c, c + 1}, ""})
+	}
+	if start, end := d.lineStart(at.start), d.lineEnd(at.end); d.skipSpace(start) == at.start && d.skipTrivia(at.end) >= end {
+		return append(out, change{span{start, end}, ""})
+	}
+	after := d.skipSpace(at.end)
+	if after == list.at.end-1 {
+		// The last one: the space in front of it goes, up to a comment.
+		before := bytes.TrimRight(d.text[:at.start], " \t")
+		if lines := bytes.TrimRight(before, " \t\r\n"); index > 0 && len(lines) == list.inner[index-1].comma+1 {
+			before = lines
+		}
+		at.start = len(before)
+	} else {
+		at.end = after
+	}
+	return append(out, change{at, ""})
+}

@@ -1,0 +1,127 @@
+package build
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
+)
+
+// Request is what to build.
+type Request struct {
+	Program  *ir.Program
+	Backends []backends.Backend
+	Form     backends.Form
+	// Facts describe the host for each tool of a resolved build; nil for a portable one.
+	Facts func(*ir.Tool) ir.Facts
+	// Only names the tools to build; nil means all.
+	Only []string
+}
+
+// Build compiles the tools of a request into files. Findings are refusals of
+// backends, placed at the rule that was refused; with any of them there is no tree.
+func Build(req Request) (*Tree, diag.List, error) {
+	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Form: req.Form.String(), Tools: []Entry{}}
+	tree := &Tree{Files: map[string][]byte{}, Manifest: m, partial: req.Only != nil}
+	var findings diag.List
+	for _, t := range req.Program.Tools {
+		if req.Only != nil && !slices.Contains(req.Only, t.Name) {
+			continue
+		}
+		entry, refused, err := tree.tool(req, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		findings.Add(refused...)
+		m.Tools = append(m.Tools, entry)
+	}
+	if findings.Failed() {
+		findings.Sort()
+		return nil, findings, nil
+	}
+	m.seal()
+	return tree, findings, nil
+}
+
+// tool adds one tool's artifacts to the tree.
+func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
+	e := Entry{Name: t.Name, Source: t.Source.String(), Confined: t.Source.Kind == ir.SourceLocal}
+	if !e.Confined {
+		var err error
+		if e.Constraints = irjson.Constraints(t.Constraints); e.Constraints != nil {
+			e.Hash, err = policyHash(t)
+		}
+		return e, nil, err
+	}
+	target := backends.Target{Form: req.Form}
+	if req.Facts != nil {
+		target.Facts = req.Facts(t)
+	}
+	out, findings, err := Compile(t, req.Backends, target)
+	if err != nil || findings.Failed() {
+		return e, findings, err
+	}
+	e.Artifacts = map[string]string{}
+	for name, data := range out.Files {
+		tree.Files[t.Name+"/"+name] = data
+		e.Artifacts[name] = Hash(data)
+	}
+	doc := irjson.Tool(t)
+	e.Hash, err = policyHash(t)
+	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, ir.RiskOf(t).String(), rows(out.Ledger), ir.Exposed(t)
+	return e, findings, err
+}
+
+// policyHash is the hash of what a tool may do, whoever says so.
+func policyHash(t *ir.Tool) (string, error) {
+	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
+	return Hash(bare), err
+}
+
+// Compiled is one tool's artifacts by file name, and its ledger on every system.
+type Compiled struct {
+	Files  map[string][]byte
+	Ledger ir.Ledger
+}
+
+// Compile runs backends over one tool.
+func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compiled, diag.List, error) {
+	out := Compiled{Files: map[string][]byte{}}
+	var findings diag.List
+	for _, b := range bs {
+		o, err := b.Compile(t, target)
+		if err != nil {
+			return out, nil, errors.Join(errors.New(b.Name()+": "+t.Name), err)
+		}
+		for _, r := range o.Refusals {
+			findings.Add(refusal(b, t, r))
+		}
+		if o.Data != nil {
+			out.Files[b.File()] = o.Data
+		}
+		if b.Platform() == 0 && target.Form == backends.Resolved && target.Context == "" {
+			target.Context = string(o.Data)
+		}
+		out.Ledger = append(out.Ledger, o.Ledger...)
+	}
+	return out, findings, nil
+}
+
+// refusal places what a backend refused at the rule that it is about.
+func refusal(b backends.Backend, t *ir.Tool, r backends.Refusal) diag.Diagnostic {
+	code := diag.Inexpressible
+	if r.TooMany {
+		code = diag.TooManyRules
+	}
+	at := t.Source.Origin
+	if r.Rule != nil {
+		at = r.Rule.Source()
+	}
+	d := diag.New(code, at.Pos, 1)
+	d.Path, d.Label = at.Path, b.Name()+": "+r.Why
+	d.Hint = "build for the other systems with --target, or change the rule"
+	return d
+}

@@ -1,0 +1,215 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Class is a kind of thing that is wrong with a manifest or with what it vouches for.
+type Class string
+
+// The classes.
+const (
+	// ManifestHash: the hash over all tools is another one.
+	ManifestHash Class = "manifest.hash"
+	// ToolName: the name cannot be a directory, or two entries have it.
+	ToolName Class = "tool.name"
+	// ToolPolicy: a confined tool has no policy that can be read, or another one has one.
+	ToolPolicy Class = "tool.policy"
+	// ToolHash: the hash of the policy is another one.
+	ToolHash Class = "tool.hash"
+	// ToolSummary: the risk, the source or the sensitive paths are not those of the policy.
+	ToolSummary Class = "tool.summary"
+	// ToolLedger: the ledger is not that of the policy.
+	ToolLedger Class = "tool.ledger"
+	// ArtifactMissing: a listed artifact cannot be read.
+	ArtifactMissing Class = "artifact.missing"
+	// ArtifactHash: an artifact has another hash.
+	ArtifactHash Class = "artifact.hash"
+	// ArtifactUnlisted: there is an artifact that the manifest does not list.
+	ArtifactUnlisted Class = "artifact.unlisted"
+	// ArtifactUnknown: no backend writes an artifact of that name.
+	ArtifactUnknown Class = "artifact.unknown"
+	// ArtifactDiffers: an artifact has the listed hash and says something else than the
+	// policy.
+	ArtifactDiffers Class = "artifact.differs"
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Class Class
+	// Tool is empty for what concerns all of them.
+	Tool   string
+	Detail string
+}
+
+// Verify checks a manifest against itself and against the directory that it lies in. What
+// the policies say is compiled anew and compared with the artifacts; those of a resolved
+// build depend on the host that made them, so of these the hashes alone are checked.
+func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	v := &verifier{root: root, backends: bs, form: m.Form}
+	sealed := *m
+	if sealed.seal(); sealed.Policy != m.Policy {
+		v.add(ManifestHash, "", "the hash over all tools is %s, the manifest says %s", sealed.Policy, m.Policy)
+	}
+	seen := map[string]bool{}
+	for i := range m.Tools {
+		e := &m.Tools[i]
+		if seen[e.Name] || !singleName(e.Name) {
+			v.add(ToolName, e.Name, "found a name that is no directory's, or twice")
+			continue
+		}
+		seen[e.Name] = true
+		if err := v.entry(e); err != nil {
+			return nil, err
+		}
+	}
+	return v.problems, nil
+}
+
+type verifier struct {
+	root     *os.Root
+	backends []backends.Backend
+	form     string
+	problems []Problem
+}
+
+func (v *verifier) add(c Class, tool, format string, args ...any) {
+	v.problems = append(v.problems, Problem{c, tool, fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) entry(e *Entry) error {
+	files := v.files(e)
+	if err := v.unlisted(e); err != nil {
+		return err
+	}
+	t, err := e.tool()
+	switch {
+	case err != nil:
+		v.add(ToolPolicy, e.Name, "%v", err)
+		return nil
+	case t.Name != e.Name, t.Source.String() != e.Source, (t.Source.Kind == ir.SourceLocal) != e.Confined:
+		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source, t.Name, t.Source)
+		return nil
+	case !e.Confined && (e.Policy != nil || len(e.Artifacts) > 0):
+		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
+		return nil
+	}
+	if err := v.summary(e, t); err != nil || !e.Confined || v.form != backends.Portable.String() {
+		return err
+	}
+	return v.compiled(e, t, files)
+}
+
+// summary checks what an entry says of its policy.
+func (v *verifier) summary(e *Entry, t *ir.Tool) error {
+	want := ""
+	if e.Confined || e.Constraints != nil {
+		var err error
+		if want, err = policyHash(t); err != nil {
+			return err
+		}
+	}
+	if e.Hash != want {
+		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", want, e.Hash)
+	}
+	if !e.Confined {
+		return nil
+	}
+	if risk := ir.RiskOf(t).String(); e.Risk != risk {
+		v.add(ToolSummary, e.Name, "the risk of the policy is %s, the manifest says %s", risk, e.Risk)
+	}
+	if exposed := ir.Exposed(t); !slices.Equal(exposed, e.Sensitive) {
+		v.add(ToolSummary, e.Name, "the policy reaches the sensitive paths %v, the manifest says %v", exposed, e.Sensitive)
+	}
+	return nil
+}
+
+// files reads the artifacts that have the hash that is listed.
+func (v *verifier) files(e *Entry) map[string][]byte {
+	out := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(e.Artifacts)) {
+		p := e.Name + "/" + name
+		if !singleName(name) {
+			v.add(ArtifactUnknown, e.Name, "%q is no file's name", name)
+			continue
+		}
+		data, err := readIn(v.root, p)
+		switch {
+		case err != nil:
+			v.add(ArtifactMissing, e.Name, "%v", err)
+		case data == nil:
+			v.add(ArtifactMissing, e.Name, "%s is not there", p)
+		case Hash(data) != e.Artifacts[name]:
+			v.add(ArtifactHash, e.Name, "%s has the hash %s, the manifest says %s", p, Hash(data), e.Artifacts[name])
+		default:
+			out[name] = data
+		}
+	}
+	return out
+}
+
+// unlisted looks for files that a system would take for artifacts of the tool.
+func (v *verifier) unlisted(e *Entry) error {
+	for _, b := range v.backends {
+		if _, listed := e.Artifacts[b.File()]; listed {
+			continue
+		}
+		_, err := v.root.Lstat(e.Name + "/" + b.File())
+		switch {
+		case err == nil:
+			v.add(ArtifactUnlisted, e.Name, "%s/%s is not in the manifest", e.Name, b.File())
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	return nil
+}
+
+// compiled compares artifacts and ledger with what the policy compiles to.
+func (v *verifier) compiled(e *Entry, t *ir.Tool, files map[string][]byte) error {
+	var bs []backends.Backend
+	known := map[string]bool{}
+	for _, b := range v.backends {
+		if _, listed := e.Artifacts[b.File()]; listed {
+			bs = append(bs, b)
+			known[b.File()] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Artifacts)) {
+		if !known[name] && singleName(name) {
+			v.add(ArtifactUnknown, e.Name, "nothing here writes %s/%s", e.Name, name)
+		}
+	}
+	out, findings, err := Compile(t, bs, backends.Target{Form: backends.Portable})
+	switch {
+	case err != nil:
+		return err
+	case findings.Failed():
+		v.add(ToolPolicy, e.Name, "the policy does not compile: %s", findings[0].Label)
+		return nil
+	}
+	for _, b := range bs {
+		if data, ok := files[b.File()]; ok && !bytes.Equal(data, out.Files[b.File()]) {
+			v.add(ArtifactDiffers, e.Name, "%s/%s is not what this version compiles from the policy", e.Name, b.File())
+		}
+	}
+	if !reflect.DeepEqual(rows(out.Ledger), e.Ledger) {
+		v.add(ToolLedger, e.Name, "the ledger is not the one of this version for the policy")
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package build_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/ir"
+)
+
+// built writes a build of a confined tool and one that is not, and returns its manifest.
+func built(t *testing.T) (dir string, m *build.Manifest) {
+	t.Helper()
+	p := program("one", "mcp-x")
+	p.Tools[1].Constraints = &ir.Constraints{MaxInvocations: 3}
+	dir = t.TempDir()
+	write(t, compile(t, p), dir)
+	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
+	must(t, err)
+	m, err = build.ParseManifest(data)
+	must(t, err)
+	return dir, m
+}
+
+func verify(t *testing.T, m *build.Manifest, dir string) []build.Class {
+	t.Helper()
+	problems, err := build.Verify(m, dir, registry.All)
+	must(t, err)
+	var out []build.Class
+	for _, p := range problems {
+		if p.Detail == "" {
+			t.Errorf("%s says nothing", p.Class)
+		}
+		out = append(out, p.Class)
+	}
+	return out
+}
+
+// TestVerify: what is built verifies, and every way to tamper with it is found and named.
+func TestVerify(t *testing.T) {
+	dir, m := built(t)
+	if got := verify(t, m, dir); len(got) > 0 {
+		t.Fatalf("a build does not verify: %v", got)
+	}
+	type state struct {
+		dir string
+		m   *build.Manifest
+	}
+	replace := func(t *testing.T, s state, file, old, new string) {
+		data, err := os.ReadFile(filepath.Join(s.dir, file))
+		must(t, err)
+		if !bytes.Contains(data, []byte(old)) {
+			t.Fatalf("%s has no %s", file, old)
+		}
+		must(t, os.WriteFile(filepath.Join(s.dir, file), bytes.ReplaceAll(data, []byte(old), []byte(new)), 0o644))
+	}
+	tests := map[build.Class]func(t *testing.T, s state){
+		build.ManifestHash: func(_ *testing.T, s state) { s.m.Policy = "sha256:00" },
+		build.ToolName:     func(_ *testing.T, s state) { s.m.Tools = append(s.m.Tools, s.m.Tools[0]) },
+		build.ToolPolicy:   func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Policy = nil },
+		build.ToolHash: func(t *testing.T, s state) {
+			// A policy that was edited by hand after the build.
+			e := &s.m.Tools[slices.IndexFunc(s.m.Tools, confined)]
+			data, err := json.Marshal(e.Policy)
+			must(t, err)
+			must(t, json.Unmarshal(bytes.Replace(data, []byte(`"PATH"`), []byte(`"PATX"`), 1), e.Policy))
+		},
+		build.ToolSummary:     func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Risk = "low" },
+		build.ToolLedger:      func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Ledger[0].Is = "broker" },
+		build.ArtifactMissing: func(t *testing.T, s state) { must(t, os.Remove(filepath.Join(s.dir, "one", "seatbelt.sb"))) },
+		build.ArtifactHash:    func(t *testing.T, s state) { replace(t, s, "one/seatbelt.sb", "deny", "allow") },
+		build.ArtifactUnlisted: func(_ *testing.T, s state) {
+			delete(s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Artifacts, "winjob.json")
+		},
+		build.ArtifactUnknown: func(t *testing.T, s state) {
+			must(t, os.WriteFile(filepath.Join(s.dir, "one", "x.sh"), []byte("x"), 0o644))
+			s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Artifacts["x.sh"] = build.Hash([]byte("x"))
+		},
+		build.ArtifactDiffers: func(t *testing.T, s state) {
+			// Somebody changed the artifact and the hash of it.
+			replace(t, s, "one/landlock.json", "PATH", "PATX")
+			data, err := os.ReadFile(filepath.Join(s.dir, "one", "landlock.json"))
+			must(t, err)
+			s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Artifacts["landlock.json"] = build.Hash(data)
+		},
+	}
+	for class, tamper := range tests {
+		t.Run(string(class), func(t *testing.T) {
+			dir, m := built(t)
+			tamper(t, state{dir, m})
+			if got := verify(t, m, dir); !slices.Contains(got, class) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func confined(e build.Entry) bool { return e.Confined }
+
+// TestVerifyStaysInside: a manifest's names lead nowhere else.
+func TestVerifyStaysInside(t *testing.T) {
+	dir, m := built(t)
+	outside := filepath.Join(filepath.Dir(dir), "outside")
+	must(t, os.MkdirAll(outside, 0o755))
+	m.Tools[0].Name, m.Tools[1].Artifacts = "../outside", map[string]string{"../../outside/x": "sha256:00"}
+	must(t, os.WriteFile(filepath.Join(outside, "x"), []byte("x"), 0o644))
+	got := verify(t, m, dir)
+	for _, c := range got {
+		if c == build.ArtifactHash {
+			t.Errorf("a file outside of the directory was read: %v", got)
+		}
+	}
+	if !slices.Contains(got, build.ToolName) || !slices.Contains(got, build.ArtifactUnknown) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestVerifyForeign: the constraints of a tool that is not confined are vouched for.
+func TestVerifyForeign(t *testing.T) {
+	dir, m := built(t)
+	i := slices.IndexFunc(m.Tools, func(e build.Entry) bool { return !e.Confined })
+	m.Tools[i].Constraints.MaxInvocations = 300
+	if got := verify(t, m, dir); !slices.Equal(got, []build.Class{build.ToolHash}) {
+		t.Errorf("got %v", got)
+	}
+	if m.Tools[i].Constraints = nil; !slices.Contains(verify(t, m, dir), build.ToolHash) {
+		t.Error("constraints that are gone were not missed")
+	}
+}
+
+// TestVerifyResolved: the hashes of a resolved build are checked; what it compiles from
+// is another host's business.
+func TestVerifyResolved(t *testing.T) {
+	dir := t.TempDir()
+	p := program("one")
+	tree, _, err := build.Build(build.Request{
+		Program: p, Backends: registry.All[:1], Form: backends.Resolved,
+		Facts: func(*ir.Tool) ir.Facts { return ir.Facts{Bindings: &ir.Bindings{Workspace: "/w", Home: "/h"}} },
+	})
+	must(t, err)
+	write(t, tree, dir)
+	if got := verify(t, tree.Manifest, dir); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	file := filepath.Join(dir, "one", registry.All[0].File())
+	data, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(data), "/w", "/x", 1)), 0o644))
+	if got := verify(t, tree.Manifest, dir); !slices.Equal(got, []build.Class{build.ArtifactHash}) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,137 @@
+package kerneltest
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// Attempt is one operation for a process under a policy to try. A and B are paths,
+// relative to the workspace where the question's are; an address and port; a variable and
+// its value; a program, which is started as Argv.
+type Attempt struct {
+	Op, A, B string
+	Argv     []string `json:",omitempty"`
+}
+
+// changes are the operations that would change something where they are allowed.
+var changes = map[string]bool{
+	"create": true, "delete": true, "copy": true, "rename": true, "link": true, "exchange": true,
+}
+
+// attempt prepares the stage for a question and returns what to try, or why nothing is.
+func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, err error) {
+	a = Attempt{Op: q.Verb, A: q.Operands[0], Argv: slices.Concat(q.Operands[:1], q.Args)}
+	switch q.Verb {
+	case "connect":
+		a.A, a.B, err = endpoint(a.A)
+		return a, "", err
+	case "env":
+		value, ok := os.LookupEnv(a.A)
+		if !ok {
+			value = marker
+		}
+		a.B = value
+		return a, "", nil
+	case "run":
+		return t.program(s, a)
+	}
+	for i, operand := range q.Operands {
+		if strings.HasPrefix(operand, "${") {
+			return a, "it is about a directory of the tool's own, which each run has anew", nil
+		}
+		abs, staged := s.path(operand)
+		if !staged && changes[q.Verb] {
+			return a, "it would change something outside of the workspace", nil
+		}
+		if err := s.mirrorPath(abs); err != nil {
+			return a, "", err
+		}
+		made := q.Verb == "create" || q.Verb == "link" && i == 1
+		moved := q.Verb == "delete" || q.Verb == "rename" || q.Verb == "link" || q.Verb == "exchange"
+		loose := i == 1 && (q.Verb == "rename" || q.Verb == "copy")
+		if loose {
+			err = os.MkdirAll(path.Dir(abs), 0o755)
+		} else {
+			err = s.prepare(abs, !moved, made)
+		}
+		if err != nil {
+			return a, "", err
+		}
+		if _, err := resolve.Lexical(operand); err == nil {
+			abs = operand // as it is spelled, from the workspace
+		}
+		if i == 0 {
+			a.A = abs
+		} else {
+			a.B = abs
+		}
+	}
+	return a, "", nil
+}
+
+// program is the file that a name stands for.
+func (t *Trial) program(s *stage, a Attempt) (Attempt, string, error) {
+	if strings.Contains(a.A, "/") {
+		abs, _ := s.path(a.A)
+		if err := s.mirrorPath(abs); err != nil {
+			return a, "", err
+		}
+		return a, "", s.prepare(abs, true, false)
+	}
+	abs, ok := t.Lookup(a.A)
+	if !ok {
+		return a, "there is no " + a.A + " here", nil
+	}
+	a.A = abs
+	return a, "", nil
+}
+
+// nobody is an address that is nobody's (RFC 5737): the kernel knows no names.
+var nobody = netip.MustParseAddr("192.0.2.1")
+
+func endpoint(url string) (addr, port string, err error) {
+	to, err := resolve.URL(url)
+	if err != nil {
+		return "", "", err
+	}
+	at := nobody
+	if to.Host.Kind == ir.HostAddr {
+		at = to.Host.Addr
+	}
+	return at.String(), fmt.Sprint(to.Port), nil
+}
+
+// open starts what must be there while an attempt lasts: a listener for one that dials.
+func (a Attempt) open(s *stage) (done func(), err error) {
+	if a.Op != "dial" {
+		return func() {}, nil
+	}
+	abs, staged := s.path(a.A)
+	if !staged {
+		return func() {}, nil
+	}
+	found, err := resolve.NewDisk().Follow(abs)
+	if err != nil {
+		return nil, err
+	}
+	// A socket's name is short (unix(7)), and that of a stage may be long.
+	short := s.dir + "/s"
+	l, err := net.Listen("unix", short)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := os.Rename(short, found.Abs); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return func() { _ = l.Close() }, nil
+}

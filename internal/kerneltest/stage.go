@@ -1,0 +1,185 @@
+package kerneltest
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// stage is the directory in which a question is tried.
+type stage struct {
+	dir string
+	// real are the roots of the policy, here those of the stage.
+	real, here *ir.Bindings
+	hops       int
+}
+
+// newStage makes the roots and what stands for real where the tool's rules are.
+func newStage(dir string, t *ir.Tool, real *ir.Bindings) (*stage, error) {
+	s := &stage{dir: dir, real: real, here: &ir.Bindings{Workspace: dir + "/ws", External: map[string]string{}}}
+	if real.Home != "" {
+		s.here.Home = dir + "/home"
+	}
+	for i, name := range slices.Sorted(maps.Keys(real.External)) {
+		s.here.External[name] = dir + "/external" + strconv.Itoa(i)
+	}
+	if err := os.Mkdir(s.here.Workspace, 0o755); err != nil {
+		return nil, err
+	}
+	for i := range t.FS {
+		r := &t.FS[i]
+		if err := s.mirrorRule(r); err != nil {
+			return nil, err
+		}
+	}
+	if t.Commands != nil {
+		for _, r := range t.Commands.Rules {
+			if err := s.mirror(r.Program); strings.Contains(r.Program, "/") && err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s *stage) mirrorRule(r *ir.FSRule) error {
+	if !r.External {
+		return s.mirror(r.At.Path)
+	}
+	target, bound := s.real.Path(r.At)
+	if !bound {
+		return nil
+	}
+	here, _ := s.here.Path(r.At)
+	return errors.Join(s.copyNode(target, here), s.mirror(r.At.Root.Name))
+}
+
+// mirror makes a path of the workspace what it is for real, as far as that goes: its
+// directories and symlinks, and a file or directory at the end.
+func (s *stage) mirror(rel string) error {
+	at := ""
+	for rest := rel; rest != ""; {
+		name, tail, _ := strings.Cut(rest, "/")
+		at, rest = path.Join(at, name), tail
+		from := path.Join(s.real.Workspace, at)
+		info, err := os.Lstat(from)
+		switch {
+		case err != nil:
+			return nil // nothing there, or nothing that can be seen
+		case info.Mode()&fs.ModeSymlink != 0:
+			return s.mirrorLink(from, at, rest)
+		}
+		if err := s.copyNode(from, path.Join(s.here.Workspace, at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mirrorPath mirrors a path of the stage that lies in its workspace.
+func (s *stage) mirrorPath(abs string) error {
+	rel, ok := strings.CutPrefix(abs, s.here.Workspace+"/")
+	if !ok {
+		return nil
+	}
+	return s.mirror(rel)
+}
+
+// maxHops bounds how many symlinks are followed for one stage.
+const maxHops = 400
+
+func (s *stage) mirrorLink(from, at, rest string) error {
+	if s.hops++; s.hops > maxHops {
+		return nil
+	}
+	text, err := os.Readlink(from)
+	if err != nil {
+		return err
+	}
+	text = filepath.ToSlash(text)
+	target := text
+	if !path.IsAbs(target) {
+		target = path.Join(path.Dir(from), target)
+	}
+	to := s.real.Locate(path.Clean(target))
+	here, _ := s.here.Path(to)
+	if to.Root.Kind == ir.Workspace && !path.IsAbs(text) {
+		here = text
+	}
+	if err := os.Symlink(here, path.Join(s.here.Workspace, at)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if to.Root.Kind == ir.Workspace {
+		return s.mirror(path.Join(to.Path, rest))
+	}
+	return nil
+}
+
+// copyNode makes a directory where there is one, and a file without its contents.
+func (s *stage) copyNode(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return nil
+	}
+	if info.IsDir() {
+		return os.MkdirAll(to, 0o755)
+	}
+	return s.file(to)
+}
+
+// text is what files of a stage hold: no program in any format.
+const text = "accessc\n"
+
+// file makes a file that is no program and that its owner may do everything with.
+func (s *stage) file(at string) error {
+	if err := os.MkdirAll(path.Dir(at), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(at, []byte(text), 0o755)
+}
+
+// path is what an operand of a question names on the stage, and whether it lies there.
+func (s *stage) path(operand string) (abs string, staged bool) {
+	operand = filepath.ToSlash(operand)
+	if !path.IsAbs(operand) {
+		if lexical, err := resolve.Lexical(operand); err == nil {
+			return path.Join(s.here.Workspace, lexical), true
+		}
+		operand = path.Join(s.real.Workspace, operand)
+	}
+	at := s.real.Locate(path.Clean(operand))
+	abs, _ = s.here.Path(at)
+	return abs, at.Root.Kind != ir.System
+}
+
+// prepare makes what an operation needs at one of its paths: something, or, where absent
+// is true, nothing in a directory that is there. Outside of the stage nothing is made.
+func (s *stage) prepare(abs string, follow, absent bool) error {
+	step := resolve.NewDisk().Name
+	if follow {
+		step = resolve.NewDisk().Follow
+	}
+	found, err := step(abs)
+	if err != nil || !strings.HasPrefix(found.Abs, s.dir+"/") {
+		return err
+	}
+	switch {
+	case absent && found.Kind != ir.Absent && path.Dir(found.Abs) != s.dir:
+		return os.RemoveAll(found.Abs)
+	case absent:
+		return os.MkdirAll(path.Dir(found.Abs), 0o755)
+	case found.Kind == ir.Absent:
+		return s.file(found.Abs)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,225 @@
+package mount
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// swap keeps exchanging a file or directory with a symlink, at once (renameat2(2)), until
+// it is stopped; then the thing itself is in its place. It returns how often it did.
+func swap(t *testing.T, path, target string) (stop func() int) {
+	t.Helper()
+	link := path + ".link"
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	exchange := func() error { return unix.Renameat2(unix.AT_FDCWD, path, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE) }
+	var done atomic.Bool
+	count := make(chan int)
+	go func() {
+		n := 0
+		for !done.Load() {
+			if exchange() == nil {
+				n++
+			}
+			// Both stay for a while, of any length, so that every step of the other side
+			// is hit and some rounds pass.
+			for range rand.IntN(200) {
+				runtime.Gosched()
+			}
+		}
+		if info, err := os.Lstat(path); err == nil && isLink(info) {
+			_ = exchange()
+		}
+		count <- n
+	}()
+	return func() int { done.Store(true); return <-count }
+}
+
+// until runs more rounds where those of a property were too few to hit both what succeeds
+// and what is refused.
+func until(both func() bool, round func()) {
+	for end := time.Now().Add(20 * time.Second); !both() && time.Now().Before(end); {
+		round()
+	}
+}
+
+// untouched fails when something was made or changed in directories that nothing may
+// be made in.
+func untouched(t *testing.T, want string, dirs ...string) {
+	t.Helper()
+	var got strings.Builder
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			text, _ := os.ReadFile(filepath.Join(dir, e.Name()))
+			got.WriteString(e.Name() + "=" + string(text) + " ")
+		}
+	}
+	if got.String() != want {
+		t.Fatalf("outside there is now %q, expected %q", got.String(), want)
+	}
+}
+
+// TestSwappedDirectories: while a directory on the way is swapped for a symlink that
+// leads out of the workspace, or to where nothing is mounted, links land in the
+// workspace or nowhere, and what is taken back is taken back there.
+func TestSwappedDirectories(t *testing.T) {
+	for _, target := range []string{"out/evil", "ws/.git"} {
+		t.Run(target, func(t *testing.T) {
+			w := newWorld(t, nil)
+			evil := filepath.Join(w.dir, target)
+			for _, d := range []string{filepath.Join(w.ws, "sub"), filepath.Join(evil, "deep")} {
+				if err := os.MkdirAll(d, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// A relative symlink: os.Root follows none that is absolute.
+			link, err := filepath.Rel(w.ws, evil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := swap(t, filepath.Join(w.ws, "sub"), link)
+			made, refused := 0, 0
+			round := func() {
+				deep := []string{"sub/x", "sub/deep/x", "sub/new/x"}[rand.IntN(3)]
+				switch err := w.makeAndUnmake(deep, evil); {
+				case errors.Is(err, errLanded):
+					t.Fatal(err)
+				case err == nil:
+					made++
+				default:
+					refused++
+				}
+			}
+			irtest.Check(t, 100_000, 1, func(*rapid.T) { round() })
+			until(func() bool { return made > 0 && refused > 0 }, round)
+			if n := stop(); made == 0 || refused == 0 || n == 0 {
+				t.Errorf("%d made, %d refused, %d swaps: nothing was raced", made, refused, n)
+			}
+			untouched(t, "deep= ", evil)
+			untouched(t, "", filepath.Join(evil, "deep"))
+		})
+	}
+}
+
+var errLanded = errors.New("a link was made where none may be")
+
+// makeAndUnmake does what a plan does with a link, and takes it back. A link that was in
+// a directory that nothing may be made in is an error even if it is gone again.
+func (w *world) makeAndUnmake(name, evil string) error {
+	tree, err := openTree(w.ws)
+	if err != nil {
+		return err
+	}
+	defer tree.root.Close()
+	at, err := tree.locate(name)
+	if err != nil {
+		return err
+	}
+	defer func() { at.close() }()
+	j := &journal{ctx: context.Background()}
+	if at.info != nil {
+		return errors.New("is there") // an earlier round could not take it back
+	}
+	err = tree.makeDirs(j, at)
+	if err == nil {
+		err = makeLink(j, at, w.dir)
+		for _, dir := range []string{evil, filepath.Join(evil, "deep"), filepath.Join(evil, "new")} {
+			there, _ := os.Stat(dir)
+			here, _ := at.parent().Stat(".")
+			if err == nil && there != nil && os.SameFile(there, here) {
+				err = errors.Join(errLanded, j.rollBack(errLanded))
+			}
+		}
+	}
+	if err == nil {
+		err = tree.verify(at)
+	}
+	if err != nil {
+		return j.rollBack(err)
+	}
+	_ = j.rollBack(errors.New("done"))
+	return nil
+}
+
+// TestSwappedLocalLayer: while the local layer, or its directory, is swapped for a
+// symlink, what it leads to is not written.
+func TestSwappedLocalLayer(t *testing.T) {
+	for path, target := range map[string]string{"ws/.accessc": "out/evil", "ws/.accessc/local.toml": "out/evil/local.toml"} {
+		t.Run(path, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"ws/.accessc/local.toml": "# mine\n", "out/evil/local.toml": "# theirs\n"})
+			stop := swap(t, filepath.Join(w.dir, path), filepath.Join(w.dir, target))
+			n, written, refused := 0, 0, 0
+			round := func() {
+				n++
+				if err := w.writeLocal("# mine " + strconv.Itoa(n) + "\n"); err == nil {
+					written++
+				} else {
+					refused++
+				}
+			}
+			irtest.Check(t, 1000, 1, func(*rapid.T) { round() })
+			until(func() bool { return written > 0 && refused > 0 }, round)
+			if n := stop(); written == 0 || refused == 0 || n == 0 {
+				t.Errorf("%d written, %d refused, %d swaps: nothing was raced", written, refused, n)
+			}
+			untouched(t, "local.toml=# theirs\n ", filepath.Join(w.dir, "out", "evil"))
+		})
+	}
+}
+
+func (w *world) writeLocal(text string) error {
+	tree, err := openTree(w.ws)
+	if err != nil {
+		return err
+	}
+	defer tree.root.Close()
+	l, err := tree.openLocal()
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return tree.replace(&journal{ctx: context.Background()}, l, []byte(text))
+}
+
+// TestSwappedWhileMounting: the whole of mount and unmount while a directory is swapped.
+func TestSwappedWhileMounting(t *testing.T) {
+	w := newWorld(t, map[string]string{"ws/sub/deep/keep": "", "out/evil/deep/keep": ""})
+	stop := swap(t, filepath.Join(w.ws, "sub"), filepath.Join(w.dir, "out", "evil"))
+	made := 0
+	round := func() {
+		err := w.mount(context.Background(), "sub/deep/x=../out/fork", "y=../out/other")
+		if err == nil {
+			made++
+		}
+		_ = w.unmount(context.Background())
+	}
+	irtest.Check(t, 2000, 2, func(*rapid.T) { round() })
+	until(func() bool { return made > 0 }, round)
+	n := stop()
+	untouched(t, "keep= ", filepath.Join(w.dir, "out", "evil", "deep"))
+	if err := w.unmount(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if made == 0 || n == 0 {
+		t.Errorf("%d mounts, %d swaps: nothing was raced", made, n)
+	}
+}

@@ -1,0 +1,94 @@
+// Package prompt asks the person at the controlling terminal.
+//
+// Questions go to the terminal itself, whatever standard input and output are: a
+// pipeline neither answers them nor sees them. Where nobody could answer there is no
+// terminal, and asking never waits: without a controlling terminal, and for a process
+// in the background, which the system would stop as soon as it reads. What was typed
+// before the question stands there answers nothing.
+package prompt
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/accessc/accessc/internal/visible"
+)
+
+// ErrNone: there is nobody to ask.
+var ErrNone = errors.New("there is no terminal to ask on")
+
+// Terminal is an open controlling terminal.
+type Terminal struct {
+	in, out *os.File
+}
+
+// Open opens the controlling terminal of the process. The error is ErrNone when there
+// is none or the process is in its background.
+func Open() (*Terminal, error) { return open() }
+
+// Close closes the terminal.
+func (t *Terminal) Close() error {
+	if t.in == t.out {
+		return t.in.Close()
+	}
+	return errors.Join(t.in.Close(), t.out.Close())
+}
+
+// Confirm writes a text and a question and reads the answer. Yes is "y" or "yes";
+// everything else, the end of the input included, is no. What would not be seen of the texts
+// is made visible.
+func (t *Terminal) Confirm(text, question string) (bool, error) {
+	discard(t.in)
+	if _, err := io.WriteString(t.out, visible.Lines(text+question)+" [y/N] "); err != nil {
+		return false, err
+	}
+	answer, ended, err := line(t.in)
+	if !ended {
+		// Whatever is printed next starts a line of its own.
+		_, _ = io.WriteString(t.out, "\n")
+	}
+	if err != nil {
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// Bytes that end an answer without a line: what a terminal sends for control-C,
+// control-D and escape when somebody has set it to pass them on.
+const refusals = "\x03\x04\x1b"
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 256
+
+// line reads to the end of a line, a byte at a time, so that what follows stays for
+// the tool. ended tells that the person has ended the line. A carriage return ends it
+// as well: a terminal in raw mode sends nothing else.
+func line(r io.Reader) (text string, ended bool, err error) {
+	var b [1]byte
+	for len(text) < maxAnswer {
+		n, err := r.Read(b[:])
+		switch {
+		case errors.Is(err, io.EOF):
+			return "", false, nil
+		case err != nil:
+			return "", false, err
+		case n == 0:
+			continue
+		case b[0] == '\n':
+			return text, true, nil
+		case b[0] == '\r':
+			return text, false, nil
+		case strings.IndexByte(refusals, b[0]) >= 0:
+			return "", false, nil
+		}
+		text += string(rune(b[0]))
+	}
+	return "", false, nil
+}

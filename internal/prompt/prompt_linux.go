@@ -1,0 +1,10 @@
+package prompt
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// discard drops what was typed but not read (tcflush(3)).
+func discard(f *os.File) { _ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }

@@ -1,0 +1,204 @@
+//go:build unix
+
+package prompt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// askEnv makes this program ask one question and print the answer on its output.
+const askEnv = "TERMINAL_TEST_ASK"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(askEnv) {
+	case "":
+		os.Exit(m.Run())
+	case "again":
+		// Waits for what is typed too early.
+		time.Sleep(200 * time.Millisecond)
+	}
+	t, err := Open()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(0)
+	}
+	yes, err := t.Confirm("It is about trust.\n", "Sure?")
+	fmt.Println(yes, err)
+	os.Exit(0)
+}
+
+// asking returns this program as one that asks; its output is not the terminal.
+func asking(t *testing.T, how string, out *bytes.Buffer) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), askEnv+"="+how)
+	cmd.Stdout, cmd.Stderr = out, out
+	return cmd
+}
+
+// readUntil reads from a terminal until a text has come.
+func readUntil(t *testing.T, tty *os.File, want string) string {
+	t.Helper()
+	_ = tty.SetReadDeadline(time.Now().Add(20 * time.Second))
+	var seen strings.Builder
+	buf := make([]byte, 1024)
+	for !strings.Contains(seen.String(), want) {
+		n, err := tty.Read(buf)
+		seen.Write(buf[:n])
+		if err != nil {
+			t.Fatalf("%v after %q, which lacks %q", err, seen.String(), want)
+		}
+	}
+	return seen.String()
+}
+
+func TestConfirm(t *testing.T) {
+	for _, c := range []struct {
+		name, typed, want string
+		raw               bool
+	}{
+		{"y", "y\n", "true <nil>", false},
+		{"yes", " YES \n", "true <nil>", false},
+		{"n", "n\n", "false <nil>", false},
+		{"nothing", "\n", "false <nil>", false},
+		{"yesterday", "yesterday\n", "false <nil>", false},
+		{"end of input", "\x04", "false <nil>", false},
+		{"raw", "y\r", "true <nil>", true},
+		{"raw control-C", "\x03", "false <nil>", true},
+		{"long", strings.Repeat("y", 300) + "\r", "false <nil>", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			cmd := asking(t, "once", &out)
+			ptmx, tty, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ptmx.Close()
+			if c.raw {
+				mode, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
+				if err != nil {
+					t.Fatal(err)
+				}
+				mode.Lflag &^= unix.ICANON | unix.ISIG | unix.ECHO
+				mode.Iflag &^= unix.ICRNL
+				if err := unix.IoctlSetTermios(int(tty.Fd()), setTermios, mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The terminal is standard input as well, since it has to be a descriptor of
+			// the child to become its controlling one.
+			cmd.Stdin = tty
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = tty.Close()
+			if shown := readUntil(t, ptmx, "[y/N] "); !strings.Contains(shown, "It is about trust.\r\nSure?") {
+				t.Errorf("asked %q", shown)
+			}
+			if _, err := ptmx.WriteString(c.typed); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if got := strings.TrimSpace(out.String()); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestTypedAhead: what was typed before the question answers nothing.
+func TestTypedAhead(t *testing.T) {
+	var out bytes.Buffer
+	cmd := asking(t, "again", &out)
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ptmx.Close()
+	cmd.Stdin = tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()
+	if _, err := ptmx.WriteString("y\ny\n"); err != nil {
+		t.Fatal(err)
+	}
+	readUntil(t, ptmx, "[y/N] ")
+	if _, err := ptmx.WriteString("n\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if got := strings.TrimSpace(out.String()); got != "false <nil>" {
+		t.Error(got)
+	}
+}
+
+// TestNobody: without a controlling terminal, and in the background of one, nobody is
+// asked and nothing waits.
+func TestNobody(t *testing.T) {
+	for name, attr := range map[string]*syscall.SysProcAttr{
+		"no terminal": {Setsid: true},
+		"background":  nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			cmd := asking(t, "once", &out)
+			cmd.SysProcAttr = attr
+			if attr == nil {
+				// A shell with job control puts what "&" starts into the background.
+				ptmx, tty, err := pty.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer ptmx.Close()
+				defer tty.Close()
+				self := cmd.Path
+				cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `set -m; "$0" & wait`, self}
+				cmd.Stdin = tty
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			}
+			done := make(chan error, 1)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			go func() { done <- cmd.Wait() }()
+			select {
+			case <-done:
+			case <-time.After(20 * time.Second):
+				_ = cmd.Process.Kill()
+				t.Fatal("it waits")
+			}
+			if got := strings.TrimSpace(out.String()); !strings.Contains(got, ErrNone.Error()) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestLine(t *testing.T) {
+	if _, _, err := line(failing{}); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, syscall.EIO }

@@ -1,0 +1,167 @@
+package start
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/internal/strictjson"
+)
+
+// maxArtifact and maxManifest bound what is read at a start, in bytes.
+const (
+	maxArtifact = 64 << 20
+	maxManifest = 1 << 30
+)
+
+// Load reads a resolved specification and checks its hash: against sum, or, when sum is
+// empty, against the manifest of the build that the file is part of. A manifest vouches
+// only from where no tool can write (trust.go). The specification must be that of the tool
+// that is asked for, and where its external rules lead must still be approved. root is the
+// workspace that the caller is in, empty if it is none.
+func Load(path, sum, tool, root string) (*Spec, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, failed("the artifact: %w", err)
+	}
+	data, err := readBounded(path, maxArtifact)
+	if err != nil {
+		return nil, failed("the artifact: %w", err)
+	}
+	digest := sha256.Sum256(data)
+	got := "sha256:" + hex.EncodeToString(digest[:])
+	want := "sha256:" + strings.TrimPrefix(strings.ToLower(sum), "sha256:")
+	if sum != "" && want != got {
+		return nil, failed("the artifact %s has the hash %s, expected %s", path, got, want)
+	}
+	files := []string{path}
+	if sum == "" {
+		if files, err = vouched(path, got, root); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := Parse(data)
+	if err != nil {
+		return nil, failed("the artifact %s: %w", path, err)
+	}
+	l := spec.Launch()
+	switch {
+	case tool != "" && l.Tool != tool:
+		return nil, failed("the artifact %s is that of %s, not of %s", path, l.Tool, tool)
+	case sum == "":
+		for _, file := range files {
+			if err := refuse(file, own(file, l)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := approved(l); err != nil {
+		return nil, failed("the artifact %s: %w", path, err)
+	}
+	return spec, nil
+}
+
+// vouched checks that the manifest of the build has the digest for this file, and that
+// both lie where no tool can write: those are the files that it returns.
+func vouched(path, digest, root string) ([]string, error) {
+	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
+	real, err := filepath.EvalSymlinks(named)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, failed("no manifest vouches for %s (%s is not there); pass --sha256", path, named)
+	}
+	if err != nil {
+		return nil, failed("the manifest: %w", err)
+	}
+	files := []string{path, real}
+	for _, file := range files {
+		if err := refuse(file, foreign(file, root)); err != nil {
+			return nil, err
+		}
+	}
+	data, err := readBounded(real, maxManifest)
+	if err != nil {
+		return nil, failed("the manifest: %w", err)
+	}
+	m, err := parseManifest(data)
+	if err != nil {
+		return nil, failed("the manifest %s: %w", named, err)
+	}
+	for _, e := range m.Tools {
+		if e.Name == filepath.Base(filepath.Dir(path)) && e.Artifacts[filepath.Base(path)] == digest {
+			return files, nil
+		}
+	}
+	return nil, failed("%s is not what %s vouches for; build again", path, named)
+}
+
+func refuse(file, why string) error {
+	if why == "" {
+		return nil
+	}
+	return failed("%s vouches for nothing, since it %s: build --resolve writes to a place of yours, or pass --sha256", file, why)
+}
+
+// manifest is what a start reads of a build's manifest (package build writes it).
+type manifest struct {
+	Format  string          `json:"format"`
+	Version int             `json:"format_version"`
+	Form    string          `json:"form"`
+	Policy  string          `json:"policy_sha256"`
+	Tools   []manifestEntry `json:"tools"`
+}
+
+type manifestEntry struct {
+	Name        string            `json:"name"`
+	Source      string            `json:"source"`
+	Confined    bool              `json:"confined"`
+	Risk        string            `json:"risk"`
+	Hash        string            `json:"policy_sha256"`
+	Artifacts   map[string]string `json:"artifacts"`
+	Sensitive   json.RawMessage   `json:"sensitive"`
+	Policy      json.RawMessage   `json:"policy"`
+	Constraints json.RawMessage   `json:"constraints"`
+	Ledger      json.RawMessage   `json:"ledger"`
+}
+
+func parseManifest(data []byte) (*manifest, error) {
+	var m manifest
+	if err := strictjson.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	if m.Format != "accessc/manifest" || m.Version != 1 {
+		return nil, fmt.Errorf("format %q, version %d: build again", m.Format, m.Version)
+	}
+	return &m, nil
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
+	}
+	f, err := openFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var buf bytes.Buffer
+	buf.Grow(int(info.Size()) + 1)
+	_, err = buf.ReadFrom(io.LimitReader(f, limit))
+	return buf.Bytes(), err
+}

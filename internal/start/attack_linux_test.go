@@ -1,0 +1,420 @@
+package start_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/ir"
+)
+
+// fortress is a workspace whose policy revokes inside of what it grants: everything,
+// but nothing on .env and sub/deep/.key, and src for reading except src/generated.
+type fortress struct {
+	t    *testing.T
+	dir  string
+	root string
+	spec []byte
+	*tool
+}
+
+const secret = "the secret"
+
+func newFortress(t *testing.T) *fortress {
+	t.Helper()
+	if !start.ThisHost().Supervises {
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
+	}
+	f := &fortress{t: t, dir: workspace(t)}
+	f.root = filepath.Join(f.dir, "ws")
+	for _, d := range []string{"home", "ws/src/generated", "ws/sub/deep", "ws/docs"} {
+		f.must(os.MkdirAll(filepath.Join(f.dir, d), 0o755))
+	}
+	for _, p := range []string{".env", "sub/deep/.key"} {
+		f.write(p, secret)
+	}
+	f.write("src/main.c", "kept")
+	f.write("docs/a", "a")
+	f.compile()
+	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *fortress) compile() {
+	f.spec = f.compiled(
+		rule("", ir.All), rule(".env", 0), rule("sub/deep/.key", 0), rule("src", ir.Caps(ir.Read)), rule("src/generated", ir.All),
+	)
+}
+
+// readOnly is the specification of a tool that nobody supervises.
+func (f *fortress) readOnly() []byte { return f.compiled(rule("", ir.Caps(ir.Read, ir.Execute))) }
+
+func rule(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
+
+func (f *fortress) compiled(rules ...ir.FSRule) []byte {
+	tool := ir.NewTool("t")
+	tool.FS = rules
+	own := ir.Sys(strings.TrimPrefix(binary, "/"))
+	facts := ir.Facts{
+		Bindings: &ir.Bindings{Workspace: f.root, Home: filepath.Join(f.dir, "home")}, Program: &own, Base: hostBase(),
+	}
+	out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts})
+	f.must(err)
+	return out.Data
+}
+
+func (f *fortress) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fortress) at(p string) string { return filepath.Join(f.root, p) }
+
+func (f *fortress) write(p, text string) {
+	f.t.Helper()
+	f.must(os.WriteFile(f.at(p), []byte(text), 0o644))
+}
+
+func (f *fortress) do(op, a, b string) syscall.Errno {
+	f.t.Helper()
+	return f.tool.exchange(f.t, attempt{Op: op, A: a, B: b})[0]
+}
+
+// refuses and allows state what an operation must come to.
+func (f *fortress) refuses(op, a, b string) {
+	f.t.Helper()
+	if e := f.do(op, a, b); !refused(e) {
+		f.t.Errorf("%s %s %s: got %v, want a refusal", op, a, b, e)
+	}
+}
+
+func (f *fortress) allows(op, a, b string) {
+	f.t.Helper()
+	if e := f.do(op, a, b); e != 0 {
+		f.t.Errorf("%s %s %s: got %v", op, a, b, e)
+	}
+}
+
+// intact checks what the tool must not have touched.
+func (f *fortress) intact() {
+	f.t.Helper()
+	for p, want := range map[string]string{".env": secret, "sub/deep/.key": secret, "src/main.c": "kept"} {
+		if got, err := os.ReadFile(f.at(p)); err != nil || string(got) != want {
+			f.t.Errorf("%s: %q, %v", p, got, err)
+		}
+	}
+}
+
+// TestMovesCarryNothing: names that lead to a rule's path stay where they are, by
+// whatever call and whatever ancestor is moved.
+func TestMovesCarryNothing(t *testing.T) {
+	f := newFortress(t)
+	for _, p := range []string{".env", "sub", "sub/deep", "sub/deep/.key", "src", "src/generated"} {
+		f.refuses("rename", p, "docs/x")
+		f.refuses("rename", p, "x")
+		f.refuses("exchange", p, "docs")
+		f.refuses("exchange", "docs", p)
+	}
+	f.refuses("rename", "docs/a", ".env")
+	f.refuses("rename", "docs/a", "sub/deep/.key")
+	f.refuses("rename", "docs/a", "src/a")
+	f.refuses("rename", "src/main.c", "docs/main.c")
+	f.refuses("link", ".env", "docs/e")
+	f.refuses("link", "src/main.c", "docs/m")
+	f.refuses("unlink", ".env", "")
+	f.refuses("unlink", "src/main.c", "")
+	f.intact()
+	// A directory that is prepared elsewhere does not come to be under a rule.
+	f.allows("mkdir", "docs/deep", "")
+	f.allows("create", "docs/deep/.key", "")
+	f.must(os.Remove(f.at("sub/deep/.key")))
+	f.must(os.Remove(f.at("sub/deep")))
+	f.refuses("rename", "docs/deep", "sub/deep")
+	// What may be moved is.
+	f.allows("rename", "docs/a", "docs/b")
+	f.allows("rename", "docs/deep", "sub/other")
+	f.allows("rename", "sub/other/.key", "src/generated/key")
+}
+
+// TestNamesOfTheDenied: neither links nor descriptors nor later names open it.
+func TestNamesOfTheDenied(t *testing.T) {
+	f := newFortress(t)
+	f.must(os.Symlink(".env", f.at("link")))
+	f.must(os.Symlink("/proc/self/cwd/.env", f.at("magic")))
+	f.must(os.Symlink("..", f.at("docs/up")))
+	for _, p := range []string{".env", "link", "magic", "docs/up/.env", "docs/../.env", ".//.env"} {
+		for _, op := range []string{"read", "write", "both", "append", "empty", "truncate", "reopen", "rewrite", "openat2", "create2", "chmod", "utimes", "setxattr"} {
+			f.refuses(op, p, "")
+		}
+	}
+	f.refuses("create", "src/new.c", "")
+	f.intact()
+	// A name that the rule was written for before it existed.
+	f.must(os.Remove(f.at(".env")))
+	for _, op := range []string{"create", "creat", "mkdir", "symlink", "fifo", "file", "bind", "createboth"} {
+		f.refuses(op, ".env", "")
+	}
+	if _, err := os.Lstat(f.at(".env")); err == nil {
+		t.Error("something was left under the denied name")
+	}
+	f.must(os.Symlink("docs/a", f.at(".env")))
+	f.allows("read", ".env", "")
+}
+
+// TestHostReplaces: what the host puts into the place of a file while the tool runs is
+// judged by its name, as a file that an editor saves is; and what it adds is readable.
+func TestHostReplaces(t *testing.T) {
+	f := newFortress(t)
+	save := func(p, text string) {
+		f.must(os.WriteFile(f.at("docs/.tmp"), []byte(text), 0o644))
+		f.must(os.Rename(f.at("docs/.tmp"), f.at(p)))
+	}
+	save(".env", secret)
+	f.refuses("read", ".env", "")
+	f.refuses("write", ".env", "")
+	save("docs/a", "new")
+	f.allows("both", "docs/a", "")
+	save("top", "new")
+	f.allows("read", "top", "")
+	f.allows("write", "top", "")
+	f.must(os.Rename(f.at("src"), f.at("docs/away")))
+	f.must(os.MkdirAll(f.at("src/generated"), 0o755))
+	f.write("src/main.c", "kept")
+	f.refuses("write", "src/main.c", "")
+	f.refuses("create", "src/x", "")
+	f.allows("create", "src/generated/x", "")
+	f.intact()
+}
+
+// TestRace rewrites paths, swaps links and exchanges descriptors while the broker
+// works. No round may open what is denied.
+func TestRace(t *testing.T) {
+	for _, kind := range []string{"path", "link", "descriptor"} {
+		t.Run(kind, func(t *testing.T) {
+			f := newFortress(t)
+			rounds := max(int(100_000*scale()/3), 1000)
+			began := time.Now()
+			if e := f.do("race", kind, strconv.Itoa(rounds)); e != 0 {
+				t.Errorf("the denied was reached (%v)", e)
+			}
+			f.intact()
+			fmt.Printf("race %s: %d rounds in %v\n", kind, rounds, time.Since(began).Round(time.Millisecond))
+		})
+	}
+}
+
+func scale() float64 {
+	if f, err := strconv.ParseFloat(os.Getenv("ACCESSC_CHECKS"), 64); err == nil && f > 0 {
+		return f
+	}
+	return 0.1
+}
+
+// TestStorm: many threads that trap at once are all answered, and the supervisor stays
+// small.
+func TestStorm(t *testing.T) {
+	f := newFortress(t)
+	f.allows("storm", "docs", "")
+	f.allows("fifos", "docs", "")
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.cmd.Process.Pid))
+	f.must(err)
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	kb, _ := strconv.Atoi(strings.Fields(string(rest))[0])
+	if kb > 150<<10 {
+		t.Errorf("the supervisor grew to %d KiB", kb)
+	}
+}
+
+// TestSignalsDoNotForgeDescriptors: an ADDFD ioctl that a signal interrupts, such as the
+// Go runtime's own, would answer the tool's open with descriptor 0.
+func TestSignalsDoNotForgeDescriptors(t *testing.T) {
+	f := newFortress(t)
+	pid := f.cmd.Process.Pid
+	done := make(chan struct{})
+	stopped := make(chan int)
+	go func() {
+		sent := 0
+		for {
+			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+			for _, dir := range threads {
+				tid, _ := strconv.Atoi(filepath.Base(dir))
+				if unix.Tgkill(pid, tid, unix.SIGURG) == nil {
+					sent++
+				}
+			}
+			select {
+			case <-done:
+				stopped <- sent
+				return
+			default:
+			}
+		}
+	}()
+	rounds := max(int(50_000*scale()), 1000)
+	if e := f.do("numbers", "docs/a", strconv.Itoa(rounds)); e != 0 {
+		t.Errorf("an open came to %v", e)
+	}
+	close(done)
+	if sent := <-stopped; sent < 100 {
+		t.Errorf("only %d signals were sent", sent)
+	}
+}
+
+// TestSupervisorKilled: the tool does not outlive its supervisor, and what it leaves
+// behind has no more than the floor.
+func TestSupervisorKilled(t *testing.T) {
+	f := newFortress(t)
+	pid := int(f.do("pid", "x", ""))
+	f.must(f.cmd.Process.Kill())
+	_ = f.cmd.Wait()
+	for range 200 {
+		if unix.Kill(pid, 0) == unix.ESRCH {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the tool %d still runs", pid)
+}
+
+// TestSurvivorsHaveTheFloor: a process that has left the tool and lost the supervisor
+// can do no more than before, and is ended: by the sweeper that shares the memory of a
+// supervisor, and by the one that has taken a copy.
+func TestSurvivorsHaveTheFloor(t *testing.T) {
+	for name, after := range map[string]time.Duration{"young": 0, "old": 1300 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			newFortress(t).survives(after)
+		})
+	}
+}
+
+func (f *fortress) survives(after time.Duration) {
+	const late = "touch docs/alive; sleep 3; cat .env > docs/leak; echo x > src/main.c; mv sub away; chmod 777 src/main.c; : > docs/late"
+	f.ended("setsid sh -c '"+late+"' & sleep 61", func(c *exec.Cmd) {
+		for range 500 {
+			if _, err := os.Stat(f.at("docs/alive")); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(after)
+		f.must(c.Process.Kill())
+	})
+	time.Sleep(3500*time.Millisecond - after)
+	f.intact()
+	if _, err := os.Stat(f.at("docs/late")); err == nil {
+		f.t.Error("a process of the tool lives on")
+	}
+	if leak, err := os.ReadFile(f.at("docs/leak")); err == nil && len(leak) > 0 {
+		f.t.Errorf("leaked %q", leak)
+	}
+	if info, err := os.Stat(f.at("src/main.c")); err != nil || info.Mode() != 0o644 {
+		f.t.Errorf("src/main.c: %v, %v", info, err)
+	}
+}
+
+// startProgram runs a program under a specification.
+func startProgram(t fataler, spec []byte, dir string, program ...string) *tool {
+	file := filepath.Join(dir, "spec.json")
+	if err := os.WriteFile(file, spec, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x := &tool{cmd: exec.Command(binary, append([]string{"kernel-supervised", file}, program...)...), errs: &strings.Builder{}}
+	x.cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
+	x.cmd.Stderr = x.errs
+	x.in, _ = x.cmd.StdinPipe()
+	return x
+}
+
+// ended runs a shell command under the policy and returns how it ended and what it
+// printed.
+func (f *fortress) ended(command string, meanwhile func(*exec.Cmd)) (syscall.WaitStatus, string) {
+	f.t.Helper()
+	x := startProgram(f.t, f.spec, f.dir, "sh", "-c", command)
+	var out bytes.Buffer
+	x.cmd.Stdin, x.cmd.Stdout = nil, &out
+	f.must(x.cmd.Start())
+	if meanwhile != nil {
+		meanwhile(x.cmd)
+	}
+	_ = x.cmd.Wait()
+	return x.cmd.ProcessState.Sys().(syscall.WaitStatus), out.String() + x.errs.String()
+}
+
+// TestEnds: a supervised tool ends for its caller as it would without a supervisor.
+func TestEnds(t *testing.T) {
+	f := newFortress(t)
+	if ws, out := f.ended("exit 7", nil); ws.ExitStatus() != 7 {
+		t.Errorf("exit 7 became %v: %s", ws, out)
+	}
+	for _, s := range []syscall.Signal{unix.SIGTERM, unix.SIGKILL, unix.SIGSEGV, unix.SIGQUIT, unix.SIGPIPE} {
+		if ws, out := f.ended("kill -"+strconv.Itoa(int(s))+" $$", nil); !ws.Signaled() || ws.Signal() != s {
+			t.Errorf("%v became %v: %s", s, ws, out)
+		}
+	}
+	// What runs on in the background ends with the tool, also in a session of its own.
+	begun := time.Now()
+	if ws, out := f.ended("sleep 60 & setsid sleep 60 & (setsid sleep 60 &) ; exit 3", nil); ws.ExitStatus() != 3 || time.Since(begun) > 20*time.Second {
+		t.Errorf("a tool with children: %v: %s", ws, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(f.dir, "accessc-*")); len(left) != 1 {
+		// One is that of the worker, which still runs.
+		t.Errorf("directories of runs: %v", left)
+	}
+}
+
+// TestSignalsReachTheTool: what is sent to the supervisor arrives, and calls that are
+// interrupted meanwhile are not done twice.
+func TestSignalsReachTheTool(t *testing.T) {
+	f := newFortress(t)
+	for _, s := range []string{"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"} {
+		if signal.Ignored(unix.SignalNum("SIG" + s)) {
+			continue // as under nohup(1); a shell cannot trap what it was started ignoring
+		}
+		command := fmt.Sprintf("trap 'echo got %s; exit 0' %s; : > docs/ready; while :; do sleep 0.02; done", s, s)
+		_ = os.Remove(f.at("docs/ready"))
+		_, out := f.ended(command, func(c *exec.Cmd) {
+			for range 500 {
+				if _, err := os.Stat(f.at("docs/ready")); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			_ = c.Process.Signal(unix.SignalNum("SIG" + s))
+		})
+		if !strings.Contains(out, "got "+s) {
+			t.Errorf("%s: %q", s, out)
+		}
+	}
+	f.allows("interrupted", "docs", "")
+}
+
+// TestJobControl: a tool that stops itself shows as a stopped job, and goes on.
+func TestJobControl(t *testing.T) {
+	f := newFortress(t)
+	ws, out := f.ended("kill -STOP $$; echo on", func(c *exec.Cmd) {
+		var ws syscall.WaitStatus
+		if _, err := syscall.Wait4(c.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
+			t.Errorf("%v, %v", ws, err)
+		}
+		_ = c.Process.Signal(unix.SIGCONT)
+	})
+	if ws.ExitStatus() != 0 || !strings.Contains(out, "on") {
+		t.Errorf("%v: %q", ws, out)
+	}
+}

@@ -1,0 +1,151 @@
+package start
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// attempts are single operations that a tool tries: OPERATION ARG...
+var attempts map[string]func(a []string) error
+
+func init() {
+	attempts = map[string]func([]string) error{
+		"read":    func(a []string) error { _, err := os.ReadFile(a[0]); return err },
+		"open":    func(a []string) error { return opened(os.OpenFile(a[0], os.O_RDWR, 0)) },
+		"create":  func(a []string) error { return opened(os.OpenFile(a[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)) },
+		"update":  func(a []string) error { return opened(os.OpenFile(a[0], os.O_WRONLY, 0)) },
+		"delete":  func(a []string) error { return os.Remove(a[0]) },
+		"stat":    func(a []string) error { _, err := os.Lstat(a[0]); return err },
+		"rename":  func(a []string) error { return os.Rename(a[0], a[1]) },
+		"link":    func(a []string) error { return os.Link(a[0], a[1]) },
+		"symlink": func(a []string) error { return os.Symlink(a[0], a[1]) },
+		"times":   func(a []string) error { return os.Chtimes(a[0], time.Now(), time.Now()) },
+		"start":   func(a []string) error { return exec.Command(a[0], roleCommand, "exit", "0").Run() },
+		"shell":   func([]string) error { return exec.Command("cmd.exe", "/d", "/c", "exit 0").Run() },
+		"library": func(a []string) error { _, err := windows.LoadLibrary(a[0]); return err },
+		"connect": connects,
+		"resolve": resolves,
+		"process": opensProcess,
+		"list":    setsList,
+		"own":     makesItsOwn,
+		"memory":  allocates,
+		"spin":    spins,
+		"rename-update": func(a []string) error {
+			if err := os.Rename(a[0], a[1]); err != nil {
+				return err
+			}
+			return opened(os.OpenFile(a[1], os.O_WRONLY, 0))
+		},
+	}
+}
+
+func try(a []string) int {
+	if err := attempts[a[0]](a[1:]); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// waitAndTry says that it waits, and tries when a file has come: FILE OPERATION ARG...
+func waitAndTry(a []string) int {
+	_ = os.WriteFile(filepath.Join(os.Getenv("TMP"), "waiting"), nil, 0o644)
+	for range 600 {
+		if _, err := os.Lstat(a[0]); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return try(a[1:])
+}
+
+func opened(f *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func connects(a []string) error {
+	c, err := net.DialTimeout(a[0], a[1], 5*time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func resolves(a []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := net.DefaultResolver.LookupHost(ctx, a[0])
+	return err
+}
+
+func opensProcess(a []string) error {
+	h, err := windows.OpenProcess(uint32(number(a[1])), false, uint32(number(a[0])))
+	if err != nil {
+		return err
+	}
+	return windows.CloseHandle(h)
+}
+
+const everybody = "D:P(A;;FA;;;WD)(A;;FA;;;AC)"
+
+func setsList(a []string) error {
+	sd, err := windows.SecurityDescriptorFromString(everybody)
+	if err != nil {
+		return err
+	}
+	dacl, _, err := sd.DACL()
+	if err != nil {
+		return err
+	}
+	return windows.SetNamedSecurityInfo(a[0], windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION, nil, nil, dacl, nil)
+}
+
+// makesItsOwn makes a file with a list that lets everybody in, and reads it.
+func makesItsOwn(a []string) error {
+	sd, err := windows.SecurityDescriptorFromString(everybody)
+	if err != nil {
+		return err
+	}
+	sa := windows.SecurityAttributes{SecurityDescriptor: sd}
+	sa.Length = uint32(unsafe.Sizeof(sa))
+	name, err := windows.UTF16PtrFromString(a[0])
+	if err != nil {
+		return err
+	}
+	h, err := windows.CreateFile(name, windows.GENERIC_WRITE, 0, &sa, windows.CREATE_NEW, 0, 0)
+	if err != nil {
+		return err
+	}
+	if err := windows.CloseHandle(h); err != nil {
+		return err
+	}
+	_, err = os.ReadFile(a[0])
+	return err
+}
+
+func allocates(a []string) error {
+	size := uintptr(number(a[0]))
+	at, err := windows.VirtualAlloc(0, size, windows.MEM_COMMIT|windows.MEM_RESERVE, windows.PAGE_READWRITE)
+	if err != nil {
+		return err
+	}
+	return windows.VirtualFree(at, 0, windows.MEM_RELEASE)
+}
+
+// spins uses the processor for seconds.
+func spins(a []string) error {
+	for end := time.Now().Add(time.Duration(number(a[0])) * time.Second); time.Now().Before(end); {
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+//go:build unix
+
+package start
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// runPrefix starts the name of every run's directory.
+const runPrefix = "accessc-"
+
+// contextFile is where the Context lies in the temporary directory.
+const contextFile = "/context.json"
+
+// directories are those of one run.
+type directories struct {
+	// dir is the run's own; tmp, that or one in it, is the tool's temporary directory,
+	// with the Context. shared stands for its shared memory, empty for none.
+	dir, tmp, shared string
+}
+
+// makeHome makes the private home, where the tool has one.
+func makeHome(l *backends.Launch) error {
+	if l.Home == "" {
+		return nil
+	}
+	if err := os.MkdirAll(l.Home, 0o700); err != nil {
+		return failed("the private home: %w", err)
+	}
+	if err := private(l.Home); err != nil {
+		return failed("the private home %s: %w", l.Home, err)
+	}
+	return nil
+}
+
+// makeDirectories makes the directories of a run. It returns what it made also when it
+// fails. inner is the name of the tool's directory in the run's, empty where it needs
+// none.
+func makeDirectories(l *backends.Launch, inner string) (directories, error) {
+	var d directories
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	d.dir = dir
+	if d.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	d.tmp = filepath.Join(d.dir, inner)
+	if err := os.MkdirAll(d.tmp, 0o700); err != nil {
+		return d, failed("the temporary directory: %w", err)
+	}
+	f, err := openFile(d.tmp+contextFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.WriteString(l.Context)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return d, failed("the Context: %w", err)
+	}
+	return d, nil
+}
+
+// private refuses a directory that somebody else owns or can write to.
+func private(dir string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("not a directory")
+	case int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("belongs to another user")
+	case st.Mode&0o022 != 0:
+		return fmt.Errorf("others can write to it")
+	}
+	return nil
+}
+
+// discard removes the run's directory after a supervised tool or a start that failed.
+// The sandbox may be in force already, in which case the sweeper does it.
+func (d directories) discard() {
+	if d.dir == "" {
+		return
+	}
+	if _ = unix.Unlink(d.tmp + contextFile); unix.Rmdir(d.dir) != nil {
+		_ = removeTree(d.dir)
+	}
+	if d.shared != "" {
+		_ = removeTree(d.shared)
+	}
+}
+
+// removeTree removes a directory with all that is in it, also directories whose modes keep
+// their owner out. It follows no symlink.
+func removeTree(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = root.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// isRun reports whether a path can be the directory of a run.
+func isRun(dir string) bool {
+	return strings.HasPrefix(filepath.Base(dir), runPrefix) && filepath.IsAbs(dir)
+}

@@ -1,0 +1,69 @@
+package start
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// runPrefix starts the name of every run's directory.
+const runPrefix = "accessc-"
+
+// directories makes the private home, and the run's directory with the temporary
+// directory and the Context in it.
+func (r *run) directories() error {
+	for _, d := range []string{"", `AppData\Local`, `AppData\Roaming`} {
+		if r.spec.Home == "" {
+			break
+		}
+		if err := os.MkdirAll(filepath.Join(r.spec.Home, d), 0o700); err != nil {
+			return failed("the private home: %w", err)
+		}
+	}
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	r.dir = dir
+	// The environment may spell it with a short name.
+	if r.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	r.tmp = filepath.Join(r.dir, "tmp")
+	local := r.tmp
+	if r.spec.Home == "" {
+		// What LOCALAPPDATA names then.
+		local = filepath.Join(r.tmp, `AppData\Local`)
+	}
+	if err := os.MkdirAll(local, 0o700); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	if err := os.WriteFile(r.context(), []byte(r.spec.Context), 0o600); err != nil {
+		return failed("the Context: %w", err)
+	}
+	return nil
+}
+
+// context is where the Context lies.
+func (r *run) context() string { return filepath.Join(r.tmp, "context.json") }
+
+// removeTree removes a directory and what is in it, and of links the link alone. It is
+// for what a tool leaves behind that has ended, so nothing changes meanwhile. os.RemoveAll
+// would do, but asks for a way to delete that Wine does not know, on which it is tested.
+func removeTree(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if e.Type().IsDir() {
+			errs = append(errs, removeTree(name))
+			continue
+		}
+		errs = append(errs, os.Remove(name))
+	}
+	return errors.Join(append(errs, os.Remove(dir))...)
+}

@@ -1,0 +1,49 @@
+//go:build unix
+
+package start
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// environ builds the tool's environment on a system: what the policy forwards, and the
+// variables that point to directories of the tool's own.
+func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context string) []string {
+	view := envView(l, system)
+	var out []string
+	for _, kv := range host {
+		name, _, ok := strings.Cut(kv, "=")
+		if ok && name != "" && !ir.OwnVariable(name, l.Home != "", system) && view.Decide(ir.Forward{Name: name}).Allowed() {
+			out = append(out, kv)
+		}
+	}
+	own := map[string]string{
+		"TMPDIR": tmp, "TEMP": tmp, "TMP": tmp, "XDG_RUNTIME_DIR": tmp, ContextVariable: context,
+		"HOME":            l.Home,
+		"XDG_CONFIG_HOME": filepath.Join(l.Home, ".config"),
+		"XDG_CACHE_HOME":  filepath.Join(l.Home, ".cache"),
+		"XDG_DATA_HOME":   filepath.Join(l.Home, ".local", "share"),
+		"XDG_STATE_HOME":  filepath.Join(l.Home, ".local", "state"),
+	}
+	for name, value := range own {
+		if ir.OwnVariable(name, l.Home != "", system) && view.Decide(ir.Forward{Name: name}).Allowed() {
+			out = append(out, name+"="+value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func lookupEnv(env []string, name string) (string, bool) {
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,199 @@
+package start
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// call is one system call as a filter sees it.
+type call struct {
+	nr, arch uint32
+	args     [6]uint64
+}
+
+// machine prepares a program to be run the way the kernel does.
+func machine(t interface{ Fatal(...any) }, filter []unix.SockFilter) *bpf.VM {
+	ins := make([]bpf.Instruction, len(filter))
+	for i, f := range filter {
+		ins[i] = bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}.Disassemble()
+	}
+	m, err := bpf.NewVM(ins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// vm runs a program on one call. The library's machine reads packets in network order, so
+// every word of the record is written that way.
+func vm(t interface{ Fatal(...any) }, m *bpf.VM, c call) uint32 {
+	data := make([]byte, 64)
+	binary.BigEndian.PutUint32(data[offNr:], c.nr)
+	binary.BigEndian.PutUint32(data[offArch:], c.arch)
+	for i, a := range c.args {
+		binary.BigEndian.PutUint32(data[offArgs+8*i:], uint32(a))
+		binary.BigEndian.PutUint32(data[offArgs+8*i+4:], uint32(a>>32))
+	}
+	got, err := m.Run(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(got)
+}
+
+// naiveFilter is the meaning of blocks, from their documentation.
+func naiveFilter(r rules, abi int, c call) uint32 {
+	if c.arch != auditArch {
+		return unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	}
+	if c.nr >= x32Bit {
+		return unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	}
+	for _, b := range r.blocks {
+		if abi < b.From || b.To != 0 && abi > b.To {
+			continue
+		}
+		if naiveMatch(b.Syscalls, b.When, c) {
+			return unix.SECCOMP_RET_ERRNO | errnos[b.Errno]
+		}
+	}
+	for _, t := range r.traps {
+		if naiveMatch(t.Syscalls, t.When, c) {
+			return unix.SECCOMP_RET_USER_NOTIF
+		}
+	}
+	for _, g := range landlock.Allowed() {
+		if naiveMatch(g.Calls, nil, c) {
+			return unix.SECCOMP_RET_ALLOW
+		}
+	}
+	return unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+}
+
+func naiveMatch(names []string, when []landlock.Condition, c call) bool {
+	named := slices.ContainsFunc(names, func(n string) bool { nr, ok := number(n); return ok && nr == c.nr })
+	return named && !slices.ContainsFunc(when, func(w landlock.Condition) bool { return !w.Holds(c.args) })
+}
+
+// TestFilterAgainstBlocks runs the assembled program in the library's machine and
+// holds it against what the blocks say.
+func TestFilterAgainstBlocks(t *testing.T) {
+	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x241, 0o10000000, 0o20000000, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
+	const per = 50
+	irtest.Check(t, 2000, per, func(rt *rapid.T) {
+		tool := irtest.Tool(rt, irtest.Plain, 3)
+		if rapid.Bool().Draw(rt, "address") {
+			tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: 80, Allow: true}}
+		}
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		r := run{spec: spec, abi: rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")}
+		r.supervised = spec.Supervision != nil && rapid.Bool().Draw(rt, "supervised")
+		if rapid.Bool().Draw(rt, "open network") {
+			spec.Ports, r.accepted = []landlock.Port{{Port: 443}}, []string{"net.host"}
+		}
+		r.req = &Request{}
+		if rapid.IntRange(0, 2).Draw(rt, "traced") == 0 {
+			if err := spec.Trace(tool, backends.Target{Form: backends.Resolved}); err != nil {
+				rt.Fatal(err)
+			}
+			r.req.Trace, r.supervised = true, true
+		}
+		filter, err := assemble(r.rules(), r.abi)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		program := machine(rt, filter)
+		for range per {
+			c := call{nr: rapid.SampledFrom(sysno[:]).Draw(rt, "call").nr, arch: auditArch}
+			switch rapid.IntRange(0, 20).Draw(rt, "odd") {
+			case 0:
+				c.arch = unix.AUDIT_ARCH_I386
+			case 1:
+				c.nr |= x32Bit
+			case 2:
+				c.nr = rapid.Uint32().Draw(rt, "number")
+			case 3:
+				c.nr = rapid.Uint32Range(0, 1000).Draw(rt, "number")
+			}
+			for i := range c.args {
+				c.args[i] = rapid.SampledFrom(interesting).Draw(rt, "arg")
+			}
+			if got, want := vm(rt, program, c), naiveFilter(r.rules(), r.abi, c); got != want {
+				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
+			}
+			if r.req.Trace && c.arch == auditArch && c.nr < x32Bit {
+				r.heldByTrace(rt, c, vm(rt, program, c))
+			}
+		}
+	})
+}
+
+// heldByTrace: what the blocks refuse reaches the supervisor under a trace, which finds
+// a block that refuses it; and nothing else does by a block.
+func (r *run) heldByTrace(t *rapid.T, c call, got uint32) {
+	refuses := func(e unix.Errno) bool {
+		return naiveFilter(rules{blocks: r.blocks()}, r.abi, c) == unix.SECCOMP_RET_ERRNO|uint32(e)
+	}
+	want := refuses(unix.EACCES) || refuses(unix.EPERM)
+	found := slices.ContainsFunc(r.tracing().Blocks, func(b landlock.Block) bool { return b.Refuses(callNames()[c.nr], c.args) })
+	if want != found || want && got != unix.SECCOMP_RET_USER_NOTIF {
+		t.Fatalf("%+v: refused %v, the supervisor finds it refused %v, the program says %#x", c, want, found, got)
+	}
+}
+
+// TestFilterRefusesWhatItDoesNotKnow: a call, constant or condition that this loader
+// does not know stops the start instead of being skipped.
+func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
+	for name, b := range map[string]landlock.Block{
+		"call":      {Errno: "EPERM", Syscalls: []string{"mind_read"}},
+		"errno":     {Errno: "EWHAT", Syscalls: []string{"bpf"}},
+		"constant":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1, In: []string{"TIOCWHAT"}}}},
+		"condition": {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 1}}},
+		"argument":  {Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []landlock.Condition{{Arg: 6, NonZero: true}}},
+	} {
+		if _, err := assemble(rules{blocks: []landlock.Block{b}}, 7); err == nil {
+			t.Errorf("an unknown %s was accepted", name)
+		}
+		trap := landlock.Trap{Syscalls: b.Syscalls, When: b.When}
+		if _, err := assemble(rules{traps: []landlock.Trap{trap}}, 7); err == nil && name != "errno" {
+			t.Errorf("an unknown %s was accepted in a trap", name)
+		}
+	}
+}
+
+// TestEveryNamedCallIsKnown: what the compiler can write, this loader can assemble,
+// at every ABI version and with the network closed or open.
+func TestEveryNamedCallIsKnown(t *testing.T) {
+	all := rules{blocks: landlock.Network()}
+	for _, caps := range []ir.CapSet{0, ir.All, ir.Caps(ir.Create)} {
+		tool := ir.NewTool("t")
+		tool.FS[0].Caps = caps
+		spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.blocks = append(all.blocks, spec.Filter...)
+		if s := spec.Supervision; s != nil {
+			all.blocks, all.traps = append(all.blocks, s.Filter...), append(all.traps, s.Traps...)
+		}
+	}
+	for abi := 1; abi <= landlock.MaxABI; abi++ {
+		if _, err := assemble(all, abi); err != nil {
+			t.Errorf("ABI %d: %v", abi, err)
+		}
+	}
+}

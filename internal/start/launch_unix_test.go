@@ -1,0 +1,50 @@
+//go:build unix
+
+package start
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// TestShellCommand: text for a shell gets the further words as its arguments, never
+// as its text.
+func TestShellCommand(t *testing.T) {
+	l := &backends.Launch{Command: &backends.Command{Program: "a | b", Shell: true}}
+	r := &Request{}
+	if got, err := r.argv(l); err != nil || !slices.Equal(got, []string{"/bin/sh", "-c", "a | b", "a | b"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	r.Args = []string{"; rm -rf /", "x"}
+	want := []string{"/bin/sh", "-c", `a | b "$@"`, "a | b", "; rm -rf /", "x"}
+	if got, err := r.argv(l); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+// TestEnviron: only what the policy forwards, the private directories in the place
+// of the user's.
+func TestEnviron(t *testing.T) {
+	base := &backends.Launch{Home: "/state/home", Environment: []backends.Variable{{Name: "PATH", Read: true}, {Name: "LC_", Prefix: true, Read: true}, {Name: "TEMP"}}}
+	host := []string{"PATH=/bin", "LC_ALL=C", "SECRET=1", "HOME=/home/me", "LD_PRELOAD=x", "TMPDIR=/tmp", "=odd", "noequals", "XDG_CACHE_HOME=/home/me/.cache"}
+	for _, system := range []ir.Platform{ir.Linux, ir.Darwin} {
+		got := environ(base, system, host, "/run/tmp", "/run/tmp/context.json")
+		want := []string{
+			"ACCESSC_CONTEXT=/run/tmp/context.json", "HOME=/state/home", "LC_ALL=C", "PATH=/bin", "TMP=/run/tmp", "TMPDIR=/run/tmp",
+			"XDG_CACHE_HOME=/state/home/.cache", "XDG_CONFIG_HOME=/state/home/.config", "XDG_DATA_HOME=/state/home/.local/share",
+			"XDG_RUNTIME_DIR=/run/tmp", "XDG_STATE_HOME=/state/home/.local/state",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		l := *base
+		l.Home, l.Environment = "", append(slices.Clone(l.Environment), backends.Variable{Name: "HOME", Read: true})
+		if got := environ(&l, system, host, "/t", "/t/c"); !slices.Contains(got, "HOME=/home/me") || slices.ContainsFunc(got, func(v string) bool { return strings.HasPrefix(v, "XDG_") }) {
+			t.Errorf("with the real home: got %q", got)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package start
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/accessc/accessc/backends/winjob"
+)
+
+// verbatim is the prefix by which a path is taken as it stands.
+const verbatim = `\\?\`
+
+// object is a file or directory whose access list a run changes. The handle is kept for
+// as long as the tool runs, opened so that nobody can rename, replace or remove it.
+type object struct {
+	entry  winjob.Entry
+	handle windows.Handle
+	id     identity
+	dir    bool
+	// list is what was there when the object was opened.
+	list winjob.List
+}
+
+// identity is what tells an object from another that took its name.
+type identity struct {
+	Volume uint32 `json:"volume"`
+	File   uint64 `json:"file"`
+}
+
+var errAbsent = errors.New("not there")
+
+// wanted are the entries of a specification and those of the programs that it lists,
+// in the order of the tree.
+func (r *run) wanted() []winjob.Entry {
+	out := slices.Clone(r.spec.Files.Entries)
+	for _, p := range r.spec.Programs {
+		if p.File == "" || len(p.Grants) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out, func(e winjob.Entry) bool { return strings.EqualFold(e.Path, p.File) })
+		if i < 0 {
+			out = append(out, winjob.Entry{Path: p.File, DACL: winjob.DACLGrant, Grants: p.Grants, Absent: winjob.AbsentSkip})
+			continue
+		}
+		for _, g := range p.Grants {
+			if !slices.Contains(out[i].Grants, g) {
+				out[i].Grants = append(slices.Clone(out[i].Grants), g)
+			}
+		}
+	}
+	for i := range out {
+		if rest, ok := strings.CutPrefix(out[i].Path, "${tmp}"); ok {
+			out[i].Path = r.tmp + rest
+		}
+	}
+	return out
+}
+
+// hold opens everything that has an entry and refuses what cannot carry one.
+func (r *run) hold() error {
+	for _, e := range r.wanted() {
+		o, err := r.open(e)
+		switch {
+		case errors.Is(err, errAbsent) && e.Absent == winjob.AbsentSkip:
+			continue
+		case errors.Is(err, errAbsent):
+			return failed("%s is not there, and what appears there would have what the directory above has: "+
+				"make it, an empty file will do, or drop the rule %s", e.Path, e.Rule)
+		case err != nil:
+			return failed("%s: %w", e.Path, err)
+		}
+		r.objects = append(r.objects, o)
+	}
+	return nil
+}
+
+// open opens the object of an entry.
+func (r *run) open(e winjob.Entry) (*object, error) {
+	if e.Absent == winjob.AbsentCreate {
+		if err := os.MkdirAll(e.Path, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	h, err := openHeld(e.Path, r.spec.Files.Hold)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{entry: e, handle: h}
+	if err := o.examine(); err != nil {
+		_ = windows.CloseHandle(h)
+		return nil, err
+	}
+	return o, nil
+}
+
+// openHeld opens a path as it stands, and not what a reparse point there leads to.
+func openHeld(path string, hold winjob.Hold) (windows.Handle, error) {
+	access, share, flags, err := hold.Values()
+	if err != nil {
+		return 0, err
+	}
+	if strings.Contains(path, "${") || len(path) < 3 || path[1:3] != `:\` {
+		return 0, errors.New("not an absolute path on a drive")
+	}
+	name, err := windows.UTF16PtrFromString(verbatim + path)
+	if err != nil {
+		return 0, err
+	}
+	h, err := windows.CreateFile(name, access, share, nil, windows.OPEN_EXISTING, flags, 0)
+	switch {
+	case errors.Is(err, windows.ERROR_FILE_NOT_FOUND), errors.Is(err, windows.ERROR_PATH_NOT_FOUND):
+		return 0, errAbsent
+	case errors.Is(err, windows.ERROR_ACCESS_DENIED):
+		return 0, fmt.Errorf("its access list is not yours to change: %w", err)
+	case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
+		return 0, fmt.Errorf("somebody is about to rename or remove it: %w", err)
+	}
+	return h, err
+}
+
+// examine refuses an object whose list would not be that of its path alone.
+func (o *object) examine() error {
+	final, err := finalPath(o.handle)
+	if err != nil {
+		return err
+	}
+	// A reparse point on the way, a drive that stands for a directory or for a network
+	// path, and a short name all lead to another path than the one that was asked for.
+	if !strings.EqualFold(final, verbatim+o.entry.Path) {
+		return fmt.Errorf("it leads to %s; name that", strings.TrimPrefix(final, verbatim))
+	}
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(o.handle, &info); err != nil {
+		return err
+	}
+	o.dir = info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0
+	o.id = identity{info.VolumeSerialNumber, uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)}
+	reparse := info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0
+	switch {
+	case reparse && !o.entry.ReparsePoint:
+		return errors.New("it is a link or another reparse point, and a rule is about what stands at the path itself")
+	case !o.dir && info.NumberOfLinks > 1:
+		return fmt.Errorf("the file has %d names, and one access list for all of them", info.NumberOfLinks)
+	}
+	if err := o.volume(); err != nil {
+		return err
+	}
+	if err := o.owned(); err != nil {
+		return err
+	}
+	if o.list, err = listOf(o.handle); err != nil {
+		return err
+	}
+	if o.list.Null {
+		return errors.New("it has no access list; everybody may do everything")
+	}
+	return nil
+}
+
+// volume refuses a file system without access lists, such as FAT, exFAT or what a
+// virtual machine shares.
+func (o *object) volume() error {
+	var flags uint32
+	name := make([]uint16, windows.MAX_PATH+1)
+	err := windows.GetVolumeInformationByHandle(o.handle, nil, 0, nil, nil, &flags, &name[0], uint32(len(name)))
+	if err != nil {
+		return fmt.Errorf("its file system: %w", err)
+	}
+	fs := windows.UTF16ToString(name)
+	if flags&windows.FILE_PERSISTENT_ACLS == 0 || fs != "NTFS" && fs != "ReFS" {
+		return fmt.Errorf("its file system is %s, on which access lists are not held", fs)
+	}
+	return nil
+}
+
+// owned refuses what belongs to another user, who can change the list at any time. What
+// an administrator makes with full rights belongs to the group.
+func (o *object) owned() error {
+	sd, err := windows.GetSecurityInfo(o.handle, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	if err != nil {
+		return fmt.Errorf("its owner: %w", err)
+	}
+	owner, _, err := sd.Owner()
+	if err != nil {
+		return fmt.Errorf("its owner: %w", err)
+	}
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return err
+	}
+	if owner.Equals(user.User.Sid) || owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) || owner.IsWellKnown(windows.WinLocalSystemSid) {
+		return nil
+	}
+	return fmt.Errorf("it belongs to %s, not to you", owner)
+}
+
+// finalPath is the one name of what a handle is on.
+func finalPath(h windows.Handle) (string, error) {
+	buf := make([]uint16, 512)
+	for {
+		n, err := windows.GetFinalPathNameByHandle(h, &buf[0], uint32(len(buf)), 0)
+		if err != nil {
+			return "", err
+		}
+		if int(n) < len(buf) {
+			return windows.UTF16ToString(buf[:n]), nil
+		}
+		buf = make([]uint16, n+1)
+	}
+}
+
+// listOf reads the access list of an object.
+func listOf(h windows.Handle) (winjob.List, error) {
+	sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return winjob.List{}, fmt.Errorf("its access list: %w", err)
+	}
+	return winjob.ParseList(sd.String())
+}
+
+// setList replaces the access list of an object; what is below it inherits anew. Only
+// the object's own entries are handed over, the system adds those that it inherits.
+func setList(h windows.Handle, l winjob.List) error {
+	sd, err := windows.SecurityDescriptorFromString(l.Explicit().String())
+	if err != nil {
+		return fmt.Errorf("its access list: %w", err)
+	}
+	dacl, _, err := sd.DACL()
+	if err != nil {
+		return fmt.Errorf("its access list: %w", err)
+	}
+	if dacl == nil {
+		// No list would let everybody do everything.
+		return errors.New("its access list: there is none to set")
+	}
+	info := windows.SECURITY_INFORMATION(windows.DACL_SECURITY_INFORMATION)
+	if l.Protected {
+		info |= windows.PROTECTED_DACL_SECURITY_INFORMATION
+	} else {
+		info |= windows.UNPROTECTED_DACL_SECURITY_INFORMATION
+	}
+	if err := windows.SetSecurityInfo(h, windows.SE_FILE_OBJECT, info, nil, nil, dacl, nil); err != nil {
+		return fmt.Errorf("its access list: %w", err)
+	}
+	return nil
+}
+
+// grant changes the lists, what lies deepest first: a directory that is cut off from
+// what lies above is so before anything is granted there. Each is read back, since some
+// systems take a list and keep another.
+func (r *run) grant() error {
+	for _, o := range slices.Backward(r.objects) {
+		want, err := o.list.With(o.entry, r.spec.Files, o.dir, r.container.sid.String())
+		if err != nil {
+			return failed("%w", err)
+		}
+		if err := setList(o.handle, want); err != nil {
+			return failed("%s: %w", o.entry.Path, err)
+		}
+		have, err := listOf(o.handle)
+		if err != nil {
+			return failed("%s: %w", o.entry.Path, err)
+		}
+		if !have.Holds(want, append([]string{r.container.sid.String()}, r.spec.Files.Strip...)...) {
+			return failed("%s: the access list does not come back as it was set", o.entry.Path)
+		}
+	}
+	return nil
+}
+
+// release lets go of the objects.
+func (r *run) release() {
+	for _, o := range r.objects {
+		_ = windows.CloseHandle(o.handle)
+	}
+	r.objects = nil
+}

@@ -1,0 +1,246 @@
+package start_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/ir"
+)
+
+// The parts of a process that is started in a supervised tool: a loader of the next
+// specification of a list, and workers that restrict themselves.
+const (
+	modeNested   = "kernel-nested"
+	modeBound    = "kernel-bound"
+	modeConfined = "kernel-confined"
+	modeApart    = "kernel-apart"
+	modeSwapping = "kernel-swapping"
+	// modeUnmarkable precedes another part.
+	modeUnmarkable = "kernel-unmarkable"
+)
+
+// nest starts what is left of a list of specifications and parts, unsupervised.
+func nest(args []string) {
+	data, err := os.ReadFile(args[0])
+	if err == nil {
+		var spec *landlock.Spec
+		if spec, err = landlock.Parse(data); err == nil {
+			var accept []string
+			for _, n := range start.Unmet(spec, start.Host{ABI: start.ABI()}) {
+				accept = append(accept, n.Cell)
+			}
+			err = start.Start(start.Request{
+				Spec: spec, Program: os.Args[0], Args: args[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
+			})
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(start.CodeFailed)
+}
+
+// TestBoundBySelf: a tool that has restricted itself by a ruleset that denies nothing can
+// do what the policy says, no less and no more.
+func TestBoundBySelf(t *testing.T) {
+	bothUsers(t, modeBound, 1)
+}
+
+// TestNestedKernel: a policy that is put in force in a supervised tool which may do
+// everything, but for one path that makes the supervisor judge every call, is what it
+// is outside.
+func TestNestedKernel(t *testing.T) {
+	eachUser(t, "", func(t *testing.T, _ string, who identity) {
+		testKernel(t, who, 100, func(o *oracle) {
+			tool := ir.NewTool("outer")
+			tool.FS = []ir.FSRule{rule("", ir.All), rule("no/such/path", 0)}
+			facts := o.target.Facts
+			facts.Bindings = &ir.Bindings{Workspace: o.dir, Home: filepath.Join(o.dir, "outer")}
+			out, err := landlock.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts})
+			if err != nil {
+				o.t.Fatal(err)
+			}
+			o.outer = out.Data
+		})
+	})
+}
+
+// startNested starts the loader of a specification in a supervised tool.
+func startNested(t fataler, outer, spec []byte, dir string, who identity) *tool {
+	args := []string{"kernel-supervised", filepath.Join(dir, "outer.json"), binary, modeNested, filepath.Join(dir, "spec.json"), "kernel-tool"}
+	for file, data := range map[string][]byte{args[1]: outer, args[4]: spec} {
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return startPart(t, dir, who, nil, args...)
+}
+
+// inside starts a further tool of a fortress, one of the parts of this binary.
+func (f *fortress) inside(args ...string) *fortress {
+	return f.running(append([]string{binary}, args...)...)
+}
+
+func (f *fortress) running(program ...string) *fortress {
+	f.t.Helper()
+	in := *f
+	in.tool = startPart(f.t, f.dir, nil, nil, append([]string{"kernel-supervised", f.dir + "/spec.json"}, program...)...)
+	f.t.Cleanup(in.tool.stop)
+	return &in
+}
+
+// policy writes a policy where the tools of the fortress read it.
+func (f *fortress) policy(name string, rules ...ir.FSRule) string {
+	file := f.at(name)
+	f.must(os.WriteFile(file, f.compiled(rules...), 0o644))
+	return file
+}
+
+// TestNested: what one of two policies denies is denied, also where the outer one alone
+// would have had the supervisor do it.
+func TestNested(t *testing.T) {
+	f := newFortress(t)
+	policy := f.policy("docs/policy", rule("", ir.Caps(ir.Read)), rule("docs", ir.All), rule("src", ir.All))
+	in := f.inside(modeNested, policy, "kernel-worker")
+	in.allows("none", "", "")
+	f.write("top", "later")
+	in.narrow()
+	in.refuses("dial", "top", "")
+	// The outer policy lets it be started, the inner one does not.
+	f.write("run", script)
+	f.must(os.Chmod(f.at("run"), 0o755))
+	in.refuses("execute", "run", "")
+	// Three deep: the third may read src, and change docs/deep.
+	f.must(os.Mkdir(f.at("docs/deep"), 0o755))
+	third := f.policy("docs/third", rule("src", ir.Caps(ir.Read)), rule("docs/deep", ir.All))
+	in = f.inside(modeNested, policy, modeNested, third, "kernel-worker")
+	in.allows("read", "src/main.c", "")
+	in.allows("create", "docs/deep/x", "")
+	in.allows("chmod", "docs/deep/x", "")
+	for _, p := range []string{"top", "docs/a", ".env", "docs/deep/../a"} {
+		in.refuses("read", p, "")
+		in.refuses("write", p, "")
+		in.refuses("unlink", p, "")
+	}
+	in.refuses("rename", "docs/deep/x", "docs/x")
+	f.intact()
+}
+
+// narrow checks what two policies come to: all but .env may be read, docs and what src
+// has in both be changed.
+func (f *fortress) narrow() {
+	f.t.Helper()
+	f.must(os.WriteFile(f.at("docs/a"), nil, 0o644))
+	for _, how := range []string{"", "absolute", "cwd", "root", "descriptor", "magic", "thread"} {
+		try := func(op, a, b string) syscall.Errno {
+			return f.tool.exchange(f.t, attempt{Op: op, A: a, B: b, HowA: how, HowB: how})[0]
+		}
+		for _, q := range [][3]string{
+			{"read", "top"}, {"read", "src/main.c"}, {"list", "."}, {"write", "docs/a"}, {"create", "docs/b"}, {"rename", "docs/b", "docs/c"},
+			{"link", "docs/c", "docs/b"}, {"unlink", "docs/b"}, {"unlink", "docs/c"}, {"mkdir", "docs/d"}, {"rmdir", "docs/d"},
+			{"chmod", "docs/a"}, {"tmpfile", "docs"}, {"create2", "src/generated/x"}, {"unlink", "src/generated/x"},
+		} {
+			if e := try(q[0], q[1], q[2]); e != 0 {
+				f.t.Errorf("%v (%s): %v", q, how, e)
+			}
+		}
+		for _, q := range [][3]string{
+			{"write", "top"}, {"both", "top"}, {"append", "top"}, {"empty", "top"}, {"emptyread", "top"}, {"rewrite", "top"}, {"truncate", "top"},
+			{"create", "new"}, {"create2", "new"}, {"creat", "new"}, {"mkdir", "new"}, {"symlink", "new"}, {"fifo", "new"}, {"file", "new"},
+			{"tmpfile", "."}, {"unlink", "top"}, {"rename", "docs/a", "new"}, {"rename", "top", "docs/top"}, {"rename", "docs/a", "top"},
+			{"exchange", "docs/a", "top"}, {"link", "top", "docs/l"}, {"link", "docs/a", "new"}, {"bind", "new"},
+			{"write", "src/main.c"}, {"read", ".env"}, {"write", ".env"}, {"chmod", "src/main.c"},
+		} {
+			if e := try(q[0], q[1], q[2]); !refused(e) {
+				f.t.Errorf("%v (%s): %v, want a refusal", q, how, e)
+			}
+		}
+	}
+	f.intact()
+	if text, err := os.ReadFile(f.at("top")); err != nil || string(text) != "later" {
+		f.t.Errorf("top: %q, %v", text, err)
+	}
+}
+
+// TestOwnRuleset is about a tool that restricts itself and attacks what it has become.
+func TestOwnRuleset(t *testing.T) {
+	f := newFortress(t)
+	f.allows("none", "", "")
+	// Its parent is a process of the sandbox as well.
+	in := f.running("sh", "-c", binary+" "+modeConfined+"; true")
+	in.allows("none", "", "")
+	f.write("top", "later")
+	in.narrow()
+	// Sockets are not held by the filter here.
+	in.allows("bind", "docs/socket", "")
+	in.allows("dial", "docs/socket", "")
+	in.refuses("bind", "new", "")
+	// What is in force can be neither widened nor shaken off.
+	in.refuses("widen", "", "")
+	in.refuses("unmark", "", "")
+	in.refuses("child", "top", "")
+	in.allows("child", "docs/a", "")
+	in.refuses("parent", "docs/a", "")
+	in.narrow()
+	in.allows("again", "docs/deeper", "")
+	in.refuses("write", "docs/a", "")
+	in.allows("create", "docs/deeper/x", "")
+	// A mark that is none that was given lets nothing be done any more.
+	in.allows("lower", "", "")
+	in.refuses("create", "docs/deeper/y", "")
+	f.intact()
+	// Others are what they were.
+	f.allows("create", "docs/deeper/y", "")
+	f.allows("both", "top", "")
+	free := f.inside("kernel-worker")
+	free.allows("both", "top", "")
+	free.allows("lower", "", "")
+	free.allows("unlink", "docs/deeper/y", "")
+}
+
+// TestOwnRulesetRaces: neither a path that is rewritten while a call waits nor a
+// descriptor of another ruleset lets out what the tool's own ruleset denies.
+func TestOwnRulesetRaces(t *testing.T) {
+	f := newFortress(t)
+	f.stop()
+	f.spec = f.compiled(rule("", ir.All), rule("src", ir.Caps(ir.Read)), rule("none", 0))
+	f.must(os.WriteFile(f.dir+"/spec.json", f.spec, 0o644))
+	rounds := strconv.Itoa(max(int(30_000*scale()), 500))
+	for _, part := range []string{modeApart, modeSwapping} {
+		in := f.inside(part)
+		if e := in.do("race", "path", rounds); e != 0 {
+			t.Errorf("%s: the denied was reached (%v)", part, e)
+		}
+		f.intact()
+	}
+}
+
+// TestUnmarkable: where processes cannot be marked a tool learns that there is no
+// Landlock, as soon as it asks.
+func TestUnmarkable(t *testing.T) {
+	f := newFortress(t)
+	f.tool = startPart(t, f.dir, nil, nil, modeUnmarkable, "kernel-supervised", f.dir+"/spec.json", binary, "kernel-worker")
+	t.Cleanup(f.tool.stop)
+	if e := f.do("ruleset", "docs", ""); e != unix.EOPNOTSUPP {
+		t.Errorf("got %v", e)
+	}
+}
+
+// unmarkable lowers a limit that carries marks, which root itself may not be able to
+// raise again, and goes on as another part.
+func unmarkable(args []string) {
+	err := unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1000, Max: 1000})
+	if err == nil {
+		err = syscall.Exec(os.Args[0], append(os.Args[:1:1], args...), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package start
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Observes is false where accessc becomes the tool and sees nothing of it.
+const Observes = false
+
+// Traced refuses: nobody sees here what the kernel refuses.
+func Traced(*Spec, *ir.Tool, backends.Target) error {
+	return failed("nobody sees here what the kernel refuses")
+}

@@ -1,0 +1,246 @@
+package start_test
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// port is where nobody listens on the loopback address; the policies of the test allow
+// it or not.
+const port = 9
+
+// asking is what the policy is asked beside the kernel.
+type asking struct {
+	op   string
+	a, b ir.Location
+	try  attempt
+	// apart is set where no place is meant, so that nothing is spelled.
+	apart bool
+	// verdict is the policy's answer, held how the ledger says that it is held.
+	verdict bool
+	held    []ir.Enforcement
+	// because is the denial that the verdict is, where one was decided.
+	because ir.Verdict
+	// undo makes the tree what it was after a success, nil where nothing has changed.
+	undo func() error
+	// alone is set where the tree may have to be made what it was before the next one.
+	alone bool
+}
+
+// ask adds an operation to those to be tried, unless it is among them.
+func (o *supervised) ask(q asking) {
+	spelling := func() string { return rapid.SampledFrom(spellings).Draw(o.t, "spelling") }
+	q.try = attempt{Op: q.op, A: q.a.Path, B: q.b.Path}
+	if !q.apart {
+		q.try.HowA = spelling()
+	}
+	if q.b.Path != "" {
+		q.try.HowB = spelling()
+	}
+	if o.tried[q.try] {
+		return
+	}
+	o.tried[q.try] = true
+	// Where a file may be made, the kernel may have made it before it refuses to open it.
+	makes := o.now.Kind(q.a.String()) == ir.Absent && o.may(q.a, ir.Create)
+	q.alone = q.undo != nil && (q.verdict || makes)
+	o.plan = append(o.plan, q)
+}
+
+func (o *supervised) may(at ir.Location, caps ...ir.Capability) bool {
+	return o.first(at, caps...).Allowed()
+}
+
+// first is the first verdict that denies, or the last.
+func (o *supervised) first(at ir.Location, caps ...ir.Capability) ir.Verdict {
+	return o.firstOf("", at, caps...)
+}
+
+// firstOf is the same for an operation that may make or remove a name.
+func (o *supervised) firstOf(op string, at ir.Location, caps ...ir.Capability) ir.Verdict {
+	var v ir.Verdict
+	for _, c := range caps {
+		if v = o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at), Name: nameOf(op)}); !v.Allowed() {
+			break
+		}
+	}
+	return v
+}
+
+// nameOf is the kind of name that an operation makes or removes.
+func nameOf(op string) ir.NameKind {
+	switch op {
+	case "mkdir", "rmdir":
+		return ir.NameDir
+	case "symlink":
+		return ir.NameLink
+	default:
+		return ir.NameFile
+	}
+}
+
+// decided is the verdict of an asking.
+func (q *asking) decided(v ir.Verdict) { q.verdict, q.because = v.Allowed(), v }
+
+func (o *supervised) on(at ir.Location) string { return o.path(at.String()) }
+
+// one asks about an operation on one place that needs capabilities.
+func (o *supervised) one(op string, at ir.Location, undo func() error, caps ...ir.Capability) {
+	q := asking{op: op, a: at, undo: undo}
+	q.decided(o.firstOf(op, at, caps...))
+	for _, c := range caps {
+		q.held = append(q.held, o.held(at, ir.AspectOf(c)))
+	}
+	o.ask(q)
+}
+
+func (o *supervised) remove(at ir.Location) func() error {
+	return func() error { return os.Remove(o.on(at)) }
+}
+
+var (
+	onAbsent = []string{"create", "createboth", "createread", "creat", "create2", "append", "mkdir", "symlink", "fifo", "file", "device", "bind"}
+	onFile   = []string{
+		"read", "openat2", "reopen", "write", "both", "empty", "emptyread", "append", "rewrite", "truncate", "unlink", "execute",
+		"dial", "chmod", "chown", "utimes", "setxattr", "removexattr", "fchmod", "futimens", "fsetxattr", "flags",
+	}
+	onDir    = []string{"list", "openat2", "reopen", "rmdir", "tmpfile", "chmod", "chown", "utimes", "setxattr", "fchmod", "futimens"}
+	onNames  = []string{"rename", "rename", "noreplace", "exchange", "link", "link", "whiteout"}
+	onNobody = []string{"tcp", "mapped", "mptcp", "udp", "abstract"}
+)
+
+// place asks about one place, whatever is there.
+func (o *supervised) place(at ir.Location) {
+	draw := func(ops []string) string { return rapid.SampledFrom(ops).Draw(o.t, "op") }
+	switch o.now.Kind(at.String()) {
+	case ir.Absent:
+		o.absent(draw(onAbsent), at)
+	case ir.Dir:
+		o.existing(draw(onDir), at)
+	case ir.File, ir.Unknown:
+		o.existing(draw(onFile), at)
+	}
+}
+
+func (o *supervised) absent(op string, at ir.Location) {
+	switch op {
+	case "createboth", "createread":
+		o.one(op, at, o.remove(at), ir.Create, ir.Read)
+	case "device":
+		o.ask(asking{op: op, a: at, undo: o.remove(at)})
+	case "bind":
+		q := asking{op: op, a: at, undo: o.remove(at)}
+		q.decided(o.firstOf(op, at, ir.Create))
+		if o.spec.Supervision == nil {
+			q.held = []ir.Enforcement{ir.Stricter}
+		}
+		o.ask(q)
+	default:
+		o.one(op, at, o.remove(at), ir.Create)
+	}
+}
+
+func (o *supervised) existing(op string, at ir.Location) {
+	switch op {
+	case "read", "list", "openat2", "reopen":
+		o.one(op, at, nil, ir.Read)
+	case "write", "empty", "append", "rewrite", "truncate":
+		o.one(op, at, o.script(at), ir.Update)
+	case "both", "emptyread":
+		o.one(op, at, o.script(at), ir.Read, ir.Update)
+	case "unlink", "rmdir":
+		o.one(op, at, o.renew(at), ir.Delete)
+	case "execute":
+		o.one(op, at, nil, ir.Execute)
+	case "tmpfile":
+		// It has no name, so that either right to write lets it be made.
+		inside := at.Child("x")
+		o.ask(asking{
+			op: op, a: at, verdict: o.may(inside, ir.Create) || o.may(inside, ir.Update), held: []ir.Enforcement{ir.Stricter},
+		})
+	case "dial":
+		q := asking{op: op, a: at}
+		q.decided(o.view.Decide(ir.Dial{On: ir.Direct(at)}))
+		if o.spec.Supervision == nil {
+			q.held = []ir.Enforcement{ir.Stricter}
+		}
+		o.ask(q)
+	default:
+		q := asking{op: op, a: at, held: []ir.Enforcement{o.held(at, ir.AspectMetadata)}}
+		q.decided(o.first(at, ir.Update))
+		o.ask(q)
+	}
+}
+
+// both does one after the other.
+func both(a, b func() error) func() error {
+	return func() error { return errors.Join(a(), b()) }
+}
+
+// script writes what a file held before.
+func (o *supervised) script(at ir.Location) func() error {
+	return func() error {
+		f, err := os.OpenFile(o.on(at), os.O_WRONLY|os.O_TRUNC, 0)
+		if err == nil {
+			_, err = f.WriteString(script)
+			_ = f.Close()
+		}
+		return err
+	}
+}
+
+// names asks about a move or a link.
+func (o *supervised) names(src, dst ir.Location) {
+	sk, dk := o.now.Kind(src.String()), o.now.Kind(dst.String())
+	if !o.now.Movable(src.String(), dst.String()) {
+		return
+	}
+	q := asking{op: rapid.SampledFrom(onNames).Draw(o.t, "op"), a: src, b: dst, held: []ir.Enforcement{
+		o.held(src, ir.AspectMove), o.held(dst, ir.AspectMove), o.held(src, ir.AspectDelete), o.held(dst, ir.AspectCreate),
+		o.held(dst, ir.AspectUpdate), o.held(dst, ir.AspectDelete),
+	}}
+	s, d := ir.Direct(src), ir.Direct(dst)
+	switch {
+	case q.op == "link" && (sk != ir.File || dk != ir.Absent), q.op == "exchange" && dk == ir.Absent, q.op == "noreplace" && dk != ir.Absent:
+		return
+	case q.op == "link":
+		q.undo = o.remove(dst)
+		q.decided(o.view.Decide(ir.Link{Src: s, Dst: d}))
+	case q.op == "exchange":
+		q.undo = func() error {
+			return unix.Renameat2(unix.AT_FDCWD, o.on(dst), unix.AT_FDCWD, o.on(src), unix.RENAME_EXCHANGE)
+		}
+		q.held = append(q.held, o.held(dst, ir.AspectDelete), o.held(src, ir.AspectCreate), o.held(src, ir.AspectUpdate))
+		q.decided(o.view.Decide(ir.Exchange{A: s, B: d, AKind: sk, BKind: dk}))
+	default:
+		q.decided(o.view.Decide(ir.Rename{Src: s, Dst: d, SrcKind: sk, DstKind: dk}))
+		q.undo = func() error { return os.Rename(o.on(dst), o.on(src)) }
+		if dk != ir.Absent {
+			q.undo = both(q.undo, o.renew(dst))
+		}
+	}
+	if q.op == "whiteout" {
+		// EINVAL, which says nothing about rights.
+		q.verdict = true
+	}
+	o.ask(q)
+}
+
+// network asks about sockets.
+func (o *supervised) network() {
+	q := asking{op: rapid.SampledFrom(onNobody).Draw(o.t, "op"), apart: true}
+	if q.op != "abstract" {
+		q.a = ir.In(fmt.Sprint(port + rapid.IntRange(0, 1).Draw(o.t, "port")))
+	}
+	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}, Port: port}
+	tcp := q.op == "tcp" || q.op == "mapped"
+	q.verdict = tcp && q.a.Path == fmt.Sprint(port) && o.view.Decide(ir.Connect{To: to}).Allowed()
+	o.ask(q)
+}

@@ -1,0 +1,345 @@
+package start
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt"
+	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/sbpl"
+)
+
+// likeMac is a host whose sandbox-exec is the reader of profiles that this project has:
+// it refuses a text that it cannot read, starts what the text lets start, and says what
+// the system's own says otherwise. Programs that are started are those of this system.
+type likeMac struct {
+	// nested is true inside of another sandbox, idle where profiles do nothing.
+	nested, idle bool
+	// fails names a call that fails.
+	fails string
+	// spelled is what the file system calls a path instead.
+	spelled map[string]string
+
+	calls   []string
+	became  []string
+	env     []string
+	printed string
+}
+
+func (m *likeMac) called(name string) error {
+	m.calls = append(m.calls, name)
+	if m.fails == name {
+		return errors.New(name + " fails")
+	}
+	return nil
+}
+
+func (m *likeMac) run(argv, env []string) (ended, error) {
+	end, _, err := m.start(argv, env)
+	return end, errors.Join(err, m.called("run "+filepath.Base(argv[0])))
+}
+
+func (m *likeMac) start(argv, env []string) (ended, string, error) {
+	if argv[0] == sandboxExec {
+		var end ended
+		if end, argv = m.apply(argv); argv == nil {
+			return end, "", nil
+		}
+	}
+	var out, said bytes.Buffer
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = nil
+	}
+	if err != nil {
+		return ended{}, "", err
+	}
+	return ended{cmd.ProcessState.ExitCode(), said.String()}, out.String(), nil
+}
+
+// apply is sandbox-exec: what it ends with, or the command that it becomes.
+func (m *likeMac) apply(argv []string) (ended, []string) {
+	name, value, ok := strings.Cut(argv[2], "=")
+	if argv[1] != "-D" || !ok || argv[3] != "-f" {
+		return ended{64, "usage"}, nil
+	}
+	text, err := os.ReadFile(argv[4])
+	if err != nil {
+		return ended{exitProfile, err.Error()}, nil
+	}
+	profile, err := sbpl.Parse(string(text), map[string]string{name: value})
+	if err != nil {
+		return ended{exitProfile, err.Error()}, nil
+	}
+	if m.nested {
+		return ended{exitSystem, "sandbox-exec: sandbox_apply: Operation not permitted\n"}, nil
+	}
+	argv = argv[5:]
+	file, _ := filepath.EvalSymlinks(argv[0])
+	allowed, err := profile.Allows("process-exec*", sbpl.Request{Path: file})
+	if (err != nil || !allowed || argv[0] == setIDProgram) && !m.idle {
+		return ended{exitSystem, "sandbox-exec: execvp() of '" + argv[0] + "' failed: Operation not permitted\n"}, nil
+	}
+	return ended{}, argv
+}
+
+func (m *likeMac) spelling(path string) (string, error) {
+	if other, ok := m.spelled[path]; ok {
+		return other, nil
+	}
+	is, err := filepath.EvalSymlinks(path)
+	return is, errors.Join(err, m.called("spelling"))
+}
+
+func (m *likeMac) descriptors() error           { return m.called("descriptors") }
+func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
+func (m *likeMac) sweepAfter(string) error      { return m.called("sweep") }
+
+var errBecame = errors.New("the process would be another one now")
+
+func (m *likeMac) become(file string, argv, env []string) error {
+	m.became, m.env = argv, env
+	end, out, err := m.start(argv, env)
+	m.printed = out + end.said
+	return errors.Join(err, m.called("become"), errBecame)
+}
+
+// place is a workspace for a start, in a directory for temporary files of its own.
+type place struct{ ws, home, tmp string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := place{dir + "/w s", dir + "/state/home", dir + "/tmp"}
+	for _, d := range []string{p.ws, p.tmp} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("TMPDIR", p.tmp)
+	t.Chdir(dir)
+	return p
+}
+
+func (p place) spec(t *testing.T, tool *ir.Tool, form backends.Form) *start.Spec {
+	t.Helper()
+	target := backends.Target{
+		Form: form, Context: "{}\n", Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: p.ws, Home: p.home}},
+	}
+	out, err := seatbelt.Backend{}.Compile(tool, target)
+	if err != nil || out.Data == nil {
+		t.Fatalf("%v %v", err, out.Refusals)
+	}
+	s, err := start.Parse(out.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// left lists what the runs have left behind.
+func (p place) left(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(p.tmp + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func shellTool(text string) *ir.Tool {
+	tool := ir.NewTool("t")
+	tool.Command = &ir.Command{Program: text, Shell: true}
+	return tool
+}
+
+// harmless is a tool whose policy macOS holds: nothing moves into the private
+// directories, since the workspace may do as much.
+func harmless(text string) *ir.Tool {
+	tool := shellTool(text)
+	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In("src/deep/.key"), Caps: 0}}
+	return tool
+}
+
+func request(args ...string) *Request {
+	return &Request{
+		Args: args, Environ: []string{"PATH=/usr/bin:/bin", "SECRET=1", "LANG=C"}, Messages: io.Discard, Accept: []string{"fs.move"},
+	}
+}
+
+// TestProfileStart: a tool is started under its profile, after a canary, with its own
+// environment, in its workspace.
+func TestProfileStart(t *testing.T) {
+	p := newPlace(t)
+	m := &likeMac{}
+	tool := harmless(`pwd; env; cat "$ACCESSC_CONTEXT"; echo "$1" >&2; printf x`)
+	err := startProfile(request("an arg"), p.spec(t, tool, backends.Resolved), m)
+	if !errors.Is(err, errBecame) {
+		t.Fatal(err)
+	}
+	want := []string{"spelling", "spelling", "spelling", "run canary", "run sandbox-exec", "sweep", "limit", "become"}
+	if !slices.Equal(m.calls, append([]string{"descriptors"}, want...)) {
+		t.Errorf("calls %q", m.calls)
+	}
+	if len(m.became) < 7 || m.became[0] != "/usr/bin/sandbox-exec" || m.became[1] != "-D" || m.became[3] != "-f" || m.became[5] != "/bin/sh" {
+		t.Errorf("became %q", m.became)
+	}
+	for _, want := range []string{p.ws + "\n", "{}\n", "an arg\n", "HOME=" + p.home + "\n", "LANG=C\n", "TMPDIR=" + strings.TrimPrefix(m.became[2], "TMP=") + "\n"} {
+		if !strings.Contains(m.printed, want) {
+			t.Errorf("no %q in %q", want, m.printed)
+		}
+	}
+	if strings.Contains(m.printed, "SECRET") {
+		t.Errorf("a variable that no rule forwards: %q", m.printed)
+	}
+	if info, err := os.Stat(p.ws + "/src/deep"); err != nil || !info.IsDir() {
+		t.Errorf("the directory that leads to a rule was not made: %v", err)
+	}
+	if _, err := os.Lstat(p.ws + "/src/deep/.key"); err == nil {
+		t.Error("the rule's own path was made")
+	}
+	if left := p.left(t); len(left) > 0 {
+		t.Errorf("left behind %q", left)
+	}
+}
+
+// TestProfileCanary: what does not show that the profile is in force stops the start.
+func TestProfileCanary(t *testing.T) {
+	open := func(s *start.Spec) { s.Profile = "(version 1)(allow default)" }
+	for _, c := range []struct {
+		name   string
+		host   likeMac
+		change func(*start.Spec)
+		says   string
+	}{
+		{"a profile that allows everything", likeMac{}, open, "canary was not denied"},
+		{"a system that applies nothing", likeMac{idle: true}, nil, "canary was not denied"},
+		{"inside another sandbox", likeMac{nested: true}, nil, "no sandbox inside another one"},
+		{"a text that is no profile", likeMac{}, func(s *start.Spec) { s.Profile = "(version 1" }, "refuses the profile"},
+		{"a parameter that is not defined", likeMac{}, func(s *start.Spec) { s.Profile += "(allow signal (literal (param \"X\")))" }, "refuses the profile"},
+		{"no canary to start", likeMac{fails: "run canary"}, nil, "does not start without"},
+		{"no sandbox-exec", likeMac{fails: "run sandbox-exec"}, nil, "sandbox-exec fails"},
+		{"a rule that reaches the canary", likeMac{}, func(s *start.Spec) { s.Profile += `(allow file-read-data (subpath "/"))` }, ""},
+		{"that, and a system that applies nothing", likeMac{idle: true}, func(s *start.Spec) { s.Profile += `(allow file-read-data (subpath "/"))` }, "canary was not denied"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			spec := p.spec(t, harmless("true"), backends.Resolved)
+			if c.change != nil {
+				c.change(spec)
+			}
+			err := startProfile(request(), spec, &c.host)
+			started := slices.Contains(c.host.calls, "become")
+			if started != (c.says == "") || c.says != "" && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("started %v, %v", started, err)
+			}
+			if left := p.left(t); len(left) > 0 {
+				t.Errorf("left behind %q", left)
+			}
+		})
+	}
+}
+
+// TestProfileFailsClosed: whatever goes wrong, the tool does not start, nothing is left
+// behind, and the code says what it was.
+func TestProfileFailsClosed(t *testing.T) {
+	p := newPlace(t)
+	file := func(path, text string, mode os.FileMode) {
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file(p.ws+"/plain", "", 0o644)
+	program := func(name string) *ir.Tool {
+		tool := harmless("")
+		tool.Command = &ir.Command{Program: name}
+		return tool
+	}
+	limited := harmless("true")
+	limited.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}}
+	for _, c := range []struct {
+		name string
+		host likeMac
+		tool *ir.Tool
+		form backends.Form
+		code int
+		says string
+	}{
+		{"descriptors", likeMac{fails: "descriptors"}, harmless("true"), backends.Resolved, CodeFailed, "descriptors fails"},
+		{"spelling", likeMac{fails: "spelling"}, harmless("true"), backends.Resolved, CodeFailed, "spelling fails"},
+		{"sweep", likeMac{fails: "sweep"}, harmless("true"), backends.Resolved, CodeFailed, "sweep fails"},
+		{"limit", likeMac{fails: "limit"}, harmless("true"), backends.Resolved, CodeFailed, "limit fails"},
+		{"portable", likeMac{}, harmless("true"), backends.Portable, CodeFailed, "portable"},
+		{"an unmet cell", likeMac{}, limited, backends.Resolved, CodeFailed, "--accept limits.memory"},
+		{"no program", likeMac{}, program("no-such-program"), backends.Resolved, CodeNotFound, "not found in PATH"},
+		{"no executable", likeMac{}, program("./plain"), backends.Resolved, CodeNotRunnable, "not an executable file"},
+		{"another case", likeMac{spelled: map[string]string{p.ws: strings.ToUpper(p.ws)}}, harmless("true"), backends.Resolved, CodeFailed, "to the system"},
+		{"no command", likeMac{}, func() *ir.Tool { t := harmless(""); t.Command = nil; return t }(), backends.Resolved, CodeFailed, "has no command"},
+	} {
+		err := startProfile(request(), p.spec(t, c.tool, c.form), &c.host)
+		var e *Error
+		if !errors.As(err, &e) || e.Code != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+		if slices.Contains(c.host.calls, "become") {
+			t.Errorf("%s: the tool started", c.name)
+		}
+		if left := p.left(t); len(left) > 0 {
+			t.Errorf("%s: left behind %q", c.name, left)
+		}
+	}
+}
+
+// TestProfileDirectories: a link or a file in the place of a directory that leads to a
+// rule stops the start, since the rule would be about nothing.
+func TestProfileDirectories(t *testing.T) {
+	for name, put := range map[string]func(string) error{
+		"a link": func(at string) error { return os.Symlink("/", at) },
+		"a file": func(at string) error { return os.WriteFile(at, nil, 0o644) },
+	} {
+		p := newPlace(t)
+		spec := p.spec(t, harmless("true"), backends.Resolved)
+		if err := put(p.ws + "/src"); err != nil {
+			t.Fatal(err)
+		}
+		m := &likeMac{}
+		if err := startProfile(request(), spec, m); !strings.Contains(err.Error(), "is not a directory") || slices.Contains(m.calls, "become") {
+			t.Errorf("%s: %v, calls %q", name, err, m.calls)
+		}
+	}
+}
+
+// TestCloseOthers: descriptors that were inherited do not reach the tool.
+func TestCloseOthers(t *testing.T) {
+	inherited, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(inherited)
+	if err := closeOthers(); err != nil {
+		t.Fatal(err)
+	}
+	if flags, err := unix.FcntlInt(uintptr(inherited), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %#x, %v", flags, err)
+	}
+	if flags, err := unix.FcntlInt(2, unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
+		t.Errorf("standard error has the flags %#x, %v", flags, err)
+	}
+}

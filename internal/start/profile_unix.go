@@ -1,0 +1,270 @@
+//go:build unix
+
+package start
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/ir"
+)
+
+// A start on macOS: the profile goes to the system's own program, which applies it to
+// itself and becomes what it is told to start. Between applying and becoming nothing of
+// this program runs, so the canary is a start of its own under the same profile, before
+// the tool's. All of this is here; what only macOS has is behind seatbeltHost, so the
+// rest is tested wherever there are descriptors and paths.
+
+// sandboxExec is the system's program, by the one path that nobody but the system can
+// write to (sandbox-exec(1)).
+const sandboxExec = "/usr/bin/sandbox-exec"
+
+// The exit codes of sandbox-exec when the program has not run: the profile is none, or
+// it could not be applied or the program not be started (sysexits(3)).
+const (
+	exitProfile = 65
+	exitSystem  = 71
+)
+
+// What sandbox-exec says in front of the reason, as github.com/openai/codex (issue
+// 45657) and github.com/anthropic-experimental/sandbox-runtime (issue 67) report it.
+const (
+	saysApply = "sandbox_apply"
+	saysStart = "execvp()"
+	saysEPERM = "Operation not permitted"
+)
+
+// setIDProgram is one that the kernel starts in no sandbox whatever its profile says
+// (forbidden-exec-sugid), since it runs as root.
+const setIDProgram = "/bin/ps"
+
+// ended is how a program ended, and what it wrote to its standard error.
+type ended struct {
+	code int
+	said string
+}
+
+// seatbeltHost is what a start needs of the running system.
+type seatbeltHost interface {
+	// run runs a program to its end, without input and output.
+	run(argv, env []string) (ended, error)
+	// spelling returns a path as the file system has it, by its first name.
+	spelling(path string) (string, error)
+	// descriptors closes all but the standard ones at the next exec, and refuses
+	// standard ones that reach the network.
+	descriptors() error
+	// limit sets the resource limits of this process.
+	limit([]backends.Limit) error
+	// sweepAfter has a directory removed when this process is gone, whatever it has
+	// become.
+	sweepAfter(dir string) error
+	// become replaces this process. It returns only what went wrong.
+	become(file string, argv, env []string) error
+}
+
+// profileStart is a start in progress.
+type profileStart struct {
+	req    *Request
+	spec   *start.Spec
+	launch backends.Launch
+	host   seatbeltHost
+	directories
+	env  []string
+	argv []string
+	// profile is the file that sandbox-exec reads.
+	profile string
+}
+
+// startProfile applies a profile and becomes the tool. It returns only when the tool
+// did not start.
+func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
+	if spec.Form != backends.Resolved.String() {
+		return failed("%w", errPortable)
+	}
+	s := &profileStart{req: req, spec: spec, launch: spec.Launch(), host: host}
+	if _, err := agree(req, &s.launch, Host{}, nobodySupervises); err != nil {
+		return err
+	}
+	if err := host.descriptors(); err != nil {
+		return failed("%w", err)
+	}
+	err := s.prepare()
+	if err == nil {
+		err = s.sing()
+	}
+	if err == nil {
+		err = s.leave()
+	}
+	s.discard()
+	return err
+}
+
+func nobodySupervises(backends.Need) bool { return false }
+
+// prepare makes what the profile expects to be there, and finds the program.
+func (s *profileStart) prepare() error {
+	err := makeHome(&s.launch)
+	if err != nil {
+		return err
+	}
+	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
+		return err
+	}
+	if err := s.spelled(); err != nil {
+		return err
+	}
+	for _, d := range s.spec.Directories {
+		if err := makeReal(d); err != nil {
+			return failed("%w", err)
+		}
+	}
+	s.profile = s.dir + "/seatbelt.sb"
+	if err := os.WriteFile(s.profile, []byte(s.spec.Profile), 0o600); err != nil {
+		return failed("the profile: %w", err)
+	}
+	s.env = environ(&s.launch, ir.Darwin, s.req.Environ, s.tmp, s.tmp+contextFile)
+	if err := os.Chdir(s.spec.Workspace); err != nil {
+		return failed("the workspace: %w", err)
+	}
+	if s.argv, err = s.req.argv(&s.launch); err != nil {
+		return err
+	}
+	// sandbox-exec starts a program by its path, and gives it that as its first word.
+	s.argv[0], err = find(s.argv[0], s.env)
+	return err
+}
+
+// spelled refuses roots that the file system spells in another way than the profile:
+// in another case, or through a link. The system matches its own spelling, so rules
+// that deny would not hold.
+func (s *profileStart) spelled() error {
+	var err error
+	if s.tmp, err = s.host.spelling(s.tmp); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	for name, dir := range map[string]string{"workspace": s.spec.Workspace, "private home": s.spec.Home} {
+		if dir == "" {
+			continue
+		}
+		is, err := s.host.spelling(dir)
+		if err != nil {
+			return failed("the %s: %w", name, err)
+		}
+		if is != dir {
+			return failed("the %s %s is %s to the system; build again from there", name, dir, is)
+		}
+	}
+	return nil
+}
+
+// makeReal makes a directory, or finds that it is one. A link in its place leads away
+// from where the profile's rules are.
+func makeReal(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.Mkdir(dir, 0o777)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory, and rules are about what is below it; build again", dir)
+	default:
+		return nil
+	}
+}
+
+// under returns the command that starts words under the profile.
+func (s *profileStart) under(words ...string) []string {
+	return append([]string{sandboxExec, "-D", "TMP=" + s.tmp, "-f", s.profile}, words...)
+}
+
+// sing starts something that must not start, under the profile that the tool will
+// have. It lies where no rule reaches; where one does, it is a program that no sandbox
+// starts.
+func (s *profileStart) sing() error {
+	bird := s.dir + "/canary"
+	if s.reached(s.dir) {
+		bird = setIDProgram
+	} else {
+		if err := os.WriteFile(bird, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
+			return failed("the canary: %w", err)
+		}
+		// What does not start anyway would prove nothing.
+		if end, err := s.host.run([]string{bird}, s.env); err != nil || end.code != 0 {
+			return failed("the canary does not start without a sandbox: %v %s", err, end.said)
+		}
+	}
+	end, err := s.host.run(s.under(bird), s.env)
+	if err != nil {
+		return failed("%s: %w", sandboxExec, err)
+	}
+	return end.asRefused()
+}
+
+// asRefused returns nil for the end of a start that the sandbox refused, and what is
+// wrong for any other.
+func (e ended) asRefused() error {
+	said := strings.TrimSpace(e.said)
+	switch {
+	case e.code == 0:
+		return failed("the canary was not denied: the profile is not in force")
+	case e.code == exitProfile:
+		return failed("the system refuses the profile: %s", said)
+	case e.code == exitSystem && strings.Contains(said, saysApply):
+		return failed("the system applies no profile here (%s); it puts no sandbox inside another one", said)
+	case e.code == exitSystem && strings.Contains(said, saysStart) && strings.Contains(said, saysEPERM):
+		return nil
+	default:
+		return failed("the canary ended with %d, which says nothing: %s", e.code, said)
+	}
+}
+
+// reached reports whether the profile has rules on a directory above one, whatever
+// they are. The compiler writes (subpath …) for each.
+func (s *profileStart) reached(dir string) bool {
+	for d := dir; ; d = path.Dir(d) {
+		if strings.Contains(s.spec.Profile, "(subpath "+start.Quote(d)+")") {
+			return true
+		}
+		if d == "/" {
+			return false
+		}
+	}
+}
+
+// leave becomes the tool.
+func (s *profileStart) leave() error {
+	if err := s.host.sweepAfter(s.dir); err != nil {
+		return failed("%w", err)
+	}
+	if err := s.host.limit(s.spec.Limits); err != nil {
+		return failed("limits: %w", err)
+	}
+	return failed("%s: %w", sandboxExec, s.host.become(sandboxExec, s.under(s.argv...), s.env))
+}
+
+// keptOpen is how many descriptors a tool has from its start.
+const keptOpen = 3
+
+// closeOthers has every descriptor but the standard ones closed by the next exec.
+func closeOthers() error {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return fmt.Errorf("closing inherited descriptors: %w", err)
+	}
+	for _, e := range entries {
+		var fd int
+		if _, err := fmt.Sscan(e.Name(), &fd); err == nil && fd >= keptOpen {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}

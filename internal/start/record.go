@@ -1,0 +1,106 @@
+package start
+
+import (
+	"github.com/accessc/accessc/ir"
+)
+
+// RecordFormat and RecordVersion identify the record of a run. The version changes when
+// a reader of the older form would misunderstand the newer one.
+const (
+	RecordFormat  = "accessc/run"
+	RecordVersion = 1
+)
+
+// Recording asks for the record of a run. What only the caller knows goes into it.
+type Recording struct {
+	// File gets the record when the tool has ended, "-" is standard output.
+	File string
+	// Accessc is the version of the program, Policy and Artifact are the hashes that a
+	// manifest has of the tool's policy and specification; empty where they are unknown.
+	Accessc, Policy, Artifact string
+	// Ledger is the tool's, with the rows of other systems or without.
+	Ledger ir.Ledger
+}
+
+// Record is what was asked of a run and what was done: the document of --record.
+type Record struct {
+	Format    string `json:"format"`
+	Version   int    `json:"format_version"`
+	Accessc   string `json:"accessc"`
+	Tool      string `json:"tool"`
+	Workspace string `json:"workspace"`
+	Policy    string `json:"policy_sha256,omitempty"`
+	Artifact  string `json:"artifact_sha256,omitempty"`
+	// Begun and Ended are in RFC 3339, UTC; Milliseconds lie between them.
+	Begun        string     `json:"begun"`
+	Ended        string     `json:"ended"`
+	Milliseconds int64      `json:"milliseconds"`
+	Host         RecordHost `json:"host"`
+	// Exit is how the tool ended; nil where it did not start, which NotStarted explains.
+	Exit       *RecordExit `json:"exit"`
+	NotStarted string      `json:"not_started,omitempty"`
+	// Supervised is true where a supervisor answered, Traced where it saw everything.
+	Supervised bool `json:"supervised"`
+	Traced     bool `json:"traced"`
+	// Denials is how many it refused.
+	Denials int `json:"denials"`
+	// Accepted are the cells that were not held and accepted by name.
+	Accepted []string      `json:"accepted"`
+	Limits   []RecordLimit `json:"limits"`
+	// Cells are the rows of the ledger on this system, with what held them.
+	Cells []RecordCell `json:"cells"`
+}
+
+// RecordHost is what of the system decides about enforcement.
+type RecordHost struct {
+	System   string `json:"system"`
+	Kernel   string `json:"kernel"`
+	Machine  string `json:"machine"`
+	Landlock int    `json:"landlock_abi"`
+	// Applied is the version of Landlock that the ruleset was made for.
+	Applied int  `json:"applied_abi"`
+	Root    bool `json:"root"`
+}
+
+// RecordExit is how a tool ended: by a status, or by a signal, and what it used with
+// all that it waited for.
+type RecordExit struct {
+	Status int    `json:"status"`
+	Signal string `json:"signal,omitempty"`
+	User   int64  `json:"user_ms"`
+	System int64  `json:"system_ms"`
+	// Memory is the largest resident set of one process, in bytes.
+	Memory int64 `json:"max_rss_bytes"`
+}
+
+// RecordLimit is a limit as it was asked for, in the unit of its kind (bytes,
+// milliseconds, a number), and what held it: "cgroup" for all processes together,
+// "rlimit" for each or, of processes, for the user; "supervisor"; "none".
+type RecordLimit struct {
+	Kind  string `json:"kind"`
+	Value uint64 `json:"value"`
+	Means string `json:"means"`
+}
+
+// RecordCell is a row of the ledger: what it says, whether it was held in this run,
+// and by what. Means is empty where there was nothing to hold.
+type RecordCell struct {
+	Resource string   `json:"resource"`
+	Rules    []string `json:"rules"`
+	Aspects  []string `json:"aspects"`
+	// Ledger is the ledger's word, Held whether the policy was held, Means by what.
+	Ledger string   `json:"ledger"`
+	Held   bool     `json:"held"`
+	Means  []string `json:"means"`
+	Accept string   `json:"accept,omitempty"`
+}
+
+// The means that hold a cell.
+const (
+	meansLandlock   = "landlock"
+	meansSeccomp    = "seccomp"
+	meansSupervisor = "supervisor"
+	meansEnviron    = "environment"
+	meansRlimit     = "rlimit"
+	meansCgroup     = "cgroup"
+)

@@ -1,0 +1,185 @@
+package start
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// write writes the record of a run that has ended, where one was asked for.
+func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int) {
+	if r.record == nil {
+		return
+	}
+	doc := r.document(ended)
+	doc.Denials = denials
+	doc.Exit = &RecordExit{Status: status.ExitStatus()}
+	if status.Signaled() {
+		const shells = 128
+		doc.Exit.Status, doc.Exit.Signal = shells+int(status.Signal()), unix.SignalName(status.Signal())
+	}
+	var use unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &use) == nil {
+		doc.Exit.User, doc.Exit.System, doc.Exit.Memory = use.Utime.Nano()/1e6, use.Stime.Nano()/1e6, use.Maxrss<<10
+	}
+	r.put(doc)
+}
+
+// notRecorded writes the record of a run that did not come about, and returns why.
+func (r *run) notRecorded(err error) error {
+	if err != nil && r.record != nil {
+		doc := r.document(time.Now())
+		doc.NotStarted = err.Error()
+		r.put(doc)
+	}
+	return err
+}
+
+// put writes the document at once; what remains of one that does not fit is nothing.
+func (r *run) put(doc *Record) {
+	data, err := backends.JSON(doc)
+	if err == nil {
+		_, err = r.record.Write(visible.Bytes(data))
+	}
+	if err != nil {
+		_ = r.record.Truncate(0)
+		_, _ = os.Stderr.WriteString("accessc: --record: " + visible.Message(err.Error()) + "\n")
+	}
+	_ = r.record.Close()
+	r.record = nil
+}
+
+// document is the record but for how the tool ended.
+func (r *run) document(ended time.Time) *Record {
+	ask := r.req.Record
+	if r.begun.IsZero() {
+		r.begun = ended
+	}
+	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+	doc := &Record{
+		Format: RecordFormat, Version: RecordVersion, Accessc: ask.Accessc, Tool: r.spec.Tool, Workspace: r.spec.Workspace,
+		Policy: ask.Policy, Artifact: ask.Artifact, Begun: stamp(r.begun), Ended: stamp(ended),
+		Milliseconds: ended.Sub(r.begun).Milliseconds(), Host: r.host(), Supervised: r.supervised, Traced: r.req.Trace,
+		Accepted: append([]string{}, r.accepted...), Limits: []RecordLimit{}, Cells: []RecordCell{},
+	}
+	for _, l := range r.spec.Limits {
+		means := r.limitMeans(l.Kind)
+		if means == "" {
+			means = "none"
+		}
+		doc.Limits = append(doc.Limits, RecordLimit{l.Kind, l.Value, means})
+	}
+	for _, row := range ask.Ledger.On(ir.Linux, r.abi) {
+		doc.Cells = append(doc.Cells, r.cell(row))
+	}
+	return doc
+}
+
+func (r *run) host() RecordHost {
+	var uts unix.Utsname
+	_ = unix.Uname(&uts)
+	return RecordHost{
+		System: "linux", Kernel: unix.ByteSliceToString(uts.Release[:]), Machine: unix.ByteSliceToString(uts.Machine[:]),
+		Landlock: ABI(), Applied: r.abi, Root: os.Geteuid() == 0,
+	}
+}
+
+// cell says how a row of the ledger was held in this run. The supervisor holds what the
+// ledger gives to it, and under a trace whatever it judges; a cgroup holds a limit that
+// the ledger calls coarser.
+func (r *run) cell(row ir.Row) RecordCell {
+	c := RecordCell{
+		Resource: row.Resource.String(), Rules: row.Rules, Ledger: row.Is.String(), Held: row.Is.Held(), Means: []string{}, Accept: row.Accept,
+	}
+	for _, a := range row.Aspects {
+		c.Aspects = append(c.Aspects, string(a))
+		for _, m := range r.means(row, a) {
+			if !slices.Contains(c.Means, m) {
+				c.Means = append(c.Means, m)
+			}
+		}
+	}
+	switch {
+	case row.Is == ir.Brokered && r.supervised:
+		if !slices.Contains(c.Means, meansSupervisor) {
+			c.Means = append(c.Means, meansSupervisor)
+		}
+	case row.Is == ir.Brokered:
+		c.Held = false
+	case row.Resource == ir.Limits && slices.Equal(c.Means, []string{meansCgroup}):
+		c.Held = true
+	}
+	return c
+}
+
+// means are what holds an aspect, the supervisor for what it is asked about apart.
+func (r *run) means(row ir.Row, a ir.Aspect) []string {
+	switch row.Resource {
+	case ir.FS:
+		return []string{r.fileMeans(a)}
+	case ir.Net:
+		if r.opens("net.host") {
+			return []string{meansLandlock, meansSeccomp}
+		}
+		return []string{meansSeccomp}
+	case ir.Env:
+		return []string{meansEnviron}
+	case ir.Commands:
+		if r.spec.Programs == nil || a != ir.AspectProgram {
+			return nil
+		}
+		return []string{meansLandlock}
+	case ir.Limits:
+		var out []string
+		for _, kind := range row.Rules {
+			if m := r.limitMeans(kind); m != "" {
+				out = append(out, m)
+			}
+		}
+		return out
+	case ir.Process:
+		if r.abi < 6 {
+			return nil
+		}
+		return []string{meansLandlock}
+	default:
+		return nil
+	}
+}
+
+// fileMeans is what holds an aspect of files: Landlock knows no metadata and no sockets.
+func (r *run) fileMeans(a ir.Aspect) string {
+	judges := func(group string) bool {
+		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, func(t landlock.Trap) bool { return t.Group == group })
+	}
+	switch {
+	case a == ir.AspectMetadata && judges("metadata"), a == ir.AspectSocket && judges("sockets"):
+		return meansSupervisor
+	case a == ir.AspectMetadata || a == ir.AspectSocket:
+		return meansSeccomp
+	default:
+		return meansLandlock
+	}
+}
+
+// limitMeans is what holds a limit, empty for nothing.
+func (r *run) limitMeans(kind string) string {
+	switch {
+	case r.group.holds(kind):
+		return meansCgroup
+	case kind != ir.LimitWallTime.String():
+		return meansRlimit
+	case r.supervised:
+		return meansSupervisor
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,30 @@
+package start
+
+// State says how a host meets one need.
+type State string
+
+// The states.
+const (
+	Present State = "present"
+	Partial State = "partial"
+	Missing State = "missing"
+)
+
+// Finding is one thing that confining tools on this system needs or profits from.
+type Finding struct {
+	Name   string `json:"name"`
+	State  State  `json:"state"`
+	Detail string `json:"detail"`
+	// Fix says what to do where something is missing and can be had.
+	Fix string `json:"fix,omitempty"`
+}
+
+// Report is what a host can enforce.
+type Report struct {
+	System   string    `json:"system"`
+	Landlock int       `json:"landlock_abi"`
+	Findings []Finding `json:"findings"`
+	// Confines is true when tools can be started under a policy here.
+	Confines bool   `json:"confines"`
+	Summary  string `json:"summary"`
+}

@@ -1,0 +1,80 @@
+package start
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// Request is one start of a tool.
+type Request struct {
+	// Spec is a resolved specification of this system.
+	Spec *Spec
+	// Program and Args, when Program is set, take the place of the specification's
+	// command; otherwise Args are added to it.
+	Program string
+	Args    []string
+	// Arguments is the JSON object that {{tool}} and {{tool.arguments.X}} stand for.
+	Arguments json.RawMessage
+	// Accept names the cells that may stay unheld.
+	Accept []string
+	// Environ is the environment that the policy forwards from, as os.Environ gives it.
+	Environ []string
+	// Messages is where the loader says what is not held, once, and after a failed run
+	// what was refused.
+	Messages io.Writer
+	// Report names a file that gets one line for every denial, "-" for standard output;
+	// empty for none.
+	Report string
+	// Trace has a supervisor judge every call that could be refused, so that the report has
+	// all of them. The specification must have been made for it (Traced).
+	Trace bool
+	// Record, where not nil, asks for a record of the run.
+	Record *Recording
+}
+
+// Exit codes of a start that failed, as shells have them.
+const (
+	CodeFailed      = 125
+	CodeNotRunnable = 126
+	CodeNotFound    = 127
+)
+
+// Error is a start that failed. The tool did not run.
+type Error struct {
+	Code int
+	Err  error
+	// Unmet are the cells that this host does not hold, for an error that is about
+	// them.
+	Unmet []backends.Need
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if len(e.Unmet) == 0 {
+		return "not started: " + e.Err.Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "not started: %v", e.Err)
+	for _, n := range e.Unmet {
+		fmt.Fprintf(&b, "\n  %-16s %s", n.Cell, n.Why)
+	}
+	b.WriteString("\n  to start without them:")
+	for _, n := range e.Unmet {
+		b.WriteString(" --accept " + n.Cell)
+	}
+	return b.String()
+}
+
+// Unwrap implements the errors convention.
+func (e *Error) Unwrap() error { return e.Err }
+
+func failed(format string, args ...any) *Error {
+	return &Error{Code: CodeFailed, Err: fmt.Errorf(format, args...)}
+}
+
+var errPortable = errors.New("the specification is portable; build it with --resolve on this host")

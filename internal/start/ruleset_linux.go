@@ -1,0 +1,390 @@
+package start
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
+)
+
+// building is a ruleset that is being filled by two: the paths of a policy are many, and
+// opening them is most of a start.
+type building struct {
+	ruleset
+	paths []landlock.Path
+	next  atomic.Int32
+	aside chan error
+}
+
+// buildRuleset makes the kernel's ruleset from the specification, at the rights that
+// this ABI version handles, and begins to fill it.
+func (r *run) buildRuleset() (*building, error) {
+	handled := landlock.Handled(r.spec.Levels, r.abi)
+	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
+		HandledAccessFS: handled.FS, HandledAccessNet: handled.Net, Scoped: handled.Scoped,
+	}, 0)
+	if err != nil {
+		return nil, fmt.Errorf("landlock_create_ruleset: %w", err)
+	}
+	b := &building{ruleset: ruleset{fd: fd, handled: handled.FS, net: handled.Net}}
+	if r.supervised {
+		b.grants = &grants{by: make(supervisor.Grants, 256), of: r.external()}
+	}
+	b.aside = make(chan error, 1)
+	for _, p := range r.paths() {
+		switch {
+		case p.Path == ownProcess && r.supervised:
+			// The supervisor shows all processes of the tool themselves.
+		case p.Path == ownProcess && r.stays():
+			// The process that becomes the tool is not there yet, and grants it to itself.
+			r.own = landlock.FSMask(p.Access) & handled.FS
+		case p.Path == ownProcess:
+			p.Path = "/proc/" + strconv.Itoa(os.Getpid())
+			b.paths = append(b.paths, p)
+		case !ofRun(p):
+			b.paths = append(b.paths, p)
+		}
+		if p.Path == terminalPath {
+			b.paths = append(b.paths, terminalPaths(p)...)
+		}
+	}
+	go func() { b.aside <- b.fill() }()
+	return b, nil
+}
+
+// Places of the base that mean something else for every tool; see landlock.Path.
+const (
+	ownProcess   = "/" + ir.LinuxProc
+	terminalPath = "/" + ir.LinuxTerminal
+)
+
+// terminalPaths grants on the controlling terminal by its own name what is granted on it
+// by the common one.
+func terminalPaths(p landlock.Path) []landlock.Path {
+	path := supervisor.Terminal()
+	if path == "" {
+		return nil
+	}
+	p.Path = path
+	return []landlock.Path{p}
+}
+
+// paths are the grants of the ruleset.
+func (r *run) paths() []landlock.Path {
+	if r.supervised {
+		return r.spec.Supervision.Paths
+	}
+	return r.spec.Paths
+}
+
+// external are the directories, with a slash behind them, below which rules are written:
+// the workspace and the targets of external rules.
+func (r *run) external() []string {
+	out := []string{strings.TrimSuffix(r.spec.Workspace, "/") + "/"}
+	if j := r.spec.Supervision.Judged; j != nil {
+		for _, target := range j.External {
+			out = append(out, strings.TrimSuffix(target, "/")+"/")
+		}
+	}
+	return out
+}
+
+// fill takes paths until there are none left.
+func (b *building) fill() error {
+	for {
+		i := int(b.next.Add(1)) - 1
+		if i >= len(b.paths) {
+			return nil
+		}
+		if err := b.path(b.paths[i]); err != nil {
+			return fmt.Errorf("%s: %w", b.paths[i].Path, err)
+		}
+	}
+}
+
+// complete fills the ruleset with all that is left, also with what the run has made for
+// itself.
+func (r *run) complete(b *building) error {
+	mine := b.fill()
+	if err := errors.Join(mine, <-b.aside); err != nil {
+		return err
+	}
+	if r.ruleset = b.fd; b.grants != nil {
+		r.grants = b.grants
+	}
+	for _, p := range r.paths() {
+		if !ofRun(p) {
+			continue
+		}
+		if err := b.path(r.bind(p)); err != nil {
+			return fmt.Errorf("%s: %w", p.Path, err)
+		}
+	}
+	for _, p := range r.spec.Programs {
+		if err := b.program(p.File); err != nil {
+			return fmt.Errorf("%s: %w", p.File, err)
+		}
+	}
+	if r.opens("net.host") {
+		for _, p := range r.spec.Ports {
+			if err := b.port(p); err != nil {
+				return fmt.Errorf("port %d: %w", p.Port, err)
+			}
+		}
+	}
+	return nil
+}
+
+// runSymbol stands for the run's own directory.
+const runSymbol = "${tmp}"
+
+func ofRun(p landlock.Path) bool { return strings.HasPrefix(p.Path, runSymbol) }
+
+// bind puts the run's own directory in the place of its symbol.
+func (r *run) bind(p landlock.Path) landlock.Path {
+	p.Path = r.tmp + strings.TrimPrefix(p.Path, runSymbol)
+	return p
+}
+
+// ruleset is a kernel ruleset that is being filled.
+type ruleset struct {
+	fd           int
+	handled, net uint64
+	// grants are the rules that have been added, nil where no supervisor asks for them.
+	grants *grants
+}
+
+// grants are rules that have been added, by either of the two that fill a ruleset.
+type grants struct {
+	mu sync.Mutex
+	by supervisor.Grants
+	// of are the directories that rules are written about; placements are the grants below
+	// them, absent the paths of those that are not there.
+	of         []string
+	placements []supervisor.Placement
+	absent     []string
+}
+
+func (g *grants) add(st *unix.Stat_t, access uint64) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.by[supervisor.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
+}
+
+// place remembers where a directory or file is that is granted as a whole, or that it is
+// not there (a negative descriptor).
+func (g *grants) place(path string, fd int) {
+	if g == nil || !slices.ContainsFunc(g.of, func(dir string) bool { return strings.HasPrefix(path+"/", dir) }) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	kept, err := -1, error(nil)
+	if fd >= 0 {
+		kept, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	if kept < 0 || err != nil {
+		g.absent = append(g.absent, path)
+		return
+	}
+	g.placements = append(g.placements, supervisor.Placement{FD: kept, Path: path})
+}
+
+// path adds one grant. A path that does not exist is left out; one that has come to lead
+// over a symlink since it was made canonical is refused.
+func (b ruleset) path(p landlock.Path) error {
+	if p.Entries != nil {
+		return b.entries(p)
+	}
+	fd, err := openNoLinks(p.Path, unix.O_PATH)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		b.grants.place(p.Path, -1)
+		return nil
+	case errors.Is(err, unix.ELOOP):
+		return errors.New("leads over a symlink now; build again")
+	case err != nil:
+		return err
+	}
+	defer unix.Close(fd)
+	b.grants.place(p.Path, fd)
+	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// openNoLinks opens an absolute path that leads over no symlink; one that does comes to
+// ELOOP. Inside of a tool at Landlock ABI 1 or 2 its filter refuses openat2(2).
+func openNoLinks(path string, flags int) (int, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != unix.ENOSYS {
+		return fd, err
+	}
+	return walkNoLinks(path, flags)
+}
+
+// walkNoLinks is openNoLinks step by step.
+func walkNoLinks(path string, flags int) (int, error) {
+	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	for name := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' }) {
+		if err != nil {
+			return -1, err
+		}
+		dir, st := at, unix.Stat_t{}
+		at, err = unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		_ = unix.Close(dir)
+		if err == nil {
+			err = unix.Fstat(at, &st)
+		}
+		if err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			_ = unix.Close(at)
+			return -1, unix.ELOOP
+		}
+	}
+	if err != nil || flags == unix.O_PATH {
+		return at, err
+	}
+	defer unix.Close(at)
+	return unix.Openat(at, ".", flags|unix.O_CLOEXEC, 0)
+}
+
+// grant adds a rule on what fd refers to. entry tells a file that is reached by
+// its name in an expanded directory: the kernel knows files by inode, so another
+// hard link of it would open the same file in a place that may be denied.
+func (b ruleset) grant(fd int, access uint64, entry bool) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+	case unix.S_IFLNK:
+		return nil
+	default:
+		if access &= landlock.FileMask; entry && st.Nlink > 1 && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			return nil
+		}
+	}
+	if access &= b.handled; access == 0 {
+		return nil
+	}
+	b.grants.add(&st, access)
+	return ll.LandlockAddPathBeneathRule(b.fd, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}, 0)
+}
+
+// entries grants on each entry that a directory has now.
+func (b ruleset) entries(p landlock.Path) error {
+	dir, err := openNoLinks(p.Path, unix.O_RDONLY|unix.O_DIRECTORY)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		return nil
+	case errors.Is(err, unix.ELOOP):
+		return errors.New("leads over a symlink now; build again")
+	case err != nil:
+		return err
+	}
+	defer unix.Close(dir)
+	access := landlock.FSMask(p.Access)
+	return eachName(dir, func(name string) error {
+		if slices.Contains(p.Entries.Except, name) {
+			return nil
+		}
+		return b.entry(dir, name, access)
+	})
+}
+
+// entry grants on one entry of a directory.
+func (b ruleset) entry(dir int, name string, access uint64) error {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		// It was there a moment ago; nothing is granted on what has gone.
+		return nil
+	}
+	defer unix.Close(fd)
+	if err := b.grant(fd, access, true); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// eachName calls do with the names in an open directory.
+func eachName(dir int, do func(name string) error) error {
+	buf := make([]byte, 8192)
+	for {
+		n, err := unix.ReadDirent(dir, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
+		for _, name := range names {
+			if err := do(name); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// maxInterpreters bounds the chain of scripts that interpret scripts, as the kernel
+// does (fs/exec.c).
+const maxInterpreters = 5
+
+// program lets a listed file be started, with the interpreter that it names: the
+// kernel asks for execute of both. What is not there or no file is left out.
+func (b ruleset) program(file string) error {
+	for range maxInterpreters {
+		if file == "" {
+			return nil
+		}
+		fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+			// To look at a fifo for its interpreter would wait for another process.
+			_ = unix.Close(fd)
+			return err
+		}
+		err = b.grant(fd, landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile}), false)
+		_ = unix.Close(fd)
+		if err != nil {
+			return err
+		}
+		if file, err = interpreter(file); err != nil {
+			return err
+		}
+		if file != "" && !path.IsAbs(file) {
+			return fmt.Errorf("names the interpreter %q, which is not absolute", file)
+		}
+	}
+	return errors.New("is a script of a script of a script")
+}
+
+func (b ruleset) port(p landlock.Port) error {
+	access := landlock.NetMask(p.Access) & b.net
+	if access == 0 {
+		return nil
+	}
+	return ll.LandlockAddNetPortRule(b.fd, &ll.NetPortAttr{AllowedAccess: access, Port: uint64(p.Port)}, 0)
+}

@@ -1,0 +1,72 @@
+package start_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/start"
+)
+
+// TestSequencesNotice: where the verdicts of one kind are taken for the opposite, the
+// sequences fail, so that a supervisor which has them wrong is noticed.
+func TestSequencesNotice(t *testing.T) {
+	if !start.ThisHost().Supervises {
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
+	}
+	kinds := allJudged()
+	if testing.Short() || sequenceScale() < 1 {
+		kinds = []string{"rename", "start"}
+	}
+	base := workspace(t)
+	seed := uint64(time.Now().UnixNano())
+	fmt.Printf("property %s: seed %d, %d kinds\n", t.Name(), seed, len(kinds))
+	for _, kind := range kinds {
+		if n := noticed(t, filepath.Join(base, kind), seed, kind); n < 0 {
+			t.Errorf("wrong verdicts of %s are not noticed", kind)
+		}
+	}
+}
+
+// allJudged are the kinds of the tool's operations that the policy is asked about.
+func allJudged() []string {
+	out := slices.Concat(opsOfFile, opsOfKept, opsToMake, opsToMove, opsStarts, opsRemove, []string{"chmod", "chown", "utimes", "lutimes", "race read", "race start", "race create"})
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(op string) bool {
+		return op == "stat" || op == "linkempty" // nothing is judged, or nothing is done
+	})
+}
+
+// noticed is the number of the run that fails while a kind's verdicts are flipped, negative
+// for none.
+func noticed(t *testing.T, base string, seed uint64, kind string) int {
+	const runs = 30
+	for run := range runs {
+		s, err := newSequence(base+strconv.Itoa(run), nil, rand.New(rand.NewPCG(seed, uint64(run))), newSequenceTally())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.flipped = kind
+		if err = s.begin(t); err != nil {
+			t.Fatal(err)
+		}
+		for range roundsOfRun {
+			if err = s.round(); err != nil {
+				break
+			}
+		}
+		s.end()
+		switch {
+		case errors.Is(err, errLeak) || errors.Is(err, errStrict):
+			return run
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+	return -1
+}

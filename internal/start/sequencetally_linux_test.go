@@ -1,0 +1,246 @@
+package start_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// sequenceTally counts operations.
+type sequenceTally struct {
+	kinds, ways map[string]int
+	// done and not are answers, stricter by kind those that the ledger lets be refused, masked
+	// refusals of what would have failed anyway, assumed and replaced what was done and was
+	// not, because the ledger assumes that other processes move nothing.
+	done, not, masked, assumed, replaced int
+	stricter                             map[string]int
+	// races counts those, unknown what was done in them to a file that no tree has.
+	policies, races, flips, unknown int
+}
+
+func newSequenceTally() *sequenceTally {
+	return &sequenceTally{kinds: map[string]int{}, ways: map[string]int{}, stricter: map[string]int{}}
+}
+
+func (c *sequenceTally) add(q step, done bool) {
+	c.kinds[q.Op]++
+	if q.A.How != "" {
+		c.ways[q.A.How]++
+	}
+	if done {
+		c.done++
+	} else {
+		c.not++
+	}
+}
+
+func (c *sequenceTally) asked() int { return c.done + c.not }
+
+func (c *sequenceTally) String() string {
+	list := func(m map[string]int) string {
+		var b bytes.Buffer
+		for _, k := range slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(m[a]-m[b], cmp.Compare(a, b)) }) {
+			fmt.Fprintf(&b, " %s %d", k, m[k])
+		}
+		return b.String()
+	}
+	return fmt.Sprintf("%d operations under %d policies: %d done, %d not, of these %d faults said to be refusals; "+
+		"%d done and %d refused where the ledger assumes that nothing is moved; %d races, %d flips, %d done in them to unknown files\n  refused though granted, as the ledger says%s\n  kinds%s\n  spellings%s",
+		c.asked(), c.policies, c.done, c.not, c.masked, c.assumed, c.replaced, c.races, c.flips, c.unknown, list(c.stricter), list(c.kinds), list(c.ways))
+}
+
+// allSteps are the names of all operations.
+func allSteps() []string {
+	all := slices.Concat(opsOfFile, opsOfDir, opsOfKept, opsOfMeta, opsToMake, opsToMove, opsToKeep, opsStarts, opsRemove, opsOfHost, opsOfRace)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var (
+	sequenceSeed = flag.Uint64("sequence.seed", 0, "repeat the sequences of a seed")
+	sequenceRun  = flag.Int("sequence.run", 0, "repeat one run of -sequence.seed")
+)
+
+// TestSequences has supervised tools and other processes move, link, exchange and replace
+// files, and holds every answer against the policy's text and the tree as it then is.
+func TestSequences(t *testing.T) {
+	if !start.ThisHost().Supervises {
+		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
+	}
+	least := max(int(500_000*sequenceScale()), 2_500)
+	seed := *sequenceSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	base := workspace(t)
+	for user, who := range map[string]identity{"user": nil, "nobody": {Uid: 65534, Gid: 65534}} {
+		t.Run(user, func(t *testing.T) {
+			if who != nil && os.Geteuid() != 0 {
+				t.Skip("runs as an unprivileged user already")
+			}
+			t.Parallel()
+			seed := seed
+			if who != nil && *sequenceSeed == 0 {
+				seed++
+			}
+			counts := newSequenceTally()
+			begun := time.Now()
+			for run := max(1, *sequenceRun); counts.asked() < least; run++ {
+				if err := sequenceOf(t, filepath.Join(base, user+strconv.Itoa(run)), who, seed, run, counts); err != nil {
+					t.Errorf("run %d of seed %d (-sequence.seed=%d -sequence.run=%d): %v", run, seed, seed, run, err)
+					return
+				}
+				if *sequenceRun != 0 {
+					return
+				}
+			}
+			fmt.Printf("property %s: seed %d, %v, %s\n", t.Name(), seed, time.Since(begun).Round(time.Second), counts)
+			counts.complete(t, least)
+		})
+	}
+}
+
+// complete fails where something was not tried.
+func (c *sequenceTally) complete(t *testing.T, least int) {
+	t.Helper()
+	if c.asked() < least {
+		t.Errorf("%d operations, expected %d", c.asked(), least)
+	}
+	if !irtest.Full() {
+		return
+	}
+	for _, kind := range allSteps() {
+		if c.kinds[kind] == 0 {
+			t.Errorf("no %s was tried", kind)
+		}
+	}
+	for _, how := range ways {
+		if c.ways[how] == 0 {
+			t.Errorf("nothing was spelled %s", how)
+		}
+	}
+}
+
+// sequenceScale is 1 at full count, and a hundredth of that every day.
+func sequenceScale() float64 {
+	const whole = 1_000_000
+	f := float64(irtest.Times(whole)) / whole
+	return min(f, f*f)
+}
+
+// roundsOfRun is how often a tool is given a batch, or has a race.
+const roundsOfRun = 60
+
+// sequenceOf makes one run.
+func sequenceOf(t *testing.T, dir string, who identity, seed uint64, run int, counts *sequenceTally) error {
+	r := rand.New(rand.NewPCG(seed, uint64(run)))
+	s, err := newSequence(dir, who, r, counts)
+	if err != nil {
+		return err
+	}
+	counts.policies++
+	defer s.end()
+	if err := s.begin(t); err != nil {
+		return err
+	}
+	for range roundsOfRun {
+		if err := s.round(); err != nil {
+			return s.report(t, err)
+		}
+	}
+	return nil
+}
+
+// report writes down the shortest sequence that is found to fail in the same way.
+func (s *sequence) report(t *testing.T, err error) error {
+	history := s.shortened(t, err)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%v\npolicy:", err)
+	for _, r := range s.policy.FS {
+		fmt.Fprintf(&b, "\n  %q %v", r.At.Path, r.Caps)
+	}
+	fmt.Fprintf(&b, "\n  protected %v %v, late %v", s.policy.Protects, s.policy.Protected, s.policy.LateOpen)
+	if s.policy.Commands != nil {
+		for _, p := range s.policy.Commands.Rules {
+			fmt.Fprintf(&b, "\n  program %s any %v args %v", p.Program, p.AnyArgs, p.Args)
+		}
+	}
+	fmt.Fprintf(&b, "\n  supervised %v, judges %+v\ntree:", s.spec.Supervision.Cells, s.spec.Supervision.Judges)
+	for _, e := range s.laid.top.all()[1:] {
+		fmt.Fprintf(&b, "\n  %s %o %s%s", e.path(), e.file.kind, e.file.holds, e.file.target)
+	}
+	b.WriteString("\nsteps:")
+	for _, q := range history {
+		data, _ := json.Marshal(q)
+		fmt.Fprintf(&b, "\n  %s", data)
+	}
+	return errors.New(b.String())
+}
+
+// shortened leaves steps out as long as the rest fails in the same way.
+func (s *sequence) shortened(t *testing.T, failed error) []step {
+	history := slices.Clone(s.history)
+	kind := func(err error) error {
+		for _, k := range []error{errLeak, errStrict, errOther} {
+			if errors.Is(err, k) {
+				return k
+			}
+		}
+		return nil
+	}
+	fails := func(list []step) bool {
+		s.end()
+		if s.begin(t) != nil {
+			return false
+		}
+		err := s.replay(list)
+		return err != nil && kind(err) == kind(failed)
+	}
+	if !fails(history) {
+		return history
+	}
+	until := time.Now().Add(40 * time.Second)
+	for size := len(history) / 2; size > 0; size /= 2 {
+		for from := 0; from < len(history) && time.Now().Before(until); {
+			less := slices.Delete(slices.Clone(history), from, min(from+size, len(history)))
+			if fails(less) {
+				history = less
+			} else {
+				from += size
+			}
+		}
+	}
+	return history
+}
+
+// replay makes steps one by one.
+func (s *sequence) replay(list []step) error {
+	for _, q := range list {
+		if q.Host {
+			if err := s.hosted(q); err != nil {
+				return err
+			}
+			continue
+		}
+		o := s.tree.judge(s.by, q)
+		q.Done = o.done()
+		if err := s.made([]step{q}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package start
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
+)
+
+// Spec is what is applied on this system.
+type Spec = landlock.Spec
+
+// Artifact is the name of the file that holds a specification.
+const Artifact = "landlock.json"
+
+// lastLevel is the last feature level that specifications know.
+const lastLevel = landlock.MaxABI
+
+// Parse reads a specification.
+func Parse(data []byte) (*Spec, error) { return landlock.Parse(data) }
+
+// Unmet returns what of a specification's needs a host does not meet, one entry per
+// cell.
+func Unmet(s *Spec, h Host) []backends.Need { return unmet(s.Needs, h, s.Supervision.Supervises) }
+
+// Confines reports whether tools are started here at all.
+func (h Host) Confines() bool { return h.ABI >= 1 }
+
+// Observes is true where accessc can stay with a tool and see what it is refused.
+const Observes = true
+
+// Traced changes a specification so that a supervisor sees all that it refuses.
+func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(t, target) }
+
+func settle(req *Request, h Host) (terms, error) {
+	l := req.Spec.Launch()
+	s := req.Spec.Supervision
+	t, err := agree(req, &l, h, s.Supervises)
+	if err == nil && !t.supervised && s != nil && len(s.Cells) == 0 {
+		// It is of use, and nothing depends on it.
+		t.supervised = h.Supervises && !supervisor.Heard()
+	}
+	if err != nil || !t.supervised {
+		return t, err // the ruleset knows files, not names
+	}
+	l.Needs = foldedNames(req.Spec)
+	names, err := agree(req, &l, Host{ABI: h.ABI}, nobodySupervises)
+	t.accepted = append(t.accepted, names.accepted...)
+	return t, err
+}

@@ -1,0 +1,297 @@
+package start
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
+)
+
+// Start applies the sandbox to this process and becomes the tool, or starts it under
+// the supervision of this process and ends as the tool does. It returns only when the
+// tool did not start; the error is an *Error.
+func Start(req Request) error {
+	if req.Spec.Form != backends.Resolved.String() {
+		return failed("%w", errPortable)
+	}
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		return failed("this kernel has no Landlock (%v); see accessc doctor", err)
+	}
+	host, place := plainHost(), delegation{}
+	if slices.ContainsFunc(req.Spec.Limits, func(l backends.Limit) bool { return controllers[l.Kind] != "" }) {
+		place = delegated()
+		host.Groups = place.controllers
+	}
+	terms, err := settle(&req, host)
+	if err != nil {
+		return err
+	}
+	if req.Trace {
+		if !host.Supervises {
+			return failed("--trace needs a supervisor, which this host cannot have; see accessc doctor")
+		}
+		terms.supervised = true
+		_, _ = io.WriteString(req.Messages, "accessc: every call that could be refused is judged, which is slower\n")
+	}
+	if err := checkDescriptors(); err != nil {
+		return err
+	}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), abi: min(abi, landlock.MaxABI), terms: terms, place: place}
+	if err := r.prepare(); err != nil {
+		r.discard()
+		return r.notRecorded(err)
+	}
+	if r.stays() {
+		err := r.supervise()
+		r.discard()
+		return r.notRecorded(err)
+	}
+	// Everything from here on concerns this thread alone; execve(2) ends the others.
+	runtime.LockOSThread()
+	err = r.confine()
+	r.discard()
+	return err
+}
+
+// run is a start in progress.
+type run struct {
+	req    *Request
+	spec   *landlock.Spec
+	launch backends.Launch
+	abi    int
+	terms
+
+	directories
+	argv    []string
+	env     []string
+	file    string
+	ruleset int
+	// grants are the rules of the ruleset, for a supervisor.
+	grants *grants
+	// own are the rights that a tool of a process that stays gets on its own directory of
+	// /proc, which is not there yet.
+	own uint64
+	// mark is how a supervisor knows the processes of the tool, nil where they cannot be
+	// marked.
+	mark   *supervisor.Mark
+	filter []unix.SockFilter
+	// canary is a path that opening is refused for; empty for none.
+	canary string
+	// report gets a line for every denial, record what the run was; nil for none.
+	report, record *os.File
+	begun          time.Time
+	// place is where cgroups can be made, group the one of this run, nil for none.
+	place delegation
+	group *group
+	// sweeper is kept for its clone, whose memory may be this process's.
+	sweeper *sweeper
+}
+
+// stays reports whether this process waits for the tool.
+func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
+
+// prepare does everything that needs no privilege to be lost and leaves nothing
+// behind when it fails.
+func (r *run) prepare() error {
+	// The ruleset is about what is there.
+	if err := makeHome(&r.launch); err != nil {
+		return err
+	}
+	building, err := r.buildRuleset()
+	if err != nil {
+		return failed("%w", err)
+	}
+	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
+		return err
+	}
+	if r.supervised {
+		r.mark = supervisor.NewMark()
+		r.shared = r.makeShared()
+	}
+	if err := r.outputs(); err != nil {
+		return err
+	}
+	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	if err := os.Chdir(r.spec.Workspace); err != nil {
+		return failed("the workspace: %w", err)
+	}
+	if r.argv, err = r.req.argv(&r.launch); err != nil {
+		return err
+	}
+	if r.file, err = find(r.argv[0], r.env); err != nil {
+		return err
+	}
+	if r.group, err = makeGroup(r.place, filepath.Base(r.dir), r.spec.Limits); err != nil {
+		return failed("the cgroup: %w", err)
+	}
+	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
+		return failed("%w", err)
+	}
+	r.canary = findCanary(r.paths())
+	if err := r.complete(building); err != nil {
+		return failed("%w", err)
+	}
+	return nil
+}
+
+// makeShared makes the directory that stands for the shared memory of the run, empty where
+// the policy grants none or this host has none to share.
+func (r *run) makeShared() string {
+	j := r.spec.Supervision.Judged
+	var fs unix.Statfs_t
+	if j == nil || !slices.ContainsFunc(j.Base, func(g landlock.Granted) bool { return g.Path == sharedMemory }) ||
+		unix.Statfs(sharedMemory, &fs) != nil || fs.Type != unix.TMPFS_MAGIC {
+		return ""
+	}
+	dir := filepath.Join(sharedMemory, filepath.Base(r.dir))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return ""
+	}
+	return dir
+}
+
+const sharedMemory = "/" + ir.LinuxShared
+
+func (r *run) opens(cell string) bool {
+	for _, a := range r.accepted {
+		if a == cell && len(r.spec.Ports) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// confine applies the sandbox and starts the tool. The order matters: descriptors
+// first, privileges next, the ruleset after the last path was opened, the filter
+// last of all.
+func (r *run) confine() error {
+	if err := r.sweepAfter(); err != nil {
+		return failed("%w", err)
+	}
+	if err := r.shed(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return failed("no_new_privs: %w", err)
+	}
+	if err := ll.LandlockRestrictSelf(r.ruleset, 0); err != nil {
+		return failed("landlock_restrict_self: %w", err)
+	}
+	if err := installFilter(r.filter); err != nil {
+		return failed("seccomp: %w", err)
+	}
+	if err := r.sing(); err != nil {
+		return err
+	}
+	if err := applyLimits(r.perProcess()); err != nil {
+		return failed("limits: %w", err)
+	}
+	if err := r.group.join(); err != nil {
+		return failed("joining the cgroup: %w", err)
+	}
+	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
+}
+
+// shed takes from this thread what the tool must not have.
+func (r *run) shed() error {
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return failed("closing inherited descriptors: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return failed("dropping capabilities: %w", err)
+	}
+	return nil
+}
+
+// notStarted explains why execve(2) failed.
+func (r *run) notStarted(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: the file or the interpreter that it names does not exist", r.file)}
+	case errors.Is(err, fs.ErrPermission) && r.unlisted():
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
+			"%s: the policy of %s lists the programs that start, and not this one; add it to access.commands", r.file, r.spec.Tool)}
+	case errors.Is(err, fs.ErrPermission):
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf(
+			"%s: the policy of %s does not let it or its interpreter be read and executed", r.file, r.spec.Tool)}
+	default:
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", r.file, err)}
+	}
+}
+
+// unlisted reports whether a table of programs lacks the tool's own, as it does where a
+// shell runs the text of a command. Landlock keeps no path from being read as a name.
+func (r *run) unlisted() bool {
+	file, err := filepath.EvalSymlinks(r.file)
+	return err == nil && r.spec.Programs != nil && !slices.ContainsFunc(r.spec.Programs, func(p landlock.Program) bool { return p.File == file })
+}
+
+// sing asks for what must be denied by now: the root directory, a socket, a call that
+// the filter always refuses.
+func (r *run) sing() error {
+	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
+		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
+	}
+	if r.canary != "" {
+		if fd, err := unix.Open(r.canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES {
+			_ = unix.Close(fd)
+			return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
+		}
+	}
+	if _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != unix.EACCES {
+		return failed("the canary was not denied: sockets can be made (%v)", err)
+	}
+	return nil
+}
+
+// findCanary returns a path that the ruleset refuses and nothing else does; none where
+// the policy grants all or this host does not let its root be listed.
+func findCanary(granted []landlock.Path) string {
+	const root = "/"
+	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	_ = unix.Close(fd)
+	if slices.ContainsFunc(granted, func(p landlock.Path) bool { return p.Path == root && p.Entries == nil }) {
+		return ""
+	}
+	return root
+}
+
+// checkDescriptors refuses standard descriptors that would reach the network whatever the
+// filter says: one can be sent from without connecting a datagram socket, and a stream
+// socket that is not connected yet takes an address with its first data (MSG_FASTOPEN), or
+// can be made to wait for connections.
+func checkDescriptors() error {
+	for fd := range 3 {
+		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+		if err != nil {
+			continue
+		}
+		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+		stream := kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET
+		// One that others connect to would let the tool be reached.
+		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		_, unconnected := unix.Getpeername(fd)
+		if err != nil || !stream || waits != 0 || unconnected != nil || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
+			return failed("descriptor %d is a socket that reaches beyond a peer; connect it, or use a pipe or file", fd)
+		}
+	}
+	return nil
+}

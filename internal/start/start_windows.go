@@ -1,0 +1,278 @@
+package start
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// Start starts the tool in a job, at tier 1 in an AppContainer, stays until nothing of it
+// runs any more, and ends with its status. It returns only when the tool did not start;
+// the error is an *Error.
+func Start(req Request) error {
+	if req.Spec.Form != backends.Resolved.String() {
+		return failed("%w", errPortable)
+	}
+	all := obstacles()
+	if tierOf(all) == tierNone {
+		return failed("%s: %s; see accessc doctor", all[0].name, all[0].why)
+	}
+	_, tier, err := settle(&req, Host{ABI: tierOf(all), Supervises: true})
+	if err != nil {
+		return err
+	}
+	dir, err := userdir.Journals()
+	if err != nil {
+		return failed("%w", err)
+	}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), tier: tier, journals: journals{dir}}
+	status, err := r.do()
+	if err != nil {
+		return err
+	}
+	os.Exit(int(status))
+	return nil
+}
+
+// Sweep undoes what runs left whose loader is gone. Every start does it as well.
+func Sweep(string, ...string) error {
+	dir, err := userdir.Journals()
+	if err != nil {
+		return err
+	}
+	j := journals{dir}
+	return j.locked(func() error { return j.sweep("") })
+}
+
+// run is a start in progress.
+type run struct {
+	req    *Request
+	spec   *winjob.Spec
+	launch backends.Launch
+	tier   int
+
+	journals journals
+	journal  *journal
+	id       string
+	dir      string // the run's directory, which holds what follows
+	tmp      string
+	objects  []*object
+	// container is nil at tier 0.
+	container *container
+	job       *job
+
+	// excuse is nil but in tests, which start tools on a system that does not apply
+	// everything: it says of which restrictions that is known.
+	excuse func(doubt) bool
+}
+
+// do starts the tool, waits and cleans up.
+func (r *run) do() (status uint32, err error) {
+	if r.id == "" {
+		r.id = strings.ToLower(rand.Text()[:16])
+	}
+	defer func() {
+		if e := r.undo(); e != nil && err == nil {
+			fmt.Fprintf(r.messages(), "accessc: left for the next start to undo: %v\n", e)
+		}
+	}()
+	if err := r.prepare(); err != nil {
+		return 0, err
+	}
+	p, err := r.suspended()
+	if err != nil {
+		return 0, asError(err)
+	}
+	defer p.close()
+	doubts, err := verify(r.spec, r.job, r.container, p)
+	if err != nil {
+		return 0, asError(err)
+	}
+	for i := 0; r.excuse != nil && i < len(doubts); {
+		if r.excuse(doubts[i]) {
+			doubts = append(doubts[:i], doubts[i+1:]...)
+			continue
+		}
+		i++
+	}
+	if err := refuseDoubts(doubts); err != nil {
+		return 0, err
+	}
+	return r.attend(p)
+}
+
+// prepare makes what the tool needs and, at tier 1, changes the lists. From the first
+// change on the journal says how to undo it.
+func (r *run) prepare() error {
+	return r.journals.locked(func() error {
+		if err := r.journals.sweep(r.id); err != nil {
+			fmt.Fprintf(r.messages(), "accessc: what an earlier run left cannot be undone: %v\n", err)
+		}
+		var err error
+		if r.journal, err = r.journals.open(r.id); err != nil {
+			return err
+		}
+		if err := r.directories(); err != nil {
+			return err
+		}
+		r.journal.Directory = r.dir
+		if r.tier > 0 {
+			return r.contain()
+		}
+		return r.journal.write()
+	})
+}
+
+// contain makes the AppContainer and gives its package what the policy grants.
+func (r *run) contain() error {
+	name, err := winjob.RunName(r.spec.Container.Security.AppContainerName, r.id)
+	if err != nil {
+		return failed("%w", err)
+	}
+	r.journal.Container, r.journal.Package = name, winjob.PackageSID(name)
+	if err := r.hold(); err != nil {
+		return err
+	}
+	others, err := r.journals.others(r.id)
+	if err != nil {
+		return failed("the journal: %w", err)
+	}
+	defer closeAll(others)
+	for _, o := range r.objects {
+		r.journal.Objects = append(r.journal.Objects, o.change(others))
+	}
+	if err := r.journal.write(); err != nil {
+		return err
+	}
+	if r.container, err = newContainer(r.spec.Container, r.id); err != nil {
+		return failed("the AppContainer: %w", err)
+	}
+	return r.grant()
+}
+
+// suspended makes the tool's process, which has not run yet.
+func (r *run) suspended() (*process, error) {
+	env, err := r.environ()
+	if err != nil {
+		return nil, err
+	}
+	file, line, err := r.req.program(&r.launch, env)
+	if err != nil {
+		return nil, err
+	}
+	if r.job, err = newJob(r.spec.Job); err != nil {
+		return nil, err
+	}
+	t, err := restrictedToken(r.spec.Token)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	a, err := newAttributes(r.job, r.container)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	return create(t, a, command{file, line, r.spec.Workspace, env})
+}
+
+// attend lets the tool run and waits until its job is empty. The console's interrupt
+// reaches the tool by itself, so this process survives it; what ends the session ends
+// the tool.
+func (r *run) attend(p *process) (uint32, error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGTERM {
+					r.job.end(statusTerminated)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	var deadline time.Time
+	if wall := r.wall(); wall > 0 {
+		deadline = time.Now().Add(wall)
+	}
+	if err := p.resume(); err != nil {
+		return 0, asError(err)
+	}
+	empty, err := r.job.wait(deadline)
+	if err == nil && !empty {
+		fmt.Fprintln(r.messages(), "accessc: ended: limits.wall_time is over")
+		r.job.end(statusKilled)
+		_, err = r.job.wait(time.Time{})
+	}
+	if err != nil {
+		// The tool ran, so that it did not start cannot be said; its end can be made sure.
+		r.job.end(statusKilled)
+	}
+	return p.status()
+}
+
+// Statuses of a tool that was ended, as shells have them.
+const (
+	statusKilled     = 128 + 9
+	statusTerminated = 128 + 15
+)
+
+// wall is how long the tool may run, 0 for any time. It is held as well as can be also
+// where its cell is accepted.
+func (r *run) wall() time.Duration {
+	for _, l := range r.launch.Limits {
+		if l.Kind == ir.LimitWallTime.String() {
+			return time.Duration(l.Value) * time.Millisecond
+		}
+	}
+	return 0
+}
+
+// undo ends what is left of the tool and takes every change back.
+func (r *run) undo() error {
+	if r.job != nil {
+		r.job.close()
+	}
+	r.release()
+	if r.journal == nil {
+		return nil
+	}
+	return r.journals.locked(func() error {
+		others, err := r.journals.others(r.id)
+		defer closeAll(others)
+		return errors.Join(err, r.journal.undo(others))
+	})
+}
+
+func (r *run) messages() io.Writer {
+	if r.req.Messages == nil {
+		return io.Discard
+	}
+	return r.req.Messages
+}
+
+// asError gives an error of a start its form.
+func asError(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return failed("%w", err)
+}

@@ -1,0 +1,210 @@
+package start
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/start/inherited"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// supervise starts the tool as a child of this process, which stays: it answers what
+// the specification traps, if that needs a supervisor, and waits. It returns only when
+// the tool did not start.
+func (r *run) supervise() error {
+	child, err := r.child()
+	if err != nil {
+		return err
+	}
+	t, err := supervisor.Clone(child)
+	if err != nil {
+		return r.childFailed(err)
+	}
+	log := denial.NewLog(r.report)
+	attend, err := r.attendant(t, log)
+	if err != nil {
+		t.Kill()
+		return err
+	}
+	r.begun = time.Now()
+	status, err := attend()
+	ended := time.Now()
+	r.discard()
+	_ = log.Close()
+	if err != nil {
+		return r.childFailed(err)
+	}
+	if !status.Exited() || status.ExitStatus() != 0 {
+		log.Summary(r.req.Messages)
+	}
+	r.write(status, ended, log.Total())
+	supervisor.Exit(status)
+	return nil
+}
+
+// attendant prepares what a tool needs while it runs, and returns what lets it go.
+func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.WaitStatus, error), error) {
+	if err := r.sweepAfter(); err != nil {
+		return nil, failed("%w", err)
+	}
+	if !r.supervised {
+		return t.Attend, nil
+	}
+	b, err := supervisor.New(r.spec, supervisor.Options{
+		Temp: r.tmp, Shared: r.shared, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
+		Join: r.joined(),
+	})
+	if err != nil {
+		return nil, failed("the supervisor: %w", err)
+	}
+	return func() (syscall.WaitStatus, error) { return b.Run(t) }, nil
+}
+
+// child is what becomes the tool. From here on this process has nothing any more that
+// the tool must not have.
+func (r *run) child() (supervisor.Child, error) {
+	c := supervisor.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unheard: !r.supervised}
+	var err error
+	if c.Limits, err = limits(r.perProcess()); err == nil && r.narrows() {
+		// A core file has the variables of its process (core(5)).
+		c.Limits = append(c.Limits, supervisor.Limit{Resource: unix.RLIMIT_CORE})
+	}
+	if err != nil {
+		return c, failed("limits: %w", err)
+	}
+	if r.mark != nil {
+		c.Limits = append(c.Limits, r.mark.Limits()...)
+	}
+	c.Join = r.joined()
+	return c, r.shed()
+}
+
+// joined is the list of processes of the cgroup of this run, nil for none.
+func (r *run) joined() *os.File {
+	if r.group == nil {
+		return nil
+	}
+	return r.group.procs
+}
+
+// perProcess are the limits that no cgroup holds.
+func (r *run) perProcess() []backends.Limit {
+	return slices.DeleteFunc(slices.Clone(r.spec.Limits), func(l backends.Limit) bool { return r.group.holds(l.Kind) })
+}
+
+// tracing is what names the refusals of the kernel, nil where nobody asks for that.
+func (r *run) tracing() *supervisor.Tracing {
+	if !r.req.Trace {
+		return nil
+	}
+	_, answered := landlock.Traced(r.blocks(), r.abi)
+	return &supervisor.Tracing{ABI: r.abi, Blocks: answered}
+}
+
+// wall is how long the tool may run, 0 for any time.
+func (r *run) wall() time.Duration {
+	for _, l := range r.spec.Limits {
+		if l.Kind == ir.LimitWallTime.String() {
+			return time.Duration(l.Value) * time.Millisecond
+		}
+	}
+	return 0
+}
+
+// childFailed gives the errors of a start the form that those of an unsupervised one
+// have.
+func (r *run) childFailed(err error) error {
+	var e *supervisor.StartError
+	if errors.As(err, &e) && e.Exec {
+		return r.notStarted(e.Err)
+	}
+	if errors.Is(err, unix.EBUSY) {
+		return failed("%w: this process is supervised already, by another accessc or a container's runtime%s", err, r.without())
+	}
+	return failed("%w", err)
+}
+
+// without says what would start the tool where there can be no supervisor of its own.
+func (r *run) without() string {
+	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Cells), func(c string) bool { return slices.Contains(r.accepted, c) })
+	if len(cells) == 0 {
+		return ""
+	}
+	return "; without a supervisor of its own it starts with --accept " + strings.Join(cells, " --accept ")
+}
+
+// blocks are what the filter of this start refuses: what every filter does, and what the
+// policy adds. With the ports of hosts opened the
+// network is that of the specification's ports; otherwise a supervised tool has the
+// sockets that its supervisor judges.
+func (r *run) blocks() []landlock.Block {
+	out := r.spec.Filter
+	replaced := func(groups ...string) {
+		out = slices.DeleteFunc(slices.Clone(out), func(b landlock.Block) bool { return slices.Contains(groups, b.Group) })
+	}
+	if s := r.spec.Supervision; r.supervised {
+		replaced(s.Replaces...)
+		out = slices.Concat(out, s.Filter)
+	}
+	if r.opens("net.host") {
+		replaced("network")
+		out = append(out, landlock.Network()...)
+	}
+	return slices.Concat(landlock.Always(), out)
+}
+
+// rules are what the filter of this start is made of. Under a trace the supervisor
+// answers in the place of what refuses.
+func (r *run) rules() rules {
+	out := rules{blocks: r.blocks()}
+	if !r.supervised {
+		return out
+	}
+	out.traps = r.spec.Supervision.Traps
+	if r.req.Trace {
+		stay, answered := landlock.Traced(out.blocks, r.abi)
+		var first []landlock.Trap
+		for _, b := range answered {
+			first = append(first, b.Trap())
+		}
+		out.blocks, out.traps = stay, slices.Concat(first, out.traps)
+	}
+	return out
+}
+
+// narrows reports whether some program is to have fewer variables than the tool.
+func (r *run) narrows() bool {
+	return slices.ContainsFunc(r.spec.Needs, func(n landlock.Need) bool { return n.Cell == "commands.envs" })
+}
+
+// limits are what setrlimit(2) can hold, and the limit on descriptors that this
+// process was started with: the Go runtime has raised it for itself.
+func limits(in []landlock.Limit) ([]supervisor.Limit, error) {
+	out := []supervisor.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(inherited.Files)}}
+	for _, l := range in {
+		resource, value, err := rlimit(l)
+		if err != nil {
+			return nil, err
+		}
+		if resource < 0 {
+			continue
+		}
+		lowered, err := atMost(resource, value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, supervisor.Limit{Resource: resource, Value: lowered})
+	}
+	return out, nil
+}

@@ -1,0 +1,84 @@
+package start
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/supervisor"
+)
+
+// Sweep removes the directory of a run that has ended. Further words say what else: the
+// processes that are left of the run are ended first, by their mark where it is given, its
+// shared memory and its cgroup are removed.
+func Sweep(dir string, further ...string) error {
+	if !isRun(dir) {
+		return fmt.Errorf("%s is not the directory of a run", dir)
+	}
+	kill, group, shared := false, "", ""
+	var mark *supervisor.Mark
+	for _, word := range further {
+		kill = kill || word == survivors
+		if g, ok := strings.CutPrefix(word, ofGroup); ok && isGroup(g) {
+			group = g
+		}
+		if s, ok := strings.CutPrefix(word, ofShared); ok && isRun(s) && filepath.Dir(s) == sharedMemory {
+			shared = s
+		}
+		if text, ok := strings.CutPrefix(word, ofMark); ok {
+			if m, ok := supervisor.ParseMark(text); ok {
+				mark = m
+			}
+		}
+	}
+	if kill {
+		endSurvivors(dir, mark)
+	}
+	if kill && group != "" {
+		endGroup(group, true)
+	}
+	err := removeTree(dir)
+	if shared != "" {
+		err = errors.Join(err, removeTree(shared))
+	}
+	if !kill && group != "" {
+		endGroup(group, false)
+	}
+	return err
+}
+
+// endSurvivors kills the processes of a run until there are none: those that carry its
+// mark, which they cannot put off, and those that have its temporary directory in their
+// environment.
+func endSurvivors(dir string, mark *supervisor.Mark) {
+	const long = 10 * time.Second
+	none := 0
+	for end := time.Now().Add(long); none < 2 && time.Now().Before(end); {
+		none++
+		entries, _ := os.ReadDir("/proc")
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+			if mark != nil && mark.Carries(pid) || names(env, dir) {
+				none = 0
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// names reports whether a variable is a directory or a path in it.
+func names(env []byte, dir string) bool {
+	return bytes.Contains(env, []byte("="+dir+"/")) || bytes.Contains(env, []byte("="+dir+"\x00"))
+}

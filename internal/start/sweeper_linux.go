@@ -1,0 +1,185 @@
+package start
+
+import (
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/supervisor/clone"
+)
+
+// SweepCommand is the hidden command that removes the directory of a run.
+const SweepCommand = "__sweep"
+
+// survivors, behind the directory, has the command end what is left of the run first.
+const survivors = "survivors"
+
+// These start the words that name the cgroup of the run, its shared memory and the mark of
+// its processes.
+const (
+	ofGroup  = "group:"
+	ofShared = "shared:"
+	ofMark   = "mark:"
+)
+
+// sweepAfter leaves a process behind that waits until the tool is gone and then
+// removes the run's directory. It is cloned without an exit signal, so that the
+// tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
+// no descriptor of the tool's. After the wait it removes what every run leaves by
+// plain system calls, since the clone of a Go process can do nothing else; where the
+// tool has left more, it starts accessc anew for the rest. A supervisor removes the
+// directory itself: where it is still there when the supervisor is gone, that was
+// killed, and what it leaves running is killed, too.
+func (r *run) sweepAfter() error {
+	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(pidfd)
+	s := &sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
+	if wall := r.wall(); r.supervised && wall > 0 {
+		// The supervisor ends the tool itself, unless the tool has stopped it.
+		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
+	}
+	args := []string{"accessc", SweepCommand, r.dir}
+	if r.stays() {
+		args = append(args, survivors)
+	}
+	paths := map[string]**byte{
+		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
+	}
+	if r.group != nil {
+		args = append(args, ofGroup+r.group.dir)
+		paths[r.group.dir] = &s.group
+	}
+	if r.shared != "" {
+		args = append(args, ofShared+r.shared)
+	}
+	if r.mark != nil {
+		args = append(args, ofMark+r.mark.String())
+	}
+	argv, err := syscall.SlicePtrFromStrings(args)
+	if err != nil {
+		return err
+	}
+	for path, at := range paths {
+		if *at, err = syscall.BytePtrFromString(path); err != nil {
+			return err
+		}
+	}
+	s.argv = &argv[0]
+	s.envv = &[]*byte{nil}[0]
+	r.sweeper = s
+	if e := s.clone(); e != 0 {
+		return e
+	}
+	return nil
+}
+
+// sweeper holds everything that the clone needs, since it cannot allocate.
+type sweeper struct {
+	pidfd      uintptr
+	supervised bool
+	// limited is true where the run ends at the latest when wall is over.
+	limited    bool
+	wall       unix.Timespec
+	file       *byte
+	argv, envv **byte
+	context    *byte
+	dir        *byte
+	group      *byte
+	poll       unix.PollFd
+	second     unix.Timespec
+	task       clone.Task
+}
+
+// clone starts the sweeper. It shares the memory of this process, since a copy takes a
+// sixth of a start. One that becomes the tool leaves the memory to it.
+func (s *sweeper) clone() syscall.Errno {
+	s.task.Run, s.task.Arg, s.task.Flags = sweep, unsafe.Pointer(s), unix.CLONE_VM
+	_, e := s.task.Start()
+	return e
+}
+
+//go:norace
+//go:nosplit
+func sweep(s unsafe.Pointer) { (*sweeper)(s).wait() }
+
+// wait runs in the clone and does not return.
+//
+//go:norace
+//go:noinline
+//go:nosplit
+func (s *sweeper) wait() {
+	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
+	syscall.RawSyscall(unix.SYS_DUP3, s.pidfd, 0, 0)
+	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, 1, ^uintptr(0), 0)
+	s.poll, s.second = unix.PollFd{Fd: 0, Events: unix.POLLIN}, unix.Timespec{Sec: 1}
+	if s.supervised && !s.ended(&s.second) {
+		s.part()
+	}
+	for s.limited && !s.ended(&s.wall) {
+		// Nothing is left of the time that ppoll(2) was given when that is over.
+		if s.wall.Sec == 0 && s.wall.Nsec == 0 {
+			syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGKILL), 0, 0, 0, 0)
+			break
+		}
+	}
+	for !s.ended(nil) {
+	}
+	var busy syscall.Errno
+	if !s.supervised {
+		remove(s.context, 0)
+		if s.group != nil {
+			busy = remove(s.group, unix.AT_REMOVEDIR)
+		}
+	}
+	// The directory of a run that is not over yet is not empty.
+	if e := remove(s.dir, unix.AT_REMOVEDIR); (e == 0 || e == unix.ENOENT) && busy == 0 {
+		exit(0)
+	}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&s.task.Mask)), 0, 8, 0, 0)
+	syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.file)), uintptr(unsafe.Pointer(s.argv)), uintptr(unsafe.Pointer(s.envv)))
+	exit(1)
+}
+
+// ended waits until the process is gone or, where there is one, a time is over.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) ended(most *unix.Timespec) bool {
+	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.poll)), 1, uintptr(unsafe.Pointer(most)), 0, 0, 0)
+	return e != unix.EINTR && n != 0
+}
+
+// part leaves the wait to a copy that has its memory to itself, which is cheap once the
+// tool has started. When memory is short the kernel kills all processes that share some
+// (__oom_kill_process() in mm/oom_kill.c), and the sweeper of a supervisor has to be there
+// when that is not. The copy has the same parent and as little of an exit signal.
+//
+//go:norace
+//go:nosplit
+func (s *sweeper) part() {
+	if pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT, 0, 0, 0, 0, 0); e == 0 && pid != 0 {
+		exit(0)
+	}
+}
+
+//go:norace
+//go:nosplit
+func remove(path *byte, flags uintptr) syscall.Errno {
+	at := unix.AT_FDCWD
+	_, _, e := syscall.RawSyscall(unix.SYS_UNLINKAT, uintptr(at), uintptr(unsafe.Pointer(path)), flags)
+	return e
+}
+
+//go:norace
+//go:nosplit
+func exit(code uintptr) {
+	for {
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, code, 0, 0)
+	}
+}

@@ -1,0 +1,185 @@
+package start
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
+)
+
+// From where a build is taken at its word: a tool that could write an artifact and the
+// manifest beside it would choose what its next start may do, and a repository that holds
+// both what its first may. So the place counts, and nothing that a file says of itself makes
+// a place good.
+
+// own says why a file is not taken at its word for what it says itself, empty if nothing
+// is in the way. Paths of files are canonical.
+func own(file string, l backends.Launch) string {
+	switch {
+	case lies(file, l.Workspace):
+		return "lies in the workspace " + l.Workspace
+	case lies(file, l.Home):
+		return "lies in the tool's home directory"
+	default:
+		return ""
+	}
+}
+
+// foreign says the same for what is known without it. root is the workspace that the caller
+// is in.
+func foreign(file, root string) string {
+	if lies(file, root) {
+		return "lies in the workspace " + root
+	}
+	all, err := userdir.Root()
+	if err != nil {
+		return "cannot be told from what tools write: " + err.Error()
+	}
+	if root, ok := workspace.Around(file, all); ok {
+		return "lies in the workspace " + root
+	}
+	if root, ok := used(file); ok {
+		return "lies in " + root + ", which has been a workspace"
+	}
+	if rel, inside := relative(file, all); inside {
+		// Homes and temporary directories of tools are beside the builds.
+		if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 3 && parts[0] == "workspaces" && parts[2] == filepath.Base(userdir.Dir("").Builds()) {
+			return ""
+		}
+		return "lies in accessc's state, and is no build there"
+	}
+	return approvedPlace(file, all)
+}
+
+// used returns the directory around a file that tools were started in as their workspace,
+// marked or not: its state is there.
+func used(file string) (string, bool) {
+	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
+		if dir, err := userdir.For(filepath.ToSlash(at)); err == nil {
+			if _, err := os.Lstat(string(dir)); err == nil {
+				return at, true
+			}
+		}
+		if filepath.Dir(at) == at {
+			return "", false
+		}
+	}
+}
+
+// approvedPlace says whether a file lies where an external rule of any workspace was
+// approved to lead: tools may be let to write there.
+func approvedPlace(file, all string) string {
+	stores, err := filepath.Glob(filepath.Join(escape(all), "workspaces", "*", "approvals.json"))
+	if err != nil {
+		return "cannot be told from what tools write: " + err.Error()
+	}
+	for _, name := range stores {
+		store, err := approvals.Load(name)
+		if err != nil {
+			return "cannot be told from what tools write: " + name + ": " + err.Error()
+		}
+		for _, m := range store.Mounts() {
+			if lies(file, filepath.FromSlash(m.CanonicalTarget)) {
+				return "lies in " + m.CanonicalTarget + ", to which " + m.RulePath + " of a workspace was approved to lead"
+			}
+		}
+	}
+	return ""
+}
+
+// escape protects the metacharacters of a directory in a pattern.
+func escape(dir string) string {
+	if os.PathSeparator == '\\' {
+		return dir
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// lies reports whether a canonical path is in a directory, given by whatever name.
+func lies(file, dir string) bool {
+	_, inside := relative(file, dir)
+	return inside
+}
+
+func relative(file, dir string) (string, bool) {
+	dir = filepath.FromSlash(dir)
+	if !filepath.IsAbs(dir) {
+		return "", false
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(dir, file)
+	return rel, err == nil && workspace.Within(file, dir)
+}
+
+// binding is where an external rule of a specification leads.
+type binding struct{ rule, target string }
+
+// bindingsOf reads them from the Context, which every resolved specification has.
+func bindingsOf(l backends.Launch) ([]binding, error) {
+	if l.Context == "" {
+		return nil, nil
+	}
+	var c contextjson.Context
+	if err := strictjson.Unmarshal([]byte(l.Context), &c); err != nil {
+		return nil, fmt.Errorf("its Context: %w", err)
+	}
+	if c.Access == nil {
+		return nil, nil
+	}
+	var out []binding
+	for _, r := range c.Access.FS {
+		if r.External && r.ApprovedTarget != nil {
+			out = append(out, binding{r.LexicalPath, *r.ApprovedTarget})
+		}
+	}
+	return out, nil
+}
+
+// approved checks that external rules still lead where the user said: an approval can be
+// taken back after a build.
+func approved(l backends.Launch) error {
+	bindings, err := bindingsOf(l)
+	if err != nil || len(bindings) == 0 {
+		return err
+	}
+	dir, err := userdir.For(l.Workspace)
+	if err != nil {
+		return err
+	}
+	if lies(string(dir), l.Workspace) {
+		return errors.New("the approvals of its external rules lie in the workspace, where tools may write; let XDG_STATE_HOME be elsewhere")
+	}
+	store, err := approvals.Load(dir.Approvals())
+	if err != nil {
+		return fmt.Errorf("the approvals of its external rules: %w", err)
+	}
+	for _, b := range bindings {
+		if !covers(store, b) {
+			return fmt.Errorf("%s → %s is not approved; if you trust the target: accessc approve %[1]s, and build again", b.rule, b.target)
+		}
+	}
+	return nil
+}
+
+// covers reports whether a binding is approved, or one of a directory around its rule under
+// whose target it stays: the approval of a binding reaches down.
+func covers(store approvals.Store, b binding) bool {
+	for rule := b.rule; rule != "." && rule != "/"; rule = path.Dir(rule) {
+		m, ok := store.Mount(rule)
+		if ok && (m.CanonicalTarget == b.target || rule != b.rule && strings.HasPrefix(b.target, strings.TrimSuffix(m.CanonicalTarget, "/")+"/")) {
+			return true
+		}
+	}
+	return false
+}

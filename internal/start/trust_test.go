@@ -1,0 +1,121 @@
+//go:build unix
+
+package start
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/userdir"
+)
+
+// TestForeign: a manifest once vouched for the artifact beside it wherever both lay, and a
+// tool that wrote both chose what its next start might do.
+func TestForeign(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	t.Setenv("HOME", at("home"))
+	t.Setenv("XDG_STATE_HOME", at("home/state"))
+	mine := "home/state/accessc/workspaces/ws-1/"
+	for _, d := range []string{"ws/.accessc", "other/.git", "cwd/out/t", "shared/fork/t", "home/out/t", mine + "access/t", mine + "home/t/access/t", mine + "run/1"} {
+		if err := os.MkdirAll(at(d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := `{"mounts":[{"rule_path":"fork","canonical_target":"` + at("shared/fork") + `"}]}`
+	if err := os.WriteFile(at(mine+"approvals.json"), []byte(store), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(at("cwd"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, root, why string }{
+		{"home/out/t/landlock.json", at("ws"), ""},
+		{mine + "access/t/landlock.json", at("ws"), ""},
+		{"ws/out/t/landlock.json", "", "lies in the workspace " + at("ws")},
+		{"other/out/t/landlock.json", "", "lies in the workspace " + at("other")},
+		{"cwd/out/t/landlock.json", at("cwd"), "lies in the workspace " + at("cwd")},
+		{"cwd/out/t/landlock.json", at("link"), "lies in the workspace " + at("link")},
+		{"shared/fork/t/landlock.json", at("ws"), "fork of a workspace was approved to lead"},
+		{"shared/forked/t/landlock.json", at("ws"), ""},
+		{mine + "home/t/access/t/landlock.json", "", "is no build there"},
+		{mine + "run/1/t/landlock.json", "", "is no build there"},
+		{"home/state/accessc/landlock.json", "", "is no build there"},
+	} {
+		if why := foreign(at(c.file), c.root); c.why == "" && why != "" || !strings.Contains(why, c.why) {
+			t.Errorf("%s from %s: %q, want %q", c.file, c.root, why, c.why)
+		}
+	}
+	l := backends.Launch{Workspace: at("link"), Home: at(mine + "home/t")}
+	for file, want := range map[string]bool{"cwd/out/t/x": true, mine + "home/t/x": true, "home/out/t/x": false} {
+		if why := own(at(file), l); why != "" != want {
+			t.Errorf("own %s: %q", file, why)
+		}
+	}
+
+	// A store that cannot be read may say that any place is a tool's.
+	if err := os.Chmod(at(mine+"approvals.json"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if why := foreign(at("home/out/t/landlock.json"), ""); !strings.Contains(why, "cannot be told") {
+		t.Errorf("with a store that others may write: %q", why)
+	}
+}
+
+// TestApprovalTakenBack: a build keeps the targets that were approved when it was made.
+func TestApprovalTakenBack(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", dir)
+	context := func(rules string) backends.Launch {
+		return backends.Launch{Workspace: "/w", Context: `{"root":"/w","action":"run","tool":"t","access":{"base":{"name":"none","version":1},"fs":[` + rules + `],"net":[],"env":[],"commands":null}}`}
+	}
+	external := func(rule, target string) string {
+		return `{"lexical_path":"` + rule + `","external":true,"approved_target":"` + target + `","read":true,"create":false,"update":false,"delete":false,"execute":false}`
+	}
+	own := `{"lexical_path":"src","external":false,"approved_target":null,"read":true,"create":false,"update":false,"delete":false,"execute":false}`
+	if err := approved(context(own)); err != nil {
+		t.Errorf("without external rules: %v", err)
+	}
+	if err := approved(context(external("fork", "/far"))); err == nil {
+		t.Error("nothing was approved")
+	}
+	if err := approved(backends.Launch{Workspace: "/w", Context: "{"}); err == nil {
+		t.Error("a Context that cannot be read")
+	}
+	put(t, "/w", `{"mounts":[{"rule_path":"fork","canonical_target":"/far"}]}`)
+	for _, c := range []struct {
+		rule, target string
+		want         bool
+	}{
+		{"fork", "/far", true}, {"fork", "/farther", false}, {"fork", "/far/sub", false}, {"fork/sub", "/far/sub", true},
+		{"fork/sub", "/other", false}, {"other", "/far", false}, {"forked", "/far", false},
+	} {
+		if err := approved(context(own + "," + external(c.rule, c.target))); (err == nil) != c.want {
+			t.Errorf("%s → %s: %v", c.rule, c.target, err)
+		}
+	}
+}
+
+// put writes the approval store of a workspace.
+func put(t *testing.T, root, text string) {
+	t.Helper()
+	dir, err := userdir.For(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir.Approvals(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,125 @@
+package strictjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/internal/strictjson"
+)
+
+type kind string
+
+type inner struct {
+	Name  string `json:"name"`
+	Count int    `json:"count,omitempty"`
+	Port  uint16 `json:"port,omitempty"`
+}
+
+type document struct {
+	Text   string            `json:"text"`
+	Yes    bool              `json:"yes,omitempty"`
+	Small  int8              `json:"small,omitempty"`
+	Large  uint64            `json:"large,omitempty"`
+	Kinds  []kind            `json:"kinds"`
+	Inner  inner             `json:"inner"`
+	Maybe  *inner            `json:"maybe,omitempty"`
+	Items  []inner           `json:"items"`
+	Lists  [][]string        `json:"lists,omitempty"`
+	Table  map[string]string `json:"table,omitempty"`
+	Opaque json.RawMessage   `json:"opaque,omitempty"`
+}
+
+const full = `{"text": "a\n\"b\" \u00e9 😀", "yes": true, "small": -128, "large": 18446744073709551615,
+	"kinds": ["x", "y"], "inner": {"name": "n", "count": -7, "port": 65535}, "maybe": {"name": ""},
+	"items": [{"name": "1"}, {"name": "2", "count": 2}, {"name": "3"}], "lists": [[], ["a"], null],
+	"table": {"k": "v", "a b": ""}, "opaque": {"any": [1, 2.5, null]}}`
+
+// standard reads a document as this package should.
+func standard(text []byte) (document, error) {
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return d, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return d, errors.New("more than one")
+	}
+	return d, nil
+}
+
+func TestReadsAsEncodingJSON(t *testing.T) {
+	for _, text := range []string{full, `{}`, `{"kinds": [], "items": []}`, `{"kinds": null, "items": null, "maybe": null}`, ` {"table": {}} `} {
+		want, err := standard([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got document
+		if err := strictjson.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is\n%+v, not\n%+v", text, got, want)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	deep := strings.Repeat("[", 1_000_000)
+	for text, want := range map[string]string{
+		``:                                "not a JSON document",
+		`{"text": "a"} {}`:                "or more than one",
+		`{"text": "a"`:                    "not a JSON document",
+		deep:                              "in each other",
+		`{"other": 1}`:                    `unknown field "other"`,
+		`{"Text": "a"}`:                   `unknown field "Text"`,
+		`{"inner": {"x": 1}}`:             `unknown field "x"`,
+		`{"text": 1}`:                     "1 where string",
+		`{"yes": "true"}`:                 `"true" where bool`,
+		`{"small": 128}`:                  "128 is no whole number that fits",
+		`{"inner": {"port": -1}}`:         "-1 is no whole number that fits",
+		`{"large": 1.5}`:                  "1.5 is no whole number that fits",
+		`{"large": 1e3}`:                  "1e3 is no whole number that fits",
+		`{"text": true}`:                  "true where string",
+		`{"text": 1, "kinds": 2}`:         "1 where string",
+		`{"kinds": {}}`:                   "{} where []",
+		`{"inner": []}`:                   "[] where",
+		`{"table": [1]}`:                  "[1] where map",
+		`[]`:                              "[] where",
+		`{"items": [{"name": "a"}, "b"]}`: `"b" where`,
+		`{"text": "a", "text": "b"}`:      `"text" twice`,
+		`{"table": {"a": "", "a": ""}}`:   `"a" twice`,
+	} {
+		var d document
+		if err := strictjson.Unmarshal([]byte(text), &d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+// FuzzUnmarshal: what both read is equal, and what encoding/json refuses is refused.
+func FuzzUnmarshal(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte(`{"text": "[[[", "kinds": null}`))
+	f.Add([]byte(`{"text": "\ud800x \ud83d\ude00 \u0000 \/", "table": {"\u0061": "", "a": ""}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var got document
+		if strictjson.Unmarshal(text, &got) != nil {
+			return
+		}
+		want, err := standard(text)
+		if err != nil {
+			t.Fatalf("reads what encoding/json refuses: %v", err)
+		}
+		// What is no UTF-8 encoding/json replaces.
+		if utf8.Valid(text) && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v, not %+v", got, want)
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package supervisor
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/supervisor/clone"
+)
+
+// Child is the process that becomes the tool, ready to be cloned.
+type Child struct {
+	// Ruleset is the descriptor of the Landlock ruleset. Own, where not zero, are the
+	// rights that the process gets on its own directory of /proc.
+	Ruleset int
+	Own     uint64
+	Filter  []unix.SockFilter
+	Limits  []Limit
+	// Join, where not nil, is the list of processes of the cgroup that it joins.
+	Join *os.File
+	// Unheard is set where nobody listens: the filter traps nothing.
+	Unheard bool
+	// Canary is a path that opening must be refused for; empty for none.
+	Canary    string
+	File      string
+	Argv, Env []string
+}
+
+// Limit is a resource limit (setrlimit(2)).
+type Limit struct {
+	Resource int
+	Value    unix.Rlimit
+}
+
+// step is one system call of the child. A clone of a Go process has one thread and no
+// runtime: it cannot allocate, grow its stack or take a signal, so everything is laid
+// out before (supervisor/clone).
+type step struct {
+	name string
+	nr   uintptr
+	args [5]uintptr
+	// want is the error that the call must end in.
+	want syscall.Errno
+	// keep stores the result; use makes what was kept the first argument.
+	keep bool
+	use  bool
+	// patch gets the kept result before the call.
+	patch *int32
+	// exactly, where not 0, is what the call must return.
+	exactly uintptr
+}
+
+// report is what the child says: which step failed with which error, or that the
+// filter is in force and under which number it has the listener.
+type report struct {
+	step  int32
+	errno int32
+}
+
+// ready is the step of a report that says that calls are trapped from now on.
+const ready = -1
+
+// program is the steps of a child with everything that they point to.
+type program struct {
+	steps []step
+	alive []any
+	task  clone.Task
+	out   uintptr
+	said  report
+	pid   int
+	// permit gets the byte that the child waits for.
+	permit byte
+}
+
+func (p *program) add(s step) { p.steps = append(p.steps, s) }
+
+func (p *program) text(s string) (uintptr, error) {
+	b, err := syscall.BytePtrFromString(s)
+	p.alive = append(p.alive, b)
+	return uintptr(unsafe.Pointer(b)), err
+}
+
+func (p *program) texts(list []string) (uintptr, error) {
+	b, err := syscall.SlicePtrFromStrings(list)
+	if err != nil {
+		return 0, err
+	}
+	p.alive = append(p.alive, b)
+	return uintptr(unsafe.Pointer(&b[0])), nil
+}
+
+// join has the process join the cgroup whose list of processes is given.
+func (p *program) join(procs *os.File) {
+	zero := []byte("0")
+	p.alive = append(p.alive, &zero[0])
+	p.add(step{name: "joining the cgroup", nr: unix.SYS_WRITE, args: [5]uintptr{procs.Fd(), uintptr(unsafe.Pointer(&zero[0])), 1}, exactly: 1})
+}
+
+// beneath is struct landlock_path_beneath_attr, which is packed.
+type beneath struct {
+	access uint64
+	parent int32
+}
+
+// sigaction is struct kernel_sigaction of the architectures that this runs on; all
+// zero it is SIG_DFL.
+type sigaction struct {
+	handler, flags, restorer uintptr
+	mask                     uint64
+}
+
+// assemble lays out the steps. Reports are written to out; once the filter is in force
+// the child waits for a byte from in.
+func (c *Child) assemble(p *program, in, out int) error {
+	p.out = uintptr(out)
+	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	if c.Join != nil {
+		p.join(c.Join)
+	}
+	if c.Own != 0 {
+		path, err := p.text("/proc/self")
+		if err != nil {
+			return err
+		}
+		attr := &beneath{access: c.Own}
+		p.alive = append(p.alive, attr)
+		at := unix.AT_FDCWD
+		p.add(step{name: "/proc/self", nr: unix.SYS_OPENAT, args: [5]uintptr{uintptr(at), path, unix.O_PATH | unix.O_CLOEXEC}, keep: true})
+		p.add(step{
+			name: "landlock_add_rule", nr: unix.SYS_LANDLOCK_ADD_RULE, patch: &attr.parent,
+			args: [5]uintptr{uintptr(c.Ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(attr))},
+		})
+		p.add(step{name: "close", nr: unix.SYS_CLOSE, use: true})
+	}
+	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
+	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
+	// The ruleset is asked before the filter is in force: from then on a supervisor may answer.
+	if err := c.canary(p); err != nil {
+		return err
+	}
+	c.confine(p, in)
+	p.canaries()
+	return c.become(p)
+}
+
+// confine puts limits and the filter in force and tells the number of the listener.
+func (c *Child) confine(p *program, in int) {
+	for i := range c.Limits {
+		p.add(step{
+			name: "setrlimit", nr: unix.SYS_PRLIMIT64,
+			args: [5]uintptr{0, uintptr(c.Limits[i].Resource), uintptr(unsafe.Pointer(&c.Limits[i].Value))},
+		})
+	}
+	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
+	p.said = report{step: ready}
+	p.alive = append(p.alive, prog, c)
+	flags := uintptr(filterFlags)
+	if c.Unheard {
+		flags = 0
+	}
+	p.add(step{
+		name: "seccomp", nr: unix.SYS_SECCOMP, keep: true,
+		args: [5]uintptr{unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog))},
+	})
+	p.add(step{
+		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,
+		args: [5]uintptr{p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said)},
+	})
+	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{uintptr(in), uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
+}
+
+// filterFlags ask for the listener, and for calls that only a deadly signal interrupts
+// once they have been received: what was carried out would be done again otherwise
+// (seccomp(2), Linux 5.19).
+const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+
+// canary opens a file that the ruleset must refuse by now.
+func (c *Child) canary(p *program) error {
+	if c.Canary == "" {
+		return nil
+	}
+	path, err := p.text(c.Canary)
+	at := unix.AT_FDCWD
+	p.add(step{
+		name: "canary of the ruleset (open)", nr: unix.SYS_OPENAT, want: syscall.EACCES,
+		args: [5]uintptr{uintptr(at), path, unix.O_RDONLY | unix.O_CLOEXEC},
+	})
+	return err
+}
+
+// canaries are calls that the filter must refuse by now.
+func (p *program) canaries() {
+	none := ^uintptr(0)
+	p.add(step{name: "canary of the filter (setns)", nr: unix.SYS_SETNS, args: [5]uintptr{none}, want: syscall.EPERM})
+	p.add(step{
+		name: "canary of the network (socket)", nr: unix.SYS_SOCKET, want: syscall.EACCES,
+		args: [5]uintptr{unix.AF_PACKET, unix.SOCK_RAW},
+	})
+}
+
+// become resets what the Go runtime has set for itself and starts the tool.
+func (c *Child) become(p *program) error {
+	normal := &sigaction{}
+	p.alive = append(p.alive, normal)
+	for s := 1; s <= 64; s++ {
+		if sig := syscall.Signal(s); sig != unix.SIGKILL && sig != unix.SIGSTOP && !inheritsIgnored(sig) {
+			p.add(step{
+				name: "rt_sigaction", nr: unix.SYS_RT_SIGACTION, args: [5]uintptr{uintptr(s), uintptr(unsafe.Pointer(normal)), 0, 8},
+			})
+		}
+	}
+	p.add(step{
+		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK, args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.task.Mask)), 0, 8},
+	})
+	file, err1 := p.text(c.File)
+	argv, err2 := p.texts(c.Argv)
+	env, err3 := p.texts(c.Env)
+	p.add(step{name: stepExec, nr: unix.SYS_EXECVE, args: [5]uintptr{file, argv, env}})
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const stepExec = "execve"
+
+// clone starts the child.
+func (p *program) clone(flags uintptr) syscall.Errno {
+	p.task.Run, p.task.Arg, p.task.Flags = take, unsafe.Pointer(p), flags
+	pid, e := p.task.Start()
+	p.pid = pid
+	return e
+}
+
+//go:norace
+//go:nosplit
+func take(p unsafe.Pointer) { (*program)(p).run() }
+
+// run takes the steps in the child and does not return.
+//
+//go:norace
+//go:noinline
+//go:nosplit
+func (p *program) run() {
+	kept := uintptr(0)
+	for i := range p.steps {
+		s := &p.steps[i]
+		first := s.args[0]
+		if s.use {
+			first = kept
+		}
+		if s.patch != nil {
+			*s.patch = int32(kept)
+		}
+		r, _, e := syscall.RawSyscall6(s.nr, first, s.args[1], s.args[2], s.args[3], s.args[4], 0)
+		if e != s.want || s.exactly != 0 && r != s.exactly {
+			p.said = report{int32(i), int32(e)}
+			syscall.RawSyscall(unix.SYS_WRITE, p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said))
+			break
+		}
+		if s.keep {
+			kept = r
+		}
+	}
+	for {
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
+	}
+}
+
+// byDefault gives a signal back the effect that it has in any process.
+func byDefault(s syscall.Signal) {
+	normal := sigaction{}
+	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&normal)), 0, 8, 0, 0)
+}

@@ -1,0 +1,268 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// repeat is a call that a seized thread is made to make, and that is trapped again.
+type repeat struct {
+	nr   uint32
+	args [6]uint64
+	// number is the descriptor that is to be started and image what it refers to; -1 for
+	// a call by path. It is put there at the call where give is set.
+	number, image int
+	give          bool
+	// domain is the rulesets of its own that the caller was bound by.
+	domain *domain
+}
+
+// returns are the calls to come, by thread.
+type returns struct {
+	mu sync.Mutex
+	by map[int]*repeat
+}
+
+func (r *returns) set(id int, call *repeat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.by == nil {
+		r.by = map[int]*repeat{}
+	}
+	r.by[id] = call
+}
+
+func (r *returns) drop(id int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.by, id)
+}
+
+func (r *returns) get(id int) *repeat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.by[id]
+}
+
+// returned answers a call that a seized thread was made to make. One that is another call
+// by now, since threads share memory and descriptors, is refused.
+func (c *call) returned() (answer, bool) {
+	r := c.returns.get(c.tid)
+	switch {
+	case r == nil:
+		return answer{}, false
+	case c.nr != r.nr || c.args != r.args || c.domain != r.domain:
+		return fails(unix.EACCES), true
+	case r.give:
+		if _, e := c.listener.add(c.id, r.image, r.number); e != 0 {
+			return fails(e), true
+		}
+	case r.number >= 0 && !c.refers(r.number, r.image):
+		return fails(unix.EACCES), true
+	}
+	return proceed, true
+}
+
+// refers reports whether a descriptor of the caller is of the file of ours.
+func (c *call) refers(number, ours int) bool {
+	obj, e := c.descriptor(number)
+	return e == 0 && same(obj, ours)
+}
+
+// complete starts what the policy grants and the ruleset does not, which knows the files
+// that were there at the start of the tool. The thread gets a descriptor of a copy of the
+// program in memory, which Landlock leaves to itself, and is made to start that: its call
+// is answered, it stops at the end of it and makes another one. So its process, memory and
+// arguments are its own all the way, and a start that fails returns to it.
+func (c *call) complete(in invocation, want becoming) answer {
+	e := c.runs(in, want)
+	if e == 0 {
+		e = c.unbound(want)
+	}
+	if e != 0 {
+		return fails(e)
+	}
+	if in.flags&executeCheck != 0 {
+		return answer{}
+	}
+	fd, e := c.handout(&want)
+	if e != 0 {
+		return fails(e)
+	}
+	if !c.await() {
+		return fails(unix.EAGAIN)
+	}
+	s, e := c.seize(c.process())
+	if e != 0 {
+		c.awaited()
+		return fails(e)
+	}
+	want.called = path.Base(want.name)
+	if want.name == "" {
+		want.called = path.Base(c.where(want.file()))
+	}
+	number, e := c.listener.add(c.id, fd, -1)
+	if e != 0 {
+		return answer{errno: e, then: func() {
+			defer c.awaited()
+			defer s.forget()
+			if s.stopped() {
+				s.release()
+			}
+		}}
+	}
+	// The string of length 0 that the call needs is the end of its path.
+	again := &repeat{
+		nr: unix.SYS_EXECVEAT, number: number, image: fd, domain: c.domain,
+		args: [6]uint64{uint64(number), in.path + uint64(len(want.name)), in.argv, in.envp, unix.AT_EMPTY_PATH, c.args[5]},
+	}
+	return answer{errno: unix.ENOSYS, then: func() {
+		defer c.awaited()
+		defer s.forget()
+		if s.stopped() {
+			c.resume(s, want, again)
+		}
+	}}
+}
+
+// resume has a thread that has stopped after its call start the file that it was handed.
+func (c *call) resume(s *seized, want becoming, again *repeat) {
+	old, err := s.registers()
+	if err != nil {
+		s.kill()
+		return
+	}
+	// What a signal's handler does must not come in between.
+	mask, err := s.block()
+	if err != nil {
+		s.kill()
+		return
+	}
+	regs := old
+	regs.setAt(old.at() - uint64(len(trap)))
+	switch c.again(s, regs, again) {
+	case gone:
+		return
+	case back:
+		c.unharmed(s, old, again)
+	case became:
+		c.tid = s.process
+		if want.script() && !c.interpreted(s, want, again.image) || s.leave() != back ||
+			!c.fits(s, want, want.result(again.image)) || s.name(want.called) != nil {
+			s.kill()
+			return
+		}
+	}
+	if s.unblock(mask) != nil {
+		s.kill()
+		return
+	}
+	s.release()
+}
+
+// handout is what the thread gets: a copy of the program, or for a script the stepping
+// stone, from where its interpreter is started.
+func (c *call) handout(want *becoming) (int, unix.Errno) {
+	if !want.script() {
+		return c.copied(want.image())
+	}
+	if c.floor(want.image()) != toStart {
+		fd, e := c.copied(want.image())
+		if e != 0 {
+			return -1, e
+		}
+		want.copy = fd
+	}
+	return c.stepping()
+}
+
+// unharmed gives a thread whose start has failed the state that it would have without
+// us, with the kernel's error.
+func (c *call) unharmed(s *seized, old registers, again *repeat) {
+	regs, err := s.registers()
+	if err != nil {
+		s.kill()
+		return
+	}
+	failed := regs.result()
+	if c.refers(again.number, again.image) {
+		regs.setAt(old.at() - uint64(len(trap)))
+		regs.calls(unix.SYS_CLOSE, [6]uint64{uint64(again.number)})
+		if s.setRegisters(regs) != nil || s.step() != back {
+			s.kill()
+			return
+		}
+	}
+	old.setResult(failed)
+	if s.setRegisters(old) != nil {
+		s.kill()
+	}
+}
+
+// interpreted has a process that has become the stepping stone become the interpreter of
+// a script. Its memory is its own, so that the arguments can be laid out there: on the
+// stack, where head takes the place of the first (System V ABI, initial process stack).
+func (c *call) interpreted(s *seized, want becoming, stone int) bool {
+	if exe, ok := c.exe(); !ok || !same(exe, stone) || s.leave() != back {
+		return false
+	}
+	regs, err := s.registers()
+	if err != nil {
+		return false
+	}
+	sp := regs.stack()
+	count, err := s.words(sp, 1)
+	if err != nil || count[0] == 0 {
+		return false
+	}
+	const word, aligned = 8, 16
+	text := strings.Join(want.head, "\x00") + "\x00"
+	argv := sp + 2*word - uint64(len(want.head))*word
+	at := (argv - uint64(len(text))) &^ (aligned - 1)
+	again := &repeat{
+		nr: unix.SYS_EXECVE, number: -1, image: -1, domain: c.domain, args: [6]uint64{at, argv, sp + (count[0]+2)*word},
+	}
+	if want.copy >= 0 {
+		again.nr, again.number, again.image, again.give = unix.SYS_EXECVEAT, c.unused(), want.copy, true
+		again.args = [6]uint64{uint64(again.number), at + uint64(len(want.head[0])), argv, again.args[2], unix.AT_EMPTY_PATH}
+	}
+	var table []byte
+	for next, h := at, want.head; len(h) > 0; h = h[1:] {
+		table = binary.LittleEndian.AppendUint64(table, next)
+		next += uint64(len(h[0])) + 1
+	}
+	if s.write(at, []byte(text)) != nil || s.write(argv, table) != nil {
+		return false
+	}
+	regs.setAt(stoneEntry)
+	return c.again(s, regs, again) == became
+}
+
+// unused is a number that no descriptor of the process has.
+func (c *call) unused() int {
+	n := 0
+	for ; ; n++ {
+		if _, err := os.Lstat("/proc/" + c.proc("fd/"+strconv.Itoa(n))); err != nil {
+			return n
+		}
+	}
+}
+
+// again has a thread make the call.
+func (c *call) again(s *seized, regs registers, call *repeat) outcome {
+	regs.calls(call.nr, call.args)
+	if s.setRegisters(regs) != nil {
+		s.kill()
+		return gone
+	}
+	id := s.id()
+	c.returns.set(id, call)
+	defer c.returns.drop(id)
+	return s.step()
+}

@@ -1,0 +1,283 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds on copies of programs: how large one may be, and how many are kept with how much
+// in them, so that what is started again is not copied again.
+const (
+	maxImage     = 1 << 30
+	maxKept      = 64
+	maxKeptBytes = 64 << 20
+)
+
+// image is a program that was copied into memory.
+type image struct {
+	// source is what was copied, as it was then.
+	source unix.Stat_t
+	// memory is which file the copy is, place where the original was. Numbers of such
+	// files have 64 bits and are not used again (shmem_reserve_inode() in mm/shmem.c).
+	memory Inode
+	place  string
+	// fd is the copy, -1 where it is not kept.
+	fd   int
+	size int64
+}
+
+// images are the latest copies, the newest last.
+type images struct {
+	mu   sync.Mutex
+	list []*image
+}
+
+// place is where the original of a file of memory was, empty for what is no copy.
+func (m *images) place(fd int) string {
+	at, ok := inode(fd)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, i := range m.list {
+		if ok && i.memory == at {
+			return i.place
+		}
+	}
+	return ""
+}
+
+// kept is a further descriptor of a copy of what a file is now.
+func (m *images) kept(source *unix.Stat_t) (int, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, i := range m.list {
+		if i.fd >= 0 && unchanged(source, &i.source) {
+			fd, err := unix.FcntlInt(uintptr(i.fd), unix.F_DUPFD_CLOEXEC, 0)
+			return fd, err == nil
+		}
+	}
+	return -1, false
+}
+
+// add remembers a copy, and keeps it where keep says so.
+func (m *images) add(i *image, fd int, keep bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i.fd = -1
+	if keep && i.size <= maxKeptBytes/2 {
+		i.fd, _ = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	m.list = append(m.list, i)
+	if len(m.list) > maxKept {
+		m.list[0].drop()
+		m.list = m.list[1:]
+	}
+	var bytes int64
+	for n := len(m.list) - 1; n >= 0; n-- {
+		if k := m.list[n]; k.fd >= 0 {
+			if bytes += k.size; bytes > maxKeptBytes {
+				k.drop()
+			}
+		}
+	}
+}
+
+func (i *image) drop() {
+	if i.fd >= 0 {
+		_ = unix.Close(i.fd)
+		i.fd = -1
+	}
+}
+
+func unchanged(a, b *unix.Stat_t) bool {
+	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
+}
+
+// settled is how old a change must be for a later one to show in the times of a file.
+const settled = 100 * time.Millisecond
+
+var errChanged = errors.New("changes while it is read")
+
+// copied returns a copy of a program in memory that nobody can write to.
+func (c *call) copied(obj int) (int, unix.Errno) {
+	var before, after unix.Stat_t
+	if err := unix.Fstat(obj, &before); err != nil {
+		return -1, errno(err)
+	}
+	if fd, ok := c.images.kept(&before); ok {
+		return c.hold(fd), 0
+	}
+	if before.Size > maxImage {
+		c.deny("a new program of more than 1 GiB is not copied to be started")
+		return -1, unix.EACCES
+	}
+	begun := time.Now()
+	from, err := unix.Open(self(obj), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, unix.EACCES
+	}
+	defer unix.Close(from)
+	place := c.where(obj)
+	fd, err := inMemory(memoryName(place), func(to int) error {
+		return c.transfer(to, from, before.Size)
+	})
+	if err == nil && (unix.Fstat(obj, &after) != nil || !unchanged(&before, &after)) {
+		_ = unix.Close(fd)
+		err = errChanged
+	}
+	switch {
+	case errors.Is(err, errChanged):
+		return -1, unix.ETXTBSY
+	case err == unix.ENOMEM || err == unix.EIO:
+		return -1, errno(err)
+	case err != nil:
+		c.deny("this host starts no files of memory (vm.memfd_noexec)")
+		return -1, unix.EACCES
+	}
+	i := &image{source: before, place: place, size: before.Size}
+	i.memory, _ = inode(fd)
+	c.images.add(i, fd, begun.Sub(time.Unix(before.Ctim.Unix())) > settled)
+	return c.hold(fd), 0
+}
+
+// memoryName is what /proc/self/exe says behind "/memfd:". A program that takes the
+// directory of that by its text, as filepath.Dir does, comes to the one of its place.
+func memoryName(place string) string {
+	if name := "/.." + place; len(name) <= maxMemoryName {
+		return name
+	}
+	return path.Base(place)
+}
+
+// maxMemoryName is MFD_NAME_MAX_LEN (mm/memfd.c).
+const maxMemoryName = unix.NAME_MAX - len("memfd:")
+
+// transfer copies size bytes. Where the tool has a cgroup a clone does so that has joined
+// it, since memory counts for whoever fills it (cgroup v2, memory ownership).
+func (b *Broker) transfer(to, from int, size int64) error {
+	if b.join != nil {
+		return charged(b.join, to, from, size)
+	}
+	for done := int64(0); done < size; {
+		n, err := unix.Sendfile(to, from, nil, int(size-done))
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		case n == 0:
+			return errChanged
+		}
+		done += int64(max(n, 0))
+	}
+	return nil
+}
+
+// charged copies size bytes in a process of a cgroup. It has memory of its own, whose owner
+// is who pays (get_mem_cgroup_from_mm() in mm/memcontrol.c).
+func charged(group *os.File, to, from int, size int64) error {
+	p := &program{out: ^uintptr(0)}
+	p.add(step{nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	p.join(group)
+	p.add(step{nr: unix.SYS_SENDFILE, args: [5]uintptr{uintptr(to), uintptr(from), 0, uintptr(size)}, exactly: uintptr(size)})
+	p.add(step{nr: unix.SYS_EXIT_GROUP})
+	if e := p.clone(0); e != 0 {
+		return e
+	}
+	// It tells nobody that it has ended, so that only who asks for clones finds it.
+	var ws unix.WaitStatus
+	for {
+		if _, err := unix.Wait4(p.pid, &ws, unix.WCLONE, nil); err != unix.EINTR {
+			break
+		}
+	}
+	if !ws.Exited() || ws.ExitStatus() != 0 {
+		return errChanged
+	}
+	return nil
+}
+
+// mfdExec is MFD_EXEC (Linux 6.3): before, files of memory could be started without.
+const mfdExec = unix.MFD_EXEC
+
+// inMemory makes a file of memory that is filled and sealed, open for reading.
+func inMemory(name string, fill func(fd int) error) (int, error) {
+	name = name[:min(len(name), maxMemoryName)]
+	flags := unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	to, err := unix.MemfdCreate(name, flags|mfdExec)
+	if err == unix.EINVAL {
+		to, err = unix.MemfdCreate(name, flags)
+	}
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(to)
+	if err := fill(to); err != nil {
+		return -1, err
+	}
+	const seals = unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(uintptr(to), unix.F_ADD_SEALS, seals); err != nil {
+		return -1, err
+	}
+	return unix.Open(self(to), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+}
+
+// Where the stepping stone is in memory, and where its one instruction is.
+const (
+	stoneBase  = 0x400000
+	stoneHead  = 64 + 2*56 // Elf64_Ehdr and two Elf64_Phdr (elf.h)
+	stoneEntry = stoneBase + stoneHead
+)
+
+// stone is a program of one instruction, a system call (elf(5)). A process that has
+// become it has memory of its own, in which the supervisor lays out the arguments of a
+// script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
+func stone() []byte {
+	le := binary.LittleEndian
+	b := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	half := func(v ...uint16) {
+		for _, n := range v {
+			b = le.AppendUint16(b, n)
+		}
+	}
+	word := func(v ...uint32) {
+		for _, n := range v {
+			b = le.AppendUint32(b, n)
+		}
+	}
+	long := func(v ...uint64) {
+		for _, n := range v {
+			b = le.AppendUint64(b, n)
+		}
+	}
+	const etExec, ptLoad, ptGNUStack, readable, writable, executable, align = 2, 1, 0x6474e551, 4, 2, 1, 0x10000
+	size := uint64(stoneHead + len(trap))
+	half(etExec, machine)
+	word(1)
+	long(stoneEntry, 64, 0)
+	word(0)
+	half(64, 56, 2, 0, 0, 0)
+	word(ptLoad, readable|executable)
+	long(0, stoneBase, stoneBase, size, size, align)
+	word(ptGNUStack, readable|writable)
+	long(0, 0, 0, 0, 0, 16)
+	return append(b, trap...)
+}
+
+// stepping returns the stepping stone, which is made once.
+func (b *Broker) stepping() (int, unix.Errno) {
+	b.stoneOnce.Do(func() {
+		b.stone, b.stoneErr = inMemory("start", func(fd int) error {
+			_, err := unix.Write(fd, stone())
+			return err
+		})
+	})
+	if b.stoneErr != nil {
+		return -1, unix.EACCES
+	}
+	return b.stone, 0
+}

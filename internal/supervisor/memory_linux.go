@@ -1,0 +1,108 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+const pathMax = 4096 // PATH_MAX, limits.h
+
+// text reads a string that ends with a zero byte, of at most limit bytes with it, from
+// the caller's memory: first what a path commonly takes, then page by page, since the
+// next page may not be mapped.
+func (c *call) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Errno) {
+	var out []byte
+	for len(out) < limit {
+		at := addr + uint64(len(out))
+		n := min(pathMax-int(at%pathMax), limit-len(out))
+		if len(out) == 0 {
+			n = min(n, 256)
+		}
+		part, e := c.bytes(at, n)
+		if e != 0 {
+			return "", e
+		}
+		if i := bytes.IndexByte(part, 0); i >= 0 {
+			return string(append(out, part[:i]...)), 0
+		}
+		out = append(out, part...)
+	}
+	return "", tooLong
+}
+
+// path reads a path.
+func (c *call) path(addr uint64) (string, unix.Errno) {
+	path, e := c.text(addr, pathMax, unix.ENAMETOOLONG)
+	if e == 0 {
+		c.asked = append(c.asked, path)
+	}
+	return path, e
+}
+
+// Bounds on arguments (execve(2)): of one (MAX_ARG_STRLEN) and of all together, which the
+// kernel bounds by three quarters of _STK_LIM, 8 MiB.
+const (
+	maxArgument  = 32 * pathMax
+	maxArguments = 6 << 20
+)
+
+// strings reads the strings that a list of addresses, ended by 0, leads to.
+func (c *call) strings(list uint64) ([]string, unix.Errno) {
+	if list == 0 {
+		return nil, 0
+	}
+	var out []string
+	for total := 0; ; list += 8 {
+		at, e := c.words(list, 1)
+		if e != 0 || at[0] == 0 {
+			return out, e
+		}
+		s, e := c.text(at[0], maxArgument, unix.E2BIG)
+		if e != 0 {
+			return nil, e
+		}
+		out = append(out, s)
+		const pointer = 8
+		if total += len(s) + 1 + pointer; total > maxArguments {
+			return nil, unix.E2BIG
+		}
+	}
+}
+
+// bytes reads exactly n bytes.
+func (c *call) bytes(addr uint64, n int) ([]byte, unix.Errno) {
+	if n == 0 {
+		return nil, 0
+	}
+	buf := make([]byte, n)
+	got, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: n}}, 0)
+	switch {
+	case err == unix.EFAULT || err == nil && got != n:
+		return nil, unix.EFAULT
+	case err != nil:
+		// Whoever cannot be read is not judged.
+		return nil, unix.EACCES
+	}
+	return buf, 0
+}
+
+func iovec(b []byte) unix.Iovec {
+	v := unix.Iovec{Base: &b[0]}
+	v.SetLen(len(b))
+	return v
+}
+
+// words reads n integers of 64 bits.
+func (c *call) words(addr uint64, n int) ([]uint64, unix.Errno) {
+	buf, e := c.bytes(addr, 8*n)
+	if e != 0 {
+		return nil, e
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint64(buf[8*i:])
+	}
+	return out, 0
+}

@@ -1,0 +1,205 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// target is what a call about metadata acts on.
+type target struct {
+	obj   int
+	errno unix.Errno
+}
+
+// ofPath resolves the path of a call about metadata, under the flags that such calls
+// have in common.
+func (c *call) ofPath(dir, addr, flags uint64) target {
+	if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH|unix.AT_NO_AUTOMOUNT) != 0 {
+		return target{-1, unix.EINVAL}
+	}
+	path, e := c.path(addr)
+	if e != 0 {
+		return target{-1, e}
+	}
+	base, e := c.base(dirfd(dir), path)
+	if e != 0 || path == "" && flags&unix.AT_EMPTY_PATH != 0 {
+		return target{base, e}
+	}
+	end := followed
+	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
+		end = kept
+	}
+	n, e := c.object(base, path, end, 0)
+	return target{n.object, e}
+}
+
+// ofDescriptor is what a descriptor of the tool refers to, however it was opened:
+// that it was opened for reading does not let its file be changed.
+func (c *call) ofDescriptor(fd uint64) target {
+	obj, e := c.descriptor(dirfd(fd))
+	return target{obj, e}
+}
+
+// change judges and makes a change of metadata.
+func (c *call) change(t target, act func(obj int) error) answer {
+	if t.errno != 0 {
+		return fails(t.errno)
+	}
+	c.names.RLock()
+	defer c.names.RUnlock()
+	// What has no name is the tool's own: a pipe, a socket, a file of memory.
+	if at := c.where(t.obj); at != "" && !c.mayAlter(c.at(at)) {
+		return fails(unix.EPERM)
+	}
+	if !c.current() {
+		return fails(unix.EINTR)
+	}
+	return result(c.do(func() error { return act(t.obj) }))
+}
+
+func chown(uid, gid uint64) func(int) error {
+	return func(obj int) error {
+		return unix.Fchownat(obj, "", int(int32(uid)), int(int32(gid)), unix.AT_EMPTY_PATH)
+	}
+}
+
+// setTimes sets both times, to now where there are none.
+func setTimes(times *[2]unix.Timespec) func(int) error {
+	return func(obj int) error {
+		empty := []byte{0}
+		_, _, e := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(obj), uintptr(unsafe.Pointer(&empty[0])),
+			uintptr(unsafe.Pointer(times)), unix.AT_EMPTY_PATH, 0, 0)
+		if e != 0 {
+			return e
+		}
+		return nil
+	}
+}
+
+// times reads a pair of times whose fractions are of the given unit.
+func (c *call) times(addr uint64, unit int64) (*[2]unix.Timespec, unix.Errno) {
+	if addr == 0 {
+		return nil, 0
+	}
+	w, e := c.words(addr, 4)
+	if e != 0 {
+		return nil, e
+	}
+	return &[2]unix.Timespec{
+		{Sec: int64(w[0]), Nsec: int64(w[1]) * unit}, {Sec: int64(w[2]), Nsec: int64(w[3]) * unit},
+	}, 0
+}
+
+// utimensat without a path is about the descriptor (futimens(3)).
+func (c *call) utimensat() answer {
+	times, e := c.times(c.args[2], 1)
+	if e != 0 {
+		return fails(e)
+	}
+	if c.args[1] == 0 {
+		return c.change(c.ofDescriptor(c.args[0]), setTimes(times))
+	}
+	return c.change(c.ofPath(c.args[0], c.args[1], c.args[3]), setTimes(times))
+}
+
+// utimes answers utimes(2) and futimesat(2), in microseconds.
+func (c *call) utimes(dir, path, addr uint64) answer {
+	times, e := c.times(addr, 1000)
+	if e != 0 {
+		return fails(e)
+	}
+	if path == 0 {
+		return c.change(c.ofDescriptor(dir), setTimes(times))
+	}
+	return c.change(c.ofPath(dir, path, 0), setTimes(times))
+}
+
+// utime answers utime(2), in seconds.
+func (c *call) utime() answer {
+	var times *[2]unix.Timespec
+	if c.args[1] != 0 {
+		w, e := c.words(c.args[1], 2)
+		if e != 0 {
+			return fails(e)
+		}
+		times = &[2]unix.Timespec{{Sec: int64(w[0])}, {Sec: int64(w[1])}}
+	}
+	return c.change(c.ofPath(cwd, c.args[0], 0), setTimes(times))
+}
+
+// Bounds of extended attributes (xattr(7)).
+const (
+	xattrName  = 256
+	xattrValue = 64 << 10
+)
+
+func (c *call) setxattr(t target) answer {
+	name, e := c.text(c.args[1], xattrName, unix.ERANGE)
+	if e != 0 {
+		return fails(e)
+	}
+	if c.args[3] > xattrValue {
+		return fails(unix.E2BIG)
+	}
+	value, e := c.bytes(c.args[2], int(c.args[3]))
+	if e != 0 {
+		return fails(e)
+	}
+	return c.change(t, func(obj int) error { return unix.Setxattr(self(obj), name, value, int(c.args[4])) })
+}
+
+func (c *call) removexattr(t target) answer {
+	name, e := c.text(c.args[1], xattrName, unix.ERANGE)
+	if e != 0 {
+		return fails(e)
+	}
+	return c.change(t, func(obj int) error { return unix.Removexattr(self(obj), name) })
+}
+
+// chmod refuses the bits with which a program runs as its owner or group, which another
+// user could make use of. On a directory the second one is about inheritance.
+func (c *call) chmod(t target, mode uint64) answer {
+	var st unix.Stat_t
+	const bits = unix.S_ISUID | unix.S_ISGID
+	if t.errno == 0 && mode&bits != 0 && (unix.Fstat(t.obj, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR) {
+		return c.denies(unix.EPERM, whySetID)
+	}
+	return c.change(t, func(obj int) error { return unix.Chmod(self(obj), uint32(mode)) })
+}
+
+const whySetID = "a program that runs as its owner or group could be started by another user"
+
+// FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), with the size of
+// what the kernel reads: an int, although the numbers say long, and struct fsxattr.
+var flagCalls = map[uint32]int{0x40086602: flagsSize, 0x40046602: flagsSize, 0x401c5820: 28}
+
+const (
+	flagsSize = 4
+	caseFold  = 0x40000000 // FS_CASEFOLD_FL
+)
+
+// ioctl sets flags of a file, on a duplicate of the tool's descriptor.
+func (c *call) ioctl() answer {
+	size, ok := flagCalls[uint32(c.args[1])]
+	if !ok {
+		return c.denies(unix.EPERM, "a request that no rule speaks of")
+	}
+	data, e := c.bytes(c.args[2], size)
+	if e != 0 {
+		return fails(e)
+	}
+	if size == flagsSize && binary.LittleEndian.Uint32(data)&caseFold != 0 {
+		return c.denies(unix.EPERM, "in a directory that folds case a rule's path has several names")
+	}
+	dup, e := c.duplicate(dirfd(c.args[0]))
+	padded := binary.LittleEndian.AppendUint64(data, 0)
+	return c.change(target{dup, e}, func(obj int) error {
+		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(obj), uintptr(c.args[1]), uintptr(unsafe.Pointer(&padded[0])))
+		if e != 0 {
+			return e
+		}
+		return nil
+	})
+}

@@ -1,0 +1,282 @@
+package supervisor
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// two are the names that a move or a link is about.
+type two struct{ src, dst node }
+
+// pair reads and resolves both paths. The caller holds the lock on names.
+func (c *call) pair(fromDir int, from string, toDir int, to string) (two, unix.Errno) {
+	t := two{src: node{object: -1}, dst: node{object: -1}}
+	base, e := c.base(fromDir, from)
+	if e == 0 {
+		t.src, e = c.name(base, from, kept)
+	}
+	if e != 0 {
+		return t, e
+	}
+	if base, e = c.base(toDir, to); e == 0 {
+		t.dst, e = c.name(base, to, kept)
+	}
+	return t, e
+}
+
+// paths reads two paths.
+func (c *call) paths(a, b uint64) (first, second string, e unix.Errno) {
+	if first, e = c.path(a); e == 0 {
+		second, e = c.path(b)
+	}
+	return first, second, e
+}
+
+// refusal is the errno of a move that is denied: EXDEV where what would be gained or
+// carried forbids it, as Landlock says, so that programs copy; EACCES otherwise.
+func refusal(v ir.Verdict) unix.Errno {
+	if v.Reason == ir.ReasonNoGain || v.Reason == ir.ReasonPinned {
+		return unix.EXDEV
+	}
+	return unix.EACCES
+}
+
+func kindOf(n *node) ir.NodeKind {
+	switch {
+	case n.object < 0:
+		return ir.Absent
+	case n.kind() == unix.S_IFDIR:
+		return ir.Dir
+	default:
+		return ir.File
+	}
+}
+
+const renameFlags = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
+
+// rename answers rename(2) and its kin. No other name changes meanwhile.
+func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
+	if flags&^renameFlags != 0 {
+		return fails(unix.EINVAL)
+	}
+	from, to, e := c.paths(src, dst)
+	if e != 0 {
+		return fails(e)
+	}
+	c.names.Lock()
+	defer c.names.Unlock()
+	for range maxTries {
+		t, e := c.pair(dirfd(fromDir), from, dirfd(toDir), to)
+		if e == 0 {
+			e = t.fault(flags)
+		}
+		if e != 0 {
+			return fails(e)
+		}
+		if v := c.decide(c.moving(t, flags)); !v.Allowed() {
+			return fails(refusal(v))
+		}
+		if !c.current() {
+			return fails(unix.EINTR)
+		}
+		if c.uncompared.Load() && c.strands(t, flags) {
+			return c.denies(unix.EXDEV, whyUncompared)
+		}
+		c.carries(&t.src)
+		if flags&unix.RENAME_EXCHANGE != 0 {
+			c.carries(&t.dst)
+		}
+		if err := c.do(func() error { return c.moved(t, flags) }); err != errTaken {
+			return result(err)
+		}
+	}
+	return fails(unix.EAGAIN)
+}
+
+// errTaken is the error of a move whose new name another process has taken, or taken away,
+// since it was judged: what it would do is judged again.
+var errTaken = errors.New("the name has changed")
+
+// fault is the error that the kernel finds first (do_renameat2() in fs/namei.c).
+func (t *two) fault(flags uint64) unix.Errno {
+	exchange := flags&unix.RENAME_EXCHANGE != 0
+	switch {
+	case flags&(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) == unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE:
+		return unix.EINVAL
+	case t.src.dir < 0 || t.dst.dir < 0 && flags&unix.RENAME_NOREPLACE == 0:
+		return unix.EBUSY
+	case t.dst.dir < 0:
+		return unix.EEXIST
+	case t.src.object < 0 || exchange && t.dst.object < 0:
+		return unix.ENOENT
+	case flags&unix.RENAME_NOREPLACE != 0 && t.dst.object >= 0:
+		return unix.EEXIST
+	case t.src.kind() != unix.S_IFDIR && (t.src.tail != "" || !exchange && t.dst.tail != ""):
+		return unix.ENOTDIR
+	}
+	return 0
+}
+
+// carries notes that a file which the ruleset lets be started by a rule of its own gets
+// another place, before it does: from now on the ruleset may start what the policy does not.
+func (c *call) carries(n *node) {
+	if c.grants[Inode{n.st.Dev, n.st.Ino}]&toStart != 0 {
+		c.carried.Store(true)
+	}
+}
+
+// moving is the operation that a rename is.
+func (c *call) moving(t two, flags uint64) ir.Operation {
+	src, dst := c.place(t.src), c.place(t.dst)
+	if flags&unix.RENAME_EXCHANGE != 0 {
+		return ir.Exchange{A: src, B: dst, AKind: kindOf(&t.src), BKind: kindOf(&t.dst)}
+	}
+	return ir.Rename{Src: src, Dst: dst, SrcKind: kindOf(&t.src), DstKind: kindOf(&t.dst)}
+}
+
+// whyUncompared is why directories stay where programs start once a debugger's has.
+const whyUncompared = "a debugger has started a program that the supervisor could not look at, and the directory would be " +
+	"carried to where none starts"
+
+// strands reports whether a move carries a directory from where programs may be started to
+// where they may not. A start that goes on unseen would still find a file there that is made
+// in it later.
+func (c *call) strands(t two, flags uint64) bool {
+	starts := func(n node) bool {
+		return c.view.Decide(ir.Access{Cap: ir.Execute, On: c.place(n)}).Allowed()
+	}
+	src, dst := starts(t.src), starts(t.dst)
+	return t.src.kind() == unix.S_IFDIR && src && !dst ||
+		flags&unix.RENAME_EXCHANGE != 0 && t.dst.kind() == unix.S_IFDIR && dst && !src
+}
+
+// moved renames. The kernel takes names, and another process may have put something else
+// there since they were judged: it is taken back, and where that fails the tool ends.
+func (c *call) moved(t two, flags uint64) error {
+	exchange := flags&unix.RENAME_EXCHANGE != 0
+	if t.dst.object < 0 {
+		flags |= unix.RENAME_NOREPLACE
+	}
+	err := t.rename(flags)
+	if err == unix.EINVAL && flags == unix.RENAME_NOREPLACE && t.dst.object < 0 {
+		err = t.rename(0) // the file system knows no flags
+	}
+	switch {
+	case err == unix.EEXIST && t.dst.object < 0:
+		return errTaken
+	case err != nil:
+		return err
+	}
+	taken := c.takenAway(t, flags)
+	if !taken && c.arrived(t.dst, t.src) && (!exchange || c.arrived(t.src, t.dst)) {
+		return nil
+	}
+	back := uint(unix.RENAME_NOREPLACE)
+	if exchange {
+		back = unix.RENAME_EXCHANGE
+	}
+	if err := unix.Renameat2(t.dst.dir, t.dst.name, t.src.dir, t.src.name, back); err != nil && err != unix.ENOENT {
+		fatal("a move that another process had changed cannot be taken back", err)
+	}
+	if taken {
+		return errTaken
+	}
+	return unix.EXDEV
+}
+
+// rename asks the kernel.
+func (t *two) rename(flags uint64) error {
+	return unix.Renameat2(t.src.dir, t.src.name+t.src.tail, t.dst.dir, t.dst.name+t.dst.tail, uint(flags))
+}
+
+// free is the same name with nothing there.
+func (n node) free() node {
+	n.object = -1
+	return n
+}
+
+// takenAway reports whether the file that a move was to replace has been given another name
+// by another process, where the policy lets it be replaced and nothing be made.
+func (c *call) takenAway(t two, flags uint64) bool {
+	if t.dst.object < 0 || flags != 0 || c.view.Decide(c.moving(two{t.src, t.dst.free()}, 0)).Allowed() {
+		return false
+	}
+	_, still := c.stated(t.dst.object)
+	return still && !same(t.src.object, t.dst.object)
+}
+
+// arrived reports whether what a move has brought to the name of n is the file of what. Another
+// process may have removed or replaced it there since.
+func (c *call) arrived(n, what node) bool {
+	last, _ := c.stated(what.object)
+	return last == below(c.where(n.dir), n.name) || c.stands(n, what)
+}
+
+// stands reports whether the name of n is that of the file of what, or gone.
+func (c *call) stands(n, what node) bool {
+	now, e := c.look(n.dir, n.name)
+	return e == 0 && (now.object < 0 || same(now.object, what.object))
+}
+
+// link answers link(2) and linkat(2). What is linked is what was judged, by its
+// descriptor.
+func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
+	if flags&^(unix.AT_SYMLINK_FOLLOW|unix.AT_EMPTY_PATH) != 0 {
+		return fails(unix.EINVAL)
+	}
+	from, to, e := c.paths(src, dst)
+	if e != 0 {
+		return fails(e)
+	}
+	c.names.RLock()
+	defer c.names.RUnlock()
+	old, e := c.linked(dirfd(fromDir), from, flags)
+	if e != 0 {
+		return fails(e)
+	}
+	base, e := c.base(dirfd(toDir), to)
+	if e != 0 {
+		return fails(e)
+	}
+	n, e := c.name(base, to, kept)
+	switch {
+	case e != 0:
+		return fails(e)
+	case n.dir < 0 || n.object >= 0:
+		return fails(unix.EEXIST)
+	case n.tail != "":
+		return fails(unix.ENOENT)
+	case old.kind() == unix.S_IFDIR:
+		return fails(unix.EPERM)
+	}
+	if v := c.decide(ir.Link{Src: c.at(c.where(old.object)), Dst: c.place(n)}); !v.Allowed() {
+		return fails(refusal(v))
+	}
+	if !c.current() {
+		return fails(unix.EINTR)
+	}
+	c.carries(&old)
+	return result(c.do(func() error {
+		return unix.Linkat(unix.AT_FDCWD, self(old.object), n.dir, n.name, unix.AT_SYMLINK_FOLLOW)
+	}))
+}
+
+// linked opens what a link is to be made to. A descriptor alone may be linked by
+// whoever has a capability, which the tool has not (linkat(2), AT_EMPTY_PATH).
+func (c *call) linked(dir int, path string, flags uint64) (node, unix.Errno) {
+	if path == "" {
+		return node{}, unix.ENOENT
+	}
+	base, e := c.base(dir, path)
+	if e != 0 {
+		return node{}, e
+	}
+	end := kept
+	if flags&unix.AT_SYMLINK_FOLLOW != 0 {
+		end = followed
+	}
+	return c.object(base, path, end, 0)
+}

@@ -1,0 +1,151 @@
+package supervisor
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The requests and records of a listener (include/uapi/linux/seccomp.h).
+const (
+	ioctlRecv     = 0xc0502100
+	ioctlSend     = 0xc0182101
+	ioctlIDValid  = 0x40082102
+	ioctlAddFD    = 0x40182103
+	ioctlSetFlags = 0x40082104
+)
+
+// syncWakeUp has the caller of a trapped call and the one who answers it take turns on
+// one processor, as they do (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
+const syncWakeUp = 1
+
+// notification is struct seccomp_notif.
+type notification struct {
+	id    uint64
+	pid   uint32
+	flags uint32
+	nr    int32
+	arch  uint32
+	ip    uint64
+	args  [6]uint64
+}
+
+// response is struct seccomp_notif_resp.
+type response struct {
+	id    uint64
+	val   int64
+	error int32
+	flags uint32
+}
+
+// addition is struct seccomp_notif_addfd.
+type addition struct {
+	id         uint64
+	flags      uint32
+	srcfd      uint32
+	newfd      uint32
+	newfdFlags uint32
+}
+
+const continueFlag = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+
+// listener is the descriptor that notifications come from.
+type listener int
+
+func (l listener) ioctl(request uintptr, arg unsafe.Pointer) unix.Errno {
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(l), request, uintptr(arg))
+	return e
+}
+
+// takeTurns makes calls cost less where the kernel can do it: they wait for nobody on
+// another processor to wake up.
+func (l listener) takeTurns() {
+	_, _, _ = unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlSetFlags, syncWakeUp)
+}
+
+// receive waits for a call. The record must be all zero before (EINVAL otherwise).
+func (l listener) receive(n *notification) unix.Errno {
+	*n = notification{}
+	return l.ioctl(ioctlRecv, unsafe.Pointer(n))
+}
+
+// pending reports whether a call still waits for its answer. Until then its thread
+// does not run on, so what was read about it is about it and not about a later process
+// of the same number.
+func (l listener) pending(id uint64) bool {
+	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlIDValid, uintptr(unsafe.Pointer(&id)))
+	return e == 0
+}
+
+// poll returns what there is to do now: POLLIN for a further call, POLLHUP when nobody
+// is left who could make one.
+func (l listener) poll() int16 {
+	fds := []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}
+	_, _ = unix.Poll(fds, 0)
+	return fds[0].Revents
+}
+
+// add puts a descriptor into the table of a caller that goes on waiting, under a number
+// that is free, or under the given one where that is not negative. It is closed when the
+// caller becomes another program.
+func (l listener) add(id uint64, fd, number int) (int, unix.Errno) {
+	a := addition{id: id, srcfd: uint32(fd), newfdFlags: unix.O_CLOEXEC}
+	if number >= 0 {
+		a.flags, a.newfd = unix.SECCOMP_ADDFD_FLAG_SETFD, uint32(number)
+	}
+	n, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(l), ioctlAddFD, uintptr(unsafe.Pointer(&a)))
+	return int(n), e
+}
+
+// answer is how a call ends.
+type answer struct {
+	val   int64
+	errno unix.Errno
+	// on continues the call in the kernel.
+	on bool
+	// fd, where hand is true, is put into the tool's table as the result.
+	hand    bool
+	fd      int
+	closeOn bool
+	// then, where not nil, is done once the answer is given.
+	then func()
+	// wait, where not nil, takes the place of all this: it may wait for another process.
+	wait func() answer
+}
+
+func fails(e unix.Errno) answer { return answer{errno: e} }
+
+// result is success or the error of a system call.
+func result(err error) answer {
+	if e, ok := err.(unix.Errno); ok {
+		return answer{errno: e}
+	}
+	if err != nil {
+		return answer{errno: unix.EIO}
+	}
+	return answer{}
+}
+
+var proceed = answer{on: true}
+
+// send gives the answer. A call that has gone in the meantime (ENOENT) needs none.
+func (l listener) send(id uint64, a answer) {
+	if a.hand {
+		add := addition{id: id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(a.fd)}
+		if a.closeOn {
+			add.newfdFlags = unix.O_CLOEXEC
+		}
+		e := l.ioctl(ioctlAddFD, unsafe.Pointer(&add))
+		_ = unix.Close(a.fd)
+		if e == 0 || e == unix.ENOENT {
+			return
+		}
+		// The tool has no room for another descriptor.
+		a = fails(e)
+	}
+	r := response{id: id, val: a.val, error: -int32(a.errno)}
+	if a.on {
+		r = response{id: id, flags: continueFlag}
+	}
+	_ = l.ioctl(ioctlSend, unsafe.Pointer(&r))
+}

@@ -1,0 +1,366 @@
+package supervisor
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// opening is an open that was asked for.
+type opening struct {
+	unix.OpenHow
+	// hidden is true where the flags are in the tool's memory, which may change: such a
+	// call is not left to the kernel.
+	hidden bool
+}
+
+// Flags of an open (open(2)): the bit of O_TMPFILE that is its own, those of the mode, and
+// those with which a file is written or made.
+const (
+	tmpFile    = unix.O_TMPFILE &^ unix.O_DIRECTORY
+	accessMode = unix.O_ACCMODE
+	writeOnly  = unix.O_WRONLY
+	writing    = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | tmpFile
+)
+
+// open answers open(2) and openat(2).
+func (c *call) open(dir, path, flags, mode uint64) answer {
+	return c.opened(dirfd(dir), path, opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(flags)), Mode: mode}})
+}
+
+// open2 answers openat2(2). Flags that a later kernel adds to its structure are not known
+// to this supervisor (E2BIG, as an older kernel says).
+func (c *call) open2() answer {
+	const sizeV0, words = 24, 3
+	if c.args[3] < sizeV0 {
+		return fails(unix.EINVAL)
+	}
+	if c.args[3] > sizeV0 {
+		return fails(unix.E2BIG)
+	}
+	how, e := c.words(c.args[2], words)
+	if e != 0 {
+		return fails(e)
+	}
+	if how[0]&unix.O_PATH != 0 {
+		return c.openPath()
+	}
+	return c.opened(dirfd(c.args[0]), c.args[1], opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
+}
+
+// openPath answers openat2(2) with O_PATH. A descriptor of that kind cannot be handed over
+// (fget() in seccomp_notify_addfd()), and the kernel reads the flags again. It may: an open
+// for writing it would refuse by the ruleset, which grants none where writing is judged, and
+// one for reading as well unless that is judged. There callers fall back to openat(2), whose
+// flags do not change.
+func (c *call) openPath() answer {
+	if c.classes.Reads || c.classes.Lists || !c.placed() {
+		return fails(unix.ENOSYS)
+	}
+	return proceed
+}
+
+func (c *call) opened(dir int, addr uint64, o opening) answer {
+	path, e := c.path(addr)
+	if e != 0 {
+		return fails(e)
+	}
+	if c.plain(dir, path, o) {
+		return proceed
+	}
+	from := path
+	if o.Resolve != 0 {
+		// Under RESOLVE_IN_ROOT an absolute path starts from the directory as well.
+		from = "."
+	}
+	base, e := c.base(dir, from)
+	switch {
+	case e != 0:
+		return fails(e)
+	case !c.current():
+		return fails(unix.EINTR)
+	case o.makes() && o.Mode&(unix.S_ISUID|unix.S_ISGID) != 0:
+		return c.denies(unix.EPERM, whySetID)
+	}
+	c.names.RLock()
+	defer c.names.RUnlock()
+	switch {
+	case o.Flags&(unix.O_CREAT|unix.O_DIRECTORY) == unix.O_CREAT|unix.O_DIRECTORY && o.Flags&tmpFile == 0:
+		return fails(unix.EINVAL) // since Linux 6.4; before, a file was made
+	case o.Flags&unix.O_CREAT != 0 && o.Flags&tmpFile == 0:
+		return c.create(base, path, o)
+	}
+	end := followed
+	if o.Flags&unix.O_NOFOLLOW != 0 {
+		end = kept
+	}
+	n, e := c.object(base, path, end, o.Resolve)
+	if e != 0 {
+		return c.fault(e, o)
+	}
+	return c.reopen(n, o)
+}
+
+// plain reports whether the text of a path says enough for the kernel to go on, which spares
+// the commonest opens most of their cost: the class of the call is not judged, the workspace
+// is granted it as a whole, and the path neither climbs nor begins at a directory whose files
+// are others for every tool. The ruleset refuses a path that leads there by a symlink. A call
+// that is denied wherever it leads is judged, so that the denial is told.
+func (c *call) plain(dir int, path string, o opening) bool {
+	if o.hidden || c.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
+		return false
+	}
+	wants := ir.Caps(needs(o.Flags)...)
+	if o.makes() {
+		wants = wants.With(ir.Create)
+	}
+	if strings.HasPrefix(path, "/usr/") || strings.HasPrefix(path, "/lib") {
+		return c.whole != 0 && wants == ir.Caps(ir.Read)
+	}
+	return c.whole.Contains(wants) && wants != 0 &&
+		(path[0] != '/' && dir == unix.AT_FDCWD || len(c.roots.Workspace) > 1 && strings.HasPrefix(path, c.roots.Workspace+"/"))
+}
+
+// makes reports whether an open can make a file.
+func (o opening) makes() bool { return o.Flags&(unix.O_CREAT|tmpFile) != 0 }
+
+// fault answers a call whose path leads nowhere. Where the kernel decides, it finds the
+// same fault, or a file that the ruleset grants.
+func (c *call) fault(e unix.Errno, o opening) answer {
+	if c.continues(o) {
+		return proceed
+	}
+	return fails(e)
+}
+
+// continues reports whether the kernel may carry an open out by itself, although the tool
+// can change its path meanwhile: the ruleset grants whole directories for its class, and
+// they are where the policy names them.
+func (c *call) continues(o opening) bool { return !o.hidden && !c.decides(o.Flags) && c.placed() }
+
+// placed reports whether the directories and files that the ruleset grants are still at the
+// paths that the policy grants.
+func (b *Broker) placed() bool {
+	for _, g := range b.placements {
+		// One that has lost its name is said to be "(deleted)".
+		if now, err := readlink(unix.AT_FDCWD, self(g.FD)); err != nil || now != g.Path {
+			return false
+		}
+	}
+	for _, path := range b.absent {
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// needs are the capabilities that an open mode takes.
+func needs(flags uint64) []ir.Capability {
+	var out []ir.Capability
+	mode := flags & accessMode
+	if mode != writeOnly {
+		out = append(out, ir.Read)
+	}
+	if mode != unix.O_RDONLY || flags&unix.O_TRUNC != 0 {
+		out = append(out, ir.Update)
+	}
+	return out
+}
+
+// reopen judges the file that a path led to, and opens it the way that was asked for or
+// leaves that to the kernel.
+func (c *call) reopen(n node, o opening) answer {
+	switch {
+	case n.kind() == unix.S_IFLNK:
+		return fails(unix.ELOOP)
+	case n.standard != nil && o.Flags&(unix.O_DIRECTORY|tmpFile) == 0:
+		return c.openStandard(n, o)
+	}
+	where, still := c.stated(n.object)
+	at := c.at(where)
+	switch {
+	case o.Flags&tmpFile != 0:
+		return c.unnamed(n.object, at, o)
+	case where != "" && !c.may(at, needs(o.Flags)...):
+		return fails(unix.EACCES)
+	case c.narrows && c.tells(where):
+		return c.denies(unix.EACCES, whyVariables)
+	case (still || where == "") && !c.own(n.object, &n.st) && c.continues(o):
+		// Of a file that has lost its name the ruleset knows less than the policy.
+		return proceed
+	case !c.current():
+		return fails(unix.EINTR)
+	case n.kind() == unix.S_IFCHR && n.st.Rdev == unix.Mkdev(5, 0):
+		return c.openTerminal(o)
+	}
+	return c.openObject(n, o)
+}
+
+// tells reports whether a file of /proc shows the variables of another process.
+func (c *call) tells(where string) bool {
+	below, ok := strings.CutPrefix(where, "/proc/")
+	first, _, _ := strings.Cut(below, "/")
+	pid, err := strconv.Atoi(first)
+	name := path.Base(below)
+	return ok && err == nil && (name == "environ" || name == "mem") && pid != c.process()
+}
+
+const whyVariables = "another process may have variables that this one does not get"
+
+// openStandard opens a standard descriptor again, for no more than it is open for.
+func (c *call) openStandard(n node, o opening) answer {
+	at := ir.Direct(ir.Sys(ir.LinuxStandard))
+	have, want := n.standard.flags&accessMode, o.Flags&accessMode
+	switch {
+	case !c.may(at, needs(o.Flags)...):
+		return fails(unix.EACCES)
+	case have != unix.O_RDWR && (have != want || o.Flags&unix.O_TRUNC != 0 && have == unix.O_RDONLY):
+		return c.denies(unix.EACCES, "a standard descriptor is opened again for no more than it is open for")
+	}
+	return c.openObject(n, o)
+}
+
+// openObject opens the very file that was judged. Whether that waits for another process
+// depends on its type.
+func (c *call) openObject(n node, o opening) answer {
+	open := func() answer {
+		return c.handed(o.Flags, func() (int, error) {
+			return unix.Open(self(n.object), int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+		})
+	}
+	if kind := n.kind(); kind == unix.S_IFREG || kind == unix.S_IFDIR || o.Flags&unix.O_NONBLOCK != 0 {
+		return open()
+	}
+	return answer{wait: open}
+}
+
+// openTerminal opens the caller's own controlling terminal, which /dev/tty means. That of
+// this process may be another.
+func (c *call) openTerminal(o opening) answer {
+	dev := controlling(c.process())
+	if dev == 0 {
+		return fails(unix.ENXIO)
+	}
+	path := c.terminal.path
+	if number, ok := terminalNumber(dev); dev != c.terminal.dev {
+		if !ok || !c.mastered(number) {
+			return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
+		}
+		path = "/dev/pts/" + strconv.Itoa(number)
+	}
+	return c.handed(o.Flags, func() (int, error) {
+		fd, err := unix.Open(path, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC))|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NOFOLLOW, 0)
+		var st unix.Stat_t
+		if err == nil && (unix.Fstat(fd, &st) != nil || st.Rdev != dev) {
+			_ = unix.Close(fd)
+			return -1, unix.ENXIO
+		}
+		return fd, err
+	})
+}
+
+// handed opens something for the caller.
+func (c *call) handed(flags uint64, open func() (int, error)) answer {
+	fd := -1
+	err := c.do(func() (err error) { fd, err = open(); return err })
+	if err != nil {
+		return result(err)
+	}
+	return answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0}
+}
+
+// unnamed opens a file without a name (O_TMPFILE) in a directory. It can get a name
+// only by a link, which is judged by itself, so that either right to write will do.
+func (c *call) unnamed(dir int, at ir.Place, o opening) answer {
+	inside := ir.Direct(at.At.Child("#"))
+	if !c.may(inside, ir.Create) && !c.may(inside, ir.Update) || o.Flags&accessMode == unix.O_RDWR && !c.may(inside, ir.Read) {
+		return fails(unix.EACCES)
+	}
+	switch {
+	case !c.inOwn(dir) && c.continues(o):
+		return proceed
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	return c.handed(o.Flags, func() (int, error) {
+		c.umask()
+		return unix.Open(self(dir), int(o.Flags)|unix.O_CLOEXEC, uint32(o.Mode))
+	})
+}
+
+// create opens a name that is made if it does not exist.
+func (c *call) create(base int, path string, o opening) answer {
+	end := followed
+	if o.Flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
+		end = kept
+	}
+	for range maxTries {
+		n, e := c.scoped(base, path, end, o.Resolve)
+		switch {
+		case e != 0:
+			return c.fault(e, o)
+		case n.object >= 0 && n.tail == "" && o.Flags&unix.O_EXCL != 0:
+			return fails(unix.EEXIST)
+		case n.tail != "" || n.kind() == unix.S_IFDIR:
+			return fails(unix.EISDIR)
+		case n.object >= 0:
+			return c.reopen(n, o)
+		}
+		a := c.made(n, o)
+		if a.errno != unix.EEXIST {
+			return a
+		}
+	}
+	return fails(unix.EAGAIN)
+}
+
+// made judges and makes a file.
+func (c *call) made(n node, o opening) answer {
+	at := c.place(n)
+	switch {
+	case !c.mayName(ir.Create, at, ir.NameFile):
+		return fails(unix.EACCES)
+	case o.Flags&accessMode != writeOnly && !c.may(at, ir.Read):
+		return fails(unix.EACCES)
+	case !c.inOwn(n.dir) && c.continues(o):
+		return proceed
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	return c.handed(o.Flags, func() (int, error) {
+		c.umask()
+		flags := int(o.Flags) | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		return unix.Openat(n.dir, n.name, flags, uint32(o.Mode))
+	})
+}
+
+// maxTries is how often a name is looked at again that others make and remove.
+const maxTries = 16
+
+// scoped resolves a name with the restrictions of openat2(2). A symlink at the end is
+// not followed under them: where it leads, they would have to be asked again.
+func (c *call) scoped(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
+	if resolve == 0 {
+		return c.name(base, path, end)
+	}
+	dir, last, tail := split(path)
+	if last == "" || last == "." || last == ".." {
+		return node{}, unix.EISDIR
+	}
+	parent, e := c.object(base, dir, followed, resolve)
+	if e != 0 {
+		return node{}, e
+	}
+	n, e := c.look(parent.object, last)
+	n.tail = tail
+	if e == 0 && n.kind() == unix.S_IFLNK {
+		e = unix.ELOOP
+	}
+	return n, e
+}

@@ -1,0 +1,227 @@
+package supervisor
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// The base names some places that mean another file for every tool: its processes in
+// /proc, its terminals, its shared memory, its standard descriptors. Here the path of a
+// file becomes the place that rules are about.
+
+// at is the place of an absolute path as the kernel names it.
+func (b *Broker) at(path string) ir.Place {
+	if path == "/proc" {
+		return ir.Direct(ir.Sys(ir.LinuxProc)) // to list it shows numbers alone
+	}
+	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
+		return ir.Direct(ir.Sys(b.ofProcess(below)))
+	}
+	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
+		return ir.Direct(ir.Sys(b.ofTerminal(number)))
+	}
+	if below, ok := strings.CutPrefix(path, sharedMemory); ok && (below == "" || below[0] == '/') {
+		return ir.Direct(ir.Sys(b.ofSharedMemory(strings.TrimPrefix(below, "/"))))
+	}
+	return ir.Direct(b.roots.Locate(path))
+}
+
+// ofProcess is the place of a path below /proc. The directories of all processes of the
+// tool are one place.
+func (b *Broker) ofProcess(path string) string {
+	first, below, _ := strings.Cut(path, "/")
+	if pid, err := strconv.Atoi(first); err != nil || !b.ours(pid) {
+		return "proc/" + path
+	}
+	return strings.TrimSuffix(ir.LinuxProc+"/"+below, "/")
+}
+
+// ofTerminal is the place of a pseudo-terminal by its number.
+func (b *Broker) ofTerminal(number string) string {
+	if n, err := strconv.Atoi(number); err == nil && b.ownsTerminal(n) {
+		return ir.LinuxTerminal
+	}
+	return "dev/pts/" + number
+}
+
+// sharedMemory is the directory of POSIX shared memory (shm_overview(7)).
+const sharedMemory = "/" + ir.LinuxShared
+
+// ofSharedMemory is the place of a path below the shared memory. The directory of the run
+// stands for the whole of it; no rule is about the rest.
+func (b *Broker) ofSharedMemory(path string) string {
+	first, below, _ := strings.Cut(path, "/")
+	if b.shared.name == "" || first != b.shared.name {
+		return strings.TrimSuffix(ir.LinuxShared+" of other processes/"+path, "/")
+	}
+	return strings.TrimSuffix(ir.LinuxShared+"/"+below, "/")
+}
+
+// private is a directory of the run in the place of one that all processes have.
+type private struct {
+	// name is that of the directory of the run in the one of all; empty for none.
+	name string
+	// dir is a descriptor of it, all which file the one of all is, dev its file system.
+	dir int
+	all Inode
+	dev uint64
+}
+
+// openPrivate opens the directory of shared memory of a run.
+func openPrivate(dir string) (private, error) {
+	p := private{dir: -1}
+	name, ok := strings.CutPrefix(dir, sharedMemory+"/")
+	if !ok {
+		return p, nil
+	}
+	var err error
+	if p.dir, err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
+		return p, err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(sharedMemory, &st); err != nil {
+		return p, err
+	}
+	p.name, p.all, p.dev = name, Inode{st.Dev, st.Ino}, st.Dev
+	return p, nil
+}
+
+// stands returns the directory of the run for the one of all.
+func (p *private) stands(at Inode) (int, bool) { return p.dir, p.name != "" && at == p.all }
+
+// own reports whether a file is on one of the file systems where the same path is another
+// file for every tool.
+func (b *Broker) own(fd int, st *unix.Stat_t) bool {
+	_, slave := terminalNumber(st.Rdev)
+	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || b.shared.name != "" && st.Dev == b.shared.dev || b.kinds.proc(fd, st.Dev)
+}
+
+// inOwn reports the same of a directory.
+func (b *Broker) inOwn(dir int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(dir, &st) != nil || b.own(dir, &st)
+}
+
+// terminal is the controlling terminal of the run; dev is 0 for none.
+type terminal struct {
+	dev  uint64
+	path string
+}
+
+// Terminal is the path of the controlling terminal of this process, empty for none.
+func Terminal() string { return runTerminal().path }
+
+// runTerminal finds the controlling terminal of this process. One that is no
+// pseudo-terminal is found by the descriptors that lead to it.
+func runTerminal() terminal {
+	t := terminal{dev: controlling(unix.Getpid())}
+	if number, ok := terminalNumber(t.dev); ok {
+		t.path = "/dev/pts/" + strconv.Itoa(number)
+	}
+	for fd := 0; fd < 3 && t.dev != 0 && t.path == ""; fd++ {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Rdev == t.dev {
+			t.path, _ = readlink(unix.AT_FDCWD, self(fd))
+		}
+	}
+	return t
+}
+
+// ownsTerminal reports whether a pseudo-terminal is the controlling one of the run, or one
+// that a process of the tool holds the other end of.
+func (b *Broker) ownsTerminal(number int) bool {
+	at, ok := terminalNumber(b.terminal.dev)
+	return ok && at == number || b.mastered(number)
+}
+
+// Slaves of pseudo-terminals have the major numbers from 136 to 143, each 256 of them
+// (Documentation/admin-guide/devices.txt).
+const firstSlave, lastSlave = 136, 143
+
+// terminalNumber is the number of the pseudo-terminal that a device is the slave of.
+func terminalNumber(dev uint64) (int, bool) {
+	major := unix.Major(dev)
+	return int(major-firstSlave)<<8 | int(unix.Minor(dev)), major >= firstSlave && major <= lastSlave
+}
+
+// mastered reports whether a process of the tool has the master of a pseudo-terminal open.
+// The kernel says of such a descriptor which one it is (tty_show_fdinfo() in
+// drivers/tty/tty_io.c).
+func (b *Broker) mastered(number int) bool {
+	want := "tty-index:\t" + strconv.Itoa(number) + "\n"
+	for _, pid := range b.processes() {
+		dir := "/proc/" + strconv.Itoa(pid)
+		list, _ := os.ReadDir(dir + "/fd")
+		for _, fd := range list {
+			target, err := os.Readlink(dir + "/fd/" + fd.Name())
+			if err != nil || !strings.HasSuffix(target, "ptmx") {
+				continue
+			}
+			info, _ := os.ReadFile(dir + "/fdinfo/" + fd.Name())
+			if strings.Contains(string(info), want) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// processes lists the processes of the tool.
+func (b *Broker) processes() []int {
+	var out []int
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && b.ours(pid) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// controlling is the device of a process's controlling terminal, 0 for none: the seventh
+// field of /proc/PID/stat, where the name in parentheses is the second (proc_pid_stat(5)).
+func controlling(pid int) uint64 {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	text := string(stat)
+	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	const ttyNr = 4
+	if len(f) <= ttyNr {
+		return 0
+	}
+	n, _ := strconv.ParseUint(f[ttyNr], 10, 32)
+	// The encoding of new_encode_dev() in include/linux/kdev_t.h.
+	return unix.Mkdev(uint32(n>>8)&0xfff, uint32(n&0xff|n>>12&0xfff00))
+}
+
+// filesystems remembers of each device whether it is a proc file system.
+type filesystems struct {
+	mu sync.RWMutex
+	is map[uint64]bool
+}
+
+// proc reports whether a file is on a proc file system.
+func (f *filesystems) proc(fd int, dev uint64) bool {
+	f.mu.RLock()
+	is, known := f.is[dev]
+	f.mu.RUnlock()
+	if known {
+		return is
+	}
+	is = isProc(fd, false)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.is == nil {
+		f.is = map[uint64]bool{}
+	}
+	f.is[dev] = is
+	return is
+}

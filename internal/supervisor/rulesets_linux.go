@@ -1,0 +1,213 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// createRuleset lets a ruleset be made, which by itself does nothing. Where it could not
+// come in force later, those who ask learn at once that there is no Landlock.
+func (c *call) createRuleset() answer {
+	if c.domains == nil {
+		return fails(unix.EOPNOTSUPP)
+	}
+	return proceed
+}
+
+// ruleset duplicates a ruleset of the caller's: the one that its thread means, which may
+// have a table of its own. The kernel tells other files by EBADFD.
+func (c *call) ruleset(arg uint64) (int, unix.Errno) {
+	fd, e := c.duplicate(dirfd(arg))
+	if e == 0 && !sameFile(c.tid, dirfd(arg), fd) {
+		e = unix.EBADF
+	}
+	return fd, e
+}
+
+// Attributes of rules (include/uapi/linux/landlock.h): their sizes by kind, and where the
+// descriptor of a path is.
+const (
+	ruleNetPort = 2
+	parentAt    = 8
+)
+
+var ruleSizes = map[uint64]int{unix.LANDLOCK_RULE_PATH_BENEATH: 12, ruleNetPort: 16}
+
+// addRule adds a rule in the caller's place, so that none is added to a ruleset that
+// binds somebody: the broker would have to act by what the ruleset was then.
+func (c *call) addRule() answer {
+	size, ok := ruleSizes[c.args[1]]
+	if c.domains == nil || !ok {
+		return fails(unix.EINVAL)
+	}
+	attr, e := c.bytes(c.args[2], size)
+	if e != 0 {
+		return fails(e)
+	}
+	ruleset, e := c.ruleset(c.args[0])
+	if e != 0 {
+		return fails(e)
+	}
+	if c.args[1] == unix.LANDLOCK_RULE_PATH_BENEATH {
+		obj, e := c.descriptor(int(int32(binary.NativeEndian.Uint32(attr[parentAt:]))))
+		if e != 0 {
+			return fails(e)
+		}
+		binary.NativeEndian.PutUint32(attr[parentAt:], uint32(obj))
+	}
+	c.domains.mu.RLock()
+	defer c.domains.mu.RUnlock()
+	switch {
+	case c.domains.frozen(ruleset):
+		return c.denies(unix.EPERM, "a ruleset that is in force stays as it is")
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	_, _, e = unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), uintptr(c.args[1]), uintptr(unsafe.Pointer(&attr[0])), uintptr(c.args[3]), 0, 0)
+	return fails(e)
+}
+
+// restrictFlags are those that concern the calling process and nobody else.
+const restrictFlags = unix.LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF | unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON |
+	unix.LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF | unix.LANDLOCK_RESTRICT_SELF_TSYNC
+
+// restrict lets the caller restrict itself, once its process is marked. Another thread
+// may put another ruleset under the same number meanwhile: then the kernel bounds the
+// caller by that one and the broker by this one, both on top of what bound it before.
+func (c *call) restrict() answer {
+	switch {
+	case c.domains == nil:
+		return fails(unix.EOPNOTSUPP)
+	case uint32(c.args[1])&^restrictFlags != 0:
+		return fails(unix.EINVAL)
+	case dirfd(c.args[0]) == -1:
+		return proceed // says what is logged, and restricts nobody
+	}
+	ruleset, e := c.ruleset(c.args[0])
+	if e != 0 {
+		return fails(e)
+	}
+	c.domains.mu.Lock()
+	defer c.domains.mu.Unlock()
+	above, ok := c.domains.of(c.tid)
+	switch {
+	case !ok || !c.current():
+		return fails(unix.EACCES)
+	case above.binds() && sameFile(c.self, int(above.ruleset.Fd()), ruleset):
+		// Threads restrict themselves one after the other.
+		return proceed
+	}
+	return c.nest(above, ruleset)
+}
+
+// nest marks the caller's process with one ruleset more, after a try whether the
+// kernel takes it.
+func (c *call) nest(above *domain, ruleset int) answer {
+	d := c.domains
+	if len(d.by) >= maxDomains {
+		d.collect()
+	}
+	kept, err := unix.FcntlInt(uintptr(ruleset), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return fails(unix.ENOMEM)
+	}
+	file := os.NewFile(uintptr(kept), "ruleset")
+	next := above.below(file)
+	if next == nil || len(d.by) >= maxDomains {
+		_ = file.Close()
+		return fails(unix.E2BIG)
+	}
+	if err := c.within(next, func() error { return nil }); err != nil {
+		_ = file.Close()
+		return result(err)
+	}
+	d.by[next.mark] = next
+	d.used.Store(true)
+	if next.mark.put(c.tid) != nil {
+		return fails(unix.EOPNOTSUPP)
+	}
+	return proceed
+}
+
+// bounded finds out which rulesets bind the caller. Its state stays what it is until its
+// call is answered: also a thread that restricts all threads of its process waits for
+// those that are in the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
+func (c *call) bounded() bool {
+	if c.domains == nil || !c.domains.used.Load() {
+		return true
+	}
+	c.domains.mu.RLock()
+	defer c.domains.mu.RUnlock()
+	var ok bool
+	c.domain, ok = c.domains.of(c.tid)
+	if !ok {
+		c.deny("the limits were changed by which a process and its rulesets are known")
+	}
+	return ok && c.current()
+}
+
+// do acts in the caller's place: bound by the rulesets that bind the caller.
+func (c *call) do(act func() error) error {
+	if !c.domain.binds() {
+		return act()
+	}
+	// It is read out of /proc, where the rulesets may let nothing be read.
+	c.creationMask()
+	return c.within(c.domain, act)
+}
+
+// within acts on a thread of a domain: one that waits for something to do, or a new one.
+func (c *call) within(d *domain, act func() error) error {
+	j := job{act, make(chan error, 1)}
+	select {
+	case d.jobs <- j:
+	default:
+		go c.attend(d, j)
+	}
+	return <-j.done
+}
+
+// job is something to do on a thread of a domain.
+type job struct {
+	act  func() error
+	done chan error
+}
+
+// attendance is how long a thread of a domain waits. To restrict one takes longer than
+// what it is for.
+const attendance = 100 * time.Millisecond
+
+// attend does jobs on a thread that ends with them, since nothing takes a ruleset from it.
+func (b *Broker) attend(d *domain, j job) {
+	err := b.settle()
+	if err == nil {
+		err = d.enter()
+	}
+	if err != nil {
+		j.done <- err
+		return
+	}
+	for {
+		j.done <- j.act()
+		select {
+		case j = <-d.jobs:
+		case <-time.After(attendance):
+			return
+		}
+	}
+}
+
+// reaches reports whether the caller may look into another process of the sandbox: those
+// that its own rulesets bind as well (hook_ptrace_access_check() in
+// security/landlock/task.c).
+func (c *call) reaches(pid int) bool {
+	if !c.domain.binds() {
+		return true
+	}
+	m, marked, err := markOf(pid)
+	return err == nil && marked && c.domain.mark.holds(m)
+}

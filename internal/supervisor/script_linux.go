@@ -1,0 +1,142 @@
+package supervisor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
+)
+
+// Limits of scripts: how much of their first line is read (BINPRM_BUF_SIZE less one,
+// include/uapi/linux/binfmts.h), and how many of them may interpret each other
+// (exec_binprm() in fs/exec.c).
+const (
+	scriptHead      = 255
+	maxInterpreters = 5
+)
+
+// format is what the kernel takes a file for.
+type format struct {
+	elf bool
+	// interpreter runs the file, with argument where that is not empty.
+	interpreter, argument string
+}
+
+// formatOf looks at the head of a file.
+func formatOf(obj int) (format, unix.Errno) {
+	f, err := os.Open(self(obj))
+	if err != nil {
+		// Nor could its process be looked at (PR_SET_DUMPABLE, proc(5)).
+		return format{}, unix.EACCES
+	}
+	defer f.Close()
+	head := make([]byte, scriptHead)
+	n, _ := f.ReadAt(head, 0)
+	return parseHead(head[:n]), 0
+}
+
+// parseHead reads the first line of a script as load_script() in fs/binfmt_script.c
+// does: one word, and everything behind it as one argument.
+func parseHead(head []byte) format {
+	if bytes.HasPrefix(head, []byte("\x7fELF")) {
+		return format{elf: true}
+	}
+	line, ok := bytes.CutPrefix(head, []byte("#!"))
+	if !ok {
+		return format{}
+	}
+	line, _, ended := bytes.Cut(line, []byte("\n"))
+	const blanks = " \t"
+	line = bytes.TrimLeft(line, blanks)
+	end := bytes.IndexAny(line, blanks+"\x00")
+	if end < 0 {
+		if !ended && len(head) == scriptHead {
+			return format{} // the name is cut off
+		}
+		return format{interpreter: string(line)}
+	}
+	argument, _, _ := bytes.Cut(bytes.Trim(line[end:], blanks), []byte{0})
+	return format{interpreter: string(line[:end]), argument: string(argument)}
+}
+
+// interpreted finds the interpreters that the scripts among listed files have at the start of
+// the tool, and theirs, each at its canonical path.
+func interpreted(programs []landlock.Program) map[string]string {
+	out := map[string]string{}
+	for _, p := range programs {
+		file := p.File
+		for range maxInterpreters {
+			fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0)
+			if err != nil {
+				break
+			}
+			here, _ := readlink(unix.AT_FDCWD, self(fd))
+			k := format{}
+			if regular(fd) == 0 {
+				k, _ = formatOf(fd)
+			}
+			_ = unix.Close(fd)
+			if len(k.interpreter) == 0 || k.interpreter[0] != '/' {
+				break
+			}
+			next, err := filepath.EvalSymlinks(k.interpreter)
+			if err != nil {
+				break
+			}
+			out[here], file = next, next
+		}
+	}
+	return out
+}
+
+// mayInterpret judges the interpreters of a listed script. Those that it had when the tool
+// was started come with it. A tool that may write to the script can name another one: that
+// is started as by itself, with what it is given.
+func (c *call) mayInterpret(b *becoming) bool {
+	for i := 1; i < len(b.chain); i++ {
+		if was, ok := c.interpreters[c.where(b.chain[i-1])]; ok && was == c.where(b.chain[i]) {
+			continue
+		}
+		if i < len(b.chain)-1 {
+			c.deny("the script is interpreted by another script than at the start of the tool")
+			return false
+		}
+		rule, ok := c.mayStart(b.chain[i], b.argv[0], b.argv)
+		if !ok {
+			return false
+		}
+		b.rule = narrower(b.rule, rule)
+	}
+	return true
+}
+
+// narrower is the first rule with the variables that both let their programs have.
+func narrower(a, b *ir.CommandRule) *ir.CommandRule {
+	if a == nil || b == nil || b.AllEnvs {
+		return a
+	}
+	both := *a
+	both.Envs, both.AllEnvs = b.Envs, false
+	if !a.AllEnvs {
+		both.Envs = slices.DeleteFunc(slices.Clone(a.Envs), func(name string) bool { return !slices.Contains(b.Envs, name) })
+	}
+	return &both
+}
+
+// invoked is the name that the kernel gives to what execveat(2) starts, which an
+// interpreter gets to see (alloc_bprm() in fs/exec.c).
+func invoked(dir int, path string) string {
+	if dir == unix.AT_FDCWD || path != "" && path[0] == '/' {
+		return path
+	}
+	if path == "" {
+		return "/dev/fd/" + strconv.Itoa(dir)
+	}
+	return "/dev/fd/" + strconv.Itoa(dir) + "/" + path
+}

@@ -1,0 +1,236 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// stops hands the stops and ends of seized threads from the thread that waits for all
+// children to the worker that seized them.
+type stops struct {
+	mu sync.Mutex
+	by map[int]chan syscall.WaitStatus
+}
+
+// expect registers for the events of threads. It fails where somebody has done so.
+func (s *stops) expect(ids ...int) (<-chan syscall.WaitStatus, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[int]chan syscall.WaitStatus{}
+	}
+	for _, id := range ids {
+		if s.by[id] != nil {
+			return nil, false
+		}
+	}
+	events := make(chan syscall.WaitStatus, 4)
+	for _, id := range ids {
+		s.by[id] = events
+	}
+	return events, true
+}
+
+func (s *stops) forget(ids ...int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		delete(s.by, id)
+	}
+}
+
+// deliver passes an event on and reports whether somebody waits for it.
+func (s *stops) deliver(id int, ws syscall.WaitStatus) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events := s.by[id]
+	if events == nil {
+		return false
+	}
+	select {
+	case events <- ws:
+	default:
+		// Nobody reads any more than the first.
+	}
+	return true
+}
+
+// seized is a thread that stops when it has become another program, or returns from
+// the call without.
+type seized struct {
+	thread, process int
+	stops           *stops
+	events          <-chan syscall.WaitStatus
+	executed        bool
+	forgotten       bool
+}
+
+// seize makes the caller of a pending call stop at its end (ptrace(2)). It is done by
+// the thread that has to release it, and in force until then: should this process die
+// the thread dies, too.
+func (c *call) seize(process int) (*seized, unix.Errno) {
+	if process == 0 {
+		return nil, unix.ESRCH
+	}
+	events, ok := c.stops.expect(c.tid, process)
+	if !ok {
+		// Two threads of one process start a program at a time; one of them would end.
+		return nil, unix.EAGAIN
+	}
+	s := &seized{thread: c.tid, process: process, stops: &c.stops, events: events}
+	const options = unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_EXITKILL
+	if e := ptrace(unix.PTRACE_SEIZE, s.thread, 0, options); e != 0 {
+		s.forget()
+		return nil, unix.EACCES
+	}
+	// The stop is due once the thread is about to leave the kernel, unless it stops
+	// before as the new program.
+	if e := ptrace(unix.PTRACE_INTERRUPT, s.thread, 0, 0); e != 0 {
+		_ = unix.Kill(process, unix.SIGKILL)
+	}
+	return s, 0
+}
+
+func ptrace(request, id int, addr, data uintptr) unix.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(id), addr, data, 0, 0)
+	return e
+}
+
+// seizes says why this host does not let programs be judged, where traps ask for that.
+func seizes(traps []landlock.Trap) error {
+	if !slices.ContainsFunc(traps, func(t landlock.Trap) bool { return t.Group == landlock.Programs }) {
+		return nil
+	}
+	return seizable()
+}
+
+// seizable says whether ptrace(2) is refused, as profiles of containers may do. The kernel
+// looks for the process, which there is not, first.
+func seizable() error {
+	const nobody = 1<<31 - 1
+	if e := ptrace(unix.PTRACE_SEIZE, nobody, 0, 0); e != unix.ESRCH {
+		return fmt.Errorf("ptrace(2), by which programs are judged, is refused here (%w)", e)
+	}
+	return nil
+}
+
+// id is the number of the thread: after a start it has that of its process.
+func (s *seized) id() int {
+	if s.executed {
+		return s.process
+	}
+	return s.thread
+}
+
+// stopped waits until the thread has stopped and reports whether it has: it may have
+// been killed.
+func (s *seized) stopped() bool {
+	_, ok := s.next()
+	return ok
+}
+
+const eventShift = 16 // ptrace(2): status>>16 is the event
+
+// next waits for the next stop.
+func (s *seized) next() (syscall.WaitStatus, bool) {
+	ws := <-s.events
+	if !ws.Stopped() {
+		return ws, false
+	}
+	s.executed = s.executed || uint32(ws)>>eventShift == unix.PTRACE_EVENT_EXEC
+	return ws, true
+}
+
+// release lets the thread run on by itself. After a start it has the number of its
+// process. It may start the next program before this returns, so that nothing waits for its
+// events any more.
+func (s *seized) release() {
+	s.forget()
+	if ptrace(unix.PTRACE_DETACH, s.id(), 0, 0) != 0 {
+		s.kill()
+	}
+}
+
+func (s *seized) kill() { _ = unix.Kill(s.process, unix.SIGKILL) }
+
+// forget ends the wait for events, once: the thread may be seized again by then.
+func (s *seized) forget() {
+	if !s.forgotten {
+		s.forgotten = true
+		s.stops.forget(s.thread, s.process)
+	}
+}
+
+// proc reads a file about the stopped process.
+func (s *seized) proc(name string) (string, error) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(s.process) + "/" + name)
+	return string(data), err
+}
+
+// arguments are those that the program starts with.
+func (s *seized) arguments() ([]string, error) {
+	text, err := s.proc("cmdline")
+	if err != nil {
+		return nil, err
+	}
+	text, ok := strings.CutSuffix(text, "\x00")
+	if !ok {
+		return nil, errors.New("no arguments")
+	}
+	return strings.Split(text, "\x00"), nil
+}
+
+// path is the name by which the kernel has opened the program (AT_EXECFN, getauxval(3)).
+func (s *seized) path() (string, error) {
+	aux, err := s.proc("auxv")
+	if err != nil {
+		return "", err
+	}
+	const entry, execfn = 16, 31
+	for pair := range slices.Chunk([]byte(aux), entry) {
+		if len(pair) < entry || binary.LittleEndian.Uint64(pair) != execfn {
+			continue
+		}
+		return s.text(binary.LittleEndian.Uint64(pair[8:]))
+	}
+	return "", errors.New("no AT_EXECFN")
+}
+
+// text reads a string of the program that is no longer than a path.
+func (s *seized) text(at uint64) (string, error) {
+	buf := make([]byte, pathMax)
+	// What follows the string may not be mapped: as much as there is comes back.
+	n, err := unix.ProcessVMReadv(s.process, []unix.Iovec{iovec(buf)}, parts(at, len(buf)), 0)
+	if err != nil {
+		return "", err
+	}
+	text, _, ok := bytes.Cut(buf[:n], []byte{0})
+	if !ok {
+		return "", unix.ENAMETOOLONG
+	}
+	return string(text), nil
+}
+
+// parts divides a range of memory at the borders of pages, since a part is read whole or
+// not at all (process_vm_readv(2)).
+func parts(at uint64, n int) []unix.RemoteIovec {
+	var out []unix.RemoteIovec
+	for n > 0 {
+		size := min(n, pathMax-int(at%pathMax))
+		out = append(out, unix.RemoteIovec{Base: uintptr(at), Len: size})
+		at, n = at+uint64(size), n-size
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Why sockets are refused that no rule speaks of.
+const (
+	whyNameless = "a unix address without a file is nothing that a rule names"
+	whyReached  = "tools are not reached from the network"
+)
+
+// maxAddress is what the kernel takes for a socket address (struct sockaddr_storage).
+const maxAddress = 128
+
+// address reads the socket address of a call.
+func (c *call) address() ([]byte, unix.Errno) {
+	n := int(int32(uint32(c.args[2])))
+	if n < 2 || n > maxAddress {
+		return nil, unix.EINVAL
+	}
+	return c.bytes(c.args[1], n)
+}
+
+// socket duplicates the socket of a call, which must be of a family and type that the
+// broker knows, whatever made it.
+func (c *call) socket() (fd, family int, e unix.Errno) {
+	if fd, e = c.duplicate(dirfd(c.args[0])); e != 0 {
+		return -1, 0, e
+	}
+	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return -1, 0, errno(err)
+	}
+	kind, err1 := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	protocol, err2 := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PROTOCOL)
+	stream := kind == unix.SOCK_STREAM && protocol == unix.IPPROTO_TCP
+	switch {
+	case err1 != nil || err2 != nil:
+		return -1, 0, unix.EACCES
+	case family == unix.AF_UNIX && (kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET):
+	case (family == unix.AF_INET || family == unix.AF_INET6) && stream:
+	default:
+		c.deny("a socket that is neither a connected unix socket nor TCP")
+		return -1, 0, unix.EACCES
+	}
+	return fd, family, 0
+}
+
+// connect judges our copy of the address and connects our duplicate of the socket.
+func (c *call) connect() answer {
+	raw, e := c.address()
+	if e != 0 {
+		return fails(e)
+	}
+	fd, family, e := c.socket()
+	if e == unix.EACCES && c.byPort {
+		return proceed
+	}
+	if e != 0 {
+		return fails(e)
+	}
+	asked := int(binary.NativeEndian.Uint16(raw))
+	switch {
+	case family == unix.AF_UNIX && asked == unix.AF_UNIX:
+		return c.dial(fd, raw)
+	case asked != unix.AF_UNIX && family != unix.AF_UNIX && c.mayReachRaw(raw):
+		if !c.current() {
+			return fails(unix.EINTR)
+		}
+		return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
+	case c.byPort:
+		return proceed
+	case c.refused != nil:
+		return fails(unix.EACCES)
+	default:
+		return c.denies(unix.EACCES, "an address of another family than the socket's")
+	}
+}
+
+// mayReachRaw judges an IP address, of the sizes of struct sockaddr_in and sockaddr_in6.
+func (c *call) mayReachRaw(raw []byte) bool {
+	const v4, v6 = 16, 28
+	var addr netip.Addr
+	switch family := binary.NativeEndian.Uint16(raw); {
+	case family == unix.AF_INET && len(raw) >= v4:
+		addr = netip.AddrFrom4([4]byte(raw[4:8]))
+	case family == unix.AF_INET6 && len(raw) >= v6:
+		addr = netip.AddrFrom16([16]byte(raw[8:24]))
+	default:
+		return false
+	}
+	return c.mayReach(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])))
+}
+
+// connected connects; a socket that does not block answers at once (EINPROGRESS), for
+// the flag belongs to what the duplicate shares.
+func connected(fd int, raw []byte) error {
+	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// socketPath is the path of a unix address, false for an abstract or unnamed one
+// (unix(7)).
+func socketPath(raw []byte) (string, bool) {
+	path := raw[2:]
+	if len(path) == 0 || path[0] == 0 {
+		return "", false
+	}
+	for i, b := range path {
+		if b == 0 {
+			return string(path[:i]), true
+		}
+	}
+	return string(path), true
+}
+
+// dial connects to a socket file, which the policy must let be updated.
+func (c *call) dial(fd int, raw []byte) answer {
+	path, ok := socketPath(raw)
+	if !ok {
+		return c.denies(unix.EACCES, whyNameless)
+	}
+	c.asked = append(c.asked, path)
+	base, e := c.base(unix.AT_FDCWD, path)
+	if e != 0 {
+		return fails(e)
+	}
+	n, e := c.object(base, path, followed, 0)
+	switch {
+	case e != 0:
+		return fails(e)
+	case !c.decide(ir.Dial{On: c.at(c.where(n.object))}).Allowed():
+		return fails(unix.EACCES)
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	return answer{wait: func() answer {
+		return result(c.do(func() error { return unix.Connect(fd, &unix.SockaddrUnix{Name: self(n.object)}) }))
+	}}
+}
+
+// bind makes a socket file. Other addresses are not for confined tools.
+func (c *call) bind() answer {
+	raw, e := c.address()
+	if e != 0 {
+		return fails(e)
+	}
+	fd, family, e := c.socket()
+	if e != 0 {
+		return fails(e)
+	}
+	path, ok := socketPath(raw)
+	switch {
+	case family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX:
+		return c.denies(unix.EACCES, whyReached)
+	case !ok:
+		return c.denies(unix.EACCES, whyNameless)
+	}
+	c.asked = append(c.asked, path)
+	base, e := c.base(unix.AT_FDCWD, path)
+	if e != 0 {
+		return fails(e)
+	}
+	c.names.RLock()
+	defer c.names.RUnlock()
+	n, e := c.name(base, path, kept)
+	switch {
+	case e != 0:
+		return fails(e)
+	case n.dir < 0 || n.object >= 0:
+		return fails(unix.EADDRINUSE)
+	case !c.mayName(ir.Create, c.place(n), ir.NameFile):
+		return fails(unix.EACCES)
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	return result(c.do(func() error { return c.bound(fd, n) }))
+}
+
+// bound binds to a name in the directory that was judged. There is no call for that
+// but one from the directory itself, which is this thread's alone (see settle). The
+// socket shows its last name only (getsockname(2)).
+func (c *call) bound(fd int, n node) error {
+	c.alone()
+	// An O_PATH descriptor will do for fchdir(2).
+	if err := unix.Fchdir(n.dir); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Fchdir(c.root) }()
+	c.umask()
+	return unix.Bind(fd, &unix.SockaddrUnix{Name: n.name})
+}
+
+// listen lets unix sockets wait for connections, and no others.
+func (c *call) listen() answer {
+	fd, family, e := c.socket()
+	switch {
+	case e != 0:
+		return fails(e)
+	case family != unix.AF_UNIX:
+		return c.denies(unix.EACCES, whyReached)
+	}
+	return result(c.do(func() error { return unix.Listen(fd, int(int32(uint32(c.args[1])))) }))
+}

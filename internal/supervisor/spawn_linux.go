@@ -1,0 +1,204 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// StartError is a tool that did not start.
+type StartError struct {
+	// Step names what failed; Exec is true when it is the program itself.
+	Step string
+	Exec bool
+	Err  error
+}
+
+// Error implements error.
+func (e *StartError) Error() string { return e.Step + ": " + e.Err.Error() }
+
+// Unwrap implements the errors convention.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// inheritsIgnored reports whether this process was started with a signal ignored, as
+// under nohup(1); a tool inherits that.
+func inheritsIgnored(s syscall.Signal) bool { return signal.Ignored(s) }
+
+// Clone starts what becomes the tool, once Run or Attend lets it. Until then it puts the
+// sandbox in force on itself, and the caller may prepare what it needs. It must be called
+// on a thread that lasts: the tool dies with it (PR_SET_PDEATHSIG in prctl(2)).
+func Clone(c Child) (*Tool, error) {
+	runtime.LockOSThread()
+	if !c.Unheard {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return nil, failed("PR_SET_CHILD_SUBREAPER", err)
+		}
+	}
+	return launch(c)
+}
+
+// Kill ends a tool that was not let go.
+func (t *Tool) Kill() { _ = unix.Kill(t.pid, unix.SIGKILL) }
+
+// Run lets the tool go, answers its calls until it ends, ends what it has left running
+// and returns how it ended.
+func (b *Broker) Run(t *Tool) (syscall.WaitStatus, error) {
+	stop := t.forward()
+	if err := b.start(t); err != nil {
+		stop()
+		return 0, err
+	}
+	late := t.limited(b.wall)
+	status := t.wait(b.stops.deliver)
+	// From here on the number of the tool may become that of another process.
+	late()
+	stop()
+	t.finish()
+	return status, nil
+}
+
+// limited kills the tool after some time, if that is not 0, unless the returned function
+// is called before.
+func (t *Tool) limited(wall time.Duration) (stop func()) {
+	if wall == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) })
+	return func() { timer.Stop() }
+}
+
+// Tool is a child that becomes the tool: what it writes its reports to and waits for a
+// byte from.
+type Tool struct {
+	*program
+	reports, permit int
+}
+
+func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
+
+// Attend lets the tool go, waits until it ends and returns how it ended. Nobody answers
+// for it: its filter must trap nothing. What it leaves running goes on.
+func (t *Tool) Attend() (syscall.WaitStatus, error) {
+	stop := t.forward()
+	defer stop()
+	if _, err := t.confined(); err != nil {
+		return 0, err
+	}
+	if err := t.begin(); err != nil {
+		return 0, err
+	}
+	return t.wait(func(int, syscall.WaitStatus) bool { return false }), nil
+}
+
+// start takes the listener of the child, serves it and lets the child go.
+func (b *Broker) start(t *Tool) error {
+	r, err := t.confined()
+	if err != nil {
+		return err
+	}
+	n, err := t.listener(r)
+	if err != nil {
+		t.Kill()
+		return err
+	}
+	b.serve(listener(n), t.pid)
+	return t.begin()
+}
+
+// launch clones the child.
+func launch(c Child) (*Tool, error) {
+	var up, down [2]int
+	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
+		return nil, failed("pipe", err)
+	}
+	p := &program{}
+	if err := c.assemble(p, down[0], up[1]); err != nil {
+		return nil, &StartError{Step: "the command", Exec: true, Err: err}
+	}
+	if e := p.clone(unix.CLONE_VM | uintptr(unix.SIGCHLD)); e != 0 {
+		return nil, failed("clone", e)
+	}
+	_, _ = unix.Close(up[1]), unix.Close(down[0])
+	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
+}
+
+// confined waits until the child has told that its filter is in force. It waits then.
+func (t *Tool) confined() (*report, error) {
+	r, err := t.report()
+	if err == nil && r == nil {
+		err = failed("the clone", errors.New("ended before the sandbox was in force"))
+	}
+	if err != nil {
+		t.Kill()
+	}
+	return r, err
+}
+
+// listener takes the listener from the child.
+func (t *Tool) listener(r *report) (int, error) {
+	pidfd, err := unix.PidfdOpen(t.pid, 0)
+	if err != nil {
+		return -1, failed("pidfd_open", err)
+	}
+	defer unix.Close(pidfd)
+	n, err := unix.PidfdGetfd(pidfd, int(r.errno), 0)
+	if err != nil {
+		return -1, failed("pidfd_getfd", err)
+	}
+	return n, nil
+}
+
+// begin lets the child go on and waits until it has become the tool, which closes its
+// end of the reports. Then the tool's input and output are the tool's alone.
+func (t *Tool) begin() error {
+	_, err := unix.Write(t.permit, []byte{0})
+	_ = unix.Close(t.permit)
+	if err != nil {
+		return failed("write", err)
+	}
+	_, err = t.report()
+	_ = unix.Close(t.reports)
+	if err != nil {
+		return err
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	_, _, _ = unix.Dup3(null, 0, 0), unix.Dup3(null, 1, 0), unix.Close(null)
+	return nil
+}
+
+// report reads one report, nil at their end, and turns those about a failure into
+// errors.
+func (t *Tool) report() (*report, error) {
+	r := &report{}
+	buf := (*[unsafe.Sizeof(*r)]byte)(unsafe.Pointer(r))[:]
+	var n int
+	var err error
+	for {
+		if n, err = unix.Read(t.reports, buf); err != unix.EINTR {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, failed("the report of the clone", err)
+	case n == 0:
+		return nil, nil
+	case r.step == ready:
+		return r, nil
+	}
+	s := t.steps[r.step]
+	err = syscall.Errno(r.errno)
+	if s.want != 0 {
+		err = fmt.Errorf("not denied (%w)", err)
+	}
+	return nil, &StartError{Step: s.name, Exec: s.name == stepExec, Err: err}
+}

@@ -1,0 +1,48 @@
+package supervisor
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+)
+
+// Tracing is what a supervisor needs to name also the refusals that the kernel would make
+// without it. Every class of calls is judged under a trace.
+type Tracing struct {
+	// ABI is the version of Landlock that the ruleset was made for.
+	ABI int
+	// Blocks are what the filter hands over in place of refusing it.
+	Blocks []landlock.Block
+}
+
+// blocked is the answer of the filter, where it would have had one.
+func (c *call) blocked() (answer, bool) {
+	if c.trace == nil {
+		return answer{}, false
+	}
+	for _, b := range c.trace.Blocks {
+		if b.Refuses(c.calls[c.nr], c.args) {
+			c.refused = &grounds{by: denial.ByFilter, why: "no tool may make this call (" + b.Group + ")"}
+			if b.Errno == "EPERM" {
+				return fails(unix.EPERM), true
+			}
+			return fails(unix.EACCES), true
+		}
+	}
+	return answer{}, false
+}
+
+// kill is the ruleset's, which keeps signals inside (ABI 6).
+func (c *call) kill() answer {
+	pid := int(int32(uint32(c.args[0])))
+	if pid > 0 && c.trace.ABI >= 6 && !c.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {
+		c.refused = &grounds{by: denial.ByFloor, why: "a process outside of the sandbox", goesOn: true}
+	}
+	return proceed
+}
+
+// watch sets the handlers of calls that are trapped for the report alone.
+func (b *Broker) watch() {
+	b.handlers[unix.SYS_KILL] = (*call).kill
+}

@@ -1,0 +1,150 @@
+package supervisor
+
+import (
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// forwarded are the signals that are sent to the tool when they reach this process.
+var forwarded = []os.Signal{
+	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGWINCH, unix.SIGUSR1, unix.SIGUSR2,
+}
+
+// forward passes signals on until the returned function is called; from then on they are
+// ignored, since nothing is left to do but to end. The tool is in this process's group, so
+// that a terminal's signals reach it by themselves.
+func (t *Tool) forward() (stop func()) {
+	var caught []os.Signal
+	for _, s := range forwarded {
+		if !signal.Ignored(s) {
+			caught = append(caught, s)
+		}
+	}
+	in := make(chan os.Signal, 16)
+	signal.Notify(in, caught...)
+	// Not signal.Stop: it waits for the goroutine that takes signals.
+	var mu sync.Mutex
+	over := false
+	go func() {
+		for s := range in {
+			mu.Lock()
+			if !over && !fromTerminal(s) {
+				_ = unix.Kill(t.pid, s.(syscall.Signal))
+			}
+			mu.Unlock()
+		}
+	}()
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}
+}
+
+// fromTerminal reports whether the terminal has sent a signal to the whole group: it
+// does so for the foreground group, with signals that nobody else commonly sends.
+func fromTerminal(s os.Signal) bool {
+	if s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH {
+		return false
+	}
+	tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(tty)
+	group, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// wait waits for the tool and reaps the orphans that come here meanwhile. When the
+// tool stops itself this process stops, too, so that a shell sees its job stopped.
+// Stops that somebody else waits for are passed to deliver, as all other events are.
+func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.WaitStatus {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
+		switch expected := err == nil && deliver(pid, ws); {
+		case expected && ws.Stopped():
+		case err == syscall.EINTR:
+		case err != nil:
+			// There is nothing to wait for, which cannot be.
+			return syscall.WaitStatus(125 << 8)
+		case pid != t.pid:
+		case ws.Stopped():
+			_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
+			_ = unix.Kill(t.pid, unix.SIGCONT)
+		default:
+			return ws
+		}
+	}
+}
+
+// maxFinish bounds how long what the tool has left running is being killed.
+const maxFinish = 10 * time.Second
+
+// finish kills what the tool has left running: its calls would no longer be answered.
+// Orphans come to this process, so that children are all there is, again and again.
+func (t *Tool) finish() {
+	// The caller's own clones, without an exit signal, are seen by this alone.
+	_, _ = syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WCLONE, nil)
+	for end := time.Now().Add(maxFinish); time.Now().Before(end); {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err == syscall.ECHILD {
+			return
+		}
+		if pid > 0 {
+			continue
+		}
+		for _, child := range children(unix.Getpid()) {
+			_ = unix.Kill(child, unix.SIGKILL)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// children lists the processes whose parent is the given one.
+func children(parent int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var out []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name is in parentheses and may hold anything; state and parent follow.
+		rest := string(stat[strings.LastIndexByte(string(stat), ')')+1:])
+		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(parent) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// Exit ends this process the way that the tool ended: with its status, or by the same
+// signal, without another core file.
+func Exit(ws syscall.WaitStatus) {
+	if !ws.Signaled() {
+		os.Exit(ws.ExitStatus())
+	}
+	s := ws.Signal()
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	byDefault(s)
+	_ = unix.Kill(unix.Getpid(), s)
+	const shells = 128
+	time.Sleep(100 * time.Millisecond)
+	os.Exit(shells + int(s))
+}

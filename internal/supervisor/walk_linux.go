@@ -1,0 +1,199 @@
+package supervisor
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// walk resolves a path one component after the other, as the tool would see it:
+// /proc/self is the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where
+// they are those of a process of the sandbox, and the shared memory is that of the run.
+func (c *call) walk(base int, path string, end follow) (node, unix.Errno) {
+	w := walker{call: c, at: node{dir: -1, object: base}}
+	if at, known := inode(base); known {
+		if dir, ok := c.shared.stands(at); ok {
+			w.at.object = dir
+		}
+	}
+	w.push(path)
+	for len(w.rest) > 0 {
+		if done, e := w.step(end); e != 0 || done {
+			return w.at, e
+		}
+	}
+	w.at.dir = -1
+	return w.at, errno(unix.Fstat(w.at.object, &w.at.st))
+}
+
+// walker is a path on its way: at is the file that it has come to, rest the names to come.
+type walker struct {
+	*call
+	at    node
+	rest  []string
+	links int
+}
+
+func (w *walker) push(text string) {
+	if strings.HasPrefix(text, "/") {
+		w.at = node{dir: -1, object: w.root}
+	}
+	w.rest = append(strings.Split(text, "/"), w.rest...)
+}
+
+// step takes one name, and reports whether the path ends there.
+func (w *walker) step(end follow) (done bool, e unix.Errno) {
+	name := w.rest[0]
+	w.rest = w.rest[1:]
+	switch name {
+	case "", ".":
+		return false, 0
+	case "..":
+		up, err := unix.Openat(w.at.object, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return false, errno(err)
+		}
+		w.at = node{dir: -1, object: w.hold(up)}
+		return false, 0
+	}
+	if own, ok := w.ownProcess(w.at.object, name); ok {
+		w.rest = slices.Concat(own, w.rest)
+		return false, 0
+	}
+	n, e := w.look(w.at.object, name)
+	if e != 0 {
+		return false, e
+	}
+	last, tail := remaining(w.rest)
+	switch {
+	case n.kind() == unix.S_IFLNK && (!last || end == followed || tail != ""):
+		return false, w.link(n)
+	case n.object >= 0:
+		if dir, ok := w.shared.stands(Inode{n.st.Dev, n.st.Ino}); ok {
+			n.object = dir
+		}
+	case !last:
+		return false, unix.ENOENT
+	}
+	n.tail = tail
+	w.at = n
+	return last, 0
+}
+
+// link follows a symlink.
+func (w *walker) link(n node) unix.Errno {
+	if w.links++; w.links > maxLinks {
+		return unix.ELOOP
+	}
+	next, text, e := w.leads(n)
+	switch {
+	case e != 0:
+		return e
+	case text != "":
+		w.push(text)
+	default:
+		w.at = next
+	}
+	return 0
+}
+
+// remaining reports whether no further name follows, and the slash that does.
+func remaining(rest []string) (last bool, tail string) {
+	for _, r := range rest {
+		if r != "" {
+			return false, ""
+		}
+	}
+	if len(rest) > 0 {
+		return true, "/"
+	}
+	return true, ""
+}
+
+// ownProcess replaces the names in the root of a proc file system that mean the process
+// that asks.
+func (c *call) ownProcess(dir int, name string) ([]string, bool) {
+	if name != "self" && name != "thread-self" || !isProc(dir, true) {
+		return nil, false
+	}
+	process := strconv.Itoa(c.process())
+	if name == "self" {
+		return []string{process}, true
+	}
+	return []string{process, "task", strconv.Itoa(c.tid)}, true
+}
+
+// procRoot is the inode number of the root of a proc file system (PROC_ROOT_INO,
+// include/linux/proc_fs.h).
+const procRoot = 1
+
+func isProc(fd int, root bool) bool {
+	var fs unix.Statfs_t
+	var st unix.Stat_t
+	return unix.Fstatfs(fd, &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC &&
+		(!root || unix.Fstat(fd, &st) == nil && st.Ino == procRoot)
+}
+
+// leads follows one symlink: a magic one to a file, any other to its text.
+func (c *call) leads(n node) (next node, text string, e unix.Errno) {
+	if isProc(n.dir, false) {
+		if next, e, magic := c.jump(n); magic {
+			return next, "", e
+		}
+	}
+	text, err := readlink(n.object, "")
+	if err == nil && text == "" {
+		err = unix.ENOENT
+	}
+	return node{}, text, errno(err)
+}
+
+// jump follows a magic link of a process of the sandbox. The links of others lead to
+// files that the tool may not reach (ptrace(2), PTRACE_MODE_READ_FSCREDS).
+func (c *call) jump(n node) (next node, e unix.Errno, magic bool) {
+	below, ok := strings.CutPrefix(c.where(n.dir), "/proc/")
+	if !ok {
+		return node{}, 0, false
+	}
+	first, dir, _ := strings.Cut(below, "/")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		return node{}, 0, false
+	}
+	if !c.ours(pid) || !c.reaches(pid) {
+		c.deny("a link of a process outside of the sandbox")
+		return node{}, unix.EACCES, true
+	}
+	fd, err := unix.Openat(n.dir, n.name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return node{}, errno(err), true
+	}
+	next = node{dir: -1, object: c.hold(fd)}
+	if number, err := strconv.Atoi(n.name); err == nil && strings.HasSuffix("/"+dir, "/fd") {
+		next.standard = c.asStandard(pid, number, fd)
+	}
+	return next, errno(unix.Fstat(fd, &next.st)), true
+}
+
+// standard is a standard descriptor that is opened again: flags are those that it is open
+// with.
+type standard struct{ flags uint64 }
+
+// asStandard reports whether a descriptor of a process is the one of 0 to 2 that the tool
+// was started with, nil if it is not. Other descriptors lead to files with rules.
+func (c *call) asStandard(pid, number, fd int) *standard {
+	if number < 0 || number >= len(c.given) {
+		return nil
+	}
+	at, known := inode(fd)
+	if !known || at != c.given[number] {
+		return nil
+	}
+	flags, ok := openFlags(pid, number)
+	if !ok {
+		return nil
+	}
+	return &standard{flags}
+}

@@ -1,0 +1,106 @@
+// Package userdir says where accessc keeps what belongs to one user and one
+// workspace: approvals, the tools' private homes, the directories of single runs.
+//
+// Nothing of it is ever inside the workspace, where a tool could write it or a
+// commit could carry it to somebody else. The package computes paths and names and
+// writes nothing.
+package userdir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Dir is the state of one user and workspace.
+type Dir string
+
+// For returns the state directory of a workspace, given by its canonical root:
+// below $XDG_STATE_HOME/accessc (~/.local/state/accessc), or %LocalAppData%\accessc
+// on Windows. The name ends in a digest of the root, so that equal names in
+// different places stay apart.
+func For(root string) (Dir, error) {
+	all, err := Root()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(root))
+	id := label(filepath.Base(root)) + "-" + hex.EncodeToString(sum[:6])
+	return Dir(filepath.Join(all, "workspaces", id)), nil
+}
+
+// Root is where the state of all of a user's workspaces is kept.
+func Root() (string, error) {
+	base, err := base()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "accessc"), nil
+}
+
+func base() (string, error) {
+	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return d, nil
+	}
+	if runtime.GOOS == "windows" {
+		if d := os.Getenv("LocalAppData"); d != "" {
+			return d, nil
+		}
+		return "", errors.New("no state directory: %LocalAppData% is not set")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", errors.New("no state directory: neither $XDG_STATE_HOME nor $HOME is set to an absolute path")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
+
+// label keeps of a name what is safe in a file name anywhere.
+func label(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
+			return r
+		default:
+			return '_'
+		}
+	}, name)
+	return name[:min(len(name), 40)]
+}
+
+// Approvals is the path of the approval store.
+func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
+
+// Home is the private home directory of a tool, which must have a checked name.
+func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
+
+// Builds is where resolved builds are written, which no tool may write.
+func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
+
+// Runs is where the temporary directories of single runs are made.
+func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
+
+// UserConfig is the path of the user's own layer, empty if there is none to be
+// had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
+func UserConfig() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(dir, "accessc", "config.toml")
+}
+
+// Journals is where loaders say what they change outside of themselves and take back
+// afterwards. It is one directory per user: what one run changes may be what another
+// changes from another workspace.
+func Journals() (string, error) {
+	base, err := base()
+	return filepath.Join(base, "accessc", "journal"), err
+}

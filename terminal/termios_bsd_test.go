@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package terminal
-
-import "golang.org/x/sys/unix"
-
-const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
