@@ -51,7 +51,7 @@ func nest(args []string) {
 // TestBoundBySelf: a tool that has restricted itself by a ruleset that denies nothing can
 // do what the policy says, no less and no more.
 func TestBoundBySelf(t *testing.T) {
-	bothUsers(t, modeBound, 1)
+	bothUsers(t, modeBound, 400, 1)
 }
 
 // TestNestedKernel: a policy that is put in force in a supervised tool which may do
@@ -59,7 +59,7 @@ func TestBoundBySelf(t *testing.T) {
 // is outside.
 func TestNestedKernel(t *testing.T) {
 	eachUser(t, "", func(t *testing.T, _ string, who identity) {
-		testKernel(t, who, 100, func(o *oracle) {
+		testKernel(t, who, 50, func(o *oracle) {
 			tool := ir.NewTool("outer")
 			tool.FS = []ir.FSRule{rule("", ir.All), rule("no/such/path", 0)}
 			facts := o.target.Facts

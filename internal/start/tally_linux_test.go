@@ -24,7 +24,7 @@ func TestSupervised(t *testing.T) {
 	if irtest.Full() {
 		trees, least = 4, 500_000
 	}
-	for _, counts := range bothUsers(t, "kernel-supervised", trees) {
+	for _, counts := range bothUsers(t, "kernel-supervised", 800, trees) {
 		if !t.Failed() && (counts.asked() < least || irtest.Full() && len(counts.kinds) < len(kinds())) {
 			t.Errorf("expected %d operations of %d kinds, got %s", least, len(kinds()), counts)
 		}
@@ -33,7 +33,7 @@ func TestSupervised(t *testing.T) {
 
 // bothUsers tests two users side by side: a worker and its supervisor take turns, so that
 // either keeps one processor busy.
-func bothUsers(t *testing.T, mode string, trees int) (counts []*tally) {
+func bothUsers(t *testing.T, mode string, policies, trees int) (counts []*tally) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
 	}
@@ -49,17 +49,17 @@ func bothUsers(t *testing.T, mode string, trees int) (counts []*tally) {
 				c := newTally()
 				counts = append(counts, c)
 				t.Parallel()
-				testSupervised(t, filepath.Join(base, user), who, mode, trees, c)
+				testSupervised(t, filepath.Join(base, user), who, mode, policies, trees, c)
 			})
 		}
 	})
 	return counts
 }
 
-func testSupervised(t *testing.T, base string, who identity, mode string, trees int, counts *tally) {
+func testSupervised(t *testing.T, base string, who identity, mode string, policies, trees int, counts *tally) {
 	var runs atomic.Int64
 	const per = 175
-	irtest.Check(t, 800, trees*per, func(rt *rapid.T) {
+	irtest.Check(t, policies, trees*per, func(rt *rapid.T) {
 		o := newSupervised(rt, base+fmt.Sprint(runs.Add(1)), who, counts)
 		o.mode = mode
 		o.run(trees, per)
