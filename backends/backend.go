@@ -8,7 +8,14 @@
 // list of backends is in package registry.
 package backends
 
-import "github.com/accessc/accessc/ir"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/ir"
+)
 
 // Form says whether an artifact is for everybody or for one host.
 type Form uint8
@@ -82,4 +89,24 @@ type Backend interface {
 	Platform() ir.Platform
 	// Compile is a pure function of its arguments.
 	Compile(t *ir.Tool, target Target) (Output, error)
+}
+
+// ErrOlder is wrapped by errors about documents of an older version.
+var ErrOlder = errors.New("written by an older accessc")
+
+// CheckHeader refuses a document of another format or version than a program reads, before
+// it reads the rest. Its errors wrap kind.
+func CheckHeader(kind error, data []byte, format string, version int) error {
+	f, v := strictjson.Header(data)
+	switch {
+	case f != format && !json.Valid(data):
+		return nil // the reader says what is wrong with it
+	case f != format:
+		return fmt.Errorf("%w: format %q is not %q", kind, f, format)
+	case v < version:
+		return fmt.Errorf("%w: version %d, %w, and this one reads version %d; build it anew", kind, v, ErrOlder, version)
+	case v > version:
+		return fmt.Errorf("%w: version %d, written by a newer accessc, and this one reads version %d", kind, v, version)
+	}
+	return nil
 }

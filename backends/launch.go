@@ -20,9 +20,10 @@ type Launch struct {
 	// Environment is what is forwarded; everything else is not.
 	Environment []Variable `json:"environment"`
 	Limits      []Limit    `json:"limits,omitempty"`
-	// Needs are the cells that the artifact does not hold by itself.
-	Needs []Need `json:"needs"`
-	// Accept are the cells that the policy accepts unheld.
+	// Needs are the rows that a loader must meet by other means, or that must be accepted.
+	// The feature levels are versions of Landlock's ABI; other systems have only level 0.
+	Needs []Row `json:"needs"`
+	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept,omitempty"`
 	// Context is the text of the tool's Context, in a resolved artifact.
 	Context string `json:"context,omitempty"`
@@ -48,21 +49,8 @@ type Limit struct {
 	Value uint64 `json:"value"`
 }
 
-// Need is a row of the ledger that a loader must meet by other means, or that must
-// be accepted. The feature levels that it is about are versions of Landlock's ABI;
-// other systems have only level 0.
-type Need struct {
-	Cell    string   `json:"cell"`
-	Is      string   `json:"is"`
-	From    int      `json:"from_abi,omitempty"`
-	To      int      `json:"to_abi,omitempty"`
-	Rules   []string `json:"rules"`
-	Aspects []string `json:"aspects"`
-	Why     string   `json:"why"`
-}
-
 // NewLaunch writes a tool's part of an artifact for a target.
-func NewLaunch(t *ir.Tool, target Target, needs []Need) Launch {
+func NewLaunch(t *ir.Tool, target Target, needs []Row) Launch {
 	l := Launch{
 		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: needs, Context: target.Context,
 	}
@@ -79,16 +67,7 @@ func NewLaunch(t *ir.Tool, target Target, needs []Need) Launch {
 		l.Limits = append(l.Limits, Limit{k.Kind.String(), k.Value})
 	}
 	for _, a := range t.Accept {
-		l.Accept = append(l.Accept, a.Name)
+		l.Accept = append(l.Accept, string(a.Gap))
 	}
 	return l
-}
-
-// NewNeed writes a row of the ledger as a need.
-func NewNeed(r ir.Row) Need {
-	n := Need{Cell: r.Accept, Is: r.Is.String(), From: r.Levels.From, To: r.Levels.To, Rules: r.Rules, Why: r.Why}
-	for _, a := range r.Aspects {
-		n.Aspects = append(n.Aspects, r.Resource.String()+"."+string(a))
-	}
-	return n
 }

@@ -243,7 +243,7 @@ func (c *compilation) finishLists(t *ir.Tool, d *draft) {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})
 	}
 	for _, a := range d.accept.Items() {
-		t.Accept = append(t.Accept, ir.Acceptance{Name: a.text, Origin: a.origin})
+		t.Accept = append(t.Accept, ir.Acceptance{Gap: ir.Gap(a.text), Origin: a.origin})
 	}
 	for _, x := range d.tests.Items() {
 		t.Tests = append(t.Tests, x.assertions...)

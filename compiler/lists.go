@@ -163,16 +163,16 @@ func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 	if !ok {
 		return nil, false
 	}
+	if ir.Gap(text).Known() {
+		return &textDraft{v, text, s.origin(v.At)}, true
+	}
 	var names []string
-	for _, a := range ir.Acceptable {
-		if a.Name == text {
-			return &textDraft{v, text, s.origin(v.At)}, true
-		}
-		names = append(names, a.Name)
+	for _, g := range ir.Gaps() {
+		names = append(names, string(g))
 	}
 	f := s.report(diag.UnknownAccept, v, `found "`+text+`"`)
 	if f.Hint = DidYouMean(text, names); f.Hint == "" {
-		f.Hint = "accessc explain --why lists the cells of a tool and their names"
+		f.Hint = "accessc explain --why lists the requirements of a tool and the names of the gaps"
 	}
 	return nil, false
 }

@@ -1,9 +1,6 @@
 package ir
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Enforcement says how a platform holds one cell of a policy.
 type Enforcement uint8
@@ -14,22 +11,22 @@ const (
 	Unstated Enforcement = iota
 	// Exact: the platform does what the policy says.
 	Exact
-	// Brokered: exact, by the supervisor.
-	Brokered
+	// Supervised: exact, by the supervisor.
+	Supervised
 	// Stricter: the platform permits less.
 	Stricter
-	// Coarser: the platform permits more.
-	Coarser
-	// Cooperative: only the tool's own check holds it.
-	Cooperative
-	// Unenforced: nothing holds it.
+	// Weaker: the platform permits more.
+	Weaker
+	// Advisory: only the tool's own check enforces it.
+	Advisory
+	// Unenforced: nothing enforces it.
 	Unenforced
 	// Assumed: the cell is exact as long as something outside of the sandbox stays as it
 	// is, which the reason says. It stops nothing and has no name to be accepted by.
 	Assumed
 )
 
-var enforcementNames = [...]string{"unstated", "exact", "broker", "stricter", "coarser", "cooperative", "none", "assumption"}
+var enforcementNames = [...]string{"unstated", "exact", "supervised", "stricter", "weaker", "advisory", "none", "assumption"}
 
 // String returns the word that artifacts and messages use.
 func (e Enforcement) String() string {
@@ -50,7 +47,9 @@ func ParseEnforcement(s string) (Enforcement, bool) {
 }
 
 // Held reports whether a cell may be relied upon without being accepted by name.
-func (e Enforcement) Held() bool { return e == Exact || e == Brokered || e == Stricter || e == Assumed }
+func (e Enforcement) Held() bool {
+	return e == Exact || e == Supervised || e == Stricter || e == Assumed
+}
 
 // Aspect is what a cell is about: a capability, or a part of one that platforms
 // hold by other means than the rest.
@@ -123,27 +122,55 @@ type Levels struct {
 // Holds reports whether level is in the range.
 func (l Levels) Holds(level int) bool { return l.From <= level && level <= l.To }
 
-// Row says how a platform holds some cells that it holds alike.
+// Row says how a platform enforces some cells that it enforces alike.
 type Row struct {
 	Resource Resource
-	// Rules are identifiers such as "fs[0]", "base", "home" or "default".
-	Rules    []string
+	Rules    []RuleID
 	Aspects  []Aspect
 	Platform Platform
 	Levels   Levels
-	Is       Enforcement
-	// Why is the reason, empty only for Exact.
-	Why string
-	// Accept is the name under which the cell may be accepted unheld; empty where
-	// there is nothing to accept.
-	Accept string
+	Held
 }
+
+// Held is how a cell is enforced.
+type Held struct {
+	Is Enforcement
+	// Causes are empty only where Is is Exact.
+	Causes []Cause
+	// Gap is the name under which the cell may be accepted as it is; empty where there is
+	// nothing to accept.
+	Gap Gap
+	// Evidence names the tests that show the cell on a system where no test has run yet.
+	Evidence []Evidence
+}
+
+// Because is a cell with causes that have no parts.
+func Because(is Enforcement, gap Gap, causes ...CauseID) Held {
+	h := Held{Is: is, Gap: gap}
+	for _, id := range causes {
+		h.Causes = append(h.Causes, Cause{ID: id})
+	}
+	return h
+}
+
+// Equal reports whether two cells are enforced alike, for the same causes.
+func (h Held) Equal(o Held) bool {
+	return h.Is == o.Is && h.Gap == o.Gap && slices.Equal(h.Causes, o.Causes) && slices.Equal(h.Evidence, o.Evidence)
+}
+
+// Cites reports whether one of the causes has an identifier.
+func (h Held) Cites(id CauseID) bool {
+	return slices.ContainsFunc(h.Causes, func(r Cause) bool { return r.ID == id })
+}
+
+// Evidence is the name of a test, with the suite before a colon.
+type Evidence string
 
 // Ledger is the enforcement of one tool on every platform.
 type Ledger []Row
 
 // Cell finds the row that states one cell.
-func (l Ledger) Cell(r Resource, rule string, a Aspect, p Platform, level int) (Row, bool) {
+func (l Ledger) Cell(r Resource, rule RuleID, a Aspect, p Platform, level int) (Row, bool) {
 	for _, row := range l {
 		if row.Resource == r && row.Platform == p && row.Levels.Holds(level) &&
 			slices.Contains(row.Aspects, a) && slices.Contains(row.Rules, rule) {
@@ -164,44 +191,24 @@ func (l Ledger) On(p Platform, level int) Ledger {
 	return out
 }
 
-// LedgerBuilder collects cells and joins those that are held alike.
+// LedgerBuilder collects cells and joins those that are enforced alike.
 type LedgerBuilder struct {
 	platform Platform
-	index    map[ledgerKey]int
 	rows     Ledger
 }
 
-type ledgerKey struct {
-	resource Resource
-	aspect   Aspect
-	levels   Levels
-	is       Enforcement
-	why      string
-	accept   string
-}
-
 // NewLedger starts the ledger of one platform.
-func NewLedger(p Platform) *LedgerBuilder {
-	return &LedgerBuilder{platform: p, index: make(map[ledgerKey]int)}
-}
-
-// Held is how a cell is held.
-type Held struct {
-	Is     Enforcement
-	Why    string
-	Accept string
-}
+func NewLedger(p Platform) *LedgerBuilder { return &LedgerBuilder{platform: p} }
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
-func (b *LedgerBuilder) Add(r Resource, rule string, a Aspect, l Levels, h Held) {
-	k := ledgerKey{r, a, l, h.Is, h.Why, h.Accept}
-	i, ok := b.index[k]
-	if !ok {
+func (b *LedgerBuilder) Add(r Resource, rule RuleID, a Aspect, l Levels, h Held) {
+	alike := func(row Row) bool {
+		return row.Resource == r && row.Aspects[0] == a && row.Levels == l && row.Equal(h)
+	}
+	i := slices.IndexFunc(b.rows, alike)
+	if i < 0 {
 		i = len(b.rows)
-		b.index[k] = i
-		b.rows = append(b.rows, Row{
-			Resource: r, Aspects: []Aspect{a}, Platform: b.platform, Levels: l, Is: h.Is, Why: h.Why, Accept: h.Accept,
-		})
+		b.rows = append(b.rows, Row{Resource: r, Aspects: []Aspect{a}, Platform: b.platform, Levels: l, Held: h})
 	}
 	b.rows[i].Rules = append(b.rows[i].Rules, rule)
 }
@@ -209,61 +216,18 @@ func (b *LedgerBuilder) Add(r Resource, rule string, a Aspect, l Levels, h Held)
 // Ledger returns the rows, aspects that share everything else joined, in the
 // order in which their first cell was stated.
 func (b *LedgerBuilder) Ledger() Ledger {
-	type key struct {
-		resource Resource
-		levels   Levels
-		is       Enforcement
-		why      string
-		accept   string
-		rules    string
-	}
-	seen := make(map[key]int, len(b.rows))
 	var out Ledger
 	for _, row := range b.rows {
-		k := key{row.Resource, row.Levels, row.Is, row.Why, row.Accept, strings.Join(row.Rules, " ")}
-		if i, ok := seen[k]; ok {
+		alike := func(o Row) bool {
+			return o.Resource == row.Resource && o.Levels == row.Levels && o.Equal(row.Held) && slices.Equal(o.Rules, row.Rules)
+		}
+		if i := slices.IndexFunc(out, alike); i >= 0 {
 			out[i].Aspects = append(out[i].Aspects, row.Aspects...)
 			continue
 		}
-		seen[k] = len(out)
 		out = append(out, row)
 	}
 	return out
-}
-
-// Acceptable lists every name under which a cell may be accepted, with what is
-// then not held.
-var Acceptable = []AcceptName{
-	{"commands.args", "arguments of started programs are not checked"},
-	{"commands.envs", "started programs see all of the tool's variables"},
-	{"commands.program", "a program that may be read can still be run by a loader or an interpreter"},
-	{"fs.create", "a tool can do more or less with what it creates itself than the rules say"},
-	{"fs.default", "system directories that every confined program may read stay readable"},
-	{"fs.metadata", "mode, owner, times and attributes can be changed everywhere"},
-	{"fs.move", "a rule's path can be moved, or what moves keeps the rights of its old place"},
-	{AcceptNames, "other spellings of a rule's name, in upper or lower case, are not under the rule"},
-	{"fs.paths", "file rules are not held by the system"},
-	{"fs.protected", "protected paths that are not there at the start can be made, and then be changed"},
-	{"fs.revoke", "directories that hold an exception are closed to what appears in them later"},
-	{"limits.cpu_time", "the limit counts per process"},
-	{"limits.file_size", "the limit is not held"},
-	{"limits.memory", "the limit counts per process, or is not held"},
-	{"limits.open_files", "the limit is not held"},
-	{"limits.processes", "the limit counts all of the user's processes"},
-	{"limits.wall_time", "the limit is not held"},
-	{"net.address", "addresses are not opened, or more than the rules name"},
-	{"net.default", "the network is not closed"},
-	{"net.host", "any host is reached at the ports that the rules name"},
-	{"process.signal", "signals reach processes outside of the sandbox"},
-}
-
-// AcceptNames is the name of a cell that depends on the directories of a host: whether they
-// tell upper from lower case.
-const AcceptNames = "fs.names"
-
-// AcceptName is one name that --accept and access.accept take.
-type AcceptName struct {
-	Name, Effect string
 }
 
 // BestTier is the strongest tier of the Windows loader: an AppContainer. Tier 0 is

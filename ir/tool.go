@@ -222,7 +222,7 @@ type Assertion struct {
 
 // Acceptance names cells, such as "net.host", that are knowingly unenforced.
 type Acceptance struct {
-	Name   string
+	Gap    Gap
 	Origin Origin
 }
 

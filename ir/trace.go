@@ -4,7 +4,7 @@ import "slices"
 
 // Considered is one rule that matches what was asked, and how it fared.
 type Considered struct {
-	ID   string
+	ID   RuleID
 	Rule Rule
 	Wins bool
 	// Note says why a rule that matches did not win; empty for the winner.
@@ -102,7 +102,7 @@ func (v *View) traceNet(to Endpoint) []Considered {
 	for class := range v.net.classes(to.Host) {
 		for _, i := range slices.Backward(class) {
 			r := &v.net.rules[i]
-			out = append(out, Considered{ID: "net[" + itoa(i) + "]", Rule: r, Note: r.note(to)})
+			out = append(out, Considered{ID: NetRuleID(i), Rule: r, Note: r.note(to)})
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func (v *View) traceEnv(name string) []Considered {
 		lit, target := v.env.key(r.Name), v.env.key(name)
 		if lit == target && !r.Prefix || r.Prefix && len(target) >= len(lit) && target[:len(lit)] == lit {
 			out = append(out, Considered{
-				ID: "env[" + itoa(i) + "]", Rule: r, Note: "a more specific or later rule matches",
+				ID: EnvRuleID(i), Rule: r, Note: "a more specific or later rule matches",
 			})
 		}
 	}
@@ -142,16 +142,8 @@ func (v *View) traceRun(op Run) []Considered {
 	var out []Considered
 	for _, r := range v.Programs() {
 		if r.Program == op.Program || op.File != nil && r.File != nil && *r.File == op.File.At {
-			out = append(out, Considered{ID: r.id(), Rule: r, Note: "another name of the same file is asked for"})
+			out = append(out, Considered{ID: r.ID(), Rule: r, Note: "another name of the same file is asked for"})
 		}
 	}
 	return out
-}
-
-// id names a rule on a program in documents.
-func (r *CommandRule) id() string {
-	if r.Origin.Layer == LayerImplied {
-		return "program"
-	}
-	return "commands." + r.Program
 }

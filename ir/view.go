@@ -27,7 +27,7 @@ type View struct {
 // "base[0]", "home", "tmp" or "program" for those in no file, and "protected" for the rules
 // of protected paths, which are told apart by their paths alone.
 type Entry struct {
-	ID   string
+	ID   RuleID
 	Rule *FSRule
 }
 
@@ -86,22 +86,22 @@ func (v *View) collect(f Facts) {
 		base = BaseRules(v.Tool.Base, v.Platform)
 	}
 	for i := range base {
-		v.add("base["+itoa(i)+"]", &base[i])
+		v.add(RuleID("base["+itoa(i)+"]"), &base[i])
 	}
 	if f.Program != nil && f.Program.Root.Kind == System {
-		v.add("program", &FSRule{
+		v.add(OwnProgram, &FSRule{
 			Written: "${program}", At: *f.Program, Caps: readExecute, Origin: programOrigin(v.Tool),
 		})
 	}
 	for _, r := range ImpliedRules(v.Tool) {
-		v.add(r.At.Root.Kind.word(), &r)
+		v.add(RuleID(r.At.Root.Kind.word()), &r)
 	}
 	for i := range v.Tool.FS {
-		v.add("fs["+itoa(i)+"]", &v.Tool.FS[i])
+		v.add(FSRuleID(i), &v.Tool.FS[i])
 	}
 }
 
-func (v *View) add(id string, r *FSRule) {
+func (v *View) add(id RuleID, r *FSRule) {
 	v.rules = append(v.rules, Entry{id, r})
 }
 

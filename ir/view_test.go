@@ -194,7 +194,7 @@ func TestTrace(t *testing.T) {
 	v := ir.NewView(policy(t, ". r\nsrc r\nsrc ru\nsrc/gen rcud"), ir.Linux, ir.Facts{})
 	op := ir.Access{Cap: ir.Read, On: in("src/a")}
 	got := v.Trace(op, v.Decide(op))
-	want := []string{"fs[2]", "fs[1]", "fs[0]"}
+	want := []ir.RuleID{"fs[2]", "fs[1]", "fs[0]"}
 	if len(got) != len(want) {
 		t.Fatalf("got %d rules, want %d", len(got), len(want))
 	}

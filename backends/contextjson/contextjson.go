@@ -1,7 +1,7 @@
 // Package contextjson compiles a policy into the Context that cooperating tools
 // read: the root, and the finalized rules in the order in which ties are decided.
 //
-// The Context restricts nothing by itself; every cell of its ledger is cooperative.
+// The Context restricts nothing by itself; every cell of its ledger is advisory.
 // Consumers exist that read an empty list as "unrestricted". So a list that denies
 // everything is never empty: it holds one rule that matches everything or nothing
 // and grants nothing.

@@ -1,39 +1,41 @@
 package contextjson
 
 import (
-	"strconv"
-
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
-const why = "the Context asks the tool to check itself"
+const whyAsked ir.CauseID = "context.asked"
 
-// ledger states that the Context alone holds nothing: the tool does, if it asks.
+// Sentences are the sentences of the ledger's causes.
+var Sentences = backends.Sentences{whyAsked: "the Context asks the tool to check itself"}
+
+// ledger states that the Context alone enforces nothing: the tool does, if it asks.
 func ledger(t *ir.Tool) ir.Ledger {
 	b := ir.NewLedger(0)
-	add := func(r ir.Resource, rule string) {
+	add := func(r ir.Resource, rule ir.RuleID) {
 		for _, a := range ir.Aspects(r) {
-			b.Add(r, rule, a, ir.Levels{}, ir.Held{Is: ir.Cooperative, Why: why})
+			b.Add(r, rule, a, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
 		}
 	}
 	list := func(r ir.Resource, n int) {
 		for i := range n {
-			add(r, r.String()+"["+strconv.Itoa(i)+"]")
+			add(r, ir.ListRuleID(r, i))
 		}
-		add(r, "default")
+		add(r, ir.DefaultRule)
 	}
 	list(ir.FS, len(t.FS))
 	list(ir.Net, len(t.Net))
 	list(ir.Env, len(t.Env))
 	if t.Commands != nil {
 		for i := range t.Commands.Rules {
-			add(ir.Commands, "commands."+t.Commands.Rules[i].Program)
+			add(ir.Commands, t.Commands.Rules[i].ID())
 		}
 	}
-	add(ir.Commands, "default")
+	add(ir.Commands, ir.DefaultRule)
 	for _, l := range t.Limits {
-		add(ir.Limits, l.Kind.String())
+		add(ir.Limits, l.ID())
 	}
-	add(ir.Process, "default")
+	add(ir.Process, ir.DefaultRule)
 	return b.Ledger()
 }

@@ -2,68 +2,24 @@ package landlock
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
 
-// The reasons of the ledger. Each is one sentence part that a reviewer can check.
-const (
-	whyNoLandlock = "this kernel has no Landlock"
-	whySpine      = "Landlock cannot take a right away below a directory"
-	whyList       = "a directory that holds an exception is listed where the host has a supervisor, by calls that pass O_DIRECTORY"
-	whyLate       = "names that other processes make beside an exception during the run stay closed until the next start; the tool " +
-		"cannot make one itself (late = \"open\" has them supervised)"
-	whySpineExec = "a program that appears there starts from a copy in memory, so that /proc/self/exe and $ORIGIN do not lead to its place"
-	whyBeside    = "what appears beside the workspace after the start, in a directory of the base, is refused"
-	whyEnviron   = "where a rule gives a program fewer variables, no process of the tool reads those of another"
-	whyBase      = "without a supervisor, child processes are not shown themselves in /proc, and there is no shared memory and no " +
-		"pseudo-terminal by its name"
-	whyFill     = "Landlock lets an empty file be made here, but not be filled"
-	whyReplace  = "with delete, Landlock would let a rename replace files, which needs update"
-	whySelf     = "Landlock has the path itself created and deleted by the rights of its parent, where another rule governs"
-	whyTruncate = "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them from ABI 3"
-	whyExecute  = "the kernel opens a program for reading before it starts it"
-	whyMetadata = "Landlock has no right for mode, owner, times and attributes"
-	whyNoUpdate = "calls that change mode, owner, times or attributes are refused everywhere"
-	whyRefer    = "moves and links between directories are refused: Landlock allows them from ABI 2"
-	whyPinned   = "Landlock lets a directory that leads to a rule's path be renamed"
-	whyGain     = "Landlock compares rights, and some of what would be gained is not among the rights of the new directory"
-	whyLinks    = "hard links are refused: Landlock does not ask for update of what is linked"
-	whyMoveOver = "replacing a file by a rename needs create and delete of it"
-	whySocket   = "no socket can be made at all where nobody supervises"
-	whyHost     = "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to the ports of the rules is " +
-		"open to every host (to every port below ABI 4), and UDP for name resolution (to every port below ABI 10)"
-	whyAddress  = "the ruleset knows ports, no addresses"
-	whySignal   = "Landlock keeps signals inside the sandbox from ABI 6"
-	whyLoader   = "the kernel also starts loaders and interpreters by themselves, and files of memory"
-	whyArgs     = "the kernel does not look at arguments"
-	whyEnvs     = "the kernel does not look at the environment"
-	whyPerProc  = "the limit counts each process by itself"
-	whyPerTree  = "without a delegated cgroup the limit counts each process by itself"
-	whyUserWide = "without a delegated cgroup the limit counts all processes of the user, and does not bind root"
-	whyWall     = "no process stays to count"
-	whyMoved    = "assumes that no other process, during the run, moves a directory of the rule elsewhere or links a file with a rule " +
-		"of its own there: the ruleset knows both by their inodes, so that they stay granted"
-)
-
 var exact = ir.Held{Is: ir.Exact}
 
-func stricter(why string) ir.Held { return ir.Held{Is: ir.Stricter, Why: why} }
+func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
 
-func brokered(why, accept string) ir.Held {
-	return ir.Held{Is: ir.Brokered, Why: why, Accept: accept}
-}
+func supervised(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Supervised, gap, why...) }
 
-func coarser(why, accept string) ir.Held { return ir.Held{Is: ir.Coarser, Why: why, Accept: accept} }
+func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
 
 // book writes the ledger of one tool.
 type book struct {
 	*floor
 	rows *ir.LedgerBuilder
 	// byEntry are the plans that each rule governs, by rule identifier.
-	byEntry map[string][]*plan
+	byEntry map[ir.RuleID][]*plan
 	parents map[*plan]*plan
 	// noMetadata is true when the filter refuses metadata calls outright.
 	noMetadata, noLinks bool
@@ -74,7 +30,7 @@ type book struct {
 
 func (f *floor) ledger() ir.Ledger {
 	b := &book{
-		floor: f, rows: ir.NewLedger(ir.Linux), byEntry: map[string][]*plan{}, parents: map[*plan]*plan{},
+		floor: f, rows: ir.NewLedger(ir.Linux), byEntry: map[ir.RuleID][]*plan{}, parents: map[*plan]*plan{},
 		noMetadata: !f.updatesMetadata(), noLinks: f.refusesLinks(), gain: f.unseenGain(),
 	}
 	f.walk(func(p, parent *plan) {
@@ -88,9 +44,9 @@ func (f *floor) ledger() ir.Ledger {
 	b.environment()
 	b.commands()
 	b.limits()
-	b.add(ir.Process, "default", ir.AspectSignal, func(abi int) ir.Held {
+	b.add(ir.Process, ir.DefaultRule, ir.AspectSignal, func(abi int) ir.Held {
 		if abi < 6 {
-			return coarser(whySignal, "process.signal")
+			return weaker(ir.GapProcessSignal, whySignal)
 		}
 		return exact
 	})
@@ -98,11 +54,11 @@ func (f *floor) ledger() ir.Ledger {
 }
 
 // add states a cell at every ABI version, joining neighbours that are held alike.
-func (b *book) add(r ir.Resource, rule string, a ir.Aspect, at func(abi int) ir.Held) {
-	b.rows.Add(r, rule, a, ir.Levels{}, ir.Held{Is: ir.Unenforced, Why: whyNoLandlock})
+func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, at func(abi int) ir.Held) {
+	b.rows.Add(r, rule, a, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
 	for from := 1; from <= MaxABI; {
 		held, to := at(from), from
-		for to < MaxABI && at(to+1) == held {
+		for to < MaxABI && at(to+1).Equal(held) {
 			to++
 		}
 		b.rows.Add(r, rule, a, ir.Levels{From: from, To: to}, held)
@@ -110,7 +66,7 @@ func (b *book) add(r ir.Resource, rule string, a ir.Aspect, at func(abi int) ir.
 	}
 }
 
-func (b *book) same(r ir.Resource, rule string, a ir.Aspect, h ir.Held) {
+func (b *book) same(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
 	b.add(r, rule, a, func(int) ir.Held { return h })
 }
 
@@ -128,7 +84,7 @@ func (b *book) files() {
 		if a == ir.AspectMetadata {
 			held = b.metadata(false)
 		}
-		b.same(ir.FS, "default", a, held)
+		b.same(ir.FS, ir.DefaultRule, a, held)
 	}
 }
 
@@ -146,9 +102,9 @@ func (b *book) baseRows() {
 		case ir.AspectMetadata:
 			held = b.metadata(false)
 		case ir.AspectOthers:
-			held = ir.Held{Is: ir.Assumed, Why: whyMoved}
+			held = ir.Because(ir.Assumed, "", whyMoved)
 		}
-		b.same(ir.FS, "base", a, held)
+		b.same(ir.FS, ir.BaseRule, a, held)
 	}
 }
 
@@ -160,7 +116,7 @@ func (b *book) served() bool {
 // baseRead says how the reading of the base is held. A tool whose opens are all supervised is
 // shown itself in /proc.
 func (b *book) baseRead(surrounded bool) ir.Held {
-	var why []string
+	var why []ir.CauseID
 	if !b.served() {
 		why = append(why, whyBase)
 	}
@@ -173,7 +129,7 @@ func (b *book) baseRead(surrounded bool) ir.Held {
 	if why == nil {
 		return exact
 	}
-	return stricter(strings.Join(why, "; "))
+	return stricter(why...)
 }
 
 // surrounded reports whether another root lies in what the base lets be started.
@@ -216,7 +172,7 @@ func (b *book) rule(e ir.Entry) {
 func (b *book) metadata(granted bool) ir.Held {
 	switch {
 	case !b.noMetadata:
-		return brokered(whyMetadata, "fs.metadata")
+		return supervised(ir.GapFSMetadata, whyMetadata)
 	case granted:
 		return stricter(whyNoUpdate)
 	default:
@@ -235,26 +191,26 @@ func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) 
 	case c == ir.Execute && slices.ContainsFunc(plans, (*plan).unopened):
 		return stricter(whyExecute)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
-		return brokered(whyReplace, "fs.create")
+		return supervised(ir.GapFSCreate, whyReplace)
 	case c == ir.Create && !caps.Has(ir.Update):
-		return brokered(whyFill, "fs.create")
+		return supervised(ir.GapFSCreate, whyFill)
 	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }) && !b.judged(c):
 		if c == ir.Read {
-			return stricter(whyLate + "; " + whyList)
+			return stricter(whyLate, whyList)
 		}
 		return stricter(whyLate)
 	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }):
 		if c == ir.Execute {
-			return brokered(whySpine+"; "+whySpineExec, "fs.revoke")
+			return supervised(ir.GapFSRevoke, whySpine, whySpineExec)
 		}
 		if c == ir.Update && abi < 3 {
-			return brokered(whySpine+"; "+whyTruncate, "fs.revoke")
+			return supervised(ir.GapFSRevoke, whySpine, whyTruncate)
 		}
-		return brokered(whySpine, "fs.revoke")
+		return supervised(ir.GapFSRevoke, whySpine)
 	case c == ir.Update && abi < 3:
 		return stricter(whyTruncate)
 	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(plans, func(p *plan) bool { return p.foreign(b.parents[p], g) }):
-		return brokered(whySelf, "fs.create")
+		return supervised(ir.GapFSCreate, whySelf)
 	}
 	return exact
 }
@@ -281,7 +237,7 @@ func (b *book) others(e ir.Entry) ir.Held {
 	private := e.Rule.At.Root.Kind != ir.Workspace && e.Rule.At.Root.Kind != ir.External
 	for _, c := range e.Rule.Caps.List() {
 		if private || !b.judged(c) {
-			return ir.Held{Is: ir.Assumed, Why: whyMoved}
+			return ir.Because(ir.Assumed, "", whyMoved)
 		}
 	}
 	return exact
@@ -291,9 +247,9 @@ func (b *book) others(e ir.Entry) ir.Held {
 func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
 	switch {
 	case slices.ContainsFunc(plans, func(p *plan) bool { return p.loose(b.parents[p]) }):
-		return brokered(whyPinned, "fs.move")
+		return supervised(ir.GapFSMove, whyPinned)
 	case b.gain && caps&(ir.Write|ir.FileCaps) != 0:
-		return brokered(whyGain, "fs.move")
+		return supervised(ir.GapFSMove, whyGain)
 	case caps&ir.Write == 0:
 		return exact
 	case abi < 2:
@@ -349,17 +305,17 @@ func (b *book) network() {
 	}
 	denied := exact
 	if opens {
-		denied = ir.Held{Is: ir.Cooperative, Why: whyHost, Accept: "net.host"}
+		denied = ir.Because(ir.Advisory, ir.GapNetHost, whyHost)
 	}
 	for i := range b.view.Tool.Net {
 		r := &b.view.Tool.Net[i]
 		held := denied
 		if r.Allow && literal(r, b.view.Tool.Net) {
-			held = brokered(whyAddress, "net.address")
+			held = supervised(ir.GapNetAddress, whyAddress)
 		}
-		b.same(ir.Net, "net["+strconv.Itoa(i)+"]", ir.AspectConnect, held)
+		b.same(ir.Net, ir.NetRuleID(i), ir.AspectConnect, held)
 	}
-	b.same(ir.Net, "default", ir.AspectConnect, denied)
+	b.same(ir.Net, ir.DefaultRule, ir.AspectConnect, denied)
 }
 
 // literal reports whether a rule is about one address and port, which a connect call
@@ -372,30 +328,30 @@ func literal(r *ir.NetRule, all []ir.NetRule) bool {
 
 func (b *book) environment() {
 	for i := range b.view.Tool.Env {
-		b.same(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact)
+		b.same(ir.Env, ir.EnvRuleID(i), ir.AspectForward, exact)
 	}
-	b.same(ir.Env, "default", ir.AspectForward, exact)
+	b.same(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
 }
 
 func (b *book) commands() {
 	set := b.view.Tool.Commands
 	if set == nil {
 		for _, a := range ir.Aspects(ir.Commands) {
-			b.same(ir.Commands, "default", a, exact)
+			b.same(ir.Commands, ir.DefaultRule, a, exact)
 		}
 		return
 	}
-	program := brokered(whyLoader, "commands.program")
+	program := supervised(ir.GapCommandsProgram, whyLoader)
 	for i := range set.Rules {
 		r := &set.Rules[i]
-		id := "commands." + r.Program
+		id := r.ID()
 		b.same(ir.Commands, id, ir.AspectProgram, program)
-		b.same(ir.Commands, id, ir.AspectArgs, unless(r.AnyArgs, brokered(whyArgs, "commands.args")))
-		b.same(ir.Commands, id, ir.AspectEnvs, unless(r.AllEnvs, brokered(whyEnvs, "commands.envs")))
+		b.same(ir.Commands, id, ir.AspectArgs, unless(r.AnyArgs, supervised(ir.GapCommandsArgs, whyArgs)))
+		b.same(ir.Commands, id, ir.AspectEnvs, unless(r.AllEnvs, supervised(ir.GapCommandsEnvs, whyEnvs)))
 	}
-	b.same(ir.Commands, "default", ir.AspectProgram, program)
-	b.same(ir.Commands, "default", ir.AspectArgs, exact)
-	b.same(ir.Commands, "default", ir.AspectEnvs, exact)
+	b.same(ir.Commands, ir.DefaultRule, ir.AspectProgram, program)
+	b.same(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact)
+	b.same(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact)
 }
 
 func unless(free bool, h ir.Held) ir.Held {
@@ -408,18 +364,18 @@ func unless(free bool, h ir.Held) ir.Held {
 func (b *book) limits() {
 	for _, l := range b.view.Tool.Limits {
 		held := exact
-		accept := "limits." + l.Kind.String()
+		gap := ir.GapOfLimit(l.Kind)
 		switch l.Kind {
 		case ir.LimitMemory:
-			held = coarser(whyPerTree, accept)
+			held = weaker(gap, whyPerTree)
 		case ir.LimitCPUTime:
-			held = coarser(whyPerProc, accept)
+			held = weaker(gap, whyPerProc)
 		case ir.LimitProcesses:
-			held = coarser(whyUserWide, accept)
+			held = weaker(gap, whyUserWide)
 		case ir.LimitWallTime:
-			held = brokered(whyWall, accept)
+			held = supervised(gap, whyWall)
 		case ir.LimitOpenFiles, ir.LimitFileSize:
 		}
-		b.same(ir.Limits, l.Kind.String(), "limit", held)
+		b.same(ir.Limits, l.ID(), "limit", held)
 	}
 }

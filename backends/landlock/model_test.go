@@ -20,7 +20,7 @@ type trial struct {
 	view   *ir.View
 	model  *lsm.Model
 	abi    int
-	ids    map[ir.Rule]string
+	ids    map[ir.Rule]ir.RuleID
 	ledger ir.Ledger
 	start  irtest.World
 	now    irtest.World
@@ -48,7 +48,7 @@ func newTrial(t *rapid.T, tool *ir.Tool) *trial {
 	abi := rapid.IntRange(1, landlock.MaxABI).Draw(t, "abi")
 	x := &trial{
 		view: ir.NewView(tool, ir.Linux, ir.Facts{}), ledger: out.Ledger, start: start, now: now, places: now.Places(),
-		model: lsm.NewModel(spec, abi, kind), abi: abi, ids: map[ir.Rule]string{},
+		model: lsm.NewModel(spec, abi, kind), abi: abi, ids: map[ir.Rule]ir.RuleID{},
 	}
 	for _, e := range x.view.Entries() {
 		x.ids[e.Rule] = e.ID
@@ -58,10 +58,10 @@ func newTrial(t *rapid.T, tool *ir.Tool) *trial {
 
 // governing returns the identifier of the rule that decides at a place, and the
 // path of that rule.
-func (x *trial) governing(at ir.Location) (id, path string) {
+func (x *trial) governing(at ir.Location) (id ir.RuleID, path string) {
 	r := x.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule
 	if r == nil {
-		return "default", "${workspace}"
+		return ir.DefaultRule, "${workspace}"
 	}
 	return x.ids[r], r.(*ir.FSRule).At.String()
 }
@@ -79,7 +79,7 @@ func (x *trial) held(t *rapid.T, at ir.Location, a ir.Aspect) ir.Enforcement {
 func weaker(es ...ir.Enforcement) ir.Enforcement {
 	out := ir.Exact
 	for _, e := range es {
-		if e == ir.Brokered || e == ir.Coarser || out == ir.Exact {
+		if e == ir.Supervised || e == ir.Weaker || out == ir.Exact {
 			out = e
 		}
 	}
@@ -94,8 +94,8 @@ func compare(t *rapid.T, what string, held ir.Enforcement, model, policy bool) {
 	compared.Add(1)
 	switch {
 	case held == ir.Exact && model != policy,
-		(held == ir.Stricter || held == ir.Brokered) && model && !policy,
-		held == ir.Coarser && policy && !model:
+		(held == ir.Stricter || held == ir.Supervised) && model && !policy,
+		held == ir.Weaker && policy && !model:
 		t.Fatalf("%s (%v): the specification says %v, the policy %v", what, held, model, policy)
 	}
 }
@@ -151,8 +151,8 @@ func (x *trial) move(t *rapid.T) {
 	if x.lateRule(src) || x.lateRule(dst) {
 		held = append(held, ir.Stricter)
 	}
-	brokered := x.held(t, src, ir.AspectMove) == ir.Brokered || x.held(t, dst, ir.AspectMove) == ir.Brokered
-	if brokered {
+	supervised := x.held(t, src, ir.AspectMove) == ir.Supervised || x.held(t, dst, ir.AspectMove) == ir.Supervised
+	if supervised {
 		// What the kernel alone would do with such moves is neither more nor less.
 		return
 	}
@@ -168,7 +168,7 @@ func (x *trial) move(t *rapid.T) {
 }
 
 // TestSpecAgainstPolicy holds the emitted text against Decide: what the ledger calls
-// exact is equal, what it calls stricter or brokered is never more.
+// exact is equal, what it calls stricter or supervised is never more.
 func TestSpecAgainstPolicy(t *testing.T) {
 	compared.Store(0)
 	const per = 400
@@ -190,9 +190,9 @@ func TestLedgerIsComplete(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		rules := []string{"home", "tmp", "base", "default"}
+		rules := []ir.RuleID{"home", "tmp", "base", "default"}
 		for i := range tool.FS {
-			rules = append(rules, "fs["+string(rune('0'+i))+"]")
+			rules = append(rules, ir.FSRuleID(i))
 		}
 		for abi := 0; abi <= landlock.MaxABI; abi++ {
 			for _, rule := range rules {
@@ -206,7 +206,7 @@ func TestLedgerIsComplete(t *testing.T) {
 	})
 }
 
-func count(l ir.Ledger, rule string, a ir.Aspect, level int) int {
+func count(l ir.Ledger, rule ir.RuleID, a ir.Aspect, level int) int {
 	n := 0
 	for _, r := range l {
 		for range 1 {

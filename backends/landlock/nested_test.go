@@ -62,13 +62,13 @@ func TestNestedRoots(t *testing.T) {
 		}
 		abi := rapid.IntRange(1, landlock.MaxABI).Draw(rt, "abi")
 		x := &trial{
-			view: ir.NewView(n.tool, ir.Linux, facts), ledger: out.Ledger, abi: abi, ids: map[ir.Rule]string{},
+			view: ir.NewView(n.tool, ir.Linux, facts), ledger: out.Ledger, abi: abi, ids: map[ir.Rule]ir.RuleID{},
 			model: lsm.NewModel(spec, abi, existing),
 		}
 		for _, e := range x.view.Entries() {
 			x.ids[e.Rule] = e.ID
 			if e.Rule.Origin.Layer == ir.LayerBase {
-				x.ids[e.Rule] = "base"
+				x.ids[e.Rule] = ir.BaseRule
 			}
 		}
 		for _, dir := range []string{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
@@ -14,15 +15,14 @@ var ErrSpec = errors.New("not a usable Landlock specification")
 // Parse reads a specification. Unknown fields, rights, groups and versions are
 // refused: what a loader does not know, it would not enforce.
 func Parse(data []byte) (*Spec, error) {
+	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
+		return nil, err
+	}
 	s := &Spec{}
 	if err := strictjson.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
 	switch {
-	case s.Format != Format:
-		return nil, fmt.Errorf("%w: format %q is not %q", ErrSpec, s.Format, Format)
-	case s.Version != FormatVersion:
-		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrSpec, s.Version, FormatVersion)
 	case s.Calls != CallsVersion:
 		return nil, fmt.Errorf("%w: version %d of the list of system calls; this program has %d", ErrSpec, s.Calls, CallsVersion)
 	case len(s.Levels) == 0 || len(s.Filter) == 0:

@@ -9,7 +9,7 @@ import (
 const Format = "accessc/landlock"
 
 // FormatVersion is the version of the document.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Spec is what the loader needs to start one tool on Linux, and what a reviewer
 // reads: everything that the sandbox grants, refuses and leaves to other means.
@@ -44,8 +44,8 @@ type Spec struct {
 	Supervision *Supervision `json:"supervision,omitempty"`
 	Limits      []Limit      `json:"limits,omitempty"`
 	// Needs are the cells that these means do not hold by themselves.
-	Needs []Need `json:"needs"`
-	// Accept are the cells that the policy accepts unheld.
+	Needs []backends.Row `json:"needs"`
+	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept,omitempty"`
 	// Context is the text of the tool's Context, in a resolved specification.
 	Context string `json:"context,omitempty"`
@@ -59,8 +59,6 @@ type (
 	Variable = backends.Variable
 	// Limit is a resource limit.
 	Limit = backends.Limit
-	// Need is a row of the ledger that the ruleset and the filter do not hold.
-	Need = backends.Need
 )
 
 // Launch returns what a loader needs of a specification on every system.
@@ -104,14 +102,14 @@ type Port struct {
 }
 
 // needs turns the rows that are not held by themselves into needs.
-func needs(l ir.Ledger) []Need {
-	out := []Need{}
+func needs(l ir.Ledger) []backends.Row {
+	out := []backends.Row{}
 	for _, r := range l {
 		if r.Is == ir.Exact || r.Is == ir.Stricter || r.Is == ir.Assumed || r.Levels.To == 0 {
 			// Without Landlock there is nothing that a loader could do.
 			continue
 		}
-		out = append(out, backends.NewNeed(r))
+		out = append(out, backends.NewRow(r))
 	}
 	return out
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Supervision is what changes when a supervisor stands behind the ruleset: it holds
-// the cells that are listed, some calls that the filter refuses otherwise are judged
+// Supervision is what changes when a supervisor stands behind the ruleset: it meets
+// the requirements that are listed, some calls that the filter refuses otherwise are judged
 // one by one, and the traps say which calls it sees at all. Every other call runs
 // without it.
 type Supervision struct {
-	// Cells may be empty where a supervisor is of use and no cell depends on it.
-	Cells []string `json:"cells"`
+	// Gaps are the requirements that the supervisor meets, by the names of the gaps that they
+	// are without one. It is empty where a supervisor is of use and nothing depends on it.
+	Gaps []string `json:"gaps"`
 	// Judges says which classes of calls the supervisor answers itself; see judged.
 	Judges Judges `json:"judges"`
 	// Paths takes the place of the specification's own paths.
@@ -136,19 +137,22 @@ func (j *Judges) add(g group) {
 	j.Starts = j.Starts || g&groupExecute != 0
 }
 
-// supervised are the names of the cells that a supervisor holds.
-var supervised = []string{"commands.args", "commands.envs", "commands.program", "fs.create", "fs.metadata", "fs.move", "fs.revoke", "limits.wall_time", "net.address"}
+// met are the gaps that a supervisor closes.
+var met = []ir.Gap{
+	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSRevoke,
+	ir.GapLimitWallTime, ir.GapNetAddress,
+}
 
 // supervision is what a supervisor of the policy does, nil where none is needed.
 func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
-	s := &Supervision{Cells: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(f.view.Tool.Net)}
-	for _, cell := range supervised {
-		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Brokered && r.Accept == cell }) {
-			s.Cells = append(s.Cells, cell)
+	s := &Supervision{Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(f.view.Tool.Net)}
+	for _, gap := range met {
+		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Supervised && r.Gap == gap }) {
+			s.Gaps = append(s.Gaps, string(gap))
 		}
 	}
 	j := judged{Judges: f.judges(), metadata: f.updatesMetadata(), connect: s.Connect != nil, programs: f.view.Tool.Commands != nil, narrows: f.view.Tool.Commands.Narrows()}
-	if len(s.Cells) == 0 && !j.Lists {
+	if len(s.Gaps) == 0 && !j.Lists {
 		return nil, nil
 	}
 	s.Judges, s.Paths, s.Traps = j.Judges, f.supervisedPaths(target, j.Judges), j.list()
@@ -262,9 +266,9 @@ func ParseAddress(s string) (ir.Endpoint, error) {
 	return ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr()}, Port: a.Port()}, nil
 }
 
-// Supervises reports whether a supervisor holds a cell.
-func (s *Supervision) Supervises(n Need) bool {
-	return s != nil && n.Is == ir.Brokered.String() && slices.Contains(s.Cells, n.Cell)
+// Supervises reports whether a supervisor meets a requirement.
+func (s *Supervision) Supervises(n backends.Row) bool {
+	return s != nil && n.Is == ir.Supervised.String() && slices.Contains(s.Gaps, n.Gap)
 }
 
 // serves reports whether the supervisor sees every open, whatever is judged: processes of

@@ -154,7 +154,7 @@ func TestAddressesThatSayMore(t *testing.T) {
 	if spec.Supervision != nil && len(spec.Supervision.Connect) > 0 {
 		t.Errorf("opens %v", spec.Supervision.Connect)
 	}
-	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Is != ir.Cooperative {
+	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Is != ir.Advisory {
 		t.Errorf("the ledger says %v", row.Is)
 	}
 }

@@ -20,7 +20,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		metadata: true, connect: true, programs: t.Commands != nil,
 	}
 	next := &Supervision{
-		Cells: []string{}, Judges: all.Judges, Paths: f.supervisedPaths(target, all.Judges),
+		Gaps: []string{}, Judges: all.Judges, Paths: f.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
 		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
 		Traps:  append(all.list(), watched...),
@@ -29,7 +29,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		next.Filter = append(next.Filter, tracing)
 	}
 	if s.Supervision != nil {
-		next.Cells = s.Supervision.Cells
+		next.Gaps = s.Supervision.Gaps
 	}
 	var err error
 	next.Judged, err = f.policy(target)

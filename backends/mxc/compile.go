@@ -16,7 +16,7 @@ import (
 const Format = "accessc/mxc"
 
 // FormatVersion is the version of the document.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Backend implements backends.Backend.
 type Backend struct{}
@@ -51,7 +51,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Lifecycle: Lifecycle{DestroyOnExit: true},
 	}
 	c.Comment = Comment{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: rows(p.ledger()),
+		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(p.ledger()),
 	}
 	for _, r := range t.Env {
 		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
@@ -59,7 +59,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		}
 	}
 	for _, a := range t.Accept {
-		c.Comment.Accept = append(c.Comment.Accept, a.Name)
+		c.Comment.Accept = append(c.Comment.Accept, string(a.Gap))
 	}
 	data, err := backends.JSON(c)
 	return backends.Output{Data: data}, err

@@ -1,5 +1,7 @@
 package mxc
 
+import "github.com/accessc/accessc/backends"
+
 // Version is the contract that a configuration is written for.
 const Version = "1.0.0"
 
@@ -22,20 +24,10 @@ type Comment struct {
 	Tool    string `json:"tool"`
 	// Forward are the variables to add to the environment before it is used.
 	Forward []string `json:"forward"`
-	// Accept are the cells that the policy accepts unheld.
+	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept,omitempty"`
 	// Ledger says how MXC holds every cell.
-	Ledger []Row `json:"ledger"`
-}
-
-// Row is a row of the ledger.
-type Row struct {
-	Resource string   `json:"resource"`
-	Rules    []string `json:"rules"`
-	Aspects  []string `json:"aspects"`
-	Is       string   `json:"is"`
-	Why      string   `json:"why,omitempty"`
-	Accept   string   `json:"accept,omitempty"`
+	Ledger []backends.Row `json:"ledger"`
 }
 
 // Process is what is started. Env is used as it stands; nothing is added to it.

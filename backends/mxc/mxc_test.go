@@ -40,7 +40,7 @@ func example() *ir.Tool {
 		{Host: addr("10.0.0.7"), Port: 80, Allow: true}, {Host: addr("10.0.0.7"), Scheme: "http"},
 	}
 	tool.Limits = []ir.Limit{{Kind: ir.LimitWallTime, Value: 120_000}, {Kind: ir.LimitMemory, Value: 1 << 30}}
-	tool.Accept = []ir.Acceptance{{Name: "fs.move"}}
+	tool.Accept = []ir.Acceptance{{Gap: ir.GapFSMove}}
 	return tool
 }
 
@@ -95,13 +95,13 @@ func TestCommandLine(t *testing.T) {
 }
 
 // excuse finds the row that states how an aspect of a rule is held.
-func excuse(c *Config, rule string, a ir.Aspect) Row {
+func excuse(c *Config, rule string, a ir.Aspect) backends.Row {
 	for _, r := range c.Comment.Ledger {
 		if r.Resource == "fs" && slices.Contains(r.Rules, rule) && slices.Contains(r.Aspects, string(a)) {
 			return r
 		}
 	}
-	return Row{}
+	return backends.Row{}
 }
 
 // TestConfigAgainstPolicy asks emitted configurations of random policies what the policy
@@ -136,7 +136,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 				rule := "default"
 				for _, e := range view.Entries() {
 					if v.Rule == ir.Rule(e.Rule) {
-						rule = e.ID
+						rule = string(e.ID)
 					}
 				}
 				is := excuse(c, rule, ir.AspectOf(capability)).Is
@@ -144,7 +144,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 				switch {
 				case v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault:
 					// A root or a pin: what MXC binds cannot be removed.
-				case v.Allowed() && !got && is != ir.Stricter.String(), !v.Allowed() && got && is != ir.Coarser.String():
+				case v.Allowed() && !got && is != ir.Stricter.String(), !v.Allowed() && got && is != ir.Weaker.String():
 					rt.Fatalf("%s %v (%s): policy %v, configuration %v, ledger %q\n%s", capability, at, rule, v.Allowed(), got, is, data)
 				}
 			}
@@ -167,8 +167,8 @@ func TestLedgerIsWhole(t *testing.T) {
 	cells := map[string]int{}
 	for _, r := range c.Comment.Ledger {
 		is, ok := ir.ParseEnforcement(r.Is)
-		named := slices.ContainsFunc(ir.Acceptable, func(n ir.AcceptName) bool { return n.Name == r.Accept })
-		if !ok || (r.Why == "") != (is == ir.Exact) || named == is.Held() {
+		named := ir.Gap(r.Gap).Known()
+		if !ok || (r.Causes == nil) != (is == ir.Exact) || named == is.Held() {
 			t.Errorf("row %+v", r)
 		}
 		for _, rule := range r.Rules {

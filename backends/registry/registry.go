@@ -3,7 +3,9 @@
 package registry
 
 import (
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -11,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/mxc"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/ir"
 )
 
 // All lists every backend in the order in which artifacts are named. The Context
@@ -28,3 +31,18 @@ var Optional = []backends.Backend{mxc.Backend{}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
+
+// sentences are those of every backend.
+var sentences = sync.OnceValue(func() backends.Sentences {
+	all := backends.Sentences{}
+	for _, s := range []backends.Sentences{
+		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
+	} {
+		maps.Copy(all, s)
+	}
+	return all
+})
+
+// Why says in words why a cell of any backend's ledger is enforced as it is; it is empty where
+// there are no causes.
+func Why(causes []ir.Cause) string { return sentences().All(causes) }

@@ -57,11 +57,11 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 }
 
 // needs are the cells that the profile does not hold.
-func needs(l ir.Ledger) []backends.Need {
-	out := []backends.Need{}
+func needs(l ir.Ledger) []backends.Row {
+	out := []backends.Row{}
 	for _, r := range l {
 		if !r.Is.Held() {
-			out = append(out, backends.NewNeed(r))
+			out = append(out, backends.NewRow(r))
 		}
 	}
 	return out

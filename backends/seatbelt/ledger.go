@@ -2,61 +2,20 @@ package seatbelt
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
 
-// The reasons of the ledger. Each is one sentence part that a reviewer can check.
-const (
-	whyHidden = "size, times, mode and attributes of what no rule grants anything on are hidden, its existence is not"
-	whyRoot   = whyHidden + "; the names in / are listed, without which the loader aborts"
-	whyMap    = "without execute, code is not mapped from here: libraries are not loaded"
-	whyFill   = "nothing is made here without update: the system lets whoever may create replace files by a rename"
-	whyPin    = "the names of rules and of listed programs, and names that lead to them, are neither made nor removed, or " +
-		"they could be moved; make them before the start"
-	whyAtomic   = "without create, a rename does not replace files here: the system asks for create of what is replaced"
-	whyEmptyDir = "a rename replaces an empty directory here, for which the system does not ask for delete"
-	whySetID    = "bits that change user or group are not set, and setattrlist(2) is refused"
-	whyDevice   = "devices are read and written; their mode, owner and attributes stay"
-	whySugid    = "programs that change user or group do not start in a sandbox"
-	whyImage    = "without read, the system may refuse to start a program"
-	whyPortable = "programs are started by file, and a portable profile knows no files of a host, so it starts none"
-	whyMissing  = "no file is known for this program"
-	whyLinks    = "hard links are refused: the link could be executed at its new place, and the system does not compare"
-	whySocket   = "unix sockets are closed"
-	whyHost     = "a profile sees no names, schemes and paths of hosts, so the connection stays closed"
-	whyDispute  = "a profile cannot tell this from a connection that another rule denies, so both stay closed"
-	whyOwn      = "all addresses of this machine are one host to a profile, so the port is open on its local network addresses"
-	whyEvery    = "the port is open to private and loopback addresses as well, and names are resolved"
-	whyLoader   = "a listed shell or interpreter runs whatever it reads, and what /bin/sh and the developer tools start in " +
-		"their turn may start by itself"
-	whyArgs       = "the system does not look at arguments"
-	whyEnvs       = "the system does not look at the environment"
-	whyLoaderVar  = "the system drops variables of its loader when it starts the sandbox"
-	whyPerProcess = "the limit counts each process by itself"
-	whyPerUser    = "the limit counts all processes of the user"
-	whyMemory     = "the system enforces no limit on the memory of a process"
-	whyWall       = "nobody is there to count"
-)
-
-// whyGain says where a move would bring what.
-func whyGain(g gain) string {
-	return "the system does not compare the two ends of a move: what is moved from here into " + g.into + " gains " +
-		g.what.String()
-}
-
 var exact = ir.Held{Is: ir.Exact}
 
-func stricter(why string) ir.Held { return ir.Held{Is: ir.Stricter, Why: why} }
+func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
 
-func coarser(why, accept string) ir.Held { return ir.Held{Is: ir.Coarser, Why: why, Accept: accept} }
+func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
 
-func unenforced(why, accept string) ir.Held {
-	return ir.Held{Is: ir.Unenforced, Why: why, Accept: accept}
-}
+func unenforced(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Unenforced, gap, why...) }
 
 // either returns h where it applies, and exact otherwise.
 func either(applies bool, h ir.Held) ir.Held {
@@ -70,12 +29,12 @@ func either(applies bool, h ir.Held) ir.Held {
 // that hold as weakly.
 func worse(a, b ir.Held) ir.Held {
 	switch {
-	case a == b, b.Is < a.Is:
+	case a.Equal(b), b.Is < a.Is:
 		return a
 	case a.Is < b.Is:
 		return b
 	default:
-		a.Why += "; " + b.Why
+		a.Causes = slices.Concat(a.Causes, b.Causes)
 		return a
 	}
 }
@@ -93,12 +52,12 @@ func (p *plan) ledger() ir.Ledger {
 	b.environment()
 	b.commands()
 	b.limits()
-	b.add(ir.Process, "default", ir.AspectSignal, exact)
+	b.add(ir.Process, ir.DefaultRule, ir.AspectSignal, exact)
 	return b.rows.Ledger()
 }
 
 // add states a cell. This platform has one level.
-func (b *book) add(r ir.Resource, rule string, a ir.Aspect, h ir.Held) {
+func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
 	b.rows.Add(r, rule, a, ir.Levels{}, h)
 }
 
@@ -122,19 +81,19 @@ func (b *book) files() {
 			held = worse(held, b.file(e, a))
 		}
 		if len(base) > 0 {
-			b.add(ir.FS, "base", a, held)
+			b.add(ir.FS, ir.BaseRule, a, held)
 		}
 	}
 	for _, a := range ir.Aspects(ir.FS) {
-		b.add(ir.FS, "default", a, either(a == ir.AspectRead, stricter(b.hidden())))
+		b.add(ir.FS, ir.DefaultRule, a, either(a == ir.AspectRead, stricter(b.hidden())))
 	}
 }
 
-func (b *book) hidden() string {
+func (b *book) hidden() ir.CauseID {
 	if b.loader() {
-		return whyRoot
+		return start.WhyRoot
 	}
-	return whyHidden
+	return start.WhyHidden
 }
 
 // file says how one aspect of one rule is held. A rule that governs no place, since
@@ -150,7 +109,7 @@ func (b *book) file(e ir.Entry, a ir.Aspect) ir.Held {
 	case ir.AspectCreate:
 		return b.create(caps, nodes)
 	case ir.AspectUpdate:
-		return either(caps.Has(ir.Update) && !caps.Has(ir.Create), stricter(whyAtomic))
+		return either(caps.Has(ir.Update) && !caps.Has(ir.Create), stricter(start.WhyAtomic))
 	case ir.AspectDelete:
 		return b.remove(caps, nodes)
 	case ir.AspectExecute:
@@ -160,7 +119,7 @@ func (b *book) file(e ir.Entry, a ir.Aspect) ir.Held {
 	case ir.AspectMove:
 		return b.move(caps)
 	case ir.AspectSocket:
-		return either(caps.Has(ir.Update), stricter(whySocket))
+		return either(caps.Has(ir.Update), stricter(start.WhySocket))
 	case ir.AspectOthers:
 		return exact // the kernel asks the profile by path at every call
 	default:
@@ -170,9 +129,9 @@ func (b *book) file(e ir.Entry, a ir.Aspect) ir.Held {
 
 func read(caps ir.CapSet) ir.Held {
 	if caps == 0 {
-		return stricter(whyHidden)
+		return stricter(start.WhyHidden)
 	}
-	return either(caps.Has(ir.Read) && !caps.Has(ir.Execute), stricter(whyMap))
+	return either(caps.Has(ir.Read) && !caps.Has(ir.Execute), stricter(start.WhyMap))
 }
 
 func (b *book) create(caps ir.CapSet, nodes []*node) ir.Held {
@@ -180,17 +139,17 @@ func (b *book) create(caps ir.CapSet, nodes []*node) ir.Held {
 	case !caps.Has(ir.Create):
 		return exact
 	case !caps.Has(ir.Update):
-		return stricter(whyFill)
+		return stricter(start.WhyFill)
 	default:
-		return either(slices.ContainsFunc(nodes, leadsOn), stricter(whyPin))
+		return either(slices.ContainsFunc(nodes, leadsOn), stricter(start.WhyPin))
 	}
 }
 
 func (b *book) remove(caps ir.CapSet, nodes []*node) ir.Held {
 	if !caps.Has(ir.Delete) {
-		return either(caps.Contains(creates), coarser(whyEmptyDir, "fs.move"))
+		return either(caps.Contains(creates), weaker(ir.GapFSMove, start.WhyEmptyDir))
 	}
-	return either(slices.ContainsFunc(nodes, leadsOn), stricter(whyPin))
+	return either(slices.ContainsFunc(nodes, leadsOn), stricter(start.WhyPin))
 }
 
 // leadsOn reports whether a node is pinned although the policy lets it be made or
@@ -201,8 +160,8 @@ func (b *book) execute(caps ir.CapSet) ir.Held {
 	if !caps.Has(ir.Execute) {
 		return exact
 	}
-	out := worse(stricter(whySugid), either(!caps.Has(ir.Read), stricter(whyImage)))
-	return worse(out, either(b.tool.Commands != nil && b.form != backends.Resolved, stricter(whyPortable)))
+	out := worse(stricter(start.WhySugid), either(!caps.Has(ir.Read), stricter(start.WhyImage)))
+	return worse(out, either(b.tool.Commands != nil && b.form != backends.Resolved, stricter(start.WhyPortable)))
 }
 
 func metadata(caps ir.CapSet, nodes []*node) ir.Held {
@@ -210,9 +169,9 @@ func metadata(caps ir.CapSet, nodes []*node) ir.Held {
 	case !caps.Has(ir.Update):
 		return exact
 	case nodes[0].base:
-		return stricter(whyDevice)
+		return stricter(start.WhyDevice)
 	default:
-		return stricter(whySetID)
+		return stricter(start.WhySetID)
 	}
 }
 
@@ -220,19 +179,19 @@ func metadata(caps ir.CapSet, nodes []*node) ir.Held {
 // of the place that they lead to is in its create, update and delete.
 func (b *book) move(caps ir.CapSet) ir.Held {
 	if g, ok := b.moves.renames[caps]; ok {
-		return coarser(whyGain(g), "fs.move")
+		return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain, Place: string(g.into), Caps: ir.Caps(g.what)}}}
 	}
-	return either(b.moves.withheld[caps], stricter(whyLinks))
+	return either(b.moves.withheld[caps], stricter(start.WhyLinks))
 }
 
 func (b *book) connections() {
 	o := opened(b.tool)
 	for i := range o.rules {
-		b.add(ir.Net, "net["+strconv.Itoa(i)+"]", ir.AspectConnect, o.held(i))
+		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, o.held(i))
 	}
-	b.add(ir.Net, "default", ir.AspectConnect, worse(
-		either(len(o.every) > 0, coarser(whyEvery, "net.address")),
-		either(len(o.own) > 0, coarser(whyOwn, "net.address")),
+	b.add(ir.Net, ir.DefaultRule, ir.AspectConnect, worse(
+		either(len(o.every) > 0, weaker(ir.GapNetAddress, start.WhyEvery)),
+		either(len(o.own) > 0, weaker(ir.GapNetAddress, start.WhyOwn)),
 	))
 }
 
@@ -244,18 +203,18 @@ func (o *openings) held(i int) ir.Held {
 		return exact
 	case !r.Allow && ownPlain(r):
 		exposed := slices.Contains(o.every, r.Port) && !slices.Contains(o.shut, r.Port)
-		return either(exposed, coarser(whyEvery, "net.address"))
+		return either(exposed, weaker(ir.GapNetAddress, start.WhyEvery))
 	case !r.Allow:
 		exposed := slices.ContainsFunc(o.own, func(port uint16) bool { return mayMatch(r, port) })
-		return either(exposed && !own(r.Host), coarser(whyOwn, "net.address"))
+		return either(exposed && !own(r.Host), weaker(ir.GapNetAddress, start.WhyOwn))
 	case !o.reaches(r) && (own(r.Host) || r.Host.Kind == ir.HostAny) && plain(r):
-		return stricter(whyDispute)
+		return stricter(start.WhyDispute)
 	case !o.reaches(r):
-		return stricter(whyHost)
+		return stricter(start.WhyHost)
 	case own(r.Host) && slices.Contains(o.own, r.Port):
-		return coarser(whyOwn, "net.address")
+		return weaker(ir.GapNetAddress, start.WhyOwn)
 	default:
-		return either(r.Host.Kind == ir.HostAny && plain(r), coarser(whyEvery, "net.address"))
+		return either(r.Host.Kind == ir.HostAny && plain(r), weaker(ir.GapNetAddress, start.WhyEvery))
 	}
 }
 
@@ -265,9 +224,9 @@ func (o *openings) held(i int) ir.Held {
 func (b *book) environment() {
 	for i := range b.tool.Env {
 		r := &b.tool.Env[i]
-		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, either(r.Read && strings.HasPrefix(r.Name, "DYLD_"), stricter(whyLoaderVar)))
+		b.add(ir.Env, ir.EnvRuleID(i), ir.AspectForward, either(r.Read && strings.HasPrefix(r.Name, "DYLD_"), stricter(start.WhyLoaderVar)))
 	}
-	b.add(ir.Env, "default", ir.AspectForward, exact)
+	b.add(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
 }
 
 func (b *book) commands() {
@@ -277,16 +236,16 @@ func (b *book) commands() {
 		for i := range set.Rules {
 			r := &set.Rules[i]
 			started = started || b.starts(r)
-			id := "commands." + r.Program
-			b.add(ir.Commands, id, ir.AspectProgram, b.program(r, coarser(whyLoader, "commands.program")))
-			args, envs := coarser(whyArgs, "commands.args"), coarser(whyEnvs, "commands.envs")
+			id := r.ID()
+			b.add(ir.Commands, id, ir.AspectProgram, b.program(r, weaker(ir.GapCommandsProgram, start.WhyLoader)))
+			args, envs := weaker(ir.GapCommandsArgs, start.WhyArgs), weaker(ir.GapCommandsEnvs, start.WhyEnvs)
 			b.add(ir.Commands, id, ir.AspectArgs, either(!r.AnyArgs, b.program(r, args)))
 			b.add(ir.Commands, id, ir.AspectEnvs, either(!r.AllEnvs, b.program(r, envs)))
 		}
 	}
-	b.add(ir.Commands, "default", ir.AspectProgram, either(set != nil && started, coarser(whyLoader, "commands.program")))
-	b.add(ir.Commands, "default", ir.AspectArgs, exact)
-	b.add(ir.Commands, "default", ir.AspectEnvs, exact)
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectProgram, either(set != nil && started, weaker(ir.GapCommandsProgram, start.WhyLoader)))
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact)
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact)
 }
 
 // program returns h for a program that can be started, and why it cannot otherwise.
@@ -297,10 +256,10 @@ func (b *book) program(r *ir.CommandRule, h ir.Held) ir.Held {
 	case b.starts(r):
 		return h
 	case b.form != backends.Resolved:
-		h.Why += "; " + whyPortable
+		h.Causes = append(slices.Clip(h.Causes), ir.Cause{ID: start.WhyPortable})
 		return h
 	default:
-		return stricter(whyMissing)
+		return stricter(start.WhyMissing)
 	}
 }
 
@@ -308,18 +267,18 @@ func (b *book) program(r *ir.CommandRule, h ir.Held) ir.Held {
 func (b *book) limits() {
 	for _, l := range b.tool.Limits {
 		held := exact
-		accept := "limits." + l.Kind.String()
+		gap := ir.GapOfLimit(l.Kind)
 		switch l.Kind {
 		case ir.LimitMemory:
-			held = unenforced(whyMemory, accept)
+			held = unenforced(gap, start.WhyMemory)
 		case ir.LimitCPUTime:
-			held = coarser(whyPerProcess, accept)
+			held = weaker(gap, start.WhyPerProcess)
 		case ir.LimitProcesses:
-			held = coarser(whyPerUser, accept)
+			held = weaker(gap, start.WhyPerUser)
 		case ir.LimitWallTime:
-			held = unenforced(whyWall, accept)
+			held = unenforced(gap, start.WhyWall)
 		case ir.LimitOpenFiles, ir.LimitFileSize:
 		}
-		b.add(ir.Limits, l.Kind.String(), "limit", held)
+		b.add(ir.Limits, l.ID(), "limit", held)
 	}
 }

@@ -3,13 +3,12 @@ package seatbelt
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -17,7 +16,7 @@ import (
 // cells lists every cell that a ledger must state for a tool.
 func cells(tool *ir.Tool, view *ir.View) []string {
 	var out []string
-	add := func(r ir.Resource, rules ...string) {
+	add := func(r ir.Resource, rules ...ir.RuleID) {
 		for _, rule := range rules {
 			for _, a := range ir.Aspects(r) {
 				out = append(out, fmt.Sprintf("%s %s %s", r, rule, a))
@@ -28,22 +27,22 @@ func cells(tool *ir.Tool, view *ir.View) []string {
 		add(ir.FS, e.ID)
 	}
 	if view.HasBase() {
-		add(ir.FS, "base")
+		add(ir.FS, ir.BaseRule)
 	}
 	add(ir.FS, "default")
 	for i := range tool.Net {
-		add(ir.Net, "net["+strconv.Itoa(i)+"]")
+		add(ir.Net, ir.NetRuleID(i))
 	}
 	for i := range tool.Env {
-		add(ir.Env, "env["+strconv.Itoa(i)+"]")
+		add(ir.Env, ir.EnvRuleID(i))
 	}
 	if tool.Commands != nil {
 		for i := range tool.Commands.Rules {
-			add(ir.Commands, "commands."+tool.Commands.Rules[i].Program)
+			add(ir.Commands, tool.Commands.Rules[i].ID())
 		}
 	}
 	for _, l := range tool.Limits {
-		add(ir.Limits, l.Kind.String())
+		add(ir.Limits, l.ID())
 	}
 	add(ir.Net, "default")
 	add(ir.Env, "default")
@@ -61,15 +60,17 @@ func checkLedger(l ir.Ledger, want []string) error {
 		if row.Platform != ir.Darwin || row.Levels != (ir.Levels{}) {
 			return fmt.Errorf("a row of another platform: %+v", row)
 		}
-		if row.Is == ir.Unstated || (row.Why == "") != (row.Is == ir.Exact) {
+		if row.Is == ir.Unstated || (row.Causes == nil) != (row.Is == ir.Exact) {
 			return fmt.Errorf("a reason is missing, or there for nothing: %+v", row)
 		}
-		needsName := row.Is == ir.Coarser || row.Is == ir.Cooperative || row.Is == ir.Unenforced
-		if needsName != slices.ContainsFunc(ir.Acceptable, func(n ir.AcceptName) bool { return n.Name == row.Accept }) {
+		needsName := row.Is == ir.Weaker || row.Is == ir.Advisory || row.Is == ir.Unenforced
+		if needsName != row.Gap.Known() {
 			return fmt.Errorf("the name to accept it by: %+v", row)
 		}
-		if strings.ToLower(row.Why[:min(len(row.Why), 1)]) != row.Why[:min(len(row.Why), 1)] || strings.HasSuffix(row.Why, ".") {
-			return fmt.Errorf("the form of the reason: %+v", row)
+		for _, c := range row.Causes {
+			if _, ok := Sentences[c.ID]; !ok {
+				return fmt.Errorf("there is no sentence for %s", c)
+			}
 		}
 		for _, rule := range row.Rules {
 			for _, a := range row.Aspects {
@@ -108,6 +109,12 @@ func TestLedgerIsWhole(t *testing.T) {
 	})
 }
 
+// cites reports whether a row has a cause, in the form that documents have; none is always
+// there.
+func cites(row ir.Row, why ir.CauseID) bool {
+	return why == "" || slices.ContainsFunc(row.Causes, func(c ir.Cause) bool { return c.String() == string(why) })
+}
+
 // TestLedger looks up the cells that the design turns on, each in the smallest policy
 // that shows it.
 func TestLedger(t *testing.T) {
@@ -118,42 +125,42 @@ func TestLedger(t *testing.T) {
 	at := func(path string, caps ir.CapSet) ir.FSRule { return ruleAt(1, path, caps) }
 	for _, c := range []struct {
 		tool   *ir.Tool
-		rule   string
+		rule   ir.RuleID
 		aspect ir.Aspect
 		is     ir.Enforcement
-		why    string
+		why    ir.CauseID
 	}{
 		{tool(at("", ir.All)), "fs[0]", ir.AspectRead, ir.Exact, ""},
 		{tool(at("", ir.All)), "fs[0]", ir.AspectMove, ir.Exact, ""},
-		{tool(at("", read)), "fs[0]", ir.AspectRead, ir.Stricter, whyMap},
-		{tool(at("", 0)), "fs[0]", ir.AspectRead, ir.Stricter, whyHidden},
-		{tool(at("", ir.Caps(ir.Create))), "fs[0]", ir.AspectCreate, ir.Stricter, whyFill},
+		{tool(at("", read)), "fs[0]", ir.AspectRead, ir.Stricter, start.WhyMap},
+		{tool(at("", 0)), "fs[0]", ir.AspectRead, ir.Stricter, start.WhyHidden},
+		{tool(at("", ir.Caps(ir.Create))), "fs[0]", ir.AspectCreate, ir.Stricter, start.WhyFill},
 		{tool(at("", creates)), "fs[0]", ir.AspectCreate, ir.Exact, ""},
-		{tool(at("", creates)), "fs[0]", ir.AspectDelete, ir.Coarser, whyEmptyDir},
-		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectUpdate, ir.Stricter, whyAtomic},
-		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectMetadata, ir.Stricter, whySetID},
-		{tool(at("", ir.All), at("a/b", 0)), "fs[0]", ir.AspectDelete, ir.Stricter, whyPin},
+		{tool(at("", creates)), "fs[0]", ir.AspectDelete, ir.Weaker, start.WhyEmptyDir},
+		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectUpdate, ir.Stricter, start.WhyAtomic},
+		{tool(at("", ir.Caps(ir.Update))), "fs[0]", ir.AspectMetadata, ir.Stricter, start.WhySetID},
+		{tool(at("", ir.All), at("a/b", 0)), "fs[0]", ir.AspectDelete, ir.Stricter, start.WhyPin},
 		{tool(at("", ir.All), at("a/b", 0)), "fs[1]", ir.AspectDelete, ir.Exact, ""},
-		{tool(at("", read), at("a", ir.All)), "fs[1]", ir.AspectCreate, ir.Stricter, whyPin},
+		{tool(at("", read), at("a", ir.All)), "fs[1]", ir.AspectCreate, ir.Stricter, start.WhyPin},
 		{tool(at("", ir.All), at("a", ir.All)), "fs[0]", ir.AspectDelete, ir.Exact, ""},
 		{tool(at("", 0), at("", ir.All)), "fs[0]", ir.AspectRead, ir.Exact, ""},
-		{tool(at("", write)), "fs[0]", ir.AspectMove, ir.Coarser, "into tmp gains execute"},
+		{tool(at("", write)), "fs[0]", ir.AspectMove, ir.Weaker, "seatbelt.gain(execute: tmp)"},
 		{tool(at("", linkable)), "fs[0]", ir.AspectMove, ir.Exact, ""},
-		{tool(at("", linkable.With(ir.Create))), "fs[0]", ir.AspectMove, ir.Stricter, whyLinks},
-		{tool(at("", ir.All), at("inbox", ir.Caps(ir.Delete))), "fs[1]", ir.AspectMove, ir.Coarser, "gains read"},
-		{tool(at("", ir.All)), "fs[0]", ir.AspectExecute, ir.Stricter, whySugid},
-		{tool(at("", ir.Caps(ir.Execute))), "fs[0]", ir.AspectExecute, ir.Stricter, whyImage},
-		{tool(at("", ir.All)), "fs[0]", ir.AspectSocket, ir.Stricter, whySocket},
+		{tool(at("", linkable.With(ir.Create))), "fs[0]", ir.AspectMove, ir.Stricter, start.WhyLinks},
+		{tool(at("", ir.All), at("inbox", ir.Caps(ir.Delete))), "fs[1]", ir.AspectMove, ir.Weaker, "seatbelt.gain(read: fs[0])"},
+		{tool(at("", ir.All)), "fs[0]", ir.AspectExecute, ir.Stricter, start.WhySugid},
+		{tool(at("", ir.Caps(ir.Execute))), "fs[0]", ir.AspectExecute, ir.Stricter, start.WhyImage},
+		{tool(at("", ir.All)), "fs[0]", ir.AspectSocket, ir.Stricter, start.WhySocket},
 		{tool(at("", read)), "fs[0]", ir.AspectSocket, ir.Exact, ""},
-		{tool(), "default", ir.AspectRead, ir.Stricter, whyHidden},
-		{ir.NewTool("t"), "default", ir.AspectRead, ir.Stricter, whyRoot},
-		{ir.NewTool("t"), "base", ir.AspectMetadata, ir.Stricter, whyDevice},
-		{ir.NewTool("t"), "base", ir.AspectExecute, ir.Stricter, whySugid},
+		{tool(), "default", ir.AspectRead, ir.Stricter, start.WhyHidden},
+		{ir.NewTool("t"), "default", ir.AspectRead, ir.Stricter, start.WhyRoot},
+		{ir.NewTool("t"), "base", ir.AspectMetadata, ir.Stricter, start.WhyDevice},
+		{ir.NewTool("t"), "base", ir.AspectExecute, ir.Stricter, start.WhySugid},
 		{ir.NewTool("t"), "tmp", ir.AspectMove, ir.Exact, ""},
 	} {
 		l := compile(t, c.tool, backends.Target{Form: backends.Portable}).Ledger
 		row, ok := l.Cell(ir.FS, c.rule, c.aspect, ir.Darwin, 0)
-		if !ok || row.Is != c.is || !strings.Contains(row.Why, c.why) || (c.why == "") != (row.Why == "") {
+		if !ok || row.Is != c.is || (c.why == "") != (row.Causes == nil) || !cites(row, c.why) {
 			t.Errorf("%v %s %s: got %+v, want %s %q", c.tool.FS, c.rule, c.aspect, row, c.is, c.why)
 		}
 	}
@@ -171,34 +178,34 @@ func TestLedgerElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		ledger ir.Ledger
 		r      ir.Resource
-		rule   string
+		rule   ir.RuleID
 		aspect ir.Aspect
 		is     ir.Enforcement
-		accept string
+		gap    ir.Gap
 	}{
-		{host, ir.Net, "net[0]", ir.AspectConnect, ir.Coarser, "net.address"},
+		{host, ir.Net, "net[0]", ir.AspectConnect, ir.Weaker, "net.address"},
 		{host, ir.Net, "net[1]", ir.AspectConnect, ir.Stricter, ""},
-		{host, ir.Net, "default", ir.AspectConnect, ir.Coarser, "net.address"},
-		{host, ir.Commands, "commands.git", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{host, ir.Net, "default", ir.AspectConnect, ir.Weaker, "net.address"},
+		{host, ir.Commands, "commands.git", ir.AspectProgram, ir.Weaker, "commands.program"},
 		{host, ir.Commands, "commands.git", ir.AspectArgs, ir.Exact, ""},
-		{host, ir.Commands, "commands.sh", ir.AspectArgs, ir.Coarser, "commands.args"},
+		{host, ir.Commands, "commands.sh", ir.AspectArgs, ir.Weaker, "commands.args"},
 		{host, ir.Commands, "commands.gone", ir.AspectProgram, ir.Stricter, ""},
-		{host, ir.Commands, "default", ir.AspectProgram, ir.Coarser, "commands.program"},
-		{portable, ir.Commands, "commands.git", ir.AspectProgram, ir.Coarser, "commands.program"},
-		{portable, ir.Commands, "commands.sh", ir.AspectArgs, ir.Coarser, "commands.args"},
-		{portable, ir.Commands, "default", ir.AspectProgram, ir.Coarser, "commands.program"},
+		{host, ir.Commands, "default", ir.AspectProgram, ir.Weaker, "commands.program"},
+		{portable, ir.Commands, "commands.git", ir.AspectProgram, ir.Weaker, "commands.program"},
+		{portable, ir.Commands, "commands.sh", ir.AspectArgs, ir.Weaker, "commands.args"},
+		{portable, ir.Commands, "default", ir.AspectProgram, ir.Weaker, "commands.program"},
 		{portable, ir.FS, "fs[1]", ir.AspectExecute, ir.Stricter, ""},
 		{host, ir.Process, "default", ir.AspectSignal, ir.Exact, ""},
 		{host, ir.Env, "env[0]", ir.AspectForward, ir.Exact, ""},
 		{host, ir.Env, "env[1]", ir.AspectForward, ir.Stricter, ""},
 		{host, ir.Limits, "memory", "limit", ir.Unenforced, "limits.memory"},
-		{host, ir.Limits, "processes", "limit", ir.Coarser, "limits.processes"},
-		{host, ir.Limits, "cpu_time", "limit", ir.Coarser, "limits.cpu_time"},
+		{host, ir.Limits, "processes", "limit", ir.Weaker, "limits.processes"},
+		{host, ir.Limits, "cpu_time", "limit", ir.Weaker, "limits.cpu_time"},
 		{host, ir.Limits, "wall_time", "limit", ir.Unenforced, "limits.wall_time"},
 		{host, ir.Limits, "open_files", "limit", ir.Exact, ""},
 		{host, ir.Limits, "file_size", "limit", ir.Exact, ""},
 	} {
-		if row, ok := c.ledger.Cell(c.r, c.rule, c.aspect, ir.Darwin, 0); !ok || row.Is != c.is || row.Accept != c.accept {
+		if row, ok := c.ledger.Cell(c.r, c.rule, c.aspect, ir.Darwin, 0); !ok || row.Is != c.is || row.Gap != c.gap {
 			t.Errorf("%s %s %s: got %+v", c.r, c.rule, c.aspect, row)
 		}
 	}

@@ -17,14 +17,14 @@ type moves struct {
 // did not have before.
 type gain struct {
 	what ir.Capability
-	into string
+	into ir.RuleID
 }
 
 // sample is a fresh name in a region, standing for all names in all regions of the
 // same capabilities.
 type sample struct {
 	at   ir.Location
-	rule string
+	rule ir.RuleID
 	caps ir.CapSet
 }
 

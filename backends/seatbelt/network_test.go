@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/sbpl"
@@ -74,7 +74,7 @@ func drawDial(t *rapid.T) dial {
 }
 
 // TestNetworkAgainstPolicy holds the ports that open against the policy. What passes
-// and is denied must be at a cell that is coarser, what is refused and granted at
+// and is denied must be at a cell that is weaker, what is refused and granted at
 // one that is stricter.
 func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 50
@@ -97,15 +97,15 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			id := "default"
+			id := ir.DefaultRule
 			for i := range tool.Net {
 				if v.Rule == ir.Rule(&tool.Net[i]) {
-					id = "net[" + strconv.Itoa(i) + "]"
+					id = ir.NetRuleID(i)
 				}
 			}
 			row, _ := out.Ledger.Cell(ir.Net, id, ir.AspectConnect, ir.Darwin, 0)
 			seen[fmt.Sprintf("%v %v %s", v.Allowed(), allows, row.Is)]++
-			if allows && !v.Allowed() && row.Is != ir.Coarser || !allows && v.Allowed() && row.Is != ir.Stricter {
+			if allows && !v.Allowed() && row.Is != ir.Weaker || !allows && v.Allowed() && row.Is != ir.Stricter {
 				rt.Fatalf("%+v: policy %v by %s, profile %v, ledger %+v\nrules %+v\n%s", d, v.Allowed(), id, allows, row, tool.Net, out.Data)
 			}
 		}
@@ -115,7 +115,7 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 		asked += n
 	}
 	// One of them is one answer in a thousand.
-	for _, must := range []string{"true true exact", "true true coarser", "true false stricter", "false true coarser", "false false exact"} {
+	for _, must := range []string{"true true exact", "true true weaker", "true false stricter", "false true weaker", "false false exact"} {
 		if seen[must] == 0 && asked > 10_000 {
 			t.Errorf("%s never happened: %v", must, seen)
 		}
@@ -135,33 +135,33 @@ func TestNetworkCells(t *testing.T) {
 	}{
 		{"nothing", nil, nil, nil, nil, nil},
 		{"a denial", []ir.NetRule{deny(every, 443)}, nil, nil, nil, []ir.Held{exact}},
-		{"the own machine", []ir.NetRule{allow(host("localhost"), 80)}, nil, []uint16{80}, nil, []ir.Held{coarser(whyOwn, "net.address")}},
-		{"the own machine without a port", []ir.NetRule{allow(host("localhost"), 0)}, nil, nil, nil, []ir.Held{stricter(whyHost)}},
-		{"every host", []ir.NetRule{allow(every, 443)}, []uint16{443}, nil, nil, []ir.Held{coarser(whyEvery, "net.address")}},
-		{"every host without a port", []ir.NetRule{allow(every, 0)}, nil, nil, nil, []ir.Held{stricter(whyHost)}},
-		{"a host", []ir.NetRule{allow(host("a.test"), 443)}, nil, nil, nil, []ir.Held{stricter(whyHost)}},
-		{"a scheme", []ir.NetRule{{Host: every, Scheme: "https", Port: 443, Allow: true}}, nil, nil, nil, []ir.Held{stricter(whyHost)}},
-		{"a path", []ir.NetRule{{Host: host("localhost"), Port: 80, Path: []string{"a"}, Allow: true}}, nil, nil, nil, []ir.Held{stricter(whyHost)}},
-		{"every host but one", []ir.NetRule{allow(every, 443), deny(host("evil.test"), 0)}, nil, nil, nil, []ir.Held{stricter(whyDispute), exact}},
+		{"the own machine", []ir.NetRule{allow(host("localhost"), 80)}, nil, []uint16{80}, nil, []ir.Held{weaker(ir.Gap("net.address"), start.WhyOwn)}},
+		{"the own machine without a port", []ir.NetRule{allow(host("localhost"), 0)}, nil, nil, nil, []ir.Held{stricter(start.WhyHost)}},
+		{"every host", []ir.NetRule{allow(every, 443)}, []uint16{443}, nil, nil, []ir.Held{weaker(ir.Gap("net.address"), start.WhyEvery)}},
+		{"every host without a port", []ir.NetRule{allow(every, 0)}, nil, nil, nil, []ir.Held{stricter(start.WhyHost)}},
+		{"a host", []ir.NetRule{allow(host("a.test"), 443)}, nil, nil, nil, []ir.Held{stricter(start.WhyHost)}},
+		{"a scheme", []ir.NetRule{{Host: every, Scheme: "https", Port: 443, Allow: true}}, nil, nil, nil, []ir.Held{stricter(start.WhyHost)}},
+		{"a path", []ir.NetRule{{Host: host("localhost"), Port: 80, Path: []string{"a"}, Allow: true}}, nil, nil, nil, []ir.Held{stricter(start.WhyHost)}},
+		{"every host but one", []ir.NetRule{allow(every, 443), deny(host("evil.test"), 0)}, nil, nil, nil, []ir.Held{stricter(start.WhyDispute), exact}},
 		{"every host but the own machine", []ir.NetRule{allow(every, 80), deny(host("localhost"), 80)}, []uint16{80}, nil, []uint16{80},
-			[]ir.Held{coarser(whyEvery, "net.address"), exact}},
+			[]ir.Held{weaker(ir.Gap("net.address"), start.WhyEvery), exact}},
 		{"every host but an address of the own machine", []ir.NetRule{allow(every, 80), deny(addr("::1"), 80)}, []uint16{80}, nil, nil,
-			[]ir.Held{coarser(whyEvery, "net.address"), coarser(whyEvery, "net.address")}},
+			[]ir.Held{weaker(ir.Gap("net.address"), start.WhyEvery), weaker(ir.Gap("net.address"), start.WhyEvery)}},
 		{"one name of the machine, not the other", []ir.NetRule{allow(host("localhost"), 80), deny(addr("127.0.0.1"), 80)}, nil, nil, nil,
-			[]ir.Held{stricter(whyDispute), exact}},
+			[]ir.Held{stricter(start.WhyDispute), exact}},
 		{"denied, then allowed", []ir.NetRule{deny(host("localhost"), 80), allow(host("localhost"), 80)}, nil, []uint16{80}, nil,
-			[]ir.Held{exact, coarser(whyOwn, "net.address")}},
+			[]ir.Held{exact, weaker(ir.Gap("net.address"), start.WhyOwn)}},
 		{"a host at a port that is open to all", []ir.NetRule{allow(every, 443), allow(host("a.test"), 443)}, []uint16{443}, nil, nil,
-			[]ir.Held{coarser(whyEvery, "net.address"), exact}},
+			[]ir.Held{weaker(ir.Gap("net.address"), start.WhyEvery), exact}},
 		{"all denied but the own machine", []ir.NetRule{allow(host("localhost"), 80), deny(every, 80)}, nil, []uint16{80}, nil,
-			[]ir.Held{coarser(whyOwn, "net.address"), coarser(whyOwn, "net.address")}},
+			[]ir.Held{weaker(ir.Gap("net.address"), start.WhyOwn), weaker(ir.Gap("net.address"), start.WhyOwn)}},
 	} {
 		o := opened(&ir.Tool{Net: c.rules})
 		if !slices.Equal(o.every, c.every) || !slices.Equal(o.own, c.own) || !slices.Equal(o.shut, c.shut) {
 			t.Errorf("%s: got %v %v %v", c.name, o.every, o.own, o.shut)
 		}
 		for i, want := range c.cells {
-			if got := o.held(i); got != want {
+			if got := o.held(i); !got.Equal(want) {
 				t.Errorf("%s: net[%d] got %+v, want %+v", c.name, i, got, want)
 			}
 		}

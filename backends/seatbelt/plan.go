@@ -22,7 +22,7 @@ type plan struct {
 	params  map[ir.Root]string
 	zones   []*node
 	// byRule are the nodes that each rule governs, by rule identifier.
-	byRule map[string][]*node
+	byRule map[ir.RuleID][]*node
 	moves  moves
 
 	refusals []backends.Refusal
@@ -44,7 +44,7 @@ func newPlan(t *ir.Tool, target backends.Target) *plan {
 	}
 	p := &plan{
 		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, scripts: facts.Interpreters, bind: facts.Bindings,
-		params: parameterNames(t), byRule: map[string][]*node{},
+		params: parameterNames(t), byRule: map[ir.RuleID][]*node{},
 	}
 	p.checkRules()
 	for _, root := range p.roots() {

@@ -38,7 +38,7 @@ func drawCommands(t *rapid.T) *ir.CommandSet {
 }
 
 // TestProgramsAgainstPolicy holds what starts against the policy. Beyond it start only
-// the files that a listed one starts in its turn, where the cells are coarser; less
+// the files that a listed one starts in its turn, where the cells are weaker; less
 // starts only in a portable profile.
 func TestProgramsAgainstPolicy(t *testing.T) {
 	seen := map[string]int{}
@@ -71,7 +71,7 @@ func TestProgramsAgainstPolicy(t *testing.T) {
 				switch {
 				case j.err != nil:
 					rt.Fatal(j.err)
-				case allows && !v.Allowed() && (row.Is != ir.Coarser || !hop(s.tool.Commands, at)):
+				case allows && !v.Allowed() && (row.Is != ir.Weaker || !hop(s.tool.Commands, at)):
 					rt.Fatalf("%v: %v starts\n%s", form, at, s.String())
 				case !allows && v.Allowed() && (form == backends.Resolved || s.tool.Commands == nil):
 					rt.Fatalf("%v: %v does not start\n%s\n%s", form, at, s.String(), out.Data)
@@ -79,7 +79,7 @@ func TestProgramsAgainstPolicy(t *testing.T) {
 			}
 		}
 	})
-	for _, must := range []string{"resolved true true coarser", "resolved false true coarser", "resolved false false coarser", "portable true true exact"} {
+	for _, must := range []string{"resolved true true weaker", "resolved false true weaker", "resolved false false weaker", "portable true true exact"} {
 		if seen[must] == 0 {
 			t.Errorf("%s never happened: %v", must, seen)
 		}

@@ -27,13 +27,13 @@ type judge struct {
 	// seen counts the questions by answer, to show that a test asked something, used
 	// the cells of the ledger that explained a difference.
 	seen map[string]int
-	used map[string]bool
+	used map[claim]bool
 }
 
 // newJudge reads a text as the profile of a scenario in one form.
 func newJudge(s *scenario, form backends.Form, text string, ledger ir.Ledger) (*judge, error) {
 	target := s.target(form)
-	j := &judge{scenario: s, view: ir.NewView(s.tool, ir.Darwin, firstNames(target.Facts)), ledger: ledger, seen: map[string]int{}, used: map[string]bool{}}
+	j := &judge{scenario: s, view: ir.NewView(s.tool, ir.Darwin, firstNames(target.Facts)), ledger: ledger, seen: map[string]int{}, used: map[claim]bool{}}
 	profile, err := sbpl.Parse(text, Parameters(s.tool, s.full))
 	j.profile = profile
 	return j, err
@@ -133,49 +133,46 @@ func (j *judge) decide(q question) ir.Verdict {
 type excuse struct {
 	at     ir.Location
 	aspect ir.Aspect
-	why    string
+	why    ir.CauseID
 }
-
-// whyEnds is what all reasons about a gain have in common.
-const whyEnds = "the two ends of a move"
 
 // excuses lists what may explain that a call gets another answer than the policy's:
 // exactly the reasons that the ledger has for that kind of call, and only where they
 // apply. Everything else must be equal.
 func (j *judge) excuses(q question, v ir.Verdict) (wider, narrower []excuse) {
-	fill := excuse{q.to, ir.AspectCreate, whyFill}
+	fill := excuse{q.to, ir.AspectCreate, start.WhyFill}
 	switch q.call {
 	case callCreate:
-		narrower = []excuse{{q.on, ir.AspectCreate, whyFill}}
+		narrower = []excuse{{q.on, ir.AspectCreate, start.WhyFill}}
 		if j.pinned(q.on) {
-			narrower = append(narrower, excuse{q.on, ir.AspectCreate, whyPin})
+			narrower = append(narrower, excuse{q.on, ir.AspectCreate, start.WhyPin})
 		}
 	case callDelete:
 		if j.pinned(q.on) {
-			narrower = []excuse{{q.on, ir.AspectDelete, whyPin}}
+			narrower = []excuse{{q.on, ir.AspectDelete, start.WhyPin}}
 		}
 	case callMetadata:
-		narrower = []excuse{{q.on, ir.AspectMetadata, whyDevice}}
+		narrower = []excuse{{q.on, ir.AspectMetadata, start.WhyDevice}}
 	case callRename, callExchange:
-		narrower = []excuse{fill, {q.to, ir.AspectUpdate, whyAtomic}, {q.on, ir.AspectUpdate, whyAtomic}}
+		narrower = []excuse{fill, {q.to, ir.AspectUpdate, start.WhyAtomic}, {q.on, ir.AspectUpdate, start.WhyAtomic}}
 		switch {
 		case v.Reason == ir.ReasonNoGain:
-			wider = []excuse{{q.on, ir.AspectMove, whyEnds}, {q.to, ir.AspectMove, whyEnds}}
+			wider = []excuse{{q.on, ir.AspectMove, start.WhyGain}, {q.to, ir.AspectMove, start.WhyGain}}
 		case q.at == ir.Dir && v.Need == ir.Delete && v.At == q.to:
-			wider = []excuse{{q.to, ir.AspectDelete, whyEmptyDir}}
+			wider = []excuse{{q.to, ir.AspectDelete, start.WhyEmptyDir}}
 		}
 	case callLink:
-		narrower = []excuse{fill, {q.on, ir.AspectMove, whyLinks}}
+		narrower = []excuse{fill, {q.on, ir.AspectMove, start.WhyLinks}}
 		if v.Reason == ir.ReasonNoGain {
-			wider = []excuse{{q.on, ir.AspectMove, whyEnds}}
+			wider = []excuse{{q.on, ir.AspectMove, start.WhyGain}}
 		}
 	case callCopy, callClone:
 		narrower = []excuse{fill}
 		if j.pinned(q.to) {
-			narrower = append(narrower, excuse{q.to, ir.AspectCreate, whyPin})
+			narrower = append(narrower, excuse{q.to, ir.AspectCreate, start.WhyPin})
 		}
 	case callDial:
-		narrower = []excuse{{q.on, ir.AspectSocket, whySocket}}
+		narrower = []excuse{{q.on, ir.AspectSocket, start.WhySocket}}
 	case callRead, callUpdate, callStart:
 	}
 	return wider, narrower
@@ -202,17 +199,24 @@ func (j *judge) leadsOn(at ir.Location) bool {
 }
 
 // governor returns the identifier of the rule that governs a place, as ledgers have it.
-func (j *judge) governor(at ir.Location) string {
+func (j *judge) governor(at ir.Location) ir.RuleID {
 	rule := j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule
 	for _, e := range j.view.Entries() {
 		if rule == ir.Rule(e.Rule) {
 			if e.Rule.Origin.Layer == ir.LayerBase {
-				return "base"
+				return ir.BaseRule
 			}
 			return e.ID
 		}
 	}
-	return "default"
+	return ir.DefaultRule
+}
+
+// claim is a cause of a cell.
+type claim struct {
+	rule   ir.RuleID
+	aspect ir.Aspect
+	why    ir.CauseID
 }
 
 // explains reports whether the ledger has what an excuse claims.
@@ -222,9 +226,9 @@ func (j *judge) explains(e excuse, is ir.Enforcement) bool {
 	if !ok {
 		j.err = fmt.Errorf("the ledger has no cell for %s %s", id, e.aspect)
 	}
-	found := row.Is == is && strings.Contains(row.Why, e.why)
+	found := row.Is == is && row.Cites(e.why)
 	if found {
-		j.used[id+" "+string(e.aspect)+" "+e.why] = true
+		j.used[claim{id, e.aspect, e.why}] = true
 	}
 	return found
 }
@@ -254,7 +258,7 @@ func (j *judge) compare() error {
 		wider, narrower := j.excuses(q, v)
 		is, list := ir.Stricter, narrower
 		if allows {
-			is, list = ir.Coarser, wider
+			is, list = ir.Weaker, wider
 		}
 		if !slices.ContainsFunc(list, func(e excuse) bool { return j.explains(e, is) }) {
 			return fmt.Errorf("call %d on %v (%v) to %v (%v) %s: policy %v (%v), profile %v",
@@ -270,7 +274,7 @@ func (j *judge) named(q question, v ir.Verdict) error {
 	if op, ok := ops[q.call]; ok && v.Reason == ir.ReasonRule && !v.Allowed() && !exception(q) {
 		abs, _ := j.full.Path(q.on)
 		got, err := j.profile.Message(op, sbpl.Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
-		want := "accessc t " + j.governor(q.on)
+		want := "accessc t " + string(j.governor(q.on))
 		if want == "accessc t base" {
 			want = "accessc t default"
 		}
@@ -396,7 +400,7 @@ var smallBase = []ir.FSRule{
 // the policy's for that reason. It asks all calls on all pairs of places that a policy
 // tells apart.
 func TestLedgerIsEarned(t *testing.T) {
-	earned := []string{whyEnds, whyEmptyDir, whyPin, whyFill, whyAtomic, whyLinks, whySocket, whyDevice}
+	earned := []ir.CauseID{start.WhyGain, start.WhyEmptyDir, start.WhyPin, start.WhyFill, start.WhyAtomic, start.WhyLinks, start.WhySocket, start.WhyDevice}
 	irtest.Check(t, 150, 1000, func(rt *rapid.T) {
 		s := drawScenario(rt, 0)
 		s.facts.Base = smallBase
@@ -416,8 +420,8 @@ func TestLedgerIsEarned(t *testing.T) {
 			for _, why := range earned {
 				for _, id := range row.Rules {
 					for _, a := range row.Aspects {
-						if strings.Contains(row.Why, why) && !j.used[id+" "+string(a)+" "+why] {
-							rt.Fatalf("%s %s claims %q for nothing\n%s\n%s", id, a, row.Why, s.String(), out.Data)
+						if row.Cites(why) && !j.used[claim{id, a, why}] {
+							rt.Fatalf("%s %s claims %s for nothing\n%s\n%s", id, a, why, s.String(), out.Data)
 						}
 					}
 				}

@@ -44,7 +44,7 @@ func (p *plan) guarded(w *writer, n *node) {
 	}
 	_, deny := nodes[0].split()
 	w.comment("protected  " + nodes[0].Caps.String())
-	w.deny(nodes[0].id(), deny, p.filters(nodes))
+	w.deny(string(nodes[0].id()), deny, p.filters(nodes))
 }
 
 // region writes the two statements of a node.
@@ -52,7 +52,7 @@ func (p *plan) region(w *writer, n *node) {
 	allow, deny := n.split()
 	lines := p.filters([]*node{n})
 	w.allow(allow, lines)
-	w.deny(n.id(), deny, lines)
+	w.deny(string(n.id()), deny, lines)
 }
 
 func (p *plan) filters(nodes []*node) [][]string {
@@ -74,9 +74,9 @@ func (p *plan) checked(n *node) place {
 }
 
 // id names the rule that governs a node.
-func (n *node) id() string {
+func (n *node) id() ir.RuleID {
 	if n.Governing.Rule == nil {
-		return "default"
+		return ir.DefaultRule
 	}
 	return n.Governing.ID
 }
@@ -86,7 +86,7 @@ func label(n *node) string {
 	if n.Link {
 		at += " (the link)"
 	}
-	return id + "  " + at + "  " + n.Caps.String()
+	return string(id) + "  " + at + "  " + n.Caps.String()
 }
 
 // grouped reports whether a node is written with its like at the head of the rules:

@@ -3,7 +3,6 @@ package winjob
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -12,11 +11,8 @@ import (
 // of the ledger is about; it stands under its name in the tests of package start, and a
 // cell that rests on it names it.
 
-// whyUnverified is before the names of the cases that a cell rests on.
-const whyUnverified = "unverified, see TestOnWindows: "
-
-// casesOfReasons are the cases of what the ledger says of a cell that is not exact.
-var casesOfReasons = map[string]string{
+// casesOfCauses are the cases of the causes that a cell is not exact for.
+var casesOfCauses = map[ir.CauseID]string{
 	whyCarried:    "moved",
 	whyAbsent:     "absent",
 	whySelf:       "pinned",
@@ -45,7 +41,7 @@ var casesOfReasons = map[string]string{
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine
 // verifies, and what nobody holds, has none.
-func caseOf(r ir.Resource, rule string, a ir.Aspect) string {
+func caseOf(r ir.Resource, rule ir.RuleID, a ir.Aspect) string {
 	switch r {
 	case ir.FS:
 		switch a {
@@ -66,7 +62,7 @@ func caseOf(r ir.Resource, rule string, a ir.Aspect) string {
 		}
 	case ir.Limits:
 		switch rule {
-		case ir.LimitMemory.String(), ir.LimitProcesses.String(), ir.LimitCPUTime.String():
+		case limitRule(ir.LimitMemory), limitRule(ir.LimitProcesses), limitRule(ir.LimitCPUTime):
 			return "limits"
 		}
 	case ir.Process:
@@ -79,14 +75,19 @@ func caseOf(r ir.Resource, rule string, a ir.Aspect) string {
 
 // Cases lists the names of all cases.
 func Cases() []string {
-	names := slices.Collect(maps.Values(casesOfReasons))
+	names := slices.Collect(maps.Values(casesOfCauses))
 	names = append(names, "lists", "network", "metadata", "socket", "moved", "childless", "limits", "processes", "environment")
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// unverified adds to a cell of tier 1 the cases that it rests on.
-func unverified(r ir.Resource, rule string, a ir.Aspect, h ir.Held) ir.Held {
+func limitRule(k ir.LimitKind) ir.RuleID { return ir.Limit{Kind: k}.ID() }
+
+// onWindows names the test that runs the cases.
+const onWindows = "TestOnWindows/"
+
+// resting adds to a cell of tier 1 the cases that will show it.
+func resting(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) ir.Held {
 	if h.Is == ir.Unenforced {
 		return h
 	}
@@ -94,19 +95,14 @@ func unverified(r ir.Resource, rule string, a ir.Aspect, h ir.Held) ir.Held {
 	if c := caseOf(r, rule, a); c != "" {
 		names = append(names, c)
 	}
-	for why := range strings.SplitSeq(h.Why, "; ") {
-		if c := casesOfReasons[why]; c != "" {
+	for _, why := range h.Causes {
+		if c := casesOfCauses[why.ID]; c != "" {
 			names = append(names, c)
 		}
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
-		return h
+	for _, name := range slices.Compact(names) {
+		h.Evidence = append(h.Evidence, ir.Evidence(onWindows+name))
 	}
-	why := whyUnverified + strings.Join(names, ", ")
-	if h.Why != "" {
-		why = h.Why + "; " + why
-	}
-	h.Why = why
 	return h
 }

@@ -24,15 +24,14 @@ func TestEveryCellNamesItsCase(t *testing.T) {
 			return
 		}
 		for _, row := range ledger.On(ir.Windows, ir.BestTier) {
-			_, list, named := strings.Cut(row.Why, whyUnverified)
-			shown := row.Is == ir.Unenforced || row.Is == ir.Brokered ||
+			shown := row.Is == ir.Unenforced || row.Is == ir.Supervised ||
 				row.Resource == ir.Commands && !slices.Contains(row.Aspects, ir.AspectProgram)
-			if named == shown {
-				rt.Fatalf("%s %v %v is %s: %q", row.Resource, row.Rules, row.Aspects, row.Is, row.Why)
+			if (row.Evidence != nil) == shown {
+				rt.Fatalf("%s %v %v is %s: %q", row.Resource, row.Rules, row.Aspects, row.Is, row.Evidence)
 			}
-			for name := range strings.SplitSeq(list, ", ") {
-				if named && !slices.Contains(Cases(), name) {
-					rt.Fatalf("there is no case %q: %s", name, row.Why)
+			for _, e := range row.Evidence {
+				if name, ok := strings.CutPrefix(string(e), onWindows); !ok || !slices.Contains(Cases(), name) {
+					rt.Fatalf("there is no case %q", e)
 				}
 			}
 		}

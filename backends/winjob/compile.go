@@ -44,7 +44,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 		Workspace: path(target, ir.In("")), Environment: l.environment(),
 		Job: job(t), Limits: limits(t), Token: token(), Attributes: attributes(),
 		Container: container(t), Files: l.files(), Programs: l.programs(), Network: network(t),
-		Enforcement: cells(ledger), Accept: []string{}, Context: target.Context,
+		Enforcement: unexact(ledger), Accept: []string{}, Context: target.Context,
 	}
 	if t.Home == ir.HomePrivate {
 		s.Home = path(target, ir.Location{Root: ir.Root{Kind: ir.Home}})
@@ -53,7 +53,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 		s.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
 	}
 	for _, a := range t.Accept {
-		s.Accept = append(s.Accept, a.Name)
+		s.Accept = append(s.Accept, string(a.Gap))
 	}
 	return s, ledger, l.refusals
 }

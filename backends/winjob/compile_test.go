@@ -41,7 +41,7 @@ func goldenTool(t *testing.T) (*ir.Tool, ir.Facts) {
 		{Program: "gen", File: &gen, AnyArgs: true, AllEnvs: true}, {Program: "git", File: &git, AllEnvs: true},
 	}}
 	tool.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 512 << 20}, {Kind: ir.LimitWallTime, Value: 60_000}}
-	tool.Accept = []ir.Acceptance{{Name: "fs.default"}}
+	tool.Accept = []ir.Acceptance{{Gap: ir.GapFSDefault}}
 	program := ir.Sys("C:/tools/fmt.exe")
 	f := ir.Facts{Program: &program, Bindings: &ir.Bindings{
 		Workspace: "C:/ws", Home: "C:/Users/me/AppData/Local/accessc/home/fmt", External: map[string]string{"fork": "D:/fork"},
@@ -398,7 +398,7 @@ func TestTierSections(t *testing.T) {
 	if got, want := s.Tiers[0].Weakest, (Weakest{"none", "none", "exact", "exact", "exact", "none"}); got != want {
 		t.Errorf("tier 0: got %v, want %v", got, want)
 	}
-	if got, want := s.Tiers[1].Weakest, (Weakest{"coarser", "exact", "exact", "exact", "exact", "exact"}); got != want {
+	if got, want := s.Tiers[1].Weakest, (Weakest{"weaker", "exact", "exact", "exact", "exact", "exact"}); got != want {
 		t.Errorf("tier 1: got %v, want %v", got, want)
 	}
 }

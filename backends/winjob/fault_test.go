@@ -129,10 +129,10 @@ func noticed(run *rapid.Generator[string], most int) string {
 // TestFaultsInTheLedgerAreNoticed: every reason that is about what happens during a
 // run is needed; a ledger without it is found to be wrong.
 func TestFaultsInTheLedgerAreNoticed(t *testing.T) {
-	for _, why := range []string{
+	for _, why := range []ir.CauseID{
 		whyOwn, whyGain, whyOthers, whyCarried, whyMetadata, whyReplaceAll, whySelf, whyReplace, whyLink, whyAmbient,
 	} {
-		t.Run(why, func(t *testing.T) {
+		t.Run(string(why), func(t *testing.T) {
 			t.Parallel()
 			without := fault{ledger: func(r *ir.Row) { forget(r, why) }}
 			run := rapid.Custom(func(rt *rapid.T) string {
@@ -155,21 +155,19 @@ func TestFaultsInTheLedgerAreNoticed(t *testing.T) {
 	}
 }
 
-// forget makes a row say what it would say without one of its reasons.
-func forget(r *ir.Row, why string) {
-	reasons := strings.Split(r.Why, "; ")
-	left := slices.DeleteFunc(slices.Clone(reasons), func(s string) bool { return s == why })
-	if len(left) == len(reasons) {
+// forget makes a row say what it would say without one of its causes.
+func forget(r *ir.Row, why ir.CauseID) {
+	if !r.Cites(why) {
 		return
 	}
-	r.Why, r.Is = strings.Join(left, "; "), ir.Exact
-	for _, w := range left {
+	r.Causes = slices.DeleteFunc(slices.Clone(r.Causes), func(c ir.Cause) bool { return c.ID == why })
+	r.Is = ir.Exact
+	for _, c := range r.Causes {
 		switch {
-		case strings.HasPrefix(w, whyUnverified):
-		case slices.Contains(stricterReasons, w):
+		case slices.Contains(stricterCauses, c.ID):
 			r.Is = max(r.Is, ir.Stricter)
 		default:
-			r.Is = ir.Coarser
+			r.Is = ir.Weaker
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (l *layout) add(p *plan, e Entry) {
 	if p.unmatched || l.elsewhere(at) {
 		return
 	}
-	e.Path, e.Rule = path(l.target, at), governing(p.region)
+	e.Path, e.Rule = path(l.target, at), string(governing(p.region))
 	if why := misplaced(e.Path); why != "" {
 		l.refuse(p.region, why)
 		return
@@ -176,9 +176,9 @@ func (l *layout) refuse(r *ir.Region, why string) {
 	l.refusals = append(l.refusals, refusal)
 }
 
-func governing(r *ir.Region) string {
+func governing(r *ir.Region) ir.RuleID {
 	if r.Governing.Rule == nil {
-		return defaultRule
+		return ir.DefaultRule
 	}
 	return r.Governing.ID
 }
@@ -198,7 +198,7 @@ func (l *layout) unmatched() []Unmatched {
 	var out []Unmatched
 	for _, p := range l.plans {
 		if p.unmatched && p.region.Named {
-			out = append(out, Unmatched{path(l.target, p.region.At), governing(p.region)})
+			out = append(out, Unmatched{path(l.target, p.region.At), string(governing(p.region))})
 		}
 	}
 	return out

@@ -111,9 +111,9 @@ func (w *world) holds(q question) bool {
 }
 
 // witnessed counts, per reason of the ledger, the answers that needed it.
-type witnessed map[string]int
+type witnessed map[ir.CauseID]int
 
-func (n witnessed) note(reason string, found bool) bool {
+func (n witnessed) note(reason ir.CauseID, found bool) bool {
 	if found {
 		n[reason]++
 	}
@@ -140,7 +140,7 @@ func (w *world) atStart(q question, n witnessed) string {
 // refusedFor reports whether the ledger says why something is refused that the policy
 // permits.
 func (w *world) refusedFor(q question, n witnessed) bool {
-	reason := func(p, why string) bool { return n.note(why, strings.Contains(w.cell(p, q.aspect).Why, why)) }
+	reason := func(p string, why ir.CauseID) bool { return n.note(why, w.cell(p, q.aspect).Cites(why)) }
 	e, onEntry := w.entry(q.src)
 	switch q.aspect {
 	case ir.AspectDelete:
@@ -159,9 +159,9 @@ func (w *world) refusedFor(q question, n witnessed) bool {
 // permittedFor reports whether the ledger says why something is permitted that the
 // policy refuses. A move is a matter of both places, and both rules must say so.
 func (w *world) permittedFor(q question, v ir.Verdict, n witnessed) bool {
-	reason := func(why string, ps ...string) bool {
+	reason := func(why ir.CauseID, ps ...string) bool {
 		for _, p := range ps {
-			if row := w.cell(p, q.aspect); row.Is != ir.Coarser || !strings.Contains(row.Why, why) {
+			if row := w.cell(p, q.aspect); row.Is != ir.Weaker || !row.Cites(why) {
 				return false
 			}
 		}
@@ -180,7 +180,7 @@ func (w *world) permittedFor(q question, v ir.Verdict, n witnessed) bool {
 		return w.volume.Kind(q.dst) == ir.File && reason(whyReplace, q.dst)
 	case q.aspect == ir.AspectExecute && v.Reason == ir.ReasonCommand:
 		row, _ := w.ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, ir.BestTier)
-		return w.ambient(q.src) && n.note(whyPrograms, row.Is == ir.Coarser || w.spec.Container.ChildProcessPolicy != "")
+		return w.ambient(q.src) && n.note(whyPrograms, row.Is == ir.Weaker || w.spec.Container.ChildProcessPolicy != "")
 	case q.aspect == ir.AspectRead || q.aspect == ir.AspectExecute:
 		return w.ambient(q.src) && reason(whyAmbient, q.src)
 	case q.aspect == ir.AspectCreate:
@@ -219,7 +219,7 @@ func TestTextAgainstPolicyAtStart(t *testing.T) {
 	if allowed < asked/10 || allowed > asked*9/10 {
 		t.Errorf("%d of %d questions were allowed; the generator is lopsided", allowed, asked)
 	}
-	for _, why := range []string{
+	for _, why := range []ir.CauseID{
 		whySelf, whyAbsent, whyMetadata, whyReplaceAll, whyGain, whyLink, whyReplace, whyAmbient, whyPrograms,
 	} {
 		if seen[why] == 0 && asked > 100_000 {

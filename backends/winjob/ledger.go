@@ -2,74 +2,17 @@ package winjob
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
 
-// The reasons of the ledger. Each is one sentence part that a reviewer can check.
-const (
-	// Tier 0.
-	whyNoFiles     = "a job object and a token of the same user do not restrict files"
-	whyNoNetwork   = "a job object does not restrict the network"
-	whySameUser    = "processes of the same user can be opened and ended"
-	whyAnyProgram  = "neither a job object nor the token keeps a program from being started"
-	whySurrogate   = "a process that a service starts on the tool's behalf is outside of the job"
-	whyNoEnvs      = "whoever starts a program chooses its environment"
-	whyNoArgs      = "nobody looks at arguments"
-	whyUserTime    = "only time in user mode counts"
-	whyTimer       = "the loader ends the job when the time is over"
-	whyNoSuchLimit = "a job object has no such limit"
-
-	// Tier 1: what is withheld besides.
-	whyCarried    = "what others move here, or make with an access list of its own, is refused"
-	whyAbsent     = "a path that is not there at the start has what the directory above has"
-	whySelf       = "one right covers removing and moving, so the paths of rules and what leads to them cannot be removed"
-	whySymlink    = "symbolic links need a privilege that an AppContainer lacks"
-	whyHidden     = "size and times are hidden as well, unless the directory above may be listed"
-	whyLibrary    = "a library loads only where execute is granted"
-	whyListed     = "where programs are listed, nothing else may be executed or loaded as a library"
-	whyMetadata   = "owner, access list, and the attributes of directories stay as they are"
-	whySocket     = "unverified: an AppContainer may be refused although the file may be written"
-	whyReplaceAll = "replacing a file by a rename needs create and delete there"
-	whyOwnBase    = "what lacks an entry for ALL APPLICATION PACKAGES is refused"
-	whyNoHosts    = "nothing is opened, since the capabilities of an AppContainer know no hosts"
-	whyNoName     = "no file on NTFS can have this name"
-
-	// Tier 1: what is let through.
-	whyOwn       = "who makes a file chooses its access list, and what is moved keeps its own"
-	whyGain      = "a move or link that would gain succeeds, and the object gains when the next start renews the lists"
-	whyLink      = "a hard link needs no read of the file"
-	whyReplace   = "with create and delete, a rename replaces a file without update of it"
-	whyAmbient   = "every AppContainer reads and runs what has an entry for ALL APPLICATION PACKAGES"
-	whyProfile   = "Windows gives every AppContainer a profile directory to write in"
-	whyOthers    = "what others move here stays as usable to the tool as it was, until the next start"
-	whyGuardless = "a protected path that is not there at the start can be made, with an access list of the tool's choice"
-	whyMovedAway = "assumes that no other process moves files of the rule elsewhere during the run: they keep their access lists"
-	whyPipes     = "named pipes with an entry for ALL APPLICATION PACKAGES are open to every AppContainer"
-	whyPrograms  = "programs of the ambient directories, and what the tool makes itself, can be started"
-
-	// Exact, with a remark.
-	whySet  = "SystemRoot is set besides, to what every process can read"
-	whySets = "SystemRoot and LOCALAPPDATA are set besides, to what every process can read and to a place of the tool's own"
-)
-
-// defaultRule is what no rule matches, baseRule the base as a whole.
-const (
-	defaultRule = "default"
-	baseRule    = "base"
-)
-
 var exact = ir.Held{Is: ir.Exact}
 
-func stricter(why string) ir.Held { return ir.Held{Is: ir.Stricter, Why: why} }
+func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
 
-func coarser(why, accept string) ir.Held { return ir.Held{Is: ir.Coarser, Why: why, Accept: accept} }
+func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
 
-func unenforced(why, accept string) ir.Held {
-	return ir.Held{Is: ir.Unenforced, Why: why, Accept: accept}
-}
+func unenforced(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Unenforced, gap, why...) }
 
 // rank orders what is held by how little may be relied upon.
 func rank(e ir.Enforcement) int {
@@ -78,11 +21,11 @@ func rank(e ir.Enforcement) int {
 		return 0
 	case ir.Stricter, ir.Assumed:
 		return 1
-	case ir.Brokered:
+	case ir.Supervised:
 		return 2
-	case ir.Coarser:
+	case ir.Weaker:
 		return 3
-	case ir.Cooperative:
+	case ir.Advisory:
 		return 4
 	case ir.Unenforced, ir.Unstated:
 		return 5
@@ -97,16 +40,18 @@ func join(all ...ir.Held) ir.Held {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b ir.Held) int { return rank(b.Is) - rank(a.Is) })
 	out := exact
-	var whys []string
+	var causes []ir.Cause
 	for i, h := range all {
 		if i == 0 {
 			out = h
 		}
-		if h.Why != "" && !slices.Contains(whys, h.Why) {
-			whys = append(whys, h.Why)
+		for _, c := range h.Causes {
+			if !slices.Contains(causes, c) {
+				causes = append(causes, c)
+			}
 		}
 	}
-	out.Why = strings.Join(whys, "; ")
+	out.Causes = causes
 	return out
 }
 
@@ -115,7 +60,7 @@ type book struct {
 	*layout
 	rows *ir.LedgerBuilder
 	// byRule are the plans that each rule governs, by rule identifier.
-	byRule map[string][]*plan
+	byRule map[ir.RuleID][]*plan
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
@@ -124,7 +69,7 @@ type book struct {
 }
 
 func (l *layout) ledger() ir.Ledger {
-	b := &book{layout: l, rows: ir.NewLedger(ir.Windows), byRule: map[string][]*plan{}, alone: childless(l.view.Tool)}
+	b := &book{layout: l, rows: ir.NewLedger(ir.Windows), byRule: map[ir.RuleID][]*plan{}, alone: childless(l.view.Tool)}
 	for _, p := range l.plans {
 		caps := p.region.Caps
 		if l.listed() {
@@ -143,14 +88,14 @@ func (l *layout) ledger() ir.Ledger {
 	b.envCells()
 	b.commandCells()
 	b.limitCells()
-	b.add(ir.Process, defaultRule, ir.AspectSignal, unenforced(whySameUser, "process.signal"), exact)
+	b.add(ir.Process, ir.DefaultRule, ir.AspectSignal, unenforced(ir.GapProcessSignal, whySameUser), exact)
 	return b.rows.Ledger()
 }
 
 // add states a cell at both tiers.
-func (b *book) add(r ir.Resource, rule string, a ir.Aspect, job, container ir.Held) {
-	container = unverified(r, rule, a, container)
-	if job == container {
+func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, job, container ir.Held) {
+	container = resting(r, rule, a, container)
+	if job.Equal(container) {
 		b.rows.Add(r, rule, a, ir.Levels{From: 0, To: ir.BestTier}, job)
 		return
 	}
@@ -171,14 +116,14 @@ func (b *book) fileCells() {
 		b.file(e.ID, func(a ir.Aspect) ir.Held { return b.rule(a, e.Rule, b.byRule[e.ID]) })
 	}
 	if base != nil {
-		b.file(baseRule, func(a ir.Aspect) ir.Held { return ofBase(a, base) })
+		b.file(ir.BaseRule, func(a ir.Aspect) ir.Held { return ofBase(a, base) })
 	}
-	b.file(defaultRule, b.ofDefault)
+	b.file(ir.DefaultRule, b.ofDefault)
 }
 
-func (b *book) file(id string, at func(ir.Aspect) ir.Held) {
+func (b *book) file(id ir.RuleID, at func(ir.Aspect) ir.Held) {
 	for _, a := range ir.Aspects(ir.FS) {
-		b.add(ir.FS, id, a, unenforced(whyNoFiles, "fs.paths"), at(a))
+		b.add(ir.FS, id, a, unenforced(ir.GapFSPaths, whyNoFiles), at(a))
 	}
 }
 
@@ -186,19 +131,19 @@ func (b *book) file(id string, at func(ir.Aspect) ir.Held) {
 func (b *book) ofDefault(a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
-		return join(coarser(whyAmbient, "fs.default"), stricter(whyHidden))
+		return join(weaker(ir.GapFSDefault, whyAmbient), stricter(whyHidden))
 	case ir.AspectExecute:
-		return coarser(whyAmbient, "fs.default")
+		return weaker(ir.GapFSDefault, whyAmbient)
 	case ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMetadata:
-		return coarser(whyProfile, "fs.default")
+		return weaker(ir.GapFSDefault, whyProfile)
 	case ir.AspectSocket:
-		return coarser(whyPipes, "fs.default")
+		return weaker(ir.GapFSDefault, whyPipes)
 	case ir.AspectOthers:
 		return exact
 	default:
 		held := b.move(0)
-		if held.Accept != "" {
-			held.Accept = "fs.default"
+		if held.Gap != "" {
+			held.Gap = ir.GapFSDefault
 		}
 		return held
 	}
@@ -217,7 +162,7 @@ func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 		case granted:
 			held = append(held, stricter(whyOwnBase))
 		case ambientCaps.Has(c):
-			held = append(held, coarser(whyAmbient, "fs.default"))
+			held = append(held, weaker(ir.GapFSDefault, whyAmbient))
 		}
 	}
 	return join(held...)
@@ -233,7 +178,7 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 		return nameless(r.Caps)
 	}
 	if r.Guards() && a != ir.AspectOthers {
-		return join(b.guarded(a, r, plans), coarser(whyGuardless, "fs.protected"))
+		return join(b.guarded(a, r, plans), weaker(ir.GapFSProtected, whyGuardless))
 	}
 	switch a {
 	case ir.AspectMetadata:
@@ -245,9 +190,9 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 		for _, p := range plans {
 			switch {
 			case p.takable() && p.guards():
-				held = join(held, coarser(whyGuardless, "fs.protected"))
+				held = join(held, weaker(ir.GapFSProtected, whyGuardless))
 			case p.takable():
-				held = join(held, coarser(whyOthers, "fs.move"))
+				held = join(held, weaker(ir.GapFSMove, whyOthers))
 			}
 		}
 		return held
@@ -255,7 +200,7 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 		if r.Caps == 0 {
 			return exact
 		}
-		return ir.Held{Is: ir.Assumed, Why: whyMovedAway}
+		return ir.Because(ir.Assumed, "", whyMovedAway)
 	default:
 		c, _ := ir.ParseCapability(string(a))
 		return b.capability(c, r.Caps, plans, "")
@@ -275,13 +220,13 @@ func (b *book) guarded(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 // cannot be used, and what it withholds is not there.
 func nameless(caps ir.CapSet) ir.Held {
 	if caps == 0 {
-		return ir.Held{Is: ir.Exact, Why: whyNoName}
+		return ir.Because(ir.Exact, "", whyNoName)
 	}
 	return stricter(whyNoName)
 }
 
 // capability says how one capability is held in a rule's regions.
-func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, granted string) ir.Held {
+func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, granted ir.CauseID) ir.Held {
 	if !caps.Has(c) {
 		return b.withheld(c, caps)
 	}
@@ -316,7 +261,7 @@ func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, grante
 func (b *book) withheld(c ir.Capability, caps ir.CapSet) ir.Held {
 	var held []ir.Held
 	if caps.Has(ir.Create) && !(c == ir.Execute && b.alone) {
-		held = append(held, coarser(whyOwn, "fs.create"))
+		held = append(held, weaker(ir.GapFSCreate, whyOwn))
 	}
 	switch c {
 	case ir.Read:
@@ -341,18 +286,18 @@ func (b *book) move(caps ir.CapSet) ir.Held {
 	}
 	for _, other := range b.sets {
 		if movesWithGain(caps, other) || movesWithGain(other, caps) {
-			held = append(held, coarser(whyGain, "fs.move"))
+			held = append(held, weaker(ir.GapFSMove, whyGain))
 		}
 		if linksUnread(caps, other) || linksUnread(other, caps) {
-			held = append(held, coarser(whyLink, "fs.move"))
+			held = append(held, weaker(ir.GapFSMove, whyLink))
 		}
 		if !caps.Contains(other) {
-			held = append(held, coarser(whyOthers, "fs.move"))
+			held = append(held, weaker(ir.GapFSMove, whyOthers))
 		}
 	}
 	replaces := caps.Contains(ir.Caps(ir.Create, ir.Delete))
 	if replaces && !caps.Has(ir.Update) {
-		held = append(held, coarser(whyReplace, "fs.move"))
+		held = append(held, weaker(ir.GapFSMove, whyReplace))
 	}
 	if caps.Has(ir.Update) && !replaces {
 		held = append(held, stricter(whyReplaceAll))
@@ -375,26 +320,26 @@ func linksUnread(from, to ir.CapSet) bool {
 
 // netCells states the cells of every net rule.
 func (b *book) netCells() {
-	job := unenforced(whyNoNetwork, "net.default")
+	job := unenforced(ir.GapNetDefault, whyNoNetwork)
 	for i := range b.view.Tool.Net {
 		held := exact
 		if b.view.Tool.Net[i].Allow {
 			held = stricter(whyNoHosts)
 		}
-		b.add(ir.Net, "net["+strconv.Itoa(i)+"]", ir.AspectConnect, job, held)
+		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, job, held)
 	}
-	b.add(ir.Net, defaultRule, ir.AspectConnect, job, exact)
+	b.add(ir.Net, ir.DefaultRule, ir.AspectConnect, job, exact)
 }
 
 func (b *book) envCells() {
 	for i := range b.view.Tool.Env {
-		b.add(ir.Env, "env["+strconv.Itoa(i)+"]", ir.AspectForward, exact, exact)
+		b.add(ir.Env, ir.EnvRuleID(i), ir.AspectForward, exact, exact)
 	}
-	set := ir.Held{Is: ir.Exact, Why: whySet}
+	set := ir.Because(ir.Exact, "", whySet)
 	if b.view.Tool.Home != ir.HomePrivate {
-		set.Why = whySets
+		set = ir.Because(ir.Exact, "", whySets)
 	}
-	b.add(ir.Env, defaultRule, ir.AspectForward, set, set)
+	b.add(ir.Env, ir.DefaultRule, ir.AspectForward, set, set)
 }
 
 // commandCells states the cells of every listed program and of all others.
@@ -403,28 +348,28 @@ func (b *book) commandCells() {
 	other, job := exact, exact
 	switch {
 	case b.alone:
-		job = coarser(whySurrogate, "commands.program")
+		job = weaker(ir.GapCommandsProgram, whySurrogate)
 	case set != nil:
-		job = unenforced(whyAnyProgram, "commands.program")
-		other = coarser(whyPrograms, "commands.program")
+		job = unenforced(ir.GapCommandsProgram, whyAnyProgram)
+		other = weaker(ir.GapCommandsProgram, whyPrograms)
 		for i := range set.Rules {
 			b.program(&set.Rules[i])
 		}
 	}
-	b.add(ir.Commands, defaultRule, ir.AspectProgram, job, other)
-	b.add(ir.Commands, defaultRule, ir.AspectArgs, exact, exact)
-	b.add(ir.Commands, defaultRule, ir.AspectEnvs, exact, exact)
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectProgram, job, other)
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact, exact)
+	b.add(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact, exact)
 }
 
 func (b *book) program(r *ir.CommandRule) {
-	id := "commands." + r.Program
+	id := r.ID()
 	b.add(ir.Commands, id, ir.AspectProgram, exact, stricter(whyListed))
 	args, envs := exact, exact
 	if !r.AnyArgs {
-		args = unenforced(whyNoArgs, "commands.args")
+		args = unenforced(ir.GapCommandsArgs, whyNoArgs)
 	}
 	if !r.AllEnvs {
-		envs = unenforced(whyNoEnvs, "commands.envs")
+		envs = unenforced(ir.GapCommandsEnvs, whyNoEnvs)
 	}
 	b.add(ir.Commands, id, ir.AspectArgs, args, args)
 	b.add(ir.Commands, id, ir.AspectEnvs, envs, envs)
@@ -432,20 +377,20 @@ func (b *book) program(r *ir.CommandRule) {
 
 func (b *book) limitCells() {
 	for _, l := range b.view.Tool.Limits {
-		accept := "limits." + l.Kind.String()
-		job := coarser(whySurrogate, accept)
+		gap := ir.GapOfLimit(l.Kind)
+		job := weaker(gap, whySurrogate)
 		held := exact
 		switch l.Kind {
 		case ir.LimitMemory, ir.LimitProcesses:
 		case ir.LimitCPUTime:
-			held = coarser(whyUserTime, accept)
+			held = weaker(gap, whyUserTime)
 			job = join(job, held)
 		case ir.LimitWallTime:
-			held = ir.Held{Is: ir.Brokered, Why: whyTimer, Accept: accept}
+			held = ir.Because(ir.Supervised, gap, whyTimer)
 		case ir.LimitOpenFiles, ir.LimitFileSize:
-			held = unenforced(whyNoSuchLimit, accept)
+			held = unenforced(gap, whyNoSuchLimit)
 			job = held
 		}
-		b.add(ir.Limits, l.Kind.String(), "limit", job, held)
+		b.add(ir.Limits, l.ID(), "limit", job, held)
 	}
 }

@@ -42,31 +42,31 @@ func anyTool(t *rapid.T) *ir.Tool {
 }
 
 // rulesOf lists the identifiers that a ledger speaks of, by resource.
-func rulesOf(v *ir.View) map[ir.Resource][]string {
-	out := map[ir.Resource][]string{}
-	add := func(r ir.Resource, id string) { out[r] = append(out[r], id) }
+func rulesOf(v *ir.View) map[ir.Resource][]ir.RuleID {
+	out := map[ir.Resource][]ir.RuleID{}
+	add := func(r ir.Resource, id ir.RuleID) { out[r] = append(out[r], id) }
 	for _, e := range v.Stated() {
 		add(ir.FS, e.ID)
 	}
 	if v.HasBase() {
-		add(ir.FS, "base")
+		add(ir.FS, ir.BaseRule)
 	}
 	for i := range v.Tool.Net {
-		add(ir.Net, fmt.Sprintf("net[%d]", i))
+		add(ir.Net, ir.NetRuleID(i))
 	}
 	for i := range v.Tool.Env {
-		add(ir.Env, fmt.Sprintf("env[%d]", i))
+		add(ir.Env, ir.EnvRuleID(i))
 	}
 	if v.Tool.Commands != nil {
 		for _, r := range v.Tool.Commands.Rules {
-			add(ir.Commands, "commands."+r.Program)
+			add(ir.Commands, r.ID())
 		}
 	}
 	for _, l := range v.Tool.Limits {
-		add(ir.Limits, l.Kind.String())
+		add(ir.Limits, l.ID())
 	}
 	for _, r := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands, ir.Process} {
-		add(r, "default")
+		add(r, ir.DefaultRule)
 	}
 	return out
 }
@@ -119,23 +119,13 @@ func TestEveryCellIsStatedOnce(t *testing.T) {
 
 func checkRow(t *rapid.T, row ir.Row) {
 	switch {
-	case row.Is == ir.Unstated, row.Is != ir.Exact && row.Why == "":
+	case row.Is == ir.Unstated, row.Is != ir.Exact && row.Causes == nil:
 		t.Fatalf("no reason: %+v", row)
-	case row.Is == ir.Exact && row.Accept != "", row.Is == ir.Stricter && row.Accept != "":
+	case row.Is == ir.Exact && row.Gap != "", row.Is == ir.Stricter && row.Gap != "":
 		t.Fatalf("nothing to accept: %+v", row)
-	case !row.Is.Held() || row.Is == ir.Brokered:
-		if !slices.ContainsFunc(ir.Acceptable, func(a ir.AcceptName) bool { return a.Name == row.Accept }) {
+	case !row.Is.Held() || row.Is == ir.Supervised:
+		if !row.Gap.Known() {
 			t.Fatalf("no name to accept: %+v", row)
-		}
-	}
-}
-
-// TestReasonsCanBeTakenApart: a cell joins its reasons with a semicolon, so none may
-// hold one.
-func TestReasonsCanBeTakenApart(t *testing.T) {
-	for _, why := range append(slices.Clone(stricterReasons), whyOwn, whyGain, whyLink, whyReplace, whyOthers, whyAmbient) {
-		if strings.Contains(why, ";") || strings.HasSuffix(why, ".") || why[:1] != strings.ToLower(why[:1]) {
-			t.Errorf("%q", why)
 		}
 	}
 }
@@ -152,32 +142,32 @@ func TestLedger(t *testing.T) {
 	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
 	for _, c := range []struct {
 		resource  ir.Resource
-		rule      string
+		rule      ir.RuleID
 		aspect    ir.Aspect
 		job, best string
-		why       string
+		why       ir.CauseID
 	}{
 		{ir.FS, "fs[0]", ir.AspectRead, "none fs.paths", "stricter", whyCarried},
 		{ir.FS, "fs[0]", ir.AspectCreate, "none fs.paths", "stricter", whySymlink},
 		{ir.FS, "fs[0]", ir.AspectDelete, "none fs.paths", "stricter", whyCarried},
 		{ir.FS, "fs[0]", ir.AspectExecute, "none fs.paths", "stricter", whyListed},
 		{ir.FS, "fs[0]", ir.AspectMetadata, "none fs.paths", "stricter", whyMetadata},
-		{ir.FS, "fs[0]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyGain},
-		{ir.FS, "fs[6]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyGain},
+		{ir.FS, "fs[0]", ir.AspectMove, "none fs.paths", "weaker fs.move", whyGain},
+		{ir.FS, "fs[6]", ir.AspectMove, "none fs.paths", "weaker fs.move", whyGain},
 		{ir.FS, "fs[1]", ir.AspectRead, "none fs.paths", "stricter", whyHidden},
 		{ir.FS, "fs[1]", ir.AspectUpdate, "none fs.paths", "exact", ""},
-		{ir.FS, "fs[1]", ir.AspectMove, "none fs.paths", "coarser fs.move", whyOthers},
+		{ir.FS, "fs[1]", ir.AspectMove, "none fs.paths", "weaker fs.move", whyOthers},
 		{ir.FS, "fs[2]", ir.AspectExecute, "none fs.paths", "stricter", whyLibrary},
 		{ir.FS, "fs[2]", ir.AspectDelete, "none fs.paths", "exact", ""},
-		{ir.FS, "fs[3]", ir.AspectRead, "none fs.paths", "coarser fs.create", whyOwn},
-		{ir.FS, "fs[3]", ir.AspectExecute, "none fs.paths", "coarser fs.create", whyOwn},
+		{ir.FS, "fs[3]", ir.AspectRead, "none fs.paths", "weaker fs.create", whyOwn},
+		{ir.FS, "fs[3]", ir.AspectExecute, "none fs.paths", "weaker fs.create", whyOwn},
 		{ir.FS, "fs[4]", ir.AspectRead, "none fs.paths", "stricter", whyNoName},
 		{ir.FS, "fs[5]", ir.AspectRead, "none fs.paths", "exact", whyNoName},
 		{ir.FS, "base", ir.AspectRead, "none fs.paths", "stricter", whyOwnBase},
 		{ir.FS, "base", ir.AspectUpdate, "none fs.paths", "exact", ""},
-		{ir.FS, "default", ir.AspectRead, "none fs.paths", "coarser fs.default", whyAmbient},
-		{ir.FS, "default", ir.AspectUpdate, "none fs.paths", "coarser fs.default", whyProfile},
-		{ir.FS, "default", ir.AspectMove, "none fs.paths", "coarser fs.default", whyOthers},
+		{ir.FS, "default", ir.AspectRead, "none fs.paths", "weaker fs.default", whyAmbient},
+		{ir.FS, "default", ir.AspectUpdate, "none fs.paths", "weaker fs.default", whyProfile},
+		{ir.FS, "default", ir.AspectMove, "none fs.paths", "weaker fs.default", whyOthers},
 		{ir.Net, "net[0]", ir.AspectConnect, "none net.default", "stricter", whyNoHosts},
 		{ir.Net, "net[1]", ir.AspectConnect, "none net.default", "exact", ""},
 		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", ""},
@@ -186,18 +176,18 @@ func TestLedger(t *testing.T) {
 		{ir.Commands, "commands.git", ir.AspectProgram, "exact", "stricter", whyListed},
 		{ir.Commands, "commands.git", ir.AspectArgs, "none commands.args", "none commands.args", whyNoArgs},
 		{ir.Commands, "commands.git", ir.AspectEnvs, "exact", "exact", ""},
-		{ir.Commands, "default", ir.AspectProgram, "none commands.program", "coarser commands.program", whyPrograms},
-		{ir.Limits, "memory", "limit", "coarser limits.memory", "exact", ""},
-		{ir.Limits, "cpu_time", "limit", "coarser limits.cpu_time", "coarser limits.cpu_time", whyUserTime},
-		{ir.Limits, "wall_time", "limit", "coarser limits.wall_time", "broker limits.wall_time", whyTimer},
+		{ir.Commands, "default", ir.AspectProgram, "none commands.program", "weaker commands.program", whyPrograms},
+		{ir.Limits, "memory", "limit", "weaker limits.memory", "exact", ""},
+		{ir.Limits, "cpu_time", "limit", "weaker limits.cpu_time", "weaker limits.cpu_time", whyUserTime},
+		{ir.Limits, "wall_time", "limit", "weaker limits.wall_time", "supervised limits.wall_time", whyTimer},
 		{ir.Limits, "open_files", "limit", "none limits.open_files", "none limits.open_files", whyNoSuchLimit},
 		{ir.Process, "default", ir.AspectSignal, "none process.signal", "exact", ""},
 	} {
 		for tier, want := range []string{c.job, c.best} {
 			row, ok := ledger.Cell(c.resource, c.rule, c.aspect, ir.Windows, tier)
-			got := strings.TrimSpace(row.Is.String() + " " + row.Accept)
-			if !ok || got != want || tier == 1 && !strings.Contains(row.Why, c.why) {
-				t.Errorf("%s %s %s at tier %d: got %q (%s), want %q (%s)", c.resource, c.rule, c.aspect, tier, got, row.Why, want, c.why)
+			got := strings.TrimSpace(row.Is.String() + " " + string(row.Gap))
+			if !ok || got != want || tier == 1 && c.why != "" && !row.Cites(c.why) {
+				t.Errorf("%s %s %s at tier %d: got %q (%v), want %q (%s)", c.resource, c.rule, c.aspect, tier, got, row.Causes, want, c.why)
 			}
 		}
 	}
@@ -209,7 +199,7 @@ func TestNothingMayBeStarted(t *testing.T) {
 	tool := toolWith(t, ".: read create")
 	tool.Commands = &ir.CommandSet{}
 	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
-	for tier, want := range []ir.Enforcement{ir.Coarser, ir.Exact} {
+	for tier, want := range []ir.Enforcement{ir.Weaker, ir.Exact} {
 		if row, _ := ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, tier); row.Is != want {
 			t.Errorf("tier %d: got %v, want %v", tier, row.Is, want)
 		}
@@ -229,7 +219,7 @@ func TestBaseIsReadAndExecute(t *testing.T) {
 			}
 		}
 	}
-	for a, want := range map[ir.Aspect]ir.Enforcement{ir.AspectRead: ir.Coarser, ir.AspectUpdate: ir.Stricter, ir.AspectMove: ir.Exact} {
+	for a, want := range map[ir.Aspect]ir.Enforcement{ir.AspectRead: ir.Weaker, ir.AspectUpdate: ir.Stricter, ir.AspectMove: ir.Exact} {
 		if got := ofBase(a, []*ir.FSRule{{Caps: ir.Caps(ir.Update)}}).Is; got != want {
 			t.Errorf("%s of a base that grants update alone: got %v, want %v", a, got, want)
 		}
@@ -244,7 +234,7 @@ func TestLedgerOfCorners(t *testing.T) {
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git"}}}
 	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
 	for _, a := range ir.Aspects(ir.FS) {
-		if row, _ := ledger.Cell(ir.FS, "fs[0]", a, ir.Windows, 1); row.Is != ir.Exact || !strings.HasPrefix(row.Why, whyUnverified) {
+		if row, _ := ledger.Cell(ir.FS, "fs[0]", a, ir.Windows, 1); row.Is != ir.Exact || row.Causes != nil || row.Evidence == nil {
 			t.Errorf("%s: %+v", a, row)
 		}
 	}
@@ -275,7 +265,7 @@ func TestWhatHasToBeAccepted(t *testing.T) {
 		_, ledger, _ := Build(c.tool, backends.Target{Form: backends.Portable})
 		for _, row := range ledger.On(ir.Windows, ir.BestTier) {
 			if !row.Is.Held() {
-				got = append(got, row.Accept)
+				got = append(got, string(row.Gap))
 			}
 		}
 		slices.Sort(got)
@@ -295,7 +285,7 @@ func TestOthersTakeAnAbsentPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	row, _ := out.Ledger.Cell(ir.FS, "fs[0]", ir.AspectMove, ir.Windows, ir.BestTier)
-	if row.Is != ir.Coarser || !strings.Contains(row.Why, whyOthers) {
-		t.Errorf("got %v: %s", row.Is, row.Why)
+	if row.Is != ir.Weaker || !row.Cites(whyOthers) {
+		t.Errorf("got %+v", row)
 	}
 }

@@ -20,15 +20,12 @@ var ErrSpec = errors.New("not a usable Windows job specification")
 // does not know, and so is any other spelling of the same document, since what was
 // reviewed should be what is read.
 func Parse(data []byte) (*Spec, error) {
+	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
+		return nil, err
+	}
 	s, err := decode(data)
 	if err != nil {
 		return nil, err
-	}
-	if s.Format != Format {
-		return nil, fmt.Errorf("%w: format %q is not %q", ErrSpec, s.Format, Format)
-	}
-	if s.Version != FormatVersion {
-		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrSpec, s.Version, FormatVersion)
 	}
 	again, err := backends.JSON(s)
 	if err != nil || !bytes.Equal(again, data) {
@@ -95,8 +92,8 @@ func (s *Spec) checkHeader() error {
 	}
 	for _, c := range s.Enforcement {
 		errs = append(errs, oneOf("enforcement", c.Is, words...))
-		if n := len(c.Tiers); n == 0 || c.Tiers[0] < 0 || c.Tiers[n-1] > ir.BestTier || !slices.IsSorted(c.Tiers) {
-			errs = append(errs, fmt.Errorf("%w: tiers %v", ErrSpec, c.Tiers))
+		if c.From < 0 || c.From > c.To || c.To > ir.BestTier {
+			errs = append(errs, fmt.Errorf("%w: tiers %d to %d", ErrSpec, c.From, c.To))
 		}
 	}
 	return errors.Join(errs...)

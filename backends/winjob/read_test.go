@@ -57,7 +57,7 @@ func TestParseRefuses(t *testing.T) {
 	compact := string(compacted(t, []byte(good)))
 	for _, c := range []struct{ name, old, new string }{
 		{"format", `accessc/windows-job-spec`, `accessc/landlock`},
-		{"version", `"format_version":1`, `"format_version":2`},
+		{"version", `"format_version":2`, `"format_version":1`},
 		{"form", `"portable"`, `"elsewhere"`},
 		{"unknown key", `"tier":1,`, `"tier":1,"more":1,`},
 		{"key in another case", `"minimumBuild"`, `"minimumbuild"`},
@@ -67,7 +67,7 @@ func TestParseRefuses(t *testing.T) {
 		{"boundary", `"boundary":false`, `"boundary":true`},
 		{"no tier", `"leaves":[`, `"leaves":["job",`},
 		{"enforcement of a tier", `"weakest":{"fs":"none"`, `"weakest":{"fs":"fine"`},
-		{"enforcement of a cell", `"is":"coarser"`, `"is":"good"`},
+		{"enforcement of a cell", `"is":"weaker"`, `"is":"good"`},
 		{"unknown flag", `JOB_OBJECT_LIMIT_JOB_MEMORY`, `JOB_OBJECT_LIMIT_BREAKAWAY_OK`},
 		{"flag without a value", `"JobMemoryLimit":1048576`, `"JobMemoryLimit":0`},
 		{"value without a flag", `"JOB_OBJECT_LIMIT_JOB_MEMORY",`, ``},

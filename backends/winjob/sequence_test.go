@@ -13,13 +13,13 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// stricterReasons are those that say what is withheld besides.
-var stricterReasons = []string{
+// stricterCauses are those that say what is withheld besides.
+var stricterCauses = []ir.CauseID{
 	whyCarried, whyAbsent, whySelf, whySymlink, whyHidden, whyLibrary, whyListed, whyMetadata, whyReplaceAll, whyOwnBase,
 }
 
 // later holds the emitted text against the policy at any time of a run, modulo what
-// the ledger says: where a cell is coarser, the text may permit more; where it has a
+// the ledger says: where a cell is weaker, the text may permit more; where it has a
 // reason to withhold, less. Nothing pinned ever moves, whatever the ledger says.
 func (w *world) later(q question, others bool) string {
 	v := w.decide(q.op)
@@ -29,13 +29,13 @@ func (w *world) later(q question, others bool) string {
 	case got && !want && v.Reason != ir.ReasonPinned && v.Reason != ir.ReasonRoot:
 		ok = w.mayPermit(q, v)
 	case got && !want && v.Reason == ir.ReasonPinned:
-		ok = strings.Contains(w.cell(q.src, ir.AspectMove).Why+w.cell(q.dst, ir.AspectMove).Why, whyGuardless)
+		ok = w.cell(q.src, ir.AspectMove).Cites(whyGuardless) || w.cell(q.dst, ir.AspectMove).Cites(whyGuardless)
 	case want && !got:
 		ok = w.mayRefuse(q)
 	}
 	if got && !want && others {
 		ok = ok || slices.ContainsFunc([]string{q.src, q.dst, w.write(v.At)}, func(p string) bool {
-			return strings.Contains(w.cell(p, ir.AspectMove).Why, whyOthers)
+			return w.cell(p, ir.AspectMove).Cites(whyOthers)
 		})
 	}
 	if ok {
@@ -45,40 +45,40 @@ func (w *world) later(q question, others bool) string {
 		q.aspect, q.src, q.dst, q.op, got, want, v.Reason, v.Need, v.At)
 }
 
-// mayPermit reports whether a cell of the capability that is missing is coarser, or
+// mayPermit reports whether a cell of the capability that is missing is weaker, or
 // for a move the cells of both places.
 func (w *world) mayPermit(q question, v ir.Verdict) bool {
-	both := func(why string) bool {
-		return strings.Contains(w.cell(q.src, ir.AspectMove).Why, why) && strings.Contains(w.cell(q.dst, ir.AspectMove).Why, why)
+	both := func(why ir.CauseID) bool {
+		return w.cell(q.src, ir.AspectMove).Cites(why) && w.cell(q.dst, ir.AspectMove).Cites(why)
 	}
 	if q.aspect == ir.AspectMove && v.Reason == ir.ReasonNoGain {
 		return both(whyGain)
 	}
 	if v.Reason == ir.ReasonCommand {
 		row, _ := w.ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, ir.BestTier)
-		return row.Is == ir.Coarser || w.spec.Container.ChildProcessPolicy != ""
+		return row.Is == ir.Weaker || w.spec.Container.ChildProcessPolicy != ""
 	}
 	aspect := q.aspect
 	if aspect == ir.AspectMove {
 		aspect = ir.AspectOf(v.Need)
 	}
-	if w.coarser(w.write(v.At), aspect) {
+	if w.weaker(w.write(v.At), aspect) {
 		return true
 	}
 	if aspect == ir.AspectExecute && w.spec.Container.ChildProcessPolicy != "" {
 		return true
 	}
-	return q.aspect == ir.AspectMove && (both(whyLink) || strings.Contains(w.cell(q.dst, ir.AspectMove).Why, whyReplace))
+	return q.aspect == ir.AspectMove && (both(whyLink) || w.cell(q.dst, ir.AspectMove).Cites(whyReplace))
 }
 
-func (w *world) coarser(p string, a ir.Aspect) bool { return w.cell(p, a).Is == ir.Coarser }
+func (w *world) weaker(p string, a ir.Aspect) bool { return w.cell(p, a).Is == ir.Weaker }
 
 // mayRefuse reports whether a cell that the operation is about has a reason to
 // withhold something.
 func (w *world) mayRefuse(q question) bool {
 	withholds := func(p string, as ...ir.Aspect) bool {
 		return slices.ContainsFunc(as, func(a ir.Aspect) bool {
-			return slices.ContainsFunc(stricterReasons, func(why string) bool { return strings.Contains(w.cell(p, a).Why, why) })
+			return slices.ContainsFunc(stricterCauses, func(why ir.CauseID) bool { return w.cell(p, a).Cites(why) })
 		})
 	}
 	if q.dst == "" {

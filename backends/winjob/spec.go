@@ -1,12 +1,15 @@
 package winjob
 
-import "github.com/accessc/accessc/ir"
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
 
 // Format identifies the document.
 const Format = "accessc/windows-job-spec"
 
 // FormatVersion is the version of the document.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // MinimumBuild is the oldest Windows build that a loader starts on: version 1809, the
 // oldest long-term one with every attribute that a specification uses.
@@ -49,8 +52,8 @@ type Spec struct {
 	Network  Network   `json:"network"`
 
 	// Enforcement are the cells that are not exact, per tier.
-	Enforcement []Cell `json:"enforcement"`
-	// Accept are the cells that the policy accepts unheld.
+	Enforcement []backends.Row `json:"enforcement"`
+	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept"`
 	// Context is the text of the tool's Context, in a resolved specification.
 	Context string `json:"context,omitempty"`
@@ -290,32 +293,13 @@ type NetRule struct {
 	Allow  bool     `json:"allow"`
 }
 
-// Cell is a row of the ledger: some aspects of some rules at one or both tiers.
-type Cell struct {
-	Tiers   []int    `json:"tiers"`
-	Is      string   `json:"is"`
-	Rules   []string `json:"rules"`
-	Aspects []string `json:"aspects"`
-	Why     string   `json:"why,omitempty"`
-	// Accept is the name under which the cell may be accepted unheld.
-	Accept string `json:"accept,omitempty"`
-}
-
-// cells writes the rows that are not exact.
-func cells(l ir.Ledger) []Cell {
-	out := []Cell{}
+// unexact returns the rows that are not exact.
+func unexact(l ir.Ledger) []backends.Row {
+	out := []backends.Row{}
 	for _, r := range l {
-		if r.Is == ir.Exact {
-			continue
+		if r.Is != ir.Exact {
+			out = append(out, backends.NewRow(r))
 		}
-		c := Cell{Is: r.Is.String(), Rules: r.Rules, Why: r.Why, Accept: r.Accept}
-		for tier := r.Levels.From; tier <= r.Levels.To; tier++ {
-			c.Tiers = append(c.Tiers, tier)
-		}
-		for _, a := range r.Aspects {
-			c.Aspects = append(c.Aspects, r.Resource.String()+"."+string(a))
-		}
-		out = append(out, c)
 	}
 	return out
 }

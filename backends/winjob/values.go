@@ -40,7 +40,7 @@ var ChildProcessRestricted = childProcessRestricted.value
 // its needs are tiers.
 func (s *Spec) Launch() backends.Launch {
 	l := backends.Launch{
-		Tool: s.Tool, Workspace: s.Workspace, Home: s.Home, Accept: s.Accept, Context: s.Context, Needs: []backends.Need{},
+		Tool: s.Tool, Workspace: s.Workspace, Home: s.Home, Accept: s.Accept, Context: s.Context, Needs: []backends.Row{},
 	}
 	if c := s.Command; c != nil {
 		l.Command = &backends.Command{Program: c.Program, Args: c.Args, Shell: c.Shell}
@@ -51,11 +51,9 @@ func (s *Spec) Launch() backends.Launch {
 	for _, k := range s.Limits {
 		l.Limits = append(l.Limits, backends.Limit{Kind: k.Kind, Value: k.Value})
 	}
-	for _, c := range s.Enforcement {
-		if c.Accept != "" {
-			l.Needs = append(l.Needs, backends.Need{
-				Cell: c.Accept, Is: c.Is, From: c.Tiers[0], To: c.Tiers[len(c.Tiers)-1], Rules: c.Rules, Aspects: c.Aspects, Why: c.Why,
-			})
+	for _, r := range s.Enforcement {
+		if r.Gap != "" {
+			l.Needs = append(l.Needs, r)
 		}
 	}
 	return l

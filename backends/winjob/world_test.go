@@ -18,7 +18,7 @@ type world struct {
 	target backends.Target
 	ledger ir.Ledger
 	spec   *Spec
-	ids    map[ir.Rule]string
+	ids    map[ir.Rule]ir.RuleID
 	// objects are what stands on the host, by path; links are in it as files.
 	objects map[string]ir.NodeKind
 	links   map[string]bool
@@ -59,14 +59,10 @@ func compiled(t *ir.Tool, target backends.Target, f fault) (*world, string) {
 	}
 	w := &world{
 		view: ir.NewView(t, ir.Windows, target.Facts), target: target, ledger: out.Ledger, spec: spec,
-		ids: map[ir.Rule]string{}, objects: map[string]ir.NodeKind{}, links: map[string]bool{},
+		ids: map[ir.Rule]ir.RuleID{}, objects: map[string]ir.NodeKind{}, links: map[string]bool{},
 	}
 	for _, e := range w.view.Entries() {
-		id := e.ID
-		if e.Rule.Origin.Layer == ir.LayerBase {
-			id = "base"
-		}
-		w.ids[e.Rule] = id
+		w.ids[e.Rule] = e.ID.Stated()
 	}
 	return w, ""
 }
@@ -272,7 +268,7 @@ func (w *world) somewhere(t *rapid.T, paths []string) string {
 }
 
 // governs returns the identifier of the rule that decides at a path.
-func (w *world) governs(p string) string {
+func (w *world) governs(p string) ir.RuleID {
 	if r := w.decide(ir.Access{Cap: ir.Read, On: w.place(p)}).Rule; r != nil {
 		return w.ids[r]
 	}

@@ -12,8 +12,8 @@ import (
 // checkCmd is "accessc check".
 type checkCmd struct {
 	Format      string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
-	Enforceable bool     `help:"Also ask whether this host holds every cell of the policies; exit 3 if not."`
-	Accept      []string `placeholder:"CELL" help:"Accept a cell unheld, as exec does. Repeatable."`
+	Enforceable bool     `help:"Also ask whether this host meets every requirement of the policies; exit 3 if not."`
+	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
 	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: ask for these tools only."`
 }
 

@@ -25,7 +25,7 @@ import (
 // execCmd is "accessc exec".
 type execCmd struct {
 	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
-	Accept    []string `placeholder:"CELL" help:"Start although this host does not hold a cell, such as net.host. Repeatable."`
+	Accept    []string `placeholder:"GAP" help:"Start although this host does not meet a requirement, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches, where no tool can write."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
@@ -171,7 +171,9 @@ func (c *execCmd) ofArtifact() *start.Recording {
 	}
 	for _, e := range m.Tools {
 		if e.Name == c.Tool && e.Artifacts[filepath.Base(c.Artifact)] == out.Artifact {
-			out.Policy, out.Ledger = e.Hash, build.Ledger(e.Ledger)
+			out.Policy = e.Hash
+			// The ledger of a manifest that was edited is left out of the record.
+			out.Ledger, _ = backends.Ledger(e.Ledger)
 		}
 	}
 	return out
@@ -242,9 +244,13 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 			return err
 		}
 		accepted := spec.Launch().Accept
-		for _, n := range start.Unmet(spec, host) {
-			if !slices.Contains(c.Accept, n.Cell) && !slices.Contains(accepted, n.Cell) {
-				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Cell, n.Is, n.Why)
+		gaps, err := start.Unmet(spec, host)
+		if err != nil {
+			return err
+		}
+		for _, n := range gaps {
+			if name := string(n.Name); !slices.Contains(c.Accept, name) && !slices.Contains(accepted, name) {
+				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Name, n.Is, n.Why)
 				unheld++
 			}
 		}
@@ -254,7 +260,7 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 		return exit(exitUnenforced)
 	}
 	if unheld > 0 {
-		fmt.Fprintf(g.stderr, "this host does not hold %s; accessc doctor says what it can\n", count(unheld, "cell"))
+		fmt.Fprintf(g.stderr, "this host does not meet %s; accessc doctor says what it can\n", count(unheld, "requirement"))
 		return exit(exitUnenforced)
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 // explainCmd is "accessc explain".
 type explainCmd struct {
 	Ledger bool     `help:"Also print how each system holds each resource."`
-	Why    bool     `help:"Also print how each system holds each cell of the ledger, and why."`
+	Why    bool     `help:"Also print how each system enforces each cell of the ledger, and why."`
 	Base   bool     `help:"Also list what the base grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`

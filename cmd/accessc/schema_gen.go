@@ -72,7 +72,7 @@ type access struct {
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that decide what runs outside of the sandbox, such as git hooks, need a rule of their own to be written."`
 	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads what others make there during its run."`
-	Accept    list[string]       `json:"accept,omitempty" jsonschema_description:"Cells of the ledger that are knowingly unheld, such as net.host."`
+	Accept    list[string]       `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
 }
 
 type fsRule struct {

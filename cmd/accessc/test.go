@@ -16,7 +16,7 @@ import (
 // testCmd is "accessc test".
 type testCmd struct {
 	Kernel  bool     `help:"Also try each assertion under the policy, as exec runs the tool, and report both answers. Linux."`
-	Accept  []string `placeholder:"CELL" help:"With --kernel: start although this host does not hold a cell, as exec does. Repeatable."`
+	Accept  []string `placeholder:"GAP" help:"With --kernel: start although this host does not meet a requirement, as exec does. Repeatable."`
 	Resolve bool     `help:"Ask about this host: external rules lead where they are approved to lead. Implied by --kernel."`
 	Format  string   `enum:"text,json,sarif,github" default:"text" help:"Output format: text, json, sarif or github."`
 	Tools   []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
@@ -128,7 +128,7 @@ func (r *testRun) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, 
 	}
 	k := &explain.KernelAnswer{Tried: o.Tried, Allowed: o.Allowed, Errno: o.Errno, Why: o.Why, Accepted: slices.Clone(r.cmd.Accept)}
 	for _, x := range t.Accept {
-		k.Accepted = append(k.Accepted, x.Name)
+		k.Accepted = append(k.Accepted, string(x.Gap))
 	}
 	if o.Tried {
 		k.Asked = &explain.Answer{

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -19,7 +18,7 @@ const ManifestFile = "manifest.json"
 // ManifestFormat and ManifestVersion identify the document.
 const (
 	ManifestFormat  = "accessc/manifest"
-	ManifestVersion = 1
+	ManifestVersion = 2
 )
 
 // Manifest is what every tool of a build may do, how each system holds it, and
@@ -48,67 +47,22 @@ type Entry struct {
 	// Constraints are those of a tool that is not confined; a confined one has them in
 	// its policy.
 	Constraints *irjson.ConstraintsDoc `json:"constraints,omitempty"`
-	Ledger      []Row                  `json:"ledger,omitempty"`
+	Ledger      []backends.Row         `json:"ledger,omitempty"`
 }
 
-// Row is a row of the enforcement ledger.
-type Row struct {
-	Resource string   `json:"resource"`
-	Rules    []string `json:"rules"`
-	Aspects  []string `json:"aspects"`
-	Platform string   `json:"platform"`
-	// From and To bound the feature levels: Landlock ABI versions on linux, 0 being
-	// a kernel without it; tiers on windows; always 0 on darwin.
-	From   int    `json:"from_level"`
-	To     int    `json:"to_level"`
-	Is     string `json:"is"`
-	Why    string `json:"why,omitempty"`
-	Accept string `json:"accept,omitempty"`
-	// Cases are those that will show whether it is so, on a system where nobody has run
-	// the loader yet.
-	Cases []string `json:"cases,omitempty"`
-}
-
-// rows writes a ledger; the Context's own rows, which say the same of every cell,
-// are left out.
-func rows(l ir.Ledger) []Row {
-	var out []Row
+// rows writes a ledger. The Context's own rows, which say the same of every cell, are left
+// out. On systems where no test has run yet, the cases that will show a row are its evidence.
+func rows(l ir.Ledger) []backends.Row {
+	var out []backends.Row
 	for _, r := range l {
 		if r.Platform == 0 {
 			continue
 		}
-		row := Row{
-			Resource: r.Resource.String(), Rules: r.Rules, Platform: r.Platform.String(),
-			From: r.Levels.From, To: r.Levels.To, Is: r.Is.String(), Why: r.Why, Accept: r.Accept,
-		}
-		for _, a := range r.Aspects {
-			row.Aspects = append(row.Aspects, string(a))
-			if r.Platform.Unrun() {
-				row.Cases = append(row.Cases, ir.CaseOf(r.Resource, a))
+		row := backends.NewRow(r)
+		if r.Platform.Unrun() {
+			for _, a := range r.Aspects {
+				row.Evidence = append(row.Evidence, "conformance/"+ir.CaseOf(r.Resource, a))
 			}
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// Ledger reads rows that a manifest has. Words that this program does not know are left
-// out: nothing is said of such a cell.
-func Ledger(rows []Row) ir.Ledger {
-	var out ir.Ledger
-	for _, r := range rows {
-		i := slices.IndexFunc(ir.Resources[:], func(x ir.Resource) bool { return x.String() == r.Resource })
-		platform, ok := ir.ParsePlatform(r.Platform)
-		is, known := ir.ParseEnforcement(r.Is)
-		if i < 0 || !ok || !known {
-			continue
-		}
-		row := ir.Row{
-			Resource: ir.Resources[i], Rules: r.Rules, Platform: platform, Levels: ir.Levels{From: r.From, To: r.To},
-			Is: is, Why: r.Why, Accept: r.Accept,
-		}
-		for _, a := range r.Aspects {
-			row.Aspects = append(row.Aspects, ir.Aspect(a))
 		}
 		out = append(out, row)
 	}
@@ -137,17 +91,12 @@ var ErrManifest = errors.New("not a usable manifest")
 
 // ParseManifest reads a manifest.
 func ParseManifest(data []byte) (*Manifest, error) {
+	if err := backends.CheckHeader(ErrManifest, data, ManifestFormat, ManifestVersion); err != nil {
+		return nil, err
+	}
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
-	}
-	switch {
-	case m.Format != ManifestFormat:
-		return nil, fmt.Errorf("%w: format %q is not %q", ErrManifest, m.Format, ManifestFormat)
-	case m.Version > ManifestVersion:
-		return nil, fmt.Errorf("%w: version %d, written by a newer accessc; this program reads %d", ErrManifest, m.Version, ManifestVersion)
-	case m.Version != ManifestVersion:
-		return nil, fmt.Errorf("%w: version %d; this program reads %d", ErrManifest, m.Version, ManifestVersion)
 	}
 	return &m, nil
 }

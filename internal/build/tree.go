@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/backends"
 )
 
 // Tree is the files of a build, by slash-separated path below the output directory,
@@ -49,7 +52,7 @@ func (t *Tree) Diff(dir string) ([]Change, error) {
 // diff completes the manifest with the entries that a partial build leaves alone,
 // and lists what has to change. A nil root is an empty directory.
 func (t *Tree) diff(root *os.Root) ([]Change, error) {
-	old, oldData, err := readManifest(root)
+	old, oldData, err := readManifest(root, t.partial)
 	if err != nil {
 		return nil, err
 	}
@@ -103,18 +106,28 @@ func (t *Tree) complete(old *Manifest) ([]byte, error) {
 	return m.marshal()
 }
 
-// readManifest reads the manifest of an earlier build. One that cannot be read is
-// an error: without it nobody knows which files may be replaced.
-func readManifest(root *os.Root) (*Manifest, []byte, error) {
+// readManifest reads the manifest of an earlier build, whole also from an older version: which
+// files a build wrote is said alike in all of them. A manifest that cannot be read is an error,
+// since it alone says which files may be replaced; so is one of an older version where other
+// tools are to keep their entries.
+func readManifest(root *os.Root, keep bool) (*Manifest, []byte, error) {
 	data, err := readIn(root, ManifestFile)
 	if err != nil || data == nil {
 		return &Manifest{}, nil, err
 	}
 	m, err := ParseManifest(data)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w; move it away to build afresh", ManifestFile, err)
+	switch {
+	case err == nil:
+		return m, data, nil
+	case errors.Is(err, backends.ErrOlder) && keep:
+		return nil, nil, fmt.Errorf("%s: %w, for all tools", ManifestFile, err)
+	case errors.Is(err, backends.ErrOlder):
+		m = &Manifest{}
+		if json.Unmarshal(data, m) == nil {
+			return m, data, nil
+		}
 	}
-	return m, data, nil
+	return nil, nil, fmt.Errorf("%s: %w; move it away to build afresh", ManifestFile, err)
 }
 
 // paths lists the artifacts that a manifest names. Names that are no single path

@@ -72,8 +72,10 @@ func TestVerify(t *testing.T) {
 			must(t, err)
 			must(t, json.Unmarshal(bytes.Replace(data, []byte(`"PATH"`), []byte(`"PATX"`), 1), e.Policy))
 		},
-		build.ToolSummary:     func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Risk = "low" },
-		build.ToolLedger:      func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Ledger[0].Is = "broker" },
+		build.ToolSummary: func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Risk = "low" },
+		build.ToolLedger: func(_ *testing.T, s state) {
+			s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Ledger[0].Is = "supervised"
+		},
 		build.ArtifactMissing: func(t *testing.T, s state) { must(t, os.Remove(filepath.Join(s.dir, "one", "seatbelt.sb"))) },
 		build.ArtifactHash:    func(t *testing.T, s state) { replace(t, s, "one/seatbelt.sb", "deny", "allow") },
 		build.ArtifactUnlisted: func(_ *testing.T, s state) {

@@ -86,7 +86,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		}
 	case compare.Unheld:
 		for _, a := range t.Accept {
-			if a.Name == d.Where {
+			if string(a.Gap) == d.Where {
 				return a.Origin.Pos
 			}
 		}
@@ -129,6 +129,6 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.environment.widened", "more variables", "fewer variables"},
 	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},
-	{"tool.accept.widened", "a cell of the ledger is accepted unheld", "a cell of the ledger is no longer accepted unheld"},
-	{"tool.enforcement.weakened", "a system holds a cell less", "a system holds a cell better"},
+	{"tool.accept.widened", "a gap is accepted", "a gap is no longer accepted"},
+	{"tool.enforcement.weakened", "a system enforces a cell less", "a system enforces a cell better"},
 }

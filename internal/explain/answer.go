@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
@@ -184,8 +185,8 @@ func (a *Answer) heldText(s Style) string {
 	for _, p := range ir.Platforms {
 		if row, ok := a.cell(p, s.level(p)); ok {
 			text := systemName(p) + " " + s.held(row.Is)
-			if row.Why != "" {
-				text += s.paint(dim, " ("+row.Why+")")
+			if why := registry.Why(row.Causes); why != "" {
+				text += s.paint(dim, " ("+why+")")
 			}
 			parts = append(parts, text)
 		}
@@ -196,17 +197,14 @@ func (a *Answer) heldText(s Style) string {
 // cell finds the ledger's row for what decided.
 func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 	resource, aspect := a.subject()
-	rule := "default"
+	rule := ir.DefaultRule
 	for _, c := range a.Considered {
 		if c.Wins {
-			rule, _, _ = strings.Cut(c.ID, "[")
-			if rule != "base" {
-				rule = c.ID
-			}
+			rule = c.ID.Stated()
 		}
 	}
-	if resource == ir.Commands && (rule == "program" || a.Verdict.Reason == ir.ReasonName) {
-		rule = "default" // the tool's own, and another name, are held as what no rule lists
+	if resource == ir.Commands && (rule == ir.OwnProgram || a.Verdict.Reason == ir.ReasonName) {
+		rule = ir.DefaultRule // the tool's own, and another name, are held as what no rule lists
 	}
 	return a.Ledger.Cell(resource, rule, aspect, p, level)
 }
@@ -277,9 +275,19 @@ type ConsideredDoc struct {
 
 // HeldDoc is how one platform holds a cell.
 type HeldDoc struct {
-	Is     string `json:"is"`
-	Why    string `json:"why,omitempty"`
-	Accept string `json:"accept,omitempty"`
+	Is string `json:"is"`
+	// Why is the causes in words.
+	Why    string   `json:"why,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+	Gap    string   `json:"gap,omitempty"`
+}
+
+func heldDoc(h ir.Held) HeldDoc {
+	d := HeldDoc{Is: h.Is.String(), Why: registry.Why(h.Causes), Gap: string(h.Gap)}
+	for _, c := range h.Causes {
+		d.Causes = append(d.Causes, c.String())
+	}
+	return d
 }
 
 // JSON returns the machine-readable form.
@@ -304,7 +312,7 @@ func (a *Answer) JSON(s Style) *AnswerDoc {
 	}
 	for _, p := range ir.Platforms {
 		if row, ok := a.cell(p, s.level(p)); ok {
-			d.Enforcement[p.String()] = HeldDoc{row.Is.String(), row.Why, row.Accept}
+			d.Enforcement[p.String()] = heldDoc(row.Held)
 		}
 	}
 	if a.System != nil {
@@ -313,10 +321,10 @@ func (a *Answer) JSON(s Style) *AnswerDoc {
 	return d
 }
 
-func ruleDoc(id string, r ir.Rule) RuleDoc {
+func ruleDoc(id ir.RuleID, r ir.Rule) RuleDoc {
 	o := r.Source()
 	d := RuleDoc{
-		ID: id, Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label,
+		ID: string(id), Subject: r.Subject(), Layer: o.Layer.String(), Label: o.Label,
 		File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col,
 	}
 	if f, ok := r.(*ir.FSRule); ok {

@@ -34,14 +34,14 @@ func hostileTool(name, text string) *ir.Tool {
 	t.Env = []ir.EnvRule{{Name: text, Read: true, Origin: origin}}
 	t.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: text, Args: []ir.ArgPattern{{Words: []string{text}}}, Envs: []string{text}, Origin: origin}}}
 	t.Sensitive = []ir.SensitivePattern{{Pattern: "**/" + text, Origin: origin}}
-	t.Accept = []ir.Acceptance{{Name: text, Origin: origin}}
+	t.Accept = []ir.Acceptance{{Gap: ir.Gap(text), Origin: origin}}
 	return t
 }
 
 func policy(t *ir.Tool) *Policy {
 	row := ir.Row{
-		Resource: ir.FS, Rules: []string{t.Name}, Aspects: []ir.Aspect{ir.AspectRead}, Platform: ir.Linux, Levels: ir.Levels{To: 9},
-		Is: ir.Coarser, Why: t.Name, Accept: t.Name,
+		Resource: ir.FS, Rules: []ir.RuleID{ir.RuleID(t.Name)}, Aspects: []ir.Aspect{ir.AspectRead}, Platform: ir.Linux, Levels: ir.Levels{To: 9},
+		Held: ir.Held{Is: ir.Weaker, Gap: ir.Gap(t.Name), Causes: []ir.Cause{{ID: ir.CauseID(t.Name)}}},
 	}
 	return &Policy{Tool: t, View: ir.NewView(t, ir.Linux, ir.Facts{}), Ledger: ir.Ledger{row}}
 }

@@ -43,7 +43,7 @@ func idleBody(f compare.Idle) (*placed, string) {
 		}
 		return nil, r.Program + argsText(r)
 	default:
-		return nil, f.ID()
+		return nil, string(f.ID())
 	}
 }
 

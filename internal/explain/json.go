@@ -1,12 +1,14 @@
 package explain
 
 import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
 
 // FormatVersion is the version of the JSON form.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Document is the JSON form of several policies.
 type Document struct {
@@ -27,15 +29,10 @@ type PolicyDoc struct {
 	Ledger      []CellDoc `json:"ledger"`
 }
 
-// CellDoc is a group of cells that a platform holds alike.
+// CellDoc is a row of the ledger with its causes in words.
 type CellDoc struct {
-	Resource string   `json:"resource"`
-	Rules    []string `json:"rules"`
-	Aspects  []string `json:"aspects"`
-	Platform string   `json:"platform"`
-	From     int      `json:"from_level"`
-	To       int      `json:"to_level"`
-	HeldDoc
+	backends.Row
+	Why string `json:"why,omitempty"`
 }
 
 // JSON returns the machine-readable form.
@@ -49,14 +46,7 @@ func (p *Policy) JSON() PolicyDoc {
 		if r.Platform == 0 {
 			continue
 		}
-		c := CellDoc{
-			Resource: r.Resource.String(), Rules: r.Rules, Platform: r.Platform.String(), From: r.Levels.From, To: r.Levels.To,
-			HeldDoc: HeldDoc{r.Is.String(), r.Why, r.Accept},
-		}
-		for _, a := range r.Aspects {
-			c.Aspects = append(c.Aspects, string(a))
-		}
-		d.Ledger = append(d.Ledger, c)
+		d.Ledger = append(d.Ledger, CellDoc{backends.NewRow(r), registry.Why(r.Causes)})
 	}
 	return d
 }

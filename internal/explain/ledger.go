@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -43,7 +44,7 @@ type tally map[ir.Enforcement]int
 
 // weakest is what needs most attention.
 func (t tally) weakest() ir.Enforcement {
-	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered, ir.Stricter, ir.Assumed} {
+	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised, ir.Stricter, ir.Assumed} {
 		if t[e] > 0 {
 			return e
 		}
@@ -54,7 +55,7 @@ func (t tally) weakest() ir.Enforcement {
 // String counts what is held by less than the system itself.
 func (t tally) String() string {
 	var parts []string
-	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Cooperative, ir.Coarser, ir.Brokered} {
+	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised} {
 		if n := t[e]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+e.String())
 		}
@@ -88,8 +89,8 @@ func (p *Policy) matrix(s Style) []resourceRow {
 			stated = stated || len(here) > 0
 			m.cells = append(m.cells, count(here))
 			for _, row := range here {
-				if row.Accept != "" && !slices.Contains(m.accept, row.Accept) {
-					m.accept = append(m.accept, row.Accept)
+				if row.Gap != "" && !slices.Contains(m.accept, string(row.Gap)) {
+					m.accept = append(m.accept, string(row.Gap))
 				}
 			}
 		}
@@ -117,7 +118,7 @@ func (p *Policy) CellsText(s Style) string {
 func (p *Policy) cellRows(s Style) (rows [][]string, why []string) {
 	reasons := &reasons{}
 	for _, c := range p.cells() {
-		row := []string{c.name, strings.Join(c.rules, " ")}
+		row := []string{c.name, string(c.rules[0])}
 		for _, pl := range ir.Platforms {
 			row = append(row, reasons.cell(p.Ledger, c, pl, s.level(pl)))
 		}
@@ -131,7 +132,7 @@ type cell struct {
 	name     string
 	resource ir.Resource
 	aspect   ir.Aspect
-	rules    []string
+	rules    []ir.RuleID
 }
 
 // cells lists every aspect of every rule that the ledger speaks of, in its order.
@@ -141,10 +142,10 @@ func (p *Policy) cells() []cell {
 	for _, row := range p.Ledger {
 		for _, rule := range row.Rules {
 			for _, a := range row.Aspects {
-				key := row.Resource.String() + " " + rule + " " + string(a)
+				key := row.Resource.String() + " " + string(rule) + " " + string(a)
 				if row.Platform != 0 && !seen[key] {
 					seen[key] = true
-					out = append(out, cell{row.Resource.String() + "." + string(a), row.Resource, a, []string{rule}})
+					out = append(out, cell{row.Resource.String() + "." + string(a), row.Resource, a, []ir.RuleID{rule}})
 				}
 			}
 		}
@@ -184,12 +185,12 @@ func (r *reasons) cell(l ir.Ledger, c cell, p ir.Platform, level int) string {
 		return "?"
 	}
 	text := row.Is.String()
-	if row.Why == "" {
+	if len(row.Causes) == 0 {
 		return text
 	}
-	why := row.Why
-	if row.Accept != "" {
-		why += " (--accept " + row.Accept + ")"
+	why := registry.Why(row.Causes)
+	if row.Gap != "" {
+		why += " (--accept " + string(row.Gap) + ")"
 	}
 	i := slices.Index(r.list, why)
 	if i < 0 {

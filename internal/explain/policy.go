@@ -400,7 +400,7 @@ func (p *Policy) rest() []line {
 		if i == 0 {
 			head = "accepts"
 		}
-		out = append(out, line{head: head, body: a.Name + " unheld", origin: a.Origin.String()})
+		out = append(out, line{head: head, body: string(a.Gap) + " not enforced", origin: a.Origin.String()})
 	}
 	return out
 }

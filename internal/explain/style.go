@@ -54,11 +54,11 @@ func (s Style) held(e ir.Enforcement) string { return s.paint(heldColor(e), e.St
 
 func heldColor(e ir.Enforcement) string {
 	switch e {
-	case ir.Exact, ir.Brokered:
+	case ir.Exact, ir.Supervised:
 		return green
 	case ir.Stricter, ir.Assumed:
 		return cyan
-	case ir.Coarser, ir.Cooperative, ir.Unenforced, ir.Unstated:
+	case ir.Weaker, ir.Advisory, ir.Unenforced, ir.Unstated:
 		return yellow
 	default:
 		return yellow

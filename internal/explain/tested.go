@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -26,7 +27,7 @@ type KernelAnswer struct {
 	// Errno is the error of the system call, empty for none.
 	Errno string
 	Why   string
-	// Accepted names the cells that were accepted unheld.
+	// Accepted names the gaps that were accepted.
 	Accepted []string
 	// Asked is the policy's answer to what was tried, as the kernel is asked it.
 	Asked *Answer
@@ -53,10 +54,10 @@ func (k *KernelAnswer) declared(s Style) string {
 	switch {
 	case !ok:
 		return ""
-	case k.Allowed && slices.Contains(k.Accepted, row.Accept):
-		return row.Is.String() + ", accepted unheld: " + row.Why
+	case k.Allowed && slices.Contains(k.Accepted, string(row.Gap)):
+		return row.Is.String() + ", accepted: " + registry.Why(row.Causes)
 	case k.Allowed && !row.Is.Held(), !k.Allowed && row.Is == ir.Stricter:
-		return row.Is.String() + ": " + row.Why
+		return row.Is.String() + ": " + registry.Why(row.Causes)
 	default:
 		return ""
 	}

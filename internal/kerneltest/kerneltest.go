@@ -31,7 +31,7 @@ type Trial struct {
 	Lookup func(string) (string, bool)
 	// Compile turns a policy into the artifact that runs.
 	Compile func(*ir.Tool, ir.Facts) ([]byte, error)
-	// Accept names the cells that may stay unheld.
+	// Accept names the gaps that are accepted.
 	Accept []string
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
@@ -134,13 +135,21 @@ type manifestEntry struct {
 	Ledger      json.RawMessage   `json:"ledger"`
 }
 
+// The manifest's format and version, as package build has them.
+const (
+	manifestFormat  = "accessc/manifest"
+	manifestVersion = 2
+)
+
+var errManifest = errors.New("not a usable manifest")
+
 func parseManifest(data []byte) (*manifest, error) {
-	var m manifest
-	if err := strictjson.Unmarshal(data, &m); err != nil {
+	if err := backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion); err != nil {
 		return nil, err
 	}
-	if m.Format != "accessc/manifest" || m.Version != 1 {
-		return nil, fmt.Errorf("format %q, version %d: build again", m.Format, m.Version)
+	var m manifest
+	if err := strictjson.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("%w: %w", errManifest, err)
 	}
 	return &m, nil
 }

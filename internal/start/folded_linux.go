@@ -7,16 +7,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// foldedNames is the need of a specification whose exceptions lie in directories of this host
+// foldedNames is the requirement of a specification whose exceptions lie in directories of this host
 // that fold case; nil for none. A rule is about a name: in such a directory other spellings lead
 // to the same file, and they are under the rule of the directory.
-func foldedNames(s *landlock.Spec) []backends.Need {
+func foldedNames(s *landlock.Spec) []backends.Row {
 	for _, p := range s.Paths {
 		if p.Entries != nil && folding.Folds(p.Path) {
-			return []backends.Need{{
-				Cell: ir.AcceptNames, Is: ir.Coarser.String(), From: 1, To: landlock.MaxABI,
-				Why: "in " + p.Path + " upper and lower case lead to the same file, and other spellings of a rule's name are not under it",
-			}}
+			return []backends.Row{backends.NewRow(ir.Row{
+				Resource: ir.FS, Levels: ir.Levels{From: 1, To: landlock.MaxABI},
+				Held: ir.Held{Is: ir.Weaker, Gap: ir.GapFSNames, Causes: []ir.Cause{{ID: landlock.Folds, Place: p.Path}}},
+			})}
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func Examine() Report {
 	r.Confines = tierOf(all) >= 0
 	switch tierOf(all) {
 	case 0:
-		r.Summary = "tools are started at tier 0, which is no boundary: files and network must be accepted unheld by name"
+		r.Summary = "tools are started at tier 0, which is no boundary: files and network must be accepted by the names of the gaps"
 	case 1:
 		r.Summary = "tools are started in AppContainers; accessc check --enforceable asks for your policies"
 	default:

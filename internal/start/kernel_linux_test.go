@@ -98,15 +98,23 @@ func TestMain(m *testing.M) {
 // leaveNow ends a tool. Under the race detector os.Exit waits a second for reports.
 func leaveNow() { _, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) }
 
+// everyGap lists the gaps of a host under a specification, to be accepted. A specification with
+// a row that cannot be read is refused by the start itself.
+func everyGap(spec *landlock.Spec, h start.Host) []string {
+	var out []string
+	gaps, _ := start.Unmet(spec, h)
+	for _, g := range gaps {
+		out = append(out, string(g.Name))
+	}
+	return out
+}
+
 func load(file, part string) {
 	data, err := os.ReadFile(file)
 	if err == nil {
 		var spec *landlock.Spec
 		if spec, err = landlock.Parse(data); err == nil {
-			var accept []string
-			for _, n := range start.Unmet(spec, start.Host{ABI: start.ABI()}) {
-				accept = append(accept, n.Cell)
-			}
+			accept := everyGap(spec, start.Host{ABI: start.ABI()})
 			err = start.Start(start.Request{
 				Spec: spec, Program: os.Args[0], Args: []string{part}, Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 			})
@@ -288,7 +296,7 @@ type oracle struct {
 	spec   []byte
 	model  *lsm.Model
 	ledger ir.Ledger
-	ids    map[ir.Rule]string
+	ids    map[ir.Rule]ir.RuleID
 	start  irtest.World
 	now    irtest.World
 	tool   *tool
@@ -371,7 +379,7 @@ func (o *oracle) try(op, a, b string) bool {
 }
 
 func (o *oracle) held(at ir.Location, a ir.Aspect) ir.Enforcement {
-	id, path := "default", "${workspace}"
+	id, path := ir.DefaultRule, "${workspace}"
 	if r := o.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule; r != nil {
 		id, path = o.ids[r], r.(*ir.FSRule).At.String()
 	}
@@ -392,7 +400,7 @@ func (o *oracle) check(what string, kernel, model, policy bool, held ...ir.Enfor
 		o.t.Fatalf("%s: the kernel says %v, the model of it %v\n%s", what, kernel, model, o.spec)
 	}
 	for _, h := range held {
-		if h == ir.Brokered || h == ir.Coarser {
+		if h == ir.Supervised || h == ir.Weaker {
 			return
 		}
 	}
@@ -526,7 +534,7 @@ func copyFile(from, to string) error {
 }
 
 func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
-	o := &oracle{t: t, who: who, dir: dir, root: filepath.Join(dir, "ws"), ids: map[ir.Rule]string{}}
+	o := &oracle{t: t, who: who, dir: dir, root: filepath.Join(dir, "ws"), ids: map[ir.Rule]ir.RuleID{}}
 	home := filepath.Join(dir, "home")
 	for _, d := range []string{dir, home} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

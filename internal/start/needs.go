@@ -21,9 +21,9 @@ type Host struct {
 	Groups []string
 }
 
-// groups reports whether a cgroup meets a need.
-func (h Host) groups(n backends.Need) bool {
-	kind, ok := strings.CutPrefix(n.Cell, "limits.")
+// groups reports whether a cgroup meets a requirement.
+func (h Host) groups(n backends.Row) bool {
+	kind, ok := strings.CutPrefix(n.Gap, "limits.")
 	return ok && slices.Contains(h.Groups, controllers[kind])
 }
 
@@ -31,63 +31,92 @@ func (h Host) groups(n backends.Need) bool {
 // (Documentation/admin-guide/cgroup-v2.rst).
 var controllers = map[string]string{ir.LimitMemory.String(): "memory", ir.LimitProcesses.String(): "pids"}
 
-// applies reports whether a need is one at the host's level. What a newer kernel has is
-// not known, so the last level that is stands for all behind it.
-func (h Host) applies(n backends.Need) bool {
+// applies reports whether a requirement is one at the host's level. A level above the last
+// that is known counts as the last.
+func (h Host) applies(n backends.Row) bool {
 	return h.ABI >= n.From && (h.ABI <= n.To || n.To >= lastLevel)
 }
 
-// unmet returns the needs that a host does not meet, one entry per cell. Supervises
-// says which of them a supervisor meets, where there is one.
-func unmet(needs []backends.Need, h Host, supervises func(backends.Need) bool) []backends.Need {
-	var out []backends.Need
+// Gap is a requirement of a policy that a host does not meet.
+type Gap struct {
+	Name ir.Gap
+	// Is is the weakest of the rows that the gap is about.
+	Is ir.Enforcement
+	// Why is the causes in words.
+	Why string
+}
+
+// means is how the loader of a system meets requirements by itself, and the sentences for
+// those that it does not meet.
+type means struct {
+	supervises func(backends.Row) bool
+	sentences  backends.Sentences
+}
+
+// unmet returns the requirements that a host does not meet, one entry per gap.
+func (m means) unmet(needs []backends.Row, h Host) ([]Gap, error) {
+	var open ir.Ledger
 	for _, n := range needs {
-		if !h.applies(n) || h.Supervises && supervises(n) || h.groups(n) {
+		if !h.applies(n) || h.Supervises && m.supervises(n) || h.groups(n) {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o backends.Need) bool { return o.Cell == n.Cell })
+		row, err := n.Row()
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(open, func(o ir.Row) bool { return o.Gap == row.Gap })
 		if i < 0 {
-			out = append(out, n)
+			open = append(open, row)
 			continue
 		}
-		if !strings.Contains(out[i].Why, n.Why) {
-			out[i].Why += "; " + n.Why
+		open[i].Is = max(open[i].Is, row.Is)
+		for _, c := range row.Causes {
+			if !slices.Contains(open[i].Causes, c) {
+				open[i].Causes = append(slices.Clip(open[i].Causes), c)
+			}
 		}
 	}
-	return out
+	var out []Gap
+	for _, row := range open {
+		out = append(out, Gap{row.Gap, row.Is, m.sentences.All(row.Causes)})
+	}
+	return out, nil
 }
 
 // terms are under what a tool is started.
 type terms struct {
-	// accepted are the cells that are not held.
+	// accepted are the gaps that stay open.
 	accepted []string
-	// supervised is true where a supervisor holds what was not accepted unheld.
+	// supervised is true where a supervisor meets the requirements that were not accepted as
+	// gaps.
 	supervised bool
 }
 
-// agree refuses a start with unmet cells that nobody accepts, and says once which of
-// them are accepted. Cells that only a supervisor holds buy a start without one when
-// all of them are accepted.
-func agree(req *Request, l *backends.Launch, h Host, supervises func(backends.Need) bool) (terms, error) {
+// agree refuses a start with gaps that are not accepted, and says once which gaps are.
+// Requirements that only a supervisor meets buy a start without one when all of them are
+// accepted as gaps.
+func (m means) agree(req *Request, l *backends.Launch, h Host) (terms, error) {
 	var t terms
-	accepts := func(n backends.Need) bool {
-		return slices.Contains(req.Accept, n.Cell) || slices.Contains(l.Accept, n.Cell)
-	}
+	accepts := func(gap string) bool { return slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap) }
 	for _, n := range l.Needs {
-		t.supervised = t.supervised || h.Supervises && h.applies(n) && supervises(n) && !accepts(n)
+		t.supervised = t.supervised || h.Supervises && h.applies(n) && m.supervises(n) && !accepts(n.Gap)
 	}
-	var missing []backends.Need
 	h.Supervises = t.supervised
-	for _, n := range unmet(l.Needs, h, supervises) {
-		if accepts(n) {
-			t.accepted = append(t.accepted, n.Cell)
+	gaps, err := m.unmet(l.Needs, h)
+	if err != nil {
+		return t, failed("%w", err)
+	}
+	var missing []Gap
+	for _, g := range gaps {
+		if accepts(string(g.Name)) {
+			t.accepted = append(t.accepted, string(g.Name))
 		} else {
-			missing = append(missing, n)
+			missing = append(missing, g)
 		}
 	}
 	if len(missing) > 0 {
 		return t, &Error{
-			Code: CodeFailed, Unmet: missing, Err: fmt.Errorf("this host does not hold %s of this policy", cells(len(missing))),
+			Code: CodeFailed, Unmet: missing, Err: fmt.Errorf("this host does not meet %s of this policy", requirements(len(missing))),
 		}
 	}
 	if len(t.accepted) > 0 {
@@ -96,9 +125,9 @@ func agree(req *Request, l *backends.Launch, h Host, supervises func(backends.Ne
 	return t, nil
 }
 
-func cells(n int) string {
+func requirements(n int) string {
 	if n == 1 {
-		return "1 cell"
+		return "1 requirement"
 	}
-	return fmt.Sprintf("%d cells", n)
+	return fmt.Sprintf("%d requirements", n)
 }

@@ -35,10 +35,7 @@ func nest(args []string) {
 	if err == nil {
 		var spec *landlock.Spec
 		if spec, err = landlock.Parse(data); err == nil {
-			var accept []string
-			for _, n := range start.Unmet(spec, start.Host{ABI: start.ABI()}) {
-				accept = append(accept, n.Cell)
-			}
+			accept := everyGap(spec, start.Host{ABI: start.ABI()})
 			err = start.Start(start.Request{
 				Spec: spec, Program: os.Args[0], Args: args[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 			})

@@ -90,7 +90,7 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 		return failed("%w", errPortable)
 	}
 	s := &profileStart{req: req, spec: spec, launch: spec.Launch(), host: host}
-	if _, err := agree(req, &s.launch, Host{}, nobodySupervises); err != nil {
+	if _, err := byProfile.agree(req, &s.launch, Host{}); err != nil {
 		return err
 	}
 	if err := host.descriptors(); err != nil {
@@ -107,7 +107,10 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	return err
 }
 
-func nobodySupervises(backends.Need) bool { return false }
+func unsupervised(backends.Row) bool { return false }
+
+// byProfile is how a profile meets requirements: by itself.
+var byProfile = means{unsupervised, start.Sentences}
 
 // prepare makes what the profile expects to be there, and finds the program.
 func (s *profileStart) prepare() error {

@@ -1,6 +1,7 @@
 package start
 
 import (
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -8,7 +9,7 @@ import (
 // a reader of the older form would misunderstand the newer one.
 const (
 	RecordFormat  = "accessc/run"
-	RecordVersion = 1
+	RecordVersion = 2
 )
 
 // Recording asks for the record of a run. What only the caller knows goes into it.
@@ -82,17 +83,13 @@ type RecordLimit struct {
 	Means string `json:"means"`
 }
 
-// RecordCell is a row of the ledger: what it says, whether it was held in this run,
-// and by what. Means is empty where there was nothing to hold.
+// RecordCell is a row of the ledger with what came of it in this run.
 type RecordCell struct {
-	Resource string   `json:"resource"`
-	Rules    []string `json:"rules"`
-	Aspects  []string `json:"aspects"`
-	// Ledger is the ledger's word, Held whether the policy was held, Means by what.
-	Ledger string   `json:"ledger"`
-	Held   bool     `json:"held"`
-	Means  []string `json:"means"`
-	Accept string   `json:"accept,omitempty"`
+	backends.Row
+	// Held is true where the policy was enforced, Means names what did it; it is empty where
+	// there was nothing to enforce.
+	Held  bool     `json:"held"`
+	Means []string `json:"means"`
 }
 
 // The means that hold a cell.

@@ -94,13 +94,10 @@ func (r *run) host() RecordHost {
 
 // cell says how a row of the ledger was held in this run. The supervisor holds what the
 // ledger gives to it, and under a trace whatever it judges; a cgroup holds a limit that
-// the ledger calls coarser.
+// the ledger calls weaker.
 func (r *run) cell(row ir.Row) RecordCell {
-	c := RecordCell{
-		Resource: row.Resource.String(), Rules: row.Rules, Ledger: row.Is.String(), Held: row.Is.Held(), Means: []string{}, Accept: row.Accept,
-	}
+	c := RecordCell{Row: backends.NewRow(row), Held: row.Is.Held(), Means: []string{}}
 	for _, a := range row.Aspects {
-		c.Aspects = append(c.Aspects, string(a))
 		for _, m := range r.means(row, a) {
 			if !slices.Contains(c.Means, m) {
 				c.Means = append(c.Means, m)
@@ -108,11 +105,11 @@ func (r *run) cell(row ir.Row) RecordCell {
 		}
 	}
 	switch {
-	case row.Is == ir.Brokered && r.supervised:
+	case row.Is == ir.Supervised && r.supervised:
 		if !slices.Contains(c.Means, meansSupervisor) {
 			c.Means = append(c.Means, meansSupervisor)
 		}
-	case row.Is == ir.Brokered:
+	case row.Is == ir.Supervised:
 		c.Held = false
 	case row.Resource == ir.Limits && slices.Equal(c.Means, []string{meansCgroup}):
 		c.Held = true
@@ -126,7 +123,7 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	case ir.FS:
 		return []string{r.fileMeans(a)}
 	case ir.Net:
-		if r.opens("net.host") {
+		if r.opens(ir.GapNetHost) {
 			return []string{meansLandlock, meansSeccomp}
 		}
 		return []string{meansSeccomp}
@@ -140,7 +137,7 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	case ir.Limits:
 		var out []string
 		for _, kind := range row.Rules {
-			if m := r.limitMeans(kind); m != "" {
+			if m := r.limitMeans(string(kind)); m != "" {
 				out = append(out, m)
 			}
 		}

@@ -34,9 +34,9 @@ func TestRecordSaysWhatIsHeld(t *testing.T) {
 			g.kinds = []string{ir.LimitMemory.String(), ir.LimitProcesses.String()}
 		}
 		req := Request{Spec: spec, Messages: io.Discard, Record: &Recording{Ledger: ledger}}
-		for _, a := range ir.Acceptable {
-			if rapid.Bool().Draw(rt, a.Name) {
-				req.Accept = append(req.Accept, a.Name)
+		for _, a := range ir.Gaps() {
+			if rapid.Bool().Draw(rt, string(a)) {
+				req.Accept = append(req.Accept, string(a))
 			}
 		}
 		terms, err := settle(&req, h)
@@ -47,13 +47,13 @@ func TestRecordSaysWhatIsHeld(t *testing.T) {
 		unheld := map[string]bool{}
 		for _, c := range r.document(r.begun).Cells {
 			if !c.Held {
-				unheld[c.Accept] = true
+				unheld[c.Gap] = true
 			}
 			nothing := c.Resource == "commands" && tool.Commands == nil
 			if c.Held && !nothing && len(c.Means) == 0 {
 				rt.Fatalf("held by nothing: %+v", c)
 			}
-			if !c.Held && c.Accept == "" || !slices.Contains(terms.accepted, c.Accept) && !c.Held {
+			if !c.Held && c.Gap == "" || !slices.Contains(terms.accepted, c.Gap) && !c.Held {
 				rt.Fatalf("not held and not accepted (%v): %+v", terms.accepted, c)
 			}
 		}

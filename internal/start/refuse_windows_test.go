@@ -103,7 +103,7 @@ func TestTiers(t *testing.T) {
 	p := newPlace(t)
 	plain, accepting := p.spec(nil), p.spec(func(tool *ir.Tool) {
 		for _, name := range []string{"fs.default", "fs.paths", "fs.protected", "net.default", "process.signal"} {
-			tool.Accept = append(tool.Accept, ir.Acceptance{Name: name})
+			tool.Accept = append(tool.Accept, ir.Acceptance{Gap: ir.Gap(name)})
 		}
 	})
 	all := []string{"fs.paths", "net.default", "process.signal"}
@@ -131,7 +131,7 @@ func TestTiers(t *testing.T) {
 		var unmet []string
 		if errors.As(err, &e) {
 			for _, n := range e.Unmet {
-				unmet = append(unmet, n.Cell)
+				unmet = append(unmet, string(n.Name))
 			}
 		}
 		slices.Sort(unmet)

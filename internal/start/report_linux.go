@@ -64,7 +64,7 @@ func levelFinding(what string, abi, since int, kernel string) Finding {
 		return f
 	}
 	f.State = Partial
-	f.Detail = fmt.Sprintf("not mediated before ABI %d; refused instead, or a cell to accept", since)
+	f.Detail = fmt.Sprintf("not mediated before ABI %d; refused instead, or a gap to accept", since)
 	f.Fix = "use Linux " + kernel + " or newer"
 	return f
 }
@@ -82,14 +82,14 @@ func seccompFinding() Finding {
 func supervisionFinding() Finding {
 	f := Finding{Name: "supervision", State: Present, Detail: "what Landlock cannot hold is judged call by call"}
 	if err := supervisor.Supported(); err != nil {
-		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their cells accepted"
+		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their gaps accepted"
 		f.Fix = "use Linux 5.19 or newer, outside of what forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
 		return f
 	}
 	if supervisor.Heard() {
 		f.State = Partial
 		f.Detail = "this process is supervised already (a seccomp listener is there), and the kernel allows one; " +
-			"policies that need it are refused, or their cells accepted"
+			"policies that need it are refused, or their gaps accepted"
 		f.Fix = "start it outside of the other accessc, or of the container whose profile notifies its runtime"
 	} else if err := supervisor.Starts(); err != nil {
 		f.Detail += "; what appears beside an exception starts with the next start of the tool: " + err.Error()
@@ -102,7 +102,7 @@ func supervisionFinding() Finding {
 func cgroupFinding() Finding {
 	f := Finding{
 		Name: "cgroup v2 delegation", State: Partial,
-		Detail: "not delegated; limits on memory and processes count per process and user, cells to accept",
+		Detail: "not delegated; limits on memory and processes count per process and user, gaps to accept",
 		Fix:    "start accessc in a group of its own below one that you own and that hands memory and pids down, as systemd-run --user --scope does",
 	}
 	d := delegated()
@@ -121,7 +121,7 @@ func cgroupFinding() Finding {
 	case len(have) > 0:
 		f.Detail = strings.Join(have, " and ") + " in " + d.dir + ", but not " + strings.Join(lack, " and ")
 	case d.dir != "":
-		f.Detail = "groups can be made in " + d.dir + ", but without memory and pids; limits on them count per process and user, cells to accept"
+		f.Detail = "groups can be made in " + d.dir + ", but without memory and pids; limits on them count per process and user, gaps to accept"
 	}
 	return f
 }

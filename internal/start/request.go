@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/accessc/accessc/backends"
 )
 
 // Request is one start of a tool.
@@ -20,7 +18,7 @@ type Request struct {
 	Args    []string
 	// Arguments is the JSON object that {{tool}} and {{tool.arguments.X}} stand for.
 	Arguments json.RawMessage
-	// Accept names the cells that may stay unheld.
+	// Accept names the gaps that are accepted.
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.
 	Environ []string
@@ -48,9 +46,8 @@ const (
 type Error struct {
 	Code int
 	Err  error
-	// Unmet are the cells that this host does not hold, for an error that is about
-	// them.
-	Unmet []backends.Need
+	// Unmet are the gaps of this host, for an error that is about them.
+	Unmet []Gap
 }
 
 // Error implements error.
@@ -61,11 +58,11 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "not started: %v", e.Err)
 	for _, n := range e.Unmet {
-		fmt.Fprintf(&b, "\n  %-16s %s", n.Cell, n.Why)
+		fmt.Fprintf(&b, "\n  %-16s %s", n.Name, n.Why)
 	}
 	b.WriteString("\n  to start without them:")
 	for _, n := range e.Unmet {
-		b.WriteString(" --accept " + n.Cell)
+		b.WriteString(" --accept " + string(n.Name))
 	}
 	return b.String()
 }

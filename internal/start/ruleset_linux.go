@@ -137,7 +137,7 @@ func (r *run) complete(b *building) error {
 			return fmt.Errorf("%s: %w", p.File, err)
 		}
 	}
-	if r.opens("net.host") {
+	if r.opens(ir.GapNetHost) {
 		for _, p := range r.spec.Ports {
 			if err := b.port(p); err != nil {
 				return fmt.Errorf("port %d: %w", p.Port, err)

@@ -283,7 +283,7 @@ func (s *sequence) check(q step, o *outcome, e syscall.Errno) error {
 
 // cell is the ledger's word for an aspect of a place.
 func (s *sequence) cell(at spoken, a ir.Aspect) ir.Enforcement {
-	id := "default"
+	id := ir.DefaultRule
 	if r := s.by.rule(at); r != nil {
 		id = r.id
 	}

@@ -179,7 +179,7 @@ func (s *sequence) report(t *testing.T, err error) error {
 			fmt.Fprintf(&b, "\n  program %s any %v args %v", p.Program, p.AnyArgs, p.Args)
 		}
 	}
-	fmt.Fprintf(&b, "\n  supervised %v, judges %+v\ntree:", s.spec.Supervision.Cells, s.spec.Supervision.Judges)
+	fmt.Fprintf(&b, "\n  supervised %v, judges %+v\ntree:", s.spec.Supervision.Gaps, s.spec.Supervision.Judges)
 	for _, e := range s.laid.top.all()[1:] {
 		fmt.Fprintf(&b, "\n  %s %o %s%s", e.path(), e.file.kind, e.file.holds, e.file.target)
 	}

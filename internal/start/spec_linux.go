@@ -19,9 +19,10 @@ const lastLevel = landlock.MaxABI
 // Parse reads a specification.
 func Parse(data []byte) (*Spec, error) { return landlock.Parse(data) }
 
-// Unmet returns what of a specification's needs a host does not meet, one entry per
-// cell.
-func Unmet(s *Spec, h Host) []backends.Need { return unmet(s.Needs, h, s.Supervision.Supervises) }
+// Unmet returns the gaps of a host under a specification, one entry per name.
+func Unmet(s *Spec, h Host) ([]Gap, error) { return supervised(s).unmet(s.Needs, h) }
+
+func supervised(s *Spec) means { return means{s.Supervision.Supervises, landlock.Sentences} }
 
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI >= 1 }
@@ -35,8 +36,8 @@ func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch()
 	s := req.Spec.Supervision
-	t, err := agree(req, &l, h, s.Supervises)
-	if err == nil && !t.supervised && s != nil && len(s.Cells) == 0 {
+	t, err := supervised(req.Spec).agree(req, &l, h)
+	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 {
 		// It is of use, and nothing depends on it.
 		t.supervised = h.Supervises && !supervisor.Heard()
 	}
@@ -44,7 +45,7 @@ func settle(req *Request, h Host) (terms, error) {
 		return t, err // the ruleset knows files, not names
 	}
 	l.Needs = foldedNames(req.Spec)
-	names, err := agree(req, &l, Host{ABI: h.ABI}, nobodySupervises)
+	names, err := means{unsupervised, landlock.Sentences}.agree(req, &l, Host{ABI: h.ABI})
 	t.accepted = append(t.accepted, names.accepted...)
 	return t, err
 }

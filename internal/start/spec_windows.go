@@ -23,12 +23,11 @@ const tierNone = -1
 // Parse reads a specification.
 func Parse(data []byte) (*Spec, error) { return winjob.Parse(data) }
 
-// Unmet returns what of a specification's needs a host does not meet, one entry per
-// cell.
-func Unmet(s *Spec, h Host) []backends.Need { return unmet(s.Launch().Needs, h, byLoader) }
+// Unmet returns the gaps of a host under a specification, one entry per name.
+func Unmet(s *Spec, h Host) ([]Gap, error) { return byLoader.unmet(s.Launch().Needs, h) }
 
-// byLoader reports whether the loader holds a cell, by staying.
-func byLoader(n backends.Need) bool { return n.Is == ir.Brokered.String() }
+// byLoader is how the loader meets requirements: by staying.
+var byLoader = means{func(n backends.Row) bool { return n.Is == ir.Supervised.String() }, winjob.Sentences}
 
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI > tierNone }
@@ -39,17 +38,30 @@ func (h Host) Confines() bool { return h.ABI > tierNone }
 // count for that, since a repository must not take the boundary away.
 func settle(req *Request, h Host) (terms, int, error) {
 	l := req.Spec.Launch()
-	if h.ABI > 0 && asksForLess(req, h) {
-		h.ABI = 0
+	if h.ABI > 0 {
+		less, err := asksForLess(req, h)
+		if err != nil {
+			return terms{}, h.ABI, failed("%w", err)
+		}
+		if less {
+			h.ABI = 0
+		}
 	}
-	t, err := agree(req, &l, h, byLoader)
+	t, err := byLoader.agree(req, &l, h)
 	return t, h.ABI, err
 }
 
-func asksForLess(req *Request, h Host) bool {
-	held := Unmet(req.Spec, h)
-	lost := slices.DeleteFunc(Unmet(req.Spec, Host{ABI: 0, Supervises: h.Supervises}), func(n backends.Need) bool {
-		return slices.ContainsFunc(held, func(o backends.Need) bool { return o.Cell == n.Cell })
+func asksForLess(req *Request, h Host) (bool, error) {
+	held, err := Unmet(req.Spec, h)
+	if err != nil {
+		return false, err
+	}
+	lost, err := Unmet(req.Spec, Host{ABI: 0, Supervises: h.Supervises})
+	if err != nil {
+		return false, err
+	}
+	lost = slices.DeleteFunc(lost, func(n Gap) bool {
+		return slices.ContainsFunc(held, func(o Gap) bool { return o.Name == n.Name })
 	})
-	return len(lost) > 0 && !slices.ContainsFunc(lost, func(n backends.Need) bool { return !slices.Contains(req.Accept, n.Cell) })
+	return len(lost) > 0 && !slices.ContainsFunc(lost, func(n Gap) bool { return !slices.Contains(req.Accept, string(n.Name)) }), nil
 }

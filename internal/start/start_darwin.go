@@ -29,9 +29,8 @@ const lastLevel = 0
 // Parse reads a specification.
 func Parse(data []byte) (*Spec, error) { return start.Parse(data) }
 
-// Unmet returns what of a specification's needs a host does not meet, one entry per
-// cell.
-func Unmet(s *Spec, h Host) []backends.Need { return unmet(s.Needs, h, nobodySupervises) }
+// Unmet returns the gaps of a host under a specification, one entry per name.
+func Unmet(s *Spec, h Host) ([]Gap, error) { return byProfile.unmet(s.Needs, h) }
 
 // ABI returns the Landlock ABI version of this kernel: there is none.
 func ABI() int { return 0 }

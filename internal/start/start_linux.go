@@ -167,9 +167,9 @@ func (r *run) makeShared() string {
 
 const sharedMemory = "/" + ir.LinuxShared
 
-func (r *run) opens(cell string) bool {
+func (r *run) opens(gap ir.Gap) bool {
 	for _, a := range r.accepted {
-		if a == cell && len(r.spec.Ports) > 0 {
+		if a == string(gap) && len(r.spec.Ports) > 0 {
 			return true
 		}
 	}

@@ -9,14 +9,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/ir"
 )
 
-// TestSettle: unmet cells stop the start unless each is accepted by its name.
+func need(gap ir.Gap, to int, why ir.CauseID) backends.Row {
+	return backends.NewRow(ir.Row{Resource: ir.FS, Levels: ir.Levels{From: 1, To: to}, Held: ir.Because(ir.Weaker, gap, why)})
+}
+
+// TestSettle: gaps stop the start unless each is accepted by its name.
 func TestSettle(t *testing.T) {
-	spec := &landlock.Spec{Needs: []landlock.Need{
-		{Cell: "fs.metadata", From: 1, To: landlock.MaxABI, Why: "a"}, {Cell: "process.signal", From: 1, To: 5, Why: "b"},
-		{Cell: "fs.metadata", From: 1, To: landlock.MaxABI, Why: "c"}, {Cell: "limits.memory", From: 1, To: landlock.MaxABI, Why: "d"},
+	spec := &landlock.Spec{Needs: []backends.Row{
+		need(ir.GapFSMetadata, landlock.MaxABI, "a"), need(ir.GapProcessSignal, 5, "b"), need(ir.GapFSMetadata, landlock.MaxABI, "c"),
+		need(ir.GapLimitMemory, landlock.MaxABI, "d"),
 	}, Accept: []string{"limits.memory"}}
 	tests := []struct {
 		abi    int
@@ -33,7 +39,7 @@ func TestSettle(t *testing.T) {
 		var got []string
 		if errors.As(err, &e) {
 			for _, n := range e.Unmet {
-				got = append(got, n.Cell)
+				got = append(got, string(n.Name))
 			}
 		}
 		if !slices.Equal(got, tt.unmet) || (err == nil) != strings.Contains(said.String(), "limits.memory") {

@@ -61,7 +61,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 		return t.Attend, nil
 	}
 	b, err := supervisor.New(r.spec, supervisor.Options{
-		Temp: r.tmp, Shared: r.shared, ByPort: r.opens("net.host"), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Temp: r.tmp, Shared: r.shared, ByPort: r.opens(ir.GapNetHost), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
 		Join: r.joined(),
 	})
@@ -137,7 +137,7 @@ func (r *run) childFailed(err error) error {
 
 // without says what would start the tool where there can be no supervisor of its own.
 func (r *run) without() string {
-	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Cells), func(c string) bool { return slices.Contains(r.accepted, c) })
+	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Gaps), func(c string) bool { return slices.Contains(r.accepted, c) })
 	if len(cells) == 0 {
 		return ""
 	}
@@ -157,7 +157,7 @@ func (r *run) blocks() []landlock.Block {
 		replaced(s.Replaces...)
 		out = slices.Concat(out, s.Filter)
 	}
-	if r.opens("net.host") {
+	if r.opens(ir.GapNetHost) {
 		replaced("network")
 		out = append(out, landlock.Network()...)
 	}
@@ -185,7 +185,7 @@ func (r *run) rules() rules {
 
 // narrows reports whether some program is to have fewer variables than the tool.
 func (r *run) narrows() bool {
-	return slices.ContainsFunc(r.spec.Needs, func(n landlock.Need) bool { return n.Cell == "commands.envs" })
+	return slices.ContainsFunc(r.spec.Needs, func(n backends.Row) bool { return n.Gap == string(ir.GapCommandsEnvs) })
 }
 
 // limits are what setrlimit(2) can hold, and the limit on descriptors that this

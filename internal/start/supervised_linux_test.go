@@ -30,10 +30,7 @@ func loadSupervised(file, report string, trace bool, program ...string) {
 	if err == nil {
 		var spec *landlock.Spec
 		if spec, err = landlock.Parse(data); err == nil {
-			var accept []string
-			for _, n := range start.Unmet(spec, start.ThisHost()) {
-				accept = append(accept, n.Cell)
-			}
+			accept := everyGap(spec, start.ThisHost())
 			err = start.Start(start.Request{
 				Spec: spec, Trace: trace, Program: program[0], Args: program[1:], Environ: os.Environ(), Messages: io.Discard, Accept: accept,
 				Report: report,

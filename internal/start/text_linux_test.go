@@ -3,7 +3,6 @@ package start_test
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
@@ -19,7 +18,7 @@ type text struct {
 }
 
 type textRule struct {
-	id   string
+	id   ir.RuleID
 	path string
 	caps ir.CapSet
 }
@@ -59,7 +58,7 @@ func components(p string) int {
 func newText(tool *ir.Tool) *text {
 	t := &text{}
 	for i, r := range tool.FS {
-		t.rules = append(t.rules, textRule{"fs[" + strconv.Itoa(i) + "]", r.At.Path, r.Caps})
+		t.rules = append(t.rules, textRule{ir.FSRuleID(i), r.At.Path, r.Caps})
 	}
 	if tool.Protects {
 		for _, p := range append(ir.ProtectedPaths(), tool.Protected...) {

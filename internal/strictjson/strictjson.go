@@ -37,6 +37,13 @@ func Unmarshal(data []byte, to any) error {
 	return d.err
 }
 
+// Header returns the members "format" and "format_version" of a document, also of one that
+// Unmarshal refuses.
+func Header(data []byte) (format string, version int) {
+	head := gjson.GetManyBytes(data, "format", "format_version")
+	return head[0].String(), int(head[1].Int())
+}
+
 // depth is how deep brackets stand in each other outside of strings.
 func depth(data []byte) int {
 	deepest, now, quoted := 0, 0, false

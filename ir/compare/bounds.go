@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// bounds compares limits, constraints on invocations, and what is accepted unheld.
+// bounds compares limits, constraints on invocations, and which gaps are accepted.
 func bounds(old, new *ir.Tool) []Difference {
 	var out []Difference
 	for _, k := range ir.LimitKinds {
@@ -18,10 +18,10 @@ func bounds(old, new *ir.Tool) []Difference {
 			})
 		}
 	}
-	for _, name := range acceptNames(old, new) {
-		was, is := accepts(old, name), accepts(new, name)
+	for _, gap := range accepted(old, new) {
+		was, is := accepts(old, gap), accepts(new, gap)
 		if was != is {
-			out = append(out, Difference{Kind: Unheld, Wider: is, What: "leave unheld", Where: name})
+			out = append(out, Difference{Kind: Unheld, Wider: is, What: "accept the gap", Where: string(gap)})
 		}
 	}
 	return append(out, constraints(old.Constraints, new.Constraints)...)
@@ -37,15 +37,15 @@ func limit(t *ir.Tool, k ir.LimitKind) uint64 {
 	return 0
 }
 
-func accepts(t *ir.Tool, name string) bool {
-	return slices.ContainsFunc(t.Accept, func(a ir.Acceptance) bool { return a.Name == name })
+func accepts(t *ir.Tool, gap ir.Gap) bool {
+	return slices.ContainsFunc(t.Accept, func(a ir.Acceptance) bool { return a.Gap == gap })
 }
 
-func acceptNames(ts ...*ir.Tool) []string {
-	var out []string
+func accepted(ts ...*ir.Tool) []ir.Gap {
+	var out []ir.Gap
 	for _, t := range ts {
 		for _, a := range t.Accept {
-			out = append(out, a.Name)
+			out = append(out, a.Gap)
 		}
 	}
 	slices.Sort(out)

@@ -76,7 +76,7 @@ const (
 	Bound
 	// Invocation: how often and after what the tool may be invoked.
 	Invocation
-	// Unheld: a cell of the ledger that may stay unheld.
+	// Unheld: a gap that is accepted.
 	Unheld
 	// Enforcement: how a platform holds a cell.
 	Enforcement

@@ -470,7 +470,7 @@ func TestBounds(t *testing.T) {
 		return x
 	}
 	accepting := closed()
-	accepting.Accept = []ir.Acceptance{{Name: "net.host"}}
+	accepting.Accept = []ir.Acceptance{{Gap: "net.host"}}
 	foreign := closed()
 	foreign.Source.Kind = ir.SourceMCP
 	for i, c := range []struct {
@@ -502,14 +502,14 @@ func TestBounds(t *testing.T) {
 func TestEnforcement(t *testing.T) {
 	row := func(is ir.Enforcement) ir.Ledger {
 		return ir.Ledger{{
-			Resource: ir.FS, Rules: []string{"fs[0]"}, Aspects: []ir.Aspect{ir.AspectMove}, Platform: ir.Darwin, Is: is,
+			Resource: ir.FS, Rules: []ir.RuleID{"fs[0]"}, Aspects: []ir.Aspect{ir.AspectMove}, Platform: ir.Darwin, Held: ir.Held{Is: is},
 		}}
 	}
 	for _, c := range []struct {
 		old, new ir.Enforcement
 		want     Verdict
 	}{
-		{ir.Exact, ir.Coarser, Widened}, {ir.Unenforced, ir.Stricter, Narrowed}, {ir.Stricter, ir.Exact, Equivalent},
+		{ir.Exact, ir.Weaker, Widened}, {ir.Unenforced, ir.Stricter, Narrowed}, {ir.Stricter, ir.Exact, Equivalent},
 	} {
 		ds := Policies(Policy{closed(), row(c.old)}, Policy{closed(), row(c.new)})
 		if got := Sum(ds); got != c.want {

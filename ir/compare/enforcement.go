@@ -80,13 +80,13 @@ func word(e ir.Enforcement) string {
 // unheld ranks how much more than the policy a cell permits.
 func unheld(e ir.Enforcement) int {
 	switch e {
-	case ir.Coarser:
+	case ir.Weaker:
 		return 1
-	case ir.Cooperative:
+	case ir.Advisory:
 		return 2
 	case ir.Unenforced:
 		return 3
-	case ir.Unstated, ir.Exact, ir.Brokered, ir.Stricter, ir.Assumed:
+	case ir.Unstated, ir.Exact, ir.Supervised, ir.Stricter, ir.Assumed:
 		return 0
 	default:
 		return 3

@@ -10,13 +10,13 @@ import (
 // have at all permits less, also where a platform does not hold it.
 func TestNewRestrictionHeldBadly(t *testing.T) {
 	row := func(r ir.Resource, a ir.Aspect, is ir.Enforcement) ir.Row {
-		return ir.Row{Resource: r, Aspects: []ir.Aspect{a}, Rules: []string{"x"}, Platform: ir.Darwin, Is: is}
+		return ir.Row{Resource: r, Aspects: []ir.Aspect{a}, Rules: []ir.RuleID{"x"}, Platform: ir.Darwin, Held: ir.Held{Is: is}}
 	}
 	free, bound := ir.NewTool("t"), ir.NewTool("t")
 	bound.Commands = &ir.CommandSet{}
 	bound.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1}}
 	was := ir.Ledger{row(ir.Commands, ir.AspectProgram, ir.Exact)}
-	is := ir.Ledger{row(ir.Commands, ir.AspectProgram, ir.Coarser), row(ir.Limits, "memory", ir.Coarser)}
+	is := ir.Ledger{row(ir.Commands, ir.AspectProgram, ir.Weaker), row(ir.Limits, "memory", ir.Weaker)}
 	if ds := Policies(Policy{free, was}, Policy{bound, is}); Sum(ds) != Narrowed {
 		t.Errorf("got %v: %+v", Sum(ds), ds)
 	}
@@ -42,7 +42,7 @@ func TestRestrictionHeldLess(t *testing.T) {
 		return x
 	}
 	cell := func(a ir.Aspect, is ir.Enforcement) ir.Ledger {
-		return ir.Ledger{{Resource: ir.FS, Aspects: []ir.Aspect{a}, Rules: []string{"fs[0]"}, Platform: ir.Darwin, Is: is}}
+		return ir.Ledger{{Resource: ir.FS, Aspects: []ir.Aspect{a}, Rules: []ir.RuleID{"fs[0]"}, Platform: ir.Darwin, Held: ir.Held{Is: is}}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -55,7 +55,7 @@ func TestRestrictionHeldLess(t *testing.T) {
 		{"nothing is taken away", true, true, ir.AspectDelete, Widened},
 		{"something is added", false, true, ir.AspectDelete, Widened},
 	} {
-		ds := Policies(Policy{tool(c.old), cell(c.aspect, ir.Exact)}, Policy{tool(c.new), cell(c.aspect, ir.Coarser)})
+		ds := Policies(Policy{tool(c.old), cell(c.aspect, ir.Exact)}, Policy{tool(c.new), cell(c.aspect, ir.Weaker)})
 		if got := Sum(ds); got != c.want {
 			t.Errorf("%s: got %v, want %v: %+v", c.name, got, c.want, ds)
 		}

@@ -17,7 +17,7 @@ func Same(a, b *ir.Tool) bool {
 		sameFiles(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
 		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool { return x.Pattern == y.Pattern }) &&
 		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool { return x.Kind == y.Kind && x.Value == y.Value }) &&
-		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Name == y.Name }) &&
+		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Gap == y.Gap }) &&
 		sameConstraints(orNone(a.Constraints), orNone(b.Constraints))
 }
 

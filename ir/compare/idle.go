@@ -56,19 +56,19 @@ type Idle struct {
 }
 
 // ID names the rule as views and ledgers do.
-func (i Idle) ID() string {
-	id := i.Resource.String() + "[" + strconv.Itoa(i.Index) + "]"
+func (i Idle) ID() ir.RuleID {
+	id := ir.ListRuleID(i.Resource, i.Index)
 	if i.Resource == ir.Commands {
-		id = "commands." + i.Rule.Subject()
+		id = ir.ProgramRuleID(i.Rule.Subject())
 	}
 	if i.Pattern >= 0 {
-		id += ".args[" + strconv.Itoa(i.Pattern) + "]"
+		id += ir.RuleID(".args[" + strconv.Itoa(i.Pattern) + "]")
 	}
 	return id
 }
 
 // RuleID names one of a tool's own rules, as Idle.ID does; empty if it has no such rule.
-func RuleID(t *ir.Tool, r ir.Rule) string {
+func RuleID(t *ir.Tool, r ir.Rule) ir.RuleID {
 	for _, of := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands} {
 		for _, item := range items(t, of) {
 			if item.Rule == r && item.Pattern < 0 {

@@ -175,7 +175,7 @@ func TestIdleWhy(t *testing.T) {
 		found, _ := Idles(c.tool)
 		var got []string
 		for _, f := range found {
-			text := f.ID() + " " + f.Why.String()
+			text := string(f.ID()) + " " + f.Why.String()
 			if f.Partly {
 				text += " partly"
 			}
@@ -195,7 +195,7 @@ func TestIdleWhy(t *testing.T) {
 
 func name(t *ir.Tool, s Side) string {
 	if id := RuleID(t, s.Rule); id != "" {
-		return id
+		return string(id)
 	}
 	return s.Reason.String()
 }

@@ -74,7 +74,7 @@ func drawTool(t *rapid.T) *ir.Tool {
 	tool.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: rapid.Uint64().Draw(t, "limit"), Origin: drawOrigin(t)}}
 	tool.Constraints = &ir.Constraints{MaxInvocations: 3, OnlyAfter: words(t, "after"), Forbidden: true}
 	tool.Tests = []ir.Assertion{{Allow: rapid.Bool().Draw(t, "expect"), Question: rapid.String().Draw(t, "question")}}
-	tool.Accept = []ir.Acceptance{{Name: "net.host", Origin: drawOrigin(t)}}
+	tool.Accept = []ir.Acceptance{{Gap: "net.host", Origin: drawOrigin(t)}}
 	return tool
 }
 

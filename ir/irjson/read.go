@@ -197,7 +197,7 @@ func (r *decoder) assertion(d *assertion) ir.Assertion {
 }
 
 func (r *decoder) acceptance(d *acceptance) ir.Acceptance {
-	return ir.Acceptance{Name: d.Name, Origin: r.origin(d.Origin)}
+	return ir.Acceptance{Gap: ir.Gap(d.Name), Origin: r.origin(d.Origin)}
 }
 
 func mapFrom[T, U any](in []T, f func(*T) U) []U {

@@ -156,7 +156,7 @@ func (e encoder) assertion(a *ir.Assertion) assertion {
 }
 
 func (e encoder) acceptance(a *ir.Acceptance) acceptance {
-	return acceptance{a.Name, e.origin(a.Origin, nil)}
+	return acceptance{string(a.Gap), e.origin(a.Origin, nil)}
 }
 
 func mapTo[T, U any](in []T, f func(*T) U) []U {

@@ -19,7 +19,7 @@ import (
 )
 
 // FormatVersion is the version of the profile's shape, in its first line.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // launch leaves its name to the method.
 type launch = backends.Launch
@@ -103,6 +103,16 @@ func Parse(data []byte) (*Spec, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: it does not say how it is started", ErrSpec)
 	}
+	first, _, _ := strings.Cut(profile, "\n")
+	form := ""
+	for _, f := range []backends.Form{backends.Portable, backends.Resolved} {
+		if first == Header(f) {
+			form = f.String()
+		}
+	}
+	if form == "" {
+		return nil, fmt.Errorf("%w: it begins %q, and this accessc reads %q; build it anew", ErrSpec, first, Header(backends.Resolved))
+	}
 	var doc bytes.Buffer
 	for line := range strings.Lines(tail) {
 		part, marked := strings.CutPrefix(line, mark)
@@ -111,7 +121,7 @@ func Parse(data []byte) (*Spec, error) {
 		}
 		doc.WriteString(part)
 	}
-	s := Spec{Profile: text}
+	s := Spec{Profile: text, Form: form}
 	dec := json.NewDecoder(&doc)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
@@ -119,15 +129,6 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: data after the document", ErrSpec)
-	}
-	first, _, _ := strings.Cut(profile, "\n")
-	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
-		if first == Header(form) {
-			s.Form = form.String()
-		}
-	}
-	if s.Form == "" {
-		return nil, fmt.Errorf("%w: it begins %q; this program reads %q", ErrSpec, first, Header(backends.Resolved))
 	}
 	return &s, s.check()
 }

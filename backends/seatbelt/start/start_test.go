@@ -13,7 +13,7 @@ func artifact(t *testing.T, form backends.Form) (string, Spec) {
 	t.Helper()
 	s := Spec{
 		launch: backends.Launch{
-			Tool: "t", Workspace: "/w", Home: "/h", Environment: []backends.Variable{}, Needs: []backends.Need{},
+			Tool: "t", Workspace: "/w", Home: "/h", Environment: []backends.Variable{}, Needs: []backends.Row{},
 			Context: "{\n\u2028}\n", Command: &backends.Command{Program: "a\n(allow default)", Args: []string{";!", heading}},
 		},
 		Directories: []string{"/w/a", "/w/a/b"},
@@ -54,7 +54,7 @@ func TestParseRefuses(t *testing.T) {
 		"a rule within it": strings.Replace(text, heading, heading+"(allow default)\n", 1),
 		"another document": text + ";! {}\n",
 		"an unknown field": strings.Replace(text, `;!   "tool"`, `;!   "tols": 1,`+"\n"+`;!   "tool"`, 1),
-		"another version":  strings.Replace(text, "seatbelt 1", "seatbelt 2", 1),
+		"another version":  strings.Replace(text, "seatbelt 2", "seatbelt 1", 1),
 		"another form":     strings.Replace(text, "resolved", "settled", 1),
 		"a relative path":  strings.Replace(text, "/w/a/b", "w/a/b", 1),
 		"a path with dots": strings.Replace(text, "/w/a/b", "/w/../b", 1),

@@ -89,7 +89,7 @@ func TestStartIsRefused(t *testing.T) {
 	}
 	err = start.Start(start.Request{Spec: spec, Messages: io.Discard})
 	var e *start.Error
-	if !errors.As(err, &e) || len(e.Unmet) != 1 || e.Unmet[0].Cell != ir.AcceptNames {
+	if !errors.As(err, &e) || len(e.Unmet) != 1 || e.Unmet[0].Name != ir.GapFSNames {
 		t.Errorf("got %v", err)
 	}
 }

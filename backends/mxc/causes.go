@@ -1,0 +1,46 @@
+package mxc
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// The causes of the ledger.
+const (
+	whyWhole     ir.CauseID = "mxc.whole"
+	whyUnread    ir.CauseID = "mxc.unread"
+	whyExecute   ir.CauseID = "mxc.execute"
+	whyMovedAway ir.CauseID = "mxc.moved-away"
+	whyMoves     ir.CauseID = "mxc.moves"
+	whySocket    ir.CauseID = "mxc.socket"
+	whyBase      ir.CauseID = "mxc.base"
+	whyMissing   ir.CauseID = "mxc.missing"
+	whyHost      ir.CauseID = "mxc.host"
+	whyValues    ir.CauseID = "mxc.values"
+	whyPrograms  ir.CauseID = "mxc.programs"
+	whyArgs      ir.CauseID = "mxc.args"
+	whyEnvs      ir.CauseID = "mxc.envs"
+	whyLimit     ir.CauseID = "mxc.limit"
+)
+
+// Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
+// can check.
+var Sentences = backends.Sentences{
+	whyWhole:   "a place is written to as a whole or not at all, so it is not",
+	whyUnread:  "a place that is not read is not used at all",
+	whyExecute: "what may be read may be started",
+	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: " +
+		"they stay granted",
+	whyMoves:  "what leads to a place with rules of its own can be moved away",
+	whySocket: "a socket file that may be read may be connected to",
+	whyBase: "MXC lets every tool read and run the system's programs and libraries, and brings a " +
+		"directory for temporary files",
+	whyMissing: "a denied place that is not there is made, as a directory",
+	whyHost: "rules are about addresses and ports; names, schemes and paths stay closed, and so " +
+		"does this machine",
+	whyValues:   "the configuration holds values, and those of the user are added by who uses it",
+	whyPrograms: "programs are not told apart",
+	whyArgs:     "arguments are not looked at",
+	whyEnvs:     "every program gets the environment",
+	whyLimit:    "there is no limit of this kind",
+}

@@ -1,0 +1,47 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/seatbelt"
+	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/ir"
+)
+
+// TestSentences: every cause has a sentence that can stand in a list of them, under an
+// identifier of its backend.
+func TestSentences(t *testing.T) {
+	n := 0
+	for name, s := range map[string]backends.Sentences{
+		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
+	} {
+		n += len(s)
+		for id, text := range s {
+			if !strings.HasPrefix(string(id), name+".") {
+				t.Errorf("%s is a cause of %s", id, name)
+			}
+			lower := text[:1] == strings.ToLower(text[:1])
+			proper := strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "SystemRoot")
+			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
+				t.Errorf("%s: %q", id, text)
+			}
+		}
+	}
+	if got := len(sentences()); got != n {
+		t.Errorf("%d causes have %d sentences", n, got)
+	}
+}
+
+// TestWhy: an unknown cause, as a document of a newer version may have, shows its identifier.
+func TestWhy(t *testing.T) {
+	causes := []ir.Cause{{ID: "landlock.no-landlock"}, {ID: "new.cause"}, {ID: "seatbelt.gain", Place: "fs[2]", Caps: ir.Caps(ir.Read, ir.Execute)}}
+	got, want := Why(causes), "this kernel has no Landlock; new.cause; the system does not compare the two ends of a move: what is moved from here into fs[2] gains read execute"
+	if got != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,145 @@
+package backends
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Sentences has the words for the causes of a ledger.
+type Sentences map[ir.CauseID]string
+
+// The parts of a sentence that a cause fills in.
+const (
+	placePart = "PLACE"
+	capsPart  = "CAPABILITIES"
+)
+
+// Of returns the sentence of a cause, with its place and capabilities. A cause without a
+// sentence, as a document of a newer version may have, is shown by its identifier.
+func (s Sentences) Of(c ir.Cause) string {
+	text, ok := s[c.ID]
+	if !ok {
+		return c.String()
+	}
+	return strings.NewReplacer(placePart, c.Place, capsPart, c.Caps.String()).Replace(text)
+}
+
+// All returns the sentences of several causes as one text.
+func (s Sentences) All(causes []ir.Cause) string {
+	texts := make([]string, len(causes))
+	for i, c := range causes {
+		texts[i] = s.Of(c)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Row is a row of the enforcement ledger in the form that every document has.
+type Row struct {
+	Resource string   `json:"resource"`
+	Rules    []string `json:"rules"`
+	Aspects  []string `json:"aspects"`
+	Platform string   `json:"platform,omitempty"`
+	// From and To bound the feature levels, inclusive: Landlock ABI versions on linux, 0
+	// being a kernel without it; tiers on windows; always 0 elsewhere.
+	From int    `json:"from_level"`
+	To   int    `json:"to_level"`
+	Is   string `json:"is"`
+	// Causes, Gap and Evidence are those of ir.Held.
+	Causes   []string `json:"causes,omitempty"`
+	Gap      string   `json:"gap,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+}
+
+// NewRow writes a row.
+func NewRow(r ir.Row) Row {
+	out := Row{
+		Resource: r.Resource.String(), Rules: texts(r.Rules), Aspects: texts(r.Aspects), From: r.Levels.From, To: r.Levels.To,
+		Is: r.Is.String(), Gap: string(r.Gap), Evidence: texts(r.Evidence),
+	}
+	if r.Platform != 0 {
+		out.Platform = r.Platform.String()
+	}
+	for _, c := range r.Causes {
+		out.Causes = append(out.Causes, c.String())
+	}
+	return out
+}
+
+// NewRows writes a ledger.
+func NewRows(l ir.Ledger) []Row {
+	out := make([]Row, len(l))
+	for i, r := range l {
+		out[i] = NewRow(r)
+	}
+	return out
+}
+
+func texts[T ~string](list []T) []string {
+	var out []string
+	for _, t := range list {
+		out = append(out, string(t))
+	}
+	return out
+}
+
+// ErrRow is wrapped by every error about a row that cannot be read.
+var ErrRow = errors.New("not a row of a ledger")
+
+// Row reads a row.
+func (r Row) Row() (ir.Row, error) {
+	resource := slices.IndexFunc(ir.Resources[:], func(x ir.Resource) bool { return x.String() == r.Resource })
+	is, known := ir.ParseEnforcement(r.Is)
+	if resource < 0 || !known {
+		return ir.Row{}, fmt.Errorf("%w: %s is %s", ErrRow, r.Resource, r.Is)
+	}
+	out := ir.Row{
+		Resource: ir.Resources[resource], Rules: typed[ir.RuleID](r.Rules), Aspects: typed[ir.Aspect](r.Aspects),
+		Levels: ir.Levels{From: r.From, To: r.To},
+		Held:   ir.Held{Is: is, Gap: ir.Gap(r.Gap), Evidence: typed[ir.Evidence](r.Evidence)},
+	}
+	if r.Platform != "" {
+		var ok bool
+		if out.Platform, ok = ir.ParsePlatform(r.Platform); !ok {
+			return ir.Row{}, fmt.Errorf("%w: platform %s", ErrRow, r.Platform)
+		}
+	}
+	var err error
+	out.Causes, err = r.causes()
+	return out, err
+}
+
+func (r Row) causes() ([]ir.Cause, error) {
+	var out []ir.Cause
+	for _, text := range r.Causes {
+		c, ok := ir.ParseCause(text)
+		if !ok {
+			return nil, fmt.Errorf("%w: cause %q", ErrRow, text)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func typed[T ~string](list []string) []T {
+	var out []T
+	for _, t := range list {
+		out = append(out, T(t))
+	}
+	return out
+}
+
+// Ledger reads rows.
+func Ledger(rows []Row) (ir.Ledger, error) {
+	out := make(ir.Ledger, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = r.Row(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
