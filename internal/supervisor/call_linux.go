@@ -18,13 +18,13 @@ type call struct {
 	nr     uint32
 	args   [6]uint64
 	held   []int
-	// shares is true while the call holds what threads have in common.
+	// shares is true while the call holds the working directory and umask that threads share.
 	shares bool
-	// domain is the rulesets of its own that bind the caller.
+	// domain holds the Landlock rulesets by which the caller has restricted itself.
 	domain *domain
-	// mask is the caller's file mode creation mask, once it is known.
+	// mask is the caller's file mode creation mask, once it has been read.
 	mask *int
-	// asked are the paths as the tool spelled them, refused is why it is not granted.
+	// asked holds the paths as the tool spelled them, refused the reason for a refusal.
 	asked   []string
 	refused *grounds
 }
@@ -44,17 +44,17 @@ func (c *call) release() {
 	}
 }
 
-// current reports whether the call is still there; see listener.pending.
+// current reports whether the call is still pending; see listener.pending.
 func (c *call) current() bool { return c.listener.pending(c.id) }
 
-// dirfd is how the kernel reads a directory argument.
+// dirfd converts a directory argument as the kernel does.
 func dirfd(arg uint64) int { return int(int32(uint32(arg))) }
 
-// proc names something of the calling thread below /proc. Threads have tables and
+// proc is a path of the calling thread below /proc. Threads have descriptor tables and
 // directories of their own if they asked for it (unshare(2)).
 func (c *call) proc(what string) string { return strconv.Itoa(c.tid) + "/" + what }
 
-// base opens the directory that a path starts from. An absolute path needs none.
+// base opens the directory that a path starts from. An absolute path starts from the root.
 func (c *call) base(fd int, path string) (int, unix.Errno) {
 	if strings.HasPrefix(path, "/") {
 		return c.root, 0
@@ -69,7 +69,8 @@ func (c *call) base(fd int, path string) (int, unix.Errno) {
 	return c.descriptor(fd)
 }
 
-// descriptor opens what a descriptor of the tool refers to, without its mode.
+// descriptor opens the file behind a descriptor of the tool with O_PATH, whatever the mode of
+// that descriptor.
 func (c *call) descriptor(fd int) (int, unix.Errno) {
 	if fd < 0 {
 		return -1, unix.EBADF
@@ -84,9 +85,9 @@ func (c *call) descriptor(fd int) (int, unix.Errno) {
 	return c.hold(obj), 0
 }
 
-// duplicate takes a further descriptor of what the tool's own refers to, mode and
-// offset included. A pidfd names a whole process, so where the thread's table may be
-// another one the two are compared.
+// duplicate returns a duplicate of a descriptor of the tool, mode and offset included. A pidfd
+// names a whole process, and the thread may have a descriptor table of its own, so duplicate
+// compares the file with the thread's.
 func (c *call) duplicate(fd int) (int, unix.Errno) {
 	if fd < 0 {
 		return -1, unix.EBADF
@@ -136,8 +137,8 @@ func (c *call) process() int {
 	return n
 }
 
-// ours reports whether a process or thread is of the tool: by its mark, or, where processes
-// cannot be marked, as a descendant of this one, which is the reaper of all orphans among
+// ours reports whether a process or thread belongs to the tool: by its mark or, where processes
+// cannot be marked, as a descendant of this process, which is the reaper of all orphans among
 // them.
 func (b *Broker) ours(pid int) bool {
 	if pid == b.self {
@@ -183,7 +184,7 @@ func (c *call) creationMask() int {
 	return *c.mask
 }
 
-// alone keeps the working directory and the umask to this call until it is answered.
+// alone reserves the working directory and the umask for this call until it is answered.
 func (c *call) alone() {
 	if c.Broker.shares.Load() && !c.shares {
 		c.common.Lock()
@@ -191,6 +192,6 @@ func (c *call) alone() {
 	}
 }
 
-// self names one of the broker's own descriptors, for calls that take a path only.
-// The name leads to what the descriptor refers to and to nothing else.
+// self is the path of one of the supervisor's own descriptors, for system calls that only take
+// a path. It leads to the very file that the descriptor refers to.
 func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

@@ -12,17 +12,17 @@ import (
 
 // Child is the process that becomes the tool, ready to be cloned.
 type Child struct {
-	// Ruleset is the descriptor of the Landlock ruleset. Own, where not zero, are the
-	// rights that the process gets on its own directory of /proc.
+	// Ruleset is the descriptor of the Landlock ruleset. Own, if not zero, is the set of rights
+	// that the process gets on its own directory of /proc.
 	Ruleset int
 	Own     uint64
 	Filter  []unix.SockFilter
 	Limits  []Limit
-	// Join, where not nil, is the list of processes of the cgroup that it joins.
+	// Join, if not nil, is the list of processes of the cgroup that the child joins.
 	Join *os.File
-	// Unheard is set where nobody listens: the filter traps nothing.
+	// Unheard is set where the filter traps nothing and no supervisor listens.
 	Unheard bool
-	// Canary is a path that opening must be refused for; empty for none.
+	// Canary is a path that the ruleset must refuse to open; empty for none.
 	Canary    string
 	File      string
 	Argv, Env []string
@@ -43,23 +43,23 @@ type step struct {
 	args [5]uintptr
 	// want is the error that the call must end in.
 	want syscall.Errno
-	// keep stores the result; use makes what was kept the first argument.
+	// keep stores the result; use passes the stored result as the first argument.
 	keep bool
 	use  bool
-	// patch gets the kept result before the call.
+	// patch receives the stored result before the call.
 	patch *int32
-	// exactly, where not 0, is what the call must return.
+	// exactly, if not 0, is the result that the call must have.
 	exactly uintptr
 }
 
-// report is what the child says: which step failed with which error, or that the
-// filter is in force and under which number it has the listener.
+// report is a message of the child: the step that failed and its error, or that the filter is
+// in force and, as errno, the number of its listener.
 type report struct {
 	step  int32
 	errno int32
 }
 
-// ready is the step of a report that says that calls are trapped from now on.
+// ready is the step of the report that the filter is in force.
 const ready = -1
 
 // program is the steps of a child with everything that they point to.
@@ -70,7 +70,7 @@ type program struct {
 	out   uintptr
 	said  report
 	pid   int
-	// permit gets the byte that the child waits for.
+	// permit receives the byte that the child waits for.
 	permit byte
 }
 
@@ -111,8 +111,8 @@ type sigaction struct {
 	mask                     uint64
 }
 
-// assemble lays out the steps. Reports are written to out; once the filter is in force
-// the child waits for a byte from in.
+// assemble lays out the steps. The child writes its reports to out; once the filter is in force
+// it waits for a byte from in.
 func (c *Child) assemble(p *program, in, out int) error {
 	p.out = uintptr(out)
 	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
@@ -136,7 +136,7 @@ func (c *Child) assemble(p *program, in, out int) error {
 	}
 	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
 	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
-	// The ruleset is asked before the filter is in force: from then on a supervisor may answer.
+	// The canary of the ruleset comes before the filter: from then on a supervisor may answer.
 	if err := c.canary(p); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *Child) assemble(p *program, in, out int) error {
 	return c.become(p)
 }
 
-// confine puts limits and the filter in force and tells the number of the listener.
+// confine puts limits and the filter in force and reports the number of the listener.
 func (c *Child) confine(p *program, in int) {
 	for i := range c.Limits {
 		p.add(step{
@@ -171,9 +171,9 @@ func (c *Child) confine(p *program, in int) {
 	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{uintptr(in), uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
 }
 
-// filterFlags ask for the listener, and for calls that only a deadly signal interrupts
-// once they have been received: what was carried out would be done again otherwise
-// (seccomp(2), Linux 5.19).
+// filterFlags ask for a listener, and for calls that only a deadly signal interrupts once the
+// supervisor has received them: otherwise the kernel would restart a call that is already
+// carried out (seccomp(2), Linux 5.19).
 const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
 // canary opens a file that the ruleset must refuse by now.
@@ -200,7 +200,7 @@ func (p *program) canaries() {
 	})
 }
 
-// become resets what the Go runtime has set for itself and starts the tool.
+// become resets the signal handling of the Go runtime and starts the tool.
 func (c *Child) become(p *program) error {
 	normal := &sigaction{}
 	p.alive = append(p.alive, normal)
@@ -271,7 +271,7 @@ func (p *program) run() {
 	}
 }
 
-// byDefault gives a signal back the effect that it has in any process.
+// byDefault restores the default effect of a signal.
 func byDefault(s syscall.Signal) {
 	normal := sigaction{}
 	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&normal)), 0, 8, 0, 0)

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// repeat is a call that a seized thread is made to make, and that is trapped again.
+// repeat is a call that the supervisor has a seized thread make, and that is trapped again.
 type repeat struct {
 	nr   uint32
 	args [6]uint64
-	// number is the descriptor that is to be started and image what it refers to; -1 for
-	// a call by path. It is put there at the call where give is set.
+	// number is the descriptor to start and image the supervisor's descriptor of the same file;
+	// -1 for a call by path. Where give is set the supervisor puts it there at the call.
 	number, image int
 	give          bool
-	// domain is the rulesets of its own that the caller was bound by.
+	// domain holds the rulesets by which the caller had restricted itself.
 	domain *domain
 }
 
-// returns are the calls to come, by thread.
+// returns are the calls that seized threads are about to make, by thread.
 type returns struct {
 	mu sync.Mutex
 	by map[int]*repeat
@@ -50,8 +50,8 @@ func (r *returns) get(id int) *repeat {
 	return r.by[id]
 }
 
-// returned answers a call that a seized thread was made to make. One that is another call
-// by now, since threads share memory and descriptors, is refused.
+// returned answers a call that a seized thread was made to make. Threads share memory and
+// descriptors; returned refuses the call if it has become another one.
 func (c *call) returned() (answer, bool) {
 	r := c.returns.get(c.tid)
 	switch {
@@ -69,17 +69,18 @@ func (c *call) returned() (answer, bool) {
 	return proceed, true
 }
 
-// refers reports whether a descriptor of the caller is of the file of ours.
+// refers reports whether a descriptor of the caller refers to the same file as ours.
 func (c *call) refers(number, ours int) bool {
 	obj, e := c.descriptor(number)
 	return e == 0 && same(obj, ours)
 }
 
-// complete starts what the policy grants and the ruleset does not, which knows the files
-// that were there at the start of the tool. The thread gets a descriptor of a copy of the
-// program in memory, which Landlock leaves to itself, and is made to start that: its call
-// is answered, it stops at the end of it and makes another one. So its process, memory and
-// arguments are its own all the way, and a start that fails returns to it.
+// complete starts a program that the policy grants and the ruleset does not, since a ruleset
+// knows only the files that were there when the tool started. The supervisor hands the thread a
+// descriptor of a copy in memory, which Landlock does not check, and has the thread start it:
+// the supervisor answers the call, stops the thread at its end and sets up another call. So
+// process, memory and arguments stay the thread's own all the way, and a start that fails
+// returns to it.
 func (c *call) complete(in invocation, want becoming) answer {
 	e := c.runs(in, want)
 	if e == 0 {
@@ -117,7 +118,7 @@ func (c *call) complete(in invocation, want becoming) answer {
 			}
 		}}
 	}
-	// The string of length 0 that the call needs is the end of its path.
+	// execveat(2) needs an empty string: the end of the path is one.
 	again := &repeat{
 		nr: unix.SYS_EXECVEAT, number: number, image: fd, domain: c.domain,
 		args: [6]uint64{uint64(number), in.path + uint64(len(want.name)), in.argv, in.envp, unix.AT_EMPTY_PATH, c.args[5]},
@@ -138,7 +139,7 @@ func (c *call) resume(s *seized, want becoming, again *repeat) {
 		s.kill()
 		return
 	}
-	// What a signal's handler does must not come in between.
+	// No signal handler may run in between.
 	mask, err := s.block()
 	if err != nil {
 		s.kill()
@@ -166,8 +167,8 @@ func (c *call) resume(s *seized, want becoming, again *repeat) {
 	s.release()
 }
 
-// handout is what the thread gets: a copy of the program, or for a script the stepping
-// stone, from where its interpreter is started.
+// handout is the descriptor for the thread: a copy of the program or, for a script, the
+// trampoline from which its interpreter is started.
 func (c *call) handout(want *becoming) (int, unix.Errno) {
 	if !want.script() {
 		return c.copied(want.image())
@@ -182,8 +183,8 @@ func (c *call) handout(want *becoming) (int, unix.Errno) {
 	return c.stepping()
 }
 
-// unharmed gives a thread whose start has failed the state that it would have without
-// us, with the kernel's error.
+// unharmed restores a thread whose start has failed to its state without the supervisor, with
+// the kernel's error.
 func (c *call) unharmed(s *seized, old registers, again *repeat) {
 	regs, err := s.registers()
 	if err != nil {
@@ -205,8 +206,8 @@ func (c *call) unharmed(s *seized, old registers, again *repeat) {
 	}
 }
 
-// interpreted has a process that has become the stepping stone become the interpreter of
-// a script. Its memory is its own, so that the arguments can be laid out there: on the
+// interpreted turns a process that has become the trampoline into the interpreter of a script.
+// The process has memory of its own by now, so that the arguments can be laid out there: on the
 // stack, where head takes the place of the first (System V ABI, initial process stack).
 func (c *call) interpreted(s *seized, want becoming, stone int) bool {
 	if exe, ok := c.exe(); !ok || !same(exe, stone) || s.leave() != back {
@@ -244,7 +245,7 @@ func (c *call) interpreted(s *seized, want becoming, stone int) bool {
 	return c.again(s, regs, again) == became
 }
 
-// unused is a number that no descriptor of the process has.
+// unused is a number without an open descriptor in the process.
 func (c *call) unused() int {
 	n := 0
 	for ; ; n++ {

@@ -12,18 +12,18 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// grounds are why a call is not granted. A later grant on the same call takes it back.
+// grounds say why a call is refused. A later grant on the same call clears them.
 type grounds struct {
 	by      denial.By
 	op      ir.Operation
 	wants   ir.CapSet
 	verdict ir.Verdict
 	why     string
-	// goesOn is true where the kernel is left to refuse it.
+	// goesOn is true where the call is continued and the kernel refuses it.
 	goesOn bool
 }
 
-// note keeps a verdict and reports whether it allows. The policy is asked once.
+// note records a verdict and reports whether it allows, so that the policy is asked once.
 func (c *call) note(op ir.Operation, v ir.Verdict) bool {
 	c.refused = nil
 	if !v.Allowed() {
@@ -39,8 +39,7 @@ func (c *call) decide(op ir.Operation) ir.Verdict {
 	return v
 }
 
-// may asks for capabilities on one place. The first that is denied is what the call is
-// refused for.
+// may asks for capabilities on one place. The first denied one is the reason for the refusal.
 func (c *call) may(p ir.Place, caps ...ir.Capability) bool {
 	for _, one := range caps {
 		if !c.decide(ir.Access{Cap: one, On: p}).Allowed() {
@@ -51,13 +50,13 @@ func (c *call) may(p ir.Place, caps ...ir.Capability) bool {
 	return true
 }
 
-// mayName asks for the making or removing of a name.
+// mayName asks whether a name may be made or removed.
 func (c *call) mayName(need ir.Capability, p ir.Place, kind ir.NameKind) bool {
 	return c.decide(ir.Access{Cap: need, On: p, Name: kind}).Allowed()
 }
 
-// mayAlter asks for update of mode, owner, times and attributes. The system's own files
-// keep theirs whatever the base lets be written.
+// mayAlter asks for update of mode, owner, times and attributes. Those of the system's own
+// files never change, even where the base grants writing.
 func (c *call) mayAlter(p ir.Place) bool {
 	if !c.may(p, ir.Update) {
 		return false
@@ -88,17 +87,17 @@ func (c *call) mayStartAs(at ir.Place, argv []string) (*ir.CommandRule, bool) {
 	return rule, c.note(op, v)
 }
 
-// deny refuses what no policy is asked about.
+// deny records a refusal that the supervisor makes without asking the policy.
 func (c *call) deny(why string) { c.refused = &grounds{by: denial.BySupervisor, why: why} }
 
-// denies is the answer to what no policy is asked about.
+// denies records such a refusal and returns its answer.
 func (c *call) denies(e unix.Errno, why string) answer {
 	c.deny(why)
 	return fails(e)
 }
 
-// tell hands a refusal on before the call gets its answer. An error that the kernel
-// gave the broker, for what the policy grants, is none.
+// tell reports a refusal before the call gets its answer. An error that the kernel returned to
+// the supervisor for a granted operation is not a refusal.
 func (c *call) tell(a answer) {
 	r := c.refused
 	switch {

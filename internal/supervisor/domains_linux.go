@@ -12,23 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every process of the tool carries a mark, so that the supervisor knows it among all
-// others, also after it has changed its environment and lost its parents. The marks are hard
-// resource limits: children inherit them, and without a capability they only fall
-// (setrlimit(2)). Two limits carry the mark that bound nothing since Linux 2.4.30:
-// RLIMIT_LOCKS its upper end, RLIMIT_RSS its lower end, counted down. Lowering them narrows
-// an interval at either end, so that it stays in the one that the run began with.
+// Every process of the tool carries a mark, by which the supervisor recognises it even after it
+// has changed its environment and lost its parents. The marks are hard resource limits:
+// children inherit them, and without a capability they only fall (setrlimit(2)). Two limits
+// that have bound nothing since Linux 2.4.30 carry the mark: RLIMIT_LOCKS its upper end,
+// RLIMIT_RSS its lower end, counted down. Lowering them narrows an interval at either end, so
+// that it stays within the interval that the run began with.
 //
-// A process of the tool may also restrict itself by Landlock rulesets of its own, as accessc
-// does that is started inside. The kernel then bounds what the process does, but not what
-// the supervisor does in its place. So the supervisor does that under the same rulesets. The
-// kernel does not tell which rulesets bind a process. The supervisor narrows the mark of a
-// process before it lets it restrict itself. The interval of a ruleset lies in that of the
-// rulesets above it and apart from all others, so a process can take the marks of those
-// alone that bind it as well and more.
+// A process of the tool may also restrict itself by Landlock rulesets of its own, as an accessc
+// does that is started inside. The kernel then bounds the process, but not the supervisor that
+// acts in its place; so the supervisor acts under the same rulesets. The kernel does not tell
+// which rulesets bind a process. Therefore the supervisor narrows the mark of a process before
+// it lets the process restrict itself. The interval of a ruleset lies within that of the
+// rulesets above it and apart from all others, so the only other marks that a process can take
+// are those of domains that bind it by the same rulesets and more.
 //
-// A mark is a process's and a ruleset a thread's. What one thread has restricted itself
-// by binds what is done for the others of its process, too.
+// A mark belongs to a process, a ruleset to a thread: a ruleset by which one thread has
+// restricted itself also bounds the acts of the supervisor for the other threads of the
+// process.
 
 // mark is an interval, both ends included.
 type mark struct{ low, high uint64 }
@@ -36,8 +37,8 @@ type mark struct{ low, high uint64 }
 // Mark is the mark of the processes of a run.
 type Mark struct{ mark }
 
-// NewMark draws the mark of a run, nil where this process cannot give one: its own limits
-// are lowered, or it is inside of a run itself.
+// NewMark draws the mark of a run, nil where this process cannot give one: its own limits are
+// lowered already, it is inside of a run itself, or kcmp(2) does not work.
 func NewMark() *Mark {
 	for _, c := range (mark{0, whole}).carriers() {
 		var l unix.Rlimit
@@ -81,10 +82,10 @@ func (m *Mark) Carries(pid int) bool {
 	return err == nil && marked && m.holds(of)
 }
 
-// whole is above every mark. Hard limits that are not below it were never set by one.
+// whole is above every mark. A hard limit that is not below it was not set by a mark.
 const whole = 1 << 62
 
-// widths are those of the intervals by the number of rulesets that bind.
+// widths are those of the intervals by the number of rulesets in force.
 var widths = [...]uint64{1 << 44, 1 << 32, 1 << 24, 1 << 18, 1 << 13, 1 << 9, 1 << 4, 1}
 
 // holds reports whether an interval lies in this one.
@@ -127,23 +128,23 @@ func (m mark) put(pid int) error {
 	return nil
 }
 
-// domain is the rulesets that bind a process: one, and those above it. The one without
-// a ruleset binds nothing.
+// domain is a ruleset that binds processes, together with those above it. The root domain has
+// no ruleset and binds nothing.
 type domain struct {
 	above   *domain
 	ruleset *os.File
 	depth   int
 	mark    mark
-	// jobs reach a thread that is restricted like this and has nothing to do.
+	// jobs go to an idle thread that is restricted by this domain.
 	jobs chan job
-	// children is how many have been made. No mark is given twice.
+	// children counts the domains made below this one. No mark is given twice.
 	children uint64
 }
 
 func (d *domain) binds() bool { return d != nil && d.ruleset != nil }
 
-// below makes the domain of one ruleset more, nil where there is no mark left for it.
-// The ends of the interval stay free, so that a mark differs in both from those above.
+// below makes a domain with one ruleset more, nil where no mark is left for it. It leaves the
+// ends of the interval free, so that a mark differs in both from those above.
 func (d *domain) below(ruleset *os.File) *domain {
 	if d.depth+1 == len(widths) {
 		return nil
@@ -157,7 +158,7 @@ func (d *domain) below(ruleset *os.File) *domain {
 	return &domain{above: d, ruleset: ruleset, depth: d.depth + 1, mark: mark{low, low + width - 1}, jobs: make(chan job)}
 }
 
-// enter restricts this thread as the processes of the domain are.
+// enter restricts this thread like the processes of the domain.
 func (d *domain) enter() error {
 	if !d.binds() {
 		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -171,13 +172,13 @@ func (d *domain) enter() error {
 	return nil
 }
 
-// domains are those that processes of the tool are in.
+// domains are the domains of the tool's processes.
 type domains struct {
 	// mu is held while marks and rulesets are read, and exclusively to change them.
 	mu   sync.RWMutex
 	root domain
 	by   map[mark]*domain
-	// used is set before the first process is let through.
+	// used is set before the first process may restrict itself.
 	used atomic.Bool
 }
 
@@ -201,8 +202,8 @@ func (d *domains) of(pid int) (*domain, bool) {
 	return known, known != nil
 }
 
-// frozen reports whether a ruleset binds somebody: what is added to it from now on is
-// not theirs.
+// frozen reports whether a ruleset is in force for a process already: the kernel does not apply
+// rules that are added from now on to it.
 func (d *domains) frozen(ruleset int) bool {
 	for _, known := range d.by {
 		if sameFile(unix.Getpid(), int(known.ruleset.Fd()), ruleset) {
@@ -212,8 +213,8 @@ func (d *domains) frozen(ruleset int) bool {
 	return false
 }
 
-// collect forgets the domains that no process is in. A process that is missed, since
-// it began meanwhile, has a mark that is unknown, and what it asks for is refused.
+// collect drops the domains without a process. A process that started meanwhile may be missed;
+// its mark is then unknown, and its calls are refused.
 func (d *domains) collect() {
 	alive := map[*domain]bool{}
 	entries, err := os.ReadDir("/proc")
@@ -236,7 +237,7 @@ func (d *domains) collect() {
 			delete(d.by, m)
 		}
 	}
-	// The descriptors of those are closed in which nobody acts any more.
+	// The garbage collector closes the descriptors of domains that no thread acts in any more.
 	runtime.GC()
 }
 

@@ -14,7 +14,7 @@ import (
 // testMark is the mark of a run.
 var testMark = mark{widths[0], 2*widths[0] - 1}
 
-// grow makes a tree of domains, none of which has a ruleset.
+// grow makes a tree of domains without rulesets.
 func grow(t *rapid.T) []*domain {
 	all := []*domain{&newDomains(testMark).root}
 	for range rapid.IntRange(1, 40).Draw(t, "domains") {
@@ -39,8 +39,8 @@ func (d *domain) under(other *domain) bool {
 	return false
 }
 
-// TestMarks: a process that lowers its limits comes to the marks of those domains alone
-// that lie below its own, and one that was never marked shows none.
+// TestMarks: a process that lowers its limits can only take the marks of domains below its own,
+// and a process that was never marked shows none.
 func TestMarks(t *testing.T) {
 	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
 		all := grow(rt)
@@ -61,7 +61,7 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// TestMarksEnd: a domain has so many rulesets and so many domains below it, and no more.
+// TestMarksEnd: the number of rulesets in a chain and of domains below a domain is bounded.
 func TestMarksEnd(t *testing.T) {
 	d := &newDomains(testMark).root
 	for range len(widths) - 1 {
@@ -81,8 +81,8 @@ func TestMarksEnd(t *testing.T) {
 	}
 }
 
-// TestMarkOfProcess: a mark is put on a process, read again and kept by its children.
-// What no process is in is forgotten, but for what is above one that is.
+// TestMarkOfProcess: a mark is put on a process, read again and inherited by its children. A
+// domain without a process is dropped unless a domain below it has one.
 func TestMarkOfProcess(t *testing.T) {
 	run := NewMark()
 	if run == nil {

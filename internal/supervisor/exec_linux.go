@@ -10,19 +10,19 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// invocation is what a call that starts a program was given.
+// invocation holds the arguments of a call that starts a program.
 type invocation struct {
 	dir              int
 	path, argv, envp uint64
 	flags            uint64
 }
 
-// execve answers execve(2) and execveat(2). The kernel alone can replace a process by a
-// program, and it reads the path and the arguments again, out of memory that others may
-// write to. So a start that is granted is continued with the thread seized (ptrace(2)): it
-// stops as the new program, in memory that no other process has, before that has run a
-// single instruction. There the file and the arguments that it really has are judged;
-// where they are not those that were granted the process is killed.
+// execve answers execve(2) and execveat(2). Only the kernel can replace a process by a program,
+// and it reads the path and the arguments again, from memory that other threads may write to.
+// So a granted start is continued with the thread seized (ptrace(2)): it stops as the new
+// program, in memory that no other process has, before the first instruction of that program.
+// There the supervisor judges the file and the arguments that the program really has, and kills
+// the process where they differ from the granted ones.
 func (c *call) execve(in invocation) answer {
 	if c.first() {
 		return proceed
@@ -59,11 +59,11 @@ func (c *call) execve(in invocation) answer {
 	}}
 }
 
-// debugged answers the start of a thread that a debugger of the tool traces, which cannot
-// be seized besides. It is left to the kernel as long as the ruleset starts no more than the
-// policy: while no file with a rule of its own has been moved, and as long as no directory
-// is carried to where nothing may be started. Where programs are listed there are no
-// debuggers.
+// debugged answers the start of a thread that a debugger of the tool traces, so that the
+// supervisor cannot seize it. The kernel decides alone as long as the ruleset starts no more
+// than the policy: while no file with a rule of its own has been moved, and as long as no
+// directory is carried to where nothing may be started. Where programs are listed the filter
+// refuses ptrace(2).
 func (c *call) debugged(want becoming, e unix.Errno) answer {
 	tracer, err := strconv.Atoi(c.status(c.tid, "TracerPid"))
 	if err != nil || tracer == 0 || want.listed || !c.ours(tracer) {
@@ -78,43 +78,43 @@ func (c *call) debugged(want becoming, e unix.Errno) answer {
 	return proceed
 }
 
-// first reports whether this is the call by which the clone becomes the tool: its
-// memory is the supervisor's own.
+// first reports whether this is the call by which the clone becomes the tool: the memory of
+// that call is the supervisor's own.
 func (c *call) first() bool { return c.tid == c.tool && !c.became.Swap(true) }
 
-// becoming is what a granted call makes of its process.
+// becoming is the effect of a granted call on its process.
 type becoming struct {
-	// chain are the files that the kernel opens, each as a script the one before it: what
-	// was judged first, what runs last.
+	// chain are the files that the kernel opens, each script before its interpreter: the first
+	// is the file that the call names, the last is the one that runs.
 	chain []int
-	// path is how the kernel will name the first, head what stands before the arguments
-	// of the call, in the place of their first.
+	// path is the kernel's name for the first file; head are the words that replace the first
+	// argument of the call.
 	path string
 	head []string
-	// name is the path that the call gave, argv what the program will have.
+	// name is the path that the call gave, argv are the arguments that the program will have.
 	name string
 	argv []string
-	// called is what the process is called in the end (comm in proc(5)).
+	// called is the final name of the process (comm in proc(5)).
 	called string
-	// rule is what the file was granted by; nil where no rule speaks of it.
+	// rule is the rule that granted the file, nil for none.
 	rule *ir.CommandRule
-	// listed is set where the start is granted by a list of programs.
+	// listed is set where a list of programs grants the start.
 	listed bool
 	// foreign is set for a file that is neither an ELF image nor a script: a handler that
 	// root has registered (binfmt_misc) may start it.
 	foreign bool
-	// copy is what runs in the place of the last of the chain, where that has a copy of
-	// its own beside the one that is handed out; -1 for none.
+	// copy is the copy that runs in place of the last of the chain, where that is not the one
+	// handed out; -1 for none.
 	copy int
 }
 
 func (b *becoming) file() int  { return b.chain[0] }
 func (b *becoming) image() int { return b.chain[len(b.chain)-1] }
 
-// script is true for what has an interpreter.
+// script reports whether the file has an interpreter.
 func (b *becoming) script() bool { return len(b.chain) > 1 }
 
-// result is the file that a process becomes in the end which is handed one.
+// result is the file that the process finally runs after it was handed one.
 func (b *becoming) result(handed int) int {
 	switch {
 	case !b.script():
@@ -178,8 +178,8 @@ func (c *call) grantedArguments(b *becoming, in invocation) unix.Errno {
 	return fault
 }
 
-// mayStartAll judges each file that a start opens at its place: the program, or a script
-// with its interpreters. A file without a place is memory of the tool's own.
+// mayStartAll judges each file that a start opens at its place: the program, or a script with
+// its interpreters. A file without a place is memory of the tool's own.
 func (c *call) mayStartAll(chain []int) bool {
 	c.names.RLock()
 	defer c.names.RUnlock()
@@ -196,10 +196,10 @@ func (c *call) mayStartAll(chain []int) bool {
 	return true
 }
 
-// mayStart judges a file at its place, a copy of the broker's at that of its original, by
-// both names that it gets: the first argument, and the path, which a script finds as that
-// and any program as AT_EXECFN (getauxval(3)). What has no place, as files of memory, is
-// not listed.
+// mayStart judges a file at its place, or a copy of the supervisor's at that of its original,
+// by both names that the program gets: the first argument and the path, which a script finds as
+// its first argument and any program as AT_EXECFN (getauxval(3)). A file without a place, such
+// as a file of memory, is not listed.
 func (c *call) mayStart(obj int, path string, argv []string) (*ir.CommandRule, bool) {
 	place := c.where(obj)
 	if place == "" {
@@ -216,8 +216,8 @@ func (c *call) mayStart(obj int, path string, argv []string) (*ir.CommandRule, b
 	return c.mayStartAs(at, argv)
 }
 
-// nameless reports whether a path leads to a descriptor or to the program that a process
-// is, so that its last component says nothing: /dev/fd/3, /proc/self/exe.
+// nameless reports whether a path leads through a descriptor or the program of a process, as
+// /dev/fd/3 and /proc/self/exe do, so that its last component is not a program's name.
 func nameless(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/dev/fd/") || name == "" {
@@ -250,7 +250,7 @@ func (c *call) image(dir int, path string, flags uint64) (int, unix.Errno) {
 	return n.object, regular(n.object)
 }
 
-// regular says how the kernel refuses to start what is no file.
+// regular is the kernel's error for starting an object that is not a regular file.
 func regular(obj int) unix.Errno {
 	var st unix.Stat_t
 	if err := unix.Fstat(obj, &st); err != nil {
@@ -266,7 +266,7 @@ func regular(obj int) unix.Errno {
 	}
 }
 
-// interpret follows the interpreters of scripts and collects what they are given.
+// interpret follows the interpreters of scripts and collects their arguments.
 func (c *call) interpret(b *becoming) unix.Errno {
 	name := b.path
 	for range maxInterpreters {
@@ -300,8 +300,8 @@ func (c *call) interpret(b *becoming) unix.Errno {
 	return unix.ELOOP
 }
 
-// follow attends a thread that has stopped after its call: as the new program, or as
-// the old one where the kernel could not start it.
+// follow handles a thread that has stopped after its call: as the new program, or as the old
+// one where the kernel could not start it.
 func (c *call) follow(s *seized, want becoming) {
 	if !s.executed {
 		s.release()
@@ -324,9 +324,9 @@ func (c *call) exe() (int, bool) {
 	return c.hold(fd), true
 }
 
-// fits judges the program that a process has become, which is to be the given file, and
-// takes from it the variables that it may not have. It is judged by the name that it was
-// started by as well, which may be another one of the same file.
+// fits judges the program that a process has become, which must be the given file, and removes
+// the variables that it may not have. It also judges the name that the program was started by,
+// since one file may have several.
 func (c *call) fits(s *seized, want becoming, image int) bool {
 	exe, ok := c.exe()
 	switch {
@@ -349,9 +349,9 @@ func (c *call) fits(s *seized, want becoming, image int) bool {
 	return ok
 }
 
-// interprets reports whether a process has become the interpreter of the script that was
-// judged: of its arguments the first say so, and their path still leads there. A name that
-// was good for the call only, as that of a descriptor that is closed by now, leads nowhere.
+// interprets reports whether a process has become the interpreter of the judged script: its
+// first arguments are head, and the path among them still leads to the script. A path that was
+// good for the call only, such as that of a descriptor closed since, leads nowhere.
 func (c *call) interprets(s *seized, want becoming) bool {
 	argv, err := s.arguments()
 	if err != nil || len(argv) < len(want.head) || !slices.Equal(argv[:len(want.head)], want.head) {
@@ -361,8 +361,8 @@ func (c *call) interprets(s *seized, want becoming) bool {
 	return e != 0 || same(script, want.file())
 }
 
-// started judges the program that a process has become, with the arguments that it has,
-// and returns the rule.
+// started judges the program that a process has become, with its real arguments, and returns
+// the rule.
 func (c *call) started(s *seized, want becoming, exe int) (*ir.CommandRule, bool) {
 	argv, err := s.arguments()
 	if err != nil {
@@ -378,7 +378,7 @@ func (c *call) started(s *seized, want becoming, exe int) (*ir.CommandRule, bool
 	return want.rule, slices.Equal(argv, want.argv) && c.interprets(s, want)
 }
 
-// same reports whether two descriptors are of one file.
+// same reports whether two descriptors refer to one file.
 func same(a, b int) bool {
 	x, known := inode(a)
 	y, ok := inode(b)

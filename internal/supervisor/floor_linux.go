@@ -8,22 +8,22 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 )
 
-// Inode says which file something is.
+// Inode identifies a file.
 type Inode struct{ Dev, Ino uint64 }
 
 // Grants are the rights that the ruleset gives by a rule on a file or directory itself.
 type Grants map[Inode]uint64
 
-// toStart is what the kernel asks the ruleset for when it opens a program.
+// toStart are the rights that Landlock checks when the kernel opens a program.
 var toStart = landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile})
 
-// floor is which of the rights to start a file the ruleset gives. It is found as the
-// kernel finds it: by the rules on the file and on every directory above it. It saves a
-// call that would be refused and decides nothing: the kernel asks the ruleset again.
+// floor is the part of toStart that the ruleset grants on a file. It collects the rights as the
+// kernel does: from the rules on the file and on every directory above it. The result only
+// saves calls that would be refused; the kernel checks the ruleset again.
 func (c *call) floor(obj int) uint64 {
 	where := c.where(obj)
 	if where == "" {
-		// Files of memory are in a mount that Landlock leaves out (SB_NOUSER).
+		// Landlock does not check files of memory: their mount is internal (SB_NOUSER).
 		return toStart
 	}
 	at, known := inode(obj)

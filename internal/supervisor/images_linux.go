@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds on copies of programs: how large one may be, and how many are kept with how much
-// in them, so that what is started again is not copied again.
+// Bounds on copies of programs: the size of one, and the number and total size of those kept so
+// that another start does not copy again.
 const (
 	maxImage     = 1 << 30
 	maxKept      = 64
@@ -21,9 +21,9 @@ const (
 
 // image is a program that was copied into memory.
 type image struct {
-	// source is what was copied, as it was then.
+	// source is the state of the original when it was copied.
 	source unix.Stat_t
-	// memory is which file the copy is, place where the original was. Numbers of such
+	// memory identifies the copy, place is the path of the original. The inode numbers of such
 	// files have 64 bits and are not used again (shmem_reserve_inode() in mm/shmem.c).
 	memory Inode
 	place  string
@@ -38,7 +38,7 @@ type images struct {
 	list []*image
 }
 
-// place is where the original of a file of memory was, empty for what is no copy.
+// place is the path of the original of a file of memory, empty for a file that is no copy.
 func (m *images) place(fd int) string {
 	at, ok := inode(fd)
 	m.mu.Lock()
@@ -51,7 +51,7 @@ func (m *images) place(fd int) string {
 	return ""
 }
 
-// kept is a further descriptor of a copy of what a file is now.
+// kept returns another descriptor of the copy of a file that has not changed since.
 func (m *images) kept(source *unix.Stat_t) (int, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,12 +98,12 @@ func unchanged(a, b *unix.Stat_t) bool {
 	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
 }
 
-// settled is how old a change must be for a later one to show in the times of a file.
+// settled is how old a change must be so that a later one shows in the times of a file.
 const settled = 100 * time.Millisecond
 
 var errChanged = errors.New("changes while it is read")
 
-// copied returns a copy of a program in memory that nobody can write to.
+// copied returns a copy of a program in memory, sealed against writing.
 func (c *call) copied(obj int) (int, unix.Errno) {
 	var before, after unix.Stat_t
 	if err := unix.Fstat(obj, &before); err != nil {
@@ -145,8 +145,8 @@ func (c *call) copied(obj int) (int, unix.Errno) {
 	return c.hold(fd), 0
 }
 
-// memoryName is what /proc/self/exe says behind "/memfd:". A program that takes the
-// directory of that by its text, as filepath.Dir does, comes to the one of its place.
+// memoryName is the name that /proc/self/exe shows behind "/memfd:". A program that takes the
+// directory of that text, as filepath.Dir does, gets the directory of the original.
 func memoryName(place string) string {
 	if name := "/.." + place; len(name) <= maxMemoryName {
 		return name
@@ -157,8 +157,9 @@ func memoryName(place string) string {
 // maxMemoryName is MFD_NAME_MAX_LEN (mm/memfd.c).
 const maxMemoryName = unix.NAME_MAX - len("memfd:")
 
-// transfer copies size bytes. Where the tool has a cgroup a clone does so that has joined
-// it, since memory counts for whoever fills it (cgroup v2, memory ownership).
+// transfer copies size bytes. Where the tool has a cgroup, a clone that has joined it copies,
+// since memory is charged to the cgroup of the process that first uses it (cgroup v2, memory
+// ownership).
 func (b *Broker) transfer(to, from int, size int64) error {
 	if b.join != nil {
 		return charged(b.join, to, from, size)
@@ -177,8 +178,8 @@ func (b *Broker) transfer(to, from int, size int64) error {
 	return nil
 }
 
-// charged copies size bytes in a process of a cgroup. It has memory of its own, whose owner
-// is who pays (get_mem_cgroup_from_mm() in mm/memcontrol.c).
+// charged copies size bytes in a process of a cgroup. The process has memory of its own, whose
+// owner the kernel charges (get_mem_cgroup_from_mm() in mm/memcontrol.c).
 func charged(group *os.File, to, from int, size int64) error {
 	p := &program{out: ^uintptr(0)}
 	p.add(step{nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
@@ -188,7 +189,7 @@ func charged(group *os.File, to, from int, size int64) error {
 	if e := p.clone(0); e != 0 {
 		return e
 	}
-	// It tells nobody that it has ended, so that only who asks for clones finds it.
+	// The clone has no exit signal, so only a wait for clones finds it.
 	var ws unix.WaitStatus
 	for {
 		if _, err := unix.Wait4(p.pid, &ws, unix.WCLONE, nil); err != unix.EINTR {
@@ -201,7 +202,7 @@ func charged(group *os.File, to, from int, size int64) error {
 	return nil
 }
 
-// mfdExec is MFD_EXEC (Linux 6.3): before, files of memory could be started without.
+// mfdExec is MFD_EXEC (Linux 6.3); older kernels start files of memory without it.
 const mfdExec = unix.MFD_EXEC
 
 // inMemory makes a file of memory that is filled and sealed, open for reading.
@@ -226,15 +227,15 @@ func inMemory(name string, fill func(fd int) error) (int, error) {
 	return unix.Open(self(to), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 }
 
-// Where the stepping stone is in memory, and where its one instruction is.
+// The address of the trampoline in memory, and of its one instruction.
 const (
 	stoneBase  = 0x400000
 	stoneHead  = 64 + 2*56 // Elf64_Ehdr and two Elf64_Phdr (elf.h)
 	stoneEntry = stoneBase + stoneHead
 )
 
-// stone is a program of one instruction, a system call (elf(5)). A process that has
-// become it has memory of its own, in which the supervisor lays out the arguments of a
+// stone is the trampoline: a program of one instruction, a system call (elf(5)). A process that
+// has become it has memory of its own, in which the supervisor lays out the arguments of a
 // script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
 func stone() []byte {
 	le := binary.LittleEndian
@@ -268,7 +269,7 @@ func stone() []byte {
 	return append(b, trap...)
 }
 
-// stepping returns the stepping stone, which is made once.
+// stepping returns the trampoline, which is made once.
 func (b *Broker) stepping() (int, unix.Errno) {
 	b.stoneOnce.Do(func() {
 		b.stone, b.stoneErr = inMemory("start", func(fd int) error {

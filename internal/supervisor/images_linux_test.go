@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestCopies: a copy holds what the file held, by whichever process it was made, and
-// nobody can change it.
+// TestCopies: a copy has the contents of the file, whether this process or a clone made it, and
+// cannot be changed.
 func TestCopies(t *testing.T) {
 	data := bytes.Repeat([]byte("program\n"), 100_000)
 	file := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(file, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// What takes the place of the list of a cgroup's processes takes any number.
+	// /dev/null stands for the list of a cgroup's processes: it takes any number.
 	null, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestKept: what has changed is no copy of what is there, and copies are kept up to a
+// TestKept: the copy of a file that has changed since is not used, and copies are kept up to a
 // number and a size.
 func TestKept(t *testing.T) {
 	var m images

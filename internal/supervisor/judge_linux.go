@@ -19,9 +19,9 @@ type judge struct {
 	// view is the whole policy, the base at the places of this host included.
 	view  *ir.View
 	roots ir.Bindings
-	// classes are the calls that it decides.
+	// classes are the classes of calls that the supervisor decides.
 	classes landlock.Judges
-	// connect are the addresses that the specification shows as open.
+	// connect are the addresses that the specification lists.
 	connect []ir.Endpoint
 }
 
@@ -99,16 +99,16 @@ func policy(doc json.RawMessage) (*ir.Tool, error) {
 	return program.Tools[0], nil
 }
 
-// decides reports whether the policy answers an open with these flags itself. The ruleset
-// holds the others.
+// decides reports whether the supervisor decides an open with these flags. The ruleset decides
+// all others.
 func (j *judge) decides(flags uint64) bool {
 	reads := flags&accessMode != writeOnly
 	lists := j.classes.Lists && flags&unix.O_DIRECTORY != 0
 	return reads && (j.classes.Reads || lists) || flags&writing != 0 && j.classes.Updates
 }
 
-// wholly is the capabilities that opens need and that the ruleset of a specification grants on
-// a directory and all that is below it.
+// wholly is the set of capabilities for opens that the ruleset of a specification grants on a
+// directory and everything below it.
 func wholly(s *landlock.Spec, dir string) ir.CapSet {
 	var out ir.CapSet
 	for _, p := range s.Supervision.Paths {
@@ -133,9 +133,9 @@ func (j *judge) mayRun(at ir.Place, argv []string) (ir.Operation, ir.Verdict) {
 	return op, j.view.Decide(op)
 }
 
-// mayConnect asks for an address, and reports whether the specification shows it as one
-// that a call to connect tells all about. An IPv4 address inside of an IPv6 one reaches the
-// same host (RFC 4291, 2.5.5.2) and is judged as such.
+// mayConnect asks for an address, and reports whether the specification lists it with its port,
+// so that the arguments of connect say everything. An IPv4 address inside of an IPv6 one
+// reaches the same host (RFC 4291, 2.5.5.2) and is judged as such.
 func (j *judge) mayConnect(a netip.AddrPort) (op ir.Operation, v ir.Verdict, shown bool) {
 	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
 	shown = slices.ContainsFunc(j.connect, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
@@ -143,14 +143,14 @@ func (j *judge) mayConnect(a netip.AddrPort) (op ir.Operation, v ir.Verdict, sho
 	return op, j.view.Decide(op), shown
 }
 
-// nowhere is the path of what is not mounted below this root. No rule grants it.
+// nowhere is the path of a file that is not mounted below this root. No rule grants it.
 const nowhere = "/(unreachable)"
 
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-// Writes names the rule of a specification's policy by which its tool may change what
-// is at an absolute canonical path, or put something else there; empty for none.
+// Writes names the rule of a specification's policy by which its tool may change or replace the
+// file at an absolute canonical path; empty for none.
 func Writes(s *landlock.Spec, tmp, path string) string {
 	j, err := newJudge(s, tmp)
 	if err != nil {

@@ -29,7 +29,7 @@ func judged(t *testing.T, tool *ir.Tool, b *ir.Bindings) *judge {
 	return j
 }
 
-// TestJudge: places are found under their roots, and what is outside of them is denied.
+// TestJudge: places are found under their roots, and places outside of them are denied.
 func TestJudge(t *testing.T) {
 	at := func(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
 	tool := ir.NewTool("t")

@@ -9,9 +9,9 @@ import (
 
 const pathMax = 4096 // PATH_MAX, limits.h
 
-// text reads a string that ends with a zero byte, of at most limit bytes with it, from
-// the caller's memory: first what a path commonly takes, then page by page, since the
-// next page may not be mapped.
+// text reads a string from the caller's memory, of at most limit bytes with its final zero
+// byte: first the usual length of a path, then page by page, since the next page may not be
+// mapped.
 func (c *call) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Errno) {
 	var out []byte
 	for len(out) < limit {
@@ -48,7 +48,7 @@ const (
 	maxArguments = 6 << 20
 )
 
-// strings reads the strings that a list of addresses, ended by 0, leads to.
+// strings reads the strings of a zero-terminated list of addresses.
 func (c *call) strings(list uint64) ([]string, unix.Errno) {
 	if list == 0 {
 		return nil, 0
@@ -82,7 +82,7 @@ func (c *call) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 	case err == unix.EFAULT || err == nil && got != n:
 		return nil, unix.EFAULT
 	case err != nil:
-		// Whoever cannot be read is not judged.
+		// Arguments that cannot be read cannot be judged.
 		return nil, unix.EACCES
 	}
 	return buf, 0

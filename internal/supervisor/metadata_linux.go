@@ -7,14 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// target is what a call about metadata acts on.
+// target is the file that a metadata call acts on.
 type target struct {
 	obj   int
 	errno unix.Errno
 }
 
-// ofPath resolves the path of a call about metadata, under the flags that such calls
-// have in common.
+// ofPath resolves the path of a metadata call, under the flags that such calls have in common.
 func (c *call) ofPath(dir, addr, flags uint64) target {
 	if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH|unix.AT_NO_AUTOMOUNT) != 0 {
 		return target{-1, unix.EINVAL}
@@ -35,8 +34,8 @@ func (c *call) ofPath(dir, addr, flags uint64) target {
 	return target{n.object, e}
 }
 
-// ofDescriptor is what a descriptor of the tool refers to, however it was opened:
-// that it was opened for reading does not let its file be changed.
+// ofDescriptor is the file behind a descriptor of the tool. How it was opened does not matter:
+// an open for reading does not permit changes of the file.
 func (c *call) ofDescriptor(fd uint64) target {
 	obj, e := c.descriptor(dirfd(fd))
 	return target{obj, e}
@@ -49,7 +48,7 @@ func (c *call) change(t target, act func(obj int) error) answer {
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
-	// What has no name is the tool's own: a pipe, a socket, a file of memory.
+	// A file without a path is the tool's own: a pipe, a socket, a file of memory.
 	if at := c.where(t.obj); at != "" && !c.mayAlter(c.at(at)) {
 		return fails(unix.EPERM)
 	}
@@ -65,7 +64,7 @@ func chown(uid, gid uint64) func(int) error {
 	}
 }
 
-// setTimes sets both times, to now where there are none.
+// setTimes sets both times, to now if times is nil.
 func setTimes(times *[2]unix.Timespec) func(int) error {
 	return func(obj int) error {
 		empty := []byte{0}
@@ -158,8 +157,8 @@ func (c *call) removexattr(t target) answer {
 	return c.change(t, func(obj int) error { return unix.Removexattr(self(obj), name) })
 }
 
-// chmod refuses the bits with which a program runs as its owner or group, which another
-// user could make use of. On a directory the second one is about inheritance.
+// chmod refuses the bits with which a program runs as its owner or group, since another user
+// could start it. On a directory the second one is about inheritance.
 func (c *call) chmod(t target, mode uint64) answer {
 	var st unix.Stat_t
 	const bits = unix.S_ISUID | unix.S_ISGID
@@ -171,8 +170,8 @@ func (c *call) chmod(t target, mode uint64) answer {
 
 const whySetID = "a program that runs as its owner or group could be started by another user"
 
-// FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), with the size of
-// what the kernel reads: an int, although the numbers say long, and struct fsxattr.
+// FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), with the size of the data
+// that the kernel reads: an int, although the numbers say long, and struct fsxattr.
 var flagCalls = map[uint32]int{0x40086602: flagsSize, 0x40046602: flagsSize, 0x401c5820: 28}
 
 const (

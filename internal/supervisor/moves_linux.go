@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// two are the names that a move or a link is about.
+// two are the names of a move or a link.
 type two struct{ src, dst node }
 
 // pair reads and resolves both paths. The caller holds the lock on names.
@@ -35,8 +35,8 @@ func (c *call) paths(a, b uint64) (first, second string, e unix.Errno) {
 	return first, second, e
 }
 
-// refusal is the errno of a move that is denied: EXDEV where what would be gained or
-// carried forbids it, as Landlock says, so that programs copy; EACCES otherwise.
+// refusal is the errno of a denied move: EXDEV for an escalation or a pinned name, as Landlock
+// answers, so that programs copy; EACCES otherwise.
 func refusal(v ir.Verdict) unix.Errno {
 	if v.Reason == ir.ReasonNoGain || v.Reason == ir.ReasonPinned {
 		return unix.EXDEV
@@ -57,7 +57,8 @@ func kindOf(n *node) ir.NodeKind {
 
 const renameFlags = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
 
-// rename answers rename(2) and its kin. No other name changes meanwhile.
+// rename answers rename(2) and its kin. It holds the lock on names, so no other call of the
+// tool changes a name meanwhile.
 func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
 	if flags&^renameFlags != 0 {
 		return fails(unix.EINVAL)
@@ -96,8 +97,8 @@ func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
 	return fails(unix.EAGAIN)
 }
 
-// errTaken is the error of a move whose new name another process has taken, or taken away,
-// since it was judged: what it would do is judged again.
+// errTaken says that another process has taken or removed the new name since the move was
+// judged; the supervisor then judges again.
 var errTaken = errors.New("the name has changed")
 
 // fault is the error that the kernel finds first (do_renameat2() in fs/namei.c).
@@ -120,15 +121,15 @@ func (t *two) fault(flags uint64) unix.Errno {
 	return 0
 }
 
-// carries notes that a file which the ruleset lets be started by a rule of its own gets
-// another place, before it does: from now on the ruleset may start what the policy does not.
+// carries records, before the move, that a file which the ruleset lets be started by a rule of
+// its own gets another place: from now on the ruleset may start files that the policy does not.
 func (c *call) carries(n *node) {
 	if c.grants[Inode{n.st.Dev, n.st.Ino}]&toStart != 0 {
 		c.carried.Store(true)
 	}
 }
 
-// moving is the operation that a rename is.
+// moving is the operation of a rename.
 func (c *call) moving(t two, flags uint64) ir.Operation {
 	src, dst := c.place(t.src), c.place(t.dst)
 	if flags&unix.RENAME_EXCHANGE != 0 {
@@ -137,13 +138,13 @@ func (c *call) moving(t two, flags uint64) ir.Operation {
 	return ir.Rename{Src: src, Dst: dst, SrcKind: kindOf(&t.src), DstKind: kindOf(&t.dst)}
 }
 
-// whyUncompared is why directories stay where programs start once a debugger's has.
+// whyUncompared is why directories of programs stay in place once a debugger has started one.
 const whyUncompared = "a debugger has started a program that the supervisor could not look at, and the directory would be " +
 	"carried to where none starts"
 
 // strands reports whether a move carries a directory from where programs may be started to
-// where they may not. A start that goes on unseen would still find a file there that is made
-// in it later.
+// where they may not. A start that the supervisor cannot see would still find a file that is
+// made in the directory later.
 func (c *call) strands(t two, flags uint64) bool {
 	starts := func(n node) bool {
 		return c.view.Decide(ir.Access{Cap: ir.Execute, On: c.place(n)}).Allowed()
@@ -153,8 +154,8 @@ func (c *call) strands(t two, flags uint64) bool {
 		flags&unix.RENAME_EXCHANGE != 0 && t.dst.kind() == unix.S_IFDIR && dst && !src
 }
 
-// moved renames. The kernel takes names, and another process may have put something else
-// there since they were judged: it is taken back, and where that fails the tool ends.
+// moved renames. The kernel takes names, and another process may have put another file there
+// since they were judged: such a move is taken back, and where that fails the tool ends.
 func (c *call) moved(t two, flags uint64) error {
 	exchange := flags&unix.RENAME_EXCHANGE != 0
 	if t.dst.object < 0 {
@@ -192,14 +193,14 @@ func (t *two) rename(flags uint64) error {
 	return unix.Renameat2(t.src.dir, t.src.name+t.src.tail, t.dst.dir, t.dst.name+t.dst.tail, uint(flags))
 }
 
-// free is the same name with nothing there.
+// free is the same name without a file.
 func (n node) free() node {
 	n.object = -1
 	return n
 }
 
-// takenAway reports whether the file that a move was to replace has been given another name
-// by another process, where the policy lets it be replaced and nothing be made.
+// takenAway reports whether another process has renamed the file that a move was to replace,
+// where the policy lets the move replace it but not make a new name.
 func (c *call) takenAway(t two, flags uint64) bool {
 	if t.dst.object < 0 || flags != 0 || c.view.Decide(c.moving(two{t.src, t.dst.free()}, 0)).Allowed() {
 		return false
@@ -208,21 +209,20 @@ func (c *call) takenAway(t two, flags uint64) bool {
 	return still && !same(t.src.object, t.dst.object)
 }
 
-// arrived reports whether what a move has brought to the name of n is the file of what. Another
-// process may have removed or replaced it there since.
+// arrived reports whether a move has brought the given file to the name of n. Another process
+// may have removed or replaced it there since.
 func (c *call) arrived(n, what node) bool {
 	last, _ := c.stated(what.object)
 	return last == below(c.where(n.dir), n.name) || c.stands(n, what)
 }
 
-// stands reports whether the name of n is that of the file of what, or gone.
+// stands reports whether the name of n is that of the given file, or gone.
 func (c *call) stands(n, what node) bool {
 	now, e := c.look(n.dir, n.name)
 	return e == 0 && (now.object < 0 || same(now.object, what.object))
 }
 
-// link answers link(2) and linkat(2). What is linked is what was judged, by its
-// descriptor.
+// link answers link(2) and linkat(2). It links the judged file by its descriptor.
 func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	if flags&^(unix.AT_SYMLINK_FOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return fails(unix.EINVAL)
@@ -264,8 +264,8 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	}))
 }
 
-// linked opens what a link is to be made to. A descriptor alone may be linked by
-// whoever has a capability, which the tool has not (linkat(2), AT_EMPTY_PATH).
+// linked opens the file that a link is to be made to. Linking a descriptor without a path needs
+// a capability, which the tool does not have (linkat(2), AT_EMPTY_PATH).
 func (c *call) linked(dir int, path string, flags uint64) (node, unix.Errno) {
 	if path == "" {
 		return node{}, unix.ENOENT

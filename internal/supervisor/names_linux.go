@@ -6,9 +6,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// named resolves the path of a call that makes or removes a name, and judges it. Faults
-// that the kernel finds before it asks whether the name may be made or removed come first:
-// names and types of files are not protected.
+// named resolves the path of a call that makes or removes a name, and judges it. Faults that
+// the kernel finds before it checks the permission come first: names and types of files are not
+// protected.
 func (c *call) named(dir int, addr uint64, change naming, act func(node) error) answer {
 	path, e := c.path(addr)
 	if e != 0 {
@@ -35,11 +35,11 @@ func (c *call) named(dir int, addr uint64, change naming, act func(node) error) 
 	return result(c.do(func() error { return act(n) }))
 }
 
-// naming is the making or the removing of a name.
+// naming is the making or the removal of a name.
 type naming struct {
 	need ir.Capability
-	// makes is the kind of a name that is made; of one that is removed directory says
-	// whether it is to be a directory.
+	// makes is the kind of a name to be made; directory says whether a name to be removed must
+	// be that of a directory.
 	makes     ir.NameKind
 	directory bool
 }
@@ -66,7 +66,7 @@ func (m naming) fault(n *node) unix.Errno {
 	return 0
 }
 
-// nameless is the error for removing a path that ends in no name.
+// nameless is the error for removing a path that does not end in a name.
 func (m naming) nameless(last string) unix.Errno {
 	switch {
 	case !m.directory:
@@ -80,7 +80,7 @@ func (m naming) nameless(last string) unix.Errno {
 	}
 }
 
-// kind is what the name stands for.
+// kind is the kind of file that the name is made for, or had.
 func (m naming) kind(n *node) ir.NameKind {
 	if m.need == ir.Create {
 		return m.makes
@@ -88,7 +88,7 @@ func (m naming) kind(n *node) ir.NameKind {
 	return nameKind(n)
 }
 
-// nameKind is the kind of a name that is there.
+// nameKind is the kind of an existing name.
 func nameKind(n *node) ir.NameKind {
 	switch n.kind() {
 	case unix.S_IFDIR:
@@ -110,8 +110,8 @@ func (c *call) mkdir(dir, path, mode uint64) answer {
 	})
 }
 
-// mknod makes files, fifos and sockets. A device would be a way around the rules, and so
-// would a program that runs as its owner.
+// mknod makes files, fifos and sockets. A device would be a way around the rules, and so would
+// a program that runs as its owner, which the filter refuses.
 func (c *call) mknod(dir, path, mode uint64) answer {
 	switch uint32(mode) & unix.S_IFMT {
 	case 0, unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
@@ -145,8 +145,7 @@ func (c *call) unlink(dir, path, flags uint64) answer {
 	return c.named(dirfd(dir), path, change, func(n node) error { return unix.Unlinkat(n.dir, n.name, int(flags)) })
 }
 
-// truncate answers truncate(2); ftruncate(2) needs a descriptor that was judged when
-// it was opened.
+// truncate answers truncate(2); a descriptor for ftruncate(2) was judged when it was opened.
 func (c *call) truncate() answer {
 	path, e := c.path(c.args[0])
 	if e != 0 {
@@ -177,8 +176,8 @@ func (c *call) truncate() answer {
 	return result(c.do(func() error { return unix.Truncate(self(n.object), size) }))
 }
 
-// exceeds reports whether a file may not grow to a size by the limit of the caller, who
-// gets the signal that says so (setrlimit(2), RLIMIT_FSIZE).
+// exceeds reports whether the limit of the caller keeps a file from growing to a size, and if
+// so sends the caller the signal for that (setrlimit(2), RLIMIT_FSIZE).
 func (c *call) exceeds(size int64) bool {
 	var limit unix.Rlimit
 	if unix.Prlimit(c.process(), unix.RLIMIT_FSIZE, nil, &limit) != nil || uint64(size) <= limit.Cur {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// narrow takes from a program that is about to start all variables but some. It finds
-// them on its stack, as the kernel has laid it out (create_elf_tables() in
-// fs/binfmt_elf.c; System V ABI, initial process stack): argc, the arguments, 0, the
-// variables, 0, the auxiliary vector.
+// narrow removes all variables but the given ones from a program that is about to start. It
+// finds them on its stack, as the kernel has laid it out (create_elf_tables() in
+// fs/binfmt_elf.c; System V ABI, initial process stack): argc, the arguments, 0, the variables,
+// 0, the auxiliary vector.
 func (s *seized) narrow(names []string) error {
 	regs, err := s.registers()
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *seized) narrow(names []string) error {
 		return err
 	}
 	vars := strings.SplitAfter(text, "\x00")
-	vars = vars[:len(vars)-1] // behind the last one nothing follows
+	vars = vars[:len(vars)-1] // the part behind the last zero byte is empty
 	head := 1 + len(argv) + 1
 	words, err := s.words(sp, head+len(vars)+1)
 	if err != nil {
@@ -51,15 +51,15 @@ func (s *seized) narrow(names []string) error {
 	}
 	gone := head + len(vars) - len(kept)
 	if gone%2 != 0 {
-		// The stack stays aligned to two words: the last variable stands there twice, or,
-		// where none is left, one that is empty.
+		// The stack stays aligned to two words: the last variable stands there twice or, where
+		// none is left, an empty one.
 		kept = append(kept, slices.Concat(words[head:head+1], kept[head:])[len(kept)-head])
 		gone--
 	}
 	return s.restack(sp+8*uint64(gone), append(kept, 0))
 }
 
-// restack writes words and makes them what the program finds on its stack.
+// restack writes words at sp and makes that the program's stack pointer.
 func (s *seized) restack(sp uint64, words []uint64) error {
 	buf := make([]byte, 0, 8*len(words))
 	for _, w := range words {

@@ -15,8 +15,8 @@ const (
 	ioctlSetFlags = 0x40082104
 )
 
-// syncWakeUp has the caller of a trapped call and the one who answers it take turns on
-// one processor, as they do (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
+// syncWakeUp has the calling thread and the one that answers take turns on one processor, as
+// they do (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
 const syncWakeUp = 1
 
 // notification is struct seccomp_notif.
@@ -57,8 +57,8 @@ func (l listener) ioctl(request uintptr, arg unsafe.Pointer) unix.Errno {
 	return e
 }
 
-// takeTurns makes calls cost less where the kernel can do it: they wait for nobody on
-// another processor to wake up.
+// takeTurns makes calls cost less where the kernel can do it: a call then does not wait for a
+// thread on another processor to wake up.
 func (l listener) takeTurns() {
 	_, _, _ = unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlSetFlags, syncWakeUp)
 }
@@ -69,25 +69,25 @@ func (l listener) receive(n *notification) unix.Errno {
 	return l.ioctl(ioctlRecv, unsafe.Pointer(n))
 }
 
-// pending reports whether a call still waits for its answer. Until then its thread
-// does not run on, so what was read about it is about it and not about a later process
-// of the same number.
+// pending reports whether a call still waits for its answer. Until the answer its thread does
+// not run on, so data read about the thread is not that of a later process with the same
+// number.
 func (l listener) pending(id uint64) bool {
 	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlIDValid, uintptr(unsafe.Pointer(&id)))
 	return e == 0
 }
 
-// poll returns what there is to do now: POLLIN for a further call, POLLHUP when nobody
-// is left who could make one.
+// poll returns the events that are due: POLLIN for another call, POLLHUP when no process is
+// left that could make one.
 func (l listener) poll() int16 {
 	fds := []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}
 	_, _ = unix.Poll(fds, 0)
 	return fds[0].Revents
 }
 
-// add puts a descriptor into the table of a caller that goes on waiting, under a number
-// that is free, or under the given one where that is not negative. It is closed when the
-// caller becomes another program.
+// add puts a descriptor into the table of a caller that goes on waiting, under a free number,
+// or under the given one where that is not negative. The kernel closes it when the caller
+// becomes another program.
 func (l listener) add(id uint64, fd, number int) (int, unix.Errno) {
 	a := addition{id: id, srcfd: uint32(fd), newfdFlags: unix.O_CLOEXEC}
 	if number >= 0 {
@@ -107,9 +107,9 @@ type answer struct {
 	hand    bool
 	fd      int
 	closeOn bool
-	// then, where not nil, is done once the answer is given.
+	// then, if not nil, runs once the answer is given.
 	then func()
-	// wait, where not nil, takes the place of all this: it may wait for another process.
+	// wait, if not nil, returns the answer instead: it may wait for another process.
 	wait func() answer
 }
 

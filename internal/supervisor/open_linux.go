@@ -10,11 +10,11 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// opening is an open that was asked for.
+// opening is a requested open.
 type opening struct {
 	unix.OpenHow
-	// hidden is true where the flags are in the tool's memory, which may change: such a
-	// call is not left to the kernel.
+	// hidden is true where the flags are in the tool's memory, which may change: such a call is
+	// not left to the kernel.
 	hidden bool
 }
 
@@ -32,8 +32,8 @@ func (c *call) open(dir, path, flags, mode uint64) answer {
 	return c.opened(dirfd(dir), path, opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(flags)), Mode: mode}})
 }
 
-// open2 answers openat2(2). Flags that a later kernel adds to its structure are not known
-// to this supervisor (E2BIG, as an older kernel says).
+// open2 answers openat2(2). A structure with the fields of a later kernel gets E2BIG, as from
+// an older kernel.
 func (c *call) open2() answer {
 	const sizeV0, words = 24, 3
 	if c.args[3] < sizeV0 {
@@ -52,11 +52,12 @@ func (c *call) open2() answer {
 	return c.opened(dirfd(c.args[0]), c.args[1], opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
 }
 
-// openPath answers openat2(2) with O_PATH. A descriptor of that kind cannot be handed over
-// (fget() in seccomp_notify_addfd()), and the kernel reads the flags again. It may: an open
-// for writing it would refuse by the ruleset, which grants none where writing is judged, and
-// one for reading as well unless that is judged. There callers fall back to openat(2), whose
-// flags do not change.
+// openPath answers openat2(2) with O_PATH. The supervisor cannot hand over a descriptor of that
+// kind (fget() in seccomp_notify_addfd()), so the kernel carries the call out, and reads flags
+// again that the tool may have changed. The ruleset bounds that: it grants no open for writing
+// where the supervisor judges writing, and no open for reading where it judges reading. Where
+// reads or listings are judged, callers get ENOSYS and fall back to openat(2), whose flags do
+// not change.
 func (c *call) openPath() answer {
 	if c.classes.Reads || c.classes.Lists || !c.placed() {
 		return fails(unix.ENOSYS)
@@ -105,11 +106,11 @@ func (c *call) opened(dir int, addr uint64, o opening) answer {
 	return c.reopen(n, o)
 }
 
-// plain reports whether the text of a path says enough for the kernel to go on, which spares
-// the commonest opens most of their cost: the class of the call is not judged, the workspace
-// is granted it as a whole, and the path neither climbs nor begins at a directory whose files
-// are others for every tool. The ruleset refuses a path that leads there by a symlink. A call
-// that is denied wherever it leads is judged, so that the denial is told.
+// plain reports whether the text of a path is enough to continue the call in the kernel, which
+// saves the commonest opens most of their cost: the class of the call is not judged, the
+// workspace is granted it as a whole, and the path neither climbs nor begins at a directory
+// whose files differ from tool to tool. The ruleset refuses a path that leads there by a
+// symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
 func (c *call) plain(dir int, path string, o opening) bool {
 	if o.hidden || c.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
 		return false
@@ -128,8 +129,8 @@ func (c *call) plain(dir int, path string, o opening) bool {
 // makes reports whether an open can make a file.
 func (o opening) makes() bool { return o.Flags&(unix.O_CREAT|tmpFile) != 0 }
 
-// fault answers a call whose path leads nowhere. Where the kernel decides, it finds the
-// same fault, or a file that the ruleset grants.
+// fault answers a call whose path leads nowhere. Where the kernel decides, it finds the same
+// fault, or a file that the ruleset grants.
 func (c *call) fault(e unix.Errno, o opening) answer {
 	if c.continues(o) {
 		return proceed
@@ -137,16 +138,16 @@ func (c *call) fault(e unix.Errno, o opening) answer {
 	return fails(e)
 }
 
-// continues reports whether the kernel may carry an open out by itself, although the tool
-// can change its path meanwhile: the ruleset grants whole directories for its class, and
-// they are where the policy names them.
+// continues reports whether the kernel may carry out an open by itself, although the tool can
+// change its path meanwhile: the ruleset grants whole directories for its class, and they are
+// where the policy names them.
 func (c *call) continues(o opening) bool { return !o.hidden && !c.decides(o.Flags) && c.placed() }
 
 // placed reports whether the directories and files that the ruleset grants are still at the
 // paths that the policy grants.
 func (b *Broker) placed() bool {
 	for _, g := range b.placements {
-		// One that has lost its name is said to be "(deleted)".
+		// The kernel appends " (deleted)" to the path of one that has lost its name.
 		if now, err := readlink(unix.AT_FDCWD, self(g.FD)); err != nil || now != g.Path {
 			return false
 		}
@@ -160,7 +161,7 @@ func (b *Broker) placed() bool {
 	return true
 }
 
-// needs are the capabilities that an open mode takes.
+// needs are the capabilities that the flags of an open require.
 func needs(flags uint64) []ir.Capability {
 	var out []ir.Capability
 	mode := flags & accessMode
@@ -173,8 +174,8 @@ func needs(flags uint64) []ir.Capability {
 	return out
 }
 
-// reopen judges the file that a path led to, and opens it the way that was asked for or
-// leaves that to the kernel.
+// reopen judges the file that a path led to, and opens it as requested or leaves that to the
+// kernel.
 func (c *call) reopen(n node, o opening) answer {
 	switch {
 	case n.kind() == unix.S_IFLNK:
@@ -192,7 +193,8 @@ func (c *call) reopen(n node, o opening) answer {
 	case c.narrows && c.tells(where):
 		return c.denies(unix.EACCES, whyVariables)
 	case (still || where == "") && !c.own(n.object, &n.st) && c.continues(o):
-		// Of a file that has lost its name the ruleset knows less than the policy.
+		// A file that has lost its name is not left to the ruleset, which grants less of it
+		// than the policy.
 		return proceed
 	case !c.current():
 		return fails(unix.EINTR)
@@ -213,7 +215,7 @@ func (c *call) tells(where string) bool {
 
 const whyVariables = "another process may have variables that this one does not get"
 
-// openStandard opens a standard descriptor again, for no more than it is open for.
+// openStandard opens a standard descriptor again, with no more access than it has.
 func (c *call) openStandard(n node, o opening) answer {
 	at := ir.Direct(ir.Sys(ir.LinuxStandard))
 	have, want := n.standard.flags&accessMode, o.Flags&accessMode
@@ -240,8 +242,8 @@ func (c *call) openObject(n node, o opening) answer {
 	return answer{wait: open}
 }
 
-// openTerminal opens the caller's own controlling terminal, which /dev/tty means. That of
-// this process may be another.
+// openTerminal opens the caller's own controlling terminal, which /dev/tty stands for. The
+// supervisor's may be another one.
 func (c *call) openTerminal(o opening) answer {
 	dev := controlling(c.process())
 	if dev == 0 {
@@ -265,7 +267,7 @@ func (c *call) openTerminal(o opening) answer {
 	})
 }
 
-// handed opens something for the caller.
+// handed opens a file for the caller.
 func (c *call) handed(flags uint64, open func() (int, error)) answer {
 	fd := -1
 	err := c.do(func() (err error) { fd, err = open(); return err })
@@ -275,8 +277,8 @@ func (c *call) handed(flags uint64, open func() (int, error)) answer {
 	return answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0}
 }
 
-// unnamed opens a file without a name (O_TMPFILE) in a directory. It can get a name
-// only by a link, which is judged by itself, so that either right to write will do.
+// unnamed opens a file without a name (O_TMPFILE) in a directory. Only a link can give it a
+// name, and the link is judged by itself, so either right to write is enough.
 func (c *call) unnamed(dir int, at ir.Place, o opening) answer {
 	inside := ir.Direct(at.At.Child("#"))
 	if !c.may(inside, ir.Create) && !c.may(inside, ir.Update) || o.Flags&accessMode == unix.O_RDWR && !c.may(inside, ir.Read) {
@@ -294,7 +296,7 @@ func (c *call) unnamed(dir int, at ir.Place, o opening) answer {
 	})
 }
 
-// create opens a name that is made if it does not exist.
+// create opens a name, and makes the file if it does not exist.
 func (c *call) create(base int, path string, o opening) answer {
 	end := followed
 	if o.Flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
@@ -340,11 +342,11 @@ func (c *call) made(n node, o opening) answer {
 	})
 }
 
-// maxTries is how often a name is looked at again that others make and remove.
+// maxTries bounds how often a name is looked at again while other processes make and remove it.
 const maxTries = 16
 
-// scoped resolves a name with the restrictions of openat2(2). A symlink at the end is
-// not followed under them: where it leads, they would have to be asked again.
+// scoped resolves a name with the restrictions of openat2(2). It does not follow a symlink at
+// the end: the restrictions would have to be checked again for the target.
 func (c *call) scoped(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
 	if resolve == 0 {
 		return c.name(base, path, end)

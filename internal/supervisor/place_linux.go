@@ -11,14 +11,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// The base names some places that mean another file for every tool: its processes in
-// /proc, its terminals, its shared memory, its standard descriptors. Here the path of a
-// file becomes the place that rules are about.
+// Some places in the base mean another file for every tool: its processes in /proc, its
+// terminals, its shared memory, its standard descriptors. Here the path of a file becomes the
+// place that rules are about.
 
 // at is the place of an absolute path as the kernel names it.
 func (b *Broker) at(path string) ir.Place {
 	if path == "/proc" {
-		return ir.Direct(ir.Sys(ir.LinuxProc)) // to list it shows numbers alone
+		return ir.Direct(ir.Sys(ir.LinuxProc)) // listing it shows numbers only
 	}
 	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
 		return ir.Direct(ir.Sys(b.ofProcess(below)))
@@ -63,11 +63,12 @@ func (b *Broker) ofSharedMemory(path string) string {
 	return strings.TrimSuffix(ir.LinuxShared+"/"+below, "/")
 }
 
-// private is a directory of the run in the place of one that all processes have.
+// private is a directory of the run that stands for one of all processes.
 type private struct {
-	// name is that of the directory of the run in the one of all; empty for none.
+	// name is that of the run's directory within the common one; empty for none.
 	name string
-	// dir is a descriptor of it, all which file the one of all is, dev its file system.
+	// dir is a descriptor of the run's directory, all identifies the common one, and dev is
+	// their file system.
 	dir int
 	all Inode
 	dev uint64
@@ -92,11 +93,11 @@ func openPrivate(dir string) (private, error) {
 	return p, nil
 }
 
-// stands returns the directory of the run for the one of all.
+// stands returns the directory of the run in place of the common one.
 func (p *private) stands(at Inode) (int, bool) { return p.dir, p.name != "" && at == p.all }
 
-// own reports whether a file is on one of the file systems where the same path is another
-// file for every tool.
+// own reports whether a file is on one of the file systems where the same path is another file
+// for every tool.
 func (b *Broker) own(fd int, st *unix.Stat_t) bool {
 	_, slave := terminalNumber(st.Rdev)
 	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || b.shared.name != "" && st.Dev == b.shared.dev || b.kinds.proc(fd, st.Dev)
@@ -117,8 +118,8 @@ type terminal struct {
 // Terminal is the path of the controlling terminal of this process, empty for none.
 func Terminal() string { return runTerminal().path }
 
-// runTerminal finds the controlling terminal of this process. One that is no
-// pseudo-terminal is found by the descriptors that lead to it.
+// runTerminal finds the controlling terminal of this process. One that is no pseudo-terminal is
+// found by the standard descriptors that lead to it.
 func runTerminal() terminal {
 	t := terminal{dev: controlling(unix.Getpid())}
 	if number, ok := terminalNumber(t.dev); ok {
@@ -150,9 +151,8 @@ func terminalNumber(dev uint64) (int, bool) {
 	return int(major-firstSlave)<<8 | int(unix.Minor(dev)), major >= firstSlave && major <= lastSlave
 }
 
-// mastered reports whether a process of the tool has the master of a pseudo-terminal open.
-// The kernel says of such a descriptor which one it is (tty_show_fdinfo() in
-// drivers/tty/tty_io.c).
+// mastered reports whether a process of the tool has the master of a pseudo-terminal open. The
+// kernel gives its number with the descriptor (tty_show_fdinfo() in drivers/tty/tty_io.c).
 func (b *Broker) mastered(number int) bool {
 	want := "tty-index:\t" + strconv.Itoa(number) + "\n"
 	for _, pid := range b.processes() {

@@ -38,5 +38,5 @@ func (r *registers) calls(nr uint32, args [6]uint64) {
 	r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9 = args[0], args[1], args[2], args[3], args[4], args[5]
 }
 
-// machine is e_machine of what this processor runs (elf.h).
+// machine is the e_machine of programs for this processor (elf.h).
 const machine = 62 // EM_X86_64

@@ -39,5 +39,5 @@ func (r *registers) calls(nr uint32, args [6]uint64) {
 	r.Regs[8] = uint64(nr)
 }
 
-// machine is e_machine of what this processor runs (elf.h).
+// machine is the e_machine of programs for this processor (elf.h).
 const machine = 183 // EM_AARCH64

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// node is where a path leads: a name in a directory, and the file that has it now.
+// node is the result of resolving a path: a name in a directory, and the file that has it now.
 type node struct {
-	// dir is the directory of the name, -1 where the path ends in no name of its own
-	// ("/", "..", the target of a magic link).
+	// dir is the directory of the name, -1 where the path ends in no name of its own ("/",
+	// "..", the target of a magic link).
 	dir  int
 	name string
 	// tail is the slash that was written behind the name.
@@ -17,7 +17,7 @@ type node struct {
 	// object is the file, -1 for none.
 	object int
 	st     unix.Stat_t
-	// standard is set for a standard descriptor that was named by its link in /proc.
+	// standard is set for a standard descriptor that the path names by its link in /proc.
 	standard *standard
 }
 
@@ -37,14 +37,14 @@ type follow bool
 
 const followed, kept follow = true, false
 
-// where is the absolute path of the file that a descriptor refers to; empty for a file
-// without one, which is the tool's own: a pipe, a socket, a file of memory.
+// where is the absolute path of the file that a descriptor refers to; empty for a file without
+// one, which is the tool's own: a pipe, a socket, a file of memory.
 func (b *Broker) where(fd int) string {
 	path, _ := b.stated(fd)
 	return path
 }
 
-// stated is the same, and reports whether the file still has that name.
+// stated is like where, and reports whether the file still has that name.
 func (b *Broker) stated(fd int) (path string, still bool) {
 	path, err := readlink(unix.AT_FDCWD, self(fd))
 	switch {
@@ -57,7 +57,7 @@ func (b *Broker) stated(fd int) (path string, still bool) {
 	if !deleted {
 		return path, true
 	}
-	// A name may end so; otherwise the file has lost its name and is judged by it.
+	// A name may really end so; otherwise the file has lost its name and is judged by it.
 	var a, n unix.Stat_t
 	if unix.Lstat(path, &n) == nil && unix.Fstat(fd, &a) == nil && n.Dev == a.Dev && n.Ino == a.Ino {
 		return path, true
@@ -77,9 +77,9 @@ func readlink(dir int, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// object resolves a path to the file that is there. The kernel resolves it where it can do
-// so for the tool. Magic links, the tool's own view of /proc and its shared memory are
-// walked step by step.
+// object resolves a path to the file that is there. The kernel resolves it where the result is
+// the same for the tool. The supervisor walks magic links, the tool's own view of /proc and its
+// shared memory step by step.
 func (c *call) object(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
 	flags := uint64(unix.O_PATH | unix.O_CLOEXEC)
 	if end == kept {
@@ -94,7 +94,7 @@ func (c *call) object(base int, path string, end follow, resolve uint64) (node, 
 	walks := err == unix.ELOOP || err == unix.ENOENT && overLinks(base, path) || c.meansOther(&n, path)
 	switch {
 	case walks && resolve != 0 && n.object >= 0:
-		// Its restrictions would have to be asked again at every step.
+		// The restrictions would have to be checked again at every step.
 		return n, unix.EAGAIN
 	case !walks || resolve != 0:
 		return n, errno(err)
@@ -106,9 +106,9 @@ func (c *call) object(base int, path string, end follow, resolve uint64) (node, 
 	return n, e
 }
 
-// meansOther reports whether a path may have been resolved over a file that is another one
-// for the tool: the supervisor's own directory of /proc, or the shared memory of all.
-// Without magic links nothing leads from there to another file system but "..".
+// meansOther reports whether a path may have been resolved over a file that is another one for
+// the tool: the supervisor's own directory of /proc, or the shared memory of all. Without magic
+// links only ".." leads from there to another file system.
 func (c *call) meansOther(n *node, path string) bool {
 	if n.object < 0 {
 		return c.shared.name != "" && strings.Contains(path, "shm")
@@ -116,12 +116,12 @@ func (c *call) meansOther(n *node, path string) bool {
 	return c.kinds.proc(n.object, n.st.Dev) || c.shared.name != "" && n.st.Dev == c.shared.dev
 }
 
-// overLinks reports whether a symlink stands on a path that leads nowhere. It may lead to
-// /proc/self, as that of /dev/fd does, where the tool has something else.
+// overLinks reports whether a symlink stands on a path that leads nowhere. Like /dev/fd it may
+// lead to /proc/self, where the tool has other files.
 func overLinks(base int, path string) bool {
 	fd, err := unix.Openat2(base, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err == nil {
-		_ = unix.Close(fd) // it has come to be there
+		_ = unix.Close(fd) // it exists by now
 	}
 	return err == unix.ELOOP
 }
@@ -133,8 +133,8 @@ func errno(err error) unix.Errno {
 	return 0
 }
 
-// name resolves a path to a name in a directory. One that is kept is that of a symlink also
-// where a slash stands behind it (filename_parentat() in fs/namei.c).
+// name resolves a path to a name in a directory. With kept, a symlink at the end keeps its own
+// name even before a slash (filename_parentat() in fs/namei.c).
 func (c *call) name(base int, path string, end follow) (node, unix.Errno) {
 	for range maxLinks {
 		dir, last, tail := split(path)
@@ -178,7 +178,7 @@ func split(path string) (dir, last, tail string) {
 	return dir, last, tail
 }
 
-// look opens the file at a name. A name that is not there is no error.
+// look opens the file at a name. A missing name is not an error.
 func (c *call) look(dir int, name string) (node, unix.Errno) {
 	n := node{dir: dir, name: name, object: -1}
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

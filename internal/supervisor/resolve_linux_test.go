@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// caller is a call of a child process, as the broker sees one: the shell waits in dir
-// with descriptor 5 open on dir/sub.
+// caller is a call of a child process, as the supervisor sees one: the shell waits in dir with
+// descriptor 5 open on dir/sub.
 func caller(t *testing.T, dir string) *call {
 	t.Helper()
 	sub, err := os.Open(filepath.Join(dir, "sub"))
@@ -68,8 +68,8 @@ func tree(t *testing.T) string {
 	return dir
 }
 
-// TestResolve: paths lead where they lead for the caller, by the kernel's walk and by
-// the broker's own alike.
+// TestResolve: paths lead where they lead for the caller, both when the kernel resolves them
+// and when the supervisor walks them.
 func TestResolve(t *testing.T) {
 	dir := tree(t)
 	c := caller(t, dir)
@@ -134,7 +134,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestUnnamed: what has no path, and what has lost it.
+// TestUnnamed: files without a path, and files that have lost theirs.
 func TestUnnamed(t *testing.T) {
 	b := &Broker{}
 	var pipe [2]int
@@ -169,7 +169,7 @@ func TestUnnamed(t *testing.T) {
 	}
 }
 
-// TestText reads strings up to the end of what is mapped, and no further.
+// TestText reads strings up to the end of the mapped memory, and no further.
 func TestText(t *testing.T) {
 	c := &call{Broker: &Broker{}, tid: os.Getpid()}
 	page := os.Getpagesize()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createRuleset lets a ruleset be made, which by itself does nothing. Where it could not
-// come in force later, those who ask learn at once that there is no Landlock.
+// createRuleset lets a ruleset be made, which by itself does nothing. Where it could not come
+// in force later, callers learn at once that there is no Landlock.
 func (c *call) createRuleset() answer {
 	if c.domains == nil {
 		return fails(unix.EOPNOTSUPP)
@@ -18,8 +18,8 @@ func (c *call) createRuleset() answer {
 	return proceed
 }
 
-// ruleset duplicates a ruleset of the caller's: the one that its thread means, which may
-// have a table of its own. The kernel tells other files by EBADFD.
+// ruleset duplicates a ruleset of the calling thread, which may have a descriptor table of its
+// own. The kernel answers EBADFD for other files.
 func (c *call) ruleset(arg uint64) (int, unix.Errno) {
 	fd, e := c.duplicate(dirfd(arg))
 	if e == 0 && !sameFile(c.tid, dirfd(arg), fd) {
@@ -37,8 +37,8 @@ const (
 
 var ruleSizes = map[uint64]int{unix.LANDLOCK_RULE_PATH_BENEATH: 12, ruleNetPort: 16}
 
-// addRule adds a rule in the caller's place, so that none is added to a ruleset that
-// binds somebody: the broker would have to act by what the ruleset was then.
+// addRule adds a rule in the caller's place, so that none is added to a ruleset in force: the
+// supervisor would have to act by the ruleset as it was then.
 func (c *call) addRule() answer {
 	size, ok := ruleSizes[c.args[1]]
 	if c.domains == nil || !ok {
@@ -71,13 +71,13 @@ func (c *call) addRule() answer {
 	return fails(e)
 }
 
-// restrictFlags are those that concern the calling process and nobody else.
+// restrictFlags are those that concern the calling process alone.
 const restrictFlags = unix.LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF | unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON |
 	unix.LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF | unix.LANDLOCK_RESTRICT_SELF_TSYNC
 
-// restrict lets the caller restrict itself, once its process is marked. Another thread
-// may put another ruleset under the same number meanwhile: then the kernel bounds the
-// caller by that one and the broker by this one, both on top of what bound it before.
+// restrict lets the caller restrict itself, once its process is marked. Another thread may put
+// another ruleset under the same number meanwhile: then the kernel bounds the caller by that
+// one and the supervisor by this one, both in addition to those in force before.
 func (c *call) restrict() answer {
 	switch {
 	case c.domains == nil:
@@ -85,7 +85,7 @@ func (c *call) restrict() answer {
 	case uint32(c.args[1])&^restrictFlags != 0:
 		return fails(unix.EINVAL)
 	case dirfd(c.args[0]) == -1:
-		return proceed // says what is logged, and restricts nobody
+		return proceed // sets logging only, and restricts no thread
 	}
 	ruleset, e := c.ruleset(c.args[0])
 	if e != 0 {
@@ -104,8 +104,8 @@ func (c *call) restrict() answer {
 	return c.nest(above, ruleset)
 }
 
-// nest marks the caller's process with one ruleset more, after a try whether the
-// kernel takes it.
+// nest marks the caller's process with one ruleset more, after trying whether the kernel takes
+// it.
 func (c *call) nest(above *domain, ruleset int) answer {
 	d := c.domains
 	if len(d.by) >= maxDomains {
@@ -133,9 +133,9 @@ func (c *call) nest(above *domain, ruleset int) answer {
 	return proceed
 }
 
-// bounded finds out which rulesets bind the caller. Its state stays what it is until its
-// call is answered: also a thread that restricts all threads of its process waits for
-// those that are in the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
+// bounded finds out which rulesets bind the caller. They stay the same until its call is
+// answered: even a thread that restricts all threads of its process waits for those that are in
+// the kernel (LANDLOCK_RESTRICT_SELF_TSYNC).
 func (c *call) bounded() bool {
 	if c.domains == nil || !c.domains.used.Load() {
 		return true
@@ -150,17 +150,17 @@ func (c *call) bounded() bool {
 	return ok && c.current()
 }
 
-// do acts in the caller's place: bound by the rulesets that bind the caller.
+// do acts in the caller's place, under the rulesets that bind the caller.
 func (c *call) do(act func() error) error {
 	if !c.domain.binds() {
 		return act()
 	}
-	// It is read out of /proc, where the rulesets may let nothing be read.
+	// The mask is read from /proc, which the rulesets may not let be read.
 	c.creationMask()
 	return c.within(c.domain, act)
 }
 
-// within acts on a thread of a domain: one that waits for something to do, or a new one.
+// within acts on a thread of a domain: an idle one, or a new one.
 func (c *call) within(d *domain, act func() error) error {
 	j := job{act, make(chan error, 1)}
 	select {
@@ -171,17 +171,18 @@ func (c *call) within(d *domain, act func() error) error {
 	return <-j.done
 }
 
-// job is something to do on a thread of a domain.
+// job is work for a thread of a domain.
 type job struct {
 	act  func() error
 	done chan error
 }
 
-// attendance is how long a thread of a domain waits. To restrict one takes longer than
-// what it is for.
+// attendance is how long a thread of a domain stays idle. Restricting a new one takes longer
+// than a job.
 const attendance = 100 * time.Millisecond
 
-// attend does jobs on a thread that ends with them, since nothing takes a ruleset from it.
+// attend does jobs on a thread that ends with them, since the kernel never removes a ruleset
+// from it.
 func (b *Broker) attend(d *domain, j job) {
 	err := b.settle()
 	if err == nil {
@@ -201,9 +202,8 @@ func (b *Broker) attend(d *domain, j job) {
 	}
 }
 
-// reaches reports whether the caller may look into another process of the sandbox: those
-// that its own rulesets bind as well (hook_ptrace_access_check() in
-// security/landlock/task.c).
+// reaches reports whether the caller may look into another process of the sandbox: one that its
+// own rulesets bind as well (hook_ptrace_access_check() in security/landlock/task.c).
 func (c *call) reaches(pid int) bool {
 	if !c.domain.binds() {
 		return true

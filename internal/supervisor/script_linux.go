@@ -13,15 +13,15 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Limits of scripts: how much of their first line is read (BINPRM_BUF_SIZE less one,
-// include/uapi/linux/binfmts.h), and how many of them may interpret each other
-// (exec_binprm() in fs/exec.c).
+// Limits of scripts: how much of their first line the kernel reads (BINPRM_BUF_SIZE less one,
+// include/uapi/linux/binfmts.h), and how many of them may interpret each other (exec_binprm()
+// in fs/exec.c).
 const (
 	scriptHead      = 255
 	maxInterpreters = 5
 )
 
-// format is what the kernel takes a file for.
+// format is the kind of program that the kernel takes a file for.
 type format struct {
 	elf bool
 	// interpreter runs the file, with argument where that is not empty.
@@ -32,7 +32,7 @@ type format struct {
 func formatOf(obj int) (format, unix.Errno) {
 	f, err := os.Open(self(obj))
 	if err != nil {
-		// Nor could its process be looked at (PR_SET_DUMPABLE, proc(5)).
+		// Nor could the supervisor inspect its process (PR_SET_DUMPABLE, proc(5)).
 		return format{}, unix.EACCES
 	}
 	defer f.Close()
@@ -41,8 +41,8 @@ func formatOf(obj int) (format, unix.Errno) {
 	return parseHead(head[:n]), 0
 }
 
-// parseHead reads the first line of a script as load_script() in fs/binfmt_script.c
-// does: one word, and everything behind it as one argument.
+// parseHead reads the first line of a script like load_script() in fs/binfmt_script.c: one
+// word, and everything behind it as one argument.
 func parseHead(head []byte) format {
 	if bytes.HasPrefix(head, []byte("\x7fELF")) {
 		return format{elf: true}
@@ -95,9 +95,9 @@ func interpreted(programs []landlock.Program) map[string]string {
 	return out
 }
 
-// mayInterpret judges the interpreters of a listed script. Those that it had when the tool
-// was started come with it. A tool that may write to the script can name another one: that
-// is started as by itself, with what it is given.
+// mayInterpret judges the interpreters of a listed script. The interpreters that it had when
+// the tool started are granted with it. A tool that may write to the script can name another
+// one: that is judged as if it were started by itself, with the arguments that it gets.
 func (c *call) mayInterpret(b *becoming) bool {
 	for i := 1; i < len(b.chain); i++ {
 		if was, ok := c.interpreters[c.where(b.chain[i-1])]; ok && was == c.where(b.chain[i]) {
@@ -116,7 +116,7 @@ func (c *call) mayInterpret(b *becoming) bool {
 	return true
 }
 
-// narrower is the first rule with the variables that both let their programs have.
+// narrower is the first rule, restricted to the variables that both rules grant.
 func narrower(a, b *ir.CommandRule) *ir.CommandRule {
 	if a == nil || b == nil || b.AllEnvs {
 		return a
@@ -129,8 +129,8 @@ func narrower(a, b *ir.CommandRule) *ir.CommandRule {
 	return &both
 }
 
-// invoked is the name that the kernel gives to what execveat(2) starts, which an
-// interpreter gets to see (alloc_bprm() in fs/exec.c).
+// invoked is the kernel's name for a file that execveat(2) starts, as an interpreter sees it
+// (alloc_bprm() in fs/exec.c).
 func invoked(dir int, path string) string {
 	if dir == unix.AT_FDCWD || path != "" && path[0] == '/' {
 		return path

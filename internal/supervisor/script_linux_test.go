@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHeadsOfScripts holds the reading of first lines against the kernel's: what it
-// starts prints its arguments.
+// TestHeadsOfScripts compares the parsing of first lines with the kernel's: the program that
+// the kernel starts prints its arguments.
 func TestHeadsOfScripts(t *testing.T) {
 	dir := t.TempDir()
 	printer := filepath.Join(dir, "printer")
 	if err := os.WriteFile(printer, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// A path of which the kernel reads all, and one that it cuts off.
+	// One path that the kernel reads in full, and one that it cuts off.
 	long := dir + strings.Repeat("/.", (scriptHead-10-len(dir)-len("/printer"))/2) + "/printer"
 	for _, head := range []string{
 		"#!" + printer + "\n", "#! \t" + printer + "  a  b \t\n", "#!" + printer + "\ta\n", "#!" + printer, "#!" + printer + " x",

@@ -17,14 +17,14 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 )
 
-// stops hands the stops and ends of seized threads from the thread that waits for all
-// children to the worker that seized them.
+// stops hands the stops and ends of seized threads from the thread that waits for all children
+// to the worker that seized them.
 type stops struct {
 	mu sync.Mutex
 	by map[int]chan syscall.WaitStatus
 }
 
-// expect registers for the events of threads. It fails where somebody has done so.
+// expect registers for the events of threads. It fails if another worker has done so.
 func (s *stops) expect(ids ...int) (<-chan syscall.WaitStatus, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *stops) forget(ids ...int) {
 	}
 }
 
-// deliver passes an event on and reports whether somebody waits for it.
+// deliver passes an event on and reports whether a worker waits for it.
 func (s *stops) deliver(id int, ws syscall.WaitStatus) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,13 +62,13 @@ func (s *stops) deliver(id int, ws syscall.WaitStatus) bool {
 	select {
 	case events <- ws:
 	default:
-		// Nobody reads any more than the first.
+		// The worker reads no more than the first events.
 	}
 	return true
 }
 
-// seized is a thread that stops when it has become another program, or returns from
-// the call without.
+// seized is a thread that stops when it has become another program, or returns from the call
+// without doing so.
 type seized struct {
 	thread, process int
 	stops           *stops
@@ -77,9 +77,9 @@ type seized struct {
 	forgotten       bool
 }
 
-// seize makes the caller of a pending call stop at its end (ptrace(2)). It is done by
-// the thread that has to release it, and in force until then: should this process die
-// the thread dies, too.
+// seize makes the caller of a pending call stop at the end of that call (ptrace(2)). The thread
+// that seizes must also release. If this process dies before, the kernel kills the seized
+// thread.
 func (c *call) seize(process int) (*seized, unix.Errno) {
 	if process == 0 {
 		return nil, unix.ESRCH
@@ -95,8 +95,8 @@ func (c *call) seize(process int) (*seized, unix.Errno) {
 		s.forget()
 		return nil, unix.EACCES
 	}
-	// The stop is due once the thread is about to leave the kernel, unless it stops
-	// before as the new program.
+	// The stop is due once the thread is about to leave the kernel, unless it stops before as
+	// the new program.
 	if e := ptrace(unix.PTRACE_INTERRUPT, s.thread, 0, 0); e != 0 {
 		_ = unix.Kill(process, unix.SIGKILL)
 	}
@@ -108,7 +108,8 @@ func ptrace(request, id int, addr, data uintptr) unix.Errno {
 	return e
 }
 
-// seizes says why this host does not let programs be judged, where traps ask for that.
+// seizes returns an error if the traps require judging programs and this host does not allow
+// it.
 func seizes(traps []landlock.Trap) error {
 	if !slices.ContainsFunc(traps, func(t landlock.Trap) bool { return t.Group == landlock.Programs }) {
 		return nil
@@ -116,8 +117,8 @@ func seizes(traps []landlock.Trap) error {
 	return seizable()
 }
 
-// seizable says whether ptrace(2) is refused, as profiles of containers may do. The kernel
-// looks for the process, which there is not, first.
+// seizable returns an error if ptrace(2) is refused, as by the profile of a container. The
+// kernel first looks for the process, and there is none.
 func seizable() error {
 	const nobody = 1<<31 - 1
 	if e := ptrace(unix.PTRACE_SEIZE, nobody, 0, 0); e != unix.ESRCH {
@@ -126,7 +127,7 @@ func seizable() error {
 	return nil
 }
 
-// id is the number of the thread: after a start it has that of its process.
+// id is the number of the thread: after a start that of its process.
 func (s *seized) id() int {
 	if s.executed {
 		return s.process
@@ -134,8 +135,7 @@ func (s *seized) id() int {
 	return s.thread
 }
 
-// stopped waits until the thread has stopped and reports whether it has: it may have
-// been killed.
+// stopped waits until the thread has stopped. It returns false if the thread was killed.
 func (s *seized) stopped() bool {
 	_, ok := s.next()
 	return ok
@@ -153,9 +153,8 @@ func (s *seized) next() (syscall.WaitStatus, bool) {
 	return ws, true
 }
 
-// release lets the thread run on by itself. After a start it has the number of its
-// process. It may start the next program before this returns, so that nothing waits for its
-// events any more.
+// release lets the thread run on by itself. After a start it has the number of its process. It
+// may start the next program before this returns, so the wait for its events ends first.
 func (s *seized) release() {
 	s.forget()
 	if ptrace(unix.PTRACE_DETACH, s.id(), 0, 0) != 0 {
@@ -211,7 +210,7 @@ func (s *seized) path() (string, error) {
 // text reads a string of the program that is no longer than a path.
 func (s *seized) text(at uint64) (string, error) {
 	buf := make([]byte, pathMax)
-	// What follows the string may not be mapped: as much as there is comes back.
+	// The memory behind the string may not be mapped; the call returns the part that is.
 	n, err := unix.ProcessVMReadv(s.process, []unix.Iovec{iovec(buf)}, parts(at, len(buf)), 0)
 	if err != nil {
 		return "", err

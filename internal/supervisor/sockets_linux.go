@@ -10,13 +10,13 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Why sockets are refused that no rule speaks of.
+// Reasons for refusing sockets that no rule is about.
 const (
 	whyNameless = "a unix address without a file is nothing that a rule names"
 	whyReached  = "tools are not reached from the network"
 )
 
-// maxAddress is what the kernel takes for a socket address (struct sockaddr_storage).
+// maxAddress is the largest socket address that the kernel takes (struct sockaddr_storage).
 const maxAddress = 128
 
 // address reads the socket address of a call.
@@ -29,7 +29,7 @@ func (c *call) address() ([]byte, unix.Errno) {
 }
 
 // socket duplicates the socket of a call, which must be of a family and type that the
-// broker knows, whatever made it.
+// supervisor knows, however it was made.
 func (c *call) socket() (fd, family int, e unix.Errno) {
 	if fd, e = c.duplicate(dirfd(c.args[0])); e != 0 {
 		return -1, 0, e
@@ -53,7 +53,7 @@ func (c *call) socket() (fd, family int, e unix.Errno) {
 	return fd, family, 0
 }
 
-// connect judges our copy of the address and connects our duplicate of the socket.
+// connect judges the supervisor's copy of the address and connects its duplicate of the socket.
 func (c *call) connect() answer {
 	raw, e := c.address()
 	if e != 0 {
@@ -99,8 +99,8 @@ func (c *call) mayReachRaw(raw []byte) bool {
 	return c.mayReach(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])))
 }
 
-// connected connects; a socket that does not block answers at once (EINPROGRESS), for
-// the flag belongs to what the duplicate shares.
+// connected connects; a socket that does not block answers at once (EINPROGRESS), since the
+// duplicate shares that flag.
 func connected(fd int, raw []byte) error {
 	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
 	if e != 0 {
@@ -187,12 +187,12 @@ func (c *call) bind() answer {
 	return result(c.do(func() error { return c.bound(fd, n) }))
 }
 
-// bound binds to a name in the directory that was judged. There is no call for that
-// but one from the directory itself, which is this thread's alone (see settle). The
-// socket shows its last name only (getsockname(2)).
+// bound binds to a name in the directory that was judged. The only call for that binds to a
+// path relative to the working directory, which is this thread's alone (see settle). The socket
+// shows its last name only (getsockname(2)).
 func (c *call) bound(fd int, n node) error {
 	c.alone()
-	// An O_PATH descriptor will do for fchdir(2).
+	// An O_PATH descriptor is enough for fchdir(2).
 	if err := unix.Fchdir(n.dir); err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartError is a tool that did not start.
+// StartError is the failure to start a tool.
 type StartError struct {
-	// Step names what failed; Exec is true when it is the program itself.
+	// Step names the step that failed; Exec is true when it is the program itself.
 	Step string
 	Exec bool
 	Err  error
@@ -30,9 +30,9 @@ func (e *StartError) Unwrap() error { return e.Err }
 // under nohup(1); a tool inherits that.
 func inheritsIgnored(s syscall.Signal) bool { return signal.Ignored(s) }
 
-// Clone starts what becomes the tool, once Run or Attend lets it. Until then it puts the
-// sandbox in force on itself, and the caller may prepare what it needs. It must be called
-// on a thread that lasts: the tool dies with it (PR_SET_PDEATHSIG in prctl(2)).
+// Clone starts the child that becomes the tool once Run or Attend lets it. Until then it puts
+// the sandbox in force on itself, and the caller may prepare. It must be called on a thread
+// that lasts: the tool dies with it (PR_SET_PDEATHSIG in prctl(2)).
 func Clone(c Child) (*Tool, error) {
 	runtime.LockOSThread()
 	if !c.Unheard {
@@ -46,8 +46,8 @@ func Clone(c Child) (*Tool, error) {
 // Kill ends a tool that was not let go.
 func (t *Tool) Kill() { _ = unix.Kill(t.pid, unix.SIGKILL) }
 
-// Run lets the tool go, answers its calls until it ends, ends what it has left running
-// and returns how it ended.
+// Run lets the tool go, answers its calls until it ends, kills the processes that it has left
+// running and returns how it ended.
 func (b *Broker) Run(t *Tool) (syscall.WaitStatus, error) {
 	stop := t.forward()
 	if err := b.start(t); err != nil {
@@ -63,8 +63,8 @@ func (b *Broker) Run(t *Tool) (syscall.WaitStatus, error) {
 	return status, nil
 }
 
-// limited kills the tool after some time, if that is not 0, unless the returned function
-// is called before.
+// limited kills the tool after some time, if that is not 0, unless the returned function is
+// called before.
 func (t *Tool) limited(wall time.Duration) (stop func()) {
 	if wall == 0 {
 		return func() {}
@@ -73,8 +73,8 @@ func (t *Tool) limited(wall time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// Tool is a child that becomes the tool: what it writes its reports to and waits for a
-// byte from.
+// Tool is a child that becomes the tool, with the pipes for its reports and for the byte that
+// it waits for.
 type Tool struct {
 	*program
 	reports, permit int
@@ -82,8 +82,8 @@ type Tool struct {
 
 func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
 
-// Attend lets the tool go, waits until it ends and returns how it ended. Nobody answers
-// for it: its filter must trap nothing. What it leaves running goes on.
+// Attend lets the tool go, waits until it ends and returns how it ended. No supervisor answers
+// for it: its filter must trap nothing. Processes that it leaves running go on.
 func (t *Tool) Attend() (syscall.WaitStatus, error) {
 	stop := t.forward()
 	defer stop()
@@ -128,7 +128,8 @@ func launch(c Child) (*Tool, error) {
 	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
 }
 
-// confined waits until the child has told that its filter is in force. It waits then.
+// confined waits until the child has reported that its filter is in force. The child then
+// waits.
 func (t *Tool) confined() (*report, error) {
 	r, err := t.report()
 	if err == nil && r == nil {
@@ -154,8 +155,8 @@ func (t *Tool) listener(r *report) (int, error) {
 	return n, nil
 }
 
-// begin lets the child go on and waits until it has become the tool, which closes its
-// end of the reports. Then the tool's input and output are the tool's alone.
+// begin lets the child go on and waits until it has become the tool, which closes its end of
+// the reports. Then this process gives up its own copies of the tool's input and output.
 func (t *Tool) begin() error {
 	_, err := unix.Write(t.permit, []byte{0})
 	_ = unix.Close(t.permit)
@@ -175,8 +176,7 @@ func (t *Tool) begin() error {
 	return nil
 }
 
-// report reads one report, nil at their end, and turns those about a failure into
-// errors.
+// report reads one report, nil at their end, and turns those about a failure into errors.
 func (t *Tool) report() (*report, error) {
 	r := &report{}
 	buf := (*[unsafe.Sizeof(*r)]byte)(unsafe.Pointer(r))[:]

@@ -15,10 +15,10 @@ import (
 // executeCheck is AT_EXECVE_CHECK (Linux 6.14): nothing is started.
 const executeCheck = 0x10000
 
-// lacks reports whether the ruleset keeps the kernel from starting a program that the policy
-// grants, since it appeared after the start of the tool. Such a file must be readable to the
-// tool, since a copy is. Where programs are listed, interpreters start by the ruleset
-// alone: the list speaks of the scripts that they interpret.
+// lacks reports whether the policy grants a program that the ruleset does not let start, since
+// the program appeared after the start of the tool. The tool must be able to read such a file,
+// since it gets a copy. Where programs are listed, interpreters start by the ruleset alone: the
+// list speaks of the scripts that they interpret.
 func (c *call) lacks(want becoming) (bool, unix.Errno) {
 	starts := want.chain
 	if want.listed {
@@ -46,7 +46,7 @@ func (c *call) lacks(want becoming) (bool, unix.Errno) {
 	return true, 0
 }
 
-// runs are the conditions of the kernel that the ruleset does not see.
+// runs checks the kernel's conditions for a start that are not the ruleset's.
 func (c *call) runs(in invocation, want becoming) unix.Errno {
 	for _, f := range want.chain {
 		if !executable(f) {
@@ -64,9 +64,9 @@ func (c *call) runs(in invocation, want becoming) unix.Errno {
 	return 0
 }
 
-// unbound asks the rulesets that the caller has given itself whether they let the files be
-// started, since they do not hold copies either. Kernels that cannot be asked know no such
-// flag (EINVAL), and start nothing.
+// unbound asks the rulesets by which the caller has restricted itself whether they let the
+// files be started, since they do not check copies either. A kernel that cannot be asked
+// refuses the flag (EINVAL), and then nothing is started.
 func (c *call) unbound(want becoming) unix.Errno {
 	if !c.domain.binds() {
 		return 0
@@ -90,7 +90,7 @@ func (c *call) unbound(want becoming) unix.Errno {
 	return 0
 }
 
-// executable asks for the permission to start a file, which its mount may withhold.
+// executable checks the permission to start a file, which its mount may withhold.
 func executable(obj int) bool {
 	return unix.Faccessat(unix.AT_FDCWD, self(obj), unix.X_OK, unix.AT_EACCESS) == nil
 }
@@ -111,7 +111,7 @@ func native(obj int) bool {
 	return b[4] == class64 && b[5] == littleEndian && (kind == etExec || kind == etDyn) && binary.LittleEndian.Uint16(b[18:]) == machine
 }
 
-// closes reports whether a descriptor of the caller goes when it becomes a program.
+// closes reports whether a descriptor of the caller is closed when it starts a program.
 func (c *call) closes(fd int) bool {
 	flags, ok := openFlags(c.tid, fd)
 	return !ok || flags&unix.O_CLOEXEC != 0

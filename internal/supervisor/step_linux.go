@@ -10,8 +10,8 @@ import (
 type outcome int
 
 const (
-	// gone is a thread that has been killed, back one that has stopped at the end of its
-	// call, became one that has stopped as a new program.
+	// gone: the thread has been killed. back: it has stopped at the end of its call. became: it
+	// has stopped as a new program.
 	gone outcome = iota
 	back
 	became
@@ -21,8 +21,8 @@ const (
 // PTRACE_O_TRACESYSGOOD (ptrace(2)).
 const callStop = unix.SIGTRAP | 0x80
 
-// step has a stopped thread make the call that its registers say. One that is interrupted,
-// as by a stop of its process before anybody has received it, the kernel begins again.
+// step has a stopped thread make the call in its registers. If a call is interrupted, as by a
+// stop of its process before the supervisor has received it, the kernel begins it again.
 func (s *seized) step() outcome {
 	const ends = 2 // every call stops at its beginning and at its end
 	for {
@@ -72,7 +72,7 @@ func (s *seized) run(n int) outcome {
 
 const sizeofMask = 8
 
-// block keeps all signals from the stopped thread and returns which it had blocked.
+// block blocks all signals of the stopped thread and returns its mask before.
 func (s *seized) block() (uint64, error) {
 	var mask uint64
 	if e := ptrace(unix.PTRACE_GETSIGMASK, s.id(), sizeofMask, uintptr(unsafe.Pointer(&mask))); e != 0 {
@@ -81,7 +81,7 @@ func (s *seized) block() (uint64, error) {
 	return mask, s.unblock(^uint64(0))
 }
 
-// unblock has the stopped thread block the given signals alone.
+// unblock sets the signal mask of the stopped thread.
 func (s *seized) unblock(mask uint64) error {
 	if e := ptrace(unix.PTRACE_SETSIGMASK, s.id(), sizeofMask, uintptr(unsafe.Pointer(&mask))); e != 0 {
 		return e
@@ -92,9 +92,9 @@ func (s *seized) unblock(mask uint64) error {
 // maxName is TASK_COMM_LEN, with the zero byte.
 const maxName = 16
 
-// name gives a program that has stopped at the end of its start the name that the kernel
-// gives to one that is started by its path (comm in proc(5)). An instruction for the call
-// takes the place of the program's first one for that time.
+// name gives a program that has stopped at the end of its start the name that the kernel gives
+// to one that is started by its path (comm in proc(5)). For that time the program's first
+// instruction is replaced by one that makes a system call.
 func (s *seized) name(name string) error {
 	old, err := s.registers()
 	if err != nil {

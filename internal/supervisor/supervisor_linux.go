@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Broker answers the trapped calls of one tool.
+// Broker is the supervisor: it answers the trapped calls of one tool.
 type Broker struct {
 	*judge
 	listener listener
@@ -23,104 +23,102 @@ type Broker struct {
 	// self is this process, procfs and root its views of /proc and "/".
 	self         int
 	procfs, root int
-	// names is held while a call relies on where something is, and exclusively by moves: a
+	// names is held while a call relies on the place of a file, and exclusively by moves: a
 	// file that was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
-	// receiver is held by the worker that waits for the next call. parked counts the workers
-	// that wait for their turn, pending those whose call waits for another process, all
-	// every one.
+	// receiver is held by the worker that waits for the next call. Worker counts: parked wait
+	// for their turn to receive, pending are blocked on another process, all is the total.
 	receiver             sync.Mutex
 	parked, pending, all atomic.Int32
-	// shares is true where threads have their working directory and umask in common;
-	// common is then held by the thread that sets them.
+	// shares is true where threads share their working directory and umask; the thread that
+	// sets them then holds common.
 	shares atomic.Bool
 	common sync.Mutex
-	// byPort leaves connections that no address allows to the ruleset's ports.
+	// byPort leaves connections that no listed address allows to the ruleset's ports.
 	byPort bool
 	// tool is the process that the tool starts in, became whether it has.
 	tool   int
 	became atomic.Bool
-	// stops are the events of threads that were seized, returns the calls that they are
-	// made to make.
+	// stops are the events of seized threads, returns the calls that they are made to make.
 	stops   stops
 	returns returns
-	// grants say which files the ruleset lets be started by rules of their own, images are
+	// grants are the files that the ruleset lets be started by rules of their own, images are
 	// copies of others. carried is true once the tool has given one of those files another
-	// place, uncompared once a program was started that could not be looked at. Both change
-	// with the lock on names.
+	// place, uncompared once a program was started that the supervisor could not inspect. Both
+	// change with the lock on names held.
 	grants              Grants
 	carried, uncompared atomic.Bool
 	images              images
 	stoneOnce           sync.Once
 	stone               int
 	stoneErr            error
-	// placements are the directories and files that the ruleset grants as wholes, absent
-	// the paths of such as were not there at the start.
-	// whole is the capabilities that the ruleset grants on the workspace where those are it and
-	// the targets of external rules.
+	// placements are the directories and files that the ruleset grants as wholes, absent the
+	// granted paths that were not there at the start. whole is the set of capabilities that the
+	// ruleset grants on the workspace, where the workspace and the targets of external rules
+	// are the only placements.
 	placements []Placement
 	absent     []string
 	whole      ir.CapSet
-	// interpreters are those of listed scripts at the start, by the canonical paths of both.
+	// interpreters are those of listed scripts at the start: canonical path of the script to
+	// canonical path of its interpreter.
 	interpreters map[string]string
 	// narrows is set where some program gets fewer variables than the tool.
 	narrows bool
-	// The places that are other files for every tool: the controlling terminal, the
-	// standard descriptors that it was started with, the shared memory of the run.
+	// Places that are other files for every tool: the controlling terminal, the standard
+	// descriptors that it was started with, the shared memory of the run.
 	terminal terminal
 	given    [3]Inode
 	shared   private
 	kinds    filesystems
 	// join is the list of processes of the tool's cgroup, nil for none.
 	join *os.File
-	// marks tell the processes of the tool, domains are its own rulesets; nil where
+	// marks identifies the processes of the tool, domains are its own rulesets; nil where
 	// processes cannot be marked.
 	marks   *mark
 	domains *domains
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
-	// denied takes every refusal, nil for no report; calls names the system calls.
+	// denied receives every refusal, nil for no report; calls are the names of system calls.
 	denied func(*denial.Denial)
 	calls  map[uint32]string
-	// trace names the refusals that the kernel makes by itself, nil without --trace.
+	// trace names the refusals of the kernel itself, nil without --trace.
 	trace *Tracing
 }
 
-// Bounds on what a tool can make the supervisor hold: workers are threads, and calls that
-// are not received yet wait in the kernel.
+// Bounds on the resources that a tool can take from the supervisor: workers are threads, and
+// calls that are not received yet wait in the kernel.
 const (
 	maxWorkers = 32
 	maxPatient = 256
 )
 
-// maxPlacements is how many directories and files are looked for at an open that is left to
-// the kernel.
+// maxPlacements is the largest number of directories and files that are looked for at an open
+// that is left to the kernel.
 const maxPlacements = 8
 
-// Options are decided by a start beside the specification.
+// Options are settings of a start that are not in the specification.
 type Options struct {
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
-	// ByPort is set where the ports of the specification were accepted.
+	// ByPort is set where the gap net.host was accepted, so that connections go by port.
 	ByPort bool
 	// Wall is how long the tool may run, 0 for any time.
 	Wall time.Duration
-	// Denied, where not nil, takes every refusal before the tool learns of it. It is
-	// called by many threads. Calls are the names of the system calls by number.
+	// Denied, if not nil, receives every refusal before the tool learns of it. Many threads
+	// call it. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
 	Calls  map[uint32]string
 	// Grants are the rules of the ruleset, Placements those of whole directories and files,
-	// Absent the paths of such as are not there. The descriptors become the supervisor's.
+	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
 	Placements []Placement
 	Absent     []string
-	// Mark is how the processes of the tool were marked, nil where they were not.
+	// Mark is the mark of the tool's processes, nil where they have none.
 	Mark *Mark
 	// Join is the list of processes of the tool's cgroup, nil for none.
 	Join *os.File
-	// Trace, where not nil, has Denied told as well of refusals that the kernel makes by
-	// itself.
+	// Trace, if not nil, reports refusals of the kernel itself to Denied, too.
 	Trace *Tracing
 }
 
@@ -143,7 +141,7 @@ func New(s *landlock.Spec, o Options) (*Broker, error) {
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, join: o.Join, trace: o.Trace, terminal: runTerminal(),
 	}
 	if len(b.placements) > maxPlacements {
-		// To judge costs less than to look for them at every open.
+		// Judging costs less than looking for them at every open.
 		b.classes.Reads, b.classes.Updates = true, true
 	}
 	b.interpreters = interpreted(s.Programs)
@@ -192,8 +190,7 @@ var everySignal = func() (s unix.Sigset_t) {
 	return s
 }()
 
-// spawn starts a worker where the number of those that do not wait for another process
-// allows it.
+// spawn starts a worker unless maxWorkers do not wait for another process already.
 func (b *Broker) spawn() {
 	if b.all.Add(1)-b.pending.Load() > maxWorkers {
 		b.all.Add(-1)
@@ -202,12 +199,12 @@ func (b *Broker) spawn() {
 	go b.work()
 }
 
-// settle makes this thread one that answers calls: without any capability, never
-// running other code and, where nothing forbids unshare(2), as container profiles do,
-// with a working directory and a umask of its own. Signals, among them those by which
-// the Go runtime preempts, go to other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that
-// is interrupted answers the call with descriptor 0 and adds none
-// (seccomp_notify_addfd() in kernel/seccomp.c marks the call as replied before it waits).
+// settle makes this thread one that answers calls: without any capability, never running other
+// code and, unless unshare(2) is refused, as by container profiles, with a working directory
+// and a umask of its own. Signals, among them those by which the Go runtime preempts, go to
+// other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that is interrupted answers the call with
+// descriptor 0 and adds none (seccomp_notify_addfd() in kernel/seccomp.c marks the call as
+// replied before it waits).
 func (b *Broker) settle() error {
 	runtime.LockOSThread()
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &everySignal, nil); err != nil {
@@ -220,9 +217,9 @@ func (b *Broker) settle() error {
 }
 
 // work answers calls. One worker at a time waits for them: the kernel would wake several in
-// turn, each of them cold. It leaves the wait to another where more than one call is there,
-// and while it waits for another process itself. A worker that cannot go on ends the
-// supervisor, and with it the tool: no call may be left without an answer.
+// turn, each with a cold cache. A worker lets another wait when a further call is ready, and
+// while it waits for another process itself. A worker that cannot go on ends the supervisor,
+// and with it the tool: no call may be left without an answer.
 func (b *Broker) work() {
 	if err := b.settle(); err != nil {
 		fatal("a thread of the supervisor", err)
@@ -236,7 +233,7 @@ func (b *Broker) work() {
 		case unix.EINTR:
 			continue
 		case unix.ENOENT:
-			// The call has gone before it could be received, or every caller has.
+			// The call was gone before it could be received, or all callers have ended.
 			if b.listener.poll()&unix.POLLHUP != 0 {
 				w.yield()
 				return
@@ -252,8 +249,7 @@ func (b *Broker) work() {
 	}
 }
 
-// worker is a thread that answers calls; leads is true while it is the one to receive the
-// next.
+// worker is a thread that answers calls; leads is true while it is the one to receive the next.
 type worker struct {
 	*Broker
 	leads bool
@@ -282,7 +278,7 @@ func (w *worker) yield() {
 	}
 }
 
-// fatal ends this process, with which the tool dies.
+// fatal ends this process; the kernel then kills the tool.
 func fatal(what string, err error) {
 	_, _ = os.Stderr.WriteString("accessc: " + what + ": " + err.Error() + "\n")
 	_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
@@ -326,8 +322,8 @@ func (c *call) patiently(act func() answer) answer {
 	return act()
 }
 
-// await begins to wait for another process, unless too many calls do. Others are
-// answered meanwhile: among them the call that is waited for.
+// await begins to wait for another process, unless too many calls do. Other workers go on
+// answering, since the awaited process may need that.
 func (c *call) await() bool {
 	if c.pending.Add(1) > maxPatient {
 		c.pending.Add(-1)
@@ -336,7 +332,8 @@ func (c *call) await() bool {
 	if c.worker.leads {
 		c.worker.yield()
 	} else if c.parked.Load() == 0 {
-		// The worker that was to lead may have been one too many when this one gave way.
+		// spawn may have found too many workers when this one yielded; from now on it does not
+		// count.
 		c.spawn()
 	}
 	return true

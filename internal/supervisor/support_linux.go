@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supported says why this host cannot supervise, nil if it can: user notification
-// whose calls survive signals (Linux 5.19, which has all the rest), and the right to
-// look into the tool.
+// Supported returns why this host cannot supervise, nil if it can: it needs user notification
+// whose calls survive signals (Linux 5.19, which has all the rest), and the right to look into
+// the tool.
 func Supported() error {
-	// With flags that it knows the kernel goes on to read the program, which is not
-	// there (EFAULT); otherwise it says EINVAL.
+	// If the kernel knows the flags it goes on to read the program, which is not there
+	// (EFAULT); otherwise it says EINVAL.
 	_, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, filterFlags, 0)
 	if e != unix.EFAULT {
 		return fmt.Errorf("no seccomp user notification as of Linux 5.19 (%w)", e)
@@ -32,8 +32,8 @@ func Supported() error {
 	return nil
 }
 
-// Starts says why a supervisor of this host cannot start programs that the ruleset does
-// not know, nil if it can.
+// Starts returns why a supervisor on this host cannot start programs that the ruleset does not
+// know, nil if it can.
 func Starts() error {
 	if err := seizable(); err != nil {
 		return err
@@ -45,9 +45,9 @@ func Starts() error {
 	return unix.Close(fd)
 }
 
-// Heard reports whether this process is under a filter with a listener, in which case
-// the kernel refuses a second one (seccomp(2), EBUSY). It tries, on a thread that ends
-// with the attempt: the filter of that thread lets everything pass.
+// Heard reports whether this process is under a filter with a listener, in which case the
+// kernel refuses a second one (seccomp(2), EBUSY). It tries, on a thread that ends with the
+// attempt: the filter of that thread lets everything pass.
 func Heard() bool {
 	answered := make(chan bool)
 	go func() {

@@ -2,7 +2,8 @@ package supervisor
 
 import "golang.org/x/sys/unix"
 
-// older answers the calls of amd64 that later architectures have in a newer form only.
+// older answers calls that amd64 has beside their newer forms; later architectures have the
+// newer forms only.
 func older() map[uint32]handler {
 	return map[uint32]handler{
 		unix.SYS_OPEN: func(c *call) answer { return c.open(cwd, c.args[0], c.args[1], c.args[2]) },

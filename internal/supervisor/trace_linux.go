@@ -7,16 +7,16 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
-// Tracing is what a supervisor needs to name also the refusals that the kernel would make
-// without it. Every class of calls is judged under a trace.
+// Tracing lets a supervisor also name the refusals that the kernel would make without it. Every
+// class of calls is judged under a trace.
 type Tracing struct {
 	// ABI is the version of Landlock that the ruleset was made for.
 	ABI int
-	// Blocks are what the filter hands over in place of refusing it.
+	// Blocks are the calls that the filter hands over instead of refusing them.
 	Blocks []landlock.Block
 }
 
-// blocked is the answer of the filter, where it would have had one.
+// blocked is the answer that the filter would have given, if any.
 func (c *call) blocked() (answer, bool) {
 	if c.trace == nil {
 		return answer{}, false
@@ -33,7 +33,7 @@ func (c *call) blocked() (answer, bool) {
 	return answer{}, false
 }
 
-// kill is the ruleset's, which keeps signals inside (ABI 6).
+// kill reports a signal that the ruleset is going to refuse (ABI 6).
 func (c *call) kill() answer {
 	pid := int(int32(uint32(c.args[0])))
 	if pid > 0 && c.trace.ABI >= 6 && !c.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {

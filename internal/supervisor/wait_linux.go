@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forwarded are the signals that are sent to the tool when they reach this process.
+// forwarded are the signals that this process passes on to the tool.
 var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGWINCH, unix.SIGUSR1, unix.SIGUSR2,
 }
 
 // forward passes signals on until the returned function is called; from then on they are
-// ignored, since nothing is left to do but to end. The tool is in this process's group, so
-// that a terminal's signals reach it by themselves.
+// ignored, since this process is about to end. The tool is in this process's group, so that a
+// terminal's signals reach it by themselves.
 func (t *Tool) forward() (stop func()) {
 	var caught []os.Signal
 	for _, s := range forwarded {
@@ -48,8 +48,8 @@ func (t *Tool) forward() (stop func()) {
 	}
 }
 
-// fromTerminal reports whether the terminal has sent a signal to the whole group: it
-// does so for the foreground group, with signals that nobody else commonly sends.
+// fromTerminal reports whether the terminal has sent a signal to the whole group: it does so
+// for the foreground group, with signals that other programs rarely send.
 func fromTerminal(s os.Signal) bool {
 	if s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH {
 		return false
@@ -63,9 +63,9 @@ func fromTerminal(s os.Signal) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// wait waits for the tool and reaps the orphans that come here meanwhile. When the
-// tool stops itself this process stops, too, so that a shell sees its job stopped.
-// Stops that somebody else waits for are passed to deliver, as all other events are.
+// wait waits for the tool and reaps the orphans that become children of this process. When the
+// tool stops itself this process stops, too, so that a shell sees its job stopped. deliver gets
+// all events, and stops that a worker expects have no further effect.
 func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.WaitStatus {
 	for {
 		var ws syscall.WaitStatus
@@ -74,7 +74,7 @@ func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.Wa
 		case expected && ws.Stopped():
 		case err == syscall.EINTR:
 		case err != nil:
-			// There is nothing to wait for, which cannot be.
+			// There is no child left, which cannot be.
 			return syscall.WaitStatus(125 << 8)
 		case pid != t.pid:
 		case ws.Stopped():
@@ -86,13 +86,14 @@ func (t *Tool) wait(deliver func(id int, ws syscall.WaitStatus) bool) syscall.Wa
 	}
 }
 
-// maxFinish bounds how long what the tool has left running is being killed.
+// maxFinish bounds how long finish kills the processes that the tool has left running.
 const maxFinish = 10 * time.Second
 
-// finish kills what the tool has left running: its calls would no longer be answered.
-// Orphans come to this process, so that children are all there is, again and again.
+// finish kills the processes that the tool has left running: their calls would no longer be
+// answered. Orphans become children of this process, so it kills its children until none is
+// left.
 func (t *Tool) finish() {
-	// The caller's own clones, without an exit signal, are seen by this alone.
+	// Only this call finds the caller's own clones, which have no exit signal.
 	_, _ = syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WCLONE, nil)
 	for end := time.Now().Add(maxFinish); time.Now().Before(end); {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

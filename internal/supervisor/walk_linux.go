@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walk resolves a path one component after the other, as the tool would see it:
-// /proc/self is the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where
-// they are those of a process of the sandbox, and the shared memory is that of the run.
+// walk resolves a path one component after the other, as the tool would see it: /proc/self is
+// the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where they are those of
+// a process of the sandbox, and the shared memory is that of the run.
 func (c *call) walk(base int, path string, end follow) (node, unix.Errno) {
 	w := walker{call: c, at: node{dir: -1, object: base}}
 	if at, known := inode(base); known {
@@ -99,7 +99,7 @@ func (w *walker) link(n node) unix.Errno {
 	return 0
 }
 
-// remaining reports whether no further name follows, and the slash that does.
+// remaining reports whether no further name follows, and returns the slash if one does.
 func remaining(rest []string) (last bool, tail string) {
 	for _, r := range rest {
 		if r != "" {
@@ -112,8 +112,8 @@ func remaining(rest []string) (last bool, tail string) {
 	return true, ""
 }
 
-// ownProcess replaces the names in the root of a proc file system that mean the process
-// that asks.
+// ownProcess replaces the names in the root of a proc file system that mean the calling
+// process.
 func (c *call) ownProcess(dir int, name string) ([]string, bool) {
 	if name != "self" && name != "thread-self" || !isProc(dir, true) {
 		return nil, false
@@ -181,8 +181,8 @@ func (c *call) jump(n node) (next node, e unix.Errno, magic bool) {
 // with.
 type standard struct{ flags uint64 }
 
-// asStandard reports whether a descriptor of a process is the one of 0 to 2 that the tool
-// was started with, nil if it is not. Other descriptors lead to files with rules.
+// asStandard returns the standard descriptor behind a descriptor of a process, nil if it is not
+// one of 0 to 2 that the tool was started with. Other descriptors lead to files with rules.
 func (c *call) asStandard(pid, number, fd int) *standard {
 	if number < 0 || number >= len(c.given) {
 		return nil
