@@ -1,10 +1,10 @@
-// Package denial says what a tool was refused: one record per refused operation, for
-// programs as a line of JSON, for people as a short summary, with the rule that decided
-// and the configuration that would permit it.
+// Package denial records the operations that a tool was refused: one record per refused
+// operation, for programs as a line of JSON, for people as a short summary, with the rule that
+// decided and the configuration that would permit it.
 //
-// It decides nothing: a record carries the verdict of ir.View.Decide, and what it
-// proposes has been asked of Decide before. What the kernel refuses without a word,
-// nobody records.
+// It decides nothing: a record carries the verdict of ir.View.Decide, and Decide has confirmed
+// the configuration that a record proposes. Refusals that the kernel makes on its own are not
+// recorded.
 package denial
 
 import (
@@ -19,12 +19,12 @@ import (
 // misunderstand the newer one; fields may be added without.
 const Version = 1
 
-// By says what refused.
+// By names the mechanism that refused.
 type By string
 
-// What refuses: the policy, asked by the supervisor; the ruleset or the filter of the
-// kernel, as the supervisor foresees them; the supervisor itself, for what no policy
-// can grant.
+// The mechanisms: the policy, asked by the supervisor; the ruleset and the filter in the
+// kernel, as the supervisor foresees them; the supervisor itself, for calls that no policy can
+// grant.
 const (
 	ByPolicy     By = "policy"
 	ByFloor      By = "landlock"
@@ -36,34 +36,34 @@ const (
 type Denial struct {
 	Time time.Time
 	By   By
-	// Operation is what was asked of the policy, nil where it was not asked; Wants are
-	// all capabilities that the call needed on the place of an ir.Access.
+	// Operation is the question to the policy, nil where it was not asked; Wants are all
+	// capabilities that the call needed on the place of an ir.Access.
 	Operation ir.Operation
 	Wants     ir.CapSet
 	Verdict   ir.Verdict
-	// Why is the reason where the policy is not.
+	// Why is the reason of a refusal that is not the policy's.
 	Why string
-	// Syscall is the name of the system call, Errno what it answered, Asked the paths
-	// as the tool spelled them.
+	// Syscall is the name of the system call, Errno its error, Asked the paths as the tool
+	// spelled them.
 	Syscall, Errno string
 	Asked          []string
-	// PID and Name are the process, which has chosen the name itself (proc(5), comm).
+	// PID and Name are those of the process, which has chosen the name itself (proc(5), comm).
 	PID  int
 	Name string
-	// View and Roots are what the policy was asked by.
+	// View and Roots are those that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings
-	// proposed is what Grant has found already.
+	// proposed is the earlier result of Grant, nil for none.
 	proposed *grant
 }
 
-// grant is an answer of Grant.
+// grant is a result of Grant.
 type grant struct {
 	toml string
 	ok   bool
 }
 
-// line is the document of one denial.
+// line is the JSON document of one denial.
 type line struct {
 	Version   int      `json:"format_version"`
 	Event     string   `json:"event"`
@@ -183,7 +183,7 @@ func (d *Denial) Verb() string {
 	}
 }
 
-// targets are what the operation is about, as the configuration would name it.
+// targets are the objects of the operation, as the configuration would name them.
 func (d *Denial) targets() (target, to string) {
 	switch op := d.Operation.(type) {
 	case ir.Rename:
@@ -212,7 +212,7 @@ func (d *Denial) targets() (target, to string) {
 	return "", ""
 }
 
-// place is where the first path of the operation leads.
+// place is the place of the operation's first path.
 func (d *Denial) place() (ir.Location, bool) {
 	switch op := d.Operation.(type) {
 	case ir.Access:
@@ -238,8 +238,8 @@ func (d *Denial) place() (ir.Location, bool) {
 	return ir.Location{}, false
 }
 
-// program is a program by the name of the rule that decided, or by its file where its name
-// or no rule did.
+// program names the program of an operation: by the rule that decided, or by the file where the
+// name or no rule did.
 func (d *Denial) program(op ir.Run) string {
 	r, ok := d.Verdict.Rule.(*ir.CommandRule)
 	switch {

@@ -90,8 +90,8 @@ type written struct {
 	}
 }
 
-// TestGrant: what is proposed is TOML, and under it the operation is permitted, with
-// every capability that the call needed.
+// TestGrant: a proposal is TOML, and under it the operation is permitted, with every capability
+// that the call needed.
 func TestGrant(t *testing.T) {
 	proposed, none := 0, 0
 	irtest.Check(t, 20000, 1, func(rt *rapid.T) {
@@ -158,8 +158,8 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// relocated is the operation with places as other bindings see them, once for each
-// capability that was needed.
+// relocated is the operation with places as other bindings see them, once for each needed
+// capability.
 func relocated(d *Denial, b *ir.Bindings) []ir.Operation {
 	move := func(p ir.Place) ir.Place {
 		abs, _ := roots.Path(p.At)
@@ -179,8 +179,8 @@ func relocated(d *Denial, b *ir.Bindings) []ir.Operation {
 	return []ir.Operation{d.Operation}
 }
 
-// TestLines: every line is JSON of its own, whatever the names are, and every
-// operation has a word.
+// TestLines: every line is JSON of its own, even with hostile names, and every operation has a
+// word.
 func TestLines(t *testing.T) {
 	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
 		d := refused(rt)
@@ -229,7 +229,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestLog: lines of many threads stay whole, and what does not fit is counted.
+// TestLog: lines of many threads stay whole, and lines that do not fit are counted.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -267,8 +267,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestSummary: what comes again is counted, what is more than a screen is left out,
-// and names cannot write to the terminal.
+// TestSummary: repeated denials are counted, those beyond one screen are left out, and names
+// cannot write to the terminal.
 func TestSummary(t *testing.T) {
 	l := NewLog(nil)
 	var b strings.Builder

@@ -13,9 +13,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Grant is the configuration that would permit the operation when it is added behind
-// what there is, and false where no single addition does, or none that one should
-// make. Every proposal has been decided on before it is made.
+// Grant is the configuration that would permit the operation when it is added behind the
+// existing one, and false where no single addition does, or none that should be made. Decide
+// has permitted the operation under every proposal.
 func (d *Denial) Grant() (string, bool) {
 	if d.proposed == nil {
 		toml, ok := d.find()
@@ -46,9 +46,8 @@ type change struct {
 	target string
 }
 
-// changes are the additions that may do, the smaller first: on the places themselves,
-// then, for a move, on the directories that hold them, since a rule pins the name of
-// its path.
+// changes are the candidate additions, the smaller first: on the places themselves, then, for a
+// move, on the directories that hold them, since a rule pins the name of its path.
 func (d *Denial) changes() []change {
 	needs := d.needs()
 	if len(needs) == 0 {
@@ -79,7 +78,7 @@ func (d *Denial) changes() []change {
 	return out
 }
 
-// needs are the capabilities that the operation takes, by place.
+// needs are the capabilities that the operation requires, by place.
 func (d *Denial) needs() map[ir.Location]ir.CapSet {
 	put := func(k ir.NodeKind) ir.CapSet {
 		switch k {
@@ -114,8 +113,8 @@ func (d *Denial) needs() map[ir.Location]ir.CapSet {
 	return nil
 }
 
-// raised adds one rule per place, with what is granted there already and what is
-// needed: the longest path wins in full. All below an external rule is the rule's.
+// raised adds one rule per place, with the capabilities granted there already and those needed:
+// the longest path wins in full. All below an external rule is the rule's.
 func (d *Denial) raised(needs map[ir.Location]ir.CapSet) change {
 	byName := map[string]ir.FSRule{}
 	for at, caps := range needs {
@@ -145,12 +144,12 @@ func (d *Denial) granted(at ir.Location) ir.CapSet {
 	return s
 }
 
-// systemDirectories hold the system, its configuration and secrets, and what the kernel
-// makes up. The base grants of them as much as every tool needs.
+// systemDirectories hold the system, its configuration and secrets, and the kernel's own files.
+// The base grants as much of them as every tool needs.
 var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr"}
 
-// outside is an external rule for what lies outside of the workspace. The system's own
-// directories, and those at the root, are not for tools.
+// outside is an external rule for a place outside of the workspace. It is false for the
+// system's own directories and those at the root, which are not for tools.
 func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
 	first, _, deeper := strings.Cut(at.Path, "/")
 	if !deeper || slices.Contains(systemDirectories, first) || strings.HasPrefix(first, "(") || d.Roots == nil {
@@ -194,8 +193,8 @@ func (d *Denial) permits(c change) bool {
 	return !slices.ContainsFunc(d.questions(on), func(op ir.Operation) bool { return !v.Decide(op).Allowed() })
 }
 
-// questions are what all must be permitted: the operation, with each capability that
-// the call needed. on, where not nil, takes the place of the one place that it is about.
+// questions are the operations that must all be permitted: the operation, with each capability
+// that the call needed. on, if not nil, replaces the one place of the operation.
 func (d *Denial) questions(on *ir.Place) []ir.Operation {
 	at := func(p ir.Place) ir.Place {
 		if on != nil {
@@ -219,8 +218,8 @@ func (d *Denial) questions(on *ir.Place) []ir.Operation {
 	return []ir.Operation{d.Operation}
 }
 
-// toml writes the addition. A list that nobody declares loses its default when it gets
-// a rule, so the default goes first.
+// toml writes the addition. A list that is not declared loses its default when it gets a rule,
+// so the default goes first.
 func (c change) toml(t *ir.Tool) string {
 	var b strings.Builder
 	if c.target != "" {

@@ -13,19 +13,19 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// maxReport bounds the lines that a tool can cause, in bytes; maxKept what is kept for
-// the summary, and maxShown what of it is shown.
+// maxReport bounds the lines that a tool can cause, in bytes; maxKept bounds the denials kept
+// for the summary, and maxShown those shown in it.
 const (
 	maxReport = 64 << 20
 	maxKept   = 256
 	maxShown  = 5
 )
 
-// Log takes denials while a tool runs. It is safe for concurrent use.
+// Log collects denials while a tool runs. It is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	file *os.File
-	// size is what has been written, lost how many lines could not be.
+	// size is the number of bytes written, lost the number of lines that could not be.
 	size  int64
 	limit int64
 	lost  int
@@ -34,7 +34,7 @@ type Log struct {
 	index map[string]*seen
 }
 
-// seen is a denial with how often it has come.
+// seen is a denial and its number of occurrences.
 type seen struct {
 	*Denial
 	times int
@@ -45,8 +45,8 @@ func NewLog(file *os.File) *Log {
 	return &Log{file: file, limit: maxReport, index: map[string]*seen{}}
 }
 
-// Add takes one denial. Its line is written, whole, when Add returns: a tool or a
-// supervisor that is killed afterwards takes nothing away.
+// Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
+// tool or the supervisor is killed afterwards.
 func (l *Log) Add(d *Denial) {
 	target, to := d.targets()
 	key := strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
@@ -69,7 +69,7 @@ func (l *Log) Add(d *Denial) {
 	}
 }
 
-// proposed is what was found for an equal denial before, nil for nothing.
+// proposed is the grant found for an equal denial before, nil for none.
 func (l *Log) proposed(key string) *grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +79,8 @@ func (l *Log) proposed(key string) *grant {
 	return nil
 }
 
-// write appends a line or nothing: what is written of a line that does not fit is
-// taken back where the file allows that.
+// write appends a line or nothing: it removes the written part of a line that does not fit,
+// where the file allows that.
 func (l *Log) write(text []byte) {
 	if len(text) == 0 {
 		return
@@ -122,8 +122,8 @@ func (l *Log) Total() int {
 	return l.total
 }
 
-// Summary says to a person what was refused and what would grant it. It says nothing
-// where nothing was.
+// Summary tells a person which operations were refused and which configuration would grant
+// them. It writes nothing where nothing was refused.
 func (l *Log) Summary(w io.Writer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,7 +164,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// what is the target, and how often where it was not once.
+// what is the target, and the number of occurrences if more than one.
 func (s *seen) what() string {
 	target, to := s.targets()
 	if to != "" {
@@ -197,10 +197,11 @@ func cut(s string) string {
 	return s
 }
 
-// rank puts first what the configuration has a say in.
+// rank puts the refusals first that the configuration can change.
 func (b By) rank() int { return slices.Index([]By{ByPolicy, BySupervisor, ByFloor, ByFilter}, b) }
 
-// proposal is what would grant it, but for what a rule was written to deny.
+// proposal is the configuration that would grant the operation, unless a rule was written to
+// deny it.
 func (d *Denial) proposal() (string, bool) {
 	if r := ruleOf(d.Verdict.Rule); r != nil && len(r.Capabilities) == 0 {
 		return "", false
