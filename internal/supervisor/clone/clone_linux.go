@@ -7,23 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Task is what a clone does. It must stay where it is and be kept alive by its owner
-// until the clone has executed a program or ended.
+// Task is the work of a clone. Its owner must not move it and must keep it alive until the
+// clone has executed a program or ended.
 type Task struct {
-	// Run takes over in the clone with Arg and must not return. There is no Go runtime
-	// around it: it must be go:nosplit and go:norace as all that it calls, must not
-	// allocate, and reaches only what its owner keeps alive.
+	// Run takes over in the clone with Arg and must not return. There is no Go runtime around
+	// it: it and everything that it calls must be go:nosplit and go:norace, must not allocate,
+	// and may reach only data that its owner keeps alive.
 	Run func(unsafe.Pointer)
 	Arg unsafe.Pointer
 	// Flags are those of clone(2), with the signal that tells this process of the end.
 	Flags uintptr
-	// Mask is the signal mask that this thread has besides the call of Start. The clone
-	// starts with every signal blocked: a handler of the Go runtime must not run in it.
+	// Mask is the signal mask of this thread outside of Start. The clone starts with every
+	// signal blocked: a handler of the Go runtime must not run in it.
 	Mask [8]byte
 	all  [8]byte
 
-	// stack is more than a chain of calls that may not grow it can use, which the
-	// linker bounds by 800 bytes.
+	// stack is larger than a chain of calls that may not grow it can use, which the linker
+	// bounds by 800 bytes.
 	stack [4096]byte
 }
 

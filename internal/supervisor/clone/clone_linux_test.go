@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/clone"
 )
 
-// deed is what the clone of a test does: it notes its number and signal mask, and ends
-// with a status.
+// deed is the task of a test's clone: it notes its number and signal mask, and ends with a
+// status.
 type deed struct {
 	task   clone.Task
 	pid    uintptr

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shares is true where clones share memory that were told to.
+// Shares is true where clones share memory if asked to (CLONE_VM).
 const Shares = false
 
 // start copies the memory, which needs no stack of its own.

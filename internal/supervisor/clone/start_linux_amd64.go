@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Shares is true where clones share memory that were told to.
+// Shares is true where clones share memory if asked to (CLONE_VM).
 const Shares = true
 
 //go:nosplit
