@@ -17,17 +17,17 @@ import (
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
-// maxArtifact and maxManifest bound what is read at a start, in bytes.
+// maxArtifact and maxManifest bound the files that a start reads, in bytes.
 const (
 	maxArtifact = 64 << 20
 	maxManifest = 1 << 30
 )
 
-// Load reads a resolved specification and checks its hash: against sum, or, when sum is
-// empty, against the manifest of the build that the file is part of. A manifest vouches
-// only from where no tool can write (trust.go). The specification must be that of the tool
-// that is asked for, and where its external rules lead must still be approved. root is the
-// workspace that the caller is in, empty if it is none.
+// Load reads a resolved specification and checks its hash: against sum, or, when sum is empty,
+// against the manifest of the build that the file is part of. A manifest vouches only from
+// where no tool can write (trust.go). The specification must be that of the requested tool, and
+// the targets of its external rules must still be approved. root is the workspace that the
+// caller is in, empty if it is none.
 func Load(path, sum, tool, root string) (*Spec, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -73,8 +73,8 @@ func Load(path, sum, tool, root string) (*Spec, error) {
 	return spec, nil
 }
 
-// vouched checks that the manifest of the build has the digest for this file, and that
-// both lie where no tool can write: those are the files that it returns.
+// vouched checks that the manifest of the build has the digest for this file, and that both lie
+// where no tool can write: those are the files that it returns.
 func vouched(path, digest, root string) ([]string, error) {
 	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
 	real, err := filepath.EvalSymlinks(named)
@@ -113,7 +113,7 @@ func refuse(file, why string) error {
 	return failed("%s vouches for nothing, since it %s: build --resolve writes to a place of yours, or pass --sha256", file, why)
 }
 
-// manifest is what a start reads of a build's manifest (package build writes it).
+// manifest is the part of a build's manifest that a start reads (package build writes it).
 type manifest struct {
 	Format  string          `json:"format"`
 	Version int             `json:"format_version"`

@@ -18,16 +18,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// delegation is where this process may make cgroups, and which controllers it may use
-// there.
+// delegation is the directory where this process may make cgroups, and the controllers it may
+// use there.
 type delegation struct {
 	dir         string
 	controllers []string
 }
 
-// delegated looks for a place to make groups in: this process's own group, if that
-// hands controllers down, or the one above it. A group that holds processes hands
-// nothing down, but for the root, so below systemd it is the one above.
+// delegated looks for a place to make groups in: this process's own group, if that hands
+// controllers down, or the one above it. A group that holds processes hands nothing down, but
+// for the root, so below systemd it is the one above.
 func delegated() delegation {
 	own, top, ok := ownGroup()
 	if !ok {
@@ -76,7 +76,7 @@ func ownGroup() (own, top string, ok bool) {
 	return "", "", false
 }
 
-// holds reports whether the delegation has what a limit needs.
+// holds reports whether the delegation has the controller for a limit.
 func (d delegation) holds(kind string) bool {
 	c, ok := controllers[kind]
 	return ok && slices.Contains(d.controllers, c)
@@ -85,16 +85,16 @@ func (d delegation) holds(kind string) bool {
 // group is the cgroup of one run.
 type group struct {
 	dir string
-	// procs takes the processes that join.
+	// procs is the list of processes that the joining ones write to.
 	procs *os.File
-	// kinds are the limits that it holds.
+	// kinds are the limits that the group enforces.
 	kinds []string
-	// joined is true where this process is in it, whose end the sweeper waits for.
+	// joined is true where this process is in the group; the sweeper then waits for its end.
 	joined bool
 }
 
-// makeGroup makes the group of a run for those of its limits that can be held there,
-// nil where there are none.
+// makeGroup makes the group of a run for those of its limits that can be enforced there, nil
+// where there are none.
 func makeGroup(d delegation, name string, limits []backends.Limit) (*group, error) {
 	g := &group{dir: filepath.Join(d.dir, name)}
 	settings := map[string]string{}
@@ -106,8 +106,8 @@ func makeGroup(d delegation, name string, limits []backends.Limit) (*group, erro
 		value := strconv.FormatUint(l.Value, 10)
 		switch l.Kind {
 		case ir.LimitMemory.String():
-			// Without these what does not fit would be swapped out, or one process be
-			// killed and leave the others in the middle of something.
+			// Without these the kernel would swap out the excess, or kill one process and leave
+			// the others in the middle of something.
 			settings["memory.max"], settings["memory.swap.max"], settings["memory.oom.group"] = value, "0", "1"
 		case ir.LimitProcesses.String():
 			settings["pids.max"] = value
@@ -141,7 +141,7 @@ func (g *group) set(settings map[string]string) error {
 	return nil
 }
 
-// holds reports whether the group holds a limit.
+// holds reports whether the group enforces a limit.
 func (g *group) holds(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
 // join puts this process into the group, if there is one.
@@ -154,22 +154,22 @@ func (g *group) join() error {
 	return err
 }
 
-// remove ends what is left in the group and removes it.
+// remove kills the processes left in the group and removes it.
 func (g *group) remove() {
 	if g != nil && !g.joined {
 		endGroup(g.dir, true)
 	}
 }
 
-// discard removes what was made for a run whose end this process sees, or that did not
-// start.
+// discard removes the group and directories of a run that did not start, or whose end this
+// process sees.
 func (r *run) discard() {
 	r.group.remove()
 	r.directories.discard()
 }
 
-// endGroup removes the group of a run when it is empty: after killing what is in it
-// (Linux 5.14), or when that has ended by itself.
+// endGroup removes the group of a run when it is empty: after killing its processes (Linux
+// 5.14), or when they have ended by themselves.
 func endGroup(dir string, kill bool) {
 	const tries = 500
 	pause := 10 * time.Millisecond

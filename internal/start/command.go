@@ -54,8 +54,8 @@ func (r *Request) fill(l *backends.Launch, word string) (string, error) {
 	}
 }
 
-// placeholder returns the text of one: context, tool, tool.name or
-// tool.arguments.NAME, which may be followed by | default('…').
+// placeholder returns the text of one: context, tool, tool.name or tool.arguments.NAME, which
+// may be followed by | default('…').
 func (r *Request) placeholder(l *backends.Launch, expr string) (string, error) {
 	name, filter, filtered := strings.Cut(expr, "|")
 	name = strings.TrimSpace(name)

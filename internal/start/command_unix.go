@@ -19,8 +19,8 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 // shell runs the commands that ask for one.
 const shell = "/bin/sh"
 
-// argv returns the words of the command that a request starts. Of a command for a shell
-// the first word is the shell's text, the others its arguments.
+// argv returns the words of the command that a request starts. In a command for a shell the
+// first word is the shell's text, the others are its arguments.
 func (r *Request) argv(l *backends.Launch) ([]string, error) {
 	words, forShell, err := r.words(l)
 	switch {

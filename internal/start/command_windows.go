@@ -16,9 +16,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// program returns the file that a request starts and its command line. A command that
-// is text for a shell goes to cmd.exe as it is: that has no arguments besides its text,
-// and whatever were added would be read as code.
+// program returns the file that a request starts and its command line. A command that is text
+// for a shell goes to cmd.exe unchanged: cmd.exe has no arguments besides its text, and would
+// read any addition as code.
 func (r *Request) program(l *backends.Launch, env []string) (file, line string, err error) {
 	words, forShell, err := r.words(l)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *Request) program(l *backends.Launch, env []string) (file, line string, 
 			return "", "", failed("the system directory: %w", err)
 		}
 		file = filepath.Join(dir, "cmd.exe")
-		// With /s the text is what stands between the first and the last quote
+		// With /s the text is everything between the first and the last quote
 		// (learn.microsoft.com, "cmd").
 		return file, windows.EscapeArg(file) + ` /d /s /c "` + words[0] + `"`, nil
 	}
@@ -100,10 +100,10 @@ func lookup(dir, name string) (string, error) {
 	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: %w", filepath.Join(dir, name), fs.ErrNotExist)}
 }
 
-// image returns the final path of a program, and refuses what CreateProcess would hand
-// to cmd.exe, which would read the arguments as code, and whatever is no image at all.
-// The check is on the file's own name: blanks and dots at the end of a path, which
-// Windows drops, do not hide it.
+// image returns the final path of a program. It refuses files that CreateProcess would hand to
+// cmd.exe, which would read the arguments as code, and files that are no image at all. The
+// check is on the file's own name: blanks and dots at the end of a path, which Windows drops,
+// do not hide it.
 func image(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -19,9 +19,9 @@ type container struct {
 	childless bool
 }
 
-// newContainer makes the profile of a run's AppContainer. Its identifier follows from
-// its name; should the system give it another one, such as to a caller that is packaged
-// itself, nothing is started.
+// newContainer makes the profile of a run's AppContainer. Its identifier follows from its name.
+// If the system gives it another one, as to a caller that is packaged itself, nothing is
+// started.
 func newContainer(c winjob.AppContainer, run string) (*container, error) {
 	name, err := winjob.RunName(c.Security.AppContainerName, run)
 	if err != nil {
@@ -50,7 +50,7 @@ func newContainer(c winjob.AppContainer, run string) (*container, error) {
 	return out, nil
 }
 
-// deleteProfile removes the profile of a run. It is no error that there is none.
+// deleteProfile removes the profile of a run. A missing profile is not an error.
 func deleteProfile(name string) error {
 	if err := deleteAppContainerProfile.Find(); err != nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 // runPrefix starts the name of every run's directory.
 const runPrefix = "accessc-"
 
-// contextFile is where the Context lies in the temporary directory.
+// contextFile is the path of the Context in the temporary directory.
 const contextFile = "/context.json"
 
 // directories are those of one run.
@@ -42,9 +42,8 @@ func makeHome(l *backends.Launch) error {
 	return nil
 }
 
-// makeDirectories makes the directories of a run. It returns what it made also when it
-// fails. inner is the name of the tool's directory in the run's, empty where it needs
-// none.
+// makeDirectories makes the directories of a run. It returns them also when it fails. inner is
+// the name of the tool's directory in the run's, empty where it needs none.
 func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	var d directories
 	dir, err := os.MkdirTemp("", runPrefix+"*")
@@ -70,7 +69,7 @@ func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	return d, nil
 }
 
-// private refuses a directory that somebody else owns or can write to.
+// private refuses a directory that another user owns or can write to.
 func private(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
@@ -101,8 +100,8 @@ func (d directories) discard() {
 	}
 }
 
-// removeTree removes a directory with all that is in it, also directories whose modes keep
-// their owner out. It follows no symlink.
+// removeTree removes a directory and everything in it, also directories whose modes keep their
+// owner out. It follows no symlink.
 func removeTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil

@@ -33,7 +33,7 @@ func (r *run) directories() error {
 	r.tmp = filepath.Join(r.dir, "tmp")
 	local := r.tmp
 	if r.spec.Home == "" {
-		// What LOCALAPPDATA names then.
+		// The directory that LOCALAPPDATA then names.
 		local = filepath.Join(r.tmp, `AppData\Local`)
 	}
 	if err := os.MkdirAll(local, 0o700); err != nil {
@@ -45,12 +45,12 @@ func (r *run) directories() error {
 	return nil
 }
 
-// context is where the Context lies.
+// context is the path of the Context.
 func (r *run) context() string { return filepath.Join(r.tmp, "context.json") }
 
-// removeTree removes a directory and what is in it, and of links the link alone. It is
-// for what a tool leaves behind that has ended, so nothing changes meanwhile. os.RemoveAll
-// would do, but asks for a way to delete that Wine does not know, on which it is tested.
+// removeTree removes a directory and everything in it, and of links the link alone. The tool
+// has ended by then, so nothing changes meanwhile. os.RemoveAll would do, but asks for a way to
+// delete that Wine does not know, on which this is tested.
 func removeTree(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// environ builds the tool's environment on a system: what the policy forwards, and the
-// variables that point to directories of the tool's own.
+// environ builds the tool's environment on a system: the variables that the policy forwards,
+// and those that point to directories of the tool's own.
 func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context string) []string {
 	view := envView(l, system)
 	var out []string

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// block builds the tool's environment: what the policy forwards, and over it what the
-// specification sets. The system wants it sorted by name, without regard to case
+// environ builds the tool's environment: the variables that the policy forwards, overridden by
+// those that the specification sets. The system wants it sorted by name, without regard to case
 // (learn.microsoft.com, "CreateProcessW").
 func (r *run) environ() ([]string, error) {
 	root, err := windows.GetWindowsDirectory()

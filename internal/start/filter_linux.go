@@ -27,7 +27,7 @@ var errnos = map[string]uint32{
 	"ENOTTY": uint32(unix.ENOTTY), "ENOPROTOOPT": uint32(unix.ENOPROTOOPT), "OK": 0,
 }
 
-// rules are what a seccomp program is made of: the blocks, then the traps.
+// rules are the parts of a seccomp program: the blocks, then the traps.
 type rules struct {
 	blocks []landlock.Block
 	traps  []landlock.Trap
@@ -65,12 +65,13 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 // The instructions of classic BPF (Documentation/networking/filter.rst) that a filter
 // needs.
 
-// load gets the word at an offset of struct seccomp_data.
+// load reads the word at an offset of struct seccomp_data.
 func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-// jump compares the word and skips so many instructions where that holds, and where not.
+// jump compares the word, and skips holds instructions if the comparison is true, not
+// instructions otherwise.
 func jump(how uint16, k uint32, holds, not int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | how, K: k, Jt: uint8(holds), Jf: uint8(not)}
 }
@@ -93,8 +94,8 @@ type tests map[uint32][]unix.SockFilter
 // maxTests is how far a jump in a seccomp program reaches, in instructions.
 const maxTests = 255
 
-// add compiles a block or trap: for each of its calls, a test of the conditions and the
-// action that the call ends in where all hold.
+// add compiles a block or trap: for each of its calls, a test of the conditions, and the action
+// that ends the call if all are true.
 func (t tests) add(names []string, when []landlock.Condition, action unix.SockFilter) error {
 	body, err := conditions(when)
 	if err != nil {
@@ -164,11 +165,11 @@ func search(s []segment) []unix.SockFilter {
 	return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, s[half].from, 0, 1), skip(len(low))}, low, high)
 }
 
-// conditions compiles tests that fall through when all hold and otherwise jump behind
-// what the call ends in.
+// conditions compiles tests that fall through when all are true and otherwise jump behind the
+// action.
 func conditions(cs []landlock.Condition) ([]unix.SockFilter, error) {
 	compiled := make([][]unix.SockFilter, len(cs))
-	// behind is how many instructions of later tests, and the return, follow.
+	// behind is the number of instructions of later tests, and the return, that follow.
 	behind := 1
 	for i := len(cs) - 1; i >= 0; i-- {
 		t, err := condition(cs[i], behind)
@@ -184,8 +185,7 @@ func conditions(cs []landlock.Condition) ([]unix.SockFilter, error) {
 	return slices.Concat(compiled...), nil
 }
 
-// condition compiles one test. out is the distance from its end to behind what the call
-// ends in.
+// condition compiles one test. out is the distance from its end to behind the action.
 func condition(c landlock.Condition, out int) ([]unix.SockFilter, error) {
 	if c.Arg < 0 || c.Arg > 5 {
 		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
@@ -231,8 +231,8 @@ func values(names []string) ([]uint32, error) {
 	return out, nil
 }
 
-// member tests whether an argument is one of some values; want says which answer
-// makes the condition hold.
+// member tests whether an argument is one of some values; want says which answer makes the
+// condition true.
 func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
 	t := []unix.SockFilter{load(arg)}
 	if mask != 0 {

@@ -15,7 +15,7 @@ func ABI() int {
 	return v
 }
 
-// ThisHost is what this system has. A supervisor completes a ruleset: without one there is
+// ThisHost describes this system. A supervisor completes a ruleset: without one there is
 // nothing to supervise.
 func ThisHost() Host {
 	h := plainHost()
@@ -23,7 +23,7 @@ func ThisHost() Host {
 	return h
 }
 
-// plainHost is what this system has without its cgroups, which few starts need.
+// plainHost describes this system without its cgroups, which few starts need.
 func plainHost() Host {
 	abi := ABI()
 	return Host{ABI: abi, Supervises: abi > 0 && supervisor.Supported() == nil}

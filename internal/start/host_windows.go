@@ -8,22 +8,22 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 )
 
-// SweepCommand is the hidden command that undoes what runs left behind.
+// SweepCommand is the hidden command that undoes the changes that runs left behind.
 const SweepCommand = "__sweep"
 
 // ABI returns the Landlock ABI version of this kernel: there is none.
 func ABI() int { return 0 }
 
-// obstacle is why a tier is not to be had on this host.
+// obstacle is a reason why a tier is not available on this host.
 type obstacle struct {
-	// tier is the lowest one that it stands before.
+	// tier is the lowest one that it prevents.
 	tier int
 	name string
 	why  string
 	fix  string
 }
 
-// obstacles asks this host for what stands before each tier.
+// obstacles asks this host for the obstacles to each tier.
 func obstacles() []obstacle {
 	var out []obstacle
 	if onWine() {
@@ -80,11 +80,11 @@ func tierOf(all []obstacle) int {
 	return tier
 }
 
-// ThisHost is what this system has. The loader stays with the tool, so it is always
-// there to hold what its staying holds.
+// ThisHost describes this system. The loader stays with the tool, so it can always enforce the
+// requirements that need it to stay.
 func ThisHost() Host { return Host{ABI: tierOf(obstacles()), Supervises: true} }
 
-// Examine asks this system what it has.
+// Examine asks this system for its means.
 func Examine() Report {
 	v := windows.RtlGetVersion()
 	r := Report{System: fmt.Sprintf("Windows %d.%d build %d", v.MajorVersion, v.MinorVersion, v.BuildNumber)}

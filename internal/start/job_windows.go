@@ -11,7 +11,8 @@ import (
 )
 
 // job is the job object of a run, with the limits that were set on it. Its handle is not
-// inheritable and the only one, so the tool and all it started end with this process.
+// inheritable and the only one, so the system ends the tool and all it started with this
+// process.
 type job struct {
 	handle windows.Handle
 	port   windows.Handle
@@ -69,7 +70,7 @@ func extended(e winjob.ExtendedLimits) (windows.JOBOBJECT_EXTENDED_LIMIT_INFORMA
 	return out, nil
 }
 
-// close ends everything in the job.
+// close closes the job, which ends every process in it.
 func (j *job) close() {
 	for _, h := range []windows.Handle{j.handle, j.port} {
 		if h != 0 {
@@ -82,10 +83,10 @@ func (j *job) close() {
 // end kills everything in the job.
 func (j *job) end(status uint32) { _ = windows.TerminateJobObject(j.handle, status) }
 
-// wait returns true when nothing of the job runs any more, false when the deadline is
-// over before; a zero deadline never is. That the last process ended is told at once,
-// but "delivery is not guaranteed" (JOBOBJECT_ASSOCIATE_COMPLETION_PORT), so the job is
-// asked every second as well.
+// wait returns true when no process of the job runs any more, false when the deadline is over
+// before; a zero deadline never is. The system reports at once that the last process has ended,
+// but "delivery is not guaranteed" (JOBOBJECT_ASSOCIATE_COMPLETION_PORT), so wait asks the job
+// every second as well.
 func (j *job) wait(deadline time.Time) (bool, error) {
 	for {
 		most := time.Second
@@ -116,7 +117,8 @@ func (j *job) wait(deadline time.Time) (bool, error) {
 	}
 }
 
-// unlimited says how what the job reports differs from what was set on it.
+// unlimited reports whether the limits and the user interface restrictions that the job reports
+// differ from those set on it.
 func (j *job) unlimited() (limits, ui bool) {
 	var got windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	err := queryJob(j.handle, windows.JobObjectExtendedLimitInformation, &got)

@@ -14,9 +14,9 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 )
 
-// journal says what a run changes outside of itself. It is written before the first
-// change and locked for as long as the run's loader lives, so whoever can lock one knows
-// that its loader is gone, and undoes what it says.
+// journal lists the changes of a run outside of itself. The loader writes it before the first
+// change and locks it for as long as it lives. A process that can lock a journal so knows that
+// its loader is gone, and undoes the listed changes.
 type journal struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -44,15 +44,14 @@ const (
 	journalFormat  = "accessc/windows-journal"
 	journalVersion = 1
 	journalSuffix  = ".json"
-	// maxJournal bounds what is read, in bytes.
+	// maxJournal bounds the size of a journal that is read, in bytes.
 	maxJournal = 64 << 20
 )
 
-// journals is the directory of journals, and the lock that serialises all who change
-// lists.
+// journals is the directory of journals, and the lock that serialises all changes of lists.
 type journals struct{ dir string }
 
-// locked runs f while nobody else changes lists.
+// locked runs f while no other process changes lists.
 func (j journals) locked(f func() error) error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return failed("the journal: %w", err)
@@ -68,8 +67,8 @@ func (j journals) locked(f func() error) error {
 	return f()
 }
 
-// lockFile locks a byte that no file has, so that the contents can still be read. The
-// system lets go of it when the process ends, however that is.
+// lockFile locks a byte that no file has, so that the contents can still be read. The system
+// releases the lock when the process ends, however that is.
 func lockFile(f *os.File, flags uint32) error {
 	const far = 1 << 30
 	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
@@ -88,7 +87,7 @@ func (j journals) open(run string) (*journal, error) {
 	return &journal{Format: journalFormat, Version: journalVersion, file: f}, nil
 }
 
-// write makes the journal say what it holds, on the disk.
+// write saves the journal's contents on the disk.
 func (w *journal) write() error {
 	data, err := json.Marshal(w)
 	if err != nil {
@@ -109,7 +108,7 @@ func (w *journal) drop() error {
 	return errors.Join(w.file.Close(), os.Remove(name))
 }
 
-// others reads every journal but one. Those whose loader is gone come open and locked.
+// others reads every journal but one. It returns those whose loader is gone open and locked.
 func (j journals) others(mine string) (out []*journal, err error) {
 	defer func() {
 		if err != nil {
@@ -171,8 +170,8 @@ func readJournal(f *os.File) (*journal, error) {
 	return w, nil
 }
 
-// change is what a journal says of an object: where another run has changed its list
-// already, what was there before that.
+// change is the journal entry for this object. If another run has changed its list already, the
+// entry has the list from before that.
 func (o *object) change(others []*journal) change {
 	c := change{Path: o.entry.Path, Identity: o.id, Original: o.list.Explicit().String()}
 	for _, w := range others {
@@ -183,7 +182,7 @@ func (o *object) change(others []*journal) change {
 	return c
 }
 
-// find returns what a journal says of an object, nil if nothing.
+// find returns the journal's entry for an object, nil for none.
 func (w *journal) find(id identity) *change {
 	for i := range w.Objects {
 		if w.Objects[i].Identity == id {
@@ -193,8 +192,8 @@ func (w *journal) find(id identity) *change {
 	return nil
 }
 
-// sweep undoes what dead loaders left. It goes on where one cannot be undone now, whose
-// journal then stays.
+// sweep undoes the changes that dead loaders left. It goes on if one cannot be undone now; the
+// journal of that one stays.
 func (j journals) sweep(mine string) error {
 	all, err := j.others(mine)
 	if err != nil {
@@ -218,9 +217,9 @@ func (j journals) sweep(mine string) error {
 	return errors.Join(errs...)
 }
 
-// undo takes a run's changes back and drops the journal. Where other runs have an entry
-// on an object only this run's entries go; the last one puts back what was there before
-// any of them.
+// undo takes a run's changes back and drops the journal. Where other runs have an entry on an
+// object, undo removes this run's entries only; the last run puts back the list from before any
+// of them.
 func (w *journal) undo(others []*journal) error {
 	var errs []error
 	for _, c := range w.Objects {
@@ -241,7 +240,7 @@ func (w *journal) undo(others []*journal) error {
 	return w.drop()
 }
 
-// undo takes a change of one object back. What is gone, or has been replaced, has no
+// undo takes a change of one object back. An object that is gone, or has been replaced, has no
 // entry of this run.
 func (c change) undo(pkg string, others []*journal) error {
 	h, err := openHeld(c.Path, winjob.Holding())

@@ -12,21 +12,22 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 )
 
-// verbatim is the prefix by which a path is taken as it stands.
+// verbatim is the prefix by which the system takes a path as it stands.
 const verbatim = `\\?\`
 
-// object is a file or directory whose access list a run changes. The handle is kept for
-// as long as the tool runs, opened so that nobody can rename, replace or remove it.
+// object is a file or directory whose access list a run changes. The loader keeps the handle
+// for as long as the tool runs, opened so that no other process can rename, replace or remove
+// the object.
 type object struct {
 	entry  winjob.Entry
 	handle windows.Handle
 	id     identity
 	dir    bool
-	// list is what was there when the object was opened.
+	// list is the list when the object was opened.
 	list winjob.List
 }
 
-// identity is what tells an object from another that took its name.
+// identity tells an object from another that took its name.
 type identity struct {
 	Volume uint32 `json:"volume"`
 	File   uint64 `json:"file"`
@@ -61,7 +62,7 @@ func (r *run) wanted() []winjob.Entry {
 	return out
 }
 
-// hold opens everything that has an entry and refuses what cannot carry one.
+// hold opens every object with an entry and refuses those that cannot carry one.
 func (r *run) hold() error {
 	for _, e := range r.wanted() {
 		o, err := r.open(e)
@@ -98,7 +99,7 @@ func (r *run) open(e winjob.Entry) (*object, error) {
 	return o, nil
 }
 
-// openHeld opens a path as it stands, and not what a reparse point there leads to.
+// openHeld opens a path as it stands, and not the target of a reparse point there.
 func openHeld(path string, hold winjob.Hold) (windows.Handle, error) {
 	access, share, flags, err := hold.Values()
 	if err != nil {
@@ -162,8 +163,8 @@ func (o *object) examine() error {
 	return nil
 }
 
-// volume refuses a file system without access lists, such as FAT, exFAT or what a
-// virtual machine shares.
+// volume refuses a file system without access lists, such as FAT, exFAT or a share of a virtual
+// machine.
 func (o *object) volume() error {
 	var flags uint32
 	name := make([]uint16, windows.MAX_PATH+1)
@@ -178,8 +179,8 @@ func (o *object) volume() error {
 	return nil
 }
 
-// owned refuses what belongs to another user, who can change the list at any time. What
-// an administrator makes with full rights belongs to the group.
+// owned refuses an object that belongs to another user, who can change the list at any time.
+// Objects that an administrator makes with full rights belong to the group.
 func (o *object) owned() error {
 	sd, err := windows.GetSecurityInfo(o.handle, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
@@ -199,7 +200,7 @@ func (o *object) owned() error {
 	return fmt.Errorf("it belongs to %s, not to you", owner)
 }
 
-// finalPath is the one name of what a handle is on.
+// finalPath is the one name of a handle's object.
 func finalPath(h windows.Handle) (string, error) {
 	buf := make([]uint16, 512)
 	for {
@@ -223,8 +224,8 @@ func listOf(h windows.Handle) (winjob.List, error) {
 	return winjob.ParseList(sd.String())
 }
 
-// setList replaces the access list of an object; what is below it inherits anew. Only
-// the object's own entries are handed over, the system adds those that it inherits.
+// setList replaces the access list of an object; the objects below it inherit anew. setList
+// hands over the object's own entries only, the system adds those that it inherits.
 func setList(h windows.Handle, l winjob.List) error {
 	sd, err := windows.SecurityDescriptorFromString(l.Explicit().String())
 	if err != nil {
@@ -235,7 +236,7 @@ func setList(h windows.Handle, l winjob.List) error {
 		return fmt.Errorf("its access list: %w", err)
 	}
 	if dacl == nil {
-		// No list would let everybody do everything.
+		// An object without a list would let everyone do everything.
 		return errors.New("its access list: there is none to set")
 	}
 	info := windows.SECURITY_INFORMATION(windows.DACL_SECURITY_INFORMATION)
@@ -250,9 +251,9 @@ func setList(h windows.Handle, l winjob.List) error {
 	return nil
 }
 
-// grant changes the lists, what lies deepest first: a directory that is cut off from
-// what lies above is so before anything is granted there. Each is read back, since some
-// systems take a list and keep another.
+// grant changes the lists, the deepest first: a directory that is cut off from those above is
+// cut off before anything is granted there. grant reads each list back, since some systems take
+// a list and keep another.
 func (r *run) grant() error {
 	for _, o := range slices.Backward(r.objects) {
 		want, err := o.list.With(o.entry, r.spec.Files, o.dir, r.container.sid.String())
@@ -273,7 +274,7 @@ func (r *run) grant() error {
 	return nil
 }
 
-// release lets go of the objects.
+// release closes the objects.
 func (r *run) release() {
 	for _, o := range r.objects {
 		_ = windows.CloseHandle(o.handle)

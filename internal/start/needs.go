@@ -10,14 +10,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Host is what of a system decides about the needs of a specification.
+// Host is the part of a system that decides which needs of a specification are met.
 type Host struct {
 	// ABI is the version of Landlock, 0 for none.
 	ABI int
 	// Supervises is true where tools can be started under a supervisor.
 	Supervises bool
-	// Groups are the controllers of the cgroups that can be made here; they hold
-	// limits for all processes of a tool together.
+	// Groups are the controllers of the cgroups that can be made here; they enforce limits for
+	// all processes of a tool together.
 	Groups []string
 }
 
@@ -27,7 +27,7 @@ func (h Host) groups(n backends.Row) bool {
 	return ok && slices.Contains(h.Groups, controllers[kind])
 }
 
-// controllers are what holds a limit for all processes of a tool together, by its kind
+// controllers enforce a limit for all processes of a tool together, by its kind
 // (Documentation/admin-guide/cgroup-v2.rst).
 var controllers = map[string]string{ir.LimitMemory.String(): "memory", ir.LimitProcesses.String(): "pids"}
 
@@ -83,7 +83,7 @@ func (m means) unmet(needs []backends.Row, h Host) ([]Gap, error) {
 	return out, nil
 }
 
-// terms are under what a tool is started.
+// terms are the conditions under which a tool is started.
 type terms struct {
 	// accepted are the gaps that stay open.
 	accepted []string

@@ -10,7 +10,7 @@ import (
 // Observes is false where accessc becomes the tool and sees nothing of it.
 const Observes = false
 
-// Traced refuses: nobody sees here what the kernel refuses.
+// Traced refuses: no supervisor sees here which calls the kernel refuses.
 func Traced(*Spec, *ir.Tool, backends.Target) error {
 	return failed("nobody sees here what the kernel refuses")
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
-// outputs opens what this start is to write, and says what will be missing there.
+// outputs opens the files that this start writes, and prints which refusals will be missing
+// there.
 func (r *run) outputs() error {
 	var err error
 	if r.req.Record != nil {
@@ -36,10 +37,10 @@ func (r *run) outputs() error {
 	return nil
 }
 
-// output opens a file that this process writes about a tool, or standard output for
-// "-". The tool must have no hand in it: no symlink leads to it, no other name stands
-// for it, and the policy lets nothing be written there. It is opened before the tool
-// starts, and empty from then on.
+// output opens a file that this process writes about a tool, or standard output for "-". The
+// tool must not be able to change it: no symlink leads to it, it has no other name, and the
+// policy grants no writing there. The file is opened before the tool starts, and empty from
+// then on.
 func (r *run) output(flag, path string) (*os.File, error) {
 	if path == "-" {
 		fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
@@ -104,15 +105,15 @@ func openOutput(abs string) (*os.File, error) {
 	return f, nil
 }
 
-// changing are the rights with which a tool could change a file, or put another one in
-// its place.
+// changing are the rights with which a tool could change a file, or put another one in its
+// place.
 var changing = landlock.FSMask([]landlock.Right{
 	landlock.WriteFile, landlock.Truncate, landlock.MakeReg, landlock.MakeSym, landlock.MakeSock, landlock.MakeFifo, landlock.MakeDir,
 	landlock.RemoveFile, landlock.RemoveDir,
 })
 
-// writes names what lets the tool change a path or put something in its place, empty
-// for nothing: a grant of the ruleset, or the policy that the supervisor asks.
+// writes names the grant that lets the tool change a path or put something in its place, empty
+// for none: a grant of the ruleset, or one of the policy that the supervisor asks.
 func (r *run) writes(abs string) string {
 	for _, p := range r.spec.Paths {
 		below, ok := strings.CutPrefix(abs, strings.TrimSuffix(p.Path, "/")+"/")

@@ -11,10 +11,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// dropCapabilities takes from this thread whatever would bypass the sandbox: a
-// process with CAP_SYS_ADMIN can make a read-only mount writable again without a
-// Landlock hook being asked (mount_setattr(2)), one with CAP_DAC_READ_SEARCH can
-// open what nobody granted to its user.
+// dropCapabilities removes from this thread all capabilities, since some bypass the sandbox: a
+// process with CAP_SYS_ADMIN can make a read-only mount writable again without a Landlock hook
+// being asked (mount_setattr(2)), one with CAP_DAC_READ_SEARCH can open files that its user was
+// not granted.
 func dropCapabilities() error {
 	runtime.LockOSThread()
 	for c := 0; c <= unix.CAP_LAST_CAP+8; c++ {
@@ -22,7 +22,7 @@ func dropCapabilities() error {
 		switch {
 		case err == nil:
 		case errors.Is(err, unix.EINVAL) && c > 0:
-			// Behind the last capability that this kernel knows.
+			// This number is behind the last capability that this kernel knows.
 			return clearCapabilities()
 		case errors.Is(err, unix.EPERM):
 			// Without CAP_SETPCAP the bounding set stays; no_new_privs keeps it from
@@ -44,9 +44,9 @@ func clearCapabilities() error {
 	return unix.Capset(&hdr, &none[0])
 }
 
-// applyLimits sets what setrlimit(2) can hold. They hold for this process before it is
-// the tool: a garbage collector at work would die of memory that it does not get, so
-// there is none from here on.
+// applyLimits sets the limits that setrlimit(2) can enforce. They bind this process before it
+// is the tool: a garbage collection would die of memory that it does not get, so there is none
+// from here on.
 func applyLimits(limits []landlock.Limit) error {
 	if len(limits) > 0 {
 		debug.SetGCPercent(-1)
@@ -71,8 +71,8 @@ func applyLimits(limits []landlock.Limit) error {
 	return nil
 }
 
-// rlimit is the resource and value of a limit, times rounded up to seconds; -1 for one
-// that is none of setrlimit(2)'s.
+// rlimit is the resource and value of a limit, times rounded up to seconds; -1 for one that is
+// none of setrlimit(2)'s.
 func rlimit(l landlock.Limit) (resource int, value uint64, err error) {
 	switch l.Kind {
 	case ir.LimitMemory.String():
@@ -86,14 +86,15 @@ func rlimit(l landlock.Limit) (resource int, value uint64, err error) {
 	case ir.LimitFileSize.String():
 		return unix.RLIMIT_FSIZE, l.Value, nil
 	case ir.LimitWallTime.String():
-		// Needs somebody who waits: the supervisor, unless its cell is accepted.
+		// This one needs a process that waits: the supervisor, unless the requirement was
+		// accepted.
 		return -1, 0, nil
 	default:
 		return -1, 0, errors.New("unknown limit " + l.Kind)
 	}
 }
 
-// atMost is a limit that is not above what this process has already.
+// atMost is a limit that is not above the one that this process has already.
 func atMost(resource int, value uint64) (unix.Rlimit, error) {
 	var have unix.Rlimit
 	err := unix.Getrlimit(resource, &have)

@@ -16,19 +16,19 @@ type process struct {
 	handle, thread windows.Handle
 }
 
-// command is what is started.
+// command is the program to start.
 type command struct {
 	// file is the absolute path of a program, so that no directory is searched for it.
 	file string
-	// line is what the program splits into its arguments.
+	// line is the text that the program splits into its arguments.
 	line string
 	// dir is the working directory.
 	dir string
 	env []string
 }
 
-// attributes are what a process gets before its first instruction. The list keeps
-// pointers to what is in here, so this lives until the process is made.
+// attributes take effect on a process before its first instruction. The list keeps pointers to
+// the fields, so this lives until the process is made.
 type attributes struct {
 	list     *windows.ProcThreadAttributeListContainer
 	job      windows.Handle
@@ -37,8 +37,8 @@ type attributes struct {
 	children uint32
 }
 
-// newAttributes puts the process into the job and, with a container, into that, and
-// leaves it the three standard handles alone.
+// newAttributes puts the process into the job and, with a container, into that, and leaves it
+// only the three standard handles.
 func newAttributes(j *job, c *container) (_ *attributes, err error) {
 	a := &attributes{job: j.handle}
 	if err := a.inherit(); err != nil {
@@ -75,9 +75,8 @@ func newAttributes(j *job, c *container) (_ *attributes, err error) {
 	return a, nil
 }
 
-// inherit makes copies of the standard handles that a process can inherit: three
-// different ones, since the list must not name one twice. What is not there becomes the
-// null device.
+// inherit makes copies of the standard handles that a process can inherit: three different
+// ones, since the list must not name one twice. A missing handle becomes the null device.
 func (a *attributes) inherit() error {
 	for i, id := range [...]uint32{windows.STD_INPUT_HANDLE, windows.STD_OUTPUT_HANDLE, windows.STD_ERROR_HANDLE} {
 		h, err := windows.GetStdHandle(id)

@@ -17,24 +17,24 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// A start on macOS: the profile goes to the system's own program, which applies it to
-// itself and becomes what it is told to start. Between applying and becoming nothing of
-// this program runs, so the canary is a start of its own under the same profile, before
-// the tool's. All of this is here; what only macOS has is behind seatbeltHost, so the
+// A start on macOS: the profile goes to the system's own program, which applies it to itself
+// and becomes the program that it is told to start. Between applying and becoming nothing of
+// this program runs, so the canary is a start of its own under the same profile, before the
+// tool's. All of this is here; the calls that only macOS has are behind seatbeltHost, so the
 // rest is tested wherever there are descriptors and paths.
 
-// sandboxExec is the system's program, by the one path that nobody but the system can
-// write to (sandbox-exec(1)).
+// sandboxExec is the system's program, by the one path that only the system can write to
+// (sandbox-exec(1)).
 const sandboxExec = "/usr/bin/sandbox-exec"
 
-// The exit codes of sandbox-exec when the program has not run: the profile is none, or
-// it could not be applied or the program not be started (sysexits(3)).
+// The exit codes of sandbox-exec when the program has not run: the profile is none, or it could
+// not be applied or the program not be started (sysexits(3)).
 const (
 	exitProfile = 65
 	exitSystem  = 71
 )
 
-// What sandbox-exec says in front of the reason, as github.com/openai/codex (issue
+// The text that sandbox-exec prints in front of the reason, as github.com/openai/codex (issue
 // 45657) and github.com/anthropic-experimental/sandbox-runtime (issue 67) report it.
 const (
 	saysApply = "sandbox_apply"
@@ -42,17 +42,17 @@ const (
 	saysEPERM = "Operation not permitted"
 )
 
-// setIDProgram is one that the kernel starts in no sandbox whatever its profile says
+// setIDProgram is one that the kernel starts in no sandbox, under any profile
 // (forbidden-exec-sugid), since it runs as root.
 const setIDProgram = "/bin/ps"
 
-// ended is how a program ended, and what it wrote to its standard error.
+// ended is how a program ended, with the text that it wrote to its standard error.
 type ended struct {
 	code int
 	said string
 }
 
-// seatbeltHost is what a start needs of the running system.
+// seatbeltHost is the part of the running system that a start needs.
 type seatbeltHost interface {
 	// run runs a program to its end, without input and output.
 	run(argv, env []string) (ended, error)
@@ -63,10 +63,10 @@ type seatbeltHost interface {
 	descriptors() error
 	// limit sets the resource limits of this process.
 	limit([]backends.Limit) error
-	// sweepAfter has a directory removed when this process is gone, whatever it has
+	// sweepAfter has a directory removed when this process is gone, whatever program it has
 	// become.
 	sweepAfter(dir string) error
-	// become replaces this process. It returns only what went wrong.
+	// become replaces this process. It returns only errors.
 	become(file string, argv, env []string) error
 }
 
@@ -112,7 +112,7 @@ func unsupervised(backends.Row) bool { return false }
 // byProfile is how a profile meets requirements: by itself.
 var byProfile = means{unsupervised, start.Sentences}
 
-// prepare makes what the profile expects to be there, and finds the program.
+// prepare makes the directories that the profile expects, and finds the program.
 func (s *profileStart) prepare() error {
 	err := makeHome(&s.launch)
 	if err != nil {
@@ -145,9 +145,9 @@ func (s *profileStart) prepare() error {
 	return err
 }
 
-// spelled refuses roots that the file system spells in another way than the profile:
-// in another case, or through a link. The system matches its own spelling, so rules
-// that deny would not hold.
+// spelled refuses roots that the file system spells in another way than the profile: in another
+// case, or through a link. The system matches its own spelling, so rules that deny would not
+// take effect.
 func (s *profileStart) spelled() error {
 	var err error
 	if s.tmp, err = s.host.spelling(s.tmp); err != nil {
@@ -168,8 +168,8 @@ func (s *profileStart) spelled() error {
 	return nil
 }
 
-// makeReal makes a directory, or finds that it is one. A link in its place leads away
-// from where the profile's rules are.
+// makeReal makes a directory, or finds that it is one. A link in its place leads away from the
+// places of the profile's rules.
 func makeReal(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -189,9 +189,8 @@ func (s *profileStart) under(words ...string) []string {
 	return append([]string{sandboxExec, "-D", "TMP=" + s.tmp, "-f", s.profile}, words...)
 }
 
-// sing starts something that must not start, under the profile that the tool will
-// have. It lies where no rule reaches; where one does, it is a program that no sandbox
-// starts.
+// sing starts a program that must not start, under the profile that the tool will have. It lies
+// in the run's directory or, if a rule reaches that, is a program that no sandbox starts.
 func (s *profileStart) sing() error {
 	bird := s.dir + "/canary"
 	if s.reached(s.dir) {
@@ -200,7 +199,7 @@ func (s *profileStart) sing() error {
 		if err := os.WriteFile(bird, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
 			return failed("the canary: %w", err)
 		}
-		// What does not start anyway would prove nothing.
+		// A program that does not start anyway would prove nothing.
 		if end, err := s.host.run([]string{bird}, s.env); err != nil || end.code != 0 {
 			return failed("the canary does not start without a sandbox: %v %s", err, end.said)
 		}
@@ -212,8 +211,8 @@ func (s *profileStart) sing() error {
 	return end.asRefused()
 }
 
-// asRefused returns nil for the end of a start that the sandbox refused, and what is
-// wrong for any other.
+// asRefused returns nil for the end of a start that the sandbox refused, and the fault for any
+// other.
 func (e ended) asRefused() error {
 	said := strings.TrimSpace(e.said)
 	switch {
@@ -230,8 +229,8 @@ func (e ended) asRefused() error {
 	}
 }
 
-// reached reports whether the profile has rules on a directory above one, whatever
-// they are. The compiler writes (subpath …) for each.
+// reached reports whether the profile has rules of any kind on a directory above one. The
+// compiler writes (subpath …) for each.
 func (s *profileStart) reached(dir string) bool {
 	for d := dir; ; d = path.Dir(d) {
 		if strings.Contains(s.spec.Profile, "(subpath "+start.Quote(d)+")") {
@@ -254,7 +253,7 @@ func (s *profileStart) leave() error {
 	return failed("%s: %w", sandboxExec, s.host.become(sandboxExec, s.under(s.argv...), s.env))
 }
 
-// keptOpen is how many descriptors a tool has from its start.
+// keptOpen is the number of descriptors that a tool has from its start.
 const keptOpen = 3
 
 // closeOthers has every descriptor but the standard ones closed by the next exec.

@@ -12,18 +12,18 @@ const (
 	RecordVersion = 2
 )
 
-// Recording asks for the record of a run. What only the caller knows goes into it.
+// Recording asks for the record of a run. It holds the values that only the caller knows.
 type Recording struct {
-	// File gets the record when the tool has ended, "-" is standard output.
+	// File is the file for the record, written when the tool has ended; "-" is standard output.
 	File string
-	// Accessc is the version of the program, Policy and Artifact are the hashes that a
-	// manifest has of the tool's policy and specification; empty where they are unknown.
+	// Accessc is the version of the program, Policy and Artifact are the manifest's hashes of
+	// the tool's policy and specification; empty where they are unknown.
 	Accessc, Policy, Artifact string
 	// Ledger is the tool's, with the rows of other systems or without.
 	Ledger ir.Ledger
 }
 
-// Record is what was asked of a run and what was done: the document of --record.
+// Record is the document of --record: the request for a run, and its course.
 type Record struct {
 	Format    string `json:"format"`
 	Version   int    `json:"format_version"`
@@ -43,16 +43,16 @@ type Record struct {
 	// Supervised is true where a supervisor answered, Traced where it saw everything.
 	Supervised bool `json:"supervised"`
 	Traced     bool `json:"traced"`
-	// Denials is how many it refused.
+	// Denials is the number of calls that it refused.
 	Denials int `json:"denials"`
-	// Accepted are the cells that were not held and accepted by name.
+	// Accepted are the gaps: requirements that were not enforced and accepted by name.
 	Accepted []string      `json:"accepted"`
 	Limits   []RecordLimit `json:"limits"`
-	// Cells are the rows of the ledger on this system, with what held them.
+	// Cells are the rows of the ledger on this system, with the means that enforced them.
 	Cells []RecordCell `json:"cells"`
 }
 
-// RecordHost is what of the system decides about enforcement.
+// RecordHost is the part of the system that decides about enforcement.
 type RecordHost struct {
 	System   string `json:"system"`
 	Kernel   string `json:"kernel"`
@@ -63,8 +63,8 @@ type RecordHost struct {
 	Root    bool `json:"root"`
 }
 
-// RecordExit is how a tool ended: by a status, or by a signal, and what it used with
-// all that it waited for.
+// RecordExit is how a tool ended, by a status or by a signal, and the resources that it used
+// together with all processes that it waited for.
 type RecordExit struct {
 	Status int    `json:"status"`
 	Signal string `json:"signal,omitempty"`
@@ -74,9 +74,9 @@ type RecordExit struct {
 	Memory int64 `json:"max_rss_bytes"`
 }
 
-// RecordLimit is a limit as it was asked for, in the unit of its kind (bytes,
-// milliseconds, a number), and what held it: "cgroup" for all processes together,
-// "rlimit" for each or, of processes, for the user; "supervisor"; "none".
+// RecordLimit is a requested limit, in the unit of its kind (bytes, milliseconds, a number),
+// and the means that enforced it: "cgroup" for all processes together, "rlimit" for each or, of
+// processes, for the user; "supervisor"; "none".
 type RecordLimit struct {
 	Kind  string `json:"kind"`
 	Value uint64 `json:"value"`
@@ -92,7 +92,7 @@ type RecordCell struct {
 	Means []string `json:"means"`
 }
 
-// The means that hold a cell.
+// The means that enforce a cell.
 const (
 	meansLandlock   = "landlock"
 	meansSeccomp    = "seccomp"

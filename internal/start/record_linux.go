@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// write writes the record of a run that has ended, where one was asked for.
+// write writes the record of a run that has ended, if requested.
 func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int) {
 	if r.record == nil {
 		return
@@ -33,7 +33,7 @@ func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int) {
 	r.put(doc)
 }
 
-// notRecorded writes the record of a run that did not come about, and returns why.
+// notRecorded writes the record of a run that did not start, and returns the reason.
 func (r *run) notRecorded(err error) error {
 	if err != nil && r.record != nil {
 		doc := r.document(time.Now())
@@ -43,7 +43,7 @@ func (r *run) notRecorded(err error) error {
 	return err
 }
 
-// put writes the document at once; what remains of one that does not fit is nothing.
+// put writes the document at once; it leaves nothing of one that does not fit.
 func (r *run) put(doc *Record) {
 	data, err := backends.JSON(doc)
 	if err == nil {
@@ -57,7 +57,7 @@ func (r *run) put(doc *Record) {
 	r.record = nil
 }
 
-// document is the record but for how the tool ended.
+// document is the record except for the tool's end.
 func (r *run) document(ended time.Time) *Record {
 	ask := r.req.Record
 	if r.begun.IsZero() {
@@ -117,7 +117,8 @@ func (r *run) cell(row ir.Row) RecordCell {
 	return c
 }
 
-// means are what holds an aspect, the supervisor for what it is asked about apart.
+// means are the means that enforce an aspect. The supervisor is only among them for calls that
+// it always answers.
 func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	switch row.Resource {
 	case ir.FS:
@@ -152,7 +153,8 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	}
 }
 
-// fileMeans is what holds an aspect of files: Landlock knows no metadata and no sockets.
+// fileMeans is the means that enforces an aspect of files: Landlock knows no metadata and no
+// sockets.
 func (r *run) fileMeans(a ir.Aspect) string {
 	judges := func(group string) bool {
 		return r.supervised && slices.ContainsFunc(r.spec.Supervision.Traps, func(t landlock.Trap) bool { return t.Group == group })
@@ -167,7 +169,7 @@ func (r *run) fileMeans(a ir.Aspect) string {
 	}
 }
 
-// limitMeans is what holds a limit, empty for nothing.
+// limitMeans is the means that enforces a limit, empty for none.
 func (r *run) limitMeans(kind string) string {
 	switch {
 	case r.group.holds(kind):

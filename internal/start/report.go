@@ -15,11 +15,11 @@ type Finding struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
 	Detail string `json:"detail"`
-	// Fix says what to do where something is missing and can be had.
+	// Fix is the advice where something is missing and can be had.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Report is what a host can enforce.
+// Report lists the means of enforcement of a host.
 type Report struct {
 	System   string    `json:"system"`
 	Landlock int       `json:"landlock_abi"`

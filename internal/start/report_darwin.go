@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Examine asks the running system what it has, by applying a profile that allows
-// everything.
+// Examine asks the running system for its means, by applying a profile that allows everything.
 func Examine() Report {
 	version, _ := unix.Sysctl("kern.osproductversion")
 	r := Report{System: "macOS " + version + " on " + runtime.GOARCH}

@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
-// Examine asks the running kernel what it has.
+// Examine asks the running kernel for its means.
 func Examine() Report {
 	var uts unix.Utsname
 	_ = unix.Uname(&uts)
@@ -57,7 +57,8 @@ func landlockFinding(abi int) Finding {
 	return f
 }
 
-// levelFinding says whether an ABI version has come that mediates something.
+// levelFinding is the finding whether this kernel's ABI version mediates something, which ABI
+// version since introduced.
 func levelFinding(what string, abi, since int, kernel string) Finding {
 	f := Finding{Name: what, State: Present, Detail: fmt.Sprintf("mediated (ABI %d)", since)}
 	if abi >= since {
@@ -78,7 +79,8 @@ func seccompFinding() Finding {
 	return f
 }
 
-// supervisionFinding says whether what Landlock cannot hold is held by a supervisor.
+// supervisionFinding is the finding whether a supervisor can enforce the rules that Landlock
+// cannot.
 func supervisionFinding() Finding {
 	f := Finding{Name: "supervision", State: Present, Detail: "what Landlock cannot hold is judged call by call"}
 	if err := supervisor.Supported(); err != nil {
@@ -97,8 +99,8 @@ func supervisionFinding() Finding {
 	return f
 }
 
-// cgroupFinding says whether memory and processes can be limited for all of a
-// tool's processes together (cgroups(7), delegation).
+// cgroupFinding is the finding whether memory and processes can be limited for all of a tool's
+// processes together (cgroups(7), delegation).
 func cgroupFinding() Finding {
 	f := Finding{
 		Name: "cgroup v2 delegation", State: Partial,

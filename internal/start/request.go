@@ -12,8 +12,8 @@ import (
 type Request struct {
 	// Spec is a resolved specification of this system.
 	Spec *Spec
-	// Program and Args, when Program is set, take the place of the specification's
-	// command; otherwise Args are added to it.
+	// Program and Args, when Program is set, replace the specification's command; otherwise
+	// Args are added to it.
 	Program string
 	Args    []string
 	// Arguments is the JSON object that {{tool}} and {{tool.arguments.X}} stand for.
@@ -22,8 +22,8 @@ type Request struct {
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.
 	Environ []string
-	// Messages is where the loader says what is not held, once, and after a failed run
-	// what was refused.
+	// Messages is where the loader prints, once, which requirements are not enforced, and after
+	// a failed run which calls were refused.
 	Messages io.Writer
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.
@@ -31,7 +31,7 @@ type Request struct {
 	// Trace has a supervisor judge every call that could be refused, so that the report has
 	// all of them. The specification must have been made for it (Traced).
 	Trace bool
-	// Record, where not nil, asks for a record of the run.
+	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }
 

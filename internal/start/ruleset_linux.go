@@ -19,8 +19,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// building is a ruleset that is being filled by two: the paths of a policy are many, and
-// opening them is most of a start.
+// building is a ruleset that two goroutines fill: the paths of a policy are many, and opening
+// them is most of a start.
 type building struct {
 	ruleset
 	paths []landlock.Path
@@ -28,8 +28,8 @@ type building struct {
 	aside chan error
 }
 
-// buildRuleset makes the kernel's ruleset from the specification, at the rights that
-// this ABI version handles, and begins to fill it.
+// buildRuleset makes the kernel's ruleset from the specification, at the rights that this ABI
+// version handles, and begins to fill it.
 func (r *run) buildRuleset() (*building, error) {
 	handled := landlock.Handled(r.spec.Levels, r.abi)
 	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
@@ -46,7 +46,7 @@ func (r *run) buildRuleset() (*building, error) {
 	for _, p := range r.paths() {
 		switch {
 		case p.Path == ownProcess && r.supervised:
-			// The supervisor shows all processes of the tool themselves.
+			// The supervisor shows the tool its processes in /proc.
 		case p.Path == ownProcess && r.stays():
 			// The process that becomes the tool is not there yet, and grants it to itself.
 			r.own = landlock.FSMask(p.Access) & handled.FS
@@ -70,8 +70,7 @@ const (
 	terminalPath = "/" + ir.LinuxTerminal
 )
 
-// terminalPaths grants on the controlling terminal by its own name what is granted on it
-// by the common one.
+// terminalPaths repeats a grant on the controlling terminal's common name for its own name.
 func terminalPaths(p landlock.Path) []landlock.Path {
 	path := supervisor.Terminal()
 	if path == "" {
@@ -101,7 +100,7 @@ func (r *run) external() []string {
 	return out
 }
 
-// fill takes paths until there are none left.
+// fill adds paths until none is left.
 func (b *building) fill() error {
 	for {
 		i := int(b.next.Add(1)) - 1
@@ -114,8 +113,7 @@ func (b *building) fill() error {
 	}
 }
 
-// complete fills the ruleset with all that is left, also with what the run has made for
-// itself.
+// complete adds the remaining paths, also those that the run has made for itself.
 func (r *run) complete(b *building) error {
 	mine := b.fill()
 	if err := errors.Join(mine, <-b.aside); err != nil {
@@ -152,7 +150,7 @@ const runSymbol = "${tmp}"
 
 func ofRun(p landlock.Path) bool { return strings.HasPrefix(p.Path, runSymbol) }
 
-// bind puts the run's own directory in the place of its symbol.
+// bind replaces the symbol of the run's own directory.
 func (r *run) bind(p landlock.Path) landlock.Path {
 	p.Path = r.tmp + strings.TrimPrefix(p.Path, runSymbol)
 	return p
@@ -162,11 +160,11 @@ func (r *run) bind(p landlock.Path) landlock.Path {
 type ruleset struct {
 	fd           int
 	handled, net uint64
-	// grants are the rules that have been added, nil where no supervisor asks for them.
+	// grants are the rules that have been added, nil where no supervisor needs them.
 	grants *grants
 }
 
-// grants are rules that have been added, by either of the two that fill a ruleset.
+// grants are the rules that the two goroutines have added to a ruleset.
 type grants struct {
 	mu sync.Mutex
 	by supervisor.Grants
@@ -186,8 +184,8 @@ func (g *grants) add(st *unix.Stat_t, access uint64) {
 	g.by[supervisor.Inode{Dev: st.Dev, Ino: st.Ino}] |= access
 }
 
-// place remembers where a directory or file is that is granted as a whole, or that it is
-// not there (a negative descriptor).
+// place remembers where a directory or file is that is granted as a whole, or that it is not
+// there (a negative descriptor).
 func (g *grants) place(path string, fd int) {
 	if g == nil || !slices.ContainsFunc(g.of, func(dir string) bool { return strings.HasPrefix(path+"/", dir) }) {
 		return
@@ -205,8 +203,8 @@ func (g *grants) place(path string, fd int) {
 	g.placements = append(g.placements, supervisor.Placement{FD: kept, Path: path})
 }
 
-// path adds one grant. A path that does not exist is left out; one that has come to lead
-// over a symlink since it was made canonical is refused.
+// path adds one grant. It leaves out a path that does not exist, and refuses one that has come
+// to lead over a symlink since it was made canonical.
 func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)
@@ -226,8 +224,8 @@ func (b ruleset) path(p landlock.Path) error {
 	return b.grant(fd, landlock.FSMask(p.Access), false)
 }
 
-// openNoLinks opens an absolute path that leads over no symlink; one that does comes to
-// ELOOP. Inside of a tool at Landlock ABI 1 or 2 its filter refuses openat2(2).
+// openNoLinks opens an absolute path that leads over no symlink; for one that does it returns
+// ELOOP. Inside of a tool at Landlock ABI 1 or 2 the filter of that tool refuses openat2(2).
 func openNoLinks(path string, flags int) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS,
@@ -263,9 +261,9 @@ func walkNoLinks(path string, flags int) (int, error) {
 	return unix.Openat(at, ".", flags|unix.O_CLOEXEC, 0)
 }
 
-// grant adds a rule on what fd refers to. entry tells a file that is reached by
-// its name in an expanded directory: the kernel knows files by inode, so another
-// hard link of it would open the same file in a place that may be denied.
+// grant adds a rule on the file of fd. entry is set for a file that is reached by its name in
+// an expanded directory: the kernel knows files by inode, so another hard link of it would open
+// the same file in a place that may be denied.
 func (b ruleset) grant(fd int, access uint64, entry bool) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -312,7 +310,7 @@ func (b ruleset) entries(p landlock.Path) error {
 func (b ruleset) entry(dir int, name string, access uint64) error {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		// It was there a moment ago; nothing is granted on what has gone.
+		// It was there a moment ago; a file that has gone gets no grant.
 		return nil
 	}
 	defer unix.Close(fd)
@@ -346,8 +344,8 @@ func eachName(dir int, do func(name string) error) error {
 // does (fs/exec.c).
 const maxInterpreters = 5
 
-// program lets a listed file be started, with the interpreter that it names: the
-// kernel asks for execute of both. What is not there or no file is left out.
+// program lets a listed file be started, with the interpreter that it names: the kernel checks
+// execute on both. A path without a file, or not to a regular file, is left out.
 func (b ruleset) program(file string) error {
 	for range maxInterpreters {
 		if file == "" {
@@ -362,7 +360,7 @@ func (b ruleset) program(file string) error {
 		}
 		var st unix.Stat_t
 		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-			// To look at a fifo for its interpreter would wait for another process.
+			// Reading a fifo's head to find its interpreter would wait for another process.
 			_ = unix.Close(fd)
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Spec is what is applied on this system.
+// Spec is the specification that is applied on this system.
 type Spec = landlock.Spec
 
 // Artifact is the name of the file that holds a specification.
@@ -27,10 +27,10 @@ func supervised(s *Spec) means { return means{s.Supervision.Supervises, landlock
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI >= 1 }
 
-// Observes is true where accessc can stay with a tool and see what it is refused.
+// Observes is true where accessc can stay with a tool and see which calls are refused.
 const Observes = true
 
-// Traced changes a specification so that a supervisor sees all that it refuses.
+// Traced changes a specification so that a supervisor sees all refused calls.
 func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(t, target) }
 
 func settle(req *Request, h Host) (terms, error) {

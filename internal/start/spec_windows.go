@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Spec is what is applied on this system.
+// Spec is the specification that is applied on this system.
 type Spec = winjob.Spec
 
 // Artifact is the name of the file that holds a specification.
@@ -32,10 +32,10 @@ var byLoader = means{func(n backends.Row) bool { return n.Is == ir.Supervised.St
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI > tierNone }
 
-// settle says under which terms a tool is started and at which tier. That is the best
-// one of the host, unless the caller names every cell that only a boundary holds: who
-// accepts all of them asks for a start without one. What the policy accepts does not
-// count for that, since a repository must not take the boundary away.
+// settle determines the terms under which a tool is started, and the tier. That is the best one
+// of the host, unless the caller names every requirement that only a boundary enforces: a
+// caller that accepts all of them asks for a start without one. Acceptance by the policy does
+// not count for that, since a repository must not take the boundary away.
 func settle(req *Request, h Host) (terms, int, error) {
 	l := req.Spec.Launch()
 	if h.ABI > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Spec is what is applied on this system.
+// Spec is the specification that is applied on this system.
 type Spec = start.Spec
 
 // Artifact is the name of the file that holds a specification.
@@ -35,7 +35,7 @@ func Unmet(s *Spec, h Host) ([]Gap, error) { return byProfile.unmet(s.Needs, h) 
 // ABI returns the Landlock ABI version of this kernel: there is none.
 func ABI() int { return 0 }
 
-// ThisHost is what this system has beside its own sandbox: nothing.
+// ThisHost describes this system: beside its own sandbox it has no means.
 func ThisHost() Host { return Host{} }
 
 // Confines reports whether tools are started here at all.
@@ -79,8 +79,8 @@ func (darwin) spelling(path string) (string, error) {
 	return start.FirstName(unix.ByteSliceToString(buf[:])), nil
 }
 
-// descriptors refuses standard ones that would reach the network whatever the profile
-// says: a datagram socket can be sent from without connecting.
+// descriptors refuses standard ones that would reach the network under any profile: a datagram
+// socket can send without connecting.
 func (darwin) descriptors() error {
 	for fd := range keptOpen {
 		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
@@ -95,7 +95,8 @@ func (darwin) descriptors() error {
 	return closeOthers()
 }
 
-// limit sets what setrlimit(2) of macOS holds. The others are needs that were accepted.
+// limit sets the limits that setrlimit(2) of macOS enforces. The others are needs that were
+// accepted.
 func (darwin) limit(limits []backends.Limit) error {
 	for _, l := range limits {
 		resource, value := 0, l.Value
@@ -136,9 +137,9 @@ const (
 	sweepAfter = "after"
 )
 
-// sweepAfter leaves a process behind that waits until this one, the tool by then, is
-// gone. It is started by another one that ends at once, so that it is no child of the
-// tool, whose wait(2) would see it.
+// sweepAfter leaves a process behind that waits until this one, the tool by then, is gone. It
+// is started by another one that ends at once, so that it is no child of the tool, whose
+// wait(2) would see it.
 func (darwin) sweepAfter(dir string) error {
 	return sweeper(dir, sweepApart, strconv.Itoa(os.Getpid())).Run()
 }
@@ -172,7 +173,7 @@ func Sweep(dir string, words ...string) error {
 	return os.RemoveAll(dir)
 }
 
-// gone waits for a process to end (kqueue(2)). One that is not there has.
+// gone waits for a process to end (kqueue(2)). It returns at once for one that does not exist.
 func gone(pid int) error {
 	queue, err := unix.Kqueue()
 	if err != nil {

@@ -83,16 +83,16 @@ type run struct {
 	ruleset int
 	// grants are the rules of the ruleset, for a supervisor.
 	grants *grants
-	// own are the rights that a tool of a process that stays gets on its own directory of
-	// /proc, which is not there yet.
+	// own are the rights that the tool gets on its own directory of /proc where this process
+	// stays: the child, whose directory is not there yet, grants them to itself.
 	own uint64
-	// mark is how a supervisor knows the processes of the tool, nil where they cannot be
+	// mark is the supervisor's mark on the processes of the tool, nil where they cannot be
 	// marked.
 	mark   *supervisor.Mark
 	filter []unix.SockFilter
-	// canary is a path that opening is refused for; empty for none.
+	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
-	// report gets a line for every denial, record what the run was; nil for none.
+	// report gets a line for every denial, record describes the run; nil for none.
 	report, record *os.File
 	begun          time.Time
 	// place is where cgroups can be made, group the one of this run, nil for none.
@@ -105,10 +105,10 @@ type run struct {
 // stays reports whether this process waits for the tool.
 func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 
-// prepare does everything that needs no privilege to be lost and leaves nothing
+// prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
-	// The ruleset is about what is there.
+	// The ruleset is about files that exist, so the home comes first.
 	if err := makeHome(&r.launch); err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// makeShared makes the directory that stands for the shared memory of the run, empty where
-// the policy grants none or this host has none to share.
+// makeShared makes the directory that stands for the shared memory of the run, empty where the
+// policy grants none or this host has none to share.
 func (r *run) makeShared() string {
 	j := r.spec.Supervision.Judged
 	var fs unix.Statfs_t
@@ -207,7 +207,7 @@ func (r *run) confine() error {
 	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
 }
 
-// shed takes from this thread what the tool must not have.
+// shed removes from this thread the descriptors and capabilities that the tool must not have.
 func (r *run) shed() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failed("closing inherited descriptors: %w", err)
@@ -234,15 +234,15 @@ func (r *run) notStarted(err error) error {
 	}
 }
 
-// unlisted reports whether a table of programs lacks the tool's own, as it does where a
-// shell runs the text of a command. Landlock keeps no path from being read as a name.
+// unlisted reports whether a table of programs lacks the tool's own, as it does where a shell
+// runs the text of a command. Landlock keeps no path from being read as a name.
 func (r *run) unlisted() bool {
 	file, err := filepath.EvalSymlinks(r.file)
 	return err == nil && r.spec.Programs != nil && !slices.ContainsFunc(r.spec.Programs, func(p landlock.Program) bool { return p.File == file })
 }
 
-// sing asks for what must be denied by now: the root directory, a socket, a call that
-// the filter always refuses.
+// sing tries operations that must be denied by now: opening the root directory, a socket, a
+// call that the filter always refuses.
 func (r *run) sing() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
 		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
@@ -274,10 +274,9 @@ func findCanary(granted []landlock.Path) string {
 	return root
 }
 
-// checkDescriptors refuses standard descriptors that would reach the network whatever the
-// filter says: one can be sent from without connecting a datagram socket, and a stream
-// socket that is not connected yet takes an address with its first data (MSG_FASTOPEN), or
-// can be made to wait for connections.
+// checkDescriptors refuses standard descriptors that would reach the network under any filter:
+// a datagram socket can send without connecting, and a stream socket that is not connected yet
+// takes an address with its first data (MSG_FASTOPEN), or can be made to wait for connections.
 func checkDescriptors() error {
 	for fd := range 3 {
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)

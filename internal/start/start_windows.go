@@ -17,9 +17,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Start starts the tool in a job, at tier 1 in an AppContainer, stays until nothing of it
-// runs any more, and ends with its status. It returns only when the tool did not start;
-// the error is an *Error.
+// Start starts the tool in a job, at tier 1 in an AppContainer, stays until no process of it
+// runs any more, and ends with its status. It returns only when the tool did not start; the
+// error is an *Error.
 func Start(req Request) error {
 	if req.Spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
@@ -45,7 +45,7 @@ func Start(req Request) error {
 	return nil
 }
 
-// Sweep undoes what runs left whose loader is gone. Every start does it as well.
+// Sweep undoes the changes of runs whose loader is gone. Every start does it as well.
 func Sweep(string, ...string) error {
 	dir, err := userdir.Journals()
 	if err != nil {
@@ -65,15 +65,15 @@ type run struct {
 	journals journals
 	journal  *journal
 	id       string
-	dir      string // the run's directory, which holds what follows
+	dir      string // the run's directory, which holds the following ones
 	tmp      string
 	objects  []*object
 	// container is nil at tier 0.
 	container *container
 	job       *job
 
-	// excuse is nil but in tests, which start tools on a system that does not apply
-	// everything: it says of which restrictions that is known.
+	// excuse is nil but in tests, which start tools on a system that does not apply everything:
+	// it says of which restrictions that is known.
 	excuse func(doubt) bool
 }
 
@@ -112,8 +112,8 @@ func (r *run) do() (status uint32, err error) {
 	return r.attend(p)
 }
 
-// prepare makes what the tool needs and, at tier 1, changes the lists. From the first
-// change on the journal says how to undo it.
+// prepare makes the directories, finds the program and, at tier 1, changes the lists. From the
+// first change on the journal says how to undo it.
 func (r *run) prepare() error {
 	return r.journals.locked(func() error {
 		if err := r.journals.sweep(r.id); err != nil {
@@ -134,7 +134,7 @@ func (r *run) prepare() error {
 	})
 }
 
-// contain makes the AppContainer and gives its package what the policy grants.
+// contain makes the AppContainer and gives its package the grants of the policy.
 func (r *run) contain() error {
 	name, err := winjob.RunName(r.spec.Container.Security.AppContainerName, r.id)
 	if err != nil {
@@ -187,9 +187,8 @@ func (r *run) suspended() (*process, error) {
 	return create(t, a, command{file, line, r.spec.Workspace, env})
 }
 
-// attend lets the tool run and waits until its job is empty. The console's interrupt
-// reaches the tool by itself, so this process survives it; what ends the session ends
-// the tool.
+// attend lets the tool run and waits until its job is empty. The console's interrupt reaches
+// the tool by itself, so this process survives it; an end of the session ends the tool.
 func (r *run) attend(p *process) (uint32, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -222,7 +221,7 @@ func (r *run) attend(p *process) (uint32, error) {
 		_, err = r.job.wait(time.Time{})
 	}
 	if err != nil {
-		// The tool ran, so that it did not start cannot be said; its end can be made sure.
+		// The tool ran, so this is not a failed start; but its end can be made sure.
 		r.job.end(statusKilled)
 	}
 	return p.status()
@@ -234,8 +233,8 @@ const (
 	statusTerminated = 128 + 15
 )
 
-// wall is how long the tool may run, 0 for any time. It is held as well as can be also
-// where its cell is accepted.
+// wall is how long the tool may run, 0 for any time. It is enforced as well as can be even if
+// the requirement is accepted as a gap.
 func (r *run) wall() time.Duration {
 	for _, l := range r.launch.Limits {
 		if l.Kind == ir.LimitWallTime.String() {
@@ -245,7 +244,7 @@ func (r *run) wall() time.Duration {
 	return 0
 }
 
-// undo ends what is left of the tool and takes every change back.
+// undo ends the remaining processes of the tool and takes every change back.
 func (r *run) undo() error {
 	if r.job != nil {
 		r.job.close()
@@ -268,7 +267,7 @@ func (r *run) messages() io.Writer {
 	return r.req.Messages
 }
 
-// asError gives an error of a start its form.
+// asError turns an error of a start into an *Error.
 func asError(err error) error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -18,9 +18,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// supervise starts the tool as a child of this process, which stays: it answers what
-// the specification traps, if that needs a supervisor, and waits. It returns only when
-// the tool did not start.
+// supervise starts the tool as a child of this process, which stays: it answers the calls that
+// the specification traps, if that needs a supervisor, and waits. It returns only when the tool
+// did not start.
 func (r *run) supervise() error {
 	child, err := r.child()
 	if err != nil {
@@ -52,7 +52,8 @@ func (r *run) supervise() error {
 	return nil
 }
 
-// attendant prepares what a tool needs while it runs, and returns what lets it go.
+// attendant prepares the supervision of a running tool, and returns the function that lets the
+// tool go.
 func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.WaitStatus, error), error) {
 	if err := r.sweepAfter(); err != nil {
 		return nil, failed("%w", err)
@@ -71,8 +72,8 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	return func() (syscall.WaitStatus, error) { return b.Run(t) }, nil
 }
 
-// child is what becomes the tool. From here on this process has nothing any more that
-// the tool must not have.
+// child is the process that becomes the tool. From here on this process has no privilege or
+// descriptor any more that the tool must not have.
 func (r *run) child() (supervisor.Child, error) {
 	c := supervisor.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unheard: !r.supervised}
 	var err error
@@ -98,12 +99,12 @@ func (r *run) joined() *os.File {
 	return r.group.procs
 }
 
-// perProcess are the limits that no cgroup holds.
+// perProcess are the limits that no cgroup enforces.
 func (r *run) perProcess() []backends.Limit {
 	return slices.DeleteFunc(slices.Clone(r.spec.Limits), func(l backends.Limit) bool { return r.group.holds(l.Kind) })
 }
 
-// tracing is what names the refusals of the kernel, nil where nobody asks for that.
+// tracing names the refusals of the kernel, nil without --trace.
 func (r *run) tracing() *supervisor.Tracing {
 	if !r.req.Trace {
 		return nil
@@ -122,8 +123,7 @@ func (r *run) wall() time.Duration {
 	return 0
 }
 
-// childFailed gives the errors of a start the form that those of an unsupervised one
-// have.
+// childFailed gives the errors of a start the form of an unsupervised start's.
 func (r *run) childFailed(err error) error {
 	var e *supervisor.StartError
 	if errors.As(err, &e) && e.Exec {
@@ -135,7 +135,7 @@ func (r *run) childFailed(err error) error {
 	return failed("%w", err)
 }
 
-// without says what would start the tool where there can be no supervisor of its own.
+// without is advice how to start the tool where it can have no supervisor of its own.
 func (r *run) without() string {
 	cells := slices.DeleteFunc(slices.Clone(r.spec.Supervision.Gaps), func(c string) bool { return slices.Contains(r.accepted, c) })
 	if len(cells) == 0 {
@@ -144,10 +144,9 @@ func (r *run) without() string {
 	return "; without a supervisor of its own it starts with --accept " + strings.Join(cells, " --accept ")
 }
 
-// blocks are what the filter of this start refuses: what every filter does, and what the
-// policy adds. With the ports of hosts opened the
-// network is that of the specification's ports; otherwise a supervised tool has the
-// sockets that its supervisor judges.
+// blocks are the calls that the filter of this start refuses: those of every filter, and those
+// that the policy adds. With net.host accepted the network is that of the specification's
+// ports; otherwise a supervised tool has the sockets that its supervisor judges.
 func (r *run) blocks() []landlock.Block {
 	out := r.spec.Filter
 	replaced := func(groups ...string) {
@@ -164,8 +163,8 @@ func (r *run) blocks() []landlock.Block {
 	return slices.Concat(landlock.Always(), out)
 }
 
-// rules are what the filter of this start is made of. Under a trace the supervisor
-// answers in the place of what refuses.
+// rules are the parts of this start's filter. Under a trace the supervisor answers in place of
+// the blocks that refuse.
 func (r *run) rules() rules {
 	out := rules{blocks: r.blocks()}
 	if !r.supervised {
@@ -188,7 +187,7 @@ func (r *run) narrows() bool {
 	return slices.ContainsFunc(r.spec.Needs, func(n backends.Row) bool { return n.Gap == string(ir.GapCommandsEnvs) })
 }
 
-// limits are what setrlimit(2) can hold, and the limit on descriptors that this
+// limits are those that setrlimit(2) can enforce, and the limit on descriptors that this
 // process was started with: the Go runtime has raised it for itself.
 func limits(in []landlock.Limit) ([]supervisor.Limit, error) {
 	out := []supervisor.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(inherited.Files)}}

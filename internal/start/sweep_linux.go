@@ -15,9 +15,9 @@ import (
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
-// Sweep removes the directory of a run that has ended. Further words say what else: the
-// processes that are left of the run are ended first, by their mark where it is given, its
-// shared memory and its cgroup are removed.
+// Sweep removes the directory of a run that has ended. Further words name more to remove: the
+// processes left of the run, which are killed first, by their mark where it is given, its
+// shared memory and its cgroup.
 func Sweep(dir string, further ...string) error {
 	if !isRun(dir) {
 		return fmt.Errorf("%s is not the directory of a run", dir)
@@ -54,9 +54,8 @@ func Sweep(dir string, further ...string) error {
 	return err
 }
 
-// endSurvivors kills the processes of a run until there are none: those that carry its
-// mark, which they cannot put off, and those that have its temporary directory in their
-// environment.
+// endSurvivors kills the processes of a run until there are none: those that carry its mark,
+// which they cannot put off, and those that have its temporary directory in their environment.
 func endSurvivors(dir string, mark *supervisor.Mark) {
 	const long = 10 * time.Second
 	none := 0

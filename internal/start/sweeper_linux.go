@@ -14,7 +14,7 @@ import (
 // SweepCommand is the hidden command that removes the directory of a run.
 const SweepCommand = "__sweep"
 
-// survivors, behind the directory, has the command end what is left of the run first.
+// survivors, behind the directory, has the command first kill the processes left of the run.
 const survivors = "survivors"
 
 // These start the words that name the cgroup of the run, its shared memory and the mark of
@@ -25,14 +25,14 @@ const (
 	ofMark   = "mark:"
 )
 
-// sweepAfter leaves a process behind that waits until the tool is gone and then
-// removes the run's directory. It is cloned without an exit signal, so that the
-// tool's wait(2) never sees it (__WCLONE in wait(2)), in a session of its own, with
-// no descriptor of the tool's. After the wait it removes what every run leaves by
-// plain system calls, since the clone of a Go process can do nothing else; where the
-// tool has left more, it starts accessc anew for the rest. A supervisor removes the
-// directory itself: where it is still there when the supervisor is gone, that was
-// killed, and what it leaves running is killed, too.
+// sweepAfter leaves a process behind that waits until the tool is gone and then removes the
+// run's directory. It is cloned without an exit signal, so that the tool's wait(2) never sees
+// it (__WCLONE in wait(2)), in a session of its own, with no descriptor of the tool's. After
+// the wait it removes the files of an ordinary run by plain system calls, since the clone of a
+// Go process can do nothing else; where the tool has left more, it starts accessc anew for the
+// rest. A supervisor removes the directory itself: if the directory is still there when the
+// supervisor is gone, the supervisor was killed, and the sweeper kills its remaining processes,
+// too.
 func (r *run) sweepAfter() error {
 	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *run) sweepAfter() error {
 	defer unix.Close(pidfd)
 	s := &sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
 	if wall := r.wall(); r.supervised && wall > 0 {
-		// The supervisor ends the tool itself, unless the tool has stopped it.
+		// The supervisor ends the tool itself, unless the tool has stopped the supervisor.
 		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
 	}
 	args := []string{"accessc", SweepCommand, r.dir}
@@ -96,8 +96,8 @@ type sweeper struct {
 	task       clone.Task
 }
 
-// clone starts the sweeper. It shares the memory of this process, since a copy takes a
-// sixth of a start. One that becomes the tool leaves the memory to it.
+// clone starts the sweeper. It shares the memory of this process, since a copy takes a sixth of
+// a start. A process that becomes the tool leaves its memory to the sweeper.
 func (s *sweeper) clone() syscall.Errno {
 	s.task.Run, s.task.Arg, s.task.Flags = sweep, unsafe.Pointer(s), unix.CLONE_VM
 	_, e := s.task.Start()
@@ -122,7 +122,7 @@ func (s *sweeper) wait() {
 		s.part()
 	}
 	for s.limited && !s.ended(&s.wall) {
-		// Nothing is left of the time that ppoll(2) was given when that is over.
+		// ppoll(2) writes back the time that is left, zero when the time is over.
 		if s.wall.Sec == 0 && s.wall.Nsec == 0 {
 			syscall.RawSyscall6(unix.SYS_PIDFD_SEND_SIGNAL, 0, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 			break
@@ -146,7 +146,7 @@ func (s *sweeper) wait() {
 	exit(1)
 }
 
-// ended waits until the process is gone or, where there is one, a time is over.
+// ended waits until the process is gone or, if most is not nil, that time is over.
 //
 //go:norace
 //go:nosplit
@@ -155,10 +155,10 @@ func (s *sweeper) ended(most *unix.Timespec) bool {
 	return e != unix.EINTR && n != 0
 }
 
-// part leaves the wait to a copy that has its memory to itself, which is cheap once the
-// tool has started. When memory is short the kernel kills all processes that share some
-// (__oom_kill_process() in mm/oom_kill.c), and the sweeper of a supervisor has to be there
-// when that is not. The copy has the same parent and as little of an exit signal.
+// part leaves the wait to a copy that has its memory to itself, which is cheap once the tool
+// has started. When memory is short the kernel kills all processes that share some
+// (__oom_kill_process() in mm/oom_kill.c), and the sweeper must survive a supervisor that the
+// kernel kills. Like this process the copy is a child of the supervisor and has no exit signal.
 //
 //go:norace
 //go:nosplit

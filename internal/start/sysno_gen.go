@@ -1,7 +1,7 @@
 //go:build ignore
 
-// This program writes the numbers of all system calls that golang.org/x/sys knows, for
-// the architectures that tools are started on, and which of them are allowed.
+// This program writes the numbers of all system calls that golang.org/x/sys knows, for the
+// architectures that tools are started on, and which of them are allowed.
 package main
 
 import (

@@ -89,7 +89,7 @@ func privileges(t windows.Token) (int, error) {
 	return int((*windows.Tokenprivileges)(unsafe.Pointer(&buf[0])).PrivilegeCount), nil
 }
 
-// enabled lists which of some groups a token does not have for denial only.
+// enabled lists those of some groups that a token has for more than denial.
 func enabled(t windows.Token, sids []string) ([]string, error) {
 	groups, err := t.GetTokenGroups()
 	if err != nil {

@@ -16,13 +16,12 @@ import (
 	"github.com/accessc/accessc/internal/workspace"
 )
 
-// From where a build is taken at its word: a tool that could write an artifact and the
-// manifest beside it would choose what its next start may do, and a repository that holds
-// both what its first may. So the place counts, and nothing that a file says of itself makes
-// a place good.
+// From where a build may vouch for itself: a tool that could write an artifact and the manifest
+// beside it would choose the policy of its next start, and a repository that contains both that
+// of its first. So the place counts, and no statement in a file makes its place good.
 
-// own says why a file is not taken at its word for what it says itself, empty if nothing
-// is in the way. Paths of files are canonical.
+// own returns why a file cannot vouch for its own statements, empty if nothing is in the way.
+// Paths of files are canonical.
 func own(file string, l backends.Launch) string {
 	switch {
 	case lies(file, l.Workspace):
@@ -34,8 +33,7 @@ func own(file string, l backends.Launch) string {
 	}
 }
 
-// foreign says the same for what is known without it. root is the workspace that the caller
-// is in.
+// foreign returns the same by the place alone. root is the workspace that the caller is in.
 func foreign(file, root string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root
@@ -75,8 +73,8 @@ func used(file string) (string, bool) {
 	}
 }
 
-// approvedPlace says whether a file lies where an external rule of any workspace was
-// approved to lead: tools may be let to write there.
+// approvedPlace returns a reason if a file lies in an approved target of an external rule of
+// any workspace: tools may have write access there.
 func approvedPlace(file, all string) string {
 	stores, err := filepath.Glob(filepath.Join(escape(all), "workspaces", "*", "approvals.json"))
 	if err != nil {
@@ -104,7 +102,7 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// lies reports whether a canonical path is in a directory, given by whatever name.
+// lies reports whether a canonical path is in a directory, given by any of its names.
 func lies(file, dir string) bool {
 	_, inside := relative(file, dir)
 	return inside
@@ -122,7 +120,7 @@ func relative(file, dir string) (string, bool) {
 	return rel, err == nil && workspace.Within(file, dir)
 }
 
-// binding is where an external rule of a specification leads.
+// binding is an external rule of a specification and its target.
 type binding struct{ rule, target string }
 
 // bindingsOf reads them from the Context, which every resolved specification has.
@@ -146,8 +144,8 @@ func bindingsOf(l backends.Launch) ([]binding, error) {
 	return out, nil
 }
 
-// approved checks that external rules still lead where the user said: an approval can be
-// taken back after a build.
+// approved checks that the targets of external rules are still those that the user approved: an
+// approval can be taken back after a build.
 func approved(l backends.Launch) error {
 	bindings, err := bindingsOf(l)
 	if err != nil || len(bindings) == 0 {

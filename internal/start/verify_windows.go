@@ -11,14 +11,14 @@ import (
 	"github.com/accessc/accessc/backends/winjob"
 )
 
-// doubt is something that was set and does not come back when it is asked for.
+// doubt is a restriction that was set and that the system does not report back.
 type doubt struct {
 	// about is one of the words below.
 	about string
 	why   string
 }
 
-// What is read back.
+// The restrictions that are read back.
 const (
 	aboutJob        = "job"
 	aboutLimits     = "limits"
@@ -30,7 +30,7 @@ const (
 	aboutChildren   = "child processes"
 )
 
-// verify asks the system, while the tool is suspended, whether what was set is there.
+// verify asks the system, while the tool is suspended, whether the restrictions are in force.
 func verify(spec *winjob.Spec, j *job, c *container, p *process) ([]doubt, error) {
 	var out []doubt
 	missed := func(about string, missing bool, why string) {
@@ -72,7 +72,7 @@ func verifyToken(want winjob.Token, t windows.Token, c *container, missed func(s
 	if err != nil {
 		return err
 	}
-	// What is left is SeChangeNotifyPrivilege.
+	// The one that is left is SeChangeNotifyPrivilege.
 	missed(aboutPrivileges, want.Restricted.DisablesPrivileges() && n > 1, fmt.Sprintf("the token has %d privileges", n))
 	level, err := integrity(t)
 	if err != nil {

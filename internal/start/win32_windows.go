@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What golang.org/x/sys/windows lacks. Values are those of winbase.h and winnt.h.
+// Functions that golang.org/x/sys/windows lacks. Values are those of winbase.h and winnt.h.
 var (
 	advapi32 = windows.NewLazySystemDLL("advapi32.dll")
 	kernel32 = windows.NewLazySystemDLL("kernel32.dll")
@@ -81,7 +81,7 @@ func childPolicy(process windows.Handle) (uint32, error) {
 	return v, nil
 }
 
-// tokenInfo asks a token for what has no fixed length.
+// tokenInfo asks a token for information of variable length.
 func tokenInfo(t windows.Token, class uint32) ([]byte, error) {
 	var n uint32
 	_ = windows.GetTokenInformation(t, class, nil, 0, &n)
@@ -100,6 +100,6 @@ func queryJob[T any](job windows.Handle, class int32, v *T) error {
 	return windows.QueryInformationJobObject(job, class, uintptr(unsafe.Pointer(v)), uint32(unsafe.Sizeof(*v)), nil)
 }
 
-// onWine reports whether this is Wine, which takes most of what a sandbox is made of
-// and does not apply it (docs/platforms/windows.md).
+// onWine reports whether this is Wine, which accepts most parts of a sandbox and does not apply
+// them (docs/platforms/windows.md).
 func onWine() bool { return wineGetVersion.Find() == nil }

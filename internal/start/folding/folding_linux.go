@@ -1,5 +1,5 @@
-// Package folding finds out whether a directory tells upper from lower case. Landlock and the
-// supervisor go by files and by names; where two spellings are one file they differ.
+// Package folding detects whether a directory distinguishes upper from lower case. Landlock
+// goes by files and the supervisor by names; where two spellings are one file these differ.
 package folding
 
 import (
@@ -14,12 +14,12 @@ import (
 // The flag of a directory that folds case (FS_CASEFOLD_FL in linux/fs.h).
 const caseFold = 0x40000000
 
-// folders are file systems that fold case, as far as statfs(2) tells them apart; of a FUSE or
-// 9P server, such as that of the drives of Windows, only trying says it.
+// folders are file systems that fold case, as far as statfs(2) tells them apart. For a FUSE or
+// 9P server, such as that of the drives of Windows, only a trial tells.
 var folders = []int64{unix.MSDOS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, 0x7366746e, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC}
 
-// Folds reports whether names in a directory are looked up without regard to case. Of one
-// without a letter in a name only the kind of its file system says so.
+// Folds reports whether names in a directory are looked up without regard to case. Where no
+// name in it has a letter, only the kind of its file system tells.
 func Folds(dir string) bool {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

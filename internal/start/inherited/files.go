@@ -1,9 +1,9 @@
 //go:build unix
 
-// Package inherited remembers what this process was started with and the Go runtime
-// changes. Package os raises the soft limit of open files when it is initialised; this
-// package imports nothing of it, and its path sorts before it, so that it is initialised
-// first (the Go specification, "Package initialization", as the linker orders packages).
+// Package inherited remembers values that this process was started with and that the Go runtime
+// changes. Package os raises the soft limit of open files when it is initialised; this package
+// imports nothing of it, and its path sorts before it, so that it is initialised first (the Go
+// specification, "Package initialization", as the linker orders packages).
 package inherited
 
 import "syscall"
