@@ -21,8 +21,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// fortress is a workspace whose policy revokes inside of what it grants: everything,
-// but nothing on .env and sub/deep/.key, and src for reading except src/generated.
+// fortress is a workspace whose policy revokes inside of its grants: it grants everything, but
+// nothing on .env and sub/deep/.key, and src for reading except src/generated.
 type fortress struct {
 	t    *testing.T
 	dir  string
@@ -60,7 +60,7 @@ func (f *fortress) compile() {
 	)
 }
 
-// readOnly is the specification of a tool that nobody supervises.
+// readOnly is the specification of a tool that runs without a supervisor.
 func (f *fortress) readOnly() []byte { return f.compiled(rule("", ir.Caps(ir.Read, ir.Execute))) }
 
 func rule(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
@@ -96,7 +96,7 @@ func (f *fortress) do(op, a, b string) syscall.Errno {
 	return f.tool.exchange(f.t, attempt{Op: op, A: a, B: b})[0]
 }
 
-// refuses and allows state what an operation must come to.
+// refuses and allows state the expected result of an operation.
 func (f *fortress) refuses(op, a, b string) {
 	f.t.Helper()
 	if e := f.do(op, a, b); !refused(e) {
@@ -111,7 +111,7 @@ func (f *fortress) allows(op, a, b string) {
 	}
 }
 
-// intact checks what the tool must not have touched.
+// intact checks the files that the tool must not have touched.
 func (f *fortress) intact() {
 	f.t.Helper()
 	for p, want := range map[string]string{".env": secret, "sub/deep/.key": secret, "src/main.c": "kept"} {
@@ -121,8 +121,8 @@ func (f *fortress) intact() {
 	}
 }
 
-// TestMovesCarryNothing: names that lead to a rule's path stay where they are, by
-// whatever call and whatever ancestor is moved.
+// TestMovesCarryNothing: names that lead to a rule's path stay where they are, by any call and
+// with any ancestor moved.
 func TestMovesCarryNothing(t *testing.T) {
 	f := newFortress(t)
 	for _, p := range []string{".env", "sub", "sub/deep", "sub/deep/.key", "src", "src/generated"} {
@@ -140,19 +140,19 @@ func TestMovesCarryNothing(t *testing.T) {
 	f.refuses("unlink", ".env", "")
 	f.refuses("unlink", "src/main.c", "")
 	f.intact()
-	// A directory that is prepared elsewhere does not come to be under a rule.
+	// A directory that is prepared elsewhere cannot be moved under a rule.
 	f.allows("mkdir", "docs/deep", "")
 	f.allows("create", "docs/deep/.key", "")
 	f.must(os.Remove(f.at("sub/deep/.key")))
 	f.must(os.Remove(f.at("sub/deep")))
 	f.refuses("rename", "docs/deep", "sub/deep")
-	// What may be moved is.
+	// Files that may be moved are.
 	f.allows("rename", "docs/a", "docs/b")
 	f.allows("rename", "docs/deep", "sub/other")
 	f.allows("rename", "sub/other/.key", "src/generated/key")
 }
 
-// TestNamesOfTheDenied: neither links nor descriptors nor later names open it.
+// TestNamesOfTheDenied: neither links nor descriptors nor later names open a denied file.
 func TestNamesOfTheDenied(t *testing.T) {
 	f := newFortress(t)
 	f.must(os.Symlink(".env", f.at("link")))
@@ -177,8 +177,8 @@ func TestNamesOfTheDenied(t *testing.T) {
 	f.allows("read", ".env", "")
 }
 
-// TestHostReplaces: what the host puts into the place of a file while the tool runs is
-// judged by its name, as a file that an editor saves is; and what it adds is readable.
+// TestHostReplaces: a file that the host puts into the place of another while the tool runs, as
+// an editor does that saves, is judged by its name; and files that the host adds are readable.
 func TestHostReplaces(t *testing.T) {
 	f := newFortress(t)
 	save := func(p, text string) {
@@ -202,8 +202,8 @@ func TestHostReplaces(t *testing.T) {
 	f.intact()
 }
 
-// TestRace rewrites paths, swaps links and exchanges descriptors while the broker
-// works. No round may open what is denied.
+// TestRace rewrites paths, swaps links and exchanges descriptors while the supervisor works. No
+// round may open a denied file.
 func TestRace(t *testing.T) {
 	for _, kind := range []string{"path", "link", "descriptor"} {
 		t.Run(kind, func(t *testing.T) {
@@ -276,8 +276,8 @@ func TestSignalsDoNotForgeDescriptors(t *testing.T) {
 	}
 }
 
-// TestSupervisorKilled: the tool does not outlive its supervisor, and what it leaves
-// behind has no more than the floor.
+// TestSupervisorKilled: the tool does not outlive its supervisor, and the processes that it
+// leaves behind are bounded by the ruleset.
 func TestSupervisorKilled(t *testing.T) {
 	f := newFortress(t)
 	pid := int(f.do("pid", "x", ""))
@@ -292,9 +292,9 @@ func TestSupervisorKilled(t *testing.T) {
 	t.Errorf("the tool %d still runs", pid)
 }
 
-// TestSurvivorsHaveTheFloor: a process that has left the tool and lost the supervisor
-// can do no more than before, and is ended: by the sweeper that shares the memory of a
-// supervisor, and by the one that has taken a copy.
+// TestSurvivorsHaveTheFloor: a process that has left the tool and lost the supervisor can do no
+// more than before, and is ended: by the sweeper that shares the memory of a supervisor, and by
+// the one that has taken a copy.
 func TestSurvivorsHaveTheFloor(t *testing.T) {
 	for name, after := range map[string]time.Duration{"young": 0, "old": 1300 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -341,8 +341,7 @@ func startProgram(t fataler, spec []byte, dir string, program ...string) *tool {
 	return x
 }
 
-// ended runs a shell command under the policy and returns how it ended and what it
-// printed.
+// ended runs a shell command under the policy and returns its status and output.
 func (f *fortress) ended(command string, meanwhile func(*exec.Cmd)) (syscall.WaitStatus, string) {
 	f.t.Helper()
 	x := startProgram(f.t, f.spec, f.dir, "sh", "-c", command)
@@ -367,24 +366,24 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%v became %v: %s", s, ws, out)
 		}
 	}
-	// What runs on in the background ends with the tool, also in a session of its own.
+	// A background process ends with the tool, also in a session of its own.
 	begun := time.Now()
 	if ws, out := f.ended("sleep 60 & setsid sleep 60 & (setsid sleep 60 &) ; exit 3", nil); ws.ExitStatus() != 3 || time.Since(begun) > 20*time.Second {
 		t.Errorf("a tool with children: %v: %s", ws, out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(f.dir, "accessc-*")); len(left) != 1 {
-		// One is that of the worker, which still runs.
+		// One of these is the worker's, which still runs.
 		t.Errorf("directories of runs: %v", left)
 	}
 }
 
-// TestSignalsReachTheTool: what is sent to the supervisor arrives, and calls that are
-// interrupted meanwhile are not done twice.
+// TestSignalsReachTheTool: signals to the supervisor arrive, and calls that are interrupted
+// meanwhile are not done twice.
 func TestSignalsReachTheTool(t *testing.T) {
 	f := newFortress(t)
 	for _, s := range []string{"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"} {
 		if signal.Ignored(unix.SignalNum("SIG" + s)) {
-			continue // as under nohup(1); a shell cannot trap what it was started ignoring
+			continue // as under nohup(1); a shell cannot trap a signal that it was started ignoring
 		}
 		command := fmt.Sprintf("trap 'echo got %s; exit 0' %s; : > docs/ready; while :; do sleep 0.02; done", s, s)
 		_ = os.Remove(f.at("docs/ready"))

@@ -55,7 +55,7 @@ func try(a []string) int {
 	return 0
 }
 
-// waitAndTry says that it waits, and tries when a file has come: FILE OPERATION ARG...
+// waitAndTry reports that it waits, and tries when a file has come: FILE OPERATION ARG...
 func waitAndTry(a []string) int {
 	_ = os.WriteFile(filepath.Join(os.Getenv("TMP"), "waiting"), nil, 0o644)
 	for range 600 {
@@ -111,7 +111,7 @@ func setsList(a []string) error {
 	return windows.SetNamedSecurityInfo(a[0], windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION, nil, nil, dacl, nil)
 }
 
-// makesItsOwn makes a file with a list that lets everybody in, and reads it.
+// makesItsOwn makes a file with a list that grants everyone access, and reads it.
 func makesItsOwn(a []string) error {
 	sd, err := windows.SecurityDescriptorFromString(everybody)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// cases are what the ledger names as unverified, done for real: each starts tools in
-// AppContainers and holds what they could do against what the ledger says.
+// cases are the claims that the ledger names as unverified, done for real: each starts tools in
+// AppContainers and compares their abilities with the ledger.
 var cases = map[string]func(*place){
 	"absent": absentCase, "ambient": ambientCase, "childless": childlessCase, "environment": environmentCase,
 	"hard-link": hardLinkCase, "hidden": hiddenCase, "library": libraryCase, "limits": limitsCase, "listed": listedCase,
@@ -28,14 +28,14 @@ var cases = map[string]func(*place){
 	"replace": replaceCase, "socket": socketCase, "symlink": symlinkCase,
 }
 
-// TestEveryCaseIsThere: the cases that the ledger names are those that there are.
+// TestEveryCaseIsThere: the ledger names exactly the existing cases.
 func TestEveryCaseIsThere(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(cases)); !slices.Equal(got, winjob.Cases()) {
 		t.Errorf("there are %v, the ledger names %v", got, winjob.Cases())
 	}
 }
 
-// TestOnWindows: what the ledger says of AppContainers is what they do.
+// TestOnWindows: AppContainers behave as the ledger says.
 func TestOnWindows(t *testing.T) {
 	if tier := tierOf(obstacles()); tier < 1 {
 		t.Skip("there are no AppContainers here to be relied upon")
@@ -45,14 +45,14 @@ func TestOnWindows(t *testing.T) {
 	}
 }
 
-// outcome is what a tool says of one attempt.
+// outcome is a tool's report of one attempt.
 type outcome struct {
 	ok   bool
 	said string
 }
 
-// contained runs this program in an AppContainer, under rules such as "dir: read create".
-// It is itself at bin\probe.exe, which every policy lets start.
+// contained runs this program in an AppContainer, under rules such as "dir: read create". It is
+// itself at bin\probe.exe, which every policy lets start.
 func (p *place) contained(rules []string, change func(*ir.Tool), words ...string) outcome {
 	p.t.Helper()
 	return p.attempt(p.prepared(rules, change, words...))
@@ -116,7 +116,7 @@ func (p *place) file(name, text string) string {
 	return file
 }
 
-// copyOf puts this program somewhere.
+// copyOf copies this program to a name.
 func (p *place) copyOf(name string) string {
 	p.t.Helper()
 	exe, err := os.Executable()
@@ -138,7 +138,7 @@ func (p *place) want(ok bool, got outcome, what string) {
 	}
 }
 
-// listsCase: each capability alone gives what it is for and nothing else.
+// listsCase: each capability alone permits its own operations and no others.
 func listsCase(p *place) {
 	attempts := map[ir.Capability]func() []string{
 		ir.Read:   func() []string { return []string{"try", "read", p.file(`d\file`, "x")} },
@@ -161,16 +161,16 @@ func listsCase(p *place) {
 	p.want(true, p.contained([]string{"d:", `d/below: read`}, nil, "try", "read", p.in(`d\below\file`)), "read within an exception")
 }
 
-// hiddenCase: what nothing is granted on has no size or times either, but where the
-// directory above may be listed.
+// hiddenCase: a file without a grant has no size or times either, but where the directory above
+// may be listed.
 func hiddenCase(p *place) {
 	p.file(`d\file`, "x")
 	p.want(false, p.contained([]string{"other: read"}, func(*ir.Tool) { p.file(`other\x`, "") }, "try", "stat", p.in(`d\file`)), "stat")
 	p.want(true, p.contained([]string{"d: read", "d/file:"}, nil, "try", "stat", p.in(`d\file`)), "stat below a list")
 }
 
-// movedCase: what others move in during a run is closed, and what a tool moves keeps what
-// it had.
+// movedCase: a file that another process moves in during a run is closed, and a file that a
+// tool moves keeps its access.
 func movedCase(p *place) {
 	p.file(`d\x`, "")
 	outside := filepath.Join(p.in(".."), "outside")
@@ -196,14 +196,15 @@ func (p *place) when(f func()) {
 	}
 }
 
-// absentCase: a path that is not there at the start has what the directory above has.
+// absentCase: a path that is missing at the start gets the grants of the directory above.
 func absentCase(p *place) {
 	p.file(`d\x`, "")
 	go p.when(func() { p.file(`d\later`, "x") })
 	p.want(false, p.contained([]string{"d: read", "d/later: read update"}, nil, "wait", p.in(`d\later`), "update", p.in(`d\later`)), "update of what appeared")
 }
 
-// pinnedCase: the path of a rule and what leads to it can be neither removed nor renamed.
+// pinnedCase: the path of a rule, and the directories that lead to it, can be neither removed
+// nor renamed.
 func pinnedCase(p *place) {
 	p.file(`d\a\file`, "x")
 	rules := []string{"d: read create update delete", "d/a/file: read"}
@@ -233,8 +234,8 @@ func libraryCase(p *place) {
 	p.want(true, p.contained([]string{"d: read execute"}, nil, "try", "library", file), "library with execute")
 }
 
-// listedCase: where programs are listed those of the workspace start that are listed, and
-// those of the system all the same.
+// listedCase: where programs are listed, those of the workspace start only if listed, and those
+// of the system always.
 func listedCase(p *place) {
 	listed, other := p.copyOf(`d\listed.exe`), p.copyOf(`d\other.exe`)
 	only := func(tool *ir.Tool) {
@@ -250,7 +251,7 @@ func listedCase(p *place) {
 	p.want(true, p.contained(rules, only, "try", "shell"), "a program of the system")
 }
 
-// childlessCase: a tool that may start nothing starts nothing.
+// childlessCase: a tool that may start no program starts none.
 func childlessCase(p *place) {
 	none := func(tool *ir.Tool) { tool.Commands = &ir.CommandSet{} }
 	r := p.prepared(nil, none, "try", "shell")
@@ -259,8 +260,8 @@ func childlessCase(p *place) {
 	p.want(false, p.attempt(r), "a program of the system")
 }
 
-// metadataCase: with update, times can be set, and the access list and what a directory
-// has cannot.
+// metadataCase: with update, the times of a file can be set, but not those of a directory, and
+// not the access list.
 func metadataCase(p *place) {
 	file := p.file(`d\file`, "x")
 	rules := []string{"d: read create update delete"}
@@ -270,7 +271,7 @@ func metadataCase(p *place) {
 }
 
 // socketCase: without update of its file a socket is not connected to. With it, the system
-// decides, and the outcome is told.
+// decides, and the test logs the result.
 func socketCase(p *place) {
 	p.file(`d\x`, "")
 	file := p.in(`d\socket`)
@@ -309,7 +310,7 @@ func namesCase(p *place) {
 	p.want(false, p.contained([]string{"d:", "d/a: "}, nil, "try", "read", p.in(`d\a:stream`)), "a stream of a file that is withheld")
 }
 
-// ownListCase: who makes a file chooses its list.
+// ownListCase: a process that makes a file chooses its list.
 func ownListCase(p *place) {
 	p.file(`d\x`, "")
 	p.want(true, p.contained([]string{"d: create"}, nil, "try", "own", p.in(`d\own`)), "reading what was made with a list of its own")
@@ -372,7 +373,7 @@ func pipesCase(p *place) {
 	}
 }
 
-// networkCase: nothing is reached, not this machine, and nobody reaches the tool.
+// networkCase: the tool reaches no address, not on this machine either, and is not reached.
 func networkCase(p *place) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -384,7 +385,7 @@ func networkCase(p *place) {
 	p.want(false, p.contained(nil, nil, "try", "resolve", "example.com"), "a name")
 }
 
-// processesCase: no process of the user can be opened, whatever for.
+// processesCase: no process of the user can be opened, with any rights.
 func processesCase(p *place) {
 	for _, right := range []uint32{
 		windows.PROCESS_TERMINATE, windows.PROCESS_CREATE_PROCESS, windows.PROCESS_DUP_HANDLE, windows.PROCESS_VM_READ,

@@ -39,7 +39,7 @@ func hog(mebibytes string) {
 	os.Exit(int(data[0]) - 1)
 }
 
-// hogs runs processes of which each takes 64 MiB, and says whether one was killed.
+// hogs runs processes of which each takes 64 MiB, and reports whether one was killed.
 func hogs(a, _ name) error {
 	n, _ := strconv.Atoi(filepath.Base(a.path))
 	var all []*exec.Cmd
@@ -58,8 +58,7 @@ func hogs(a, _ name) error {
 	return nil
 }
 
-// throng starts processes until that fails, and ends them: how many there were is the
-// error number.
+// throng starts processes until that fails, and ends them: their number is the error number.
 func throng(_, _ name) error {
 	var pids []int
 	defer func() {
@@ -91,8 +90,8 @@ func orphan(_, _ name) error {
 	return cmd.Start()
 }
 
-// delegation is a cgroup that hands memory and pids down, with a group below it to
-// start in: what systemd gives to a user, made by hand.
+// delegation is a cgroup that hands memory and pids down, with a group below it to start in, as
+// systemd gives to a user, but made by hand.
 type delegation struct{ dir string }
 
 func delegate(t *testing.T, who identity) delegation {
@@ -199,8 +198,8 @@ func (x *tool) attempt(t *testing.T, op, a string) syscall.Errno {
 	return out[0]
 }
 
-// TestGroupLimits: where a cgroup is delegated, limits count all processes of a tool
-// together, for root as for others, and the group goes with the run.
+// TestGroupLimits: where a cgroup is delegated, limits count all processes of a tool together,
+// for root as for others, and the group goes with the run.
 func TestGroupLimits(t *testing.T) {
 	for name, who := range map[string]identity{"root": nil, "nobody": {Uid: 65534, Gid: 65534}} {
 		for _, mode := range []string{"kernel-supervised", "kernel-worker-loader"} {
@@ -241,7 +240,7 @@ func testGroupLimits(t *testing.T, mode string, who identity) {
 	}
 	d.empties(t)
 
-	// What a tool that nobody supervises leaves behind goes on, and the group until then.
+	// Processes that an unsupervised tool leaves behind go on, and the group until then.
 	x = limited(t, mode, who, ir.Limit{Kind: ir.LimitProcesses, Value: most})
 	if e := x.attempt(t, "orphan", ""); e != 0 {
 		t.Fatal(e)

@@ -37,7 +37,7 @@ type shop struct {
 	renewed map[string]bool
 }
 
-// programs are what the tools of this test start: two images, a script, a script of a
+// programs are the files that the tools of this test start: two images, a script, a script of a
 // script, and a program of the system.
 var programs = map[string]string{"a": "bin/a", "b": "bin/b", "s": "s", "n": "n", "true": "/bin/true"}
 
@@ -95,8 +95,8 @@ func (s *shop) open(who identity, fs []ir.FSRule, rules ...ir.CommandRule) {
 	s.tool = startMode(s.t, "kernel-supervised", s.spec, s.dir, who)
 }
 
-// verdict is what the policy says of a start by the path of a file, or by that of a
-// descriptor, which is no name.
+// verdict is the policy's answer for a start by the path of a file, or by that of a descriptor,
+// which is no name.
 func (s *shop) verdict(file string, argv []string, descriptor bool) bool {
 	at := s.at(file)
 	if named := (ir.Run{Program: file, Args: argv[1:], File: &ir.Place{At: at}}); !descriptor && !s.view.Decide(named).Allowed() {
@@ -134,8 +134,8 @@ func drawWords(t *rapid.T) []string {
 	return rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q", ""}), 0, 2).Draw(t, "words")
 }
 
-// TestCommands asks the kernel and the policy about starts of programs: by every
-// spelling of a path, over symlinks, as descriptors, under other names.
+// TestCommands asks the kernel and the policy about starts of programs: by every spelling of a
+// path, over symlinks, as descriptors, under other names.
 func TestCommands(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
@@ -175,7 +175,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// renew puts a copy of a file into the place of one.
+// renew replaces a file by a copy of another one.
 func (s *shop) renew(file, from string, who identity) {
 	at := filepath.Join(s.root, file)
 	s.must(copyFile(from, at+".new"))
@@ -245,7 +245,7 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	for line := range strings.Lines(string(data)) {
 		said[strings.TrimSuffix(line, "\n")]++
 	}
-	// What echo gets as its first argument is printed behind the name it was started by.
+	// echo prints its first argument behind the name that it was started by.
 	for line := range said {
 		if line != "yes" && line != "not" {
 			t.Errorf("printed %q", line)
@@ -260,8 +260,8 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 }
 
 // TestNamesCannotBeSwapped: while one thread starts a program another one rewrites the name
-// that it is given and the path that leads to it. A program may take either for what it is
-// to do: its first argument, and the path, which it finds as AT_EXECFN.
+// that it is given and the path that leads to it. A program may choose its behaviour by either:
+// its first argument, and the path, which it finds as AT_EXECFN.
 func TestNamesCannotBeSwapped(t *testing.T) {
 	s := oneShop(t)
 	s.must(copyFile("/bin/sh", filepath.Join(s.root, "bin", "a")))
@@ -294,8 +294,8 @@ func TestNamesCannotBeSwapped(t *testing.T) {
 	}
 }
 
-// TestProgramNames: a program that is listed by one name does not start by another one,
-// whether it is told that or found by it.
+// TestProgramNames: a program that is listed by one name does not start by another one, as its
+// first argument or as its path.
 func TestProgramNames(t *testing.T) {
 	s := oneShop(t)
 	for link, target := range map[string]string{"bin/cat": "a", "bin/rm": "a", "bin/busybox": "b", "bin/list": "../n"} {
@@ -328,8 +328,8 @@ func TestProgramNames(t *testing.T) {
 	}
 }
 
-// TestVariablesAreNarrowed: a program sees those of the variables that its rule lists,
-// whatever their number, and its stack is laid out as any program's.
+// TestVariablesAreNarrowed: a program gets only the variables that its rule lists, whatever
+// their number, and its stack has the usual layout.
 func TestVariablesAreNarrowed(t *testing.T) {
 	s := oneShop(t)
 	s.must(copyFile("/usr/bin/env", filepath.Join(s.root, "bin", "a")))
@@ -341,7 +341,7 @@ func TestVariablesAreNarrowed(t *testing.T) {
 	s.tool.stop()
 	f.spec = s.spec
 	for i, given := range []string{"", "A", "B", "A B", "B D", "A B C", "B C D", "B A D C F E", "B D F", "E D C B A"} {
-		// Every other time it is a program that is made anew first.
+		// Every other time the program is made anew first.
 		program := "/usr/bin/env"
 		anew := "true"
 		if i%2 == 0 {

@@ -25,7 +25,7 @@ func init() {
 	attempts["renamed"] = renamed
 }
 
-// startable is a path that leads where a name does.
+// startable is a path that leads to the file of a name.
 func startable(a name) string {
 	if a.dir == unix.AT_FDCWD {
 		return a.path
@@ -33,7 +33,7 @@ func startable(a name) string {
 	return "/proc/self/fd/" + strconv.Itoa(a.dir) + "/" + a.path
 }
 
-// startFile starts a program and waits for it. One that was killed comes to ESRCH.
+// startFile starts a program and waits for it. It returns ESRCH for a killed one.
 func startFile(file string, b name) error {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -57,7 +57,7 @@ func startFile(file string, b name) error {
 	return err
 }
 
-// startat starts what a descriptor refers to.
+// startat starts the file of a descriptor.
 func startat(a, b name) error {
 	fd, err := leave(unix.Openat(a.dir, a.path, unix.O_PATH, 0))
 	if err != nil {
@@ -82,8 +82,8 @@ func startMemory(a, b name) error {
 	return startFile("/proc/self/fd/"+strconv.Itoa(fd), b)
 }
 
-// swapped starts bin/a with "yes" from memory that processes share, while a thread makes
-// it bin/b and the argument "not", each for itself. What is printed goes to a file.
+// swapped starts bin/a with "yes" from memory that processes share, while a thread makes it
+// bin/b and the argument "not", each by itself. The output goes to a file.
 func swapped(a, b name) error {
 	rounds, _ := strconv.Atoi(filepath.Base(b.path))
 	out, err := unix.Open(a.path, unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
@@ -117,9 +117,8 @@ func swapped(a, b name) error {
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
 }
 
-// renamed starts a shell as bin/a that says what it is called, from memory that processes
-// share, while a thread makes the path that of a link to it, and the name another one, each
-// for itself.
+// renamed starts a shell as bin/a that prints its name, from memory that processes share, while
+// a thread makes the path that of a link to it, and the name another one, each by itself.
 func renamed(a, b name) error {
 	rounds, _ := strconv.Atoi(filepath.Base(b.path))
 	out, err := unix.Open(a.path, unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
@@ -155,8 +154,8 @@ func renamed(a, b name) error {
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
 }
 
-// forkStart clones this process and starts a program in the clone, with out as its
-// standard output, reading everything from where others write.
+// forkStart clones this process and starts a program in the clone, with out as its standard
+// output, reading everything from memory that other threads write to.
 //
 //go:norace
 //go:noinline

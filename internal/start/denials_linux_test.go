@@ -21,7 +21,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// reported is a line of a report, as far as these tests look at it.
+// reported is a line of a report, with the fields that these tests look at.
 type reported struct {
 	Event     string `json:"event"`
 	Operation string `json:"operation"`
@@ -42,8 +42,8 @@ type reported struct {
 	Grant *string `json:"grant"`
 }
 
-// reader takes what has come to a report since the last time. Every line is whole at
-// any time.
+// reader reads the lines that were added to a report since the last time. Every line is whole
+// at any time.
 type reader struct {
 	path string
 	read int64
@@ -71,8 +71,8 @@ func (r *reader) next(t fataler) []reported {
 	return out
 }
 
-// brokered reports whether a specification has the supervisor answer for an operation
-// of the oracle, so that a refusal is its own.
+// brokered reports whether, by the specification, the supervisor answers an operation of the
+// oracle, so that a refusal is its own.
 func (o *supervised) brokered(q asking) bool {
 	if o.mode == modeTraced {
 		return true
@@ -98,7 +98,7 @@ func (o *supervised) brokered(q asking) bool {
 		call = "openat"
 	}
 	if call == "openat" && !o.served() || call == "openat2" {
-		// Of a tool that only reads, the opens of directories are seen.
+		// If a tool only reads, the supervisor sees the opens of directories.
 		return o.served() || q.op == "list" && o.spec.Supervision.Judges.Lists
 	}
 	if q.unmediated() {
@@ -128,12 +128,12 @@ func (q *asking) unmediated() bool {
 	return start.ABI() < 3 && (q.op == "truncate" || q.op == "emptyread")
 }
 
-// TestReport holds the report against the oracle: a call that the supervisor refuses
-// gives one line, with the rule by which Decide refuses it, and nothing else gives any.
+// TestReport compares the report with the oracle: a call that the supervisor refuses gives one
+// line, with the rule by which Decide refuses it, and no other call gives any.
 func TestReport(t *testing.T) { eachUser(t, "kernel-reported", testReport) }
 
-// TestTrace does so where everything is judged: whatever is refused gives one line, also
-// what the ruleset or the filter would have refused alone.
+// TestTrace does so where everything is judged: every refusal gives one line, also one that the
+// ruleset or the filter would have made alone.
 func TestTrace(t *testing.T) { eachUser(t, modeTraced, testReport) }
 
 const modeTraced = "kernel-traced"
@@ -193,8 +193,8 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 	what := fmt.Sprintf("%+v: the kernel says %v, the report %+v", q, e, got)
 	switch {
 	case e == errUnread:
-		// The open that was to come first is what was refused: by the policy, or by the ruleset
-		// where that is stricter, which only a trace tells.
+		// The refused call was the open that comes first: refused by the policy, or by the
+		// ruleset where that is stricter, which only a trace reports.
 		denied := !o.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(q.a)}).Allowed()
 		if n := len(got); n > 1 || (n == 1) != (o.served() && (denied || o.mode == modeTraced)) {
 			o.t.Fatalf("expected the open alone: %s", what)
@@ -213,8 +213,9 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 		}
 		return
 	case len(got) == 0 && q.verdict && q.op == "execute":
-		// Where the ruleset is stricter than the policy, which files it was made with is
-		// known by their names and numbers alone, and one may have come back under both.
+		// Where the ruleset is stricter than the policy, it depends on the files that it was
+		// made with. These are known by their names and numbers alone, and one may have come
+		// back under both.
 		return
 	case len(got) != 1:
 		o.t.Fatalf("expected one line: %s", what)
@@ -245,9 +246,9 @@ func errnoName(e syscall.Errno) string {
 	return map[syscall.Errno]string{syscall.EACCES: "EACCES", syscall.EPERM: "EPERM", syscall.EXDEV: "EXDEV"}[e]
 }
 
-// TestReportOfTheKilled: lines are written before the tool learns of a denial, each at
-// once, so that killing the supervisor, and the tool with it, leaves whole lines, and
-// one for every answer.
+// TestReportOfTheKilled: lines are written before the tool learns of a denial, each at once, so
+// that killing the supervisor, and the tool with it, leaves whole lines, and one for every
+// answer.
 func TestReportOfTheKilled(t *testing.T) {
 	f := newFortress(t)
 	f.stop()

@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestBreakaway: what the tool starts stays in the job, also when it asks not to.
+// TestBreakaway: a process that the tool starts stays in the job, also when it asks not to.
 func TestBreakaway(t *testing.T) {
 	p := newPlace(t)
 	got := output(t, func() {
@@ -27,7 +27,7 @@ func TestBreakaway(t *testing.T) {
 	}
 }
 
-// TestWaitsForTheJob: a start is over when everything is that the tool started.
+// TestWaitsForTheJob: a start is over when all processes that the tool started are.
 func TestWaitsForTheJob(t *testing.T) {
 	p := newPlace(t)
 	file := filepath.Join(p.workspace, "late")
@@ -37,7 +37,7 @@ func TestWaitsForTheJob(t *testing.T) {
 	}
 }
 
-// TestWallTime: when the time is over the tool ends with all that it started.
+// TestWallTime: when the time is over the tool ends with all processes that it started.
 func TestWallTime(t *testing.T) {
 	p := newPlace(t)
 	spec := p.spec(func(tool *ir.Tool) { tool.Limits = []ir.Limit{{Kind: ir.LimitWallTime, Value: 1500}} })
@@ -76,12 +76,12 @@ func (p *place) gone(said string) {
 	}
 }
 
-// loaderRole is a loader that a test can kill: it starts a tool that starts another, as
-// a place in a directory that is there.
+// loaderRole is a loader that a test can kill: it starts a tool that starts another, as a place
+// in an existing directory.
 const loaderRole = "loader"
 
-// TestTreeEndsWithTheLoader: when the loader is killed nothing of the tool stays, and the
-// next start undoes what the run left.
+// TestTreeEndsWithTheLoader: when the loader is killed no process of the tool stays, and the
+// next start undoes the changes that the run left.
 func TestTreeEndsWithTheLoader(t *testing.T) {
 	p := newPlace(t)
 	exe, err := os.Executable()
@@ -112,7 +112,7 @@ func TestTreeEndsWithTheLoader(t *testing.T) {
 	p.left(0)
 }
 
-// TestSweepLeavesTheLiving: what belongs to a run that goes on stays.
+// TestSweepLeavesTheLiving: the belongings of a run that goes on stay.
 func TestSweepLeavesTheLiving(t *testing.T) {
 	p := newPlace(t)
 	r := p.run(p.spec(nil), "exit", "0")
@@ -129,7 +129,7 @@ func TestSweepLeavesTheLiving(t *testing.T) {
 	p.left(0)
 }
 
-// TestSweepKeepsToRuns: a journal that names a directory of somebody else does not have it
+// TestSweepKeepsToRuns: a journal that names another directory than a run's does not have it
 // removed, and one that was cut off does nothing.
 func TestSweepKeepsToRuns(t *testing.T) {
 	p := newPlace(t)
@@ -153,8 +153,8 @@ func TestSweepKeepsToRuns(t *testing.T) {
 	p.left(0)
 }
 
-// TestOverlappingRuns: what was there before the first of several runs comes back with the
-// end of the last, whichever that is, and until then each takes its own entries alone.
+// TestOverlappingRuns: the list from before the first of several runs comes back with the end
+// of the last, whichever that is, and until then each takes its own entries alone.
 func TestOverlappingRuns(t *testing.T) {
 	const before, a, b = "D:(A;;FA;;;SY)", "(A;;FR;;;S-1-15-2-1-1)", "(A;;FR;;;S-1-15-2-2-2)"
 	list := func(s string) winjob.List {

@@ -70,8 +70,8 @@ func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-// jump compares the word, and skips holds instructions if the comparison is true, not
-// instructions otherwise.
+// jump compares the word with k; holds and not are the numbers of instructions to skip if the
+// comparison is true or false.
 func jump(how uint16, k uint32, holds, not int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | how, K: k, Jt: uint8(holds), Jf: uint8(not)}
 }

@@ -86,8 +86,8 @@ func naiveMatch(names []string, when []landlock.Condition, c call) bool {
 	return named && !slices.ContainsFunc(when, func(w landlock.Condition) bool { return !w.Holds(c.args) })
 }
 
-// TestFilterAgainstBlocks runs the assembled program in the library's machine and
-// holds it against what the blocks say.
+// TestFilterAgainstBlocks runs the assembled program in the library's machine and compares it
+// with the blocks.
 func TestFilterAgainstBlocks(t *testing.T) {
 	interesting := []uint64{0, 1, 2, 3, 4, 5, 10, 16, 6, 17, 262, 0x5412, 0x541c, 0x40086602, 0x200, 0x241, 0o10000000, 0o20000000, 0x10000000, 0x20000000, 0x20000, 1 << 32, 0x5412 | 1<<40}
 	const per = 50
@@ -142,8 +142,8 @@ func TestFilterAgainstBlocks(t *testing.T) {
 	})
 }
 
-// heldByTrace: what the blocks refuse reaches the supervisor under a trace, which finds
-// a block that refuses it; and nothing else does by a block.
+// heldByTrace: a call that the blocks refuse reaches the supervisor under a trace, which finds
+// a block that refuses it; no other call does by a block.
 func (r *run) heldByTrace(t *rapid.T, c call, got uint32) {
 	refuses := func(e unix.Errno) bool {
 		return naiveFilter(rules{blocks: r.blocks()}, r.abi, c) == unix.SECCOMP_RET_ERRNO|uint32(e)
@@ -175,8 +175,8 @@ func TestFilterRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestEveryNamedCallIsKnown: what the compiler can write, this loader can assemble,
-// at every ABI version and with the network closed or open.
+// TestEveryNamedCallIsKnown: the loader can assemble everything that the compiler can write, at
+// every ABI version and with the network closed or open.
 func TestEveryNamedCallIsKnown(t *testing.T) {
 	all := rules{blocks: landlock.Network()}
 	for _, caps := range []ir.CapSet{0, ir.All, ir.Caps(ir.Create)} {

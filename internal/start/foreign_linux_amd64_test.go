@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the programs of these tests are loaded, and what they open: below 4 GiB, so
-// that the calls of 32 bits reach it.
+// The address of the programs of these tests, and the file that they open: below 4 GiB, so that
+// the calls of 32 bits reach it.
 const (
 	loadAt   = 0x400000
 	codeAt   = 0x100
 	openName = ".env"
 )
 
-// foreign is a static program that opens a file by the 32-bit call (int 0x80), whatever
-// it is itself: it ends with status 0 where the file was opened, by SIGILL where the
-// call was refused with EPERM, and by SIGTRAP where something else came of it. The
-// instructions are the same in 32 and 64 bits.
+// foreign is a static program that opens a file by the 32-bit call (int 0x80), in an ELF image
+// of either kind: it ends with status 0 if the file was opened, by SIGILL if the call was
+// refused with EPERM, and by SIGTRAP for any other result. The instructions are the same in 32
+// and 64 bits.
 func foreign(bits int) []byte {
 	name := uint32(loadAt + codeAt + 0x40)
 	imm := func(op byte, v uint32) []byte { return words.LittleEndian.AppendUint32([]byte{op}, v) }

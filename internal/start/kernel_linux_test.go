@@ -127,7 +127,7 @@ func load(file, part string) {
 // question is one operation for the tool to try.
 type question struct{ Op, A, B string }
 
-// serve is the tool: it tries what it is asked and answers with the error number.
+// serve is the tool: it tries the operations that it reads and answers with the error number.
 func serve(in io.Reader, out io.Writer) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -220,7 +220,7 @@ type tool struct {
 	errs *strings.Builder
 }
 
-// identity is who the tools of a test run as: nil is the user of the test.
+// identity is the user that the tools of a test run as: nil is the user of the test.
 type identity *syscall.Credential
 
 // asked counts the operations that were tried for real.
@@ -300,8 +300,8 @@ type oracle struct {
 	start  irtest.World
 	now    irtest.World
 	tool   *tool
-	// outer, where not nil, is the specification of a supervised tool that the loader is
-	// started in.
+	// outer, if not nil, is the specification of a supervised tool that the loader is started
+	// in.
 	outer []byte
 	// fresh is true while the tree is as the tool expects it.
 	fresh bool
@@ -309,8 +309,7 @@ type oracle struct {
 
 const script = "#!/bin/true\n"
 
-// lay makes the tree as it is at the start, starts the tool, and then makes what
-// comes later.
+// lay makes the tree of the start, starts the tool, and then makes the later files.
 func (o *oracle) lay() {
 	if o.tool != nil {
 		o.tool.stop()
@@ -393,8 +392,8 @@ func (o *oracle) held(at ir.Location, a ir.Aspect) ir.Enforcement {
 	return row.Is
 }
 
-// check compares kernel, model and policy on one operation. The model is of the
-// kernel and must agree with it always; the policy as far as the ledger goes.
+// check compares kernel, model and policy on one operation. The model is of the kernel and must
+// agree with it always; the policy as far as the ledger goes.
 func (o *oracle) check(what string, kernel, model, policy bool, held ...ir.Enforcement) {
 	if kernel != model {
 		o.t.Fatalf("%s: the kernel says %v, the model of it %v\n%s", what, kernel, model, o.spec)
@@ -447,7 +446,7 @@ func (o *oracle) access(at ir.Location) {
 		case 2:
 			check("append", ir.Update, o.model.Update(p))
 		case 3:
-			// Before ABI 3 nobody asks Landlock about truncate(2), so the filter refuses it.
+			// Before ABI 3 Landlock has no right for truncate(2), so the filter refuses it.
 			check("truncate", ir.Update, o.model.Update(p) && !o.model.Refuses("truncate"))
 		case 4:
 			check("execute", ir.Execute, o.model.Execute(p))
@@ -459,7 +458,7 @@ func (o *oracle) access(at ir.Location) {
 	}
 }
 
-// metadata is refused everywhere or nowhere, which the filter says.
+// metadata is refused everywhere or nowhere, by the filter.
 func (o *oracle) metadata(at ir.Location) {
 	for _, op := range []string{"chmod", "utimes"} {
 		policy := o.view.Decide(ir.Access{Cap: ir.Update, On: ir.Direct(at)}).Allowed()
@@ -483,7 +482,7 @@ func (o *oracle) move(src, dst ir.Location) {
 		o.check("link "+s+" "+d, o.try("link", s, d), o.model.Link(s, d), o.view.Decide(op).Allowed(), held...)
 	case rapid.IntRange(0, 9).Draw(o.t, "whiteout") == 0:
 		if o.try("whiteout", s, d) && dk == ir.Absent {
-			// EINVAL is neither a refusal by rights nor success; anything else is a hole.
+			// EINVAL is neither a refusal by rights nor success; any other answer is a hole.
 			if !o.fresh {
 				o.t.Fatalf("a whiteout was left at %s", s)
 			}
@@ -562,7 +561,7 @@ func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	return o
 }
 
-// foresee makes a model of what the kernel should say. It is asked in symbols, so it gets
+// foresee makes a model of the kernel's expected answers. The model takes symbols, so it gets
 // the portable text of the same policy.
 func (o *oracle) foresee() {
 	portable, err := landlock.Backend{}.Compile(o.view.Tool, backends.Target{Form: backends.Portable})
@@ -597,7 +596,7 @@ func hostBase() []ir.FSRule {
 	return out
 }
 
-// TestDescriptorsAreClosed: what the loader was started with does not reach the tool.
+// TestDescriptorsAreClosed: descriptors that the loader was started with do not reach the tool.
 func TestDescriptorsAreClosed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/backends"
 )
 
-// TestPlaceholders: what real commands hold, and what they must not.
+// TestPlaceholders: forms of real commands, and forms that are refused.
 func TestPlaceholders(t *testing.T) {
 	l := &backends.Launch{Tool: "git_diff", Context: "{\n  \"root\": \"/w\"\n}\n"}
 	r := &Request{Arguments: json.RawMessage(`{"nnn":"076","n":3,"list":["a","b c"]}`)}

@@ -26,8 +26,8 @@ func TestShellCommand(t *testing.T) {
 	}
 }
 
-// TestEnviron: only what the policy forwards, the private directories in the place
-// of the user's.
+// TestEnviron: only the variables that the policy forwards, with the private directories in
+// place of the user's.
 func TestEnviron(t *testing.T) {
 	base := &backends.Launch{Home: "/state/home", Environment: []backends.Variable{{Name: "PATH", Read: true}, {Name: "LC_", Prefix: true, Read: true}, {Name: "TEMP"}}}
 	host := []string{"PATH=/bin", "LC_ALL=C", "SECRET=1", "HOME=/home/me", "LD_PRELOAD=x", "TMPDIR=/tmp", "=odd", "noequals", "XDG_CACHE_HOME=/home/me/.cache"}

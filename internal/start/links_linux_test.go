@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWalkNoLinks: where openat2(2) is refused, paths come to the same as with it. A start
+// TestWalkNoLinks: where openat2(2) is refused, paths give the same result as with it. A start
 // inside of a tool failed there at Landlock ABI 1 and 2.
 func TestWalkNoLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())

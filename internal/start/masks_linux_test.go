@@ -17,10 +17,10 @@ import (
 
 const modeMasked = "kernel-masked"
 
-// TestMountMasksFailOpen is why no policy is held by mounts: what TestHostReplaces does to
-// a sandbox removes them. What is mounted on a file in another mount namespace goes when
-// the file is replaced (detach_mounts() in vfs_rename(), fs/namei.c, Linux 3.18), and goes
-// with a directory that is moved. A kernel in which this fails lets them be reconsidered.
+// TestMountMasksFailOpen is the reason why no policy is enforced by mounts: the operations of
+// TestHostReplaces remove them. A mount on a file in another mount namespace goes when the file
+// is replaced (detach_mounts() in vfs_rename(), fs/namei.c, Linux 3.18), and goes with a
+// directory that is moved. A kernel in which this fails lets them be reconsidered.
 func TestMountMasksFailOpen(t *testing.T) {
 	dir := t.TempDir()
 	at := func(p string) string { return filepath.Join(dir, p) }
@@ -68,7 +68,7 @@ func TestMountMasksFailOpen(t *testing.T) {
 	}
 }
 
-// masked hides .env and makes src read-only, and says twice what can be reached.
+// masked hides .env and makes src read-only, and reports twice which files can be reached.
 func masked(dir string) {
 	env, src := dir+"/.env", dir+"/src"
 	err := errors.Join(

@@ -15,9 +15,9 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// TestSupervisedOn runs a slice of TestSupervised on file systems that differ in how
-// they name, number and move files. Each is mounted in a mount namespace of its own,
-// which takes it away again however the test ends.
+// TestSupervisedOn runs a slice of TestSupervised on file systems that differ in how they name,
+// number and move files. Each is mounted in a mount namespace of its own, so the kernel
+// unmounts it however the test ends.
 func TestSupervisedOn(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
@@ -58,7 +58,7 @@ func TestSupervisedOn(t *testing.T) {
 	}
 }
 
-// cannotMount is the status of a child that says why it cannot.
+// cannotMount is the status of a child that prints why it cannot mount.
 const cannotMount = 77
 
 // mounted becomes the test on a file system of a kind, mounted below dir.
@@ -88,7 +88,7 @@ func mountAt(kind, dir string) (string, error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return "", err
 	}
-	// Whatever is below, for other users to pass.
+	// The directories above get search permission for other users.
 	for d := dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
 		_ = os.Chmod(d, 0o755)
 	}

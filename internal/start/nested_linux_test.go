@@ -29,7 +29,7 @@ const (
 	modeUnmarkable = "kernel-unmarkable"
 )
 
-// nest starts what is left of a list of specifications and parts, unsupervised.
+// nest starts the rest of a list of specifications and parts, unsupervised.
 func nest(args []string) {
 	data, err := os.ReadFile(args[0])
 	if err == nil {
@@ -45,15 +45,15 @@ func nest(args []string) {
 	os.Exit(start.CodeFailed)
 }
 
-// TestBoundBySelf: a tool that has restricted itself by a ruleset that denies nothing can
-// do what the policy says, no less and no more.
+// TestBoundBySelf: a tool that has restricted itself by a ruleset that denies nothing can do
+// what the policy grants, no less and no more.
 func TestBoundBySelf(t *testing.T) {
 	bothUsers(t, modeBound, 400, 1)
 }
 
-// TestNestedKernel: a policy that is put in force in a supervised tool which may do
-// everything, but for one path that makes the supervisor judge every call, is what it
-// is outside.
+// TestNestedKernel: a policy that is put in force in a supervised tool has the same effect as
+// outside. That tool may do everything, but for one path that makes the supervisor judge every
+// call.
 func TestNestedKernel(t *testing.T) {
 	eachUser(t, "", func(t *testing.T, _ string, who identity) {
 		testKernel(t, who, 50, func(o *oracle) {
@@ -101,8 +101,8 @@ func (f *fortress) policy(name string, rules ...ir.FSRule) string {
 	return file
 }
 
-// TestNested: what one of two policies denies is denied, also where the outer one alone
-// would have had the supervisor do it.
+// TestNested: an operation that one of two policies denies is denied, also where the outer one
+// alone would have had the supervisor do it.
 func TestNested(t *testing.T) {
 	f := newFortress(t)
 	policy := f.policy("docs/policy", rule("", ir.Caps(ir.Read)), rule("docs", ir.All), rule("src", ir.All))
@@ -131,8 +131,8 @@ func TestNested(t *testing.T) {
 	f.intact()
 }
 
-// narrow checks what two policies come to: all but .env may be read, docs and what src
-// has in both be changed.
+// narrow checks the intersection of two policies: all but .env may be read, docs may be
+// changed, and so may the part of src that both grant.
 func (f *fortress) narrow() {
 	f.t.Helper()
 	f.must(os.WriteFile(f.at("docs/a"), nil, 0o644))
@@ -167,7 +167,7 @@ func (f *fortress) narrow() {
 	}
 }
 
-// TestOwnRuleset is about a tool that restricts itself and attacks what it has become.
+// TestOwnRuleset is about a tool that restricts itself and attacks its own restriction.
 func TestOwnRuleset(t *testing.T) {
 	f := newFortress(t)
 	f.allows("none", "", "")
@@ -176,11 +176,11 @@ func TestOwnRuleset(t *testing.T) {
 	in.allows("none", "", "")
 	f.write("top", "later")
 	in.narrow()
-	// Sockets are not held by the filter here.
+	// The filter does not refuse sockets here.
 	in.allows("bind", "docs/socket", "")
 	in.allows("dial", "docs/socket", "")
 	in.refuses("bind", "new", "")
-	// What is in force can be neither widened nor shaken off.
+	// A ruleset in force can be neither widened nor shaken off.
 	in.refuses("widen", "", "")
 	in.refuses("unmark", "", "")
 	in.refuses("child", "top", "")
@@ -190,11 +190,11 @@ func TestOwnRuleset(t *testing.T) {
 	in.allows("again", "docs/deeper", "")
 	in.refuses("write", "docs/a", "")
 	in.allows("create", "docs/deeper/x", "")
-	// A mark that is none that was given lets nothing be done any more.
+	// A process with a mark that was not given may do nothing any more.
 	in.allows("lower", "", "")
 	in.refuses("create", "docs/deeper/y", "")
 	f.intact()
-	// Others are what they were.
+	// Other processes are unaffected.
 	f.allows("create", "docs/deeper/y", "")
 	f.allows("both", "top", "")
 	free := f.inside("kernel-worker")
@@ -203,8 +203,8 @@ func TestOwnRuleset(t *testing.T) {
 	free.allows("unlink", "docs/deeper/y", "")
 }
 
-// TestOwnRulesetRaces: neither a path that is rewritten while a call waits nor a
-// descriptor of another ruleset lets out what the tool's own ruleset denies.
+// TestOwnRulesetRaces: neither a path that is rewritten while a call waits nor a descriptor of
+// another ruleset gets around the tool's own ruleset.
 func TestOwnRulesetRaces(t *testing.T) {
 	f := newFortress(t)
 	f.stop()
@@ -220,8 +220,8 @@ func TestOwnRulesetRaces(t *testing.T) {
 	}
 }
 
-// TestUnmarkable: where processes cannot be marked a tool learns that there is no
-// Landlock, as soon as it asks.
+// TestUnmarkable: where processes cannot be marked a tool learns that there is no Landlock, as
+// soon as it asks.
 func TestUnmarkable(t *testing.T) {
 	f := newFortress(t)
 	f.tool = startPart(t, f.dir, nil, nil, modeUnmarkable, "kernel-supervised", f.dir+"/spec.json", binary, "kernel-worker")

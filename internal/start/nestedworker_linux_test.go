@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// everyRight is what this kernel mediates of files.
+// everyRight is the set of rights that this kernel has for files.
 func everyRight() uint64 {
 	return landlock.Handled(landlock.Levels(), min(start.ABI(), landlock.MaxABI)).FS
 }
@@ -56,7 +56,7 @@ func restrictAll(ruleset int) error {
 	return nil
 }
 
-// own is the ruleset that the worker is under.
+// own is the ruleset by which the worker has restricted itself.
 var own int
 
 // becomeBound restricts this process and works.
@@ -86,8 +86,8 @@ func becomeBound(part string) {
 	leaveNow()
 }
 
-// swap restricts a thread further while another one puts a ruleset that permits
-// everything into the place of the one that is meant, and back.
+// swap restricts a thread further while another one exchanges the ruleset under its number for
+// one that permits everything, and back.
 func swap() error {
 	all, err := ownRuleset("/", "")
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// port is where nobody listens on the loopback address; the policies of the test allow
-// it or not.
+// port is one without a listener on the loopback address; the policies of the test allow it or
+// not.
 const port = 9
 
-// asking is what the policy is asked beside the kernel.
+// asking is a question for the policy beside the kernel.
 type asking struct {
 	op   string
 	a, b ir.Location
 	try  attempt
-	// apart is set where no place is meant, so that nothing is spelled.
+	// apart is set for a question about no place, which has no spellings.
 	apart bool
-	// verdict is the policy's answer, held how the ledger says that it is held.
+	// verdict is the policy's answer, held the ledger's word for its enforcement.
 	verdict bool
 	held    []ir.Enforcement
-	// because is the denial that the verdict is, where one was decided.
+	// because is the denial behind the verdict, where one was decided.
 	because ir.Verdict
-	// undo makes the tree what it was after a success, nil where nothing has changed.
+	// undo restores the tree after a success, nil where nothing has changed.
 	undo func() error
-	// alone is set where the tree may have to be made what it was before the next one.
+	// alone is set where the tree may have to be restored before the next one.
 	alone bool
 }
 
-// ask adds an operation to those to be tried, unless it is among them.
+// ask adds an operation to the plan, unless it is among it already.
 func (o *supervised) ask(q asking) {
 	spelling := func() string { return rapid.SampledFrom(spellings).Draw(o.t, "spelling") }
 	q.try = attempt{Op: q.op, A: q.a.Path, B: q.b.Path}
@@ -116,7 +116,7 @@ var (
 	onNobody = []string{"tcp", "mapped", "mptcp", "udp", "abstract"}
 )
 
-// place asks about one place, whatever is there.
+// place asks about one place, for any kind of file there.
 func (o *supervised) place(at ir.Location) {
 	draw := func(ops []string) string { return rapid.SampledFrom(ops).Draw(o.t, "op") }
 	switch o.now.Kind(at.String()) {
@@ -160,7 +160,7 @@ func (o *supervised) existing(op string, at ir.Location) {
 	case "execute":
 		o.one(op, at, nil, ir.Execute)
 	case "tmpfile":
-		// It has no name, so that either right to write lets it be made.
+		// The file has no name, so either right to write permits it.
 		inside := at.Child("x")
 		o.ask(asking{
 			op: op, a: at, verdict: o.may(inside, ir.Create) || o.may(inside, ir.Update), held: []ir.Enforcement{ir.Stricter},
@@ -184,7 +184,7 @@ func both(a, b func() error) func() error {
 	return func() error { return errors.Join(a(), b()) }
 }
 
-// script writes what a file held before.
+// script restores the contents of a file.
 func (o *supervised) script(at ir.Location) func() error {
 	return func() error {
 		f, err := os.OpenFile(o.on(at), os.O_WRONLY|os.O_TRUNC, 0)

@@ -20,15 +20,15 @@ import (
 	"github.com/accessc/accessc/test/sbpl"
 )
 
-// likeMac is a host whose sandbox-exec is the reader of profiles that this project has:
-// it refuses a text that it cannot read, starts what the text lets start, and says what
-// the system's own says otherwise. Programs that are started are those of this system.
+// likeMac is a host whose sandbox-exec is this project's reader of profiles: it refuses a text
+// that it cannot read, starts the programs that the text lets start, and otherwise prints the
+// system's own message. The started programs are those of this system.
 type likeMac struct {
 	// nested is true inside of another sandbox, idle where profiles do nothing.
 	nested, idle bool
 	// fails names a call that fails.
 	fails string
-	// spelled is what the file system calls a path instead.
+	// spelled maps a path to the file system's own spelling.
 	spelled map[string]string
 
 	calls   []string
@@ -71,7 +71,7 @@ func (m *likeMac) start(argv, env []string) (ended, string, error) {
 	return ended{cmd.ProcessState.ExitCode(), said.String()}, out.String(), nil
 }
 
-// apply is sandbox-exec: what it ends with, or the command that it becomes.
+// apply is sandbox-exec: it returns how that ends, or the command that it becomes.
 func (m *likeMac) apply(argv []string) (ended, []string) {
 	name, value, ok := strings.Cut(argv[2], "=")
 	if argv[1] != "-D" || !ok || argv[3] != "-f" {
@@ -154,7 +154,7 @@ func (p place) spec(t *testing.T, tool *ir.Tool, form backends.Form) *start.Spec
 	return s
 }
 
-// left lists what the runs have left behind.
+// left lists the files that the runs have left behind.
 func (p place) left(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(p.tmp + "/*")
@@ -170,8 +170,8 @@ func shellTool(text string) *ir.Tool {
 	return tool
 }
 
-// harmless is a tool whose policy macOS holds: nothing moves into the private
-// directories, since the workspace may do as much.
+// harmless is a tool whose policy macOS can enforce: nothing moves into the private
+// directories, since the workspace has the same grants.
 func harmless(text string) *ir.Tool {
 	tool := shellTool(text)
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In("src/deep/.key"), Caps: 0}}
@@ -220,7 +220,7 @@ func TestProfileStart(t *testing.T) {
 	}
 }
 
-// TestProfileCanary: what does not show that the profile is in force stops the start.
+// TestProfileCanary: a canary that does not show that the profile is in force stops the start.
 func TestProfileCanary(t *testing.T) {
 	open := func(s *start.Spec) { s.Profile = "(version 1)(allow default)" }
 	for _, c := range []struct {
@@ -257,8 +257,8 @@ func TestProfileCanary(t *testing.T) {
 	}
 }
 
-// TestProfileFailsClosed: whatever goes wrong, the tool does not start, nothing is left
-// behind, and the code says what it was.
+// TestProfileFailsClosed: after any failure the tool does not start, nothing is left behind,
+// and the code tells the failure.
 func TestProfileFailsClosed(t *testing.T) {
 	p := newPlace(t)
 	file := func(path, text string, mode os.FileMode) {

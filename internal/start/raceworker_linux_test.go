@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// race opens again and again what somebody else makes lead to the denied and back.
-// It ends in EEXIST where it has read or written what is denied.
+// race opens, again and again, a path that another thread or process makes lead to a denied
+// file and back. It ends in EEXIST once it has read or written a denied file.
 func race(a, b name) error {
 	kind := filepath.Base(a.path)
 	rounds, _ := strconv.Atoi(filepath.Base(b.path))
@@ -73,8 +73,7 @@ func race(a, b name) error {
 	return nil
 }
 
-// denied reports whether a descriptor reads what is denied, or would write to what may
-// only be read.
+// denied reports whether a descriptor reads a denied file, or would write to a read-only one.
 func denied(fd int) bool {
 	buf := make([]byte, 64)
 	n, _ := unix.Pread(fd, buf, 0)
@@ -82,7 +81,7 @@ func denied(fd int) bool {
 	return text == secret || text == "kept"
 }
 
-// storm traps from many threads at once.
+// storm makes trapped calls from many threads at once.
 func storm(a, _ name) error {
 	const threads, calls = 150, 15
 	errs := make(chan error, threads)
@@ -111,8 +110,8 @@ func storm(a, _ name) error {
 	return nil
 }
 
-// fifos waits in more opens than the broker has workers; other calls go on, and each
-// fifo that gets its other end is opened.
+// fifos waits in more opens than the supervisor has workers; other calls go on, and each fifo
+// that gets its other end is opened.
 func fifos(a, _ name) error {
 	const many = 150
 	opened := make(chan error, many)
@@ -134,7 +133,7 @@ func fifos(a, _ name) error {
 	}
 	done := 0
 	for i := 0; done < many; i = (i + 1) % many {
-		// A reader that was turned away for their number is not there (ENXIO).
+		// A reader that was turned away because there were too many is not there (ENXIO).
 		fd, err := unix.Open(fmt.Sprintf("%s/fifo-%d", a.path, i), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err == nil {
 			_ = unix.Close(fd)

@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestRecordSaysWhatIsHeld: the cells that a record calls not held are those that the
-// start needed accepted, and every other one that has something to hold names its means.
+// TestRecordSaysWhatIsHeld: the cells that a record calls not held are those that the start
+// needed accepted, and every other one that has something to enforce names its means.
 func TestRecordSaysWhatIsHeld(t *testing.T) {
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 4)

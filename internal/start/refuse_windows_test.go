@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// wine skips a test that is about what Wine does.
+// wine skips a test of Wine's behaviour elsewhere.
 func wine(t *testing.T) {
 	t.Helper()
 	if !onWine() {
@@ -23,8 +23,8 @@ func wine(t *testing.T) {
 	}
 }
 
-// TestUnappliedIsRefused: of what Wine takes and does not apply, each thing alone ends the
-// start before the tool has run; and there is nothing else that does.
+// TestUnappliedIsRefused: of the restrictions that Wine accepts and does not apply, each alone
+// ends the start before the tool has run; and no other does.
 func TestUnappliedIsRefused(t *testing.T) {
 	wine(t)
 	p := newPlace(t)
@@ -76,7 +76,7 @@ func TestAppContainerIsRefused(t *testing.T) {
 	p.left(0)
 }
 
-// TestStartRefusesWine: the way in that a user has asks first where it is.
+// TestStartRefusesWine: Start, as users call it, first checks the system.
 func TestStartRefusesWine(t *testing.T) {
 	wine(t)
 	p := newPlace(t)
@@ -97,8 +97,9 @@ func TestStartRefusesWine(t *testing.T) {
 	}
 }
 
-// TestTiers: a host without AppContainers starts only what is accepted without files and
-// network, by name; one with them goes below only for a caller who names it all.
+// TestTiers: a host without AppContainers starts a tool only if every requirement that needs
+// one is accepted by name; a host with them uses the lower tier only for a caller that names
+// them all.
 func TestTiers(t *testing.T) {
 	p := newPlace(t)
 	plain, accepting := p.spec(nil), p.spec(func(tool *ir.Tool) {
@@ -141,7 +142,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// TestObstacles: one that stands before a tier leaves the one below it.
+// TestObstacles: an obstacle to a tier leaves the tier below it.
 func TestObstacles(t *testing.T) {
 	for want, all := range map[int][]obstacle{
 		1: nil, 0: {{tier: 1}}, -1: {{tier: 1}, {tier: 0}},
@@ -152,8 +153,8 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
-// TestImages: batch files and what is no program are not started, however they are
-// spelled, and the current directory is not searched.
+// TestImages: batch files and files that are no programs are not started, in any spelling, and
+// the current directory is not searched.
 func TestImages(t *testing.T) {
 	p := newPlace(t)
 	exe, err := os.Executable()
@@ -204,7 +205,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestHold: what an entry cannot be on is refused, and says why.
+// TestHold: an object that cannot carry an entry is refused, with the reason.
 func TestHold(t *testing.T) {
 	p := newPlace(t)
 	at := func(name string) string { return filepath.Join(p.workspace, name) }
@@ -248,7 +249,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHeldStays: nobody renames or removes what an entry is on while the tool runs.
+// TestHeldStays: no process renames or removes an object with an entry while the tool runs.
 func TestHeldStays(t *testing.T) {
 	p := newPlace(t)
 	file := filepath.Join(p.workspace, "file")
@@ -276,7 +277,7 @@ func TestHeldStays(t *testing.T) {
 	}
 }
 
-// TestListsComeBackOrRefuse: a list that the system takes and does not keep ends the start.
+// TestListsComeBackOrRefuse: a list that the system accepts and does not keep ends the start.
 func TestListsComeBackOrRefuse(t *testing.T) {
 	wine(t)
 	p := newPlace(t)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// roles are what this program does as a tool, with the words that follow. The result is
-// its exit status.
+// roles are the parts of this program as a tool, with the words that follow. The result is its
+// exit status.
 var roles map[string]func(args []string) int
 
 // A composite literal would be an initialisation loop: some roles start others.
@@ -77,8 +77,8 @@ func later(args []string) int {
 	return roles["write"](args)
 }
 
-// spawn starts itself in another role, with creation flags, says the child's number or
-// why there is none, and then waits for some seconds: FLAGS SECONDS ROLE ARG...
+// spawn starts itself in another role, with creation flags, prints the child's number or why
+// there is none, and then waits for some seconds: FLAGS SECONDS ROLE ARG...
 func spawn(args []string) int {
 	exe, err := os.Executable()
 	if err != nil {
@@ -94,7 +94,7 @@ func spawn(args []string) int {
 	return sleep(args[1:])
 }
 
-// tokenRole says what its token has.
+// tokenRole prints the contents of its token.
 func tokenRole([]string) int {
 	t := windows.GetCurrentProcessToken()
 	groups, err := enabled(t, []string{"S-1-5-32-544"})
@@ -106,7 +106,7 @@ func tokenRole([]string) int {
 	return 0
 }
 
-// handleRole says whether it has a handle, and the three standard ones.
+// handleRole reports whether it has a handle, and the three standard ones.
 func handleRole(args []string) int {
 	fmt.Println("given", windows.SetEvent(windows.Handle(number(args[0]))) == nil)
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
@@ -116,7 +116,7 @@ func handleRole(args []string) int {
 	return 0
 }
 
-// loader starts a tool in a place that is there, as accessc does.
+// loader starts a tool in an existing place, as accessc does.
 func loader(args []string) int {
 	p := &place{t: &testing.T{}, at: args[0], workspace: args[0] + `\ws`, home: args[0] + `\home`, journals: journals{args[0] + `\journal`}}
 	status, err := p.run(p.spec(nil), "spawn", "0", "60", "sleep", "60").do()

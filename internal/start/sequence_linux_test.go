@@ -20,27 +20,28 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// sequence is one supervised tool, whose operations and other processes' follow each other.
+// sequence is one supervised tool, with the operations of it and of other processes in their
+// order.
 type sequence struct {
 	draws
 	dir    string
 	who    identity
 	counts *sequenceTally
-	// policy is the tool's, by is its text, spec what it is compiled to.
+	// policy is the tool's, by is its text, spec its compiled form.
 	policy *ir.Tool
 	by     *text
 	data   []byte
 	spec   *landlock.Spec
 	ledger ir.Ledger
 	tree   *tree
-	// start is the paths that were there when the tool started, laid the tree then.
+	// start is the set of paths when the tool started, laid the tree then.
 	start map[string]bool
 	laid  *tree
 	tool  *tool
 	// history is the steps so far, threads the number of the thread to be used next.
 	history []step
 	threads int
-	// flipped is a kind whose verdicts are taken for the opposite.
+	// flipped is a kind whose verdicts are inverted.
 	flipped string
 }
 
@@ -175,7 +176,7 @@ func (s *sequence) round() error {
 			o.apply()
 		}
 		if !o.done() && len(s.spare(ahead, list[i])) > 0 {
-			list = list[:i+1] // what it may leave has to be taken away
+			list = list[:i+1] // a file that this may leave has to be removed
 			break
 		}
 	}
@@ -243,7 +244,7 @@ var (
 	errOther  = errors.New("not as it should be")
 )
 
-// check holds an answer against what it should be.
+// check compares an answer with the expected one.
 func (s *sequence) check(q step, o *outcome, e syscall.Errno) error {
 	denied := o.denied
 	if q.Op == s.flipped && o.fault == 0 {
@@ -299,13 +300,13 @@ func (s *sequence) stricter(o *outcome) bool {
 	return o.known || slices.ContainsFunc(o.needs, func(n need) bool { return s.cell(n.at, n.aspect) == ir.Stricter })
 }
 
-// assumed reports whether a step is left to the ruleset, which knows files by their inodes,
-// and another process has moved something since: the ledger assumes that none does. racing
-// is true where the supervisor may have looked before that was moved.
+// assumed reports whether a step is left to the ruleset, which knows files by their inodes, and
+// another process has moved something since: the ledger assumes that none does. racing is true
+// where the supervisor may have looked before that was moved.
 func (s *sequence) assumed(q step, o *outcome, racing bool) bool {
 	judges := s.spec.Supervision.Judges
 	if _, opens := openings[q.Op]; opens && s.served() && !racing {
-		return false // it looks whether all is in its place
+		return false // it checks whether all is in its place
 	}
 	for _, n := range o.needs {
 		judged := map[ir.Aspect]bool{

@@ -14,7 +14,7 @@ import (
 // draws makes random policies, trees and steps.
 type draws struct {
 	*rand.Rand
-	// names are those that paths are made of.
+	// names are the components of paths.
 	names []string
 }
 
@@ -31,7 +31,7 @@ func (d *draws) path(depth int) string {
 	return strings.Join(parts, "/")
 }
 
-// usual are capability sets as policies have them.
+// usual are capability sets that policies often have.
 var usual = []ir.CapSet{
 	0, ir.All, ir.All, ir.Caps(ir.Read), ir.Caps(ir.Read, ir.Execute), ir.Write.With(ir.Read), ir.All.Without(ir.Execute),
 	ir.Caps(ir.Create), ir.Caps(ir.Read, ir.Update), ir.Caps(ir.Read, ir.Execute, ir.Create), ir.Write, ir.All.Without(ir.Delete),
@@ -187,8 +187,8 @@ func relative(from, to *entry) string {
 	return strings.Join(append(up, down...), "/")
 }
 
-// spell draws a way to name something in a directory, or, without a name, the directory.
-// exact names it by itself alone, so that no slash stands behind it.
+// spell draws a way to name something in a directory, or, without a name, the directory. exact
+// names it by itself alone, so that no slash stands behind it.
 func (d *draws) spell(t *tree, dir *entry, name string) spot {
 	s := spot{How: pick(d.Rand, ways), Slot: d.IntN(nslots)}
 	if s.How == emptyPath {
@@ -262,7 +262,7 @@ func (d *draws) detour(t *tree, from, dir *entry, name string) string {
 	return p
 }
 
-// itself names what a kept descriptor is of; ok is false where none is kept.
+// itself names the file of a kept descriptor; ok is false where none is kept.
 func (d *draws) itself(t *tree, ways []string, want func(*entry) bool) (spot, bool) {
 	start := d.IntN(nslots)
 	for i := range nslots {
@@ -274,7 +274,7 @@ func (d *draws) itself(t *tree, ways []string, want func(*entry) bool) (spot, bo
 	return spot{}, false
 }
 
-// The operations by what they are about, each as often as it is to come.
+// The operations by subject, each as often as it is to come.
 var (
 	opsOfFile = []string{
 		"read", "read", "write", "both", "append", "empty", "emptyread", "nofollow", "openat2", "openat2write", "beneath", "inroot",

@@ -13,9 +13,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// In a flip the tree stays as it is, and what a path leads to changes as often as can be: a
-// symlink that another process makes lead to one of two places, or the text of the path in
-// the memory of the tool.
+// In a flip the tree stays as it is, and the target of a path changes as often as can be: a
+// symlink that another process makes lead to one of two places, or the text of the path in the
+// memory of the tool.
 
 // flipLink is the symlink, in the top directory.
 const flipLink = "flip"
@@ -80,7 +80,7 @@ func (s *sequence) flip(stop *atomic.Bool, a, b *entry) error {
 	}
 }
 
-// flipping draws an operation on what is at either of two places.
+// flipping draws an operation on the file at either of two places.
 func (s *sequence) flipping(a, b *entry, byLink bool, fresh string) step {
 	q := step{Op: pick(s.Rand, opsOfRace), Text: a.name}
 	tail := ""

@@ -19,8 +19,8 @@ import (
 
 // Faults that the sequences have found, each by itself.
 
-// TestDescriptorsByLinks: /dev/fd is a symlink to /proc/self/fd, which the supervisor took
-// for its own, where the tool's descriptor is not open.
+// TestDescriptorsByLinks: /dev/fd is a symlink to /proc/self/fd, which the supervisor took for
+// its own, where the tool's descriptor is not open.
 func TestDescriptorsByLinks(t *testing.T) {
 	f := newFortress(t)
 	f.must(os.Symlink("/proc/self/fd", f.at("docs/link")))
@@ -34,8 +34,8 @@ func TestDescriptorsByLinks(t *testing.T) {
 	}
 }
 
-// TestProgramsThatAreNone: a listed program that is a directory, or below what is none, kept
-// the tool from starting, and for one that is a fifo it waited for ever.
+// TestProgramsThatAreNone: a listed program that is a directory, or below a file, kept the tool
+// from starting, and for one that is a fifo the start waited for ever.
 func TestProgramsThatAreNone(t *testing.T) {
 	f := newFortress(t)
 	f.must(unix.Mkfifo(f.at("docs/fifo"), 0o755))
@@ -58,7 +58,7 @@ func TestProgramsThatAreNone(t *testing.T) {
 }
 
 // TestSlashBehindALink: a slash behind the name of a symlink had the supervisor remove, move
-// and make what the symlink leads to; the kernel keeps to the name.
+// and make the target of the symlink; the kernel keeps to the name.
 func TestSlashBehindALink(t *testing.T) {
 	f := newFortress(t)
 	f.must(os.Mkdir(f.at("docs/empty"), 0o755))
@@ -115,9 +115,9 @@ func byHost(op, a, b string) step {
 
 func byTool(op, a string) step { return step{Op: op, A: spot{How: "absolute", Rest: a}} }
 
-// TestRemovedFile: a file that has lost its name is judged where it was. The ruleset was not
-// for what is made later, and the supervisor left the file to it as soon as the path of the
-// rule was free again.
+// TestRemovedFile: a file that has lost its name is judged by its last place. The ruleset has
+// no rule for files made later, and the supervisor left the file to it as soon as the path of
+// the rule was free again.
 func TestRemovedFile(t *testing.T) {
 	replayed(t, []ir.FSRule{rule("", ir.Caps(ir.Create, ir.Update)), rule("a/a", ir.Caps(ir.Read, ir.Create))}, nil,
 		step{Op: "host make", Host: true, A: spot{Rest: "ws/a"}, Text: "/"}, byHost("make", "ws/a/a", ""),
@@ -125,7 +125,8 @@ func TestRemovedFile(t *testing.T) {
 }
 
 // TestMovedMeanwhile: another process puts a directory in the place of a file while the tool
-// moves that. As a directory it would gain: names could be made in it at its new place.
+// moves that. For a directory the move would be an escalation: names could be made in it at its
+// new place.
 func TestMovedMeanwhile(t *testing.T) {
 	f := newFortress(t)
 	f.must(errors.Join(os.Mkdir(f.at("from"), 0o755), os.Mkdir(f.at("to"), 0o755), os.Mkdir(f.dir+"/apart", 0o755)))
@@ -163,8 +164,8 @@ func TestMovedMeanwhile(t *testing.T) {
 }
 
 // TestLongSocketPaths: in a directory with a long name the oracle asks about sockets all the
-// same; the address was too long for the kernel to ask for any right, and a denial seemed
-// to be missing, in one of some fifteen runs.
+// same; the address was too long for the kernel to check any right, and a denial seemed to be
+// missing, in one of some fifteen runs.
 func TestLongSocketPaths(t *testing.T) {
 	f := newFortress(t)
 	long := "docs/" + strings.Repeat("long/", 20)

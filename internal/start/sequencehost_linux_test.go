@@ -188,7 +188,7 @@ func (s *sequence) put(p string, f *inode) error {
 	return nil
 }
 
-// lay makes what is below an entry of the model on disk.
+// lay makes the files below an entry of the model on disk.
 func (s *sequence) lay(e *entry) error {
 	for _, k := range e.kids {
 		if err := s.put(s.dir+"/"+k.path(), k.file); err != nil {
@@ -201,9 +201,8 @@ func (s *sequence) lay(e *entry) error {
 	return nil
 }
 
-// verify holds the disk against the model. spare are places where a call that is refused
-// may have left an empty file, since the kernel makes it before it refuses to open it; they
-// are taken away.
+// verify compares the disk with the model. spare are places where a refused call may have left
+// an empty file, since the kernel makes it before it refuses to open it; verify removes these.
 func (s *sequence) verify(e *entry, spare []string) error {
 	dir := s.dir + "/" + e.path()
 	list, err := os.ReadDir(dir)
@@ -248,7 +247,7 @@ func (s *sequence) verify(e *entry, spare []string) error {
 	return nil
 }
 
-// same holds one file against the model.
+// same compares one file with the model.
 func (s *sequence) same(k *entry, p string, st *unix.Stat_t) error {
 	switch {
 	case st.Mode&unix.S_IFMT != k.file.kind:

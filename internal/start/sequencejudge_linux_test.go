@@ -18,7 +18,7 @@ type step struct {
 	B    spot   `json:",omitzero"`
 	Text string `json:",omitempty"`
 	Host bool   `json:",omitempty"`
-	// Done is whether it is expected to be done.
+	// Done is set where the step is expected to succeed.
 	Done bool `json:",omitempty"`
 }
 
@@ -31,14 +31,14 @@ type need struct {
 
 // outcome is the verdict of policy and tree on a step.
 type outcome struct {
-	// denied is set where the policy refuses it, fault where it fails whatever is granted.
+	// denied is set where the policy refuses the step, fault where it fails under any policy.
 	denied bool
 	fault  syscall.Errno
 	needs  []need
-	// loose is set where a step may also fail that could be done, since nothing says that it
+	// loose is set where a step that could be done may also fail, since nothing says that it
 	// must not.
 	loose bool
-	// known is set where a refusal is documented that the ledger says nothing of.
+	// known is set where a refusal is documented that the ledger does not list.
 	known bool
 	// apply makes the change, nil for none.
 	apply func()
@@ -48,7 +48,7 @@ func (o *outcome) done() bool { return !o.denied && o.fault == 0 }
 
 func faulty(e syscall.Errno) outcome { return outcome{fault: e} }
 
-// require asks for capabilities on an entry, or on what would be one.
+// require asks for capabilities on an entry, or on a possible one.
 func (o *outcome) require(t *text, e *entry, at spoken, caps ...ir.Capability) {
 	for _, c := range caps {
 		o.needs = append(o.needs, need{at, e, ir.AspectOf(c)})
@@ -78,7 +78,7 @@ var restricted = map[string]uint64{
 	"nomagic": unix.RESOLVE_NO_MAGICLINKS,
 }
 
-// judge says what a step of the tool should come to on a tree.
+// judge returns the expected result of a step of the tool on a tree.
 func (t *tree) judge(by *text, q step) outcome {
 	if flags, ok := openings[q.Op]; ok {
 		return t.opens(by, q, flags)
@@ -181,7 +181,7 @@ func (t *tree) creates(by *text, q step, f found, flags int) outcome {
 	return o
 }
 
-// looks is about calls that no rule speaks of.
+// looks judges calls that no rule speaks of.
 func (t *tree) looks(q step) outcome {
 	end := isFollowed
 	if q.Op == "holdlink" || q.Op == "lstat" {
@@ -209,7 +209,7 @@ func (t *tree) looks(q step) outcome {
 	}}
 }
 
-// alters is about contents and metadata.
+// alters judges changes of contents and metadata.
 func (t *tree) alters(by *text, q step) outcome {
 	end := isFollowed
 	if q.Op == "lutimes" {
@@ -339,7 +339,7 @@ func (t *tree) renames(by *text, q step) outcome {
 	return o
 }
 
-// renameFault is why a rename fails whatever is granted (rename(2)).
+// renameFault is the error with which a rename fails under any policy (rename(2)).
 func renameFault(op string, a, b found, same bool) syscall.Errno {
 	exchange := op == "exchange"
 	switch {
@@ -389,7 +389,7 @@ func (t *tree) linked(by *text, q step) outcome {
 	o := outcome{denied: !by.links(from, to), apply: func() { t.put(b.dir, b.name, a.at.file) }}
 	o.needs = []need{{from, a.at, ir.AspectMove}, {to, b.dir, ir.AspectMove}, {to, b.dir, ir.AspectCreate}}
 	if a.at.gone {
-		// It may have another name, which is not asked for.
+		// The file may have another name, which this does not look for.
 		o.fault, o.loose = syscall.ENOENT, t.names(a.at.file) > 0
 	}
 	if q.Op == "linkempty" {
@@ -430,8 +430,8 @@ func (t *tree) started(by *text, q step) outcome {
 	case !strings.HasPrefix(file.holds, holdsImage) && file.holds != holdsScript:
 		o.fault = syscall.ENOEXEC
 	}
-	// Where programs are listed, interpreters start that the ruleset was told of at the start. And
-	// what has been removed starts where the ruleset still knows it.
+	// Where programs are listed, interpreters start that the ruleset was told of at the start.
+	// And a removed file starts where the ruleset still has a rule on it.
 	o.known = by.listed && file.holds == holdsScript || f.at.gone
 	if file.holds == holdsScript && q.Op == "startat" && byDescriptor {
 		o.fault = syscall.ENOENT // the interpreter could not open it

@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// TestSequencesNotice: where the verdicts of one kind are taken for the opposite, the
-// sequences fail, so that a supervisor which has them wrong is noticed.
+// TestSequencesNotice: where the verdicts of one kind are inverted, the sequences fail, so they
+// would notice a supervisor that has them wrong.
 func TestSequencesNotice(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")

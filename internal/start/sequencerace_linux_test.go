@@ -18,10 +18,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// In a race several threads of the tool open, start and make files, while names change:
-// either by another thread of the tool, whose verdicts are exact as ever, or by another
-// process. Of the others a call that was done is identified by the file: at some moment
-// between call and answer the file must have been where the policy grants the call.
+// In a race several threads of the tool open, start and make files, while names change: either
+// by another thread of the tool, whose verdicts are exact as ever, or by another process. In
+// the latter case a call that succeeded is identified by the file: at some moment between call
+// and answer the file must have been where the policy grants the call.
 
 // opsOfRace are the operations of the racing threads.
 var opsOfRace = []string{"race read", "race read", "race write", "race both", "race start", "race create"}
@@ -80,7 +80,7 @@ func (w *sequenceWorker) race(q *request) reply {
 	return r
 }
 
-// raced makes one operation and says which file it was of.
+// raced makes one operation and returns the file that it was on.
 func (w *sequenceWorker) raced(q step, one *raced) error {
 	a, tmp, err := w.spelled(q.A)
 	if tmp >= 0 {
@@ -113,10 +113,10 @@ func (w *sequenceWorker) raced(q step, one *raced) error {
 	return err
 }
 
-// span is from when to when something was done.
+// span is the time from the beginning to the end of an action.
 type span struct{ From, To int64 }
 
-// state is a tree, and when it may have come to be: while changed.
+// state is a tree, and the time in which it may have come to be: while changed.
 type state struct {
 	tree    *tree
 	changed span
@@ -169,7 +169,7 @@ func (s *sequence) races() error {
 // freshName is a name that no other operation of a race makes.
 func freshName(thread, n int) string { return "n" + strconv.Itoa(thread) + "-" + strconv.Itoa(n) }
 
-// judgeRace judges what was done in a race, and removes what was made.
+// judgeRace judges the operations of a race, and removes the files that they made.
 func (s *sequence) judgeRace(q request, r *reply, states []state) error {
 	for i, list := range r.Race {
 		for n, one := range list {
@@ -227,7 +227,7 @@ func (s *sequence) plainly(dir *entry, name string) spot {
 	}
 }
 
-// hostChanges lets another process change names, and keeps the trees that come to be.
+// hostChanges lets another process change names, and keeps the resulting trees.
 func (s *sequence) hostChanges(states *[]state) error {
 	for range raceChanges {
 		q := s.host(s.tree)

@@ -23,12 +23,12 @@ import (
 // sequenceTally counts operations.
 type sequenceTally struct {
 	kinds, ways map[string]int
-	// done and not are answers, stricter by kind those that the ledger lets be refused, masked
-	// refusals of what would have failed anyway, assumed and replaced what was done and was
-	// not, because the ledger assumes that other processes move nothing.
+	// done and not count answers, stricter, by kind, refusals that the ledger announces, masked
+	// refusals of calls that would have failed anyway, assumed and replaced the successes and
+	// failures that are due to the ledger's assumption that other processes move nothing.
 	done, not, masked, assumed, replaced int
 	stricter                             map[string]int
-	// races counts those, unknown what was done in them to a file that no tree has.
+	// races counts the races, unknown their operations on a file that no tree has.
 	policies, races, flips, unknown int
 }
 
@@ -76,7 +76,7 @@ var (
 )
 
 // TestSequences has supervised tools and other processes move, link, exchange and replace
-// files, and holds every answer against the policy's text and the tree as it then is.
+// files, and compares every answer with the policy's text and the tree as it then is.
 func TestSequences(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
@@ -114,7 +114,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// complete fails where something was not tried.
+// complete fails where an operation was not tried.
 func (c *sequenceTally) complete(t *testing.T, least int) {
 	t.Helper()
 	if c.asked() < least {

@@ -77,12 +77,12 @@ type request struct {
 // reply is the answers, up to the first that was not expected.
 type reply struct {
 	Answers []syscall.Errno
-	// Times is when the steps of a race were made, Race the answers to its lists.
+	// Times are the times of the steps of a race, Race the answers to its lists.
 	Times []span    `json:",omitempty"`
 	Race  [][]raced `json:",omitempty"`
 }
 
-// sequenceWorker is the tool: what it keeps between steps.
+// sequenceWorker is the tool, with the state that it keeps between steps.
 type sequenceWorker struct {
 	root  string
 	slots [nslots]int
@@ -382,8 +382,8 @@ func startPath(a name, q step) error { return startFile(startable(a), name{path:
 // argv is the arguments of a start.
 func argv(q step) []string { return strings.Split(q.Text, " ") }
 
-// startAt starts by execveat(2), and returns the status that the program ends with. A
-// failed start is told by the other end of a pipe. One that was killed comes to ESRCH.
+// startAt starts by execveat(2), and returns the status that the program ends with. The other
+// end of a pipe reports a failed start. It returns ESRCH for a killed program.
 func startAt(a name, q step) (int, error) {
 	path, err := unix.BytePtrFromString(a.path)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestSettle(t *testing.T) {
 // TestLoad: an artifact must be vouched for, be the right tool's, and be understood.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", t.TempDir()) // what this machine's user did in /tmp is another thing
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // the user's own state about /tmp must not count
 	file := filepath.Join(dir, "x", "landlock.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// wineIgnores are the restrictions that Wine takes and does not apply, or does not tell.
-// Tests excuse them there, and one test asserts that nothing else does.
+// wineIgnores are the restrictions that Wine accepts and does not apply, or does not report.
+// Tests excuse them there, and one test asserts that no others need it.
 var wineIgnores = []string{aboutLimits, aboutUI, aboutPrivileges, aboutIntegrity}
 
-// place is a workspace with what a start needs around it.
+// place is a workspace with the directories that a start needs around it.
 type place struct {
 	t                   *testing.T
 	workspace, home, at string
@@ -87,7 +87,7 @@ func (p *place) spec(change func(*ir.Tool)) *Spec {
 	return spec
 }
 
-// run is a start at tier 0 in which what Wine ignores is excused.
+// run is a start at tier 0 in which the restrictions that Wine ignores are excused.
 func (p *place) run(spec *Spec, words ...string) *run {
 	return &run{
 		req:  &Request{Spec: spec, Args: words, Environ: os.Environ(), Messages: io.Discard},
@@ -96,8 +96,8 @@ func (p *place) run(spec *Spec, words ...string) *run {
 	}
 }
 
-// output runs f with the standard output and error in a pipe, and returns what was
-// written.
+// output runs f with the standard output and error in a pipe, and returns the text written to
+// them.
 func output(t *testing.T, f func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -146,8 +146,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the tool has what the policy forwards and what the specification sets,
-// and nothing else.
+// TestEnvironment: the tool has the variables that the policy forwards and those that the
+// specification sets, and no others.
 func TestEnvironment(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("SECRET_TOKEN", "leak")
@@ -219,7 +219,7 @@ func TestHandles(t *testing.T) {
 	p := newPlace(t)
 	inherit := windows.SecurityAttributes{InheritHandle: 1}
 	inherit.Length = uint32(unsafe.Sizeof(inherit))
-	// The number of the last is above all that the tool has of its own.
+	// The number of the last handle is above all that the tool has of its own.
 	var event windows.Handle
 	for range 1000 {
 		var err error

@@ -19,8 +19,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// newWorkshop is a workspace with everything granted but a denied file, and a directory
-// where nothing starts: what is made there later is outside of the ruleset.
+// newWorkshop is a workspace with everything granted but a denied file, and a directory where
+// nothing starts: the ruleset has no rule for files made there later.
 func newWorkshop(t *testing.T, who identity) *fortress {
 	t.Helper()
 	if !start.ThisHost().Supervises {
@@ -46,7 +46,7 @@ func newWorkshop(t *testing.T, who identity) *fortress {
 	return f
 }
 
-// shell runs a command as somebody and returns its status and what it printed.
+// shell runs a command as a user and returns its status and output.
 func (f *fortress) shell(who identity, command string) (int, string) {
 	f.t.Helper()
 	x := startProgram(f.t, f.spec, f.dir, "sh", "-c", command)
@@ -57,8 +57,8 @@ func (f *fortress) shell(who identity, command string) (int, string) {
 	return x.cmd.ProcessState.ExitCode(), strings.TrimSpace(out.String())
 }
 
-// TestNewPrograms: what is made beside an exception starts in the same run, as it would
-// anywhere, and what the policy denies does not.
+// TestNewPrograms: a program that is made beside an exception starts in the same run, as it
+// would anywhere, and a program that the policy denies does not.
 func TestNewPrograms(t *testing.T) {
 	const script = `printf '#!/bin/sh -e\necho "$0 $*"\n' > s && chmod +x s; `
 	cases := []struct {
@@ -128,8 +128,8 @@ func TestNewProgramsByAnyName(t *testing.T) {
 	}
 }
 
-// TestFailedStarts: a process whose start fails goes on as it was: the error is the
-// kernel's, its descriptors and signals are what they were.
+// TestFailedStarts: a process whose start fails goes on as it was: the error is the kernel's,
+// its descriptors and signals are unchanged.
 func TestFailedStarts(t *testing.T) {
 	f := newWorkshop(t, nil)
 	f.tool = startMode(t, "kernel-supervised", f.spec, f.dir, nil)
@@ -184,7 +184,7 @@ func TestNothingElseStarts(t *testing.T) {
 	}
 }
 
-// asksAhead reports whether this kernel says what a start would come to.
+// asksAhead reports whether this kernel can tell the result of a start without starting.
 func asksAhead() bool {
 	const check = 0x10000 // AT_EXECVE_CHECK
 	path, _ := unix.BytePtrFromString("/bin/true")

@@ -33,8 +33,8 @@ func blocked() int {
 	return n
 }
 
-// failing starts what cannot be started in the place of this process, many times, and
-// looks at what that leaves behind.
+// failing tries, many times, to replace this process by a file that cannot be started, and
+// checks that the attempts leave no trace.
 func failing(a, b name) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

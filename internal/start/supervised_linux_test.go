@@ -20,8 +20,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// loadSupervised starts the worker, or a program, with nothing accepted but what no
-// supervisor holds.
+// loadSupervised starts the worker, or a program, with only those requirements accepted that no
+// supervisor meets.
 func loadSupervised(file, report string, trace bool, program ...string) {
 	if len(program) == 0 {
 		program = []string{os.Args[0], "kernel-worker"}
@@ -45,22 +45,22 @@ func loadSupervised(file, report string, trace bool, program ...string) {
 type supervised struct {
 	*oracle
 	spec *landlock.Spec
-	// tally counts what is tried.
+	// tally counts the operations that are tried.
 	tally *tally
 	// judged is true where every open and every change of a name is trapped, and every start
-	// that the ruleset may not know, so that what is made anew is no other than what was there.
+	// that the ruleset may not know, so that a file made anew is treated like the file before.
 	judged bool
 	// named are the places of rules.
 	named map[ir.Location]bool
-	// plan is what is to be tried next, tried what was or will be on this tree, trees
-	// are those that this worker was given.
+	// plan is what is to be tried next, tried the operations that were or will be tried on this
+	// tree, trees are those that this worker was given.
 	plan  []asking
 	tried map[attempt]bool
 	trees map[string]bool
-	// mode is how the loader is started; answered, where not nil, looks at every answer.
+	// mode is how the loader is started; answered, if not nil, looks at every answer.
 	mode     string
 	answered func(q asking, e syscall.Errno)
-	// begun, where not nil, is called whenever a worker has started.
+	// begun, if not nil, is called whenever a worker has started.
 	begun func()
 }
 
@@ -90,8 +90,8 @@ func newSupervised(t *rapid.T, dir string, who identity, counts *tally) *supervi
 	return o
 }
 
-// run asks n questions about each of a number of trees, which differ in what came to be
-// after the start, and removes what was made for them.
+// run asks n questions about each of a number of trees, which differ in the files made after
+// the start, and removes those files.
 func (o *supervised) run(trees, n int) {
 	defer func() {
 		if o.tool != nil {
@@ -109,7 +109,7 @@ func (o *supervised) run(trees, n int) {
 	}
 }
 
-// another replaces what came to be after the start, by what this worker has not seen.
+// another replaces the files made after the start by others that this worker has not seen.
 func (o *supervised) another() bool {
 	const tries = 10
 	now := o.now
@@ -159,8 +159,8 @@ func (o *supervised) questions(n int) {
 	}
 }
 
-// perform has the plan tried, as much at once as leaves the tree alone: waking the
-// worker costs as much as most of what it tries.
+// perform has the plan tried, in batches as large as leave the tree unchanged: waking the
+// worker costs as much as most of the operations.
 func (o *supervised) perform() {
 	for len(o.plan) > 0 {
 		if !o.fresh {
@@ -178,7 +178,7 @@ func (o *supervised) perform() {
 	}
 }
 
-// batch is the plan up to what may change the tree.
+// batch is the plan up to and including the first operation that may change the tree.
 func (o *supervised) batch() []asking {
 	const most = 64
 	if o.answered != nil {
@@ -191,7 +191,7 @@ func (o *supervised) batch() []asking {
 	return o.plan[:min(n, most)]
 }
 
-// judge holds the kernel's answer against the policy's and undoes what was done.
+// judge compares the kernel's answer with the policy's and undoes the operation.
 func (o *supervised) judge(q asking, e syscall.Errno) {
 	if o.answered != nil {
 		o.answered(q, e)
@@ -214,7 +214,8 @@ func (o *supervised) judge(q asking, e syscall.Errno) {
 	}
 	// Truncation while reading is refused below ABI 3, which the ledger says beside "broker".
 	old := q.op == "emptyread" && start.ABI() < 3
-	// A process with rulesets of its own has the kernel asked by them, since Linux 6.14.
+	// For a process with rulesets of its own the supervisor asks the kernel by them, which it
+	// can since Linux 6.14.
 	program := q.op == "execute" && o.mode == modeBound && !asksAhead()
 	if !allowed && q.verdict && !old && !program && !slices.Contains(q.held, ir.Stricter) {
 		wrong("too strict")
@@ -233,7 +234,7 @@ func (o *supervised) judge(q asking, e syscall.Errno) {
 	}
 }
 
-// intact holds the tree against what it should be: what was refused has left nothing.
+// intact compares the tree with the expected one: refused operations have left nothing.
 func (o *supervised) intact() {
 	if !o.fresh {
 		return
@@ -265,9 +266,9 @@ func (o *supervised) anew() error {
 	return nil
 }
 
-// renew makes a file or directory anew. Where nothing traps and a rule names the place,
-// the worker's ruleset is not for what is made then, which takes a new start; what no
-// rule names is as anything that came to be later.
+// renew makes a file or directory anew. Where nothing traps and a rule names the place, the
+// worker's ruleset has no rule for the new one, which takes a new start; a place that no rule
+// names is as any that came to be later.
 func (o *supervised) renew(at ir.Location) func() error {
 	if !o.judged && o.named[at] {
 		return o.anew

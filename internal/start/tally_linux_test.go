@@ -17,8 +17,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestSupervised holds what exec does with random policies against Decide, as the user
-// of the test and as one without any privilege. At full count it asks a million times.
+// TestSupervised compares the answers of exec under random policies with Decide, as the user of
+// the test and as one without any privilege. At full count it asks a million times.
 func TestSupervised(t *testing.T) {
 	trees, least := 1, 0
 	if irtest.Full() {
@@ -39,7 +39,7 @@ func bothUsers(t *testing.T, mode string, policies, trees int) (counts []*tally)
 	}
 	users := map[string]identity{"user": nil, "nobody": {Uid: 65534, Gid: 65534}}
 	base := workspace(t)
-	// It ends when those have that run side by side.
+	// This subtest ends when the ones that run side by side have ended.
 	t.Run("as", func(t *testing.T) {
 		for user, who := range users {
 			t.Run(user, func(t *testing.T) {
@@ -79,11 +79,11 @@ type tally struct {
 	kinds             map[string]int
 	policies, trees   map[string]bool
 	granted, stricter int
-	// repeated counts what was tried on trees that an earlier worker under the same
-	// policy was given; again is true while there is such a one.
+	// repeated counts operations on trees that an earlier worker under the same policy was
+	// given; again is true while there is such a one.
 	repeated int
 	again    bool
-	// unread counts what needed a descriptor that was refused.
+	// unread counts the operations that needed a descriptor that was refused.
 	unread int
 }
 

@@ -115,8 +115,8 @@ func (t *text) may(at spoken, caps ...ir.Capability) bool {
 	return true
 }
 
-// pinned reports whether moving a name would change what is permitted: a rule's path at or
-// below it has other capabilities than the directory that it is in, or a listed program is.
+// pinned reports whether moving a name would change the grants: a rule's path at or below it
+// has other capabilities than the directory that it is in, or a listed program is.
 func (t *text) pinned(at spoken) bool {
 	if at.path == "" {
 		return true
@@ -153,7 +153,7 @@ func (t *text) makes(c ir.Capability, at spoken, kind ir.NameKind) bool {
 	return own && (c == ir.Delete || kind != ir.NameLink)
 }
 
-// fileCaps are those that a move of a file must not give.
+// fileCaps are those that a move of a file must not add.
 var fileCaps = ir.Caps(ir.Read, ir.Update, ir.Execute)
 
 func (t *text) gains(from, to spoken, dir bool) bool {
@@ -167,8 +167,7 @@ func (t *text) gains(from, to spoken, dir bool) bool {
 	return t.caps(to)&^t.caps(from)&matters != 0
 }
 
-// moves reports whether a rename may be made; over is what is at the new name, nil for
-// nothing.
+// moves reports whether a rename may be made; over is the entry at the new name, nil for none.
 func (t *text) moves(from spoken, e *entry, to spoken, over *entry) bool {
 	need := []ir.Capability{ir.Create}
 	if over != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inode is a file of the model tree: its type (S_IFMT), what a symlink leads to, and what a
-// regular file holds.
+// inode is a file of the model tree: its type (S_IFMT), the target of a symlink, and the
+// contents of a regular file.
 type inode struct {
 	kind   uint32
 	target string
@@ -27,7 +27,7 @@ type entry struct {
 	file *inode
 	kids []*entry
 	gone bool
-	// strayed is set for what another process has moved or made elsewhere than it was.
+	// strayed is set for an entry that another process has moved, or made at another place.
 	strayed bool
 }
 
@@ -70,8 +70,8 @@ type slot struct {
 	path bool
 }
 
-// tree is what the directory of a test holds, as a naive reading of path_resolution(7) has
-// it: the workspace, a directory outside of it, and what the tool keeps of both.
+// tree is the contents of a test's directory, by a naive reading of path_resolution(7): the
+// workspace, a directory outside of it, and the descriptors that the tool keeps of both.
 type tree struct {
 	top *entry
 	// dir is the path of the top.
@@ -100,7 +100,7 @@ func (t *tree) put(dir *entry, name string, f *inode) *entry {
 	return e
 }
 
-// drop takes a name away, with all that is below it.
+// drop removes a name, with everything below it.
 func (t *tree) drop(e *entry) {
 	for len(e.kids) > 0 {
 		t.drop(e.kids[0])
@@ -137,8 +137,8 @@ func (t *tree) exchange(a, b *entry) {
 	a.name, b.name = b.name, a.name
 }
 
-// clone copies the tree with what the tool keeps of it. Inodes are shared where nothing but
-// names changes.
+// clone copies the tree with the descriptors that the tool keeps of it. Inodes are shared where
+// nothing but names changes.
 func (t *tree) clone() *tree {
 	copies := map[*entry]*entry{}
 	inodes := map[*inode]*inode{}
@@ -197,7 +197,7 @@ type found struct {
 	e     syscall.Errno
 }
 
-// lost is what a path comes to that leads nowhere.
+// lost is the result of a path that leads nowhere.
 func lost(e syscall.Errno, w *pathWalk) found { return found{e: e, links: w.links, dots: w.dots} }
 
 // pathWalk is a path on its way.
@@ -205,14 +205,14 @@ type pathWalk struct {
 	t     *tree
 	links int
 	dots  bool
-	// root is what is taken for the root directory and never left, nil for none.
+	// root is the entry that is taken for the root directory and never left, nil for none.
 	root *entry
 }
 
 const mostLinks = 40
 
-// lastly says what becomes of a symlink that a path ends in: it is followed; it is kept, but
-// for a slash behind it; or the name itself is meant.
+// lastly is the treatment of a symlink that a path ends in: it is followed; it is kept, but for
+// a slash behind it; or the name itself is meant.
 type lastly int
 
 const (
@@ -338,7 +338,7 @@ func (t *tree) resolve(s spot, end lastly) found {
 func (t *tree) resolveIn(s spot, end lastly) found {
 	base := map[string]*entry{"relative": t.cwd, "here": t.cwd, "descriptor": t.slots[s.Slot].at}[s.How]
 	if base == nil || s.Rest == "" {
-		return found{e: syscall.ENOENT} // nothing in the tree is named as what stands above it
+		return found{e: syscall.ENOENT} // nothing in the tree has the name of a directory above it
 	}
 	w := &pathWalk{t: t, root: base}
 	return w.walk(base, s.Rest, end)

@@ -59,7 +59,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 
-	// A store that cannot be read may say that any place is a tool's.
+	// A store that cannot be read may make any place a tool's.
 	if err := os.Chmod(at(mine+"approvals.json"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func leave(fd int, err error) (int, error) {
 	return fd, err
 }
 
-// last is what was tried before the one that did not come.
+// last is the attempt before the one that did not come.
 var last attempt
 
 // work is the tool of the supervised oracle.
@@ -187,8 +187,8 @@ func close2(fd int, err error) error {
 	return err
 }
 
-// throughLink reads what a descriptor refers to by its number in a directory that a symlink
-// stands for. Numbers that high the supervisor does not have.
+// throughLink reads the file of a descriptor by its number in a directory that a symlink stands
+// for. The supervisor has no numbers that high.
 func throughLink(a, b name) error {
 	const high = 900
 	fd, err := leave(unix.Openat(a.dir, a.path, unix.O_PATH|unix.O_CLOEXEC, 0))
@@ -202,8 +202,8 @@ func throughLink(a, b name) error {
 	return close2(unix.Open(strings.TrimSuffix(b.path, "/")+"/"+strconv.Itoa(high), unix.O_RDWR|unix.O_CLOEXEC, 0))
 }
 
-// open2 does what programs do where openat2(2) is missing, as it is below ABI 3: its flags
-// lie in memory, where no filter sees that they truncate.
+// open2 opens as programs do where openat2(2) is missing, as it is below ABI 3: its flags lie
+// in memory, where no filter sees that they truncate.
 func open2(a name, flags int) error {
 	fd, err := unix.Openat2(a.dir, a.path, &unix.OpenHow{Flags: uint64(flags), Mode: creating(flags)})
 	if err == unix.ENOSYS {
@@ -224,7 +224,7 @@ func opens(flags int, mode uint32) func(a, b name) error {
 	return func(a, _ name) error { return close2(unix.Openat(a.dir, a.path, flags|unix.O_CLOEXEC, mode)) }
 }
 
-// reopen opens what an O_PATH descriptor refers to.
+// reopen opens the file of an O_PATH descriptor.
 func reopen(flags int) func(a, b name) error {
 	return func(a, _ name) error {
 		fd, err := leave(unix.Openat(a.dir, a.path, unix.O_PATH|unix.O_CLOEXEC, 0))
@@ -235,8 +235,8 @@ func reopen(flags int) func(a, b name) error {
 	}
 }
 
-// ofReading acts on a descriptor that was opened for reading; where that is refused,
-// nothing is said of the act.
+// ofReading acts on a descriptor that was opened for reading; if that open is refused, the act
+// is not tried.
 func ofReading(act func(fd int) error) func(a, b name) error {
 	return func(a, _ name) error {
 		fd, err := leave(unix.Openat(a.dir, a.path, unix.O_RDONLY|unix.O_CLOEXEC, 0))
@@ -262,7 +262,8 @@ func unixSocket() (int, error) {
 }
 
 // addressed is a name for a path that fits into a socket's address (unix(7)): a longer one
-// begins at its directory. The kernel would say EINVAL before it asks for any right.
+// begins at its directory. For a longer text the kernel would answer EINVAL before it checks
+// any right.
 func addressed(path string) (string, error) {
 	const most = 107 // sun_path, without its end
 	if len(path) <= most {
@@ -298,7 +299,7 @@ func dialUnix(path string) error {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: path})
 }
 
-// reach connects to a port of the loopback address where nobody listens.
+// reach connects to a port of the loopback address without a listener.
 func reach(port string, family, kind, protocol int) error {
 	n, _ := strconv.Atoi(filepath.Base(port))
 	fd, err := leave(unix.Socket(family, kind|unix.SOCK_CLOEXEC, protocol))
