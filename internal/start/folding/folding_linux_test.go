@@ -67,8 +67,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestStartIsRefused: what denies .env does not deny .ENV where both are one file. Cause: the
-// supervisor judges a file by the name that it was looked up by.
+// TestStartIsRefused: a rule that denies .env does not deny .ENV where both are one file.
+// Cause: the supervisor judges a file by the name that it was looked up by.
 func TestStartIsRefused(t *testing.T) {
 	if start.ABI() < 1 || !start.ThisHost().Supervises {
 		t.Skip("needs a supervisor")
