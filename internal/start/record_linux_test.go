@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestRecordSaysWhatIsHeld: the cells that a record calls not held are those that the start
+// TestRecordSaysWhatIsHeld: the cells that a record calls not enforced are those that the start
 // needed accepted, and every other one that has something to enforce names its means.
 func TestRecordSaysWhatIsHeld(t *testing.T) {
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {

@@ -52,8 +52,8 @@ type supervised struct {
 	judged bool
 	// named are the places of rules.
 	named map[ir.Location]bool
-	// plan is what is to be tried next, tried the operations that were or will be tried on this
-	// tree, trees are those that this worker was given.
+	// plan are the operations to be tried next, tried those that were or will be tried on this
+	// tree, trees the ones that this worker was given.
 	plan  []asking
 	tried map[attempt]bool
 	trees map[string]bool
@@ -276,8 +276,7 @@ func (o *supervised) renew(at ir.Location) func() error {
 	return func() error { return o.grown(at.String(), o.now.Kind(at.String())) }
 }
 
-// lay makes the tree as it is at the start, starts the worker, and then makes what comes
-// later.
+// lay makes the tree of the start, starts the worker, and then makes the later files.
 func (o *supervised) lay() {
 	if o.tool != nil {
 		o.tool.stop()

@@ -136,7 +136,8 @@ func (c *Child) assemble(p *program, in, out int) error {
 	}
 	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
 	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
-	// The canary of the ruleset comes before the filter: from then on a supervisor may answer.
+	// The canary of the ruleset comes before the filter: under that a supervisor may answer the
+	// open.
 	if err := c.canary(p); err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func (d *domains) of(pid int) (*domain, bool) {
 }
 
 // frozen reports whether a ruleset is in force for a process already: the kernel does not apply
-// rules that are added from now on to it.
+// rules that are added from now on to that process.
 func (d *domains) frozen(ruleset int) bool {
 	for _, known := range d.by {
 		if sameFile(unix.Getpid(), int(known.ruleset.Fd()), ruleset) {

@@ -22,8 +22,8 @@ type Task struct {
 	Mask [8]byte
 	all  [8]byte
 
-	// stack is larger than a chain of calls that may not grow it can use, which the linker
-	// bounds by 800 bytes.
+	// stack has more room than a chain of go:nosplit calls can use, which the linker bounds by
+	// 800 bytes.
 	stack [4096]byte
 }
 

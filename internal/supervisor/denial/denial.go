@@ -16,7 +16,7 @@ import (
 )
 
 // Version is the version of a line. It changes when a reader of the older form would
-// misunderstand the newer one; fields may be added without.
+// misunderstand the newer one; added fields do not change it.
 const Version = 1
 
 // By names the mechanism that refused.
