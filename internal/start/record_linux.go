@@ -117,8 +117,8 @@ func (r *run) cell(row ir.Row) RecordCell {
 	return c
 }
 
-// means are the means that enforce an aspect. The supervisor is only among them for calls that
-// it always answers.
+// means are the means that enforce an aspect; cell adds the supervisor where the ledger gives
+// the row to it.
 func (r *run) means(row ir.Row, a ir.Aspect) []string {
 	switch row.Resource {
 	case ir.FS:

@@ -235,7 +235,8 @@ func (r *run) notStarted(err error) error {
 }
 
 // unlisted reports whether a table of programs lacks the tool's own, as it does where a shell
-// runs the text of a command. Landlock keeps no path from being read as a name.
+// runs the text of a command. The lookup still works here: Landlock restricts no path
+// resolution.
 func (r *run) unlisted() bool {
 	file, err := filepath.EvalSymlinks(r.file)
 	return err == nil && r.spec.Programs != nil && !slices.ContainsFunc(r.spec.Programs, func(p landlock.Program) bool { return p.File == file })

@@ -112,7 +112,7 @@ func (r *run) do() (status uint32, err error) {
 	return r.attend(p)
 }
 
-// prepare makes the directories, finds the program and, at tier 1, changes the lists. From the
+// prepare opens the journal, makes the directories and, at tier 1, changes the lists. From the
 // first change on the journal says how to undo it.
 func (r *run) prepare() error {
 	return r.journals.locked(func() error {

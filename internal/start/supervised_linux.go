@@ -145,8 +145,8 @@ func (r *run) without() string {
 }
 
 // blocks are the calls that the filter of this start refuses: those of every filter, and those
-// that the policy adds. With net.host accepted the network is that of the specification's
-// ports; otherwise a supervised tool has the sockets that its supervisor judges.
+// that the policy adds. Where net.host was accepted and the specification has ports, these are
+// the network; otherwise a supervised tool has the sockets that its supervisor judges.
 func (r *run) blocks() []landlock.Block {
 	out := r.spec.Filter
 	replaced := func(groups ...string) {

@@ -20,8 +20,8 @@ import (
 // beside it would choose the policy of its next start, and a repository that contains both that
 // of its first. So the place counts, and no statement in a file makes its place good.
 
-// own returns why a file cannot vouch for its own statements, empty if nothing is in the way.
-// Paths of files are canonical.
+// own returns why a file may not vouch, going by the workspace and home that its own contents
+// name; empty if nothing is in the way. Paths of files are canonical.
 func own(file string, l backends.Launch) string {
 	switch {
 	case lies(file, l.Workspace):
@@ -33,7 +33,8 @@ func own(file string, l backends.Launch) string {
 	}
 }
 
-// foreign returns the same by the place alone. root is the workspace that the caller is in.
+// foreign returns the same without the file's contents. root is the workspace that the caller
+// is in.
 func foreign(file, root string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root

@@ -143,8 +143,8 @@ const whyUncompared = "a debugger has started a program that the supervisor coul
 	"carried to where none starts"
 
 // strands reports whether a move carries a directory from where programs may be started to
-// where they may not. A start that the supervisor cannot see would still find a file that is
-// made in the directory later.
+// where they may not. The ruleset would still start a file that is made in the directory later,
+// and the supervisor does not see the starts of a debugger's threads.
 func (c *call) strands(t two, flags uint64) bool {
 	starts := func(n node) bool {
 		return c.view.Decide(ir.Access{Cap: ir.Execute, On: c.place(n)}).Allowed()

@@ -55,9 +55,9 @@ func (c *call) open2() answer {
 // openPath answers openat2(2) with O_PATH. The supervisor cannot hand over a descriptor of that
 // kind (fget() in seccomp_notify_addfd()), so the kernel carries the call out, and reads flags
 // again that the tool may have changed. The ruleset bounds that: it grants no open for writing
-// where the supervisor judges writing, and no open for reading where it judges reading. Where
-// reads or listings are judged, callers get ENOSYS and fall back to openat(2), whose flags do
-// not change.
+// where the supervisor judges writing, and decides about reading unless the supervisor judges
+// that. Where reads or listings are judged, callers get ENOSYS and fall back to openat(2),
+// whose flags do not change.
 func (c *call) openPath() answer {
 	if c.classes.Reads || c.classes.Lists || !c.placed() {
 		return fails(unix.ENOSYS)

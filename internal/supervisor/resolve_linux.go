@@ -133,8 +133,8 @@ func errno(err error) unix.Errno {
 	return 0
 }
 
-// name resolves a path to a name in a directory. With kept, a symlink at the end keeps its own
-// name even before a slash (filename_parentat() in fs/namei.c).
+// name resolves a path to a name in a directory. With kept, a symlink at the end is not
+// followed, even before a slash (filename_parentat() in fs/namei.c).
 func (c *call) name(base int, path string, end follow) (node, unix.Errno) {
 	for range maxLinks {
 		dir, last, tail := split(path)

@@ -155,7 +155,7 @@ func (c *call) do(act func() error) error {
 	if !c.domain.binds() {
 		return act()
 	}
-	// The mask is read from /proc, which the rulesets may not let be read.
+	// creationMask reads /proc, which the rulesets may not let be read.
 	c.creationMask()
 	return c.within(c.domain, act)
 }

@@ -86,7 +86,7 @@ func (c *call) seize(process int) (*seized, unix.Errno) {
 	}
 	events, ok := c.stops.expect(c.tid, process)
 	if !ok {
-		// Two threads of one process start a program at a time; one of them would end.
+		// Another thread of the process is starting a program, which ends all other threads.
 		return nil, unix.EAGAIN
 	}
 	s := &seized{thread: c.tid, process: process, stops: &c.stops, events: events}
