@@ -39,18 +39,18 @@ func ParsePlatform(s string) (Platform, bool) {
 	return 0, false
 }
 
-// BaseName names a list of what every program of a platform needs outside the
+// BaseName names a list of the files that every program of a platform needs outside the
 // workspace.
 type BaseName uint8
 
 // The bases.
 const (
-	// BaseSystem is loader, libraries, shell, the system's programs and its
-	// public configuration.
+	// BaseSystem covers the loader, libraries, the shell, the system's programs and its public
+	// configuration.
 	BaseSystem BaseName = iota + 1
-	// BaseMinimal is what a dynamically linked binary needs to start.
+	// BaseMinimal covers the files that a dynamically linked binary needs to start.
 	BaseMinimal
-	// BaseNone is nothing.
+	// BaseNone is the empty list.
 	BaseNone
 )
 
@@ -87,8 +87,10 @@ type BaseEntry struct {
 	// Path is absolute, in the platform's own spelling; a host may resolve it elsewhere
 	// (/bin is often /usr/bin) or lack it.
 	Path string
+	// Caps are granted at and below Path.
 	Caps CapSet
-	Why  string
+	// Why is shown to users, such as "certificates".
+	Why string
 }
 
 // BaseEntries returns the list b of platform p.

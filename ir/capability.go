@@ -13,7 +13,7 @@ const (
 	Read Capability = iota + 1
 	// Create covers new names: file, directory, symlink, hard link, socket, fifo.
 	Create
-	// Update covers contents, truncation and metadata of what exists.
+	// Update covers the contents, truncation and metadata of existing files.
 	Update
 	// Delete covers removing a name.
 	Delete
@@ -57,7 +57,7 @@ type CapSet uint8
 
 // Sets that have a name in the configuration or recur in the backends.
 const (
-	// Write is what the alias "write" stands for.
+	// Write is the alias "write".
 	Write = CapSet(1<<Create | 1<<Update | 1<<Delete)
 	// All is every capability.
 	All = Write | CapSet(1<<Read|1<<Execute)

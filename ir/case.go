@@ -1,9 +1,9 @@
 package ir
 
-// CaseOf names the case that shows on a real system whether an aspect of a resource is
-// held as a ledger says (the command cases runs them).
+// CaseOf names the test case that shows on a real system whether an aspect of a resource is
+// enforced as the ledger says (the command cases runs them).
 func CaseOf(r Resource, a Aspect) string { return r.String() + "-" + string(a) }
 
-// Unrun reports whether nobody has run the loader on a platform yet, so that what the
-// ledger says of it rests on documents, on measurements of others and on models.
+// Unrun reports whether the loader has not been run on a platform yet, so that its ledger rests
+// on documents, on published measurements and on models.
 func (p Platform) Unrun() bool { return p == Darwin || p == Windows }

@@ -58,7 +58,7 @@ func (v *View) access(c Capability, on Place) Verdict {
 	return out
 }
 
-// named decides an access, also by what is made or removed.
+// named decides an access, taking the kind of the created or removed name into account.
 func (v *View) named(op Access) Verdict {
 	out := v.access(op.Cap, op.On)
 	if out.Allowed() && (op.Cap == Create || op.Cap == Delete) {
@@ -67,9 +67,9 @@ func (v *View) named(op Access) Verdict {
 	return out
 }
 
-// leads refuses to make or remove what would lead a rule's path elsewhere. At a name that
-// leads to a rule's path only a directory may be made or removed; at the path itself
-// anything but a symbolic link may be made.
+// leads refuses creations and removals that would make a rule's path lead elsewhere. At a name
+// that leads to a rule's path only a directory may be created or removed; at the path itself
+// anything but a symbolic link may be created.
 func (v *View) leads(op Access, granted Verdict) Verdict {
 	r, exact := v.tree(op.On.At.Root).find(op.On.At.Path)
 	if !exact || !r.pinned {
@@ -176,7 +176,7 @@ func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 	return v.noGain(src, dst, matters, d)
 }
 
-// replace decides what putting a name at dst needs, given what stands there.
+// replace decides whether a name may be put at dst, given the kind of node that is there.
 func (v *View) replace(dst Place, kind NodeKind) Verdict {
 	switch kind {
 	case Absent:
@@ -238,10 +238,10 @@ func (v *View) pinOf(r *region) *FSRule {
 	return nil
 }
 
-// noGain refuses a move after which anything could be done that could not be done
-// before. Both places are unpinned by now, so each lies in one region with all
-// that is below it and two sets tell everything. Where programs are listed, their
-// files are pinned, and no other file can come to be started by moving it.
+// noGain refuses a move that would escalate: one after which more is permitted than before.
+// Both places are unpinned by now, so each lies in one region with everything below it, and
+// comparing the two sets is enough. Where programs are listed, their files are pinned, and no
+// other file can become startable by moving it.
 func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
 	if v.commands.set != nil {
 		matters = matters.Without(Execute)
@@ -274,8 +274,8 @@ func (v *View) start(op Start) Verdict {
 	return file
 }
 
-// run decides what the tool may start with which arguments. The file must also be
-// one that the filesystem rules let it execute.
+// run decides whether the tool may start a program with these arguments. The filesystem rules
+// must also let it execute the file.
 func (v *View) run(op Run) Verdict {
 	fault := ReasonNone
 	if op.File != nil {

@@ -90,10 +90,10 @@ func (x *commandIndex) decide(op Run) Verdict {
 	}
 }
 
-// find returns the rule that speaks of a start, or why there is none. Where the file is
-// known a rule speaks of it, by whatever path it is named; of several rules on one file, as
-// for a multi-call program, it is the one of the name that the program is given. A name
-// that belongs to none of them is refused: the program may take it for a subcommand.
+// find returns the rule that applies to a start, or the reason why there is none. Where the
+// file is known, a rule applies by whatever path it names that file; of several rules on one
+// file, as for a multi-call program, the one with the name that the program is given applies. A
+// name that belongs to none of them is refused: the program may take it for a subcommand.
 func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 	known := op.File != nil && op.File.Fault == ReasonNone
 	var named, of *CommandRule
@@ -124,23 +124,23 @@ func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 	}
 }
 
-// goesBy reports whether a program of a rule may be told that it is called so, by the name
-// of its file.
+// goesBy reports whether a program of a rule may be given this name, judging by the name of its
+// file.
 func (r *CommandRule) goesBy(name string) bool {
 	return name != "" && name == lastName(r.File.Path) &&
 		(!dispatches(name) || slices.Contains(ProgramFiles(lastName(r.Program), Windows), name))
 }
 
-// calledName is the name that a program takes from its argv[0]: the last component, and
-// not the sign that login(1) and su(1) put in front for a login shell.
+// calledName returns the name that a program takes from its argv[0]: the last component,
+// without the "-" that login(1) and su(1) put in front for a login shell.
 func calledName(argv0 string) string { return strings.TrimPrefix(lastName(argv0), "-") }
 
-// lastName is what stands behind the last slash, as programs look for it.
+// lastName returns the part behind the last slash, which is the part that programs look at.
 func lastName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// Dispatchers are programs that start, by the name of their file, whatever their arguments
-// say, and go by other names for one thing each. The name of the file is not one that a
-// rule on another name of it lets them go by.
+// Dispatchers are multi-call programs: under the name of their file they start anything that
+// their arguments say, and under other names one thing each. A rule on another name of such a
+// file does not permit the name of the file itself.
 var Dispatchers = [...]string{
 	"asdf",      // asdf exec
 	"bb",        // u-root

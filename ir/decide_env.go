@@ -28,8 +28,8 @@ func indexEnv(rules []EnvRule, private bool, p Platform) envIndex {
 	return x
 }
 
-// key is the form in which equal names are equal: Windows does not tell upper from
-// lower case.
+// key returns the form by which names are compared: Windows does not tell upper from lower
+// case.
 func (x *envIndex) key(name string) string {
 	if x.platform == Windows {
 		return strings.ToUpper(name)
@@ -37,9 +37,9 @@ func (x *envIndex) key(name string) string {
 	return name
 }
 
-// decide prefers the exact name, then the longest prefix. A name that changes how
-// code is loaded is matched by its exact name only. What accessc sets itself is
-// there unless a rule with its exact name denies it: the value is not the user's.
+// decide prefers the exact name, then the longest prefix. A name that changes how code is
+// loaded is matched by its exact name only. A variable that accessc sets itself is present
+// unless a rule with its exact name denies it: the value is not the user's.
 func (x *envIndex) decide(name string) Verdict {
 	name = x.key(name)
 	if i, ok := x.exact[name]; ok {
@@ -70,13 +70,13 @@ func (x *envIndex) verdict(i int) Verdict {
 	return out
 }
 
-// EnvView prepares environment rules alone, for a loader that holds nothing else
-// of a policy.
+// EnvView returns a view of environment rules alone, for a loader that applies no other part of
+// a policy.
 func EnvView(rules []EnvRule, home HomeKind, p Platform) *View {
 	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p)}
 }
 
-// ContextVariable names the file that holds a tool's Context.
+// ContextVariable is the variable that gives a tool the path of its context file.
 const ContextVariable = "ACCESSC_CONTEXT"
 
 // OwnVariable reports whether accessc sets a variable itself, to a directory or
@@ -114,9 +114,9 @@ var loaderPrefixes = [...]string{
 	"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG_", "NPM_CONFIG_", "PIP_CONFIG_", "CARGO_BUILD_RUSTC", "GLIBC_TUNABLES",
 }
 
-// loaderNames is sorted. It holds what shells source at start, search paths of the
-// C library, options and module paths of interpreters, and what build tools and
-// other programs start in place of something else.
+// loaderNames is sorted. It lists variables that name files which shells source at start,
+// search paths of the C library, options and module paths of interpreters, and programs that
+// build tools and others start in place of something else.
 var loaderNames = [...]string{
 	"AWKLIBPATH", "AWKPATH", "BASHOPTS", "BASH_ENV", "BROWSER", "BUN_OPTIONS", "CARGO_ENCODED_RUSTFLAGS", "CC",
 	"CDPATH", "CLASSPATH", "CMAKE_TOOLCHAIN_FILE", "CORECLR_PROFILER", "CORECLR_PROFILER_PATH", "COR_PROFILER",

@@ -110,7 +110,7 @@ func (r *NetRule) matches(to Endpoint) bool {
 	return true
 }
 
-// specificity is the number of things that the rule names beside its host.
+// specificity returns the number of constraints that the rule has beside its host.
 func (r *NetRule) specificity() int {
 	n := len(r.Path)
 	if r.Scheme != "" {

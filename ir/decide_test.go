@@ -11,9 +11,9 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// naive is the evaluator of the specification's text, as short as it can be said:
-// of all rules whose path is a prefix, by component, the one with the most
-// components wins in full, the last one on a tie; without one nothing is granted.
+// naive implements the text of the specification as directly as possible: of all rules whose
+// path is a prefix, by component, the one with the most components wins in full, the last one
+// on a tie; without a match nothing is granted.
 func naive(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	var caps ir.CapSet
 	most := -1
@@ -52,8 +52,8 @@ func naivePinned(rules []ir.FSRule, l ir.Location) bool {
 }
 
 // naiveName says from the text whether a name of a kind can be made or removed where the
-// capability is granted: what leads to a rule's path stays a directory, and a rule's path
-// does not become a symlink.
+// capability is granted: a name that leads to a rule's path stays a directory, and a rule's
+// path does not become a symlink.
 func naiveName(rules []ir.FSRule, op ir.Access) bool {
 	l := op.On.At
 	switch {
@@ -65,8 +65,8 @@ func naiveName(rules []ir.FSRule, op ir.Access) bool {
 	return false
 }
 
-// rulesOf lists the rules of a tool, those of protected paths as their text says: what
-// governs such a path, without writing, unless a rule is written for it.
+// rulesOf lists the rules of a tool, those of protected paths as the specification says: the
+// governing grant without writing, unless a rule is written for the path.
 func rulesOf(t *ir.Tool) []ir.FSRule {
 	rules := append(ir.ImpliedRules(t), t.FS...)
 	if !t.Protects {
@@ -84,8 +84,8 @@ func rulesOf(t *ir.Tool) []ir.FSRule {
 	return rules
 }
 
-// TestDecideAgainstNaive holds Decide against the evaluators above: a million
-// triples of policy, operation and path at full scale.
+// TestDecideAgainstNaive compares Decide with the evaluators above: a million triples of
+// policy, operation and path at full scale.
 func TestDecideAgainstNaive(t *testing.T) {
 	const per = 100
 	irtest.Check(t, 10_000, per, func(rt *rapid.T) {

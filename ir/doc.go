@@ -1,16 +1,13 @@
-// Package ir is the typed model of a compiled policy and the one evaluator of
-// it: tools, rules with the place that wrote each of their fields, the region
-// tree of a filesystem policy, the decision functions and the vocabulary of the
-// enforcement ledger.
+// Package ir is the typed model of a compiled policy and the one evaluator of it: tools, rules
+// with the place that wrote each of their fields, the region tree of a filesystem policy, the
+// decision functions and the vocabulary of the enforcement ledger.
 //
-// Invariants. Nothing here performs I/O: the package reaches no os, no fmt and
-// no configuration format, so a decision is a function of its arguments alone.
-// View.Decide is the only place in this repository that answers "may this
-// happen"; explain, can, the policy tests, every backend's self-check and the
-// loader ask it. Every zero value means "denied", "unset" or "not enforced",
-// never "allowed".
+// Invariants. Nothing here performs I/O: the package imports no os, no fmt and no configuration
+// format, so a decision is a function of its arguments alone. View.Decide is the only place in
+// this repository that answers "may this happen"; explain, can, the policy tests, every
+// backend's self-check and the loader ask it. Every zero value means "denied", "unset" or "not
+// enforced", never "allowed".
 //
-// What this package does not do: it does not look at the disk. Callers turn a
-// path that somebody typed into a Place (package compiler/resolve) before they
-// ask, and a verdict is about that place, not about the spelling.
+// The package does not look at the disk. Callers turn a path as typed into a Place (package
+// compiler/resolve) before they ask, and a verdict is about that place, not about the spelling.
 package ir

@@ -1,8 +1,8 @@
 package ir
 
-// Some places of the Linux base mean another file for every tool: the kernel shows a process
-// itself and its terminal there, and processes share memory. A supervisor answers for them;
-// without one the tool has less.
+// Some places of the Linux base refer to another file for every tool: the kernel shows a
+// process itself and its terminal there, and processes share memory. The supervisor answers
+// calls on them; without a supervisor the tool has less.
 const (
 	// LinuxProc is /proc/self and /proc/thread-self, and the directories by number of all
 	// processes of the tool.
@@ -16,14 +16,15 @@ const (
 	LinuxStandard = "dev/fd"
 )
 
-// LinuxOwn reports whether a path, without its leading slash, is one of these places: it
-// stays as it is spelled, although the kernel resolves it to a file of the process that asks.
+// LinuxOwn reports whether a path, without its leading slash, is one of these places. Such a
+// path stays as it is spelled, although the kernel resolves it to a file of the calling
+// process.
 func LinuxOwn(path string) bool {
 	return path == LinuxProc || path == LinuxTerminal || path == LinuxShared || path == LinuxStandard
 }
 
-// linuxSystem is the Linux base. Of /etc it is a list of files that programs read
-// everywhere, so that a secret that nobody thought of stays closed.
+// linuxSystem is the Linux base. Of /etc it lists single files that programs read everywhere,
+// so that secrets that the list does not foresee stay closed.
 var linuxSystem = []BaseEntry{
 	{"/usr", readExecute, "programs, libraries and their data"},
 	{"/bin", readExecute, "programs"},

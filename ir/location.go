@@ -20,10 +20,11 @@ const (
 	External
 )
 
-// Root is a place that paths are counted from. Name is the lexical path of the
-// rule for External and empty otherwise.
+// Root is a place that paths are counted from.
 type Root struct {
+	// Kind is zero for no root.
 	Kind RootKind
+	// Name is the lexical path of an external rule, empty for other kinds.
 	Name string
 }
 
@@ -69,8 +70,8 @@ func (l Location) String() string {
 	return l.Root.String() + "/" + l.Path
 }
 
-// Short writes the location the way a person names it: workspace-relative for
-// the workspace, the lexical path for an external target.
+// Short writes the location for messages: workspace-relative for the workspace, the lexical
+// path for an external target.
 func (l Location) Short() string {
 	switch l.Root.Kind {
 	case Workspace:
@@ -95,8 +96,7 @@ func (l Location) Under(m Location) bool {
 	return l.Root == m.Root && within(l.Path, m.Path)
 }
 
-// Parent returns the location of the directory that holds l's name, and false
-// for a root.
+// Parent returns the location of the directory that contains l's name, and false for a root.
 func (l Location) Parent() (Location, bool) {
 	if l.Path == "" {
 		return Location{}, false
@@ -192,10 +192,9 @@ func (b *Bindings) root(r Root) (string, bool) {
 	return p, p != ""
 }
 
-// Locate returns the location of an absolute canonical path. The deepest bound
-// root that contains it wins, so that what lies in the workspace is judged by
-// the workspace's rules even where the base grants something above it. Between
-// equal roots the workspace comes first.
+// Locate returns the location of an absolute canonical path. The deepest bound root that
+// contains it wins, so that paths in the workspace are judged by the workspace's rules even
+// where the base grants something above it. Between equal roots the workspace comes first.
 func (b *Bindings) Locate(abs string) Location {
 	best, bestPath := Root{Kind: System}, ""
 	try := func(r Root, p string) {

@@ -1,12 +1,12 @@
 package ir
 
-// NodeKind says what stands at a path, as far as the caller knows.
+// NodeKind is the kind of node at a path, as far as the caller knows.
 type NodeKind uint8
 
 // The kinds of node. The zero value is the cautious one.
 const (
-	// Unknown may be anything; operations that differ by kind need what every
-	// kind would need.
+	// Unknown may be any kind; operations that differ by kind then need the capabilities that
+	// every kind would need.
 	Unknown NodeKind = iota
 	// Absent is a name that does not exist.
 	Absent
@@ -43,17 +43,17 @@ type Operation interface{ isOperation() }
 type Access struct {
 	Cap Capability
 	On  Place
-	// Name says of Create what is made and of Delete what is removed. It matters at names
-	// that lead to rules (ReasonLeads). Elsewhere it has no meaning.
+	// Name is the kind of the name that Create makes or Delete removes. It matters at names
+	// that lead to rules (ReasonLeads) and has no meaning elsewhere.
 	Name NameKind
 }
 
-// NameKind says what a name stands for that is made or removed.
+// NameKind is the kind of a name that is created or removed.
 type NameKind uint8
 
 // The kinds of name.
 const (
-	// NameAny asks whether there is a kind that can be made or removed.
+	// NameAny asks whether any kind of name can be created or removed.
 	NameAny NameKind = iota
 	// NameDir is a directory.
 	NameDir
@@ -69,7 +69,7 @@ type Copy struct {
 	DstKind  NodeKind
 }
 
-// Rename moves the name Src to Dst, replacing what is there.
+// Rename moves the name Src to Dst, replacing an existing Dst.
 type Rename struct {
 	Src, Dst         Place
 	SrcKind, DstKind NodeKind
@@ -91,8 +91,8 @@ type Dial struct {
 	On Place
 }
 
-// Start executes the file at On. Interpreter is the program that runs it when it
-// is a script.
+// Start executes the file at On. Interpreter is the program that runs it, nil unless it is a
+// script.
 type Start struct {
 	On          Place
 	Interpreter *Place
@@ -110,18 +110,17 @@ type Forward struct {
 
 // Run starts a program from within the tool.
 type Run struct {
-	// Program is the name or path that it is asked for by, which the program gets as its
-	// argv[0].
+	// Program is the name or path by which the program is requested, and its argv[0].
 	Program string
-	// File is the canonical file, nil when it is not known. Its fault is ReasonMissing
-	// where there is none.
+	// File is the canonical file, nil when it is not known. Its Fault is ReasonMissing where
+	// there is none.
 	File *Place
+	// Args are the arguments without argv[0].
 	Args []string
 }
 
-// Endpoint is a parsed network target. Host is a name or an address, never a
-// pattern. Port is the effective port; Scheme is lower-case; Path holds the
-// normalised segments.
+// Endpoint is a parsed network target. Host is a name or an address, never a pattern. Port is
+// the effective port; Scheme is lower-case; Path contains the normalised segments.
 type Endpoint struct {
 	Scheme string
 	Host   Host

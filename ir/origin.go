@@ -2,7 +2,7 @@ package ir
 
 import "strconv"
 
-// Layer names where a piece of a policy comes from, in load order.
+// Layer is the source of a piece of a policy, in load order.
 type Layer uint8
 
 // The layers. The first five are in no file: the base, the defaults and the protected
@@ -61,7 +61,7 @@ type Pos struct {
 	Col  int
 }
 
-// String writes the position as file:line:column, without what is zero.
+// String writes the position as file:line:column and omits zero parts.
 func (p Pos) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -73,17 +73,19 @@ func (p Pos) String() string {
 	return s
 }
 
-// Origin says which layer wrote something, and where: the place in its file and the
-// configuration path, such as tools.x.access.fs[2]. Label names what was not written
-// in a file, such as "base:system" or "default".
+// Origin is the layer that wrote something and the place in it.
 type Origin struct {
+	// Layer is LayerNone when no origin is recorded.
 	Layer Layer
-	Pos   Pos
-	Path  string
+	// Pos is the place in the layer's file, zero for layers without a file.
+	Pos Pos
+	// Path is the configuration path, such as tools.x.access.fs[2].
+	Path string
+	// Label describes sources outside of files, such as "base:system" or "default".
 	Label string
 }
 
-// String writes the origin the way a person looks it up: file:line, or the label.
+// String writes the origin for messages: file:line, or the label.
 func (o Origin) String() string {
 	if o.Pos.File == "" {
 		return o.Label

@@ -6,14 +6,15 @@ import "slices"
 // change of the list.
 const ProtectedVersion = 1
 
-// ProtectedPath is a place of a workspace whose files decide what runs outside of the
-// sandbox later, or what the policy is. A grant on a directory around it does not let it
-// be made, changed or removed; a rule on the place itself or below it does.
+// ProtectedPath is a place of a workspace whose files decide which programs later run outside
+// of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
+// changing or removing it; a rule on the place itself or below it does.
 type ProtectedPath struct {
 	// Path is relative to the workspace root.
 	Path string
-	Why  string
-	// Origin is where the path comes from: the list, or a layer that was read from it.
+	// Why is the reason shown to users.
+	Why string
+	// Origin is the source of the path: the list, or a layer that was read from it.
 	Origin Origin
 }
 
@@ -29,9 +30,9 @@ func ProtectedPaths() []ProtectedPath {
 
 var protectedOrigin = Origin{Layer: LayerProtected, Label: "protected"}
 
-// protect plants the rules that take writing away from protected paths: for each path
-// that no rule is written for, all that the rules around it grant but creating, updating
-// and deleting. Where those grant none of it there is nothing to take.
+// protect plants the rules that take writing away from protected paths. A path that has no rule
+// of its own gets a rule that grants whatever the rule around it does, except creating,
+// updating and deleting. Where that rule grants none of these, nothing is planted.
 func (v *View) protect(more []ProtectedPath) {
 	if !v.Tool.Protects {
 		return
@@ -51,10 +52,10 @@ func (v *View) protect(more []ProtectedPath) {
 }
 
 // Protected returns the protected paths of the view's tool, those of its workspace alone
-// included; nil where writing is taken away from none.
+// included; nil where the tool's policy protects none.
 func (v *View) Protected() []ProtectedPath { return v.protected }
 
-// Guards reports whether a rule is one that takes writing away from a protected path.
+// Guards reports whether r takes writing away from a protected path.
 func (r *FSRule) Guards() bool { return r.Origin.Layer == LayerProtected }
 
 // protectedID identifies the rules of all protected paths together.

@@ -2,9 +2,8 @@ package ir
 
 import "slices"
 
-// region is a node of the region tree: a path that some rule names, or an
-// ancestor of one. What has no node of its own belongs to the region of its
-// deepest ancestor that has one.
+// region is a node of the region tree: a path that some rule names, or an ancestor of one. A
+// path without a node of its own belongs to the region of its deepest ancestor that has one.
 type region struct {
 	children map[string]*region
 	// rule is the index of the reference that names this very path, -1 if none.
@@ -12,8 +11,8 @@ type region struct {
 	// win is the index of the reference that governs this path, -1 for default-deny.
 	win  int
 	caps CapSet
-	// pinned is true where moving the name would change what is permitted: the
-	// path begins a region of other capabilities, or leads to one.
+	// pinned is true where moving the name would change the permissions: the path begins a
+	// region of other capabilities, or leads to one.
 	pinned bool
 	// anchor is true where another root is bound, a listed program stands, or a symlink
 	// that a rule is written through: the name may not move although no rule on files is

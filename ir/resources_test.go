@@ -25,7 +25,7 @@ func host(s string) ir.Host {
 	return ir.Host{Kind: ir.HostName, Name: s}
 }
 
-// TestNet walks through what net rules match and which of them wins.
+// TestNet covers matching and precedence of net rules.
 func TestNet(t *testing.T) {
 	rule := func(h, scheme string, port uint16, path string, allow bool) ir.NetRule {
 		r := ir.NetRule{Host: host(h), Scheme: scheme, Port: port, Allow: allow}
@@ -125,7 +125,7 @@ func decidesBy(to ir.Connect, first, last ir.NetRule) bool {
 	return ir.NewView(both, ir.Linux, ir.Facts{}).Decide(to).Rule == ir.Rule(&both.Net[1])
 }
 
-// TestEnv holds the index against a scan of all rules.
+// TestEnv compares the index with a scan of all rules.
 func TestEnv(t *testing.T) {
 	names := []string{"", "A", "AB", "AB_", "ABC", "LD_PRELOAD", "LD_", "BASH_ENV", "B", "HOME"}
 	irtest.Check(t, 5000, len(names), func(rt *rapid.T) {
@@ -164,7 +164,7 @@ func naiveEnv(rules []ir.EnvRule, name string) bool {
 	return read
 }
 
-// TestOwnVariables: what accessc sets is there unless it is denied by name.
+// TestOwnVariables: variables that accessc sets are present unless denied by name.
 func TestOwnVariables(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Env = []ir.EnvRule{{Name: "TMPDIR"}, {Name: "", Prefix: true}}
@@ -246,7 +246,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("start %v: got %v, want %v", l, got, want)
 		}
 	}
-	// A listed file is pinned; nothing else gains execute by moving.
+	// A listed file is pinned; no other file becomes executable by moving.
 	script := ir.In("bin/run")
 	moves := policy(t, ". rcudx\nplain rcud")
 	moves.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "bin/run", File: &script, AnyArgs: true}}}
@@ -264,9 +264,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestProgramNames: a program is started by a name that its rule gives it or that its file
-// has, since one such as git or busybox takes its argv[0] for a subcommand. The name of a
-// file that starts whatever its arguments say is none of a rule on another name of it.
+// TestProgramNames: a program may be started by the name that its rule or its file has, since
+// programs such as git or busybox take their argv[0] for a subcommand. A rule on another name
+// of a dispatcher's file does not permit the file's own name.
 func TestProgramNames(t *testing.T) {
 	git, busybox, python := ir.Sys("usr/bin/git"), ir.Sys("usr/bin/busybox"), ir.Sys("usr/bin/python3.11")
 	own, gone := ir.Sys("usr/bin/bash"), ir.In("later")
@@ -339,8 +339,8 @@ func TestProgramNames(t *testing.T) {
 	}
 }
 
-// TestOwnProgramListed: a rule on the tool's own program takes the place of the one that
-// it has by itself; a rule on another name of the file does not.
+// TestOwnProgramListed: a rule on the tool's own program replaces its implied rule; a rule on
+// another name of the file does not.
 func TestOwnProgramListed(t *testing.T) {
 	dash := ir.Sys("usr/bin/dash")
 	for name, want := range map[string]ir.Reason{"sh": ir.ReasonArgs, "dash": ir.ReasonRule} {

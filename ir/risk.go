@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Risk is a coarse class of what a tool may do, for sorting a review.
+// Risk is a rough class of a tool's permissions, for sorting a review.
 type Risk uint8
 
-// The risks. A tool has the highest class that anything it is granted in effect is in: a
-// rule that another one overrides counts for nothing.
+// The risks. A tool has the highest class of all its effective grants: a rule that another one
+// overrides does not count.
 //
 //   - high: it reaches the network, writes outside of the workspace, or gets a
 //     variable that decides how programs load code;
@@ -17,8 +17,7 @@ type Risk uint8
 //     granted something that is sensitive by name;
 //   - low: it reads the workspace, or less.
 //
-// The base, the private home and the temporary directory are every tool's and count for
-// nothing.
+// The base, the private home and the temporary directory belong to every tool and do not count.
 const (
 	RiskLow Risk = iota + 1
 	RiskMedium
@@ -39,7 +38,7 @@ func (r Risk) String() string {
 	}
 }
 
-// RiskOf returns the risk of a tool, from what it is granted in effect.
+// RiskOf returns the risk of a tool, from its effective grants.
 func RiskOf(t *Tool) Risk {
 	v := NewView(t, Linux, Facts{})
 	if v.reachesNetwork() || v.getsLoader() {

@@ -5,8 +5,8 @@ import "net/netip"
 // Resource is a kind of thing that a policy speaks about.
 type Resource uint8
 
-// The resources. Process stands for what every confined tool is denied without
-// any rule, such as signals to processes outside.
+// The resources. Process covers the restrictions that every confined tool has without any rule,
+// such as on signals to processes outside.
 const (
 	FS Resource = iota + 1
 	Net
@@ -45,7 +45,7 @@ func (r Resource) String() string {
 type Rule interface {
 	// Source returns where the rule was written.
 	Source() Origin
-	// Subject returns what the rule is about: a path, host, name or program.
+	// Subject returns the path, host, name or program that the rule is about.
 	Subject() string
 	isRule()
 }
@@ -54,9 +54,10 @@ type Rule interface {
 type FSRule struct {
 	// Written is the path as its layer spells it.
 	Written string
-	// At is the canonical place. For an external rule it is the root of the
-	// approved target, whose name is the rule's lexical path.
-	At       Location
+	// At is the canonical place. For an external rule it is the root of the approved target,
+	// and the name of that root is the rule's lexical path.
+	At Location
+	// External marks a rule on a symlink that leads out of the workspace.
 	External bool
 	// Links are the symlinks of the workspace that the written path leads over. Their
 	// names may not be moved or removed: the rule would be about another place.
@@ -65,6 +66,7 @@ type FSRule struct {
 	Mount  bool
 	Caps   CapSet
 	Origin Origin
+	// Leaves are the places of the written fields.
 	Leaves []Leaf
 }
 
@@ -83,8 +85,8 @@ const (
 	HostAny
 )
 
-// Host is a canonical host or host pattern. Name is lower-case ASCII without a
-// trailing dot; it is empty for HostAddr and HostAny.
+// Host is a canonical host or host pattern. Name is lower-case ASCII without a trailing dot; it
+// is empty for HostAddr and HostAny. Addr is set for HostAddr alone.
 type Host struct {
 	Kind HostKind
 	Name string
@@ -110,7 +112,7 @@ func (h Host) String() string {
 	}
 }
 
-// NetRule allows or denies connections to what it matches.
+// NetRule allows or denies connections to matching targets.
 type NetRule struct {
 	// Written is the host as its layer spells it.
 	Written string
@@ -120,13 +122,14 @@ type NetRule struct {
 	// Port is 0 when the rule names none: the default port of the target's scheme.
 	Port uint16
 	// Path holds the segments of path_prefix, empty for any path.
-	Path   []string
+	Path []string
+	// Allow is false for a rule that denies.
 	Allow  bool
 	Origin Origin
 	Leaves []Leaf
 }
 
-// EnvRule forwards or withholds the variables that it matches.
+// EnvRule forwards or withholds matching variables.
 type EnvRule struct {
 	// Name is the literal part of the name.
 	Name string

@@ -38,8 +38,8 @@ func (p SensitivePattern) Covers(path string) bool {
 	}
 }
 
-// matchPath compares component by component from the start of path. A match of a
-// directory covers what lies below it when tree is set.
+// matchPath compares component by component from the start of path. When tree is set, a match
+// of a directory covers everything below it.
 func matchPath(pattern, path string, tree bool) bool {
 	for {
 		var p, c string

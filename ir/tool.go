@@ -9,7 +9,7 @@ import (
 // changes when a reader of the older form would misunderstand the newer one.
 const FormatVersion = 1
 
-// Program is what one compilation yields: every tool, sorted by name.
+// Program is the result of one compilation: every tool, sorted by name.
 type Program struct {
 	Tools []*Tool
 }
@@ -24,7 +24,7 @@ func (p *Program) Tool(name string) (*Tool, bool) {
 	return nil, false
 }
 
-// SourceKind says who runs a tool.
+// SourceKind says which program runs a tool.
 type SourceKind uint8
 
 // The kinds of source. Only a local tool is confined by accessc.
@@ -48,7 +48,8 @@ func (k SourceKind) String() string {
 	}
 }
 
-// Source says who runs a tool. Detail is what follows the first dot.
+// Source says which program runs a tool. Detail is the text after the first dot, empty if there
+// is none.
 type Source struct {
 	Kind   SourceKind
 	Detail string
@@ -63,8 +64,8 @@ func (s Source) String() string {
 	return s.Kind.String() + "." + s.Detail
 }
 
-// Command is what the host starts for a tool. Words may hold placeholders such
-// as {{context}}.
+// Command is the command line by which the host starts a tool. Words may contain placeholders
+// such as {{context}}.
 type Command struct {
 	Program string
 	Args    []string
@@ -73,7 +74,7 @@ type Command struct {
 	Origin Origin
 }
 
-// HomeKind says what HOME means for a tool.
+// HomeKind is the meaning of HOME for a tool.
 type HomeKind uint8
 
 // The kinds of home.
@@ -98,25 +99,26 @@ func (h HomeKind) String() string {
 
 // Tool is the finalized policy of one tool.
 type Tool struct {
-	Name    string
-	Source  Source
+	Name   string
+	Source Source
+	// Command is nil if no command is configured.
 	Command *Command
 	// Run is the invocation mode, such as "ask" or "unattended"; empty if unset.
 	Run string
 
 	Base BaseName
 	Home HomeKind
-	// LateOpen has a supervisor open what other processes make, during the run, beside an
-	// exception of a tool that could not make it itself. Otherwise that stays closed until
-	// the next start, which spares most such tools a supervisor.
+	// LateOpen has the supervisor permit access to files that other processes create during the
+	// run beside an exception, for a tool that could not create them itself. Without it such
+	// files stay closed until the next start, which spares most such tools a supervisor.
 	LateOpen bool
 	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
 	// Protected are further ones, such as layers that other layers extend.
 	Protects  bool
 	Protected []ProtectedPath
 
-	// FS, Net and Env hold the declared rules in order, or the default of the
-	// type when no layer declares it.
+	// FS, Net and Env are the declared rules in order, or the default of the type when no layer
+	// declares it.
 	FS  []FSRule
 	Net []NetRule
 	Env []EnvRule
@@ -126,11 +128,12 @@ type Tool struct {
 	// Declared says which of the three lists some layer declared.
 	Declared Declared
 
-	Sensitive   []SensitivePattern
-	Limits      []Limit
+	Sensitive []SensitivePattern
+	Limits    []Limit
+	// Constraints is nil when there are none.
 	Constraints *Constraints
 	Tests       []Assertion
-	// Accept names the ledger cells that the policy knowingly leaves unenforced.
+	// Accept names requirements of the ledger that the policy knowingly leaves unenforced.
 	Accept []Acceptance
 }
 
@@ -152,8 +155,8 @@ func (s *CommandSet) Narrows() bool {
 	return s != nil && slices.ContainsFunc(s.Rules, func(r CommandRule) bool { return !r.AllEnvs })
 }
 
-// SensitivePattern is one entry of the list of paths whose exposure is worth a
-// warning. Built-in entries have LayerDefault.
+// SensitivePattern is one entry of the list of paths whose exposure gives a warning. Built-in
+// entries have LayerDefault.
 type SensitivePattern struct {
 	Pattern string
 	Origin  Origin
@@ -203,24 +206,28 @@ type Limit struct {
 	Origin Origin
 }
 
-// Constraints say how often and after what a tool may be invoked. The host's
+// Constraints limit how often, and after which other tools, a tool may be invoked. The host's
 // library and proxy check them; no backend does.
 type Constraints struct {
 	// MaxInvocations is 0 when unlimited.
 	MaxInvocations int
-	OnlyAfter      []string
-	Forbidden      bool
-	Origin         Origin
+	// OnlyAfter lists the tools that must have been invoked before.
+	OnlyAfter []string
+	// Forbidden is true when the tool may not be invoked at all.
+	Forbidden bool
+	Origin    Origin
 }
 
 // Assertion is one line of access.tests: a question and the answer it must get.
 type Assertion struct {
-	Allow    bool
+	// Allow is the expected answer.
+	Allow bool
+	// Question is written as for the command "can".
 	Question string
 	Origin   Origin
 }
 
-// Acceptance names cells, such as "net.host", that are knowingly unenforced.
+// Acceptance names a requirement, such as "net.host", that is knowingly unenforced.
 type Acceptance struct {
 	Gap    Gap
 	Origin Origin

@@ -2,12 +2,12 @@ package ir
 
 import "slices"
 
-// Considered is one rule that matches what was asked, and how it fared.
+// Considered is one rule that matches an operation, and whether it wins.
 type Considered struct {
 	ID   RuleID
 	Rule Rule
 	Wins bool
-	// Note says why a rule that matches did not win; empty for the winner.
+	// Note is the reason why a matching rule did not win; empty for the winner.
 	Note string
 }
 
@@ -108,7 +108,7 @@ func (v *View) traceNet(to Endpoint) []Considered {
 	return out
 }
 
-// note says what kept a rule of the right host from winning.
+// note returns the reason why a rule with a matching host did not win.
 func (r *NetRule) note(to Endpoint) string {
 	switch {
 	case r.Scheme != "" && r.Scheme != to.Scheme:

@@ -44,7 +44,8 @@ const (
 	ReasonLoop
 	// ReasonPinned: the move would carry a rule's path, or an ancestor of one.
 	ReasonPinned
-	// ReasonNoGain: what is moved would be able to do more at its new place.
+	// ReasonNoGain: the move would escalate: more would be permitted on the moved file at its
+	// new place.
 	ReasonNoGain
 	// ReasonRoot: the name of a root belongs to a directory outside of it.
 	ReasonRoot

@@ -31,7 +31,7 @@ type Entry struct {
 	Rule *FSRule
 }
 
-// Facts are what a view needs to know of one host. The zero value describes none:
+// Facts are the properties of one host that a view depends on. The zero value describes none:
 // the base as it is listed, nothing bound.
 type Facts struct {
 	// Bindings are the absolute paths of the roots, nil in a portable policy.
@@ -78,8 +78,8 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	return v
 }
 
-// collect lists the rules in the order in which ties are decided: what nobody
-// wrote first, the declared ones after it.
+// collect lists the rules in the order in which ties are decided: implied ones first, the
+// declared ones after them.
 func (v *View) collect(f Facts) {
 	base := f.Base
 	if base == nil {
@@ -113,9 +113,9 @@ func programOrigin(t *Tool) Origin {
 	return o
 }
 
-// ImpliedRules returns the grants that follow from the tool itself: its private home
-// and its temporary directory. Programs install what they then run into the one and
-// build drivers run what they have just built in the other, so both grant all.
+// ImpliedRules returns the grants that follow from the tool itself: its private home and its
+// temporary directory. Programs install further programs into the home and run them, and build
+// drivers run their fresh output in the temporary directory, so both grant all capabilities.
 func ImpliedRules(t *Tool) []FSRule {
 	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
 	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}
@@ -142,9 +142,8 @@ func (k RootKind) word() string {
 	}
 }
 
-// grow plants every rule in the tree of its root. The symlink of an external
-// rule stands in the workspace's tree as well, as a name that does not move; what
-// it leads to has a tree of its own.
+// grow plants every rule in the tree of its root. The symlink of an external rule appears in
+// the workspace's tree as well, as a name that does not move; its target has a tree of its own.
 func (v *View) grow() {
 	for i, e := range v.rules {
 		r := e.Rule
@@ -192,8 +191,8 @@ func (v *View) anchor(b *Bindings) {
 	}
 }
 
-// pinPrograms pins the files of listed programs: what is moved into the place of one
-// could be started.
+// pinPrograms pins the files of listed programs: a file moved to the path of one could be
+// started.
 func (v *View) pinPrograms() {
 	if v.Tool.Commands == nil {
 		return
@@ -226,9 +225,9 @@ func (b *Bindings) Roots() []Root {
 	return out
 }
 
-// Outer returns the place of a bound root's directory in the root around it, which is
-// System when there is no other. What lies there belongs to r: the rules of the root
-// around it do not reach into it.
+// Outer returns the place of a bound root's directory in the root around it, which is System
+// when there is no other. Paths below that place belong to r: the rules of the root around it
+// do not reach into it.
 func (b *Bindings) Outer(r Root) Location {
 	abs, _ := b.Path(Location{Root: r})
 	return b.without(r).Locate(abs)
@@ -259,8 +258,8 @@ func (b *Bindings) without(r Root) *Bindings {
 // Entries returns the filesystem rules of the view, least specific origin first.
 func (v *View) Entries() []Entry { return v.rules }
 
-// Stated returns what a ledger says something of: the entries that are not of the base,
-// those of protected paths as one, with all capabilities that any of them grants.
+// Stated returns the entries that a ledger covers: all but those of the base, with those of
+// protected paths merged into one that has all the capabilities that any of them grants.
 func (v *View) Stated() []Entry {
 	var out []Entry
 	protected := -1
@@ -285,8 +284,8 @@ func (v *View) HasBase() bool {
 	return slices.ContainsFunc(v.rules, func(e Entry) bool { return e.Rule.Origin.Layer == LayerBase })
 }
 
-// Region is a named node of the region tree, for those who render or compile a
-// policy: a rule's path, or an ancestor of one.
+// Region is a named node of the region tree, for rendering and compiling a policy: a rule's
+// path, or an ancestor of one.
 type Region struct {
 	At   Location
 	Caps CapSet

@@ -95,7 +95,7 @@ func TestMoves(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestPinNamesTheRule: a refusal says which rule would have been carried.
+// TestPinNamesTheRule: a refusal names the rule that would have been carried.
 func TestPinNamesTheRule(t *testing.T) {
 	v := ir.NewView(policy(t, ". rcud\nsub/deep/.key"), ir.Linux, ir.Facts{})
 	got := v.Decide(ir.Rename{Src: in("sub"), Dst: in("s2"), SrcKind: ir.Dir, DstKind: ir.Absent})
@@ -104,8 +104,8 @@ func TestPinNamesTheRule(t *testing.T) {
 	}
 }
 
-// TestAsked covers what only the path that was asked for can tell: leaving the
-// workspace is allowed through the external rule that wins for that path alone.
+// TestAsked covers paths as asked for: leaving the workspace is allowed only through the
+// external rule that wins for the lexical path.
 func TestAsked(t *testing.T) {
 	v := ir.NewView(policy(t, ". r\next:fork r\next:vendor/x ru"), ir.Linux, ir.Facts{})
 	ext := func(name, path string) ir.Location {
@@ -136,8 +136,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestAskedWithoutBase: what is outside is an escape also where the policy says nothing
-// of the system at all. It used to be no match, since there is no region there.
+// TestAskedWithoutBase: a path outside is an escape also where the policy says nothing about
+// the system at all. It used to be no match, since there is no region there.
 func TestAskedWithoutBase(t *testing.T) {
 	tool := policy(t, ". r")
 	tool.Base = ir.BaseNone
@@ -148,8 +148,8 @@ func TestAskedWithoutBase(t *testing.T) {
 	}
 }
 
-// TestBaseAndRoots: what nobody wrote is judged by the base, the deepest root wins,
-// and a root that is bound inside another one cannot be moved there.
+// TestBaseAndRoots: undeclared places are judged by the base, the deepest root wins, and a root
+// that is bound inside another one cannot be moved there.
 func TestBaseAndRoots(t *testing.T) {
 	tool := policy(t, ". rcud")
 	b := &ir.Bindings{Workspace: "/home/me", Home: "/home/me/.local/state/t", Temp: "/tmp/run"}
@@ -175,7 +175,7 @@ func TestBaseAndRoots(t *testing.T) {
 	}
 }
 
-// TestPlatformsHaveBases: every platform has every base, and none has nothing.
+// TestPlatformsHaveBases: every platform has every base, and BaseNone is empty.
 func TestPlatformsHaveBases(t *testing.T) {
 	for _, p := range ir.Platforms {
 		for _, b := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal} {
