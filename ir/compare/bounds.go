@@ -52,7 +52,7 @@ func accepted(ts ...*ir.Tool) []ir.Gap {
 	return slices.Compact(out)
 }
 
-// constraints compares how often and after what a tool may be invoked.
+// constraints compares how often, and after which other tools, a tool may be invoked.
 func constraints(old, new *ir.Constraints) []Difference {
 	a, b := orNone(old), orNone(new)
 	var out []Difference

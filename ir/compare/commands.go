@@ -172,11 +172,11 @@ func (c *comparison) weigh(r *ir.CommandRule, t *wordTree) {
 	t.below = append([]*wordTree{{item: ends, label: c.judge(r, ends)}}, t.below...)
 }
 
-// variables compares what a program sees of the tool's variables.
+// variables compares the tool's variables that a program gets.
 func (c *comparison) variables(program string) []Difference {
 	a, b := ruleOf(c.old, program), ruleOf(c.new, program)
 	if a == nil || b == nil {
-		return nil // what one side does not start sees nothing there
+		return nil // a side that does not start the program gives it no variables
 	}
 	var out []Difference
 	add := func(wider bool, where string, except []string) {

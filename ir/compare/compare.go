@@ -1,11 +1,11 @@
-// Package compare says how what two policies permit differs, exactly: over all
-// paths, hosts, names and argument lists, not over the text of the rules. It cuts
-// each universe into finitely many cells inside which neither policy tells anything
-// apart, asks ir.View.Decide of both about one target of each cell, and joins the
-// cells that differ alike to regions. It decides nothing itself.
+// Package compare computes the exact difference between the permissions of two policies: over
+// all paths, hosts, names and argument lists, not over the text of the rules. It cuts each
+// universe into finitely many cells inside which neither policy distinguishes targets, asks
+// ir.View.Decide of both about one target of each cell, and joins the cells that differ alike
+// to regions. It decides nothing itself.
 //
-// What is compared is what the policies say. Where a platform holds less, the ledgers
-// are compared as well, since less held is more permitted.
+// The policies are compared, and where a platform enforces less than they say, the ledgers as
+// well: weaker enforcement permits more.
 package compare
 
 import (
@@ -46,8 +46,8 @@ func (v Verdict) String() string {
 	}
 }
 
-// Side is what one of the two policies says of an example: the rule that decides, nil
-// when none matches, and why.
+// Side is the answer of one of the two policies to an example: the rule that decides, nil when
+// none matches, and the reason.
 type Side struct {
 	Rule   ir.Rule
 	Reason ir.Reason
@@ -61,24 +61,24 @@ func (s Side) origin() ir.Origin {
 	return s.Rule.Source()
 }
 
-// Kind says what a difference is about.
+// Kind is the subject of a difference.
 type Kind uint8
 
 // The kinds. The zero value is a grant of the resource.
 const (
-	// Grant: what the rules permit.
+	// Grant: the permissions of rules.
 	Grant Kind = iota
-	// Presence: that there is such a tool at all.
+	// Presence: the tool exists on one side only.
 	Presence
-	// Confinement: who runs the tool, so whether rules hold for it.
+	// Confinement: which program runs the tool, so whether rules apply to it.
 	Confinement
 	// Bound: a limit.
 	Bound
-	// Invocation: how often and after what the tool may be invoked.
+	// Invocation: how often, and after which other tools, the tool may be invoked.
 	Invocation
 	// Unheld: a gap that is accepted.
 	Unheld
-	// Enforcement: how a platform holds a cell.
+	// Enforcement: how a platform enforces a requirement.
 	Enforcement
 )
 
@@ -89,19 +89,19 @@ const Protected = "protected paths"
 type Difference struct {
 	Kind     Kind
 	Resource ir.Resource
-	// Wider is true where the new policy permits what the old one did not.
+	// Wider is true where the new policy permits something that the old one did not.
 	Wider bool
-	// What are the capabilities, or a verb, such as "connect".
+	// What lists the capabilities, or is a verb, such as "connect".
 	What string
-	// Where is the region; Except are the parts of it that do not differ so.
+	// Where is the region; Except lists the parts of it that do not differ like the rest.
 	Where  string
 	Except []string
 	// Protected are the protected paths that Where stands for, if it is one or is the word for
-	// them all; else those that do not differ so.
+	// them all; otherwise the protected paths below Where that do not differ like the rest.
 	Protected []string
-	// Example is one question of the region that is answered differently, as accessc can
-	// takes it and a shell reads it; empty where there is none to ask, as for a move that
-	// only what is known to be a file may make.
+	// Example is one question of the region with different answers, in the spelling that
+	// accessc can takes and a shell reads; empty where no question shows the difference, as for
+	// a move that only a known file may make.
 	Example  string
 	Old, New Side
 	// Limits are the old and the new value of a limit, 0 for none.
@@ -136,8 +136,8 @@ type Policy struct {
 	Ledger ir.Ledger
 }
 
-// Nothing is the policy that permits nothing beside what t has of the system, its base
-// and its home, and is bound as t is. A tool that one side lacks is compared with it.
+// Nothing returns the policy that permits nothing but t's access to the system, its base and
+// its home, with the same bindings as t. A tool that one side lacks is compared with it.
 func Nothing(t *ir.Tool) Policy {
 	none := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: ir.SourceLocal}, Base: t.Base, Home: t.Home, Limits: t.Limits, Constraints: t.Constraints, Command: t.Command}
 	if t.Commands != nil {
@@ -228,7 +228,8 @@ func (c *comparison) ask(op ir.Operation) (old, new ir.Verdict, differs bool) {
 
 func side(v ir.Verdict) Side { return Side{v.Rule, v.Reason} }
 
-// join runs a comparison for every platform and joins what is equal on several.
+// join runs a comparison for every platform and joins the differences that several have in
+// common.
 func join(run func(ir.Platform) []Difference) []Difference {
 	var out []Difference
 	for _, p := range ir.Platforms {

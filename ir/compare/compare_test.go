@@ -78,7 +78,7 @@ func verdict(wider, narrower bool) Verdict {
 	return out
 }
 
-// fileOperations is a sample of the universe's operations that holds all simple ones.
+// fileOperations is a sample of the universe's operations that contains all simple ones.
 func fileOperations(t *rapid.T) []ir.Operation {
 	places := universe()
 	var out []ir.Operation
@@ -97,15 +97,15 @@ func fileOperations(t *rapid.T) []ir.Operation {
 	return out
 }
 
-// TestFilesAgainstBruteForce: no widening is missed and none is made up. Every region
-// holds exactly what differs.
+// TestFilesAgainstBruteForce: no widening is missed and none is made up. Every region contains
+// exactly the differing operations.
 func TestFilesAgainstBruteForce(t *testing.T) {
 	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
 		a, b := drawPair(rt)
 		ds := Policies(Policy{Tool: a}, Policy{Tool: b})
 		ops := fileOperations(rt)
 		wider, narrower := brute(a, b, ops)
-		// The sample may miss a move; what is said of one was asked of both policies.
+		// The sample may miss a move; a reported move was asked of both policies.
 		got := Sum(filter(ds, ir.FS))
 		if wider && got != Widened && got != Changed || narrower && got != Narrowed && got != Changed {
 			rt.Fatalf("got %v, brute force finds wider %v, narrower %v\nold %v\nnew %v\n%+v", got, wider, narrower, a.FS, b.FS, ds)
@@ -119,8 +119,8 @@ func TestFilesAgainstBruteForce(t *testing.T) {
 	})
 }
 
-// judgedMoves: a move that a pin or a gain alone forbids on one side is among the
-// differences of that direction.
+// judgedMoves: a move that only a pin or the check for escalation forbids on one side is among
+// the differences of that direction.
 func (c *comparison) judgedMoves(rt *rapid.T, ds []Difference, ops []ir.Operation) {
 	for _, op := range ops {
 		old, new, differs := c.ask(op)
@@ -178,7 +178,7 @@ func covers1(rt *rapid.T, c *comparison, tr *placeTree) {
 	}
 }
 
-// examples checks that what a difference gives as an example differs as it says.
+// examples checks that the example of a difference differs as stated.
 func (c *comparison) examples(rt *rapid.T, ds []Difference) {
 	for _, d := range ds {
 		move := strings.Contains(d.Where, "→") || d.What == "move or replace"
@@ -195,7 +195,7 @@ func filter(ds []Difference, r ir.Resource) []Difference {
 	return slices.DeleteFunc(slices.Clone(ds), func(d Difference) bool { return d.Resource != r })
 }
 
-// closed is a tool that permits nothing but what a test adds.
+// closed is a tool that permits nothing but the additions of a test.
 func closed() *ir.Tool {
 	return Nothing(&ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Commands: &ir.CommandSet{}}).Tool
 }
@@ -220,7 +220,7 @@ func drawNet(t *rapid.T, n int) []ir.NetRule {
 	return out
 }
 
-// targets is a universe that holds names which no policy knows.
+// targets is a universe that includes names which no policy mentions.
 func targets() []ir.Operation {
 	var out []ir.Operation
 	for _, name := range []string{"a.test", "x.a.test", "y.a.test", "z.x.a.test", "b.test", "c.test", "other.org"} {
@@ -249,7 +249,7 @@ func near[T any](t *rapid.T, draw func(*rapid.T, int) []T) (a, b []T) {
 	}
 }
 
-// against holds the verdict of one resource against brute force.
+// against compares the verdict on one resource with brute force.
 func against(rt *rapid.T, a, b *ir.Tool, r ir.Resource, ops []ir.Operation) {
 	ds := filter(Policies(Policy{Tool: a}, Policy{Tool: b}), r)
 	if got, want := Sum(ds), verdict(brute(a, b, ops)); got != want {
@@ -455,7 +455,7 @@ func distinct(rs []ir.CommandRule) []ir.CommandRule {
 	return out
 }
 
-// TestBounds: a limit that goes is a widening, and so is one that grows.
+// TestBounds: removing a limit is a widening, and so is raising one.
 func TestBounds(t *testing.T) {
 	limits := func(v ...uint64) *ir.Tool {
 		x := closed()
@@ -498,7 +498,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestEnforcement: what is held less is permitted more.
+// TestEnforcement: weaker enforcement permits more.
 func TestEnforcement(t *testing.T) {
 	row := func(is ir.Enforcement) ir.Ledger {
 		return ir.Ledger{{

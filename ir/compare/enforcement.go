@@ -7,14 +7,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// held is how far one platform lets a tool go beyond its policy, by aspect.
+// held is the weakest enforcement of each aspect on one platform.
 type held map[ir.Resource]map[ir.Aspect]ir.Enforcement
 
-// enforcement compares how the platform holds the two policies, per resource and
-// aspect by the weakest cell: what is held less is permitted more. A restriction that only
-// one of the two has at all permits more where it is missing, however it is held. One that
-// is new and not held takes nothing away there, and is no widening either: granted are the
-// differences between what the two grant.
+// enforcement compares how the platform enforces the two policies, per resource and aspect by
+// the weakest requirement: weaker enforcement permits more. A restriction that only one of the
+// two has at all permits more where it is missing, however it is enforced. A new restriction
+// that is not enforced permits nothing new, so it is no widening either: granted are the
+// differences between the grants of the two.
 func (c *comparison) enforcement(old, new ir.Ledger, granted []Difference) []Difference {
 	a, b := weakest(old, c.platform), weakest(new, c.platform)
 	var out []Difference
@@ -41,8 +41,7 @@ func (c *comparison) enforcement(old, new ir.Ledger, granted []Difference) []Dif
 	return out
 }
 
-// restricted reports whether the new policy grants less of what an aspect is about, and
-// nothing more.
+// restricted reports whether the new policy grants less of an aspect, and nothing more.
 func restricted(granted []Difference, r ir.Resource, a ir.Aspect) bool {
 	less := false
 	for _, d := range granted {
@@ -77,7 +76,7 @@ func word(e ir.Enforcement) string {
 	return e.String()
 }
 
-// unheld ranks how much more than the policy a cell permits.
+// unheld ranks how much more than the policy a platform permits.
 func unheld(e ir.Enforcement) int {
 	switch e {
 	case ir.Weaker:
@@ -93,7 +92,7 @@ func unheld(e ir.Enforcement) int {
 	}
 }
 
-// weakest takes the weakest cell of every aspect at the best level of the platform.
+// weakest takes the weakest enforcement of every aspect at the best level of the platform.
 func weakest(l ir.Ledger, p ir.Platform) held {
 	best := 0
 	for _, row := range l {

@@ -6,8 +6,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestNewRestrictionHeldBadly: a limit or a list of programs that the old policy does not
-// have at all permits less, also where a platform does not hold it.
+// TestNewRestrictionHeldBadly: a limit or a list of programs that the old policy does not have
+// at all permits less, also where a platform does not enforce it.
 func TestNewRestrictionHeldBadly(t *testing.T) {
 	row := func(r ir.Resource, a ir.Aspect, is ir.Enforcement) ir.Row {
 		return ir.Row{Resource: r, Aspects: []ir.Aspect{a}, Rules: []ir.RuleID{"x"}, Platform: ir.Darwin, Held: ir.Held{Is: is}}
@@ -30,7 +30,7 @@ func TestNewRestrictionHeldBadly(t *testing.T) {
 }
 
 // TestRestrictionHeldLess: taking a capability away is no widening where a platform cannot
-// hold the exception; a cell that is held less while nothing is taken away is one.
+// enforce the exception; weaker enforcement while nothing is taken away is one.
 func TestRestrictionHeldLess(t *testing.T) {
 	tool := func(delete bool) *ir.Tool {
 		x := ir.NewTool("t")

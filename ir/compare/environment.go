@@ -108,8 +108,8 @@ func (c *comparison) label(t *nameTree, cells []variable) {
 	}
 }
 
-// sampleOf is a name with a prefix that no other cell covers and that loads no code,
-// which a prefix never forwards.
+// sampleOf returns a name with a prefix that no other cell covers and that loads no code, which
+// a prefix never forwards.
 func sampleOf(prefix string, cells []variable) string {
 	// Where all names with the prefix load code there is none such.
 	loader := ir.LoaderVariable(prefix + "\x00")

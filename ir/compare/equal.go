@@ -6,11 +6,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// What two tools write alike needs no comparison. These look at the text of rules; they
-// only ever spare work.
+// Tools that are written alike need no comparison. These functions look at the text of rules;
+// they only save work.
 
-// Same reports whether two tools are written alike: in everything but where it is
-// written, and in what is asked of them in tests.
+// Same reports whether two tools are written alike in everything but their origins and tests.
 func Same(a, b *ir.Tool) bool {
 	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail && sameCommand(a.Command, b.Command) &&
 		a.Run == b.Run && a.Base == b.Base && a.Declared == b.Declared &&

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestSame changes every field of a full tool, one by one: what a policy says makes a
-// difference, and where it says so makes none. A field that is added later is found.
+// TestSame changes every field of a full tool, one by one: permissions make a difference,
+// origins make none. A field that is added later is found.
 func TestSame(t *testing.T) {
 	full := func() *ir.Tool {
 		x := &ir.Tool{}

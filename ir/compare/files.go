@@ -21,7 +21,8 @@ type place struct {
 	named bool
 }
 
-// gain is the capabilities that one side has and the other has not.
+// gain holds the capabilities that only the new side has (more) and only the old side has
+// (less).
 type gain struct{ more, less ir.CapSet }
 
 type placeTree = tree[*place, gain]
@@ -36,8 +37,8 @@ func (c *comparison) files(trees []*placeTree) []Difference {
 	return out
 }
 
-// wider lists the regions in which one side permits more. Where a table decides what
-// starts, execute is for the listed programs alone and told by itself.
+// wider lists the regions in which one side permits more. Where a table decides which programs
+// start, execute covers the listed programs alone and is described separately.
 func (c *comparison) wider(t *placeTree, wider bool) []Difference {
 	if c.old.Tool.Commands == nil && c.new.Tool.Commands == nil {
 		return gather(c.told(only(t, wider, ir.All), wider))

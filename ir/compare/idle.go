@@ -10,18 +10,19 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Why says what is the matter with a rule that decides nothing of its own.
+// Why is the reason why a rule decides nothing of its own.
 type Why uint8
 
 // The reasons. The zero value is none.
 const (
-	// Shadowed: more specific rules decide all that it matches.
+	// Shadowed: more specific rules decide everything that it matches.
 	Shadowed Why = iota + 1
 	// Ordered: a rule that is as specific decides otherwise, because it is later.
 	Ordered
-	// Linked: it is written through a symlink, and where that leads another rule decides.
+	// Linked: it is written through a symlink, and another rule decides at the symlink's
+	// target.
 	Linked
-	// Redundant: without it the same is permitted.
+	// Redundant: the policy permits the same without it.
 	Redundant
 )
 
@@ -41,8 +42,8 @@ func (w Why) String() string {
 	}
 }
 
-// Idle is a rule that decides nothing of its own, or, with Partly, one that loses a
-// part of what it matches by its place in the list alone.
+// Idle is a rule that decides nothing of its own, or, with Partly, one that loses a part of its
+// matches by its place in the list alone.
 type Idle struct {
 	Resource ir.Resource
 	// Index is the rule's place in the tool's list of that resource; for a pattern of
@@ -51,7 +52,7 @@ type Idle struct {
 	Rule           ir.Rule
 	Why            Why
 	Partly         bool
-	// By is what decides instead, each once.
+	// By lists the rules and defaults that decide instead, each once.
 	By []Side
 }
 
@@ -82,11 +83,10 @@ func RuleID(t *ir.Tool, r ir.Rule) ir.RuleID {
 // maxIdle bounds how many questions are asked about one resource, about a second.
 const maxIdle = 1 << 22
 
-// Idles lists the rules of a tool that somebody wrote and that could be removed, each
-// alone and all together, without changing what is permitted, and those that lose by
-// order alone. Every other rule is needed, if only against one that is listed. The
-// second result names the resources that have too many rules to look; nothing is said
-// of them.
+// Idles lists the written rules of a tool that could be removed, each alone and all together,
+// without changing the permissions, and the rules that lose by order alone. Every other rule is
+// needed, if only against one that is listed. The second result names the resources that have
+// too many rules to analyse; no rule of theirs is listed.
 func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	if t.Source.Kind != ir.SourceLocal {
 		return nil, nil
@@ -116,7 +116,7 @@ type search struct {
 	cells []question
 }
 
-// question is one cell, and what decides there.
+// question is one cell, and the verdict there.
 type question struct {
 	platform ir.Platform
 	asked    ir.Operation
@@ -201,13 +201,13 @@ func (s *search) run() []Idle {
 	return out
 }
 
-// written leaves out what ships with accessc.
+// written reports whether a rule does not ship with accessc.
 func written(r ir.Rule) bool {
 	o := r.Source()
 	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied
 }
 
-// never says why a rule wins nowhere, and what wins where it matches.
+// never explains why a rule wins nowhere, and which rules win where it matches.
 func (s *search) never(item Idle) Idle {
 	others := make([]bool, len(s.list))
 	for i, o := range s.list {
@@ -241,8 +241,8 @@ func (i *Idle) by(v ir.Verdict) {
 	}
 }
 
-// needless reports whether an item can go, alone and after those that have gone, and
-// lets it go. What it decides is asked without it first, since comparing costs more.
+// needless reports whether an item can be removed, alone and after the removals so far, and
+// removes it. The cells that it decides are asked without it first, since comparing costs more.
 func (s *search) needless(i int) bool {
 	now := subset(s.tool, s.list, s.gone)
 	s.gone[i] = true
@@ -260,7 +260,7 @@ func permitsSame(old, new *ir.Tool) bool {
 	return len(Policies(Policy{Tool: old}, Policy{Tool: new})) == 0
 }
 
-// unmoved reports whether what a rule decides is decided alike without some items.
+// unmoved reports whether the cells that a rule decides get the same answer without some items.
 func (s *search) unmoved(r ir.Rule, gone []bool) bool {
 	then := asker(s.without(gone))
 	return !slices.ContainsFunc(s.cells, func(q question) bool {
@@ -268,7 +268,7 @@ func (s *search) unmoved(r ir.Rule, gone []bool) bool {
 	})
 }
 
-// instead adds what decides where redundant rules did, once all that can go has gone.
+// instead adds the rules that decide in place of redundant ones, once all removals are known.
 func (s *search) instead(out []Idle) {
 	then := asker(s.without(s.gone))
 	for i := range out {
@@ -374,7 +374,7 @@ func keep[T any](list []T, gone []bool) []T {
 	return out
 }
 
-// items lists what can be removed.
+// items lists the rules and patterns that can be removed.
 func items(t *ir.Tool, r ir.Resource) []Idle {
 	var out []Idle
 	add := func(i, pattern int, rule ir.Rule) {
@@ -407,7 +407,7 @@ func items(t *ir.Tool, r ir.Resource) []Idle {
 	return out
 }
 
-// netSize is how many cells of targets there are.
+// netSize returns the number of cells of targets.
 func (c *comparison) netSize() int {
 	return (len(c.old.Tool.Net) + 1) * len(c.lanes()) * len(all(c.paths()))
 }
@@ -490,7 +490,7 @@ func rivals(a, b ir.Rule) bool {
 	}
 }
 
-// grants is what a rule says of what it matches.
+// grants returns the capabilities of a file rule; for other rules All if they allow, else none.
 func grants(r ir.Rule) ir.CapSet {
 	allows := false
 	switch r := r.(type) {

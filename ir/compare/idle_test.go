@@ -35,9 +35,9 @@ func numbered(t *ir.Tool) {
 	}
 }
 
-// idleAgainst holds what Idles says against every question of a universe: what never
-// wins does not, the rest does; without what can go nothing changes, one by one and all
-// at once; and any other rule is missed in one of these ways.
+// idleAgainst compares the result of Idles with every question of a universe: rules reported as
+// never winning do not win, the others do; without the removable rules nothing changes, one by
+// one and all at once; and removing any other rule is noticed in one of these ways.
 func idleAgainst(rt *rapid.T, t *ir.Tool, r ir.Resource, ops []ir.Operation, platforms ...ir.Platform) {
 	numbered(t)
 	found, skipped := Idles(t)
@@ -101,7 +101,7 @@ func TestIdleFiles(t *testing.T) {
 	}
 	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
 		x := irtest.Tool(rt, names, 6)
-		// Few sets of capabilities, so that many rules say what another one says.
+		// Few sets of capabilities, so that many rules repeat another one.
 		for i := range x.FS {
 			if rapid.Bool().Draw(rt, "plain") {
 				x.FS[i].Caps = rapid.SampledFrom([]ir.CapSet{0, ir.All, ir.Caps(ir.Read)}).Draw(rt, "set")
@@ -138,7 +138,7 @@ func TestIdleCommands(t *testing.T) {
 	})
 }
 
-// TestIdleWhy: what is said of rules that decide nothing, one by one.
+// TestIdleWhy covers the reasons given for rules that decide nothing, one by one.
 func TestIdleWhy(t *testing.T) {
 	fs := func(path string, caps ir.CapSet) ir.FSRule {
 		return ir.FSRule{Written: path, At: ir.In(path), Caps: caps}

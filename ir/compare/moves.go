@@ -7,19 +7,20 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// moves compares renames, links and exchanges where both policies grant what they
-// take at either end, so that a pin or a gain alone decides. Where a capability
-// decides, files has said so. Between fresh names only the capabilities of the two
-// cells count, so one cell stands for all of the same capabilities. The system's own
-// files take no part: what may be updated there are devices, which no link or rename
-// takes to another filesystem.
+// moves compares renames, links and exchanges where both policies grant the needed capabilities
+// at either end, so that only a pin or the check for escalation decides. Where a capability
+// decides, files has reported it. Between fresh names only the capabilities of the two cells
+// count, so one cell stands for all of the same capabilities. The system's own files take no
+// part: the base lets only devices be updated, which no link or rename takes to another
+// filesystem.
 func (c *comparison) moves(trees []*placeTree) []Difference {
 	var all []*place
 	for _, t := range trees {
 		all = append(all, flatten(t)...)
 	}
 	kinds := representatives(all)
-	// A commands table changes what may be gained, so all moves are asked again.
+	// A commands table changes which capabilities count as escalation, so all moves are asked
+	// again.
 	same := (c.old.Tool.Commands == nil) == (c.new.Tool.Commands == nil)
 	var out []Difference
 	for _, a := range kinds {
@@ -61,7 +62,7 @@ func representatives(all []*place) []*place {
 	return out
 }
 
-// free is a name in a cell that is nobody's own.
+// free returns a name in a cell that no rule names.
 func (p *place) free() ir.Location {
 	if p.inside == p.at {
 		return p.at.Child("file")
@@ -79,8 +80,8 @@ func other(p, taken *place) ir.Location {
 	return at
 }
 
-// pin compares what may become of a name that one policy pins: the first move of each
-// direction that is judged differently.
+// pin compares the moves of a name that one policy pins: the first move of each direction that
+// is judged differently.
 func (c *comparison) pin(p *place, kinds []*place) []Difference {
 	var out [2]*Difference
 	for _, k := range kinds {

@@ -15,16 +15,16 @@ type hostCell struct {
 	sample  ir.Host
 }
 
-// way of reaching a host: a scheme and a port, of which "other" stands for all that
+// lane is a way of reaching a host: a scheme and a port, of which "other" stands for all that
 // neither policy names.
 type lane struct {
 	scheme string
 	port   uint16
-	// otherPort and otherScheme mark the samples of what is not named.
+	// otherPort and otherScheme mark samples of ports and schemes that no rule names.
 	otherPort, otherScheme bool
 }
 
-// network compares what may be connected to.
+// network compares the targets that may be connected to.
 func (c *comparison) network() []Difference {
 	if len(c.old.Tool.Net) == 0 && len(c.new.Tool.Net) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (c *comparison) network() []Difference {
 	return out
 }
 
-// netPartition is the universe of targets, cut by what either policy names.
+// netPartition is the universe of targets, cut by the rules of either policy.
 type netPartition struct {
 	*comparison
 	lanes []lane
@@ -137,7 +137,7 @@ func (n *netPartition) hosts() *hostTree {
 	return root
 }
 
-// breadth orders patterns so that what covers another comes first.
+// breadth orders patterns so that a pattern comes before those that it covers.
 func breadth(h ir.Host) int {
 	if h.Kind == ir.HostSuffix {
 		return strings.Count(h.Name, ".")
@@ -232,7 +232,7 @@ func direction(label string, wider bool) string {
 	return label
 }
 
-// describe says what of one region of hosts differs: by path, and there by lanes.
+// describe lists the differences of one region of hosts: by path, and there by lanes.
 func (n *netPartition) describe(r region[hostCell, string], wider bool) []Difference {
 	rest := r.label
 	t := n.labelled(n.paths, &rest)
@@ -312,7 +312,7 @@ func (n *netPartition) schemeCount() int {
 	return count
 }
 
-// example prefers a lane that is written as people write URLs.
+// example prefers a lane that is written like a common URL.
 func example(ls []lane) lane {
 	for _, want := range []func(lane) bool{
 		func(l lane) bool { return l.scheme == "https" && l.port == 443 },

@@ -12,10 +12,10 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// The tests of this file hold the verdict of a comparison against every question of a
-// finite universe, for a million pairs of small policies of each resource. Universes
-// are small enough to be asked whole, and hold every case that rules can make there:
-// what each names, what lies between, and what nobody names.
+// The tests of this file compare the verdict of a comparison with every question of a finite
+// universe, for a million pairs of small policies of each resource. Universes are small enough
+// to be asked completely, and cover every case that rules can make there: names of one policy,
+// of both, in between, and of neither.
 
 // pair draws a policy and another one, which is often close to it.
 func pair[T any](r *rand.Rand, most int, draw func(*rand.Rand) T) (a, b []T) {
@@ -50,7 +50,7 @@ func relaxed(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(old) })
 }
 
-// answers are what a policy permits of a universe.
+// answers are the permissions of a policy in a universe.
 func answers(t *ir.Tool, ops []ir.Operation, out []bool) []bool {
 	v := ir.NewView(t, ir.Linux, ir.Facts{})
 	for _, op := range ops {
@@ -59,7 +59,7 @@ func answers(t *ir.Tool, ops []ir.Operation, out []bool) []bool {
 	return out
 }
 
-// check holds one pair against a universe.
+// check compares one pair with a universe.
 func check(a, b *ir.Tool, ds []Difference, ops []ir.Operation) error {
 	was, is := answers(a, ops, make([]bool, 0, len(ops))), answers(b, ops, make([]bool, 0, len(ops)))
 	wider, narrower := false, false
@@ -72,7 +72,7 @@ func check(a, b *ir.Tool, ds []Difference, ops []ir.Operation) error {
 	return nil
 }
 
-// pairsOf holds a million pairs of a resource against its universe.
+// pairsOf compares a million pairs of a resource with its universe.
 func pairsOf(t *testing.T, ops []ir.Operation, draw func(*rand.Rand, *ir.Tool, *ir.Tool)) {
 	relaxed(t)
 	irtest.Many(t, 1_000_000, func(rnd *rand.Rand) error {
@@ -142,7 +142,7 @@ func TestPairsOfNetwork(t *testing.T) {
 		}
 	}
 	// All that these rules tell apart: a scheme that they name, with a default port and
-	// without, others by whether that is their port, and what no rule is about.
+	// without, others by whether that is their port, and lanes that no rule is about.
 	lanes := []ir.Endpoint{
 		{Scheme: "https", Port: 443}, {Scheme: "https", Port: 8080}, {Scheme: "git", Port: 443}, {Scheme: "git", Port: 8080},
 		{Scheme: "wss", Port: 443}, {Scheme: "ssh", Port: 443}, {Scheme: "ssh", Port: 8080}, {Scheme: "ftp", Port: 21}, {Scheme: "ssh", Port: 9},

@@ -135,7 +135,7 @@ type limit struct {
 	Origin *origin `json:"origin,omitempty"`
 }
 
-// ConstraintsDoc says how often and after what a tool may be invoked.
+// ConstraintsDoc is the text form of ir.Constraints.
 type ConstraintsDoc struct {
 	MaxInvocations int      `json:"max_invocations,omitempty"`
 	OnlyAfter      []string `json:"only_after"`

@@ -102,7 +102,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestBare: what is hashed does not depend on who wrote it, where and how.
+// TestBare: the hashed form does not depend on spelling and origin.
 func TestBare(t *testing.T) {
 	a, b := ir.NewTool("t"), ir.NewTool("t")
 	b.FS[0].Origin = ir.Origin{Layer: ir.LayerLocal, Pos: ir.Pos{File: "x", Line: 3, Col: 9}}
@@ -118,7 +118,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestRefuses: what a reader does not know, it does not skip.
+// TestRefuses: a reader refuses unknown content and does not skip it.
 func TestRefuses(t *testing.T) {
 	good, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{ir.NewTool("t")}})
 	if err != nil {
@@ -155,8 +155,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal: whatever comes in, no panic; what is accepted can be written and
-// read again.
+// FuzzUnmarshal: no input causes a panic, and every accepted input can be written and read
+// again.
 func FuzzUnmarshal(f *testing.F) {
 	good, _ := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{ir.NewTool("t")}})
 	f.Add(good)

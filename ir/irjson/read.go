@@ -14,7 +14,7 @@ import (
 // know.
 var ErrVersion = errors.New("unknown format version")
 
-// Unmarshal reads what Marshal wrote and returns an equal value.
+// Unmarshal reads the output of Marshal and returns an equal value.
 func Unmarshal(data []byte) (*ir.Program, error) {
 	var d document
 	if err := strictjson.Unmarshal(data, &d); err != nil {
@@ -69,7 +69,7 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	return t, r.err
 }
 
-// Constraints returns what the document says, nil for nothing.
+// Constraints returns the value of the document, nil for nil.
 func (c *ConstraintsDoc) Constraints() (*ir.Constraints, error) {
 	r := &decoder{}
 	out := r.constraints(c)

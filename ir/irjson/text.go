@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// errText is what every parser below wraps, so that callers can tell a damaged
-// document from an unreadable one.
+// errText is wrapped by every parser below, so that callers can tell a damaged document from an
+// unreadable one.
 var errText = errors.New("malformed policy text")
 
 func parsePos(s string) (ir.Pos, error) {

@@ -12,8 +12,8 @@ func Marshal(p *ir.Program) ([]byte, error) {
 	return write(p, true)
 }
 
-// MarshalBare writes what a program permits without saying who wrote it. Two
-// policies that differ only in spelling or place have equal bare forms; hash it.
+// MarshalBare writes the permissions of a program without origins. Two policies that differ
+// only in spelling or place have equal bare forms; hash it.
 func MarshalBare(p *ir.Program) ([]byte, error) {
 	return write(p, false)
 }
