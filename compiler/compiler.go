@@ -13,21 +13,21 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Options say what to compile and for whom.
+// Options are the input of Compile.
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
 	// Layers says which layers to read; its Root and Tree are set by Compile.
 	Layers source.Request
-	// Tree, unless nil, is the workspace in place of what the disk has there: a revision.
+	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
 	// Resolve compiles for this host: external rules need their approval, bindings
 	// and base are the host's own. Otherwise the result is portable.
 	Resolve bool
 	// Platforms are those whose limits apply; nil means all.
 	Platforms []ir.Platform
-	// Untested leaves access.tests unasked, for those who ask them themselves or who
-	// want to know why one fails.
+	// Untested skips access.tests, for callers that run them themselves or explain why one
+	// fails.
 	Untested bool
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
 	Sensitive bool
@@ -137,7 +137,7 @@ type compilation struct {
 	unusable error
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
-	// enable is what the table of defaults says.
+	// enable is the setting in the table of defaults.
 	enable enabled
 }
 
@@ -151,7 +151,7 @@ func (c *compilation) loadApprovals() {
 	}
 	c.unusable = err
 	for path, target := range c.opts.Planned {
-		// What cannot be approved stays unapproved, and its rule is dropped.
+		// A binding that cannot be approved stays unapproved, and its rule is dropped.
 		_ = c.store.Approve(approvals.Mount{RulePath: path, CanonicalTarget: target})
 	}
 }
@@ -171,7 +171,7 @@ func (c *compilation) targets(ps ...ir.Platform) bool {
 	})
 }
 
-// gather collects what every layer says about every tool, in name order.
+// gather collects every layer's tables of every tool, in name order.
 func (c *compilation) gather(layers []source.Layer) []*draft {
 	tools := map[string]*draft{}
 	for _, layer := range layers {
@@ -223,8 +223,8 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 	d.apply(s, table)
 }
 
-// toolTable walks to a table; other things may stand under the same keys in a
-// file that is somebody else's, but "tools" itself must be a table.
+// toolTable walks to a table. In a file of another program other values may have the same keys,
+// but "tools" itself must be a table.
 func (c *compilation) toolTable(root *source.Table, keys ...string) *source.Table {
 	for i, k := range keys {
 		v := root.Get(k)

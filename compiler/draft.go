@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// draft is what the layers read so far say about one tool.
+// draft is the content of the layers read so far about one tool.
 type draft struct {
 	name  string
 	first *source.Entry
@@ -61,7 +61,7 @@ func newDraft(name string, first *source.Entry) *draft {
 	}
 }
 
-// apply merges one layer's table of the tool over what is there.
+// apply merges one layer's table of the tool over the draft.
 func (d *draft) apply(s scope, t *source.Table) {
 	d.enable.read(t)
 	for i := range t.Entries {
@@ -237,7 +237,7 @@ func (c *compilation) checkName(d *draft) {
 	c.findings.Add(f)
 }
 
-// finishLists fills in what needs no resolution.
+// finishLists fills in the lists that need no resolution.
 func (c *compilation) finishLists(t *ir.Tool, d *draft) {
 	for _, p := range d.sensitive.Items() {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})

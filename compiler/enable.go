@@ -2,8 +2,8 @@ package compiler
 
 import "github.com/accessc/accessc/compiler/source"
 
-// enabled is what the layers say of a tool's enable. Who hosts the tool decides what it
-// means in full; here it tells for which tools a grant to every tool is meant.
+// enabled is the value of a tool's enable. The host of the tool defines its full meaning; here
+// it decides which tools a grant to every tool includes.
 type enabled uint8
 
 const (
@@ -12,8 +12,8 @@ const (
 	off
 )
 
-// read takes over what a layer says. Only true, "on" and "always" enable: "explicit" is
-// a tool that nobody asked for yet, and what is not known is not granted anything.
+// read takes over a layer's value. Only true, "on" and "always" enable: an "explicit" tool has
+// not been requested yet, and unknown values are not granted anything.
 func (e *enabled) read(t *source.Table) {
 	v := t.Get("enable")
 	if v == nil {
@@ -25,7 +25,7 @@ func (e *enabled) read(t *source.Table) {
 	}
 }
 
-// over returns what e says, or what the defaults say where it says nothing.
+// over returns e, or the value of the defaults where e is unset.
 func (e enabled) over(defaults enabled) enabled {
 	if e == unsaid {
 		return defaults

@@ -16,8 +16,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Binding is where the path of external rules leads on this host, and what is
-// permitted there once that is approved.
+// Binding is the target of an external rule's path on this host, and the grants that approval
+// would put into effect there.
 type Binding struct {
 	// RulePath is the path from the workspace root, its own symlink not resolved.
 	RulePath string
@@ -26,13 +26,13 @@ type Binding struct {
 	// Broken is true when nothing is at the target and no approval covers it.
 	Broken bool
 	Status approvals.Status
-	// Was is what was approved instead, when Status is Retargeted.
+	// Was is the target that was approved instead, when Status is Retargeted.
 	Was string
 	// Grants are those of all tools at and below the rule path, by tool and path.
 	Grants []Grant
 }
 
-// Grant is what one external rule lets one tool do.
+// Grant is one tool's access by one external rule.
 type Grant struct {
 	Tool     string
 	RulePath string
@@ -54,9 +54,9 @@ func (r *Result) Approvals() (string, error) {
 	return r.State.Approvals(), err
 }
 
-// Covers reports whether other needs no approval once b has one: it lies below, by its
-// path and by its target alike, so whoever may follow b gets there anyway. To drop its
-// rule instead would leave the place to b's, which may grant more.
+// Covers reports whether other needs no approval once b has one: it lies below, by its path and
+// by its target alike, so a tool that may follow b gets there anyway. To drop its rule instead
+// would leave the place to b's, which may grant more.
 func (b Binding) Covers(other Binding) bool {
 	_, name := below(other.RulePath, b.RulePath)
 	_, place := below(other.Target, b.Target)
@@ -94,8 +94,8 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	return false
 }
 
-// shellWord quotes what a shell would take apart. A rule's path has no character that
-// cannot be quoted.
+// shellWord quotes a word that a shell would split or expand. A rule's path has no character
+// that cannot be quoted.
 func shellWord(s string) string {
 	q, err := syntax.Quote(s, syntax.LangPOSIX)
 	if err != nil {
@@ -141,8 +141,9 @@ func (c *compilation) covered(b Binding) bool {
 	return false
 }
 
-// finishBindings says why nothing is approved, if there is a reason, and of each binding what it opens: the rules of its own path and
-// those below it. Of two rules of one tool for one path the later one wins.
+// finishBindings reports why nothing is approved, if there is a reason, and lists for each
+// binding the grants that it opens: the rules of its own path and those below it. Of two rules
+// of one tool for one path the later one wins.
 func (c *compilation) finishBindings() {
 	if c.unusable != nil && (c.unusable != errInWorkspace || len(c.res.Bindings) > 0) {
 		d := diag.New(diag.BadApprovals, ir.Pos{File: c.res.State.Approvals()}, 0)

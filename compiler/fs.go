@@ -25,7 +25,7 @@ type fsDraft struct {
 
 func (d *fsDraft) value() *source.Value { return d.v }
 
-// fsWinner is what fs rules compete for. Paths are compared as they are spelled
+// fsWinner returns the key that fs rules compete for. Paths are compared as they are spelled
 // here; resolution comes later.
 func fsWinner(d *fsDraft) string {
 	lexical, err := resolve.Lexical(d.path.Text)
@@ -35,8 +35,8 @@ func fsWinner(d *fsDraft) string {
 	return lexical
 }
 
-// fsRule reads one fs rule. The alias write sets the default of create, update and
-// delete; what is written for one of them alone wins.
+// fsRule reads one fs rule. The alias write sets the default of create, update and delete; a
+// value written for one of them wins.
 func (s scope) fsRule(v *source.Value) (*fsDraft, bool) {
 	t := s.table(v, `a table such as { path = "src", read = true }`)
 	if t == nil {
@@ -162,7 +162,7 @@ func (s scope) badPath(v *source.Value, err error) {
 	s.report(code, v, err.Error()).Hint = hint
 }
 
-// lintFS warns about what reads differently from what it does.
+// lintFS warns about rules whose effect differs from their appearance.
 func (c *compilation) lintFS(t *ir.Tool) {
 	last := map[ir.Location]*ir.FSRule{}
 	for i := range t.FS {
@@ -190,7 +190,7 @@ func (c *compilation) orderDecides(before, after ir.Rule, at ir.Pos, label strin
 	c.findings.Add(f)
 }
 
-// writtenSubject is what a rule is about as its layer spells it.
+// writtenSubject returns the subject of a rule as its layer spells it.
 func writtenSubject(r ir.Rule) string {
 	switch r := r.(type) {
 	case *ir.FSRule:

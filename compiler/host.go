@@ -21,8 +21,8 @@ func HostPlatform() ir.Platform {
 	return p
 }
 
-// Facts returns what is known of this host for one tool: where its roots are, where
-// the host keeps what the base lists, and which file its own program is.
+// Facts returns the facts of this host for one tool: the paths of its roots, the places where
+// the host keeps the files of the base, and the file of its own program.
 func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base), Located: r.located}
 	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {
@@ -35,7 +35,7 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	return f
 }
 
-// interpreters finds what listed scripts and the tool's own are run by.
+// interpreters finds the interpreters of listed scripts and of the tool's own.
 func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Location {
 	if t.Commands == nil {
 		return nil
@@ -59,8 +59,8 @@ func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Locatio
 	return out
 }
 
-// firstLine returns the program that the first line of a script names; empty for what is
-// none, or cannot be read.
+// firstLine returns the program that the first line of a script names; empty for a file that is
+// no script or cannot be read.
 func firstLine(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -95,8 +95,8 @@ func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
 	return b
 }
 
-// hostBase returns the base at the places where this host keeps it. What the host
-// lacks is left out, but for denials: what is missing today may appear tomorrow.
+// hostBase returns the base at the places where this host keeps it. Places that the host lacks
+// are left out, except for denials: a file that is missing today may appear tomorrow.
 func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 	if rules, ok := r.base[name]; ok {
 		return rules
@@ -133,7 +133,7 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 	return out
 }
 
-// around is what the rules grant on the directories above a place.
+// around returns the grant of the rules on the directories above a place.
 func around(rules []ir.FSRule, at ir.Location) ir.CapSet {
 	var above *ir.FSRule
 	for i, r := range rules {

@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestFirstLine reads what a script is run by.
+// TestFirstLine reads the interpreter of a script.
 func TestFirstLine(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{

@@ -115,7 +115,7 @@ func count(v *source.Value) (uint64, error) {
 	return uint64(v.Int), nil
 }
 
-// constraints reads how often and after what a tool may be invoked.
+// constraints reads how often, and after which other tools, a tool may be invoked.
 func (s scope) constraints(e *source.Entry) *ir.Constraints {
 	t := s.table(e.Value, `a table such as { max_invocations = 3 }`)
 	if t == nil {

@@ -9,13 +9,13 @@ import (
 
 // written is an item of a list as some layer wrote it.
 type written interface {
-	// value is what was written; two items are equal if their values say the same.
+	// value is the written value; two items are equal if their values are.
 	value() *source.Value
 }
 
-// mergeList reads one layer's list, in either written form, and merges it over
-// list. winner, where order matters, names what an item competes for: among items
-// with the same winner the last one decides.
+// mergeList reads one layer's list, in either written form, and merges it over list. winner,
+// where order matters, names the subject that an item competes for: among items with the same
+// winner the last one decides.
 func mergeList[T written](
 	s scope, e *source.Entry, list *merge.List[T],
 	read func(scope, *source.Value) (T, bool), winner func(T) string,

@@ -24,8 +24,8 @@ func (c *compilation) narrow(layers []source.Layer) {
 	}
 }
 
-// draw is what some of the layers say, for comparison: portable, without the findings of
-// what is only unfinished without the other layers.
+// draw compiles some of the layers for comparison: portably, and without the findings that only
+// the missing layers cause.
 func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
 	opts := c.opts
 	opts.Resolve = false
@@ -44,7 +44,7 @@ func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
 	return out
 }
 
-// onlyNarrows reports what the tools may do with a layer and not without it.
+// onlyNarrows reports permissions that the tools have with a layer and not without it.
 func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.Tool) {
 	names := make([]string, 0, len(with))
 	for name := range with {
@@ -68,7 +68,7 @@ func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.T
 	}
 }
 
-// would says what a difference lets a tool do.
+// would describes the permission that a difference adds.
 func would(d compare.Difference) string {
 	s := "would let it " + d.What + " " + d.Where
 	if d.Example != "" {
@@ -77,8 +77,8 @@ func would(d compare.Difference) string {
 	return s
 }
 
-// unbound lists what else an untrusted layer must not do, which is no grant: choose what
-// is run and how, and take away what watches over a policy.
+// unbound lists the other changes that an untrusted layer must not make, which are no grants:
+// to the program that is run and its arguments, and to the checks on a policy.
 func unbound(old, new *ir.Tool) []string {
 	var out []string
 	if !sameCommand(old.Command, new.Command) {

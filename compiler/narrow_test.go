@@ -17,7 +17,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// drawLayer writes what a layer may say about the tool t. A first layer defines it.
+// drawLayer writes a layer about the tool t, from all that a layer may contain. A first layer
+// defines the tool.
 func drawLayer(t *rapid.T, first bool) string {
 	var b strings.Builder
 	b.WriteString("[tools.t]\n")
@@ -43,7 +44,7 @@ func drawLayer(t *rapid.T, first bool) string {
 			"access.commands.ls = { args = [[\"-l\", \"**\"]] }\n", "access.commands.rm = {}\n",
 		}).Draw(t, "table"))
 	}
-	// Files are what layers most often speak of.
+	// Layers most often contain rules on files.
 	if rapid.IntRange(0, 3).Draw(t, "files") > 0 {
 		drawList(t, &b, "fs", func() string {
 			p := rapid.SampledFrom([]string{".", "a", "b", "a/b"}).Draw(t, "path")
@@ -162,9 +163,9 @@ func within(without, with *ir.Tool, ops []ir.Operation) bool {
 		!looser(uint64(old.MaxInvocations), uint64(new.MaxInvocations)) && !(old.Forbidden && !new.Forbidden)
 }
 
-// TestUntrusted: a layer that may only narrow is accepted if, and only if, everything that
-// is permitted with it is permitted without it: where it is merged, and in the end, after a
-// trusted layer that comes later.
+// TestUntrusted: a layer that may only narrow is accepted if, and only if, every permission
+// with it also exists without it: where it is merged, and in the end, after a trusted layer
+// that comes later.
 func TestUntrusted(t *testing.T) {
 	ops := operations()
 	accepted, refused := 0, 0
@@ -199,8 +200,8 @@ func TestUntrusted(t *testing.T) {
 			}
 			return p.Tools[0]
 		}
-		// What comes after --untrusted is --set alone; to have a layer after it, the user
-		// does not trust one of those of --config.
+		// Only --set comes after --untrusted; to have a layer after it, the user does not trust
+		// one of those of --config.
 		want := within(tool(), tool("narrow.toml"), ops)
 		var res *compiler.Result
 		if !rapid.Bool().Draw(rt, "another one comes later") {

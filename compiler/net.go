@@ -99,7 +99,7 @@ func (c *compilation) finishNet(t *ir.Tool, d *draft) {
 // that some target matches both of. Such pairs share a host, and their paths lie
 // on one line and differ by at most the two other things that count.
 func (c *compilation) lintNet(t *ir.Tool) {
-	// at holds the rules of a path, under those of the paths below it.
+	// at lists the rules of a path, under those of the paths below it.
 	at, under := map[string][]*ir.NetRule{}, map[string][]*ir.NetRule{}
 	for i := range t.Net {
 		r := &t.Net[i]

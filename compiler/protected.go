@@ -11,8 +11,9 @@ import (
 )
 
 // Protected returns the protected paths of a tool that the list does not name, since only this
-// workspace has them: the layers that were read, what listed paths lead to over symlinks, and a .git that
-// is a file, which names the directory that git runs programs of (gitrepository-layout(5)).
+// workspace has them: the layers that were read, the targets of symlinks at listed paths, and a
+// .git that is a file, which names the directory that git runs programs of
+// (gitrepository-layout(5)).
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 	if !t.Protects {
 		return nil

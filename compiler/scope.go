@@ -39,8 +39,7 @@ func (s scope) expect(v *source.Value, want string) {
 	s.report(diag.WrongType, v, "found "+v.Kind.String()+", expected "+want)
 }
 
-// table reads a table. The form is what is expected, in words that a reader who
-// wrote something else can copy.
+// table reads a table. form describes the expected value, such that a user can copy it.
 func (s scope) table(v *source.Value, form string) *source.Table {
 	if v.Kind != source.TableKind {
 		s.expect(v, form)
@@ -73,7 +72,7 @@ func (s scope) integer(v *source.Value) (int64, bool) {
 	return v.Int, true
 }
 
-// strs reads an array of strings and leaves out what is none.
+// strs reads an array of strings and leaves out other elements.
 func (s scope) strs(v *source.Value) []string {
 	if v.Kind != source.ArrayKind {
 		s.expect(v, "an array of strings")
@@ -102,8 +101,8 @@ func (s scope) oneOf(v *source.Value, words ...string) (string, bool) {
 	return text, true
 }
 
-// known reports every key of a table that is not among those that exist. what
-// names the table, such as "an fs rule".
+// known reports every key of a table that is not in keys. The parameter what names the table,
+// such as "an fs rule".
 func (s scope) known(t *source.Table, what string, keys ...string) {
 	for i := range t.Entries {
 		e := &t.Entries[i]

@@ -19,14 +19,14 @@ const maxNames = 50_000
 // Reach is a sensitive path that a rule lets a tool do something with.
 type Reach struct {
 	At ir.Location
-	// Pattern is what makes the path sensitive.
+	// Pattern is the pattern that covers the path.
 	Pattern string
 	Caps    ir.CapSet
 	Rule    *ir.FSRule
 }
 
-// String names the path and what may be done there. A path in the user's home is named
-// as such, since the symlink that leads there says nothing of it.
+// String names the path and the granted operations. A path in the user's home is named as such,
+// since the symlink that leads there does not show it.
 func (r Reach) String() string {
 	path := r.At.Short()
 	if strings.HasPrefix(r.Pattern, "~/") {
@@ -35,10 +35,9 @@ func (r Reach) String() string {
 	return path + " (" + r.Caps.String() + ")"
 }
 
-// Reaches lists the sensitive paths that a tool's own rules let it reach on this host:
-// those that exist, those that rules name, and those in the user's home that external
-// rules lead to, approved or not. The default, which nobody wrote, is not among the
-// rules.
+// Reaches lists the sensitive paths that a tool's own rules let it reach on this host: those
+// that exist, those that rules name, and those in the user's home that external rules lead to,
+// approved or not. The default rules do not count.
 func (r *Result) Reaches(t *ir.Tool) []Reach {
 	if !t.Declared.FS || t.Source.Kind != ir.SourceLocal {
 		return nil
@@ -75,13 +74,13 @@ func (r *Result) bindAll(t *ir.Tool, b ir.Bindings) *ir.Bindings {
 	return &b
 }
 
-// search is one look for what a tool reaches.
+// search is one search for the sensitive paths that a tool reaches.
 type search struct {
 	result *Result
 	tool   *ir.Tool
 	bind   *ir.Bindings
 	view   *ir.View
-	// found maps what is sensitive to the pattern that says so.
+	// found maps a sensitive place to the pattern that covers it.
 	found map[ir.Location]string
 	// absent are those of the user's home that are not there: to make them is all that
 	// can be done to them.
@@ -103,7 +102,7 @@ func (s *search) named(r *ir.FSRule) {
 	}
 }
 
-// below looks at what exists below a root.
+// below searches the existing files below a root.
 func (s *search) below(root ir.Root) {
 	for _, at := range s.result.names(root, s.bind) {
 		for _, p := range s.tool.Sensitive {
@@ -114,8 +113,8 @@ func (s *search) below(root ir.Root) {
 	}
 }
 
-// inHome looks at the places in the user's home, from both sides: the place may lie in
-// what a rule grants, and what a rule grants in the place.
+// inHome searches the places in the user's home, from both sides: the place may lie in a
+// directory that a rule grants, or contain one.
 func (s *search) inHome() {
 	home := filepath.ToSlash(s.result.home)
 	if home == "" {
@@ -143,7 +142,7 @@ func (s *search) inHome() {
 	}
 }
 
-// reaches asks the policy about what was found.
+// reaches asks the policy about the found places.
 func (s *search) reaches() []Reach {
 	var out []Reach
 	for at, pattern := range s.found {
@@ -163,7 +162,7 @@ func (s *search) reaches() []Reach {
 	return out
 }
 
-// names lists what exists below a root and is sensitive to some tool, each root once.
+// names lists the existing paths below a root that are sensitive for some tool, each root once.
 func (r *Result) names(root ir.Root, b *ir.Bindings) []ir.Location {
 	if list, ok := r.sensitive[root]; ok {
 		return list
@@ -182,8 +181,8 @@ func (r *Result) names(root ir.Root, b *ir.Bindings) []ir.Location {
 	return list
 }
 
-// walk looks below a place, level by level, for names that a pattern covers. Symlinks
-// are names and lead nowhere; what cannot be listed has no names.
+// walk searches below a place, level by level, for names that a pattern covers. Symlinks count
+// as names and are not followed; a directory that cannot be listed has no names.
 func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.Location {
 	var out []ir.Location
 	seen := 0
@@ -199,7 +198,7 @@ func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.
 			covered := slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(at.Short()) })
 			switch {
 			case covered:
-				// What a covered directory holds is covered with it.
+				// Everything in a covered directory is covered with it.
 				out = append(out, at)
 			case e.IsDir():
 				queue = append(queue, at)
@@ -209,7 +208,7 @@ func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.
 	return out
 }
 
-// SensitiveFindings warns of what tools reach, once for each rule.
+// SensitiveFindings warns of sensitive paths that tools reach, once for each rule.
 func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
 	var out diag.List
 	for _, t := range tools {
@@ -228,7 +227,7 @@ func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
 	return out
 }
 
-// withdraw says what to write to take a place out of a rule.
+// withdraw returns the change to the configuration that takes a place out of a rule.
 func withdraw(rule *ir.FSRule, at ir.Location) string {
 	switch {
 	case at == rule.At:

@@ -60,7 +60,7 @@ func (s scope) assertions(e *source.Entry) []ir.Assertion {
 	return out
 }
 
-// Tested is one assertion of access.tests and what the policy says to it.
+// Tested is one assertion of access.tests and the policy's answer to it.
 type Tested struct {
 	Assertion ir.Assertion
 	Question  resolve.Question
@@ -72,7 +72,7 @@ type Tested struct {
 	Err error
 }
 
-// Holds reports whether the policy answers as the assertion wants.
+// Holds reports whether the policy gives the expected answer.
 func (x Tested) Holds() bool { return x.Err == nil && x.Verdict.Allowed() == x.Assertion.Allow }
 
 // Test asks a tool's policy its own questions. They are asked as a tool's arguments are
@@ -107,8 +107,8 @@ func (r *Result) Test(t *ir.Tool) []Tested {
 	return out
 }
 
-// withPrograms is a tool that knows the files of its programs which are here. Those that
-// are not are asked about by their names, so that tests hold where they are not installed.
+// withPrograms returns the tool with the files of its programs that exist here. The others are
+// asked about by their names, so that tests pass where programs are not installed.
 func (r *Result) withPrograms(t *ir.Tool) *ir.Tool {
 	out := *t
 	out.Commands = &ir.CommandSet{Rules: slices.Clone(t.Commands.Rules), Origin: t.Commands.Origin}
@@ -116,8 +116,7 @@ func (r *Result) withPrograms(t *ir.Tool) *ir.Tool {
 	return &out
 }
 
-// Finding is what is wrong with an assertion that does not hold, with the rules that led
-// to the answer.
+// Finding describes a failed assertion, with the rules that led to the answer.
 func (x Tested) Finding() diag.Diagnostic {
 	a, code := x.Assertion, diag.TestFailed
 	if x.Err != nil {
@@ -148,7 +147,7 @@ func (x Tested) Finding() diag.Diagnostic {
 	return d
 }
 
-// subject is what a rule is about, and what it grants there.
+// subject returns the subject of a rule, and its grant.
 func subject(r ir.Rule) string {
 	switch r := r.(type) {
 	case *ir.FSRule:

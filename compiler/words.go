@@ -66,13 +66,13 @@ func nilIfEmpty(s []string) []string {
 	return s
 }
 
-// placeholder is {{ … }} in a command, which may hold blanks and quotes of its own
-// and stays one piece.
+// placeholder is {{ … }} in a command, which may contain blanks and quotes of its own and stays
+// one piece.
 var placeholder = regexp.MustCompile(`\{\{.*?\}\}`)
 
-// Words splits a command line into words by the quoting rules of the shell. What
-// only a shell could do, such as pipes and expansions, is an error: without a
-// shell nothing would do it.
+// Words splits a command line into words by the quoting rules of the shell. Constructs that
+// need a shell, such as pipes and expansions, are an error: without a shell they would have no
+// effect.
 func Words(line string) ([]string, error) {
 	var held []string
 	masked := placeholder.ReplaceAllStringFunc(line, func(p string) string {

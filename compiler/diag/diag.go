@@ -10,8 +10,8 @@ import (
 // Severity says whether a diagnostic stops the run.
 type Severity uint8
 
-// The severities. The zero value is the one that stops. No code has that of a note: it is
-// for reports that have more to say than what is wrong.
+// The severities. The zero value stops the run. No code has the severity of a note: it is for
+// reports that contain more than problems.
 const (
 	Error Severity = iota
 	Warning
@@ -47,7 +47,7 @@ type Diagnostic struct {
 	Label string
 	// Related are further places that explain the finding.
 	Related []Related
-	// Hint says what to write; empty if there is nothing to say.
+	// Hint is a suggested change; empty if there is none.
 	Hint string
 }
 

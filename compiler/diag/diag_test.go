@@ -36,7 +36,7 @@ func sample() (diag.List, lines) {
 	return l, lines{"a.toml": {`path = "*"`, "wrte = true"}}
 }
 
-// TestText: sorted by place, repetitions dropped, carets below what was found.
+// TestText: sorted by place, repetitions dropped, carets below the offending text.
 func TestText(t *testing.T) {
 	l, src := sample()
 	var b strings.Builder
@@ -79,8 +79,8 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestHostileText: what a configuration holds cannot drive a terminal, shift the
-// caret, or make a line endless.
+// TestHostileText: the content of a configuration cannot drive a terminal, shift the caret, or
+// make a line endless.
 func TestHostileText(t *testing.T) {
 	nasty := "path = \"\x1b[2J\u202e\t" + strings.Repeat("ü", 5000) + "\xff\""
 	d := diag.New(diag.BadPath, ir.Pos{File: "x\x1b[31m.toml", Line: 1, Col: 8}, len(nasty)-7)
@@ -99,7 +99,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestCaretStaysBelow: in long lines the shown part holds what was found.
+// TestCaretStaysBelow: in long lines the shown part includes the offending text.
 func TestCaretStaysBelow(t *testing.T) {
 	for _, col := range []int{1, 50, 119, 121, 500, 998} {
 		line := strings.Repeat("a", col-1) + "XY" + strings.Repeat("b", 1000-col)

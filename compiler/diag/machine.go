@@ -118,7 +118,7 @@ func (d Diagnostic) sentence() string {
 	return s
 }
 
-// The SARIF types hold the part of the 2.1.0 schema that a list of findings needs
+// The SARIF types are the part of the 2.1.0 schema that a list of findings needs
 // (https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
 type sarifLog struct {
 	Schema  string     `json:"$schema"`

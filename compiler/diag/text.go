@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/internal/visible"
 )
 
-// Text renders findings for a person. Color wraps words in ANSI sequences.
+// Text renders findings for a terminal. Color wraps words in ANSI sequences.
 type Text struct {
 	Lines Lines
 	Color bool
@@ -30,7 +30,7 @@ func (t Text) Write(w io.Writer, l List) error {
 	return err
 }
 
-// Summary counts the findings and the files that hold them: "2 errors in 2 files".
+// Summary counts the findings and their files: "2 errors in 2 files".
 func Summary(l List) string {
 	var files []string
 	for _, d := range l {
@@ -104,8 +104,8 @@ func (t Text) one(b *strings.Builder, d Diagnostic) {
 	}
 }
 
-// snippet shows the source line with a caret below what was found. Without a line
-// the label alone is shown.
+// snippet shows the source line with a caret below the offending text. Without a line the label
+// alone is shown.
 func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 	line, ok := "", false
 	if t.Lines != nil && d.At.Line > 0 {

@@ -33,14 +33,13 @@ const (
 // node is a value of the document and where it is written.
 type node struct {
 	shape shape
-	// at is what a value covers, its brackets included. Open tables and blocks have
-	// none.
+	// at is the extent of a value, its brackets included. Open tables and blocks have none.
 	at span
 	// comma is where the comma behind an element or a key of an inline table stands,
 	// or -1.
 	comma int
 	keys  map[string]*node
-	// inner holds the elements of an array, or what stands in braces, in order.
+	// inner lists the elements of an array, or the parts between braces, in order.
 	inner []*node
 	// inline is the innermost table in braces around the table, itself included, and
 	// depth the number of keys that lead to it.
@@ -191,8 +190,8 @@ func (d *document) value(n *unstable.Node, start, depth int) (*node, error) {
 	return v, nil
 }
 
-// elements reads what stands between two brackets. The parser records where scalars
-// are, and between two elements there is nothing but space, comments and a comma.
+// elements reads the elements between two brackets. The parser records the positions of
+// scalars, and between two elements there is nothing but space, comments and a comma.
 func (d *document) elements(v *node, n *unstable.Node, left, right byte, read func(*unstable.Node, int) (*node, error)) error {
 	pos := v.at.start
 	if pos >= len(d.text) || d.text[pos] != left {

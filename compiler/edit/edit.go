@@ -105,7 +105,7 @@ type change struct {
 
 func insert(at int, text string) change { return change{span{at, at}, text} }
 
-// edit applies changes to the text, and compares what it says before and after.
+// edit applies changes to the text, and compares the content before and after.
 func edit(text []byte, path []string, want expectation, changes func(*document) ([]change, error)) ([]byte, error) {
 	before, finding := source.Parse("", text)
 	if finding != nil {
@@ -131,10 +131,10 @@ func edit(text []byte, path []string, want expectation, changes func(*document) 
 	return out, nil
 }
 
-// bom is what editors on Windows put in front of UTF-8.
+// bom is the byte order mark that editors on Windows write before UTF-8.
 var bom = []byte("\xef\xbb\xbf")
 
-// apply makes changes. What two of them leave out is left out once.
+// apply makes changes. Bytes that two of them leave out are left out once.
 func apply(text []byte, changes []change) []byte {
 	slices.SortStableFunc(changes, func(a, b change) int { return a.at.start - b.at.start })
 	var out []byte

@@ -19,8 +19,8 @@ var (
 	fork = Item{String("path", "fork"), Bool("read", true)}
 )
 
-// cases are documents without and with an item at the end of a list. Taking it out
-// again yields the first; where that is not the very text, the third says what it is.
+// cases are documents without and with an item at the end of a list. Taking it out again yields
+// the first; where the text then differs, the third gives it.
 var cases = []struct{ name, without, with, again string }{
 	{"nothing", "", "[[tools.x.access.fs]]\npath = \"fork\"\nread = true\n", ""},
 	{
@@ -107,7 +107,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestRemoveMiddle: what stands around an item stays.
+// TestRemoveMiddle: the text around an item stays.
 func TestRemoveMiddle(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string
@@ -130,7 +130,7 @@ func TestRemoveMiddle(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no list or no TOML is an error.
+// TestRefused: paths that are no list and documents that are no TOML are errors.
 func TestRefused(t *testing.T) {
 	for _, text := range []string{
 		"tools = 1", "tools.x.access.fs = 'y'", "tools.x.access.fs = { value = [] }", "[[tools]]", "[[tools.x]]", "a =", "a = 1\na = 2", "a = '\xff'",
@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestStrings: whatever a string holds, it is read back.
+// TestStrings: every string is read back as written.
 func TestStrings(t *testing.T) {
 	for _, s := range []string{"", "a b", `a"b\c`, "a\nb\tc", "ü → \u2028", "\x00\x7f", "'''"} {
 		for _, text := range []string{"", "tools.x.access.fs = []"} {
@@ -187,8 +187,7 @@ func items(m map[string]any, path []string) []any {
 	return list
 }
 
-// set replaces the list at a path; nil takes it out with the tables that hold nothing
-// else.
+// set replaces the list at a path; nil takes it out with the tables that are empty without it.
 func set(m map[string]any, path []string, list []any) {
 	if len(path) == 1 {
 		delete(m, path[0])
@@ -208,7 +207,7 @@ func set(m map[string]any, path []string, list []any) {
 	}
 }
 
-// same compares what two documents say, by a decoder that has no part in the edit.
+// same compares the content of two documents, by a decoder that has no part in the edit.
 func same(t interface{ Fatalf(string, ...any) }, got []byte, want map[string]any) {
 	m := decode(t, got)
 	set(m, fs, items(m, fs))
@@ -255,8 +254,8 @@ var lists = []string{
 	"[tools.x]\naccess = {\n  fs = [{\n  path = '.', # p\n  }],\n}\n", "[tools.x.access.fs.more]\na = 1\n", "[tools.'x'.\"access\"]\n'f\u0073' = []\n",
 }
 
-// TestAnyEdits: whatever the document, however often it is edited, it says what it is to
-// say, and every byte outside of the edit is there.
+// TestAnyEdits: after any number of edits any document has the intended content, and every byte
+// outside of the edits is unchanged.
 func TestAnyEdits(t *testing.T) {
 	irtest.Check(t, 20_000, 6, func(t *rapid.T) {
 		text := ""

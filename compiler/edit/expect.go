@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 )
 
-// expectation turns what the items of a list said into what they say after an edit.
+// expectation turns the keys of a list's items into those after an edit.
 type expectation func(items []string) []string
 
 func appended(item Item) expectation {
@@ -31,8 +31,8 @@ func (want expectation) met(before, after *source.Table, path []string) bool {
 	return was == is && slices.Equal(want(listBefore), listAfter)
 }
 
-// outline says what a table says without the list at a path and the tables that hold
-// nothing else, and what the items of the list say.
+// outline returns the content of a table without the list at a path and the tables that contain
+// nothing else, and the keys of the list's items.
 func outline(t *source.Table, path []string) (string, []string) {
 	var list []string
 	var lines []string

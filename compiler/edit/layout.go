@@ -27,8 +27,8 @@ func (d *document) appendSection(path []string, item Item) []change {
 	return []change{insert(end, text)}
 }
 
-// appendBlock adds a block behind the last one of its list, and behind the comments
-// that follow it without a blank line, unless they belong to what comes next.
+// appendBlock adds a block behind the last one of its list, and behind the comments that follow
+// it without a blank line, unless they belong to the next block.
 func (d *document) appendBlock(list *node, path []string, item Item) []change {
 	pieces := list.inner[len(list.inner)-1].pieces
 	end := pieces[len(pieces)-1].end
@@ -50,13 +50,13 @@ func (d *document) appendBlock(list *node, path []string, item Item) []change {
 	return []change{insert(at, text)}
 }
 
-// comment reports whether the line that starts at an offset holds a comment alone.
+// comment reports whether the line that starts at an offset is only a comment.
 func (d *document) comment(i int) bool {
 	i = d.skipSpace(i)
 	return i < len(d.text) && d.text[i] == '#'
 }
 
-// blank reports whether the line that starts at an offset holds nothing.
+// blank reports whether the line that starts at an offset is blank.
 func (d *document) blank(i int) bool { return strings.TrimSpace(string(d.text[i:d.lineEnd(i)])) == "" }
 
 // removeBlock takes the lines of a block out, and a blank line with each piece where

@@ -1,9 +1,9 @@
-// Package merge holds the laws by which lists of several layers become one, and
-// nothing else: no parsing, no diagnostics, no knowledge of what the items are.
+// Package merge implements the laws by which lists of several layers become one, and nothing
+// else: no parsing, no diagnostics, no knowledge of the items.
 //
-// A list is kept as an edit, what stands before and after whatever it will be
-// merged over, so that merging is associative: layers may be joined in any
-// grouping, as long as their order stays and none of them is a mere default.
+// A list is kept as an edit: the items before and after the list that it will be merged over.
+// Merging is therefore associative: layers may be joined in any grouping, as long as their
+// order stays and none of them is a mere default.
 package merge
 
 // Tri is a switch that can be left alone.
@@ -40,18 +40,20 @@ func (l List[T]) Absent() bool {
 // Items returns the list when nothing is below it.
 func (l List[T]) Items() []T { return concat(l.Before, l.After) }
 
-// Drop is an item that dedup took out: its position and that of the item that it
-// equals, both in the list before anything was taken out.
+// Drop is an item that dedup took out.
 type Drop[T any] struct {
-	Item  T
+	// Item is the item that was taken out.
+	Item T
+	// Index is its position in List.
 	Index int
-	Kept  int
+	// Kept is the position in List of the item that it equals.
+	Kept int
 	// List is the list before anything was taken out.
 	List []T
 }
 
-// Over merges next over prev. key maps an item to what it says: items are equal if
-// their keys are. It is called only where dedup is in force.
+// Over merges next over prev. Two items are equal if their keys are. key is called only where
+// dedup is in force.
 func Over[T any, K comparable](prev, next List[T], key func(T) K) (List[T], []Drop[T]) {
 	if next.Absent() {
 		return prev, nil

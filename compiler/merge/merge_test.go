@@ -57,7 +57,7 @@ func TestLaws(t *testing.T) {
 }
 
 // drawList generates a layer that is no default. Dedup is switched on or left alone:
-// switching it off again forgets what was dropped, in any grouping.
+// switching it off again forgets the dropped items, in any grouping.
 func drawList(t *rapid.T, name string) list {
 	items := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 3).Draw(t, name)
 	l := list{Dedup: rapid.SampledFrom([]merge.Tri{merge.Unset, merge.On}).Draw(t, name+" dedup")}
@@ -85,7 +85,7 @@ func TestAssociative(t *testing.T) {
 	})
 }
 
-// TestIdentity: a layer that says nothing changes nothing.
+// TestIdentity: an empty layer changes nothing.
 func TestIdentity(t *testing.T) {
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
 		a := drawList(rt, "a")
@@ -95,7 +95,7 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// TestOrder: whatever the strategies, the items of one layer keep their order.
+// TestOrder: under all strategies the items of one layer keep their order.
 func TestOrder(t *testing.T) {
 	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
 		merged := list{}
@@ -119,7 +119,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestDrops: what dedup took out is told with where it was and what it equals.
+// TestDrops: an item that dedup took out is reported with its position and the item that it
+// equals.
 func TestDrops(t *testing.T) {
 	_, drops := merge.Over(list{After: []int{1, 2}}, list{After: []int{3, 1}, Dedup: merge.On}, func(i int) int { return i })
 	if len(drops) != 1 || drops[0].Item != 1 || drops[0].Index != 3 || drops[0].Kept != 0 || !slices.Equal(drops[0].List, []int{1, 2, 3, 1}) {

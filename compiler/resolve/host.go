@@ -19,7 +19,7 @@ var profile = idna.New(
 	idna.BidiRule(),
 )
 
-// maxHost bounds what is mapped, in bytes: a name of 253 ASCII characters (RFC 1035,
+// maxHost bounds the input of the mapping, in bytes: a name of 253 ASCII characters (RFC 1035,
 // section 2.3.4) has no longer spelling. The mapping's cost grows with the square.
 const maxHost = 253 * utf8.UTFMax
 

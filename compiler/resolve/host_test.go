@@ -8,8 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 )
 
-// TestHost: every spelling of one host is one host, and what only looks like one is
-// an error.
+// TestHost: every spelling of a host gives the same host, and look-alikes are errors.
 func TestHost(t *testing.T) {
 	for in, want := range map[string]string{
 		"example.com": "example.com", "EXAMPLE.com.": "example.com", "münchen.de": "xn--mnchen-3ya.de", "xn--mnchen-3ya.de": "xn--mnchen-3ya.de",
@@ -47,7 +46,7 @@ func TestHostPattern(t *testing.T) {
 	}
 }
 
-// TestURL: what a target is reduced to before rules are asked.
+// TestURL covers the form to which a target is reduced before rules are asked.
 func TestURL(t *testing.T) {
 	tests := []struct{ in, scheme, host, port, path string }{
 		{"https://api.github.com/repos", "https", "api.github.com", "443", "repos"},
@@ -130,8 +129,8 @@ func TestLongHosts(t *testing.T) {
 	}
 }
 
-// FuzzHost: a host that is accepted is canonical: parsed again it is itself, and it
-// holds nothing that another parser could read as more than a host.
+// FuzzHost: an accepted host is canonical: parsed again it is itself, and no other parser could
+// read more than a host in it.
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"example.com", "münchen.de", "10.0.0.5", "[::1]", "*.a.b", "0x7f.1", "a_b", "１.2.3.4"} {
 		f.Add(s)

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Errors of the steps that do not look at the disk. Their texts are what users
-// read behind the caret.
+// Errors of the steps that do not look at the disk. Users read their texts behind the caret.
 var (
 	// ErrAbsolute: the path is absolute.
 	ErrAbsolute = errors.New("found an absolute path, expected one relative to the workspace root")
@@ -33,10 +32,9 @@ func (e *TextError) Error() string { return e.Why }
 // about a thousand (docs/platforms/macos.md), and the root comes in front.
 const maxPath = 800
 
-// CheckText refuses what some target cannot write or would read differently:
-// control characters (Seatbelt profiles, terminals), backslashes (separators on
-// Windows), double quotes (impossible on Windows, escapes everywhere else), invalid
-// UTF-8, and paths that are too long.
+// CheckText refuses text that some target cannot write or would read differently: control
+// characters (Seatbelt profiles, terminals), backslashes (separators on Windows), double quotes
+// (impossible on Windows, escapes everywhere else), invalid UTF-8, and paths that are too long.
 func CheckText(p string) error {
 	if len(p) > maxPath {
 		return &TextError{fmt.Sprintf("found %d bytes, expected at most %d", len(p), maxPath)}
@@ -85,8 +83,8 @@ func hasDrive(p string) bool {
 	return 'a' <= letter && letter <= 'z' && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
 }
 
-// Fold returns what two paths have in common that some systems cannot tell apart:
-// its case folding and canonical composition (Unicode, UAX #15).
+// Fold returns a form that is equal for paths that some systems cannot tell apart: case folding
+// and canonical composition (Unicode, UAX #15).
 func Fold(p string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
 }

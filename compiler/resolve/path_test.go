@@ -53,7 +53,7 @@ func tree(t *testing.T) (*resolve.Resolver, string) {
 	return r, filepath.ToSlash(dir)
 }
 
-// TestRule: where rule paths lead, and what is none.
+// TestRule covers the targets of rule paths, and texts that are no rule path.
 func TestRule(t *testing.T) {
 	r, dir := tree(t)
 	for in, want := range map[string]string{
@@ -121,8 +121,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileRead: a link that becomes a file between lstat(2) and readlink(2) is
-// looked at again. It used to be "invalid argument".
+// TestReplacedWhileRead: a link that becomes a file between lstat(2) and readlink(2) is read
+// again. It used to be "invalid argument".
 func TestReplacedWhileRead(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

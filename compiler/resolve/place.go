@@ -33,7 +33,7 @@ func New(root string, disk *Disk) (*Resolver, error) {
 	return &Resolver{Disk: disk, Root: found.Abs}, nil
 }
 
-// RulePath is where a rule's path leads.
+// RulePath is the result of evaluating a rule's path.
 type RulePath struct {
 	// Lexical is the path with ".." collapsed and symlinks unresolved.
 	Lexical string
@@ -42,7 +42,7 @@ type RulePath struct {
 	At     ir.Location
 	// Abs is the canonical absolute path.
 	Abs string
-	// Kind is what stands there.
+	// Kind is the kind of node there.
 	Kind ir.NodeKind
 	// Broken is true when the path is, or leads over, a symlink to nothing.
 	Broken bool
@@ -50,8 +50,8 @@ type RulePath struct {
 	Links []ir.Location
 }
 
-// Rule evaluates the path of a rule. Errors are ErrEmpty, ErrAbsolute, ErrLeaves,
-// ErrLoop, a *TextError, or what the disk says.
+// Rule evaluates the path of a rule. Errors are ErrEmpty, ErrAbsolute, ErrLeaves, ErrLoop, a
+// *TextError, or an error of the disk.
 func (r *Resolver) Rule(written string) (RulePath, error) {
 	if err := CheckText(written); err != nil {
 		return RulePath{}, err
@@ -81,8 +81,8 @@ func (r *Resolver) Rule(written string) (RulePath, error) {
 // workspace-relative path.
 func (r *Resolver) Pretend(lexical, target string) { r.Disk.Pretend(r.abs(lexical), target) }
 
-// Replace has paths below the root looked up in a tree in place of the disk. What a symlink
-// there leads to outside is the disk's.
+// Replace has paths below the root looked up in a tree in place of the disk. Symlinks in the
+// tree that lead outside are followed on the disk.
 func (r *Resolver) Replace(tree fs.ReadLinkFS) {
 	r.Disk.root, r.Disk.tree = strings.TrimSuffix(r.Root, "/")+"/", tree
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Question is something that can be asked of a policy, in the words that people
-// ask it in: "read src/a", "connect https://example.com", "run git status".
+// Question is a question to a policy, in the words of a user: "read src/a", "connect
+// https://example.com", "run git status".
 type Question struct {
+	// Verb is one of the verbs below, such as "read".
 	Verb string
 	// Operands are the paths, the URL, the variable, or the program.
 	Operands []string
@@ -41,7 +42,7 @@ func Verbs() []string {
 	return out
 }
 
-// ParseQuestion checks the form of a question, not what it asks.
+// ParseQuestion checks the form of a question, not its operands.
 func ParseQuestion(words []string) (Question, error) {
 	if len(words) == 0 {
 		return Question{}, errors.New("found nothing, expected a question such as \"read src/a\"")

@@ -19,12 +19,12 @@ var ErrLoop = errors.New("found a symlink loop")
 
 const maxHops = 40
 
-// Disk answers what stands at absolute paths and remembers the answers for as long
-// as one compilation lasts. It is safe for concurrent use.
+// Disk looks up absolute paths and remembers the answers for as long as one compilation lasts.
+// It is safe for concurrent use.
 type Disk struct {
 	mu    sync.Mutex
 	nodes map[string]node
-	// tree, unless nil, has what stands below root, a path that ends in a slash.
+	// tree, unless nil, replaces the disk below root, a path that ends in a slash.
 	tree fs.ReadLinkFS
 	root string
 }
@@ -32,7 +32,7 @@ type Disk struct {
 // NewDisk returns a Disk that has seen nothing yet.
 func NewDisk() *Disk { return &Disk{nodes: make(map[string]node)} }
 
-// node is what lstat(2) and readlink(2) say of one path.
+// node is the result of lstat(2) and readlink(2) on one path.
 type node struct {
 	kind ir.NodeKind
 	link string
@@ -142,7 +142,7 @@ func (d *Disk) set(abs string, n node) {
 type Found struct {
 	// Abs is the canonical absolute path, slash-separated.
 	Abs string
-	// Kind is what stands there; Absent if nothing does.
+	// Kind is the kind of node there, Absent if there is none.
 	Kind ir.NodeKind
 	// Dangling is true when a symlink on the way leads to something absent.
 	Dangling bool
@@ -208,7 +208,7 @@ func (w *walker) step() error {
 	}
 	next := strings.TrimSuffix(w.at, "/") + "/" + name
 	if w.kind == ir.Absent {
-		// Nothing can stand below what does not exist.
+		// There are no files below a path that does not exist.
 		w.at = next
 		return nil
 	}

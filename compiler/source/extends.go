@@ -17,8 +17,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Bounds of one run over all layers. A configuration that people review is smaller by
-// orders of magnitude.
+// Bounds of one run over all layers. Real configurations are smaller by orders of magnitude.
 const (
 	maxLayers   = 1000
 	maxDepth    = 32       // files that extend each other in a chain
@@ -113,8 +112,8 @@ var (
 	errPattern = errors.New("found a pattern that is malformed")
 )
 
-// match returns the paths that a pattern without braces stands for. Errors of the walk are
-// not hidden: a directory that cannot be read may hold a rule that takes something away.
+// match returns the paths that a pattern without braces stands for. Errors of the walk are not
+// hidden: a directory that cannot be read may contain a rule that takes something away.
 func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error) {
 	base := filepath.Dir(f.Path)
 	if filepath.IsAbs(filepath.FromSlash(pattern)) {

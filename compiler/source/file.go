@@ -15,8 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// MaxSize bounds a layer, in bytes. A configuration that people review is smaller
-// by orders of magnitude.
+// MaxSize bounds a layer, in bytes. Real configurations are smaller by orders of magnitude.
 const MaxSize = 16 << 20
 
 // File is the text of one layer.
@@ -118,7 +117,7 @@ func readLayer(path string, open func(string) (fs.File, error)) ([]byte, error) 
 // openLayer opens a file that lies anywhere.
 func openLayer(path string) (fs.File, error) { return os.OpenFile(path, openFlags, 0) }
 
-// checkText finds what TOML forbids before its parser does, to say it better.
+// checkText finds characters that TOML forbids before its parser does, for better messages.
 func checkText(f *File) *diag.Diagnostic {
 	at, found := -1, ""
 	if i := bytes.IndexByte(f.Data, 0); i >= 0 {

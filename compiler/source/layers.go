@@ -20,8 +20,8 @@ type Request struct {
 	Root string
 	// User is the path of the user's own file; empty leaves that layer out.
 	User string
-	// Shared leaves out what is not committed with the workspace: the user's and
-	// the local layer.
+	// Shared leaves out the layers that are not committed with the workspace: the user's and
+	// the local one.
 	Shared bool
 	// Configs are files or directories, in order.
 	Configs []string
@@ -29,8 +29,8 @@ type Request struct {
 	Untrusted []string
 	// Sets are KEY=VALUE pairs, in order.
 	Sets []string
-	// Local, unless nil, is read in place of the local layer's file: what would hold
-	// if that was written there.
+	// Local, unless nil, is read in place of the local layer's file, to compile its content
+	// before it is written.
 	Local []byte
 	// Home is the user's home directory, which names below it are shortened to.
 	Home string
@@ -102,15 +102,15 @@ type loader struct {
 	req   Request
 	set   Set
 	diags diag.List
-	// disk is the workspace on the disk, reads what was read so far.
+	// disk is the workspace on the disk, reads caches the files read so far.
 	disk  workspace
 	reads reads
 	// stack is the chain of files that extend each other, outermost first.
 	stack []link
-	// merged holds the files that already have their place; a file that two others
-	// extend is merged once, where it is met first.
+	// merged contains the files that already have their place; a file that two others extend is
+	// merged once, where it is met first.
 	merged map[merged]bool
-	// trust are the patterns of the user's layer, narrow whether what is loaded now may
+	// trust are the patterns of the user's layer, narrow whether the layer being loaded may
 	// only narrow, confined whether it may name files of the workspace alone.
 	trust    []trust
 	narrow   bool
@@ -180,8 +180,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// file loads one file and, under it, what it extends. from is the place that
-// named it.
+// file loads one file and, under it, the files that it extends. from is the place that named
+// it.
 func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	path = absolute(path)
 	name := l.name(path)
@@ -212,9 +212,9 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow})
 }
 
-// refuse reports a file that is no layer. What a layer extends may be anything, a file of
-// passwords as well, and findings are read by others: no word of it is shown unless it is
-// called a layer.
+// refuse reports a file that is no layer. A layer may extend any file, even one of passwords,
+// and findings reach other readers: no text of the file is shown unless its name is that of a
+// layer.
 func (l *loader) refuse(d diag.Diagnostic, name string, from ir.Pos) {
 	if from != (ir.Pos{}) {
 		d.Related = append(d.Related, diag.Related{At: from, Note: "named here"})
@@ -227,8 +227,9 @@ func (l *loader) refuse(d diag.Diagnostic, name string, from ir.Pos) {
 	l.diags.Add(d)
 }
 
-// confines reports whether a file may name files of the workspace alone: one that lies
-// there, which whoever may write there wrote. The user's own does as it likes.
+// confines reports whether a file may name files of the workspace alone: one that lies in the
+// workspace, since every writer of the workspace can write it. The user's own layer is not
+// confined.
 func (l *loader) confines(kind ir.Layer, path, real string) bool {
 	if kind == ir.LayerUser && len(l.stack) == 0 {
 		return false
@@ -370,8 +371,8 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// name shortens a path the way people write it: relative to the workspace, below
-// "~" in the user's home, whole otherwise.
+// name shortens a path: relative to the workspace, below "~" in the user's home, whole
+// otherwise.
 func (l *loader) name(path string) string {
 	path = absolute(path)
 	if rel, err := filepath.Rel(l.req.Root, path); err == nil && filepath.IsLocal(rel) {

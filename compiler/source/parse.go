@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Parse reads a text that need not be a file, the way a layer is read. name is what
-// positions and findings call it.
+// Parse reads a text that need not be a file, the way a layer is read. Positions and findings
+// use name for the file.
 func Parse(name string, data []byte) (*Table, *diag.Diagnostic) {
 	f := newFile(name, "", data)
 	if err := checkText(f); err != nil {

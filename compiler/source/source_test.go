@@ -20,7 +20,7 @@ func parseText(t *testing.T, text string) (*Table, *diag.Diagnostic) {
 	return parse(newFile("f.toml", "", []byte(text)))
 }
 
-// plainValue turns a value into what go-toml decodes, as far as the two are
+// plainValue turns a value into the form that go-toml decodes, as far as the two are
 // comparable: times and floats become strings.
 func plainValue(v *Value) any {
 	switch v.Kind {
@@ -83,16 +83,16 @@ var documents = []string{
 	"[a]\n[[a.b]]\n[a.b]", "a = {b = {c = 1}, b.d = 2}", "[[x]]\ny.z = 1\n[x.y]", "a = 99999999999999999999",
 }
 
-// TestAgainstGoTOML holds the tree against the library's own decoder: the same
-// documents are accepted, and they say the same.
+// TestAgainstGoTOML compares the tree with the library's own decoder: the same documents are
+// accepted, with the same content.
 func TestAgainstGoTOML(t *testing.T) {
 	for _, doc := range documents {
 		agree(t, doc)
 	}
 }
 
-// agree compares with go-toml. Numbers and dates that are out of range are errors
-// of the decoder alone; nothing of the configuration holds them.
+// agree compares with go-toml. Numbers and dates that are out of range are errors of the
+// decoder alone; the configuration has none.
 func agree(t *testing.T, doc string) {
 	t.Helper()
 	var want map[string]any
@@ -133,7 +133,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestPositions: every kind of value is where it was written.
+// TestPositions: every kind of value has the position where it was written.
 func TestPositions(t *testing.T) {
 	text := "a = 'x'\nb = [1, 'yy', [true]]\n[[t.u]]\nk.l = { m = 2 }\n"
 	root, err := parseText(t, text)
@@ -157,7 +157,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestKey: two values have one key exactly if they say the same.
+// TestKey: two values have one key exactly if they are equal.
 func TestKey(t *testing.T) {
 	root, err := parseText(t, "a = {x = 1, y = 'a'}\nb = {y = 'a', x = 1}\nc = {x = 1, y = 'b'}\nd = {x = '1', y = 'a'}\ne = [1, 2]\nf = [12]\ng = 1.0\nh = true")
 	if err != nil {
@@ -257,7 +257,7 @@ func TestBOM(t *testing.T) {
 	}
 }
 
-// TestHostileFiles: what is no regular, small text file is refused, at once.
+// TestHostileFiles: anything but a regular, small text file is refused, at once.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
@@ -339,7 +339,7 @@ func TestPathTree(t *testing.T) {
 			f.Close()
 		}
 	}
-	// What became a symlink after the look.
+	// The file became a symlink after the check.
 	for _, name := range []string{"in.toml", "out.toml", "dir/out.toml"} {
 		if f, err := w.tree.Open(name); err == nil {
 			t.Errorf("%s was opened", name)

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 )
 
-// made says how a table or array came to be, which decides what may still be
-// added to it (https://toml.io/en/v1.0.0#table).
+// made is the way a table or array was defined, which decides whether it may still be extended
+// (https://toml.io/en/v1.0.0#table).
 type made uint8
 
 const (
@@ -97,8 +97,8 @@ func (b *builder) append(array *Value, key *unstable.Node) *Value {
 	return t
 }
 
-// into returns the table that a header's path continues in: the table itself, the
-// last one of an array of tables, nil for what is closed.
+// into returns the table that a header's path continues in: the table itself, the last one of
+// an array of tables, nil for a closed value.
 func (v *Value) into() *Value {
 	switch v.made {
 	case byPath, byHeader, byDots:

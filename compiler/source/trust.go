@@ -17,8 +17,7 @@ type trust struct {
 	narrow  bool
 }
 
-// readTrust reads [[layers]] from the user's own files. Nobody else says whom the user
-// trusts.
+// readTrust reads [[layers]] from the user's own files. No other layer may set trust.
 func (l *loader) readTrust() {
 	for _, layer := range l.set.Layers {
 		v := layer.Root.Get("layers")
@@ -67,10 +66,10 @@ func (l *loader) readEntry(v *Value) {
 	}
 }
 
-// distrusts reports whether a file may only narrow: what the last pattern that matches it
-// says. A pattern that begins with / or ~/ is one for the whole path, any other one for
-// the path in the workspace. Symlinks hide nothing: a file is also where they lead, and so
-// is a pattern.
+// distrusts reports whether a file may only narrow, as the last pattern that matches it says. A
+// pattern that begins with / or ~/ is matched against the whole path, any other one against the
+// path in the workspace. Symlinks are resolved: a file also has the path that it leads to, and
+// so does a pattern.
 func (l *loader) distrusts(name, file, real string) bool {
 	return l.distrustsAs(name, filepath.ToSlash(file)) ||
 		real != file && l.distrustsAs(l.name(real), filepath.ToSlash(real))

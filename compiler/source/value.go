@@ -103,8 +103,8 @@ func (t *Table) add(e Entry) *Entry {
 	return &t.Entries[len(t.Entries)-1]
 }
 
-// Key returns what v says, wherever it was written and in whatever order its keys
-// stand: two values are equal if their keys are.
+// Key returns a canonical form of v, independent of its place and of the order of its keys: two
+// values are equal if their keys are.
 func (v *Value) Key() string {
 	var b strings.Builder
 	v.key(&b)

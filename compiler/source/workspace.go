@@ -19,13 +19,13 @@ var (
 	errLoop   = errors.New("found a symlink loop")
 )
 
-// workspace reads the files of a workspace and none outside: what a layer there names is
-// the choice of whoever may write there, and findings are shown to others.
+// workspace reads files inside a workspace and refuses all others: every writer of the
+// workspace chooses the files that a layer there names, and findings reach other readers.
 type workspace struct {
 	// root is canonical.
 	root string
-	// tree is read by names without symlinks. That of the disk is an os.Root, so that a
-	// symlink that somebody makes after the look does not lead out either.
+	// tree is read by names without symlinks. For the disk it is an os.Root, so that a symlink
+	// that another process makes after the check does not lead out either.
 	tree fs.ReadLinkFS
 }
 
@@ -55,10 +55,10 @@ func (t diskTree) Open(name string) (fs.File, error) {
 // ReadDir implements fs.ReadDirFS.
 func (t diskTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.ReadLinkFS, name) }
 
-// pathTree is for a process that may use entries of the workspace and not list it, as one
-// under a policy with exceptions. What was opened is held against the path, so that a
-// symlink that was made meanwhile leads nowhere; a directory that is exchanged and put back
-// in between is not seen, and leads such a process no further than it may go anyway.
+// pathTree is for a process that may use entries of the workspace and not list it, as one under
+// a policy with exceptions. An opened file is compared with the path, so that a symlink that
+// was made meanwhile leads nowhere; a directory that is exchanged and put back in between is
+// not noticed, and leads such a process no further than it may go anyway.
 type pathTree string
 
 func (t pathTree) path(name string) string {
@@ -167,8 +167,8 @@ func (w workspace) link(name string) (target, error) {
 	return target{true, strings.Split(rel, "/")}, nil
 }
 
-// open opens a regular file. The kind is looked at before, since opening a device can
-// have an effect, and once more by whoever reads.
+// open opens a regular file. The kind is checked before, since opening a device can have an
+// effect, and once more by the reader.
 func (w workspace) open(abs string) (fs.File, error) {
 	name, _, err := w.follow(abs)
 	if err != nil {
