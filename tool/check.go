@@ -24,7 +24,7 @@ func (c *Context) CheckCreate(path string) (resolved string, err error) {
 	return c.check(ir.Create, path)
 }
 
-// CheckUpdate reports whether what exists at path may be changed; otherwise it is as
+// CheckUpdate reports whether an existing file at path may be changed; otherwise it is as
 // CheckRead.
 func (c *Context) CheckUpdate(path string) (resolved string, err error) {
 	return c.check(ir.Update, path)
@@ -96,7 +96,7 @@ func (c *Context) CheckRun(program string, args ...string) error {
 		}
 		op.File = &file.Place
 	} else if at, ok := c.program(program); ok && at.Root.Kind != ir.System {
-		// What lies outside of the policy's own places is for the kernel to judge.
+		// Places outside of the policy's own roots are for the kernel to judge.
 		file.Place = ir.Direct(at)
 		op.File = &file.Place
 	}
@@ -144,8 +144,8 @@ type target struct {
 	kind  ir.NodeKind
 }
 
-// evaluate finds where a path leads now. A path that evaluation refuses is a target
-// that the policy refuses; the error is what the disk says.
+// evaluate finds the place that a path leads to now. A path that evaluation refuses is a target
+// that the policy refuses; the error is one of the disk.
 func (c *Context) evaluate(op, path string, follow bool) (target, error) {
 	spelled, why := spelling(path, aliases)
 	if why != "" {
@@ -235,7 +235,7 @@ func (c *Context) commandError(v ir.Verdict, on target, op ir.Operation) error {
 	return e
 }
 
-// hosts lists what the net rules allow.
+// hosts lists the targets that the net rules allow.
 func (c *Context) hosts() []string {
 	var out []string
 	for i := range c.tool.Net {

@@ -18,13 +18,13 @@ import (
 // ErrNoContext means that this process was not started with a Context.
 var ErrNoContext = errors.New(ir.ContextVariable + " is not set; accessc exec starts a tool with a Context")
 
-// ErrContext is what the error wraps when a Context cannot be used.
+// ErrContext is wrapped by errors for a Context that cannot be used.
 var ErrContext = contextjson.ErrContext
 
-// maxContext bounds what is read as a Context, in bytes.
+// maxContext bounds the size of a Context that is read, in bytes.
 const maxContext = 64 << 20
 
-// Context is what a tool is told of its policy. It is immutable and safe for
+// Context is the part of a policy that a tool is told about. It is immutable and safe for
 // concurrent use.
 type Context struct {
 	name, action string
@@ -159,12 +159,12 @@ func checkRules(t *ir.Tool) error {
 // Tool returns the name under which the configuration knows this tool.
 func (c *Context) Tool() string { return c.name }
 
-// Action returns what the host wants of this call: "run".
+// Action returns the host's request for this call: "run".
 func (c *Context) Action() string { return c.action }
 
 // Root returns the workspace root, an absolute path without symlinks.
 func (c *Context) Root() string { return filepath.FromSlash(c.root) }
 
-// Unrestricted reports whether there is no policy, so that paths are held inside of the
-// workspace and nothing else is.
+// Unrestricted reports whether there is no policy. The checks then confine paths to the
+// workspace and restrict nothing else.
 func (c *Context) Unrestricted() bool { return c.free }

@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// A holder opens directories of the policy's places so that no symlink is followed on
-// the way: what it opens stands where it was judged, or the error is a *swappedError.
+// A holder opens directories of the policy's places so that no symlink is followed on the way:
+// the opened directory is the one that was judged, or the error is a *swappedError.
 type holder interface {
 	directory(at ir.Location) (directory, error)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// newHolder holds by openat2(2). Other users of a Context need no such file.
+// newHolder returns a holder that uses openat2(2). Other users of a Context need no such file.
 func newHolder(b *ir.Bindings) (holder, error) { return &linuxHolder{b, openat2}, nil }
 
 // linuxHolder opens directories by their descriptors. O_PATH needs no right on them.
@@ -48,8 +48,8 @@ func (h *linuxHolder) directory(at ir.Location) (directory, error) {
 	return held(fd), nil
 }
 
-// stepwise opens a directory component by component. With O_PATH and O_NOFOLLOW a
-// symlink is opened as what it is, which O_DIRECTORY refuses.
+// stepwise opens a directory component by component. With O_PATH and O_NOFOLLOW a symlink is
+// opened as itself, which O_DIRECTORY refuses.
 func stepwise(abs string) (int, error) {
 	fd, err := again(func() (int, error) { return unix.Open("/", holding, 0) })
 	for name := range strings.SplitSeq(abs, "/") {
@@ -77,7 +77,7 @@ func again(call func() (int, error)) (int, error) {
 	}
 }
 
-// swapped tells a name that is not what it was judged as from other errors.
+// swapped distinguishes a name that changed since it was judged from other errors.
 func swapped(err error) error {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EISDIR) {
 		return &swappedError{err}

@@ -14,7 +14,7 @@ import (
 type OutsideError struct {
 	// Path is the path that was asked for.
 	Path string
-	// Why says what is wrong with it.
+	// Why is the reason why the path is refused.
 	Why string
 }
 
@@ -43,7 +43,7 @@ func (e *EscapeError) Unwrap() error { return fs.ErrPermission }
 
 // A DeniedError refuses a capability on a path.
 type DeniedError struct {
-	// Capability is what was asked for: read, create, update, delete or execute.
+	// Capability is the denied one: read, create, update, delete or execute.
 	Capability string
 	// Path is the path that was asked for.
 	Path string
@@ -59,7 +59,7 @@ type DeniedError struct {
 	Granted []string
 }
 
-// Error implements error. It says what is granted, for a model to go on with.
+// Error implements error. It lists the granted alternatives, for a model to go on with.
 func (e *DeniedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s is denied", e.Capability, e.Path)
@@ -84,7 +84,7 @@ type NetError struct {
 	URL string
 	// Rule is the rule that decided, empty where none matches.
 	Rule string
-	// Why says what is wrong with a target that is no URL.
+	// Why is the problem of a target that is no URL.
 	Why string
 	// Allowed lists the rules that allow something.
 	Allowed []string
@@ -121,6 +121,7 @@ func (e *EnvError) Unwrap() error { return fs.ErrPermission }
 
 // A CommandError refuses to start a program with arguments.
 type CommandError struct {
+	// Program is the name or path that was asked for.
 	Program string
 	Args    []string
 	// Listed is true where the program may be started with other arguments.
@@ -159,7 +160,7 @@ func by(rule string) string {
 // most bounds how much of a policy an error lists.
 const most = 12
 
-// instead lists what is permitted, behind some, or says none.
+// instead lists the permitted alternatives, behind some, or returns none.
 func instead(list []string, some, none string) string {
 	switch {
 	case len(list) == 0:

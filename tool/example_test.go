@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/tool"
 )
 
-// workspace stands for what accessc exec prepares: a workspace in which src is written,
-// everything is read but .env, and one host is reached.
+// workspace prepares a workspace as accessc exec would: src is written, everything but .env is
+// read, and one host is reached.
 func workspace() *tool.Context {
 	dir, err := os.MkdirTemp("", "accessc-example-")
 	if err != nil {
@@ -62,7 +62,7 @@ func Example() {
 	// true
 }
 
-// The errors say what to do instead, to a program as well.
+// The errors name the alternatives, to a program as well.
 func ExampleDeniedError() {
 	ctx := workspace()
 	defer os.RemoveAll(ctx.Root())

@@ -20,8 +20,9 @@ var ErrChanged = errors.New("the path keeps changing while it is opened")
 const (
 	// tries bounds how often an operation starts over when the path changes under it.
 	tries = 100
-	// same is how often a path must lead to the same place, and not be what it was
-	// judged as, to count as being so: a file in place of a directory.
+	// same is the number of attempts in which a path must lead to the same place, and differ
+	// there from its judged kind, before that counts as its state: a file in place of a
+	// directory.
 	same = 8
 )
 
@@ -59,7 +60,7 @@ func (c *Context) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, e
 	return f, err
 }
 
-// needs are the capabilities that an open takes, given what is there.
+// needs returns the capabilities that an open takes, given the kind of node there.
 func needs(flag int, there ir.NodeKind) []ir.Capability {
 	var out []ir.Capability
 	access := flag & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
@@ -76,8 +77,8 @@ func needs(flag int, there ir.NodeKind) []ir.Capability {
 	return out
 }
 
-// open opens what was judged. Nothing is made or emptied but what was judged so: a file
-// that is there is opened without O_CREATE and emptied when it is known to be one.
+// open opens the judged target. It creates or truncates only as judged: an existing file is
+// opened without O_CREATE and truncated after it is known to be a file.
 func (c *Context) open(at target, flag int, perm fs.FileMode) (*os.File, error) {
 	d, name, err := c.directory(at)
 	if err != nil {
@@ -102,7 +103,7 @@ func (c *Context) open(at target, flag int, perm fs.FileMode) (*os.File, error) 
 	return f, nil
 }
 
-// empty refuses what is no file or directory, and truncates if it was asked for.
+// empty refuses a node that is no file or directory, and truncates if requested.
 func empty(f *os.File, flag int) error {
 	info, err := f.Stat()
 	switch {
@@ -220,8 +221,8 @@ func (c *Context) Remove(path string) error {
 	})
 }
 
-// directory opens the directory that holds the name of a target. A root is held by its
-// own directory under the name ".".
+// directory opens the directory that contains the name of a target. A root is represented by
+// its own directory under the name ".".
 func (c *Context) directory(at target) (directory, string, error) {
 	parent, ok := at.At.Parent()
 	name := at.At.Base()
@@ -232,9 +233,9 @@ func (c *Context) directory(at target) (directory, string, error) {
 	return d, name, err
 }
 
-// hold tries an operation until it was done to what was judged. What is missing, in the
-// way or of another kind may be so because the path changed; it is an answer when it
-// stays so.
+// hold tries an operation until it was done to the judged target. A node that is missing, in
+// the way or of another kind may be a result of a changing path; it is an answer when it stays
+// so.
 func (c *Context) hold(op, path string, try func() (target, error)) error {
 	var before target
 	settled := 0
@@ -260,7 +261,7 @@ func (c *Context) hold(op, path string, try func() (target, error)) error {
 	return &fs.PathError{Op: op, Path: path, Err: ErrChanged}
 }
 
-// A swappedError is what a directory reports when a name is not what it was judged as.
+// A swappedError is a directory's error for a name that changed since it was judged.
 type swappedError struct{ cause error }
 
 func (e *swappedError) Error() string { return e.cause.Error() }

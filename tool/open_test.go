@@ -39,13 +39,13 @@ func eachHolder(t *testing.T, test func(t *testing.T, c *Context, dir string)) {
 	}
 }
 
-// TestOpen: what each way to open takes, and what it does to the file.
+// TestOpen covers the capabilities that each way to open takes, and its effect on the file.
 func TestOpen(t *testing.T) {
 	eachHolder(t, func(t *testing.T, c *Context, dir string) {
 		for _, tt := range []struct {
 			path string
 			flag int
-			want string // what the error says, or the file that is opened
+			want string // the text of the error, or the file that is opened
 		}{
 			{"README", os.O_RDONLY, "ws/README"}, {".", os.O_RDONLY, "ws"}, {"src", os.O_RDONLY, "ws/src"}, {"fork", os.O_RDONLY, "fork"},
 			{"fork/lib", os.O_RDWR, "fork/lib"}, {"code/a", os.O_RDWR, "ws/src/a"}, {"src/a", os.O_WRONLY | os.O_APPEND, "ws/src/a"},
@@ -180,8 +180,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// TestSwappedWorkspace: a workspace or target that was replaced by a link is no longer
-// what the Context speaks of.
+// TestSwappedWorkspace: a workspace or target that was replaced by a link is no longer the one
+// of the Context.
 func TestSwappedWorkspace(t *testing.T) {
 	eachHolder(t, func(t *testing.T, c *Context, dir string) {
 		at := func(p string) string { return filepath.Join(dir, p) }
@@ -211,7 +211,7 @@ func TestSwappedWorkspace(t *testing.T) {
 	})
 }
 
-// swapping is a holder that never finds what was judged.
+// swapping is a holder that always finds a changed path.
 type swapping struct{ flip func() }
 
 func (s swapping) directory(ir.Location) (directory, error) {
@@ -219,8 +219,8 @@ func (s swapping) directory(ir.Location) (directory, error) {
 	return nil, &swappedError{ErrChanged}
 }
 
-// TestKeepsChanging: a path that never holds still ends in an error of its own, and one
-// that stays what it is in that of the system.
+// TestKeepsChanging: a path that keeps changing ends in an error of its own, and a stable one
+// in that of the system.
 func TestKeepsChanging(t *testing.T) {
 	c, dir := context(t)
 	link := filepath.Join(dir, "ws/turning")
@@ -243,8 +243,8 @@ func TestKeepsChanging(t *testing.T) {
 	}
 }
 
-// TestReplacedRoot: os.Root holds to the workspace that was there when the Context was
-// loaded, whatever stands under its name by now.
+// TestReplacedRoot: os.Root refers to the workspace that was there when the Context was loaded,
+// even if its name now leads to another directory.
 func TestReplacedRoot(t *testing.T) {
 	c, dir := context(t)
 	c.holder = holders["os.Root"](t, c)

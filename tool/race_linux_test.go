@@ -38,8 +38,8 @@ func TestPipes(t *testing.T) {
 	})
 }
 
-// swaps are pairs of names in a workspace that trade places all the time: what is
-// permitted, and a link to what is not.
+// swaps are pairs of names in a workspace that trade places all the time: a permitted path, and
+// a link to a denied one.
 var swaps = [][2]string{
 	{"src/d", "src/.inside"},     // a directory, and a link to a denied one
 	{"src/e", "src/.outside"},    // a directory, and a link out of the workspace
@@ -120,7 +120,7 @@ func (a *arena) during(test func()) {
 
 var targets = []string{"src/d/key", "src/e/key", "src/f", "fork/d/key", "src/deep/a/b/key", "src/s/key", "src/g"}
 
-// contents is what a file holds, and closes it.
+// contents reads a file and closes it.
 func contents(t *testing.T, f *os.File) string {
 	defer f.Close()
 	data, err := io.ReadAll(f)
@@ -198,7 +198,7 @@ func TestSwaps(t *testing.T) {
 			case system:
 				count = 100_000
 			case "os.Root":
-				// What it refuses by itself shows nothing.
+				// Refusals by the policy show nothing.
 				count, targets = 50_000, targets[len(targets)-2:]
 			}
 			rounds := irtest.Rounds(t, count)
@@ -219,8 +219,8 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
-// TestSwapsAreSeen: who checks and then opens the path is led astray by the same swaps,
-// within seconds; so the test above can fail.
+// TestSwapsAreSeen: a program that checks and then opens the path is led astray by the same
+// swaps, within seconds; so the test above can fail.
 func TestSwapsAreSeen(t *testing.T) {
 	a := newArena(t, holders[system])
 	a.during(func() {

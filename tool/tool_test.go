@@ -75,7 +75,7 @@ func context(t testing.TB, edits ...string) (*Context, string) {
 	return c, dir
 }
 
-// TestChecks: what each check answers, and where the path leads.
+// TestChecks covers the answer of each check, and the place that the path leads to.
 func TestChecks(t *testing.T) {
 	c, dir := context(t)
 	checks := map[string]func(string) (string, error){
@@ -123,7 +123,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestNothingGranted: what the errors say where nothing is granted, and when much is.
+// TestNothingGranted covers the texts of errors where nothing is granted, and where much is.
 func TestNothingGranted(t *testing.T) {
 	c, _ := context(t, `"fs": [`, `"fs": [], "ignored": [`, `"net": [`, `"net": [], "ignored2": [`, `"commands": {`, `"commands": {}, "ignored3": {`)
 	_, err := c.CheckRead("README")
@@ -212,8 +212,8 @@ func TestUnrestricted(t *testing.T) {
 	}
 }
 
-// TestBadContexts: what is no Context, or says something other than what is matched, is
-// refused before anything is asked.
+// TestBadContexts: a document that is no Context, or differs from the expected form, is refused
+// before any check.
 func TestBadContexts(t *testing.T) {
 	dir := lay(t)
 	rule := func(fs, net string) string {
@@ -267,8 +267,8 @@ func TestUnboundTarget(t *testing.T) {
 	}
 }
 
-// TestFolding: where names differ by case alone, another spelling dodges no rule, and
-// gains none.
+// TestFolding: where names differ by case alone, another spelling evades no rule and matches no
+// further grant.
 func TestFolding(t *testing.T) {
 	c, dir := context(t)
 	c.decideBy(c.tool, true)
