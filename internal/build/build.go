@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// Request is what to build.
+// Request is the input of a build.
 type Request struct {
 	Program  *ir.Program
 	Backends []backends.Backend
@@ -75,7 +75,7 @@ func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
 	return e, findings, err
 }
 
-// policyHash is the hash of what a tool may do, whoever says so.
+// policyHash is the hash of a tool's permissions, independent of their origins.
 func policyHash(t *ir.Tool) (string, error) {
 	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
 	return Hash(bare), err
@@ -110,7 +110,7 @@ func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compile
 	return out, findings, nil
 }
 
-// refusal places what a backend refused at the rule that it is about.
+// refusal places a backend's refusal at the rule that it is about.
 func refusal(b backends.Backend, t *ir.Tool, r backends.Refusal) diag.Diagnostic {
 	code := diag.Inexpressible
 	if r.TooMany {

@@ -64,8 +64,8 @@ func write(t *testing.T, tree *build.Tree, dir string) []build.Change {
 	return changes
 }
 
-// TestWrite: a second build changes nothing, a removed tool's files go, what no
-// manifest lists stays, and nothing is left of the staging.
+// TestWrite: a second build changes nothing, a removed tool's files go, files that no manifest
+// lists stay, and nothing is left of the staging.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if n := len(write(t, compile(t, program("one", "two", "mcp-x")), dir)); n == 0 {
@@ -149,8 +149,7 @@ func TestManifestVouches(t *testing.T) {
 	}
 }
 
-// TestFailedWriteLeavesTheOld: whatever stops a write, the directory holds what it
-// held.
+// TestFailedWriteLeavesTheOld: when a write fails for any reason, the directory is unchanged.
 func TestFailedWriteLeavesTheOld(t *testing.T) {
 	changed := program("one", "two", "zzz")
 	changed.Tools[0].FS[0].Caps = ir.Caps(ir.Read)
@@ -226,7 +225,7 @@ func list(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestDiffNamesWhatChanged: what a check prints is what a build would write.
+// TestDiffNamesWhatChanged: a check prints the changes that a build would write.
 func TestDiffNamesWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	write(t, compile(t, program("one")), dir)
@@ -245,7 +244,7 @@ func TestDiffNamesWhatChanged(t *testing.T) {
 	}
 }
 
-// FuzzParseManifest: no panic on whatever is found in an output directory.
+// FuzzParseManifest: no content of an output directory causes a panic.
 func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"../y":"z"}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) { _, _ = build.ParseManifest(data) })

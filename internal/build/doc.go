@@ -1,8 +1,8 @@
-// Package build is the output of a build: every tool's artifacts, the manifest
-// that lists and hashes them, and the directory that they are written to.
+// Package build is the output of a build: every tool's artifacts, the manifest that lists and
+// hashes them, and the directory that they are written to.
 //
-// A directory is written whole or not at all: everything is staged beside its place
-// first, what fails leaves the old content, and what is equal is not touched. Only
-// files that an earlier manifest lists are ever removed. All paths are opened
-// below the output directory without following symlinks out of it.
+// A directory is written completely or not at all: everything is staged beside its place first,
+// a failed write leaves the old content, and equal files are not touched. Only files that an
+// earlier manifest lists are ever removed. All paths are opened below the output directory
+// without following symlinks out of it.
 package build

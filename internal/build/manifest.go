@@ -21,8 +21,8 @@ const (
 	ManifestVersion = 2
 )
 
-// Manifest is what every tool of a build may do, how each system holds it, and
-// which artifacts say so.
+// Manifest lists every tool of a build with its permissions, their enforcement on each system,
+// and the artifacts.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -86,7 +86,7 @@ func (m *Manifest) seal() {
 
 func (m *Manifest) marshal() ([]byte, error) { return backends.JSON(m) }
 
-// ErrManifest is what every refusal of a manifest wraps.
+// ErrManifest is wrapped by every refusal of a manifest.
 var ErrManifest = errors.New("not a usable manifest")
 
 // ParseManifest reads a manifest.

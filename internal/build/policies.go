@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// Policies returns what a manifest says of every tool, for comparison.
+// Policies returns the policies in a manifest, for comparison.
 func (m *Manifest) Policies() ([]compare.Policy, error) {
 	var out []compare.Policy
 	for i := range m.Tools {

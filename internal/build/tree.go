@@ -35,8 +35,8 @@ type Change struct {
 // maxOld bounds the files of an earlier build that are read back.
 const maxOld = 256 << 20
 
-// Diff compares the tree with what is in dir, in path order. A directory that does
-// not exist is empty.
+// Diff compares the tree with the content of dir, in path order. A directory that does not
+// exist is empty.
 func (t *Tree) Diff(dir string) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,8 +49,8 @@ func (t *Tree) Diff(dir string) ([]Change, error) {
 	return t.diff(root)
 }
 
-// diff completes the manifest with the entries that a partial build leaves alone,
-// and lists what has to change. A nil root is an empty directory.
+// diff completes the manifest with the entries that a partial build leaves alone, and lists the
+// necessary changes. A nil root is an empty directory.
 func (t *Tree) diff(root *os.Root) ([]Change, error) {
 	old, oldData, err := readManifest(root, t.partial)
 	if err != nil {

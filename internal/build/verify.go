@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Class is a kind of thing that is wrong with a manifest or with what it vouches for.
+// Class is a kind of problem of a manifest or its artifacts.
 type Class string
 
 // The classes.
@@ -47,14 +47,14 @@ const (
 // Problem is one thing that is wrong.
 type Problem struct {
 	Class Class
-	// Tool is empty for what concerns all of them.
+	// Tool is empty for a problem of all of them.
 	Tool   string
 	Detail string
 }
 
-// Verify checks a manifest against itself and against the directory that it lies in. What
-// the policies say is compiled anew and compared with the artifacts; those of a resolved
-// build depend on the host that made them, so of these the hashes alone are checked.
+// Verify checks a manifest against itself and against the directory that it lies in. The
+// policies in it are compiled anew and compared with the artifacts; those of a resolved build
+// depend on the host that made them, so of these only the hashes are checked.
 func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (v *verifier) entry(e *Entry) error {
 	return v.compiled(e, t, files)
 }
 
-// summary checks what an entry says of its policy.
+// summary checks an entry's summary of its policy.
 func (v *verifier) summary(e *Entry, t *ir.Tool) error {
 	want := ""
 	if e.Confined || e.Constraints != nil {
@@ -180,7 +180,7 @@ func (v *verifier) unlisted(e *Entry) error {
 	return nil
 }
 
-// compiled compares artifacts and ledger with what the policy compiles to.
+// compiled compares artifacts and ledger with those that the policy compiles to.
 func (v *verifier) compiled(e *Entry, t *ir.Tool, files map[string][]byte) error {
 	var bs []backends.Backend
 	known := map[string]bool{}

@@ -43,7 +43,7 @@ func verify(t *testing.T, m *build.Manifest, dir string) []build.Class {
 	return out
 }
 
-// TestVerify: what is built verifies, and every way to tamper with it is found and named.
+// TestVerify: a build verifies, and every way to tamper with it is found and named.
 func TestVerify(t *testing.T) {
 	dir, m := built(t)
 	if got := verify(t, m, dir); len(got) > 0 {
@@ -86,7 +86,7 @@ func TestVerify(t *testing.T) {
 			s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Artifacts["x.sh"] = build.Hash([]byte("x"))
 		},
 		build.ArtifactDiffers: func(t *testing.T, s state) {
-			// Somebody changed the artifact and the hash of it.
+			// The artifact and its hash were changed.
 			replace(t, s, "one/landlock.json", "PATH", "PATX")
 			data, err := os.ReadFile(filepath.Join(s.dir, "one", "landlock.json"))
 			must(t, err)
@@ -137,8 +137,8 @@ func TestVerifyForeign(t *testing.T) {
 	}
 }
 
-// TestVerifyResolved: the hashes of a resolved build are checked; what it compiles from
-// is another host's business.
+// TestVerifyResolved: the hashes of a resolved build are checked; its compilation depends on
+// another host and is not.
 func TestVerifyResolved(t *testing.T) {
 	dir := t.TempDir()
 	p := program("one")

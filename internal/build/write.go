@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Write makes dir hold exactly the tree. Files that no manifest lists stay. When it
-// fails, dir holds what it held before.
+// Write gives dir exactly the content of the tree. Files that no manifest lists stay. When it
+// fails, dir is unchanged.
 func (t *Tree) Write(dir string) ([]Change, error) {
 	made := false
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (s *stage) apply(changes []Change) (err error) {
 			}
 		}
 	}
-	// The manifest is last in what it vouches for: it sorts among the tools, so it is
+	// The manifest comes after the files that it lists: it sorts among the tools, so it is
 	// moved behind them.
 	order := manifestLast(changes)
 	for _, i := range order {
@@ -67,8 +67,7 @@ func (s *stage) apply(changes []Change) (err error) {
 	}
 	for _, c := range changes {
 		if c.New == nil {
-			// A tool's directory goes with its last file; one that holds something else
-			// stays.
+			// A tool's directory is removed with its last file, unless it contains other files.
 			_ = s.root.Remove(path.Dir(c.Path))
 		}
 	}

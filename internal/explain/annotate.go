@@ -21,8 +21,8 @@ func classOf(d compare.Difference) diag.Code {
 	return diag.Code(class)
 }
 
-// annotations are the differences as results, each at the line of the new side that caused
-// it. What is wider has a severity of its own; what is narrower is a note.
+// annotations returns the differences as results, each at the line of the new side that caused
+// it. A wider one has a severity of its own; a narrower one is a note.
 func annotations(cs []Change, wider diag.Severity) diag.List {
 	var out diag.List
 	for _, c := range cs {
@@ -43,7 +43,7 @@ func annotations(cs []Change, wider diag.Severity) diag.List {
 	return out
 }
 
-// sentence says what a difference means for a tool.
+// sentence describes the effect of a difference on a tool.
 func sentence(tool string, d compare.Difference) string {
 	may := " may now "
 	switch {
@@ -59,8 +59,8 @@ func sentence(tool string, d compare.Difference) string {
 	return clean(tool + may + d.What + " " + region(d))
 }
 
-// cause is the line of the new side that a difference comes from: the rule or the value
-// that decides now. Where nothing there decides, because a rule is gone or a default holds,
+// cause returns the line of the new side that a difference comes from: the rule or the value
+// that decides now. Where nothing there decides, because a rule is gone or a default applies,
 // it is the tool itself; a tool that is gone has no line.
 func (c Change) cause(d compare.Difference) ir.Pos {
 	if d.New.Rule != nil && d.New.Rule.Source().Pos.File != "" {
@@ -75,7 +75,7 @@ func (c Change) cause(d compare.Difference) ir.Pos {
 	return c.New.Source.Origin.Pos
 }
 
-// valueAt is where the tool says what a difference without a rule is about.
+// valueAt returns the place of the setting that a difference without a rule is about.
 func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 	switch d.Kind {
 	case compare.Bound:
@@ -119,7 +119,7 @@ func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity) error {
 	return diag.WriteResults(w, rules, annotations(cs, wider))
 }
 
-// kinds are the classes with what they say, and what their mirror images say.
+// kinds are the classes with their titles, and the titles of their opposites.
 var kinds = []struct{ class, title, less string }{
 	{"tool.added", "a tool is new", "a tool is gone"},
 	{"tool.source.widened", "a tool is no longer started by accessc", "a tool is started by accessc"},

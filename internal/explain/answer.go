@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Answer is a question, the verdict on it and what led to it.
+// Answer is a question, the verdict on it and the rules that led to it.
 type Answer struct {
 	View       *ir.View
 	Question   resolve.Question
@@ -22,8 +22,8 @@ type Answer struct {
 	System *Answer
 }
 
-// Text renders the answer for a person: the verdict and why in the first line, the
-// rules that lost, and how each system holds it.
+// Text renders the answer for a terminal: the verdict and its reason in the first line, the
+// rules that lost, and the enforcement on each system.
 func (a *Answer) Text(s Style) string {
 	var b strings.Builder
 	word := s.paint(red, "no")
@@ -144,7 +144,7 @@ func allows(yes bool) string {
 	return "denies"
 }
 
-// ruleText names a rule with what it grants and where it stands.
+// ruleText names a rule with its grant and its place.
 func ruleText(r ir.Rule) string {
 	if f, ok := r.(*ir.FSRule); ok {
 		return fmt.Sprintf("%s  %s (%s)", f.Subject(), f.Caps, f.Origin)
@@ -174,12 +174,12 @@ func (a *Answer) leads() string {
 	return s + fmt.Sprintf("the rule on %s (%s), and only a directory is made or removed there", v.Pin.Subject(), v.Pin.Origin)
 }
 
-// what names the target of the question.
+// what returns the target of the question.
 func (a *Answer) what() string {
 	return strings.Join(a.Question.Operands, " and ")
 }
 
-// heldText is one line on how the platforms hold the cell that decided.
+// heldText is one line on the enforcement of the requirement that decided, by platform.
 func (a *Answer) heldText(s Style) string {
 	var parts []string
 	for _, p := range ir.Platforms {
@@ -194,7 +194,7 @@ func (a *Answer) heldText(s Style) string {
 	return strings.Join(parts, "; ")
 }
 
-// cell finds the ledger's row for what decided.
+// cell finds the ledger's row for the requirement that decided.
 func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 	resource, aspect := a.subject()
 	rule := ir.DefaultRule
@@ -273,7 +273,7 @@ type ConsideredDoc struct {
 	Note string `json:"note,omitempty"`
 }
 
-// HeldDoc is how one platform holds a cell.
+// HeldDoc is the enforcement of one requirement on one platform.
 type HeldDoc struct {
 	Is string `json:"is"`
 	// Why is the causes in words.

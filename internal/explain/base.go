@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// BaseText lists what a tool has without a rule of its own: the base on every platform, as
+// BaseText lists the grants of a tool without a rule of its own: the base on every platform, as
 // it ships, and the protected paths, each with its reason.
 func BaseText(v *ir.View, s Style) string {
 	t := v.Tool

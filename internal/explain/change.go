@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// Change is what became of one tool between two configurations.
+// Change is the difference of one tool between two configurations.
 type Change struct {
 	Name string
 	// Status is "added" or "removed", empty for a tool that both sides have.
@@ -31,8 +31,8 @@ func (c Change) RaisesRisk() bool {
 	return c.Risk[0] != "" && rank(c.Risk[1]) > rank(c.Risk[0])
 }
 
-// Changes compares all tools of two sides by name. A tool that one side lacks is
-// compared with nothing, so it counts by what it may do.
+// Changes compares all tools of two sides by name. A tool that one side lacks is compared with
+// an empty policy, so it counts with all its permissions.
 func Changes(old, new []compare.Policy) []Change {
 	var names []string
 	for _, p := range slices.Concat(old, new) {
@@ -85,7 +85,7 @@ func alone(old, new compare.Policy, added bool) (status string, ds []compare.Dif
 	if t.Source.Kind != ir.SourceLocal {
 		return status, ds
 	}
-	// Less held is a difference between two policies, and here is only one.
+	// Weaker enforcement is a difference between two policies, and here is only one.
 	none, one := compare.Nothing(t), compare.Policy{Tool: t}
 	if added {
 		return status, append(ds, compare.Policies(none, one)...)
@@ -174,7 +174,7 @@ func mark(d compare.Difference) string {
 // maxExcept is how many exceptions of a region are spelled out. JSON has them all.
 const maxExcept = 4
 
-// region is where a difference is, what is left out, and on which systems only.
+// region returns the place of a difference, the parts left out, and the systems if not all.
 func region(d compare.Difference) string {
 	out := d.Where
 	if d.Resource == ir.Limits && d.Limits != [2]uint64{} {

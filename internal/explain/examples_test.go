@@ -16,8 +16,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestExamplesTurn: every example that a comparison gives can be asked as it stands, and
-// is answered otherwise by the two policies, in the direction that the line says.
+// TestExamplesTurn: every example that a comparison gives can be asked as it is, and the two
+// policies answer it differently, in the direction of the line.
 func TestExamplesTurn(t *testing.T) {
 	resolver, err := resolve.New(t.TempDir(), resolve.NewDisk())
 	if err != nil {
@@ -130,7 +130,7 @@ func drawEnv(t *rapid.T) []ir.EnvRule {
 	return out
 }
 
-// listed are programs with names that are taken by what examples would choose, and paths.
+// listed are programs whose names examples would choose, and paths.
 var listed = []string{"cat", "git", "ls", "other", "a/ab", "./src/x y", "abc/d'e"}
 
 func drawCommands(t *rapid.T) *ir.CommandSet {

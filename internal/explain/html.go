@@ -23,9 +23,9 @@ var (
 	pageScript string
 )
 
-// page is what the template shows. Every string of it may come from a configuration;
-// the template escapes it for where it stands, and the page's own policy lets a browser
-// run nothing but the script that ships with accessc.
+// page is the data of the template. Every string of it may come from a configuration; the
+// template escapes it for its context, and the page's own policy lets a browser run nothing but
+// the script that ships with accessc.
 type page struct {
 	Policy, Title, Subtitle, Empty string
 	Style                          template.CSS

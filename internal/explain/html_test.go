@@ -116,7 +116,7 @@ func renderChanges(t testing.TB, tools []*ir.Tool) string {
 	return b.String()
 }
 
-// reader, writer and fetcher are what a filter tells apart.
+// reader, writer and fetcher are tools that a filter tells apart.
 func reader() *ir.Tool {
 	return with("reader", func(t *ir.Tool) { t.FS = rule("docs", ir.Caps(ir.Read)) })
 }
@@ -140,7 +140,7 @@ func network() []ir.NetRule {
 	return []ir.NetRule{{Written: "a.example", Host: ir.Host{Kind: ir.HostName, Name: "a.example"}, Allow: true}}
 }
 
-// useFilter uses the filter as a person does.
+// useFilter uses the filter as a user does.
 func useFilter(t *testing.T, b *browser) {
 	b.t = t
 	page := render(t, fetcher(), reader(), writer())
@@ -180,12 +180,12 @@ func useFilter(t *testing.T, b *browser) {
 	b.want(`document.querySelector(".filter").getClientRects().length`, 0)
 }
 
-// TestPageHoldsNoForeignMarkup: whatever a policy says, a page has the elements of one
-// of the same shape with harmless names, and no others.
+// TestPageHoldsNoForeignMarkup: a page has the elements of one of the same shape with harmless
+// names, and no others, independent of the texts of the policy.
 func TestPageHoldsNoForeignMarkup(t *testing.T) {
 	irtest.Check(t, 500, 1, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.SampledFrom(hostile), rapid.StringN(1, 30, -1)).Draw(rt, "text")
-		// One harmless character each, so that what texts have in common stays so.
+		// One harmless character each, so that equal parts of texts stay equal.
 		plain := hostileTool("n", "x")
 		got, want := render(t, hostileTool("n", text)), render(t, plain)
 		for _, mark := range []string{"<script", "<style", "<td", "<tr", "<a ", "<img", "<svg", "<meta", "<base", "</script", "</style", "</td"} {

@@ -25,7 +25,7 @@ func (p *Policy) idle() []line {
 	return out
 }
 
-// idleBody is what the rule says, as a place or in words.
+// idleBody returns the content of the rule, as a place or in words.
 func idleBody(f compare.Idle) (*placed, string) {
 	switch r := f.Rule.(type) {
 	case *ir.FSRule:

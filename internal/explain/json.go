@@ -16,8 +16,8 @@ type Document struct {
 	Tools   []PolicyDoc `json:"tools"`
 }
 
-// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules
-// that decide nothing, and how each platform holds each cell.
+// PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules that
+// decide nothing, and the enforcement of each requirement on each platform.
 type PolicyDoc struct {
 	Tool   string         `json:"tool"`
 	Risk   string         `json:"risk,omitempty"`

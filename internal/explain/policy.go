@@ -11,24 +11,24 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Policy is one tool's policy as a person reviews it.
+// Policy is one tool's policy in the form for review.
 type Policy struct {
 	Tool   *ir.Tool
 	View   *ir.View
 	Ledger ir.Ledger
 }
 
-// line is one row of the view: what it is about, the policy, and where it is from.
+// line is one row of the view: its subject, the policy, and its origin.
 type line struct {
 	head, body, origin, note string
-	// at is set where a line is about a place in the file system: its path below what
-	// the lines above say, drawn with branches, and what is granted there.
+	// at is set where a line is about a place in the file system: its path below the lines
+	// above, drawn with branches, and the grant there.
 	at *placed
 	// grants are the words by which a page finds the line.
 	grants []string
 }
 
-// placed is a path and what is granted there.
+// placed is a path and the grant there.
 type placed struct {
 	branches, path string
 	caps           ir.CapSet
@@ -36,7 +36,7 @@ type placed struct {
 
 func at(path string, caps ir.CapSet) *placed { return &placed{path: path, caps: caps} }
 
-// text puts a path and what is granted there side by side.
+// text puts a path and the grant there side by side.
 func (l line) text() string {
 	if l.at == nil {
 		return l.body
@@ -44,8 +44,8 @@ func (l line) text() string {
 	return pad(l.at.branches+l.at.path, 26) + "  " + l.at.caps.String()
 }
 
-// Text renders the policy: a header, one block per resource, and how each system
-// holds it. Every line names the place that set it.
+// Text renders the policy: a header, one block per resource, and the enforcement on each
+// system. Every line names the place that set it.
 func (p *Policy) Text(s Style) string {
 	t := p.Tool
 	var b strings.Builder
@@ -134,7 +134,7 @@ func split(lines []line, s Style) []line {
 	return out
 }
 
-// files lists the regions of the workspace as a tree, then what lies elsewhere.
+// files lists the regions of the workspace as a tree, then the places elsewhere.
 func (p *Policy) files() []line {
 	var out []line
 	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {
@@ -297,7 +297,7 @@ func capWords(caps ir.CapSet) []string {
 	return out
 }
 
-// word is what a line grants, if it does.
+// word returns the grant of a line, if it has one.
 func word(granted bool, what string) []string {
 	if !granted {
 		return nil
@@ -429,7 +429,7 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// size writes a number of bytes in the largest unit that holds it exactly.
+// size writes a number of bytes in the largest unit that divides it.
 func size(n uint64) string {
 	unit := "bytes"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -444,7 +444,7 @@ func size(n uint64) string {
 	return strconv.FormatUint(n, 10) + unit
 }
 
-// holds sums the ledger up: per platform the weakest that happens, and how often.
+// holds summarises the ledger: per platform the weakest enforcement, and how often it occurs.
 func (p *Policy) holds(s Style) string {
 	var parts []string
 	wide := margin
@@ -462,7 +462,7 @@ func (p *Policy) holds(s Style) string {
 
 const holdsGap, seeLedger = "    ", "explain --ledger"
 
-// systemName is how people call a platform.
+// systemName returns the common name of a platform.
 func systemName(p ir.Platform) string {
 	if p == ir.Darwin {
 		return "macOS"

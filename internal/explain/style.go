@@ -86,9 +86,9 @@ func (s Style) block(rows [][]string) string {
 // minColumn is how narrow a column gets at most.
 const minColumn = 12
 
-// fit wraps the words of the widest columns until rows of a table are as wide as the
-// terminal at most. A row becomes several; head is how many the first one became. Words
-// are never cut, since people copy them.
+// fit wraps the words of the widest columns until rows of a table are as wide as the terminal
+// at most. A row becomes several; head is how many the first one became. Words are never cut,
+// so that they can be copied.
 func (s Style) fit(rows [][]string, indent int) (out [][]string, head int) {
 	widths := s.narrow(rows, indent)
 	for i, row := range rows {

@@ -29,7 +29,7 @@ func TestFit(t *testing.T) {
 				rt.Fatalf("column %d: got %q, want %q", i, got, want)
 			}
 		}
-		// Three columns of at least minColumn, and what stands between them.
+		// Three columns of at least minColumn, and the gaps between them.
 		least := max(s.Width, 3*minColumn+4)
 		for _, line := range table(wrapped) {
 			if n := utf8.RuneCountInString(line); n > least {

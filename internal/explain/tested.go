@@ -19,9 +19,9 @@ type Tested struct {
 	Kernel *KernelAnswer
 }
 
-// KernelAnswer is what the running kernel said to a trial.
+// KernelAnswer is the running kernel's answer to a trial.
 type KernelAnswer struct {
-	// Tried is false where nothing could be tried; Why says why.
+	// Tried is false where nothing could be tried; Why is the reason.
 	Tried   bool
 	Allowed bool
 	// Errno is the error of the system call, empty for none.
@@ -29,11 +29,11 @@ type KernelAnswer struct {
 	Why   string
 	// Accepted names the gaps that were accepted.
 	Accepted []string
-	// Asked is the policy's answer to what was tried, as the kernel is asked it.
+	// Asked is the policy's answer to the tried operation, asked as the kernel is.
 	Asked *Answer
 }
 
-// Holds reports whether the policy answers as the assertion wants.
+// Holds reports whether the policy gives the expected answer.
 func (x *Tested) Holds() bool {
 	return x.Answer != nil && x.Answer.Verdict.Allowed() == x.Assertion.Allow
 }
@@ -45,7 +45,8 @@ func (x *Tested) KernelFails(s Style) bool {
 	return k != nil && k.Tried && k.Allowed != x.Assertion.Allow && k.declared(s) == ""
 }
 
-// declared is what the ledger says of a kernel that answers otherwise than the policy.
+// declared returns the entry of the ledger that explains why the kernel answers differently
+// from the policy.
 func (k *KernelAnswer) declared(s Style) string {
 	if k.Asked == nil || k.Asked.Verdict.Allowed() == k.Allowed {
 		return ""
@@ -63,7 +64,7 @@ func (k *KernelAnswer) declared(s Style) string {
 	}
 }
 
-// Note says what the kernel's answer comes from where it is not the wanted one.
+// Note explains the kernel's answer where it is not the expected one.
 func (x *Tested) Note(s Style) string {
 	k := x.Kernel
 	switch {

@@ -8,7 +8,7 @@ type Who struct {
 	Answer *Answer
 }
 
-// WhoText lists who may do what was asked, those who may first, each with the reason.
+// WhoText lists every tool's answer with its reason, the permitted ones first.
 func WhoText(all []Who, s Style) string {
 	var rows [][]string
 	for _, allowed := range []bool{true, false} {

@@ -16,8 +16,8 @@ type Widening struct {
 	Difference compare.Difference
 }
 
-// Widenings lists what is wider in a comparison by class, tool by tool. A region in which
-// a program may be started is listed under exec as well.
+// Widenings lists the wider differences of a comparison by class, tool by tool. A region in
+// which a program may be started is listed under exec as well.
 func Widenings(cs []Change) []Widening {
 	var out []Widening
 	for _, c := range cs {

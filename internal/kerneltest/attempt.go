@@ -26,7 +26,8 @@ var changes = map[string]bool{
 	"create": true, "delete": true, "copy": true, "rename": true, "link": true, "exchange": true,
 }
 
-// attempt prepares the stage for a question and returns what to try, or why nothing is.
+// attempt prepares the stage for a question and returns the attempt, or the reason why there is
+// none.
 func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, err error) {
 	a = Attempt{Op: q.Verb, A: q.Operands[0], Argv: slices.Concat(q.Operands[:1], q.Args)}
 	switch q.Verb {
@@ -94,7 +95,7 @@ func (t *Trial) program(s *stage, a Attempt) (Attempt, string, error) {
 	return a, "", nil
 }
 
-// nobody is an address that is nobody's (RFC 5737): the kernel knows no names.
+// nobody is an address reserved for documentation (RFC 5737): the kernel knows no names.
 var nobody = netip.MustParseAddr("192.0.2.1")
 
 func endpoint(url string) (addr, port string, err error) {
@@ -109,7 +110,7 @@ func endpoint(url string) (addr, port string, err error) {
 	return at.String(), fmt.Sprint(to.Port), nil
 }
 
-// open starts what must be there while an attempt lasts: a listener for one that dials.
+// open starts the listener that an attempt to dial needs.
 func (a Attempt) open(s *stage) (done func(), err error) {
 	if a.Op != "dial" {
 		return func() {}, nil

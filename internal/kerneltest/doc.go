@@ -1,13 +1,12 @@
-// Package kerneltest asks the running kernel what a policy's own tests ask the policy: it
-// starts this program under the policy, as exec would start the tool, and has it try one
-// operation.
+// Package kerneltest puts a policy's own tests to the running kernel: it starts this program
+// under the policy, as exec would start the tool, and has it try one operation.
 //
-// Nothing of the user's is touched. Each question gets a stage, a temporary directory in
-// the place of the workspace, the private home and the targets of external rules, in which
-// stand the paths that the rules and the question name, with what stands there for real.
-// Outside of it only reading, opening and starting are tried; what starts is ended by the
-// kernel before its first instruction.
+// The user's files are not touched. Each question gets a stage, a temporary directory in the
+// place of the workspace, the private home and the targets of external rules. The stage
+// contains the paths that the rules and the question name, with nodes of the same kinds as the
+// real ones. Outside of it only reading, opening and starting are tried; the kernel ends a
+// started program before its first instruction.
 //
-// Not shown by it: what a program's arguments do, which the kernel does not look at, and
-// hosts by name; there the answer is the one for an address that is nobody's.
+// A trial does not cover the effect of a program's arguments, which the kernel does not look
+// at, and hosts by name; there the answer is the one for an address that is not assigned.
 package kerneltest

@@ -16,8 +16,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// LoadCommand and TryCommand are the hidden commands of this program that start a trial,
-// and that are what is tried.
+// LoadCommand and TryCommand are hidden commands of this program: the first starts a trial, the
+// second is the program under trial.
 const (
 	LoadCommand = "__trial"
 	TryCommand  = "__try"
@@ -35,16 +35,16 @@ type Trial struct {
 	Accept []string
 }
 
-// Outcome is what the kernel said.
+// Outcome is the kernel's answer.
 type Outcome struct {
-	// Tried is false where there was nothing to try; Why says why.
+	// Tried is false where there was nothing to try; Why is the reason.
 	Tried   bool
 	Allowed bool
 	// Errno is the error of the call, empty for none.
 	Errno string
 	Why   string
-	// Verdict is what the policy says of the very operation that was tried: the paths as
-	// the kernel was given them, on the stage.
+	// Verdict is the policy's answer to the tried operation: with the paths as the kernel was
+	// given them, on the stage.
 	Operation ir.Operation
 	Verdict   ir.Verdict
 	View      *ir.View
@@ -93,7 +93,7 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 	program := s.here.Locate(filepath.ToSlash(self))
 	facts.Program = &program
 	tool := *t.Tool
-	tool.Limits = nil // what tries is not the tool
+	tool.Limits = nil // the program under trial is not the tool
 	tool.Command, tool.Commands = nil, t.programs()
 	out := Outcome{View: ir.NewView(&tool, ir.Linux, facts)}
 	if out.Operation, err = t.operation(s, q); err != nil {
@@ -130,7 +130,7 @@ func (t *Trial) programs() *ir.CommandSet {
 	return out
 }
 
-// operation is what is tried, as the kernel is asked it.
+// operation returns the tried operation, in the form in which the kernel judges it.
 func (t *Trial) operation(s *stage, q resolve.Question) (ir.Operation, error) {
 	r, err := resolve.New(s.here.Workspace, resolve.NewDisk())
 	if err != nil {
@@ -176,7 +176,7 @@ func startTrial(s *stage, self string, req Start) (string, error) {
 // answer starts the line that a trial prints.
 const answer = "accessc trial: "
 
-// Start is what a trial is started with.
+// Start is the input of a trial's start.
 type Start struct {
 	Spec    []byte
 	Attempt Attempt

@@ -23,7 +23,8 @@ type stage struct {
 	hops       int
 }
 
-// newStage makes the roots and what stands for real where the tool's rules are.
+// newStage makes the roots and copies the kinds of the real nodes at the paths of the tool's
+// rules.
 func newStage(dir string, t *ir.Tool, real *ir.Bindings) (*stage, error) {
 	s := &stage{dir: dir, real: real, here: &ir.Bindings{Workspace: dir + "/ws", External: map[string]string{}}}
 	if real.Home != "" {
@@ -63,7 +64,7 @@ func (s *stage) mirrorRule(r *ir.FSRule) error {
 	return errors.Join(s.copyNode(target, here), s.mirror(r.At.Root.Name))
 }
 
-// mirror makes a path of the workspace what it is for real, as far as that goes: its
+// mirror gives a path of the workspace the kinds of its real nodes, as far as possible: its
 // directories and symlinks, and a file or directory at the end.
 func (s *stage) mirror(rel string) error {
 	at := ""
@@ -136,7 +137,7 @@ func (s *stage) copyNode(from, to string) error {
 	return s.file(to)
 }
 
-// text is what files of a stage hold: no program in any format.
+// text is the content of files of a stage: no program in any format.
 const text = "accessc\n"
 
 // file makes a file that is no program and that its owner may do everything with.
@@ -147,7 +148,8 @@ func (s *stage) file(at string) error {
 	return os.WriteFile(at, []byte(text), 0o755)
 }
 
-// path is what an operand of a question names on the stage, and whether it lies there.
+// path returns the path on the stage that an operand of a question names, and whether it lies
+// there.
 func (s *stage) path(operand string) (abs string, staged bool) {
 	operand = filepath.ToSlash(operand)
 	if !path.IsAbs(operand) {
@@ -161,8 +163,9 @@ func (s *stage) path(operand string) (abs string, staged bool) {
 	return abs, at.Root.Kind != ir.System
 }
 
-// prepare makes what an operation needs at one of its paths: something, or, where absent
-// is true, nothing in a directory that is there. Outside of the stage nothing is made.
+// prepare makes the node that an operation needs at one of its paths; where absent is true, it
+// only makes the directory around it and ensures that the path does not exist. Outside of the
+// stage nothing is made.
 func (s *stage) prepare(abs string, follow, absent bool) error {
 	step := resolve.NewDisk().Name
 	if follow {

@@ -44,7 +44,7 @@ func Load(file string) error {
 	})
 }
 
-// Try is what runs under the policy: it tries one operation and prints the error.
+// Try runs under the policy: it tries one operation and prints the error.
 func Try(request string, out io.Writer) error {
 	var a Attempt
 	if err := json.Unmarshal([]byte(request), &a); err != nil {

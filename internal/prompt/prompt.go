@@ -1,10 +1,10 @@
-// Package prompt asks the person at the controlling terminal.
+// Package prompt asks the user at the controlling terminal.
 //
-// Questions go to the terminal itself, whatever standard input and output are: a
-// pipeline neither answers them nor sees them. Where nobody could answer there is no
-// terminal, and asking never waits: without a controlling terminal, and for a process
-// in the background, which the system would stop as soon as it reads. What was typed
-// before the question stands there answers nothing.
+// Questions go to the terminal itself, whatever standard input and output are: a pipeline
+// neither answers them nor sees them. Where no answer is possible there is no terminal, and
+// asking never waits: without a controlling terminal, and for a process in the background,
+// which the system would stop as soon as it reads. Input typed before the question appears is
+// discarded.
 package prompt
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/internal/visible"
 )
 
-// ErrNone: there is nobody to ask.
+// ErrNone: there is no terminal to ask on.
 var ErrNone = errors.New("there is no terminal to ask on")
 
 // Terminal is an open controlling terminal.
@@ -36,9 +36,9 @@ func (t *Terminal) Close() error {
 	return errors.Join(t.in.Close(), t.out.Close())
 }
 
-// Confirm writes a text and a question and reads the answer. Yes is "y" or "yes";
-// everything else, the end of the input included, is no. What would not be seen of the texts
-// is made visible.
+// Confirm writes a text and a question and reads the answer. Yes is "y" or "yes"; everything
+// else, the end of the input included, is no. Invisible characters of the texts are made
+// visible.
 func (t *Terminal) Confirm(text, question string) (bool, error) {
 	discard(t.in)
 	if _, err := io.WriteString(t.out, visible.Lines(text+question)+" [y/N] "); err != nil {
@@ -60,16 +60,16 @@ func (t *Terminal) Confirm(text, question string) (bool, error) {
 	}
 }
 
-// Bytes that end an answer without a line: what a terminal sends for control-C,
-// control-D and escape when somebody has set it to pass them on.
+// Bytes that end an answer without a line: those of control-C, control-D and escape on a
+// terminal that is set to pass them on.
 const refusals = "\x03\x04\x1b"
 
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 256
 
-// line reads to the end of a line, a byte at a time, so that what follows stays for
-// the tool. ended tells that the person has ended the line. A carriage return ends it
-// as well: a terminal in raw mode sends nothing else.
+// line reads to the end of a line, a byte at a time, so that the following input stays for the
+// tool. ended reports whether the line was ended. A carriage return ends it as well: a terminal
+// in raw mode sends nothing else.
 func line(r io.Reader) (text string, ended bool, err error) {
 	var b [1]byte
 	for len(text) < maxAnswer {

@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// discard drops what was typed but not read: TIOCFLUSH with FREAD (sys/fcntl.h).
+// discard drops input that was typed but not read: TIOCFLUSH with FREAD (sys/fcntl.h).
 func discard(f *os.File) { _ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, 1) }

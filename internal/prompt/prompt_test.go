@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "again":
-		// Waits for what is typed too early.
+		// Waits for input that is typed too early.
 		time.Sleep(200 * time.Millisecond)
 	}
 	t, err := Open()
@@ -123,7 +123,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestTypedAhead: what was typed before the question answers nothing.
+// TestTypedAhead: input typed before the question answers nothing.
 func TestTypedAhead(t *testing.T) {
 	var out bytes.Buffer
 	cmd := asking(t, "again", &out)
@@ -151,8 +151,8 @@ func TestTypedAhead(t *testing.T) {
 	}
 }
 
-// TestNobody: without a controlling terminal, and in the background of one, nobody is
-// asked and nothing waits.
+// TestNobody: without a controlling terminal, and in the background of one, there is no
+// question and no wait.
 func TestNobody(t *testing.T) {
 	for name, attr := range map[string]*syscall.SysProcAttr{
 		"no terminal": {Setsid: true},
@@ -163,7 +163,7 @@ func TestNobody(t *testing.T) {
 			cmd := asking(t, "once", &out)
 			cmd.SysProcAttr = attr
 			if attr == nil {
-				// A shell with job control puts what "&" starts into the background.
+				// A shell with job control puts jobs started with "&" into the background.
 				ptmx, tty, err := pty.Open()
 				if err != nil {
 					t.Fatal(err)

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open opens /dev/tty, which is the controlling terminal of whoever opens it (tty(4)).
-// O_NONBLOCK stays off: the runtime then reads by plain read(2), which on a terminal
-// waits for the line.
+// open opens /dev/tty, which is the controlling terminal of the process (tty(4)). O_NONBLOCK
+// stays off: the runtime then reads by plain read(2), which on a terminal waits for the line.
 func open() (*Terminal, error) {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 var consoleWindow = windows.NewLazySystemDLL("kernel32.dll").NewProc("GetConsoleWindow")
 
-// open opens the console. One without a window, as CREATE_NO_WINDOW makes it, has
-// nobody before it (https://learn.microsoft.com/windows/console/getconsolewindow).
+// open opens the console. One without a window, as CREATE_NO_WINDOW makes it, has no user
+// (https://learn.microsoft.com/windows/console/getconsolewindow).
 func open() (*Terminal, error) {
 	if window, _, _ := consoleWindow.Call(); window == 0 {
 		return nil, ErrNone
@@ -26,5 +26,5 @@ func open() (*Terminal, error) {
 	return &Terminal{in: in, out: out}, nil
 }
 
-// discard drops what was typed but not read.
+// discard drops input that was typed but not read.
 func discard(f *os.File) { _ = windows.FlushConsoleInputBuffer(windows.Handle(f.Fd())) }

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Session names the session that this process belongs to: what setsid(2) began, which
-// a login and a terminal's window each do. A number is used again after a session's
-// end, so its leader's start is part of the name.
+// Session names the session of this process, as started by setsid(2); a login and a terminal's
+// window each start one. A number is used again after a session's end, so its leader's start is
+// part of the name.
 func Session() string {
 	sid, err := unix.Getsid(0)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Session names the session that this process belongs to: what setsid(2) began, which
-// a login, a terminal's window and a container each do. A number is used again after a
-// session's end, so its leader's start and the boot are part of the name.
+// Session names the session of this process, as started by setsid(2); a login, a terminal's
+// window and a container each start one. A number is used again after a session's end, so its
+// leader's start and the boot are part of the name.
 func Session() string {
 	sid, err := unix.Getsid(0)
 	if err != nil {
@@ -27,7 +27,7 @@ func started(pid int) string {
 	if err != nil {
 		return ""
 	}
-	// The second field is a name in parentheses, which may hold blanks and parentheses.
+	// The second field is a name in parentheses, which may contain blanks and parentheses.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if len(fields) < 20 {
 		return ""

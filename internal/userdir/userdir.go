@@ -1,9 +1,8 @@
-// Package userdir says where accessc keeps what belongs to one user and one
-// workspace: approvals, the tools' private homes, the directories of single runs.
+// Package userdir computes the paths of accessc's files for one user and one workspace:
+// approvals, the tools' private homes, the directories of single runs.
 //
-// Nothing of it is ever inside the workspace, where a tool could write it or a
-// commit could carry it to somebody else. The package computes paths and names and
-// writes nothing.
+// None of them is ever inside the workspace, where a tool could write them or a commit could
+// carry them to another user. The package computes paths and names and writes nothing.
 package userdir
 
 import (
@@ -59,7 +58,7 @@ func base() (string, error) {
 	return filepath.Join(home, ".local", "state"), nil
 }
 
-// label keeps of a name what is safe in a file name anywhere.
+// label keeps the characters of a name that are safe in a file name anywhere.
 func label(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -97,9 +96,9 @@ func UserConfig() string {
 	return filepath.Join(dir, "accessc", "config.toml")
 }
 
-// Journals is where loaders say what they change outside of themselves and take back
-// afterwards. It is one directory per user: what one run changes may be what another
-// changes from another workspace.
+// Journals returns the directory where loaders record changes outside of themselves, to undo
+// them afterwards. It is one directory per user: runs in different workspaces may change the
+// same object.
 func Journals() (string, error) {
 	base, err := base()
 	return filepath.Join(base, "accessc", "journal"), err

@@ -1,11 +1,11 @@
-// Package visible keeps characters from a screen that a reader does not see: those that
-// move a cursor, colour or title a terminal, turn the direction of a line round, or take no
-// room. Names of files and texts of configurations may hold any of them, and a review that
-// shows less than there is, or in another order, is none.
+// Package visible escapes characters that a reader does not see: those that move a cursor,
+// colour or title a terminal, reverse the direction of a line, or have no width. Names of files
+// and texts of configurations may contain any of them, and a reviewer must see all of the text,
+// in its order.
 //
-// Text is for what comes from elsewhere and stands in a line. A Writer is for all that a
-// program prints, and is behind everything: it lets through lines, tabs and, where there is
-// colour, the few sequences that this program colours by. What it escapes stays one JSON
+// Text is for foreign text within a line. A Writer is for all output of a program, and comes
+// after everything else: it lets through lines, tabs and, where there is colour, the few
+// sequences by which this program colours. Escaped characters in a JSON string stay one JSON
 // string, so documents for programs pass through it as well.
 package visible
 
@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text safe to stand in a line: what is not printable is written as Go writes
-// it in a string, a tab as one blank.
+// Text makes a text safe within a line: characters that are not printable are written as Go
+// writes them in a string, a tab as one blank.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
 		return s
@@ -44,8 +44,8 @@ func Text(s string) string {
 // Lines makes a text of several lines safe to print as it is.
 func Lines(s string) string { return string(Bytes([]byte(s))) }
 
-// Message is Lines for a message: further lines are indented, since names may hold line
-// breaks, and what follows one must not pass for a message of its own.
+// Message is Lines for a message: further lines are indented, since names may contain line
+// breaks, and the text behind one must not pass for a message of its own.
 func Message(s string) string {
 	lines := strings.Split(Lines(s), "\n")
 	for i, line := range lines[1:] {
@@ -62,7 +62,7 @@ func Bytes(data []byte) []byte {
 	return wrong(out, rest)
 }
 
-// Writer lets through what a reader sees.
+// Writer lets visible text through and escapes the rest.
 type Writer struct {
 	to io.Writer
 	// color says whether sequences that colour are let through.
@@ -91,7 +91,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what waits for its end.
+// Flush writes the pending beginning of a character or sequence.
 func (w *Writer) Flush() error {
 	if len(w.rest) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func plain(p []byte) bool {
 	return true
 }
 
-// pass appends what may be printed of data. rest is the end of data if it may be the
-// beginning of something.
+// pass appends the printable form of data to out. rest is the end of data if it may be the
+// beginning of a character or sequence.
 func pass(out, data []byte, color bool) (_, rest []byte) {
 	for len(data) > 0 {
 		if color && data[0] == '\x1b' {

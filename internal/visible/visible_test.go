@@ -45,7 +45,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// TestColor: the sequences that the program colours by pass, and no others: not what hides,
+// TestColor: the sequences by which the program colours pass, and no others: none that hides,
 // moves, asks or titles, nor the same by one C1 character.
 func TestColor(t *testing.T) {
 	for in, want := range map[string]string{
@@ -62,8 +62,8 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestWriter: whatever is written in whatever pieces, nothing unseen comes out, what was
-// visible stays as it is, and a JSON document keeps its value.
+// TestWriter: for any text in any pieces, no invisible character comes out, visible text is
+// unchanged, and a JSON document keeps its value.
 func TestWriter(t *testing.T) {
 	irtest.Check(t, 20000, 1, func(r *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Custom(func(r *rapid.T) string {
@@ -112,7 +112,7 @@ func TestWriter(t *testing.T) {
 	})
 }
 
-// hidden is said without the package: what no reader sees.
+// hidden defines invisible characters independently of the package.
 func hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs))
 }
