@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reply is what a person said of a tool that reaches sensitive paths.
+// Reply is the user's answer about a tool that reaches sensitive paths.
 type Reply string
 
 // The replies.
@@ -14,7 +14,7 @@ const (
 	Yes Reply = "yes"
 	// No: it may not.
 	No Reply = "no"
-	// Warned: nobody was asked, and it was said.
+	// Warned: there was no user to ask, and a warning was printed.
 	Warned Reply = "warned"
 )
 
@@ -23,8 +23,8 @@ type Answer struct {
 	// Session names the session; see userdir.Session.
 	Session string `json:"session"`
 	Tool    string `json:"tool"`
-	// Reaches are the sensitive paths that the reply was about, with what the tool may
-	// do there.
+	// Reaches are the sensitive paths that the reply was about, with the tool's capabilities
+	// there.
 	Reaches []string  `json:"reaches"`
 	Reply   Reply     `json:"reply"`
 	At      time.Time `json:"at"`

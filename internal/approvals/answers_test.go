@@ -13,7 +13,7 @@ func answer(session, tool string, at time.Time, r Reply, reaches ...string) func
 	}
 }
 
-// TestAnswers: a reply counts for its session and tool, and for what it was about.
+// TestAnswers: a reply counts for its session, its tool and its paths.
 func TestAnswers(t *testing.T) {
 	path := newStore(t, `{"mounts": [{"rule_path": "fork", "canonical_target": "/code"}], "other": 1}`)
 	mustUpdate(t, path, answer("s1", "edit", noon, Yes, ".env read", "a/.env read"))

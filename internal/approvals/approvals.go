@@ -1,13 +1,13 @@
-// Package approvals is the store of which external rules may lead where: trust on
-// first use, kept per user and workspace, never in the workspace itself.
+// Package approvals is the store of the approved targets of external rules: trust on first use,
+// kept per user and workspace, never in the workspace itself.
 //
-// Reading takes no lock: the file is replaced whole. A store that cannot be used
-// counts as empty, with a reason: an unreadable trust decision is no trust decision.
-// Writing goes through Update, which excludes every other writer and leaves the old
-// contents or the new ones, whatever happens meanwhile.
+// Reading takes no lock: the file is replaced as a whole. A store that cannot be used counts as
+// empty, with a reason: an unreadable trust decision is no trust decision. Writing goes through
+// Update, which excludes every other writer and leaves the old contents or the new ones in
+// every case.
 //
-// The store trusts its file as far as the user owns it and nobody else can write it.
-// Whoever acts as the user can approve anything.
+// The store trusts its file if the user owns it and no other user can write it. Every process
+// of the user can approve anything.
 package approvals
 
 import (
@@ -22,10 +22,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize bounds the store, in bytes. It holds some 20,000 bindings.
+// MaxSize bounds the store, in bytes. It is enough for some 20,000 bindings.
 const MaxSize = 4 << 20
 
-// Status is what the store says of a binding.
+// Status is the state of a binding in the store.
 type Status uint8
 
 // The statuses. The zero value approves nothing.
@@ -65,7 +65,7 @@ type Mount struct {
 	ApprovedAt time.Time
 }
 
-// Store is what a store file says. The zero value is an empty store.
+// Store is the content of a store file. The zero value is an empty store.
 type Store struct {
 	doc document
 }
@@ -93,8 +93,8 @@ func Load(path string) (Store, error) {
 	return Store{doc}, nil
 }
 
-// Lookup says whether a rule may lead to a canonical target, and for a retargeted
-// one what was approved instead.
+// Lookup returns whether a rule may lead to a canonical target, and for a retargeted one the
+// approved target.
 func (s Store) Lookup(rulePath, target string) (Status, string) {
 	m, ok := s.Mount(rulePath)
 	switch {
@@ -107,8 +107,8 @@ func (s Store) Lookup(rulePath, target string) (Status, string) {
 	}
 }
 
-// Mount returns what was approved for a rule path. Of several entries for one path
-// the last one counts.
+// Mount returns the approval of a rule path. Of several entries for one path the last one
+// counts.
 func (s Store) Mount(rulePath string) (Mount, bool) {
 	for _, e := range slices.Backward(s.doc.mounts) {
 		if e.RulePath == rulePath {
@@ -132,10 +132,10 @@ func (s Store) Mounts() []Mount {
 	return out
 }
 
-// Approve records a binding and replaces what was approved for the rule path. A
-// binding that is approved already keeps its time. It is an error to approve a path
-// that is empty or absolute, a target that is not absolute, or either that is not
-// UTF-8 and therefore cannot be written down. Only within Update does it last.
+// Approve records a binding and replaces an earlier approval of the rule path. A binding that
+// is approved already keeps its time. It is an error to approve a path that is empty or
+// absolute, a target that is not absolute, or either that is not UTF-8 and therefore cannot be
+// written down. The change lasts only within Update.
 func (s *Store) Approve(m Mount) error {
 	switch {
 	case m.RulePath == "" || path.IsAbs(m.RulePath) || filepath.IsAbs(m.RulePath):
@@ -154,8 +154,8 @@ func (s *Store) Approve(m Mount) error {
 	return nil
 }
 
-// Forget takes back what was approved for a rule path and reports whether anything
-// was. Only within Update does it last.
+// Forget removes the approval of a rule path and reports whether there was one. The change
+// lasts only within Update.
 func (s *Store) Forget(rulePath string) bool {
 	n := len(s.doc.mounts)
 	s.doc.mounts = slices.DeleteFunc(slices.Clone(s.doc.mounts), func(e entry) bool { return e.RulePath == rulePath })

@@ -162,8 +162,8 @@ func TestSiblingsSurvive(t *testing.T) {
 	}
 }
 
-// TestNothingToWrite: approving again or forgetting what is not there leaves the file
-// as it is, its time and formatting included.
+// TestNothingToWrite: approving again or forgetting a missing approval leaves the file as it
+// is, its time and formatting included.
 func TestNothingToWrite(t *testing.T) {
 	path := newPath(t)
 	mustUpdate(t, path, func(s *Store) error { s.Forget("fork"); return nil })
@@ -229,7 +229,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestMalformed: what cannot be understood approves nothing, and is kept when a store
+// TestMalformed: a store that cannot be understood approves nothing, and is kept when a store
 // has to be written.
 func TestMalformed(t *testing.T) {
 	for name, broken := range map[string]string{
@@ -294,7 +294,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestUpdatesLikeAMap: any sequence of updates leaves what a map would hold.
+// TestUpdatesLikeAMap: any sequence of updates leaves the same content as in a map.
 func TestUpdatesLikeAMap(t *testing.T) {
 	path := newPath(t)
 	n := 0
@@ -334,8 +334,8 @@ func TestUpdatesLikeAMap(t *testing.T) {
 	})
 }
 
-// FuzzParse: no text makes the parser panic, and what it accepts is written such that
-// it means the same.
+// FuzzParse: no text makes the parser panic, and accepted text is written such that it means
+// the same.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"mounts":[{"rule_path":"fork","canonical_target":"/code","approved_at":"2026-05-26T13:00:00Z"}],"x":{}}`))
 	f.Add([]byte(`{"x":1,"x":2}`))

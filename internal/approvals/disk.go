@@ -24,8 +24,8 @@ func (disk) remove(path string) error { return os.Remove(path) }
 
 func (disk) sync(dir string) error { return syncDir(dir) }
 
-// readFile reads a store that can be trusted: a regular file of the user's own that
-// nobody else may write.
+// readFile reads a store that can be trusted: a regular file of the user's own that no other
+// user may write.
 func readFile(path string) ([]byte, error) {
 	f, err := openPlain(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// checkDir refuses a directory in which somebody else could put a store in place.
+// checkDir refuses a directory in which another user could replace the store.
 func checkDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// openPlain opens what stands at path itself, without waiting: open(2) follows a
-// symlink and blocks on a FIFO unless told otherwise.
+// openPlain opens the file at path itself, without waiting: open(2) follows a symlink and
+// blocks on a FIFO unless told otherwise.
 func openPlain(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -19,7 +19,7 @@ func openPlain(path string) (*os.File, error) {
 	return f, err
 }
 
-// private refuses what another user owns or may write.
+// private refuses files that another user owns or may write.
 func private(_ *os.File, info os.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openPlain opens what stands at path itself: a reparse point is opened as such and
-// is then no regular file.
+// openPlain opens the file at path itself: a reparse point is opened as such and is then no
+// regular file.
 func openPlain(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -23,10 +23,10 @@ func openPlain(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// private refuses what another user owns. What an administrator makes belongs to the
+// private refuses files that another user owns. Files that an administrator makes belong to the
 // group of administrators, so membership counts
-// (https://learn.microsoft.com/windows/win32/secauthz/owner-of-a-new-object).
-// Who else may write is left to the access lists of the user's profile.
+// (https://learn.microsoft.com/windows/win32/secauthz/owner-of-a-new-object). Write access of
+// others is left to the access lists of the user's profile.
 func private(f *os.File, _ os.FileInfo) error {
 	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 	answersKey = "sensitive"
 )
 
-// mountJSON is how a binding is written. Pointers tell what is missing.
+// mountJSON is the written form of a binding. A nil pointer is a missing member.
 type mountJSON struct {
 	RulePath        *string `json:"rule_path"`
 	CanonicalTarget *string `json:"canonical_target"`
@@ -50,7 +50,7 @@ type malformedError struct{ err error }
 // Error implements error.
 func (e *malformedError) Error() string { return "malformed: " + e.err.Error() }
 
-// Unwrap returns what is wrong with the text.
+// Unwrap returns the problem of the text.
 func (e *malformedError) Unwrap() error { return e.err }
 
 // parse reads a store. The error is a *malformedError.
@@ -119,8 +119,8 @@ func ended(err error) error {
 	return err
 }
 
-// readMounts reads the bindings. One that lacks a path or a target makes the whole
-// store malformed: to guess what it meant would be to decide for the user.
+// readMounts reads the bindings. One that lacks a path or a target makes the whole store
+// malformed: guessing its meaning would be deciding for the user.
 func readMounts(raw json.RawMessage) ([]entry, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {

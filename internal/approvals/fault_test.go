@@ -83,8 +83,8 @@ func (f *faultyFile) Close() error {
 	return errors.Join(f.v.fails("close"), f.file.Close())
 }
 
-// TestFaults: whichever call fails, the store holds what it held before, nothing is
-// left beside it that the next writer does not take away, and the next writer succeeds.
+// TestFaults: whichever call fails, the store is unchanged, the next writer removes anything
+// left beside it, and the next writer succeeds.
 func TestFaults(t *testing.T) {
 	const whole = `{"mounts": [{"rule_path": "a", "canonical_target": "/a"}]}`
 	for _, before := range []struct{ name, text string }{
@@ -143,7 +143,7 @@ func checkFault(t *testing.T, path, before string, v *faulty, err error) {
 	}
 }
 
-// TestLeftover: what a killed writer left is taken away, not trusted.
+// TestLeftover: the leftovers of a killed writer are removed, not trusted.
 func TestLeftover(t *testing.T) {
 	path := newStore(t, `{}`)
 	if err := os.WriteFile(path+temporarySuffix, []byte(`{"mounts": [{"rule_path": "evil", "canonical_target": "/etc"}]}`), 0o644); err != nil {

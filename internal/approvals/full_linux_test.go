@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fullEnv makes this program mount a small file system at the path that it holds and
-// fill it with a store.
+// fullEnv makes this program mount a small file system at the path in its value and fill it
+// with a store.
 const fullEnv = "APPROVALS_TEST_FULL"
 
-// TestFullDisk: on a file system of a few pages, the update that no longer fits fails
-// with the kernel's ENOSPC, and the store still holds the one before.
+// TestFullDisk: on a file system of a few pages, the update that no longer fits fails with the
+// kernel's ENOSPC, and the store is still the one before.
 func TestFullDisk(t *testing.T) {
 	cmd := again(t, fullEnv, t.TempDir(), "", 0)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
@@ -93,7 +93,7 @@ func fill(path string) error {
 	if diff := cmp.Diff([]string{"approvals.json", "approvals.json.lock"}, names); diff != "" {
 		return errors.New("left over: " + diff)
 	}
-	// What makes room can still be written.
+	// Updates that make room can still be written.
 	_, err = Update(path, func(s *Store) error {
 		for _, m := range held[1:] {
 			s.Forget(m.RulePath)

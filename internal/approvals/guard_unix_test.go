@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestGuards: a store that somebody else could have written is neither read nor
-// replaced, and the message says what is wrong with it.
+// TestGuards: a store that another user could have written is neither read nor replaced, and
+// the message names the reason.
 func TestGuards(t *testing.T) {
 	const evil = `{"mounts": [{"rule_path": "fork", "canonical_target": "/etc"}]}`
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestRootsDirectory: what the administrator owns is not the user's own either.
+// TestRootsDirectory: files of the administrator are not the user's own either.
 func TestRootsDirectory(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root owns it")

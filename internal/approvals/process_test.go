@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// split takes an argument apart from behind; a path may hold colons.
+// split splits an argument from its end; a path may contain colons.
 func split(arg string) (path, name string, n int) {
 	rest, number, _ := cutLast(arg)
 	path, name, _ = cutLast(rest)
@@ -60,7 +60,7 @@ func again(t testing.TB, env, path, name string, n int) *exec.Cmd {
 	return cmd
 }
 
-// keys is over how many rule paths a writer spreads what it approves.
+// keys is the number of rule paths over which a writer spreads its approvals.
 const keys = 20
 
 // write approves numbered targets without end and says so after each one.
@@ -85,7 +85,7 @@ type killed struct {
 	said map[string]int
 }
 
-// round starts the writer, kills it after a while and notes what it has said.
+// round starts the writer, kills it after a while and notes its acknowledgements.
 func (k *killed) round(t *testing.T, path string, after time.Duration) {
 	cmd := again(t, writerEnv, path, k.name, k.next)
 	out, err := cmd.StdoutPipe()
@@ -101,7 +101,7 @@ func (k *killed) round(t *testing.T, path string, after time.Duration) {
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			break // what was cut off was not said
+			break // an incomplete line is no acknowledgement
 		}
 		n, _ := strconv.Atoi(strings.TrimSpace(line))
 		k.said[fmt.Sprintf("%s/%d", k.name, n%keys)] = n
@@ -114,8 +114,8 @@ func (k *killed) round(t *testing.T, path string, after time.Duration) {
 	k.next++
 }
 
-// TestKill: writers that are killed at any moment leave a whole store that holds all
-// they said was approved, and nothing else in its directory.
+// TestKill: writers that are killed at any moment leave a complete store with all acknowledged
+// approvals, and nothing else in its directory.
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	rounds := irtest.Times(10000)
@@ -147,8 +147,8 @@ func TestKill(t *testing.T) {
 	fmt.Printf("property %s: %d kills among %d updates\n", t.Name(), rounds, total)
 }
 
-// check compares what the writer said with what the store holds: the same, or the one
-// update after it that was not yet acknowledged.
+// check compares the writer's acknowledgements with the content of the store: the same, or the
+// one update after it that was not yet acknowledged.
 func (k *killed) check(t *testing.T, s Store) {
 	for rule, n := range k.said {
 		m, ok := s.Mount(rule)

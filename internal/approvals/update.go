@@ -14,26 +14,25 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// patience is how long Update waits for other writers. They hold the lock for as
-// long as it takes to write one file; one that was stopped holds it for ever.
+// patience is how long Update waits for other writers. They have the lock for as long as it
+// takes to write one file; one that was stopped has it for ever.
 const patience = 20 * time.Second
 
-// Names beside the store. The temporary name is one and the same for every writer,
-// since one alone has the lock: what a killed writer left, the next one takes away.
+// Names beside the store. The temporary name is the same for every writer, since only one has
+// the lock: the next writer removes the leftovers of a killed one.
 const (
 	lockSuffix      = ".lock"
 	temporarySuffix = ".tmp"
 	asideSuffix     = ".malformed"
 )
 
-// Update lets change edit the store while no other process does, and writes the
-// result: all of it or, when Update fails, nothing. The directory is made if it does
-// not exist, for the user alone. What change returns stops the update.
+// Update lets change edit the store while no other process does, and writes the result: all of
+// it or, when Update fails, nothing. The directory is made if it does not exist, for the user
+// alone. An error of change stops the update.
 //
-// A malformed or oversized store is edited as an empty one and kept: aside is the
-// path that it was moved to, empty if there was none. A store that belongs to
-// somebody else, that others may write, or that is not a regular file is left alone;
-// that is an error.
+// A malformed or oversized store is edited as an empty one and kept: aside is the path that it
+// was moved to, empty if there was none. A store that belongs to another user, that others may
+// write, or that is not a regular file is left alone; that is an error.
 func Update(path string, change func(*Store) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -50,7 +49,7 @@ func Update(path string, change func(*Store) error) (aside string, err error) {
 	return update(disk{}, path, change)
 }
 
-// lockWithin takes the lock of a store, or says for how long somebody else had it.
+// lockWithin takes the lock of a store, or reports for how long another process had it.
 func lockWithin(path string, patience time.Duration) (unlock func(), err error) {
 	type result struct {
 		unlock func()
@@ -74,7 +73,7 @@ func lockWithin(path string, patience time.Duration) (unlock func(), err error) 
 	}
 }
 
-// volume is what writing a store needs of a file system.
+// volume is the part of a file system that writing a store needs.
 type volume interface {
 	// create makes a file that does not exist, for the user alone.
 	create(path string) (file, error)
@@ -141,14 +140,14 @@ func asideName(path string) string {
 type writer struct {
 	v    volume
 	path string
-	// old is what the store held, nil if there was none or it was not read.
+	// old is the previous content of the store, nil if there was none or it was not read.
 	old []byte
 	// aside is where to keep an unusable store, empty if there is none.
 	aside string
 }
 
-// replace puts text into the place of the store. When it fails, the store holds what
-// it held before, and nothing is left beside it.
+// replace puts text into the place of the store. When it fails, the store is unchanged, and
+// nothing is left beside it.
 func (w writer) replace(text []byte) error {
 	if err := w.stage(text); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/internal/approvals"
 )
 
-// Apply carries the plan out: links, grants and approvals, or nothing. The error of an
-// interrupted context takes back what was done.
+// Apply carries the plan out: links, grants and approvals, or nothing. An interrupted context
+// undoes the steps so far.
 func (p *Plan) Apply(ctx context.Context) (aside string, err error) {
 	j := &journal{ctx: ctx}
 	done := false

@@ -50,7 +50,7 @@ func (b *planner) warn(then *compiler.Result) error {
 	return nil
 }
 
-// holds makes sure that what is granted is what the configuration says in the end.
+// holds makes sure that the resulting configuration contains exactly the planned grants.
 func (b *planner) holds(then *compiler.Result) error {
 	for _, g := range b.Grants {
 		t, _ := then.Program.Tool(g.Tool)

@@ -62,8 +62,8 @@ func (l *layer) get(keys ...string) *source.Value {
 	return nil
 }
 
-// list returns the fs list of a tool. like is a configuration path of the tool in some
-// layer, whose spelling is taken where this one does not name the tool.
+// list returns the fs list of a tool. like is a configuration path of the tool in some layer,
+// whose spelling is used where this layer does not name the tool.
 func (l *layer) list(tool, like string) grantList {
 	at := spellings[0]
 	if strings.HasPrefix(like, "tools.") {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// journal remembers how to take back what was done.
+// journal records how to undo each step.
 type journal struct {
 	ctx  context.Context
 	undo []func() error
@@ -24,8 +24,8 @@ func in(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, plain(err))
 }
 
-// step does something unless the run was interrupted. do leaves nothing behind when it
-// fails; undo takes back what it did.
+// step runs do unless the run was interrupted. do leaves nothing behind when it fails; undo
+// reverts it.
 func (j *journal) step(do, undo func() error) error {
 	if j.ctx.Err() != nil {
 		return errInterrupted
@@ -37,7 +37,7 @@ func (j *journal) step(do, undo func() error) error {
 	return nil
 }
 
-// rollBack takes everything back, last things first, and says what could not be.
+// rollBack undoes every step, the last one first, and reports the failures.
 func (j *journal) rollBack(cause error) error {
 	var failed []error
 	for _, undo := range slices.Backward(j.undo) {

@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestKilled: wherever a run is killed, the local layer is the old one or the new one,
-// every tool keeps its workspace and nothing more, what a mount grants leads where it was
-// approved, and the next run puts everything right.
+// TestKilled: at whatever point a run is killed, the local layer is the old one or the new one,
+// every tool keeps its workspace and nothing more, a mount's grants lead to the approved
+// target, and the next run repairs everything.
 func TestKilled(t *testing.T) {
 	const mine = "# mine\n[tools.bound]\n"
 	w := newWorld(t, map[string]string{"ws/.accessc/local.toml": mine})

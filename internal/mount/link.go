@@ -34,13 +34,13 @@ func (t *tree) makeDir(j *journal, dir *os.Root, name string, mode fs.FileMode) 
 		return err
 	}, func() error {
 		if now, err := dir.Lstat(name); err != nil || !os.SameFile(made, now) {
-			return nil // somebody took it away
+			return nil // it has been removed
 		}
 		return dir.Remove(name)
 	})
 }
 
-// unlessThere says that what was to be made is there: nothing was when it was planned.
+// unlessThere returns ErrChanged if the path exists: it did not when the plan was made.
 func unlessThere(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return ErrChanged
@@ -87,8 +87,8 @@ func removeLink(j *journal, p *place) error {
 	}, func() error { return p.make(was) })
 }
 
-// verify makes sure that what was made at a place can be found by its name: that no
-// directory on the way was moved or replaced.
+// verify makes sure that the new link can be found by its name: that no directory on the way
+// was moved or replaced.
 func (t *tree) verify(p *place) error {
 	now, err := t.locate(p.name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // noWait opens without waiting: open(2) of a FIFO blocks until a writer comes.
 const noWait = syscall.O_NONBLOCK
 
-// symlink makes a symlink in a directory; symlinkat(2) never follows or replaces what is
-// there.
+// symlink makes a symlink in a directory; symlinkat(2) never follows or replaces an existing
+// file.
 func symlink(dir *os.Root, target, name string) error { return dir.Symlink(target, name) }
 
 // keepOwner gives a file the owner of the one that it replaces, which only root can

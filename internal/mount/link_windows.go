@@ -37,8 +37,8 @@ func symlink(dir *os.Root, target, name string) error {
 		"mount the directory %s instead", filepath.Dir(target))
 }
 
-// makeSymlink and makeJunction make what leads to an absolute path. os.Root.Symlink takes
-// every absolute target for a file.
+// makeSymlink and makeJunction make links to an absolute path. os.Root.Symlink takes every
+// absolute target for a file.
 func makeSymlink(dir *os.Root, target, name string, directory bool) error {
 	defer acquire("SeCreateSymbolicLinkPrivilege")()
 	return makeReparse(dir, name, directory, symlinkData(target))
@@ -77,8 +77,8 @@ func reparseData(tag uint32, substitute, print []uint16, flags, nul int) []byte 
 	return b
 }
 
-// makeReparse makes a file or directory below a directory's handle, never following what
-// is there, and turns it into a reparse point. What cannot be turned is removed.
+// makeReparse makes a file or directory below a directory's handle, never following an existing
+// one, and turns it into a reparse point. On failure it is removed.
 func makeReparse(dir *os.Root, name string, directory bool, data []byte) error {
 	parent, err := dir.Open(".")
 	if err != nil {
@@ -118,14 +118,14 @@ func makeReparse(dir *os.Root, name string, directory bool, data []byte) error {
 	return nil
 }
 
-// dispose removes what a handle is open on.
+// dispose removes the file of a handle.
 func dispose(h windows.Handle) error {
 	remove := byte(1) // FILE_DISPOSITION_INFO
 	return windows.SetFileInformationByHandle(h, windows.FileDispositionInfo, &remove, 1)
 }
 
-// acquire enables a privilege for this thread if its user has it, as CreateSymbolicLink
-// does, and returns what ends that.
+// acquire enables a privilege for this thread if its user has it, as CreateSymbolicLink does,
+// and returns a function that disables it again.
 func acquire(privilege string) (restore func()) {
 	runtime.LockOSThread()
 	if windows.ImpersonateSelf(windows.SecurityImpersonation) != nil {

@@ -31,8 +31,8 @@ func noLinks(t testing.TB) error {
 	return err
 }
 
-// TestReparseData holds the buffers against the documented layout of
-// REPARSE_DATA_BUFFER, byte by byte.
+// TestReparseData compares the buffers with the documented layout of REPARSE_DATA_BUFFER, byte
+// by byte.
 func TestReparseData(t *testing.T) {
 	const substitute, print = "5c003f003f005c0043003a005c00", "43003a005c00" // \??\C:\ and C:\
 	for name, tt := range map[string]struct {
@@ -48,8 +48,8 @@ func TestReparseData(t *testing.T) {
 	}
 }
 
-// TestJunction: a junction leads where it should, is never made over anything, and goes
-// without what it leads to. What cannot be made leaves nothing.
+// TestJunction: a junction leads to its target, is never made over anything, and is removed
+// without its target. A failed attempt leaves nothing.
 func TestJunction(t *testing.T) {
 	dir, target := tempDir(t), tempDir(t)
 	if err := os.WriteFile(filepath.Join(target, "file"), nil, 0o644); err != nil {
@@ -91,7 +91,7 @@ func TestJunction(t *testing.T) {
 	}
 }
 
-// TestFileWithoutPrivilege: a file is linked, or the message says what is missing.
+// TestFileWithoutPrivilege: a file is linked, or the message names the missing privilege.
 func TestFileWithoutPrivilege(t *testing.T) {
 	dir := tempDir(t)
 	file := filepath.Join(tempDir(t), "file")

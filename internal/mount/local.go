@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 )
 
-// Names of the local layer. A writer has the lock of the approvals, so one temporary
-// name is enough, and what a killed writer left is taken away by the next one.
+// Names of the local layer. A writer has the lock of the approvals, so one temporary name is
+// enough, and the next writer removes the leftovers of a killed one.
 const (
 	localDir  = ".accessc"
 	localFile = "local.toml"
@@ -29,8 +29,7 @@ type local struct {
 	data []byte
 }
 
-// openLocal reads the local layer. It follows no symlink: what stood behind one would be
-// written as well.
+// openLocal reads the local layer. It follows no symlink: the target would be written as well.
 func (t *tree) openLocal() (*local, error) {
 	info, err := t.root.Lstat(localDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +106,7 @@ func (t *tree) replace(j *journal, l *local, text []byte) error {
 	return in(localName, err)
 }
 
-// write puts the text in place of what was read or written last.
+// write replaces the text that was read or written last.
 func (l *local) write(text []byte) error {
 	if err := l.unchanged(); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (l *local) write(text []byte) error {
 	return err
 }
 
-// unchanged makes sure that nobody wrote the file since it was read.
+// unchanged makes sure that the file was not written since it was read.
 func (l *local) unchanged() error {
 	now := local{dir: l.dir}
 	if err := now.read(); err != nil {

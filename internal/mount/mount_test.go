@@ -143,8 +143,7 @@ func (w *world) snapshot(t testing.TB) map[string]string {
 	return out
 }
 
-// policy says what every tool's files rules are on this host, without where they were
-// written.
+// policy lists every tool's files rules on this host, without their origins.
 func (w *world) policy(t testing.TB) string {
 	t.Helper()
 	opts := w.req.Compile
@@ -209,7 +208,7 @@ func (c counted) Err() error {
 	return nil
 }
 
-// TestInterrupted: wherever a run is interrupted, nothing of it stays.
+// TestInterrupted: a run that is interrupted at any point leaves nothing.
 func TestInterrupted(t *testing.T) {
 	mounts := []string{"fork=../out/fork", "free:a/b/c=../out/other:rw", "bound:a/d=../out/fork/lib"}
 	for _, tt := range []struct {
@@ -257,7 +256,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestFailing: an effect that the system refuses takes everything back.
+// TestFailing: an effect that the system refuses undoes everything.
 func TestFailing(t *testing.T) {
 	for name, breakIt := range map[string]func(*world, *testing.T){
 		"the store cannot be made":    func(w *world, t *testing.T) { w.write(t, "state", "no directory") },
@@ -288,7 +287,7 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// TestStale: what a killed run left beside the local layer is replaced.
+// TestStale: a killed run's leftovers beside the local layer are replaced.
 func TestStale(t *testing.T) {
 	w := newWorld(t, map[string]string{"ws/.accessc/.local.toml.tmp": "half"})
 	if err := w.mount(context.Background(), "fork=../out/fork"); err != nil {
@@ -299,8 +298,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile: what somebody writes between plan and effect is not overwritten,
-// and what somebody puts in the place of a link neither.
+// TestChangedMeanwhile: a write by another process between plan and effect is not overwritten,
+// nor is a file that it put in the place of a link.
 func TestChangedMeanwhile(t *testing.T) {
 	for name, change := range map[string]func(*world, *testing.T){
 		"the local layer": func(w *world, t *testing.T) { w.write(t, "ws/.accessc/local.toml", "# mine\n") },
@@ -380,7 +379,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// lists are ways in which people write the rules of a tool into the local layer.
+// lists are ways in which users write the rules of a tool into the local layer.
 var lists = []string{
 	"", "# mine\n", "[tools.bound]\nsource = 'local' # mine\n", "[[tools.bound.access.fs]]\npath = 'src/a'\n",
 	"tools.bound.access.fs = [ {path='src/a', read=true} ] # mine\n", "tools.free = { access = { net = [] } }\n",
@@ -389,9 +388,8 @@ var lists = []string{
 	"tools.bound.access.fs = { strategy = 'replace', value = [{path='.', read=true}] }\n",
 }
 
-// TestAnyMounts: whatever the local layer says and whatever is mounted, what tools may do
-// in the workspace stays, what they may do beside it is what was asked for, and in the
-// end everything is as it was.
+// TestAnyMounts: for any local layer and any mounts, the tools' permissions in the workspace
+// stay, those beside it are the requested ones, and in the end everything is as before.
 func TestAnyMounts(t *testing.T) {
 	irtest.Check(t, 200, 8, func(r *rapid.T) {
 		local := rapid.SampledFrom(lists).Draw(r, "local")

@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// New plans mounts. An error says what was wrong; a *ConfigError carries findings.
+// New plans mounts. An error names the problem; a *ConfigError carries findings.
 func New(req Request, specs []Spec) (*Plan, error) {
 	b, err := begin(req)
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *planner) link(s Spec) (string, error) {
 	return name, nil
 }
 
-// same makes sure that what stands at a place is a symlink to the target.
+// same makes sure that there is a symlink to the target at a place.
 func (b *planner) same(at *place, target string) error {
 	if at.link == "" {
 		what := "a file"
@@ -142,7 +142,8 @@ func (b *planner) target(s Spec) (string, error) {
 	return found.Abs, resolve.CheckText(found.Abs)
 }
 
-// own refuses to let a tool write what accessc trusts: approvals and the user's layer.
+// own refuses to let a tool write the files that accessc trusts: approvals and the user's
+// layer.
 func (b *planner) own(s Spec, target string) error {
 	for _, dir := range []string{filepath.Dir(filepath.Dir(string(b.now.State))), filepath.Dir(userdir.UserConfig())} {
 		found, err := b.now.Resolver.Disk.Follow(filepath.ToSlash(dir))
@@ -185,8 +186,8 @@ func (b *planner) tools(s Spec) ([]*ir.Tool, error) {
 	return all, nil
 }
 
-// grant plans what a tool is granted on a link. Where tools were not named, one that may
-// do more already keeps that.
+// grant plans a tool's grants on a link. Where tools were not named, one that already has more
+// keeps that.
 func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 	g := Grant{Tool: t.Name, Name: name, Caps: s.caps()}
 	if i := slices.IndexFunc(b.Grants, func(o Grant) bool { return o.Tool == t.Name && o.Name == name }); i >= 0 {

@@ -14,9 +14,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Request says what the commands work on.
+// Request is the input of the commands.
 type Request struct {
-	// Compile is how the configuration is read. Layers.Local and Planned are set here.
+	// Compile is the way to read the configuration. Layers.Local and Planned are set here.
 	Compile compiler.Options
 	// Dir is the absolute directory that names and paths are relative to. Home stands for
 	// a leading "~" of paths, which not every shell expands behind a "=".
@@ -29,13 +29,13 @@ type Request struct {
 type Link struct {
 	// Name is its path in the workspace, Target the canonical path that it leads to.
 	Name, Target string
-	// Change is what happens to it.
+	// Change is the planned change of it.
 	Change Change
 	// Approved is true when its target has not been approved before.
 	Approved bool
 }
 
-// Change is what happens to a link.
+// Change is the change of a link.
 type Change uint8
 
 // The changes.
@@ -50,7 +50,7 @@ const (
 	Gone
 )
 
-// Grant is what a tool has been given or loses.
+// Grant is a grant that a tool gets or loses.
 type Grant struct {
 	Tool, Name string
 	Caps       ir.CapSet
@@ -60,11 +60,11 @@ type Grant struct {
 	Kept bool
 }
 
-// Plan is what a command is going to do. It has passed every check and changed nothing.
+// Plan lists the changes of a command. It has passed every check and changed nothing.
 type Plan struct {
 	Links  []Link
 	Grants []Grant
-	// Everyone is true when tools were not named: Grants lists those that are meant.
+	// Everyone is true when tools were not named: Grants then lists the tools included.
 	Everyone bool
 	// Old and New are the text of the local layer before and after; nil is no file.
 	Old, New []byte
@@ -77,12 +77,12 @@ type Plan struct {
 	tree   *tree
 	local  *local
 	places []*place
-	// approve and forget are what becomes of approvals.
+	// approve and forget are the changes of approvals.
 	approve []approvals.Mount
 	forget  []string
 }
 
-// ConfigError is a configuration that does not compile, now or after what was asked.
+// ConfigError is a configuration that does not compile, now or after the change.
 type ConfigError struct {
 	Findings diag.List
 	Files    source.Files
@@ -100,7 +100,7 @@ func (p *Plan) Empty() bool {
 	})
 }
 
-// Close gives back what the plan holds open.
+// Close closes the open directories of the plan.
 func (p *Plan) Close() {
 	for _, at := range p.places {
 		at.close()

@@ -50,8 +50,8 @@ func swap(t *testing.T, path, target string) (stop func() int) {
 	return func() int { done.Store(true); return <-count }
 }
 
-// until runs more rounds where those of a property were too few to hit both what succeeds
-// and what is refused.
+// until runs more rounds where those of a property were too few for both success and refusal to
+// occur.
 func until(both func() bool, round func()) {
 	for end := time.Now().Add(20 * time.Second); !both() && time.Now().Before(end); {
 		round()
@@ -78,9 +78,9 @@ func untouched(t *testing.T, want string, dirs ...string) {
 	}
 }
 
-// TestSwappedDirectories: while a directory on the way is swapped for a symlink that
-// leads out of the workspace, or to where nothing is mounted, links land in the
-// workspace or nowhere, and what is taken back is taken back there.
+// TestSwappedDirectories: while a directory on the way is swapped for a symlink that leads out
+// of the workspace, or to a place where nothing is mounted, links are made in the workspace or
+// nowhere, and undone in the same place.
 func TestSwappedDirectories(t *testing.T) {
 	for _, target := range []string{"out/evil", "ws/.git"} {
 		t.Run(target, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestSwappedDirectories(t *testing.T) {
 
 var errLanded = errors.New("a link was made where none may be")
 
-// makeAndUnmake does what a plan does with a link, and takes it back. A link that was in
-// a directory that nothing may be made in is an error even if it is gone again.
+// makeAndUnmake does a plan's steps with a link, and undoes them. A link that was in a
+// directory that nothing may be made in is an error even if it is gone again.
 func (w *world) makeAndUnmake(name, evil string) error {
 	tree, err := openTree(w.ws)
 	if err != nil {
@@ -160,8 +160,8 @@ func (w *world) makeAndUnmake(name, evil string) error {
 	return nil
 }
 
-// TestSwappedLocalLayer: while the local layer, or its directory, is swapped for a
-// symlink, what it leads to is not written.
+// TestSwappedLocalLayer: while the local layer, or its directory, is swapped for a symlink, the
+// target is not written.
 func TestSwappedLocalLayer(t *testing.T) {
 	for path, target := range map[string]string{"ws/.accessc": "out/evil", "ws/.accessc/local.toml": "out/evil/local.toml"} {
 		t.Run(path, func(t *testing.T) {

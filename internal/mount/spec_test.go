@@ -53,8 +53,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is written, what is accepted reads the same when it is written
-// out in full.
+// FuzzParse: every accepted spec reads the same when it is written out in full.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"fork=~/x", "t:fork=C:\\x:rw", "a=b=c", "=", ":=:", "a=b:ro:ro"} {
 		f.Add(s)
@@ -77,7 +76,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestRuleName: where names lead, seen from directories of the workspace.
+// TestRuleName covers the paths of names as given in directories of the workspace.
 func TestRuleName(t *testing.T) {
 	for _, tt := range []struct{ dir, name, want string }{
 		{".", "foo/bar/baz", "foo/bar/baz"},

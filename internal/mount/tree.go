@@ -12,11 +12,11 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 )
 
-// guarded are the directories that nothing is mounted in: what lies there is configuration
-// or a repository of its own, which a link would make say something else.
+// guarded are the directories that nothing is mounted in: they contain configuration or a
+// repository of their own, which a link would change.
 var guarded = []string{".jp", ".accessc", ".git"}
 
-// tree is the workspace, held open.
+// tree is the open workspace.
 type tree struct {
 	root *os.Root
 	// abs is its canonical path, slash-separated.
@@ -49,8 +49,7 @@ type place struct {
 	open    []*os.Root
 	missing []string
 	base    string
-	// info is what stands there, nil if nothing does, and link where a link leads as it
-	// says itself.
+	// info is nil if there is no such file, and link the target of a symlink as read from it.
 	info fs.FileInfo
 	link string
 }
@@ -58,7 +57,7 @@ type place struct {
 // parent is the innermost directory that is there.
 func (p *place) parent() *os.Root { return p.open[len(p.open)-1] }
 
-// close gives back what the place holds, but the workspace itself.
+// close closes the directories of the place, except the workspace itself.
 func (p *place) close() {
 	for _, r := range p.open[1:] {
 		r.Close()
@@ -94,8 +93,8 @@ func ruleName(dir, name string) (string, error) {
 	return clean, nil
 }
 
-// locate opens the directories that lead to a rule's path. None of them may be a
-// symlink: a link in the place of one would put what is made somewhere else.
+// locate opens the directories that lead to a rule's path. None of them may be a symlink: it
+// would lead new files to another place.
 func (t *tree) locate(name string) (*place, error) {
 	p := &place{name: name, open: []*os.Root{t.root}}
 	dir, base := path.Split(name)
@@ -123,7 +122,7 @@ func (t *tree) locate(name string) (*place, error) {
 	return p, nil
 }
 
-// look finds what stands at the place.
+// look reads the file at the place.
 func (p *place) look() error {
 	p.info, p.link = nil, ""
 	info, err := p.parent().Lstat(p.base)
@@ -147,8 +146,7 @@ func (p *place) look() error {
 // (os.Lstat of Go 1.23 and later).
 func isLink(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
 
-// ErrChanged says that what a plan was made for is not there any more. A new plan may
-// succeed.
+// ErrChanged says that the state that a plan was made for is gone. A new plan may succeed.
 var ErrChanged = errors.New("was changed meanwhile")
 
 // Errors of entering a directory.
@@ -157,7 +155,7 @@ var (
 	errGuarded = errors.New("is a directory where nothing is mounted")
 )
 
-// enter opens a directory of a directory, itself and not what a symlink leads to.
+// enter opens a directory of a directory, without following a symlink.
 func (t *tree) enter(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	switch {

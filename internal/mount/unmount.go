@@ -107,8 +107,8 @@ func (b *planner) revoke(list grantList, names []string) error {
 	return b.layer.remove(list, func(r rule) bool { return meant(r) || !others && r.isDefault() })
 }
 
-// without compiles the configuration without the rules. No tool may gain by it: one
-// whose last rule goes would have the default again, which is the whole workspace.
+// without compiles the configuration without the rules. No tool may get more by it: one that
+// loses its last rule would have the default again, which is the whole workspace.
 func (b *planner) without() (*compiler.Result, error) {
 	opts := b.req.Compile
 	opts.Layers.Local = append([]byte{}, b.New...)
@@ -130,7 +130,8 @@ func (b *planner) without() (*compiler.Result, error) {
 	return then, nil
 }
 
-// hasWorkspace reports whether a tool's rules grant what it has without any.
+// hasWorkspace reports whether a tool's rules grant as much of the workspace as the default
+// does.
 func hasWorkspace(t *ir.Tool) bool {
 	for _, r := range slices.Backward(t.FS) {
 		if r.At == ir.In("") {
@@ -140,7 +141,7 @@ func hasWorkspace(t *ir.Tool) bool {
 	return false
 }
 
-// unlink plans what becomes of the symlink and the approval of a mount.
+// unlink plans the removal of a mount's symlink and approval.
 func (b *planner) unlink(then *compiler.Result, name string) {
 	l := Link{Name: name, Change: Gone}
 	at, err := b.tree.locate(name)

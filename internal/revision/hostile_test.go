@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestNothingRuns: explain --diff once checked a revision out, and git started what the
-// repository named for that. Every way in which a repository names a program is set up to
-// leave a mark, alone and with all others; the revision is read all the same.
+// TestNothingRuns: explain --diff once checked a revision out, and git started the programs
+// that the repository named for that. Every way in which a repository names a program is set up
+// to leave a mark, alone and with all others; the revision is read all the same.
 func TestNothingRuns(t *testing.T) {
 	traps := map[string]func(r repository, mark string){
 		"filter": func(r repository, mark string) {
@@ -176,7 +176,8 @@ func TestNothingIsExchanged(t *testing.T) {
 	}
 }
 
-// TestForgedObject: a loose object is what its name says, or an error. git does not look.
+// TestForgedObject: a loose object has the content of its name, or reading is an error. git
+// does not check.
 func TestForgedObject(t *testing.T) {
 	r := newRepository(t)
 	r.write("a.toml", "true")

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Bounds of one revision: what a configuration needs is smaller by orders of magnitude.
+// Bounds of one revision: real configurations are smaller by orders of magnitude.
 const (
 	maxObject  = 16 << 20  // bytes of one object
 	maxBytes   = 256 << 20 // bytes of all objects
@@ -32,7 +32,7 @@ const (
 // maxTime bounds everything that is asked of git for one revision.
 var maxTime = time.Minute
 
-// ask runs one command of git in the repository and returns what it prints.
+// ask runs one command of git in the repository and returns its output.
 func (r *Repository) ask(ctx context.Context, git string, args ...string) (string, error) {
 	all := []string{"--no-pager"}
 	for _, setting := range closed {
@@ -61,7 +61,7 @@ func (r *Repository) ask(ctx context.Context, git string, args ...string) (strin
 
 func errSlow() error { return fmt.Errorf("git took longer than %v", maxTime) }
 
-// bounded keeps the first part of what is written to it.
+// bounded keeps the first part of the data written to it.
 type bounded struct{ bytes.Buffer }
 
 // Write implements io.Writer.
@@ -86,9 +86,9 @@ type objects struct {
 	failure error
 }
 
-// openObjects starts git in a git directory of its own that borrows the repository's
-// objects. Objects that those borrow from (gitrepository-layout(5), objects/info/alternates)
-// are found as well: they are data, and are held against their names like all.
+// openObjects starts git in a git directory of its own that borrows the repository's objects.
+// Objects that those borrow from (gitrepository-layout(5), objects/info/alternates) are found
+// as well: they are data, and are verified against their names like all.
 func openObjects(git, store string, sha256 bool) (*objects, error) {
 	dir, err := os.MkdirTemp("", "accessc-revision-*")
 	if err != nil {
@@ -145,8 +145,8 @@ func (o *objects) close() {
 	os.RemoveAll(o.dir)
 }
 
-// read returns an object of a kind, held against its name. After a failure the stream
-// stands anywhere, and every further answer is the same failure.
+// read returns an object of a kind, verified against its name. After a failure the position in
+// the stream is undefined, and every further answer is the same failure.
 func (o *objects) read(id, kind string) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

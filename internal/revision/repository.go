@@ -62,8 +62,8 @@ func (r *Repository) prefix() (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
-// gitDirectory reports whether a directory has what git looks for
-// (gitrepository-layout(5)); a symlink to one is one.
+// gitDirectory reports whether a directory has the entries that git requires
+// (gitrepository-layout(5)); a symlink to such a directory counts.
 func gitDirectory(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -111,9 +111,9 @@ func runnable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && (len(programNames) > 1 || info.Mode()&0o111 != 0)
 }
 
-// environment is what git is started with: nothing that the caller's variables say about
-// repositories, and nothing that a configuration could have it start. gitDir is the git
-// directory, which so needs no search and no look at who owns it.
+// environment returns the environment of git: without the caller's variables about
+// repositories, and with everything switched off that a configuration could have git start.
+// gitDir is the git directory, so git neither searches for it nor checks its owner.
 func environment(gitDir string, more ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(strings.ToUpper(kv), "GIT_")

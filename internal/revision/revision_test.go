@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// repository is a work tree in which a test prepares what a hostile tool would.
+// repository is a work tree in which a test does the preparations of a hostile tool.
 type repository struct {
 	*testing.T
 	dir string
@@ -173,7 +173,7 @@ func TestHostileTrees(t *testing.T) {
 	}
 }
 
-// TestNames: what is no revision is an error in words, whatever it looks like.
+// TestNames: a name that is no revision is an error in words, in any form.
 func TestNames(t *testing.T) {
 	r := newRepository(t)
 	r.write("sub/a", "x")
@@ -229,8 +229,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestKinds: names of 64 digits, linked work trees, bare repositories, what only looks
-// like one, and borrowed objects.
+// TestKinds: names of 64 digits, linked work trees, bare repositories, directories that only
+// look like one, and borrowed objects.
 func TestKinds(t *testing.T) {
 	read := func(t *testing.T, r repository, dir, revision string) {
 		t.Helper()
@@ -281,8 +281,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// FuzzTree: a tree of any bytes is read or refused, and what is read has names that can
-// be walked.
+// FuzzTree: a tree of any bytes is read or refused, and the names in an accepted one can be
+// walked.
 func FuzzTree(f *testing.F) {
 	id := strings.Repeat("\x01", 20)
 	for _, seed := range []string{"", "40000 a\x00" + id, "100644 ..\x00" + id, "120000 x\x00" + id + "160000 y\x00" + id} {

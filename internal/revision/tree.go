@@ -117,7 +117,7 @@ func (t *Tree) enter(commit string, r *Repository) error {
 	return nil
 }
 
-// Close ends git and removes what it needed.
+// Close ends git and removes its temporary directory.
 func (t *Tree) Close() { t.objects.close() }
 
 // list reads a directory, once.

@@ -1,11 +1,10 @@
-// Package strictjson reads a JSON document into a value: every member must be a field
-// of it, spelled as its tag says and there once, and nothing may follow the document.
+// Package strictjson reads a JSON document into a value: every member must be a field of it,
+// spelled as in its tag and present at most once, and nothing may follow the document.
 //
-// It is for what a start of a tool waits for. encoding/json prepares itself for every
-// type that it meets, for reading and for writing, which takes a short process longer
-// than all else that it does with a document. What the two read alike is equal; where
-// this package reads less (no embedded structs, no numbers with fractions, no names in
-// another case) it refuses.
+// It is for documents that are read at the start of a tool. encoding/json prepares itself for
+// every type that it meets, for reading and for writing, which takes a short process longer
+// than the rest of its work on a document. Documents that both accept give equal values; this
+// package refuses more (embedded structs, numbers with fractions, names in another case).
 package strictjson
 
 import (
@@ -24,7 +23,7 @@ import (
 // calls itself for each.
 const maxDepth = 100
 
-// Unmarshal reads data into what to points to, which is undefined after an error.
+// Unmarshal reads data into the value that to points to, which is undefined after an error.
 func Unmarshal(data []byte, to any) error {
 	switch {
 	case depth(data) > maxDepth:
@@ -108,8 +107,8 @@ func (d *decoder) value(r gjson.Result, v reflect.Value) {
 	}
 }
 
-// text is what a string says. Characters that are written in two halves are left to
-// encoding/json, which knows what half of one is.
+// text returns the value of a string. Surrogate pairs, also lone ones, are left to
+// encoding/json.
 func text(r gjson.Result) string {
 	if !strings.Contains(r.Raw, `\ud`) && !strings.Contains(r.Raw, `\uD`) {
 		return r.Str

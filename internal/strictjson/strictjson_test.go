@@ -103,7 +103,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal: what both read is equal, and what encoding/json refuses is refused.
+// FuzzUnmarshal: documents that both accept give equal values, and documents that encoding/json
+// refuses are refused.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(`{"text": "[[[", "kinds": null}`))
@@ -117,7 +118,7 @@ func FuzzUnmarshal(f *testing.F) {
 		if err != nil {
 			t.Fatalf("reads what encoding/json refuses: %v", err)
 		}
-		// What is no UTF-8 encoding/json replaces.
+		// encoding/json replaces invalid UTF-8.
 		if utf8.Valid(text) && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, not %+v", got, want)
 		}

@@ -1,9 +1,9 @@
-// Package workspace finds the workspace that a command is about, and says which
-// directories are none unless somebody names them.
+// Package workspace finds the workspace of a command, and says which directories are none
+// unless they are named.
 //
-// The default policy lets a tool use all of the workspace. Where nothing marks one, the
-// current directory is taken; in a home directory, or in /, that would hand out keys and
-// accessc's own state by a command that names nothing.
+// The default policy lets a tool use all of the workspace. Where there is no mark, the current
+// directory is taken; in a home directory, or in /, that would expose keys and accessc's own
+// state by a command that names no directory.
 package workspace
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// marks are what a workspace holds at its root: two directories and a file.
+// marks are names at the root of a workspace: two directories and a file.
 var marks = []string{".jp", "accessc.toml", ".accessc"}
 
 // Refused is the error for a directory that is never taken as workspace by itself.
 type Refused struct {
-	// Dir is what would be the workspace.
+	// Dir is the directory that would be the workspace.
 	Dir string
-	// Why says what the directory is.
+	// Why is the reason why it may not be one.
 	Why string
 }
 
@@ -85,7 +85,7 @@ func checked(dir, state string) (string, error) {
 	return dir, nil
 }
 
-// marked reports whether a directory holds a mark. What cannot be looked at marks nothing.
+// marked reports whether a directory has a mark. A mark that cannot be read does not count.
 func marked(dir string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool {
 		info, err := os.Stat(filepath.Join(dir, mark))
@@ -106,14 +106,14 @@ func workTree(dir string) (string, bool) {
 	}
 }
 
-// homes are directories of which each entry is somebody's home, and root's own.
+// homes are directories of which each entry is a user's home, and root's own.
 var homes = map[string][]string{
 	"linux":   {"/home", "/root"},
 	"darwin":  {"/Users", "/var/root", "/private/var/root"},
 	"windows": {`C:\Users`},
 }
 
-// guarded says what a directory is that is no workspace, empty if it may be one.
+// guarded returns the reason why a directory is no workspace, empty if it may be one.
 func guarded(dir, state string) string {
 	dir = canonical(dir)
 	if filepath.Dir(dir) == dir {

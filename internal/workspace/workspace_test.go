@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 		{"home/u/repo/sub", "home/u/repo", ""},
 		{"ws/sub/deep", "ws", ""},
 		{"ws/other", "ws/other", ""},
-		{"files", "files", ""}, // what has the name of a mark and is another kind of file marks nothing
+		{"files", "files", ""}, // a file of another kind with the name of a mark does not count
 	} {
 		got, err := Find(at(c.dir), state)
 		var no *Refused
