@@ -34,7 +34,7 @@ type approvalsDoc struct {
 	Approvals []approvalJSON `json:"approvals"`
 }
 
-// approvalJSON is one path. CanonicalTarget and ApprovedAt are empty for what was never
+// approvalJSON is one path. CanonicalTarget and ApprovedAt are empty for a path that was never
 // approved, LeadsTo where no external rule has the path.
 type approvalJSON struct {
 	RulePath        string     `json:"rule_path"`
@@ -112,8 +112,9 @@ func (g *globals) forget(paths []string, answers bool) error {
 	return nil
 }
 
-// approvalRows joins what is approved with what the rules lead to, and appends what
-// waits. What an approval of a directory above covers does not wait.
+// approvalRows joins the approvals with the targets that the rules lead to, and appends the
+// paths that wait for approval. A path that an approval of a directory above covers does not
+// wait.
 func approvalRows(store approvals.Store, bindings []compiler.Binding) []approvalJSON {
 	byPath := map[string]compiler.Binding{}
 	for _, b := range bindings {
@@ -145,7 +146,7 @@ func bindingStatus(b compiler.Binding) string {
 	return b.Status.String()
 }
 
-// approvalLines aligns the list for a person.
+// approvalLines aligns the list for a terminal.
 func approvalLines(rows []approvalJSON) string {
 	paths, targets := 0, 0
 	for _, r := range rows {
@@ -172,7 +173,7 @@ func (r approvalJSON) shown() string {
 	return r.LeadsTo
 }
 
-// note says what has become of an approval; nothing when it is in use.
+// note describes the state of an approval; empty when it is in use.
 func (r approvalJSON) note() string {
 	switch r.Status {
 	case "retargeted":

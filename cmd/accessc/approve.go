@@ -91,8 +91,8 @@ func (g *globals) sayBinding(what string, b compiler.Binding) {
 	fmt.Fprintf(g.stderr, "%s: %s → %s\n", what, visible.Text(b.RulePath), visible.Text(b.Target))
 }
 
-// bindings compiles for what is known of external rules. That rules are dropped is what
-// the caller is about, and is not said; mistakes of the configuration stop it.
+// bindings compiles to find the external rules. Findings about dropped rules are not printed,
+// since the caller handles them; mistakes of the configuration stop it.
 func (g *globals) bindings() (*compiler.Result, error) {
 	res, err := g.here()
 	if err == nil && res.Findings.Failed() {
@@ -101,7 +101,7 @@ func (g *globals) bindings() (*compiler.Result, error) {
 	return res, err
 }
 
-// here compiles for this host and says nothing of what it finds.
+// here compiles for this host and prints no findings.
 func (g *globals) here() (*compiler.Result, error) {
 	opts, err := g.asking().options(true, compiler.HostPlatform())
 	if err != nil {
@@ -114,7 +114,7 @@ func (g *globals) here() (*compiler.Result, error) {
 	return res, nil
 }
 
-// findBinding finds the external rule's path that a person names.
+// findBinding finds the external rule's path that the user names.
 func findBinding(res *compiler.Result, path string) (compiler.Binding, error) {
 	lexical, err := resolve.Lexical(path)
 	if err != nil {

@@ -69,8 +69,8 @@ func (c *buildCmd) Run(g *globals) error {
 	return nil
 }
 
-// directory is where the build goes, and names it in Out. What is resolved is trusted by
-// its place, so it goes where no tool writes.
+// directory returns the output directory, and sets Out to its name. A resolved build is trusted
+// by its place, so it goes where no tool writes.
 func (c *buildCmd) directory(res *compiler.Result) string {
 	switch {
 	case c.Out == "" && c.Resolve:
@@ -113,8 +113,8 @@ func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) build.Re
 	return req
 }
 
-// backends are those of --target. What is resolved holds for this host alone, so there
-// "all" is the host's own system.
+// backends returns those of --target. A resolved build is for this host alone, so there "all"
+// is the host's own system.
 func (c *buildCmd) backends() ([]backends.Backend, error) {
 	bs, err := selectBackends(c.Target)
 	if err != nil || !c.Resolve {
@@ -164,7 +164,7 @@ func backendNames() []string {
 	return names
 }
 
-// check prints what a build would change.
+// check prints the changes that a build would make.
 func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
 	changes, err := tree.Diff(dir)
 	if err != nil {
@@ -222,8 +222,7 @@ func count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// report prints findings in a format: text on stderr for people, the others on
-// stdout for programs.
+// report prints findings in a format: text on stderr, the formats for programs on stdout.
 func (g *globals) report(format string, l diag.List, lines diag.Lines, last string) error {
 	var err error
 	switch diag.Format(format) {

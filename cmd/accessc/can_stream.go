@@ -82,7 +82,7 @@ func (c *canCmd) stream(g *globals) error {
 			err = enc.Encode(r)
 		}
 		if err == nil && in.Buffered() == 0 {
-			// Whoever asks waits for the answer before the next question.
+			// The asking program waits for the answer before the next question.
 			err = out.Flush()
 		}
 		if err != nil {
@@ -99,7 +99,7 @@ func (c *canCmd) stream(g *globals) error {
 	return nil
 }
 
-// stream is what is known between two lines.
+// stream is the state between two lines.
 type stream struct {
 	tool   string
 	system bool
@@ -147,7 +147,7 @@ func parseLine(line []byte, long bool) (streamed, error) {
 	return q, nil
 }
 
-// mistake says in the words of the input what is wrong with a line.
+// mistake describes the problem of a line in the words of the input.
 func mistake(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
@@ -168,7 +168,7 @@ func mistake(err error) error {
 	return fmt.Errorf("not JSON: %w", err)
 }
 
-// question is what a line asks. Arguments belong to run alone.
+// question returns the question of a line. Arguments belong to run alone.
 func (q streamed) question() (resolve.Question, error) {
 	words := []string{q.Operation}
 	for _, w := range []*string{q.Target, q.Destination} {
@@ -211,7 +211,7 @@ func (s *stream) ask(q streamed) (*explain.AnswerDoc, error) {
 		}
 		s.tools[q.Tool] = a
 	}
-	// What stands on the disk may have changed since the last line.
+	// The disk may have changed since the last line.
 	a.asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: s.res.Resolver.Root}
 	answer, err := a.answer(question, q.System || s.system)
 	if err != nil {

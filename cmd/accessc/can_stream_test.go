@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzLines: whatever comes in, each line is a question or an error, and no byte of one
-// line counts for another.
+// FuzzLines: for any input, each line is a question or an error, and no byte of one line counts
+// for another.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"operation\":\"read\",\"target\":\"a\"}\n\n{"))
 	f.Add([]byte(`{"operation":"run","target":"a","arguments":["b"],"id":[[1]]}` + "\r\n[]\n\"\xff\""))

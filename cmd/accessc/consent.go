@@ -13,10 +13,10 @@ import (
 	"github.com/accessc/accessc/internal/visible"
 )
 
-// compileAsking compiles for this host. Where external rules of the named tools, of
-// all without names, wait for an approval and there is somebody to ask, it asks, and
-// compiles again with what was approved: what was shown and what is approved is the
-// same target, and a symlink that went elsewhere meanwhile is not.
+// compileAsking compiles for this host. Where external rules of the named tools, of all without
+// names, wait for an approval and there is a terminal, it asks, and compiles again with the
+// approvals. The shown and the approved target are the same, and a symlink that was changed
+// meanwhile is not approved.
 func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string) (*compiler.Result, error) {
 	res, err := compiler.Compile(opts)
 	if err != nil {
@@ -28,7 +28,7 @@ func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string
 	}
 	t, err := prompt.Open()
 	if errors.Is(err, prompt.ErrNone) {
-		return res, nil // the findings say what was dropped, and how to approve it
+		return res, nil // the findings name the dropped rules, and how to approve them
 	}
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (g *globals) sayAside(path, aside string) {
 	}
 }
 
-// bindingText is what a person needs to decide about a binding: where the rules lead,
-// where they led, and what each tool may do there.
+// bindingText describes a binding for a decision: where the rules lead, where they led, and
+// each tool's capabilities there.
 func bindingText(b compiler.Binding) (text, question string) {
 	var s strings.Builder
 	path, target := visible.Text(b.RulePath), visible.Text(b.Target)

@@ -22,10 +22,10 @@ func detached(ts *testscript.TestScript, neg bool, args []string) {
 	finish(ts, neg, cmd, cmd.Start())
 }
 
-// dialog runs a command on a terminal of its own and gives it one answer for each
-// question: [!] dialog ANSWER,... PROGRAM ARG.... What the terminal shows is kept in the
-// file tty; standard input, output and error are none of the terminal. A further
-// question fails the script.
+// dialog runs a command on a terminal of its own and gives it one answer for each question: [!]
+// dialog ANSWER,... PROGRAM ARG.... The output on the terminal is kept in the file tty;
+// standard input, output and error are none of the terminal. A further question fails the
+// script.
 func dialog(ts *testscript.TestScript, neg bool, args []string) {
 	answers := strings.Split(args[0], ",")
 	cmd := inScript(ts, args[1:])

@@ -144,8 +144,8 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	return nil
 }
 
-// ofArtifact asks for the record of a start from an artifact, with what the manifest
-// beside it says of the tool, if there is one.
+// ofArtifact requests the record of a start from an artifact, with the manifest's entry of the
+// tool, if there is a manifest beside it.
 func (c *execCmd) ofArtifact() *start.Recording {
 	if c.Record == "" {
 		return nil
@@ -189,7 +189,7 @@ func concerning(l diag.List, tool string) diag.List {
 	})
 }
 
-// policy returns the tool that is started and what is known of this host for it.
+// policy returns the tool to start and the facts of this host for it.
 func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
 	if c.Command {
 		t := ir.NewTool("command")
@@ -231,7 +231,7 @@ func compiled(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
 	return out, err
 }
 
-// enforceable prints what this host does not hold of the policies.
+// enforceable prints the requirements of the policies that this host does not enforce.
 func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 	host := start.ThisHost()
 	unheld := 0

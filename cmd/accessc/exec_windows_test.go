@@ -19,8 +19,8 @@ path = "."
 read = true
 `
 
-// TestCommandLine: accessc compiles, checks and answers on Windows, and starts nothing that
-// this system does not hold and nobody accepted.
+// TestCommandLine: accessc compiles, checks and answers on Windows, and starts nothing with a
+// gap in enforcement that is not accepted.
 func TestCommandLine(t *testing.T) {
 	dir, err := os.MkdirTemp("", "accessc-cli-")
 	if err != nil {

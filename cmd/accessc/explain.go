@@ -227,7 +227,8 @@ func (c *explainCmd) print(g *globals, p *explain.Policy) {
 	}
 }
 
-// policyOf gathers what explain shows of a tool, with the protected paths of its workspace.
+// policyOf returns the data that explain shows of a tool, with the protected paths of its
+// workspace.
 func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error) {
 	p := &explain.Policy{Tool: t, View: ir.NewView(t, compiler.HostPlatform(), ir.Facts{Protected: protected})}
 	if t.Source.Kind != ir.SourceLocal {

@@ -65,7 +65,7 @@ func (g *globals) refused(err error) error {
 	return exit(exitUsage)
 }
 
-// options gathers what every compilation needs.
+// options returns the options that all compilations share.
 func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Options, error) {
 	root, err := g.root()
 	if err != nil {
@@ -87,16 +87,16 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Opti
 	}, nil
 }
 
-// asking is for commands other than those that build and check: they answer questions
-// about a policy whose own tests may fail, or run what was built.
+// asking is for commands other than those that build and check: they answer questions about a
+// policy whose own tests may fail, or run a finished build.
 func (g *globals) asking() *globals {
 	out := *g
 	out.untested = true
 	return &out
 }
 
-// compile reads and checks the configuration and says on stderr what is wrong
-// with it. The error is an exit status when a finding stops the run.
+// compile reads and checks the configuration and prints the findings on stderr. The error is an
+// exit status when a finding stops the run.
 func (g *globals) compile(resolve bool, platforms ...ir.Platform) (*compiler.Result, error) {
 	opts, err := g.options(resolve, platforms...)
 	if err != nil {
@@ -109,7 +109,7 @@ func (g *globals) compile(resolve bool, platforms ...ir.Platform) (*compiler.Res
 	return res, g.sayText(res.Findings, res.Files, "")
 }
 
-// sayText prints findings for a person. last ends the summary of a failed run.
+// sayText prints findings as text. last ends the summary of a failed run.
 func (g *globals) sayText(l diag.List, lines diag.Lines, last string) error {
 	if len(l) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (g *globals) colors(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// file is what a stream ends in, if that is a file.
+// file returns the file behind a stream, if there is one.
 func file(w io.Writer) (*os.File, bool) {
 	if shown, ok := w.(*visible.Writer); ok {
 		w = shown.Unwrap()

@@ -76,7 +76,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the program without its process: what testscript and main share.
+// run is the program without its process; testscript and main share it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) >= 2 && args[0] == start.SweepCommand {
 		return status(start.Sweep(args[1], args[2:]...), stderr)
@@ -138,7 +138,7 @@ func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, er
 	)
 }
 
-// status turns an error into an exit code and says what it is, once.
+// status turns an error into an exit code and prints it, once.
 func status(err error, stderr io.Writer) int {
 	var code exit
 	var usage usageError

@@ -78,8 +78,8 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff protects what the formatter would take for its own: backslashes, leading
-// dots and quotes, and hyphens that are meant as minus signs.
+// roff escapes characters that are special to the formatter: backslashes, leading dots and
+// quotes, and hyphens that are meant as minus signs.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

@@ -96,7 +96,7 @@ type mounting struct {
 	*globals
 	yes, dry bool
 	plan     func(mount.Request) (*mount.Plan, error)
-	// ask returns what has to be confirmed and the question; no question, nothing to ask.
+	// ask returns the text to confirm and the question; an empty question asks nothing.
 	ask func(*mount.Plan) (text, question string)
 	// confirmed is the text that was agreed to.
 	confirmed string
@@ -174,7 +174,7 @@ func (m *mounting) show(p *mount.Plan) error {
 	return m.sayText(p.Warnings, p.Files, "")
 }
 
-// report says what was done.
+// report prints the changes made.
 func (m *mounting) report(p *mount.Plan) error {
 	if p.Empty() {
 		fmt.Fprintln(m.stderr, "nothing to be done")
@@ -211,7 +211,7 @@ func (m *mounting) confirm(p *mount.Plan) error {
 	return nil
 }
 
-// planText lists links and, below each, what becomes of the tools' grants.
+// planText lists links and, below each, the changes of the tools' grants.
 func planText(p *mount.Plan) string {
 	var b strings.Builder
 	width := 0

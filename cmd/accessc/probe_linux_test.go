@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probe is a tool that tries what its arguments name and says what the kernel
-// answered: what curl, touch and others would run into.
+// probe is a tool that tries the operations in its arguments and prints the kernel's answers,
+// which curl, touch and others would get as well.
 func probe() {
 	for _, what := range os.Args[1:] {
 		name, arg, _ := strings.Cut(what, "=")

@@ -20,8 +20,7 @@ var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 // review is the document whose commands run in a repository of its own.
 const review = "../../docs/review.md"
 
-// own makes a repository that holds the policies of this project's own tools, as one
-// commit.
+// own makes a repository with the policies of this project's own tools, as one commit.
 func own(t *testing.T) string {
 	dir := t.TempDir()
 	data, err := os.ReadFile("../../accessc.toml")
@@ -43,8 +42,8 @@ func own(t *testing.T) string {
 }
 
 // TestConsole runs every "$ ..." line of the documents in the example project, or in a
-// repository with the policies of this one, and compares what it prints. UPDATE_SCRIPTS=1
-// writes the documents anew.
+// repository with the policies of this one, and compares the output. UPDATE_SCRIPTS=1 writes
+// the documents anew.
 func TestConsole(t *testing.T) {
 	leaveTerminal()
 	dir := filepath.Join(t.TempDir(), "example")

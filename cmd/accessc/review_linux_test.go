@@ -11,11 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestReviewSnippets runs what docs/review.md tells people to put into their continuous
-// integration and their hooks, in a real repository with an origin, on a branch that
-// permits more and on one that does not. Only what belongs to the services is left out:
-// actions, the installation of a version that is published, and gh, of which the
-// arguments are kept.
+// TestReviewSnippets runs the snippets of docs/review.md for continuous integration and hooks,
+// in a real repository with an origin, on a branch that permits more and on one that does not.
+// Only the parts of the services are left out: actions, the installation of a version that is
+// published, and gh, of which the arguments are kept.
 func TestReviewSnippets(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")

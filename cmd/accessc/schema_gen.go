@@ -1,8 +1,7 @@
 //go:build ignore
 
-// This program writes schema.json, the JSON Schema of the configuration. It stands
-// apart from the compiler, which reads TOML by hand to know places; a test holds the
-// two against each other. Run it with
+// This program writes schema.json, the JSON Schema of the configuration. It is separate from
+// the compiler, which reads TOML by hand to know places; a test compares the two. Run it with
 //
 //	go generate ./cmd/accessc
 package main
@@ -16,7 +15,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// config is a whole file. Whatever else stands in it is somebody else's.
+// config is a whole file. Other keys in it belong to other programs.
 type config struct {
 	Layers       []layer         `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
 	Extends      []string        `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`

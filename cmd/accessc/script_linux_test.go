@@ -27,7 +27,7 @@ var raced bool
 // TestScripts runs every script of testdata/script. Each command of accessc has one.
 func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
 
-// TestExamples runs what the repository shows of programs that ask accessc.
+// TestExamples runs the repository's examples of programs that ask accessc.
 func TestExamples(t *testing.T) { scripts(t, "testdata/examples") }
 
 func scripts(t *testing.T, dir string) {
@@ -63,7 +63,7 @@ func scripts(t *testing.T, dir string) {
 			case "race":
 				return raced, nil
 			case "full":
-				// What takes long runs where every property runs at its full count.
+				// Slow scripts run where every property runs at its full count.
 				return irtest.Full(), nil
 			default:
 				return false, fmt.Errorf("unknown condition %q", cond)
@@ -73,12 +73,12 @@ func scripts(t *testing.T, dir string) {
 	})
 }
 
-// leaveTerminal begins a session without a terminal, so that no command asks whoever runs
+// leaveTerminal begins a session without a terminal, so that no command asks the user that runs
 // the tests. It fails for the leader of a process group, which go test does not make.
 func leaveTerminal() { _, _ = syscall.Setsid() }
 
-// nobody runs a command as a user without any privilege, in a copy of the current
-// directory that belongs to that user: nobody [!] PROGRAM ARG...
+// nobody runs a command as a user without any privilege, in a copy of the current directory
+// that belongs to that user: nobody [!] PROGRAM ARG...
 func nobody(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: nobody PROGRAM ARG...")
@@ -120,8 +120,7 @@ func mkfifo(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o644))
 }
 
-// empty waits until a directory holds nothing: what a run leaves behind is swept after
-// its end.
+// empty waits until a directory is empty: the leftovers of a run are swept after its end.
 func empty(ts *testscript.TestScript, _ bool, args []string) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		entries, err := os.ReadDir(ts.MkAbs(args[0]))

@@ -15,12 +15,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// unattended is the invocation mode of tools that nobody is asked about.
+// unattended is the invocation mode of tools that start without a question.
 const unattended = "unattended"
 
-// confirmSensitive asks once in a session whether a tool may start although its rules
-// reach sensitive paths. Where nobody is asked, it says once that they do: what a rule
-// grants is granted. The error says that the person said no.
+// confirmSensitive asks once in a session whether a tool may start although its rules reach
+// sensitive paths. Without a terminal it prints one warning and lets the tool start: granted is
+// granted. The error says that the user refused.
 func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) error {
 	reaches := res.Reaches(t)
 	if len(reaches) == 0 {
@@ -57,7 +57,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 	return refusal(t, answer.Reply)
 }
 
-// reply asks on the terminal, or warns where there is nobody to ask.
+// reply asks on the terminal, or warns where there is none.
 func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approvals.Reply, error) {
 	if ask {
 		term, err := prompt.Open()

@@ -52,9 +52,8 @@ func open(root, name string) (*revision.Tree, error) {
 	return r.Open(name)
 }
 
-// policiesAt compiles the configuration of a workspace, the current one if root is
-// empty. Layers that are not committed are left out: the sides of a comparison differ
-// in what is committed.
+// policiesAt compiles the configuration of a workspace, the current one if root is empty.
+// Layers that are not committed are left out: the sides of a comparison are committed states.
 func (g *globals) policiesAt(root string) ([]compare.Policy, error) { return g.policiesOf(root, nil) }
 
 // policiesOf is policiesAt with a tree in place of the workspace's files, unless it is nil.
@@ -118,7 +117,7 @@ func addLedger(p *compare.Policy) error {
 	return err
 }
 
-// maxManifest bounds what is read as a manifest, in bytes.
+// maxManifest bounds the size of a manifest that is read, in bytes.
 const maxManifest = 64 << 20
 
 func manifestPolicies(name string) ([]compare.Policy, error) {

@@ -31,10 +31,9 @@ access.fs = [
 ]
 `
 
-// TestSwap starts tools while the symlink of an external rule, and the approved target
-// itself, change places with a symlink to somewhere else all the time. Wherever the
-// change falls, between compiling and starting as well, nothing that the tool does
-// reaches what was not approved.
+// TestSwap starts tools while the symlink of an external rule, and the approved target itself,
+// change places with a symlink to another directory all the time. At whatever moment the change
+// happens, between compiling and starting as well, the tool reaches approved files only.
 func TestSwap(t *testing.T) {
 	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
@@ -78,7 +77,7 @@ func TestSwap(t *testing.T) {
 	rounds, reached, swaps := irtest.Times(400), 0, 0
 	link, target := [2]string{at("ws/fork"), at("ws/evil")}, [2]string{at("inside"), at("evil")}
 	for i := range rounds {
-		// Whoever swaps the target as well hardly lets any start through.
+		// Swapping the target as well hardly lets any start through.
 		pairs := [][2]string{link, target}[:1+i%2]
 		stop := swapping(t, pairs...)
 		out, _ := run("exec", "--no-prompt", []string{"read", "edit"}[i/2%2], "--", attempts, at("inside"))

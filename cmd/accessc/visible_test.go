@@ -58,9 +58,9 @@ func invisible(r rune) bool {
 
 var painted = regexp.MustCompile("\x1b\\[(0|1|2|3[1-6]|1;3[13])m")
 
-// TestEverythingIsVisible: whatever stands in a configuration, in names of files and in
-// arguments, no output of any command in any format moves, colours, hides or reverses
-// anything, and no text begins a line of its own where lines mean something.
+// TestEverythingIsVisible: for any text in a configuration, in names of files and in arguments,
+// no output of any command in any format moves, colours, hides or reverses anything, and no
+// text begins a line of its own where lines have a meaning.
 func TestEverythingIsVisible(t *testing.T) {
 	t.Chdir(".") // a start that fails late has gone to its workspace
 	dir := t.TempDir()

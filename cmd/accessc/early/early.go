@@ -1,16 +1,15 @@
-// Package early starts a tool from a compiled artifact before the rest of the
-// program is initialised.
+// Package early starts a tool from a compiled artifact before the rest of the program is
+// initialised.
 //
-// Go initialises packages in the order of their import paths, each after what it
-// imports. This package imports little and its path sorts early, so its init runs
-// before the command-line parser, the TOML reader and the template engine are set
-// up, and a start that needs none of them does not pay for them (docs/performance.md
-// has the figures). It handles exactly
+// Go initialises packages in the order of their import paths, each after its imports. This
+// package imports little and its path sorts early, so its init runs before the command-line
+// parser, the TOML reader and the template engine are set up, and a start that needs none of
+// them does not pay for them (docs/performance.md has the figures). It handles exactly
 //
 //	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON] TOOL [-- ARG...]
 //
-// and leaves every other command line, mistakes included, to the ordinary parser,
-// which does the same for this one.
+// and leaves every other command line, mistakes included, to the ordinary parser, which does
+// the same for this one.
 package early
 
 import (
