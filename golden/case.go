@@ -1,13 +1,12 @@
-// Package golden runs inputs through the compiler and compares with what they are
-// expected to yield. Its files are txtar archives, one directory per theme; the
-// examples in the documentation run through it, too. Only tests import it.
+// Package golden runs inputs through the compiler and compares the results with the expected
+// ones. Its files are txtar archives, one directory per theme; the examples in the
+// documentation run through it, too. Only tests import it.
 //
-// An archive's comment says what the case is about. Its files make up a workspace,
-// but for these:
+// An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
 //	           set KEY=VALUE, found (the workspace was not named)
-//	setup      what files alone cannot say, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
+//	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
 //	ask        questions to put to the policies, one per line: TOOL QUESTION
@@ -15,8 +14,8 @@
 //	want.ask   the answers
 //	want/…     artifacts, as TOOL/FILE
 //
-// $OUTSIDE stands for a directory beside the workspace, $ROOT for the workspace and
-// $STATE for the state directory, in inputs and in what is expected.
+// $OUTSIDE stands for a directory beside the workspace, $ROOT for the workspace and $STATE for
+// the state directory, in inputs and in expected outputs.
 package golden
 
 import (
@@ -108,9 +107,8 @@ func (c *Case) expand(s string) string {
 	return strings.NewReplacer("$OUTSIDE", c.Outside, "$ROOT", c.Root, "$STATE", string(c.Options.State)).Replace(s)
 }
 
-// Fold is the inverse of what inputs are expanded by, for comparing outputs. The
-// directories that lead to the case's own differ by machine, so lines of a profile
-// that name one of them go.
+// Fold reverses the expansion of inputs, for comparing outputs. The directories that lead to
+// the case's own differ by machine, so lines of a profile that name one of them are removed.
 func (c *Case) Fold(s string) string {
 	dir := filepath.Dir(c.Root)
 	pairs := []string{c.Outside, "$OUTSIDE", c.Root, "$ROOT", string(c.Options.State), "$STATE"}
@@ -190,7 +188,7 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 	}
 }
 
-// manyRules is a layer with so many fs rules that nobody would write it by hand.
+// manyRules returns a layer with more fs rules than one writes by hand.
 func manyRules(tool, count string) []byte {
 	n, _ := strconv.Atoi(count)
 	var b strings.Builder
@@ -226,7 +224,7 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 	}
 }
 
-// Output is what a case yields.
+// Output is the result of a case.
 type Output struct {
 	Result *compiler.Result
 	// Findings is the text of all findings, ending in the summary line.
@@ -319,7 +317,7 @@ func (c *Case) backends() []backends.Backend {
 	})
 }
 
-// Text renders findings as a person sees them, ending in the summary line.
+// Text renders findings as the command prints them, ending in the summary line.
 func Text(l diag.List, files source.Files) string {
 	if len(l) == 0 {
 		return "no findings\n"

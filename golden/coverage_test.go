@@ -74,7 +74,7 @@ func TestEveryConstruct(t *testing.T) {
 	}
 }
 
-// used lists what a tool's policy is made of.
+// used lists the constructs in a tool's policy.
 func used(t *ir.Tool) []string {
 	out := []string{"base:" + t.Base.String(), "home:" + t.Home.String()}
 	add := func(when bool, name string) {

@@ -15,8 +15,8 @@ import (
 
 const checksFile = "../docs/checks.md"
 
-// section is one code's entry in docs/checks.md: a failing example, what it prints,
-// and a fixed example.
+// section is one code's entry in docs/checks.md: a failing example, its output, and a fixed
+// example.
 type section struct {
 	code                 diag.Code
 	title                string
@@ -65,8 +65,8 @@ func (b block) archive() *txtar.Archive {
 	return &txtar.Archive{Files: []txtar.File{{Name: "accessc.toml", Data: []byte(b.body)}}}
 }
 
-// TestChecks runs the examples of docs/checks.md: the failing one prints what the
-// document shows and reports its code, the fixed one does not report it.
+// TestChecks runs the examples of docs/checks.md: the failing one prints the text in the
+// document and reports its code, the fixed one does not report it.
 func TestChecks(t *testing.T) {
 	data, err := os.ReadFile(checksFile)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// TestExample: the artifacts in examples/project/access are what accessc build writes.
+// TestExample: the artifacts in examples/project/access are equal to the output of accessc
+// build.
 func TestExample(t *testing.T) {
 	res, err := compiler.Compile(compiler.Options{Root: "../examples/project", State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
@@ -34,8 +35,8 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestOwnPolicies: the policies of this repository's own tools have no findings, their
-// tests hold, and each is what the tasks run.
+// TestOwnPolicies: the policies of this repository's own tools have no findings, their tests
+// pass, and each has the command of its task.
 func TestOwnPolicies(t *testing.T) {
 	res, err := compiler.Compile(compiler.Options{
 		Root: "..", Layers: source.Request{Shared: true}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),

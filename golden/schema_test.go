@@ -62,7 +62,7 @@ func validate(t *testing.T, s *jsonschema.Schema, a *txtar.Archive) error {
 	return nil
 }
 
-// TestSchemaAccepts holds the schema against every input that the compiler accepts.
+// TestSchemaAccepts checks that the schema accepts every input that the compiler accepts.
 func TestSchemaAccepts(t *testing.T) {
 	s := schema(t)
 	doc, err := os.ReadFile(checksFile)
@@ -108,8 +108,8 @@ func shaped(a *txtar.Archive) bool {
 	return false
 }
 
-// TestSchemaRefuses demands that what the compiler says of a value's shape, the
-// schema says as well.
+// TestSchemaRefuses checks that the schema refuses every shape of a value that the compiler
+// refuses.
 func TestSchemaRefuses(t *testing.T) {
 	s := schema(t)
 	doc, err := os.ReadFile(checksFile)
@@ -123,8 +123,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// TestSchemaKeys holds the keys of every closed table against those that the compiler
-// lists when it meets another one.
+// TestSchemaKeys compares the keys of every closed table with those that the compiler lists
+// when it finds an unknown one.
 func TestSchemaKeys(t *testing.T) {
 	data, err := os.ReadFile("../cmd/accessc/schema.json")
 	if err != nil {

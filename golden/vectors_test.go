@@ -52,8 +52,8 @@ var vectorFiles = map[string]int{"paths.json": 80, "fs.json": 80, "net.json": 80
 
 const scratchSymbol = "${scratch}"
 
-// TestVectors: the vectors say what the evaluator says, the library says the same, and so
-// does an evaluator that was written from the documents alone.
+// TestVectors: the evaluator gives the answers of the vectors, and so do the library and an
+// evaluator that was written from the documents alone.
 func TestVectors(t *testing.T) {
 	for file, least := range vectorFiles {
 		t.Run(strings.TrimSuffix(file, ".json"), func(t *testing.T) {
@@ -208,7 +208,7 @@ func (w *vectorWorld) evaluator(t *testing.T, doc *contextjson.Context) {
 	w.view = ir.NewView(policy, ir.Linux, ir.Facts{Bindings: b, Located: true})
 }
 
-// answer fills in what the evaluator says, and holds the others against it.
+// answer fills in the evaluator's answer, and compares the others with it.
 func (w *vectorWorld) answer(t *testing.T, c *vector) {
 	question := vector{Operation: c.Operation, Target: c.Target, Arguments: c.Arguments}
 	*c = question

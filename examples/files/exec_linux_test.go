@@ -65,7 +65,7 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// lay makes a workspace and what lies beside it, for a user.
+// lay makes a workspace and the files beside it, for a user.
 func lay(t *testing.T, bin, dir string, user int) {
 	files := map[string]string{
 		"ws/README": "readme", "ws/.env": "secret", "ws/src/a": "a", "ws/src/sub/deep": "deep", "ws/src/generated/g": "g",
@@ -161,7 +161,7 @@ func (r *running) exchange(t *testing.T, q, a any) {
 // verbs are the operations that are one question to accessc can.
 var verbs = map[string]string{"read": "read", "list": "read", "append": "update", "remove": "delete", "env": "env", "connect": "connect"}
 
-// can asks accessc can what the tool is asked.
+// can asks accessc can the tool's question.
 func (r *running) can(t *testing.T, op, path string) (verdict string) {
 	var a struct{ Verdict, Error string }
 	r.exchange(t, map[string]string{"operation": verbs[op], "target": path}, &a)
@@ -182,16 +182,16 @@ var (
 	urls     = []string{"http://127.0.0.1:9/", "http://127.0.0.1:10/", "http://127.0.0.1/", "http://127.0.0.2:9/", "http://10.1.2.3:9/"}
 )
 
-// narrower are the questions that the library denies although the kernel lets a program
-// do it by itself: what a model may name is the workspace, not the system's base.
+// narrower are the questions that the library denies although the kernel lets a program do it
+// by itself: a model may name paths of the workspace, not of the system's base.
 var narrower = map[string]bool{"read system/env": true}
 
 // stricter are the questions that the library grants and the kernel refuses, as the ledger
-// says: a directory that holds an exception is opened by calls that pass O_DIRECTORY alone.
+// says: a directory that contains an exception is opened by calls that pass O_DIRECTORY alone.
 var stricter = map[string]bool{"read .": true}
 
-// TestAgainstKernel runs the tool under accessc exec twice over, asking its Context and
-// asking nobody, and compares the library's answer with the kernel's for each operation.
+// TestAgainstKernel runs the tool under accessc exec twice, with and without asking its
+// Context, and compares the library's answer with the kernel's for each operation.
 func TestAgainstKernel(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("this kernel has no Landlock, or no user notification as of 5.19")
@@ -266,7 +266,7 @@ func compare(t *testing.T, bin string, user int) {
 	for _, u := range urls {
 		ask("connect", u)
 	}
-	// A link that leads elsewhere than what was approved when the tools started.
+	// A link that leads to another place than the one approved when the tools started.
 	for _, dir := range dirs {
 		link := filepath.Join(dir, "ws", "fork")
 		check(t, errors.Join(os.Remove(link), os.Symlink("../outside", link)))
@@ -284,7 +284,7 @@ func compare(t *testing.T, bin string, user int) {
 	}
 }
 
-// tree is what lies in the workspace and beside it.
+// tree lists the files in the workspace and beside it.
 func tree(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	for _, top := range []string{"ws", "fork", "outside"} {

@@ -1,7 +1,7 @@
-// Command files is a worked example of a tool for an agent: it reads, lists, writes and
-// removes files, starts programs and connects to hosts, each as far as its Context
-// permits. Requests are lines of JSON on the standard input, answers are lines on the
-// standard output; an error says what is permitted instead, for the model to go on with.
+// Command files is a worked example of a tool for an agent: it reads, lists, writes and removes
+// files, starts programs and connects to hosts, each as far as its Context permits. Requests
+// are lines of JSON on the standard input, answers are lines on the standard output; an error
+// lists the permitted alternatives, for the model to go on with.
 //
 //	accessc exec files <<'END'
 //	{"op": "read", "path": "src/main.c"}
@@ -9,8 +9,8 @@
 //	{"op": "run", "path": "git", "args": ["status", "--short"]}
 //	END
 //
-// With -direct it asks nobody and leaves the refusing to the kernel. The tests start it in
-// both ways and compare.
+// With -direct it does not ask its Context and leaves the refusing to the kernel. The tests
+// start it in both ways and compare.
 package main
 
 import (
@@ -38,7 +38,7 @@ type answer struct {
 	Text  string   `json:"text,omitempty"`
 	Names []string `json:"names,omitempty"`
 	Error string   `json:"error,omitempty"`
-	// Refused says who refused: the policy, by the library, or the system.
+	// Refused is the source of a refusal: the policy, by the library, or the system.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -125,7 +125,7 @@ func put(w world, r request, flag int) error {
 	return errors.Join(err, f.Close())
 }
 
-// refused says who refused, if that is what an error is.
+// refused returns the source of a refusal, empty for other errors.
 func refused(err error) string {
 	var outside *tool.OutsideError
 	var escape *tool.EscapeError

@@ -15,8 +15,8 @@ import (
 	"github.com/accessc/accessc/tool"
 )
 
-// world is what the tool acts on. The files' part is what package os has, by paths
-// relative to the workspace; a *tool.Context has it as well.
+// world is the environment of the tool. The methods on files are those of package os, by paths
+// relative to the workspace; a *tool.Context has them as well.
 type world interface {
 	ReadFile(path string) ([]byte, error)
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -102,7 +102,7 @@ func getenv(name string) (string, error) {
 	return value, nil
 }
 
-// connect reports whether a connection may be made; nobody need listen.
+// connect reports whether a connection may be made; no listener is needed.
 func connect(target string) error {
 	u, err := url.Parse(target)
 	if err != nil {

@@ -25,7 +25,7 @@ const secret = "TOP-SECRET"
 // A scene is one attack: a policy, a tool that fights it, and the user at work beside it.
 type scene struct {
 	name string
-	// toml holds the tool t without its command; empty is the policy named workspace.
+	// toml defines the tool t without its command; empty is the policy named workspace.
 	toml string
 	// denied are questions as accessc can takes them that must be answered no before the
 	// attack, so that a success is a broken promise; allowed are those of the controls.
@@ -37,7 +37,8 @@ type scene struct {
 	args []string
 	// host acts for the user outside of the sandbox until stop is closed.
 	host func(p *place, stop <-chan struct{})
-	// good are the controls: what the tool must report as done, or the attack proves nothing.
+	// good are the controls: operations that the tool must report as done, or the attack proves
+	// nothing.
 	good []string
 	// verdict looks at the disk afterwards, beside the checks that every scene gets.
 	verdict func(*testing.T, *place, string)
@@ -48,9 +49,9 @@ type scene struct {
 // A place is the disk of one scene for one user.
 type place struct {
 	t       *testing.T
-	bin     string // holds accessc
+	bin     string // contains accessc
 	uid     int
-	dir     string // holds the others
+	dir     string // contains the others
 	ws      string // the workspace
 	home    string // the user's home
 	outside string // the user's files outside of the workspace
@@ -79,8 +80,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// accessc builds the program under test once and returns the directory that holds it. Every
-// user can enter it.
+// accessc builds the program under test once and returns its directory. Every user can enter
+// it.
 func accessc(t *testing.T) string {
 	built.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "accessc-attacks-"); built.err != nil {
@@ -149,9 +150,9 @@ func run(t *testing.T, scenes []scene) {
 	}
 }
 
-// tries is how often a scene is played whose tool was kept from its controls by a busy
-// machine: without them the attack had no chance, and its failure says nothing. A breach ends
-// the first try that shows one.
+// tries is the number of times that a scene is played in which a busy machine kept the tool
+// from its controls: without them the attack had no chance, and its failure says nothing. A
+// breach ends the first try that shows one.
 const tries = 3
 
 // play runs one scene and judges it.
@@ -321,8 +322,8 @@ func (p *place) symlink(to, name string) {
 	p.must(os.Lchown(p.path(name), p.uid, p.uid))
 }
 
-// marks takes the state of all files that must stay as they are: the secret ones, and what
-// lies below gen, bin and kept but not below gen/out.
+// marks takes the state of all files that must stay as they are: the secret ones, and those
+// below gen, bin and kept but not below gen/out.
 func (p *place) marks() map[string]mark {
 	m := map[string]mark{}
 	filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
@@ -352,7 +353,7 @@ func markOf(path string) mark {
 	return mark{string(data), info.Mode(), info.ModTime(), uint64(info.Sys().(*syscall.Stat_t).Nlink)}
 }
 
-// compare reports what became of the marked files, and files with the secret that are new.
+// compare reports changes of the marked files, and files with the secret that are new.
 func (p *place) compare(t *testing.T) {
 	after := p.marks()
 	for path, want := range p.before {

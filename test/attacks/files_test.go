@@ -440,8 +440,9 @@ access.fs = [
 	})
 }
 
-// Files that decide what runs outside of the sandbox are not written by a grant around them,
-// also where git and the user have them elsewhere: SECURITY.md promises it without exceptions.
+// Files that decide which programs run outside of the sandbox are not written by a grant around
+// them, also where git and the user have them elsewhere: SECURITY.md promises it without
+// exceptions.
 func TestProtected(t *testing.T) {
 	for _, c := range []struct {
 		name, file string

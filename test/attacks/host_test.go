@@ -129,7 +129,7 @@ func programs(p *place) {
 	p.must(os.Chmod(p.path("bin/ok"), 0o755))
 }
 
-// listen has the user's own sockets answer, and reports what arrives there.
+// listen has the user's own sockets answer, and reports the data that arrives there.
 func listen(p *place, stop <-chan struct{}) {
 	heard := func(where string, data []byte) {
 		if len(data) > 0 {
@@ -174,7 +174,7 @@ func listen(p *place, stop <-chan struct{}) {
 	<-stop
 }
 
-// only is a verdict: a directory holds these names and no others.
+// only is a verdict: a directory contains these names and no others.
 func only(dir string, names ...string) func(*testing.T, *place, string) {
 	return func(t *testing.T, p *place, _ string) {
 		entries, _ := os.ReadDir(p.path(dir))
@@ -311,7 +311,8 @@ func beside(p *place, stop <-chan struct{}) {
 	cmd.Wait()
 }
 
-// approve approves an external rule by a policy that holds nothing else, which is then put back.
+// approve approves an external rule by a policy that contains nothing else, which is then put
+// back.
 func (p *place) approve(name string) {
 	file := p.path("accessc.toml")
 	policy, err := os.ReadFile(file)

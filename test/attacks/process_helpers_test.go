@@ -21,11 +21,11 @@ type procScene struct {
 	name string
 	// source is the hostile program below testdata, without its suffix.
 	source string
-	// toml holds the tool t without its source and command; empty is procWorkspace.
+	// toml defines the tool t without its source and command; empty is procWorkspace.
 	toml string
 	// denied and allowed are questions as accessc can takes them, asked before the attack.
 	denied, allowed []string
-	// setup lays out more than every place has; it may start what the attack is about.
+	// setup lays out more than every place has; it may start the target of the attack.
 	setup func(*procPlace)
 	// runs are the arguments of the starts, one after the other. A % stands for a value that
 	// setup has put into the place.
@@ -51,7 +51,7 @@ type procPlace struct {
 	t      *testing.T
 	bin    string // accessc and the hostile programs
 	uid    int
-	dir    string // holds the others
+	dir    string // contains the others
 	ws     string // the workspace
 	home   string
 	values map[string]string

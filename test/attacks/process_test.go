@@ -30,7 +30,7 @@ func TestProcesses(t *testing.T) {
 	procRun(t, bin, scenes)
 }
 
-// procPrograms start what is not listed, or with what is not listed.
+// procPrograms start unlisted programs, or listed ones with unlisted arguments.
 func procPrograms() []procScene {
 	denied := []string{"run bin/unlisted hello", "run bin/listed evil", "run bin/listed", "run sh -c true", "run env sh",
 		"run /lib64/ld-linux-x86-64.so.2 bin/unlisted", "run src/listed hello"}
@@ -67,7 +67,7 @@ func procPrograms() []procScene {
 	}
 }
 
-// procCores starts as a user does who has cores written.
+// procCores starts a tool as a user with core dumps enabled does.
 func procCores(t *testing.T, p *procPlace, cmd *exec.Cmd) ([]byte, error) {
 	cmd.Args = append([]string{"sh", "-c", `ulimit -c unlimited && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/bin/sh"
@@ -308,7 +308,7 @@ func procInherit(t *testing.T, p *procPlace, cmd *exec.Cmd) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// procReports forge what accessc tells.
+// procReports forge accessc's messages.
 func procReports() []procScene {
 	files := func(p *procPlace) {
 		p.values["out"] = p.dir + "/told"
@@ -338,7 +338,8 @@ func procReports() []procScene {
 	}
 }
 
-// procPlain demands that what was told is what accessc says and nothing that a terminal obeys.
+// procPlain checks that the output contains accessc's own words and no control sequences of a
+// terminal.
 func procPlain(t *testing.T, p *procPlace, text string) {
 	if n := procControls(text); n != "" {
 		t.Errorf("printed %s", n)

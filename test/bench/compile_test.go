@@ -16,8 +16,8 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// configuration writes n tools of r rules each: most on paths, some on hosts,
-// variables and programs, as people mix them.
+// configuration writes n tools of r rules each: most on paths, some on hosts, variables and
+// programs, a usual mixture.
 func configuration(n, r int) string {
 	var b strings.Builder
 	for t := range n {
@@ -72,9 +72,9 @@ func BenchmarkCompile(b *testing.B) {
 	)
 }
 
-// BenchmarkScale compiles one tool of many rules, against one of a tenth of them: the
-// cost of a rule does not depend on how many there are. The largest is beyond what a
-// Seatbelt profile holds, which is a finding after all the work has been done.
+// BenchmarkScale compiles one tool of many rules, against one of a tenth of them: the cost of a
+// rule does not depend on their number. The largest exceeds the size of a Seatbelt profile,
+// which is a finding after all the work has been done.
 func BenchmarkScale(b *testing.B) {
 	compile := func(n int) contender {
 		root := b.TempDir()

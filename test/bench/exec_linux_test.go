@@ -14,10 +14,9 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// BenchmarkExec starts /bin/true from a compiled artifact, against starting it by
-// itself and through loaders in C and in Go that apply the same Landlock rules and do
-// nothing else of what a start needs (private directories, a filter of system calls, a
-// canary).
+// BenchmarkExec starts /bin/true from a compiled artifact, against starting it by itself and
+// through loaders in C and in Go that apply the same Landlock rules and leave out the rest of a
+// start (private directories, a filter of system calls, a canary).
 func BenchmarkExec(b *testing.B) {
 	if start.ABI() == 0 {
 		b.Skip("needs Landlock")

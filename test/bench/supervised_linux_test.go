@@ -65,7 +65,8 @@ func newBed(b *testing.B) *bed {
 	return x
 }
 
-// compile is done last, since a start from an artifact knows what is there at the build.
+// compile is done last, since a start from an artifact uses the state of the files at the
+// build.
 func (x *bed) compile() {
 	command(x.b, x.accessc, "build", "-C", x.dir, "--resolve", "--out", x.dir+"/../out")
 }
@@ -138,7 +139,7 @@ func BenchmarkTree(b *testing.B) {
 	race(b, side("writes", x.exec("writes", "/bin/true")), side("env", x.exec("reads", "/bin/true")))
 }
 
-// BenchmarkBuild compiles a package of this module and what it imports, all anew.
+// BenchmarkBuild compiles a package of this module and its imports, all anew.
 func BenchmarkBuild(b *testing.B) {
 	x := newBed(b)
 	src, err := filepath.Abs("../..")

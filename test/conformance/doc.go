@@ -1,10 +1,10 @@
-// Command cases asks a running system whether it holds what a policy says: each case is
-// a policy, the files that it is about, and operations with the answer that each must
-// get. A tool under the policy, started by accessc exec, tries them for real.
+// Command cases checks that a running system enforces policies: each case is a policy, the
+// files that it is about, and operations with the answer that each must get. A tool under the
+// policy, started by accessc exec, tries them for real.
 //
 //	go run ./cases [-v] [NAME...]
 //
-// The same files are run on every system. On Linux a test does so; on macOS and Windows
-// nobody has yet, so each row of their ledgers names the cases that will settle it
+// The same files are run on every system. On Linux a test does so; on macOS and Windows they
+// have not been run yet, so each row of their ledgers names the cases that will settle it
 // (ir.Cases). docs/platforms/cases.md has the format.
 package main

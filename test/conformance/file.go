@@ -15,13 +15,13 @@ import (
 //go:embed files/*.txtar
 var files embed.FS
 
-// expectation is what must become of an operation.
+// expectation is the expected result of an operation.
 type expectation string
 
 const (
 	allow expectation = "allow"
 	deny  expectation = "deny"
-	// report asks without an expectation, where nobody knows the answer.
+	// report asks without an expectation, where the answer is not known.
 	report expectation = "report"
 	// host is no question: another process renames a file of the workspace.
 	host expectation = "host"

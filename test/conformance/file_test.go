@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses holds that no line is skipped.
+// TestParseRefuses checks that no line is skipped.
 func TestParseRefuses(t *testing.T) {
 	for name, do := range map[string]string{
 		"no operation": "allow", "unknown operation": "allow raed a", "missing argument": "deny rename a", "another argument": "allow read a b",
@@ -47,8 +47,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestEveryCell holds that the cases that ledgers name are there, ask something on each
-// system, and that those that no ledger names begin with the system that they are about.
+// TestEveryCell checks that the cases that ledgers name exist, ask something on each system,
+// and that those that no ledger names begin with the name of their system.
 func TestEveryCell(t *testing.T) {
 	all, err := names()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // probeWord makes this program the tool of a case.
 const probeWord = "cases-probe"
 
-// operations are what a tool can try, by name, with the number of their arguments.
+// operations are the operations of a tool, by name, with the number of their arguments.
 var operations = map[string]struct {
 	args int
 	try  func(args []string) error
@@ -61,7 +61,7 @@ func opened(path string, flags int) error {
 	return errors.Join(err, f.Close())
 }
 
-// started runs a program; what it ends with is its own matter.
+// started runs a program; its exit status does not matter.
 func started(cmd *exec.Cmd) error {
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) {
@@ -70,7 +70,7 @@ func started(cmd *exec.Cmd) error {
 	return nil
 }
 
-// dialed reaches an address. A port that nobody listens at was reached.
+// dialed reaches an address. A port without a listener counts as reached.
 func dialed(network, address string) error {
 	c, err := net.DialTimeout(network, address, 5*time.Second)
 	if err == nil {
@@ -119,7 +119,7 @@ func signalled(pid int) error {
 	return p.Signal(syscall.Signal(0))
 }
 
-// outcome is what became of an operation: allow, deny, or what else happened.
+// outcome is the result of an operation: allow, deny, or another error.
 type outcome struct {
 	Did  string `json:"did"`
 	Said string `json:"said,omitempty"`
@@ -140,7 +140,7 @@ func judge(err error) outcome {
 	}
 }
 
-// probe is the tool: it tries what it is told and answers each line with one.
+// probe is the tool: it tries the operations that it reads and answers each line with one.
 func probe(in io.Reader, out io.Writer) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	for {

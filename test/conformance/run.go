@@ -22,7 +22,7 @@ type runner struct {
 	// probe are the words in front of which this very program is the tool.
 	self string
 	out  io.Writer
-	// verbose says what became of every operation.
+	// verbose prints the result of every operation.
 	verbose bool
 }
 
@@ -144,8 +144,8 @@ func (r *runner) start(c *testCase, dir, ws string, expand func(string) string) 
 	return res, err
 }
 
-// steps has the tool try one operation after the other, and compares its answers. What
-// other processes do in between is done here.
+// steps has the tool try one operation after the other, and compares its answers. Operations of
+// other processes in between are done here.
 func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decoder, expand func(string) string) (result, error) {
 	res := result{}
 	for _, s := range c.steps {

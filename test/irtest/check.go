@@ -1,6 +1,5 @@
-// Package irtest holds what the property tests of several packages share: the runner
-// that prints count and seed, and generators of policies and operations. It is
-// imported by tests only.
+// Package irtest is shared by the property tests of several packages: the runner that prints
+// count and seed, and generators of policies and operations. It is imported by tests only.
 package irtest
 
 import (
@@ -28,9 +27,9 @@ func scale() float64 {
 // Times scales a count of rounds for tests that do not draw their cases.
 func Times(n int) int { return max(int(float64(n)*scale()), 10) }
 
-// keepNothing has rapid write no files about failures, which it would repeat in all later
-// runs: the seed says as much, and a failure that depends on the host is not what a later
-// run should begin with.
+// keepNothing has rapid write no files about failures, which it would repeat in all later runs:
+// the seed is enough, and a failure that depends on the host should not come first in a later
+// run.
 var keepNothing = sync.OnceValue(func() error { return flag.Set("rapid.nofailfile", "true") })
 
 // Check runs a property n times, scaled, and prints how often and from which seed.
@@ -67,8 +66,8 @@ func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	})
 }
 
-// given is held while rapid's flags are those of one property, so that several may run
-// at a time: it reads both before it first runs a property.
+// given is locked while rapid's flags are those of one property, so that several may run at a
+// time: it reads both before it first runs a property.
 var given sync.Mutex
 
 // Full reports whether properties run at their full count.

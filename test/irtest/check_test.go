@@ -10,7 +10,7 @@ import (
 )
 
 // TestNothingIsKept: a failure that rapid had saved was repeated by every later run, and hid
-// what that run itself would have found.
+// new failures of that run.
 func TestNothingIsKept(t *testing.T) {
 	irtest.Check(t, 10, 1, func(*rapid.T) {})
 	if f := flag.Lookup("rapid.nofailfile"); f == nil || f.Value.String() != "true" {

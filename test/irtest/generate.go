@@ -82,7 +82,7 @@ func Place(t *rapid.T, names []string) ir.Location {
 	}
 }
 
-// Kind generates what stands at a path.
+// Kind generates a kind of node.
 func Kind(t *rapid.T, kinds ...ir.NodeKind) ir.NodeKind {
 	return rapid.SampledFrom(kinds).Draw(t, "kind")
 }

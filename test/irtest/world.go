@@ -41,7 +41,7 @@ func (w World) Grow(p string, k ir.NodeKind) {
 	}
 }
 
-// Later is the tree some time later: some of what did not exist has been made.
+// Later is the tree some time later: some of the missing nodes have been made.
 func (w World) Later(t *rapid.T) World {
 	later := maps.Clone(w)
 	for range rapid.IntRange(0, 4).Draw(t, "later") {
@@ -51,7 +51,7 @@ func (w World) Later(t *rapid.T) World {
 	return later
 }
 
-// Kind says what is at a path.
+// Kind returns the kind of node at a path.
 func (w World) Kind(p string) ir.NodeKind {
 	if k, ok := w[p]; ok {
 		return k
@@ -59,8 +59,8 @@ func (w World) Kind(p string) ir.NodeKind {
 	return ir.Absent
 }
 
-// Places lists what operations can be about: the paths that exist, roots excepted,
-// and names that could be made in the directories.
+// Places lists the possible targets of operations: the paths that exist, roots excepted, and
+// names that could be made in the directories.
 func (w World) Places() []ir.Location {
 	seen := map[ir.Location]bool{}
 	var out []ir.Location

@@ -32,7 +32,7 @@ func open(dir string) (*apt, error) {
 	}
 	config := fmt.Sprintf("Dir::State %q;\nDir::Cache %q;\nDir::Etc::sourcelist \"/dev/null\";\nDir::Etc::sourceparts %q;\n",
 		dir+"/state", dir+"/cache", dir+"/sources")
-	// Root would have apt fetch as a user who may not write here.
+	// As root, apt would fetch as a user without write access here.
 	config += "APT::Architecture \"amd64\";\nAPT::Sandbox::User \"root\";\n"
 	return &apt{dir}, os.WriteFile(dir+"/apt.conf", []byte(config), 0o644)
 }
@@ -45,7 +45,7 @@ func (a *apt) run(dir, program string, args ...string) (string, error) {
 	return output(cmd)
 }
 
-// output runs a command; the error holds the last line that it complained with.
+// output runs a command; the error contains the last line of its error output.
 func output(cmd *exec.Cmd) (string, error) {
 	var errs strings.Builder
 	cmd.Stderr = &errs
@@ -136,7 +136,7 @@ func (a *apt) fetch(pkg string, name *regexp.Regexp, to string) error {
 	return extract(debs[0], name, to)
 }
 
-// extract writes the first file of a package whose name matches, whole or not at all.
+// extract writes the first file of a package whose name matches, completely or not at all.
 func extract(deb string, name *regexp.Regexp, to string) error {
 	cmd := exec.Command("dpkg-deb", "--fsys-tarfile", deb)
 	pipe, err := cmd.StdoutPipe()
@@ -147,7 +147,7 @@ func extract(deb string, name *regexp.Regexp, to string) error {
 		return err
 	}
 	defer func() {
-		_ = pipe.Close() // what follows the file is not wanted
+		_ = pipe.Close() // the rest of the archive is not needed
 		_ = cmd.Wait()
 	}()
 	for files := tar.NewReader(pipe); ; {

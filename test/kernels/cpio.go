@@ -26,7 +26,7 @@ const (
 	modeChar    = 0o020000
 )
 
-// dir adds a directory. Directories come before what lies in them.
+// dir adds a directory. Directories come before their contents.
 func (a *cpio) dir(name string, perm int) { a.entry(name, modeDir|perm, nil, 0, 0) }
 
 // file adds a file.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// settings is what the command line chose for every row.
+// settings are the options of the command line for every row.
 type settings struct {
 	checks  float64
 	run     string
@@ -19,8 +19,8 @@ type settings struct {
 	verbose bool
 }
 
-// boot runs one row and reads what it says. The console of the kernel and what the
-// tests printed are kept beside its image.
+// boot runs one row and reads its output. The console of the kernel and the output of the tests
+// are kept beside its image.
 func boot(img image, initrd string, s settings) result {
 	if img.err != nil {
 		return result{row: img.row, notRun: img.err}

@@ -39,7 +39,7 @@ func images(cache string, chosen []row, fresh bool) []image {
 	return out
 }
 
-// fetchAll fetches what is missing, archive by archive.
+// fetchAll fetches the missing images, archive by archive.
 func fetchAll(cache string, missing []*image) {
 	suites := map[string][]string{}
 	for _, m := range missing {

@@ -117,8 +117,8 @@ func (r *result) verdict() string {
 	}
 }
 
-// report prints the table and what went wrong, and reports whether nothing did and
-// something was run.
+// report prints the table and the problems, and reports whether there were none and something
+// was run.
 func report(out io.Writer, results []result, verbose bool) bool {
 	ok, ran := true, false
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// result is what became of a row.
+// result is the result of a row.
 type result struct {
 	row
 	notRun                  error
@@ -38,7 +38,7 @@ var (
 	outcome = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
 )
 
-// reader reads what a guest printed, line by line.
+// reader reads a guest's output, line by line.
 type reader struct {
 	result   *result
 	doctor   strings.Builder
@@ -49,7 +49,7 @@ type reader struct {
 	ended    bool
 }
 
-// read makes a result of what a guest printed.
+// read makes a result of a guest's output.
 func read(r row, out string) result {
 	res := result{row: r, out: out, logs: map[string]string{}}
 	x := &reader{result: &res, outcomes: map[string]string{}, logs: map[string]*strings.Builder{}}
@@ -118,7 +118,7 @@ func (x *reader) failed() bool {
 	return false
 }
 
-// examine reads what accessc doctor says and holds it against the row.
+// examine reads the output of accessc doctor and compares it with the row.
 func (x *reader) examine() {
 	var said struct {
 		System, Summary string

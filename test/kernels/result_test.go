@@ -11,7 +11,7 @@ import (
 const doctor = `kernels: doctor {"system": "Linux 6.1.0 on x86_64", "landlock_abi": 2, "summary": "it can"}
 `
 
-// TestRead: what guests print, and what is made of it.
+// TestRead covers the output of guests and its results.
 func TestRead(t *testing.T) {
 	two := row{name: "2", abi: 2}
 	tests := map[string]struct {
@@ -88,8 +88,8 @@ kernels: end
 	}
 }
 
-// TestReport: a row that was not run says why and fails nothing, unless none was; one
-// that went wrong does.
+// TestReport: a row that was not run gives the reason and fails nothing, unless no row was run;
+// a row with a problem fails.
 func TestReport(t *testing.T) {
 	missing := result{row: row{name: "1"}, notRun: errors.Join(errors.New("no mirror"), errors.New("no package"))}
 	good := result{row: row{name: "2"}, release: "6.1", found: 2, passed: 3, took: 90 * time.Second, doctor: "it can"}

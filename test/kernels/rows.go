@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// row is a kernel to test under: where it comes from, and what it must turn out to be.
+// row is a kernel to test under: its source, and its expected properties.
 type row struct {
 	name    string
 	abi     int
@@ -37,8 +37,8 @@ var rows = []row{
 	{name: "newest", abi: 11, newer: true, archive: debian, suite: "trixie-backports", pattern: `linux-binary-\d+\.\d+\.\d+\+deb13-cloud-amd64`},
 }
 
-// everyday is what runs when no row is named: each kernel here differs from the one
-// before it in what the sandbox can hold.
+// everyday are the rows that run when none is named: each kernel here differs from the one
+// before it in the enforcement of the sandbox.
 var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 
 // documents are tests that need the whole repository, or more of a system than a guest
@@ -46,9 +46,9 @@ var everyday = []string{"none", "off", "1", "2", "3", "4", "6", "newest"}
 const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|TestSupervisedOn)$|" +
 	"^TestScripts$/^(approvals|canstream|idle|mount|sensitive|test|workday)$|"
 
-// skips is a pattern of the tests that do not fit a row: those that ask the kernel what
-// it holds where there is no Landlock, the scripts whose answers are those of kernels
-// that hold signals, and those of testdata that are about other kernels.
+// skips is a pattern of the tests that do not fit a row: those that ask the kernel for its
+// enforcement where there is no Landlock, the scripts whose answers are those of kernels that
+// restrict signals, and those of testdata that are about other kernels.
 func (r row) skips() string {
 	switch {
 	case r.abi < 1:

@@ -15,8 +15,8 @@ func names(rows []row) []string {
 	return out
 }
 
-// TestChoose: rows run in the order of the table, and an unknown one is an error that
-// names those that exist.
+// TestChoose: rows run in the order of the table, and an unknown one is an error that lists the
+// existing ones.
 func TestChoose(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"newest 2 none", "none 2 newest"}, {"", strings.Join(everyday, " ")}, {"all", strings.Join(names(rows), " ")},
@@ -51,8 +51,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestRowsSkipOnly: a row leaves out no more than its interface explains, and what it
-// leaves out is written as the testing package and the kernel's command line need it.
+// TestRowsSkipOnly: a row leaves out no more than its interface explains, and its pattern is
+// written as the testing package and the kernel's command line need it.
 func TestRowsSkipOnly(t *testing.T) {
 	for _, r := range rows {
 		skips := r.skips()

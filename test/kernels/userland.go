@@ -16,14 +16,14 @@ type suite struct{ name, pkg string }
 
 var suites = []suite{{"start", "internal/start"}, {"accessc", "cmd/accessc"}}
 
-// programs are what the scripts of the tests start. They come from this machine with
-// the libraries that they name, because programs that are one file under many names,
-// such as busybox, would share each other's rights: the kernel knows files by inode.
+// programs are started by the scripts of the tests. They come from this machine with the
+// libraries that they name, because programs that are one file under many names, such as
+// busybox, would share each other's rights: the kernel identifies files by inode.
 var programs = []string{
 	"sh", "cat", "chmod", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sort", "touch", "tr", "true",
 }
 
-// etc is what the guest's users are.
+// etc defines the guest's users.
 var etc = map[string]string{
 	"passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 	"group":  "root:x:0:\nnogroup:x:65534:\n",
@@ -131,7 +131,7 @@ func merged(path string) string {
 	return path
 }
 
-// testdata copies what the tests read, and the scripts for kernels unlike this one.
+// testdata copies the input of the tests, and the scripts for kernels unlike this one.
 func (u *userland) testdata(root string) error {
 	for _, s := range suites {
 		from := filepath.Join(root, s.pkg, "testdata")

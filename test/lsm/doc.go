@@ -1,4 +1,4 @@
 // Package lsm evaluates the specifications that backends/landlock writes as the kernel's
 // security module does: which rights reach a file, and which calls the filter fails. Tests
-// hold its answers against the policy, and the kernel's against both.
+// compare its answers with the policy, and the kernel's with both.
 package lsm

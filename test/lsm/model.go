@@ -8,9 +8,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Model evaluates an emitted specification the way the kernel does, so that what
-// was written can be held against the policy that it was written for. It follows
-// the measured rights matrix of docs/platforms/linux.md.
+// Model evaluates an emitted specification the way the kernel does, so that the text can be
+// compared with the policy that it was compiled from. It follows the measured rights matrix of
+// docs/platforms/linux.md.
 type Model struct {
 	spec    *landlock.Spec
 	abi     int
@@ -26,8 +26,8 @@ type grant struct {
 	entries *landlock.Entries
 }
 
-// NewModel prepares a specification for questions at one ABI version. kind says
-// what stood at a path when the tool started.
+// NewModel prepares a specification for questions at one ABI version. kind returns the kind of
+// node at a path when the tool started.
 func NewModel(s *landlock.Spec, abi int, kind func(path string) ir.NodeKind) *Model {
 	m := &Model{spec: s, abi: abi, handled: landlock.Handled(s.Levels, abi).FS, kind: kind}
 	for _, p := range s.Paths {

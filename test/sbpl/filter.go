@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Request is one question to a profile: on what an operation would act. What an
-// operation has no use for is left out.
+// Request is one question to a profile: the target of an operation. Fields that an operation
+// does not use are empty.
 type Request struct {
 	// Path is the canonical absolute path of a file, as the system matches it.
 	Path string
@@ -99,8 +99,8 @@ type anyOf []filter
 
 type notOf struct{ filter }
 
-// fold returns what all spellings of a path have in common that a volume which does not
-// regard case takes for one: APFS compares without regard to the Unicode form as well.
+// fold returns a form that is equal for all spellings of a path that a volume without regard to
+// case treats as one: APFS compares without regard to the Unicode form as well.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
 func (f pathFilter) match(r *Request) bool {
@@ -142,7 +142,7 @@ func (f kindFilter) match(r *Request) bool { return r.Kind == f.kind }
 
 func (f processFilter) match(r *Request) bool { return r.Process == f.path }
 
-// match knows that what is not another process is in the same sandbox.
+// match treats every target but another process as in the same sandbox.
 func (f targetFilter) match(r *Request) bool {
 	return r.Target == f.target || f.target == "same-sandbox" && r.Target == "self"
 }
@@ -184,9 +184,8 @@ func (f addressFilter) match(r *Request) bool {
 	}
 }
 
-// localhost is what measurements found the word to mean: at the remote end the
-// loopback addresses, the unspecified address and the machine's own; at the local
-// end every address.
+// localhost implements the measured meaning of the word: at the remote end the loopback
+// addresses, the unspecified address and the machine's own; at the local end every address.
 func localhost(a *Address, local bool) bool {
 	return local || a.Own || a.Addr.IsUnspecified() || a.Addr == netip.IPv6Loopback() ||
 		a.Addr == netip.AddrFrom4([4]byte{127, 0, 0, 1})

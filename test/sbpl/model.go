@@ -26,7 +26,7 @@ type rule struct {
 	filter filter
 	index  int
 	line   int
-	// message is what the system adds to its report of a denial.
+	// message is text that the system adds to its report of a denial.
 	message string
 	// modifiers are the other words of (with ...), such as no-sandbox.
 	modifiers []string
@@ -50,8 +50,8 @@ func (p *Profile) Allows(op string, r Request) (bool, error) {
 	return measured, nil
 }
 
-// Message returns what the system reports with the denial of an operation: the message
-// of the rule that decides, by the measured precedence. It is empty for what is allowed.
+// Message returns the text that the system reports with the denial of an operation: the message
+// of the rule that decides, by the measured precedence. It is empty for an allowed operation.
 func (p *Profile) Message(op string, r Request) (string, error) {
 	op, err := operation(op)
 	if err != nil {
@@ -77,11 +77,11 @@ func operation(name string) (string, error) {
 	return name, nil
 }
 
-// measured is the precedence that experiments found: the operation's own rules with a
-// filter, the last match first; then its own rule without one, wherever it stands;
-// then what the language allows by itself; then the same for the operation's family.
-// Sources: the precedence tests of microsoft/mxc, eehrich/ScarabHive on macOS 27, and
-// GreyhavenHQ/greywall (pull 20) for families.
+// measured is the precedence that experiments found: the operation's own rules with a filter,
+// the last match first; then its own rule without one, wherever it is; then the operations that
+// the language allows by itself; then the same for the operation's family. Sources: the
+// precedence tests of microsoft/mxc, eehrich/ScarabHive on macOS 27, and GreyhavenHQ/greywall
+// (pull 20) for families.
 func (p *Profile) measured(op string, r *Request) bool {
 	rule := p.decisive(op, r)
 	return rule != nil && rule.allow

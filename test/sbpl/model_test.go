@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPrecedence asks the measured reading what others measured on real systems, and
-// says where the naive reading would be wrong. Each case is headed by its source.
+// TestPrecedence compares the measured reading with the results of others on real systems, and
+// states where the naive reading would be wrong. Each case is headed by its source.
 func TestPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		source, rules, op, path string
@@ -41,8 +41,8 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestFamilies checks the table of operations: what each falls back to, and that every
-// name is known once.
+// TestFamilies checks the table of operations: the family of each, and that every name is known
+// once.
 func TestFamilies(t *testing.T) {
 	for op, family := range map[string]string{
 		"file-read-data": "file-read*", "file-read*": "file*", "file*": "default", "file-write-unlink": "file-write*", "file-link": "file*",

@@ -2,8 +2,8 @@ package sbpl
 
 import "strings"
 
-// known are the operations that a profile may name: those of macOS 10.15 as
-// published by simbple, and what profiles written for later releases add.
+// known are the operations that a profile may name: those of macOS 10.15 as published by
+// simbple, and additions in profiles written for later releases.
 var known = strings.Fields(`
 default appleevent-send authorization-right-obtain boot-arg-set darwin-notification-post device* device-camera
 device-microphone distributed-notification-post dynamic-code-generation file* file-chroot file-clone file-graft

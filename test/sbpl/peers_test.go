@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The profiles below are the constructs of other projects' in this project's words, each
-// as short as it can be and still have what its case is about.
+// The profiles below are the constructs of other projects' in this project's words, each as
+// short as its case permits.
 
 // runtimeProfile is the shape of github.com/anthropic-experimental/sandbox-runtime: a
 // message on every denial, reading allowed and then denied by place, writing denied and
@@ -42,8 +42,8 @@ const runtimeProfile = `
 (deny file-write-unlink (literal "/Users/u/w/.git") (with message "tag_1_SBX"))
 `
 
-// agentProfile is the shape of github.com/openai/codex: places by parameters, exceptions
-// by require-not inside of require-all, and of what WebKit and it deny by version 1.
+// agentProfile is the shape of github.com/openai/codex: places by parameters, exceptions by
+// require-not inside of require-all, and some of the denials by version 1 in it and in WebKit.
 const agentProfile = `
 (version 1)
 (deny default)
@@ -98,8 +98,8 @@ const permissive = `
 (allow file-write* (subpath (param "TARGET_DIR")) (regex (string-append "^" (param "HOME_DIR") "/\\.gemini")) (literal "/dev/stdout"))
 `
 
-// TestPeers asks profiles of others what their authors, or those who reported a bug of
-// theirs, measured.
+// TestPeers compares the answers for profiles of others with the measurements of their authors,
+// or of reporters of their bugs.
 func TestPeers(t *testing.T) {
 	params := map[string]string{
 		"WRITABLE_ROOT_0": "/w", "WRITABLE_ROOT_0_RO_0": "/w/.git", "PROXY": "3128", "SHOULD_LOG": "FALSE", "APP_PATH": "/Applications/B.app",
@@ -184,7 +184,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// TestSchemeRefuses holds that what a profile computes is bounded, and that nothing of it
+// TestSchemeRefuses checks that the computation of a profile is bounded, and that nothing of it
 // is skipped.
 func TestSchemeRefuses(t *testing.T) {
 	for _, in := range []string{

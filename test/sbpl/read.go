@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Parse reads a profile. Parameters are what -D would define; a parameter that is
-// used and not defined is an error, as is everything that this reader does not
-// understand: a construct that were skipped could be a denial.
+// Parse reads a profile. Parameters are those of -D; a parameter that is used and not defined
+// is an error, as is everything that this reader does not understand: a construct that were
+// skipped could be a denial.
 func Parse(text string, params map[string]string) (*Profile, error) {
 	data, err := scan(text)
 	if err != nil {
@@ -31,13 +31,13 @@ func Parse(text string, params map[string]string) (*Profile, error) {
 type reader struct {
 	params map[string]string
 	out    *Profile
-	// What a profile that computes has at hand, and how much it has.
+	// The state and the bounds of a profile that computes.
 	scope        *scope
 	steps, depth int
 }
 
-// statement reads one expression at the top of a profile, or inside of one of those
-// that hold others. Filters of with-filter that surround it are in outer.
+// statement reads one expression at the top of a profile, or inside of one that contains
+// others. Filters of with-filter that surround it are in outer.
 func (r *reader) statement(d datum, outer allOf) error {
 	switch d.head() {
 	case "allow", "deny":
@@ -140,8 +140,8 @@ var modifiers = map[string]string{
 	"default-sandbox": "allow", "telemetry": "", "telemetry-backtrace": "", "no-callout": "", "grant": "", "partial-symbolication": "",
 }
 
-// modifier reads (with ...). A message on what is allowed makes the system refuse the
-// profile ("message modifier does not apply to allow action").
+// modifier reads (with ...). A message on an allowing rule makes the system refuse the profile
+// ("message modifier does not apply to allow action").
 func (r *reader) modifier(d datum, out *rule) error {
 	args := d.args()
 	if len(args) == 0 || args[0].kind != symbol {

@@ -37,8 +37,8 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestParseRefuses holds that nothing is skipped: what the reader does not understand
-// could be a denial.
+// TestParseRefuses checks that nothing is skipped: a construct that the reader does not
+// understand could be a denial.
 func TestParseRefuses(t *testing.T) {
 	long := strings.Repeat("x", 1024)
 	for _, in := range []string{
@@ -164,8 +164,8 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no text makes the reader panic, hang or permit what it cannot
-// read, and that a profile that is read answers.
+// FuzzParse checks that no text makes the reader panic, hang or permit an operation that it
+// cannot read, and that an accepted profile answers.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"(version 1)(deny default)", `(version 1)(allow file-read* (subpath "/a\x41\101\"") (with no-log))`, `#"raw"`, "(((", "'x", "; c",

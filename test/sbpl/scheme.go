@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ErrProfile is what every refusal of a profile wraps.
+// ErrProfile is wrapped by every refusal of a profile.
 var ErrProfile = errors.New("not a usable sandbox profile")
 
-// kind is what a datum is.
+// kind is the kind of a datum.
 type kind uint8
 
 const (
@@ -38,7 +38,7 @@ func (d datum) head() string {
 	return ""
 }
 
-// args returns what follows the head of a list.
+// args returns the elements after the head of a list.
 func (d datum) args() []datum {
 	if len(d.items) == 0 {
 		return nil
@@ -227,7 +227,7 @@ func (s *scanner) string() (string, error) {
 	}
 }
 
-// escape reads what follows a backslash. Any character without a meaning of its own
+// escape reads the characters after a backslash. Any character without a meaning of its own
 // stands for itself.
 func (s *scanner) escape() (byte, error) {
 	if s.pos >= len(s.in) {

@@ -1,8 +1,8 @@
 package sbpl
 
-// Profiles of others use the Scheme that the language is written in: they name paths
-// and whole rules, and choose by parameters. This is as much of it as such profiles
-// have; what is not here is refused.
+// Profiles of others use the Scheme that the language is written in: they name paths and whole
+// rules, and choose by parameters. This file implements the part that such profiles use; all
+// else is refused.
 
 // maxSteps bounds how much a profile may compute, maxCalls how deep, maxBuilt how many
 // bytes a string gets by that.
@@ -12,13 +12,13 @@ const (
 	maxBuilt = 1 << 14
 )
 
-// function is what (define (name parameters...) body...) makes.
+// function is the value of (define (name parameters...) body...).
 type function struct {
 	params []string
 	body   []datum
 }
 
-// scope is what names stand for. A name is visible until the form ends that made it.
+// scope maps names to values. A name is visible until the form ends that made it.
 type scope struct {
 	values    map[string]datum
 	functions map[string]function
@@ -149,7 +149,7 @@ func (r *reader) arguments(d datum, f function) (map[string]datum, error) {
 	return out, nil
 }
 
-// branch reads if, when, unless and cond: the statements of the branch that holds.
+// branch reads if, when, unless and cond: the statements of the chosen branch.
 func (r *reader) branch(d datum, outer allOf) error {
 	body, err := r.chosen(d)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *reader) chosen(d datum) ([]datum, error) {
 	}
 }
 
-// condition evaluates one. What is no value is refused: it could be false.
+// condition evaluates one. An expression without a value is refused: it could be false.
 func (r *reader) condition(d datum) (bool, error) {
 	value, err := r.eval(d)
 	if err == nil && (value.kind == list || value.kind == symbol && value.text != "#t" && value.text != "#f") {
@@ -200,8 +200,8 @@ func (r *reader) condition(d datum) (bool, error) {
 	return !value.isFalse(), err
 }
 
-// eval returns what an expression stands for. What is none of Scheme's, a filter above
-// all, stands for itself with the names in it replaced.
+// eval returns the value of an expression. An expression that is not Scheme, above all a
+// filter, stands for itself with the names in it replaced.
 func (r *reader) eval(d datum) (datum, error) {
 	if err := r.spend(d); err != nil {
 		return d, err

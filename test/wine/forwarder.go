@@ -72,7 +72,8 @@ func forwarder() []byte {
 	return append(padded(image(dosHeader(), []byte("PE\x00\x00"), file, header, data)), padded(section)...)
 }
 
-// dosHeader is what comes first: two letters, and at its end where the next header is.
+// dosHeader is the start of the file: two letters, and at its end the offset of the next
+// header.
 func dosHeader() []byte {
 	const size = 0x40
 	h := make([]byte, size)

@@ -1,13 +1,12 @@
-// Command wine runs the tests of the Windows loader under Wine and says what they
-// asserted.
+// Command wine runs the tests of the Windows loader under Wine and prints their assertions.
 //
 //	go run ./wine
 //
-// Wine applies jobs, handles, environments, groups and deleted privileges, and takes
-// limits, integrity levels, access lists and AppContainers without applying them
-// (docs/platforms/windows.md). So the tests assert both: that the loader does the former,
-// and that it refuses to start anything when the latter do not come back. What only
-// Windows can show is listed as such.
+// Wine applies jobs, handles, environments, groups and deleted privileges, and accepts limits,
+// integrity levels, access lists and AppContainers without applying them
+// (docs/platforms/windows.md). So the tests assert both: that the loader does the former, and
+// that it refuses to start anything when the latter do not come back. Properties that only
+// Windows can show are listed as such.
 package main
 
 import (
@@ -95,7 +94,7 @@ func boot(wine, prefix string, env []string) error {
 	return os.WriteFile(library, forwarder(), 0o644)
 }
 
-// stop ends what Wine leaves running for this prefix.
+// stop ends the processes that Wine leaves running for this prefix.
 func stop(wine string, env []string) {
 	for _, name := range []string{"wineserver64", "wineserver"} {
 		server := filepath.Join(filepath.Dir(wine), name)
@@ -156,7 +155,7 @@ func test(wine string, env []string, verbose bool, out io.Writer) ([]result, err
 	return results, errors.Join(lines.Err(), cmd.Wait())
 }
 
-// report lists the tests by how they ended, each with what it asserts.
+// report lists the tests by result, each with its assertion.
 func report(out io.Writer, results []result) {
 	says, err := sentences()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// sentences are what the tests that are for Windows alone say of themselves, by the last
-// part of their package and their name.
+// sentences are the doc comments of the tests that are for Windows alone, by the last part of
+// their package and their name.
 func sentences() (map[string]string, error) {
 	out := map[string]string{}
 	for _, dir := range packages {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// The command opens opens and closes a file many times and prints the median of what one
-// time takes, in nanoseconds.
+// The command opens opens and closes a file many times and prints the median time of one open
+// and close, in nanoseconds.
 //
 //	opens FILE TIMES
 package main

@@ -1,8 +1,8 @@
 //go:build linux
 
-// The command smallest applies a list of Landlock rules and becomes a program: what a
-// loader written in Go costs at the least. Its plan is a file of lines "RIGHTS PATH",
-// rights in hexadecimal, of which the first names the rights that are handled.
+// The command smallest applies a list of Landlock rules and becomes a program: the least cost
+// of a loader written in Go. Its plan is a file of lines "RIGHTS PATH", rights in hexadecimal,
+// of which the first names the rights that are handled.
 //
 //	smallest PLAN PROGRAM
 package main

@@ -1,7 +1,7 @@
-// Command init is the first process of a guest: it makes the file systems that the
-// tests expect, runs every test binary under /tests, and powers the guest off. What
-// it finds goes to the second serial port, line by line; its own lines start with
-// mark. The kernel hands over the parameters of its command line as environment.
+// Command init is the first process of a guest: it makes the file systems that the tests
+// expect, runs every test binary under /tests, and powers the guest off. Its results go to the
+// second serial port, line by line; its own lines start with mark. The kernel hands over the
+// parameters of its command line as environment.
 package main
 
 import (
@@ -64,7 +64,7 @@ func start() error {
 	return drain(port)
 }
 
-// environ is what a login would give, and the parameters of the kernel.
+// environ is the environment of a login, and the parameters of the kernel.
 func environ() []string {
 	out := []string{"PATH=/usr/bin:/bin", "TMPDIR=/tmp", "LC_ALL=C"}
 	return append(out, os.Environ()...)
@@ -101,7 +101,7 @@ func loopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
-// raw stops the port from translating what is written to it.
+// raw stops the port from translating its output.
 func raw(port *os.File) error {
 	t, err := unix.IoctlGetTermios(int(port.Fd()), unix.TCGETS)
 	if err != nil {
