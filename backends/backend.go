@@ -1,11 +1,11 @@
-// Package backends is the contract between the model and the systems: a backend
-// turns a tool's policy and the facts of a target into one artifact and into the
-// ledger that says, per rule and capability, how that system holds it.
+// Package backends is the contract between the model and the systems: a backend turns a tool's
+// policy and the facts of a target into one artifact and into the ledger that states, per rule
+// and capability, how that system enforces it.
 //
-// A backend is a pure function. It reads no disk and asks no host, so every target
-// can be compiled, reviewed and tested anywhere. What a target cannot express is a
-// ledger row or a refusal that names the rule; nothing is dropped in silence. The
-// list of backends is in package registry.
+// A backend is a pure function. It reads no disk and asks no host, so every target can be
+// compiled, reviewed and tested anywhere. Rules that a target cannot express become a ledger
+// row or a refusal that names the rule; none is dropped silently. The list of backends is in
+// package registry.
 package backends
 
 import (
@@ -17,15 +17,15 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Form says whether an artifact is for everybody or for one host.
+// Form distinguishes artifacts for every host from those for one.
 type Form uint8
 
 // The forms.
 const (
-	// Portable artifacts name roots by symbol and hold no path of a user; they are
-	// committed and reviewed.
+	// Portable artifacts name roots by symbol and contain no path of a user; they are committed
+	// and reviewed.
 	Portable Form = iota + 1
-	// Resolved artifacts hold absolute canonical paths; they are what runs.
+	// Resolved artifacts contain absolute canonical paths; the loader runs these.
 	Resolved
 )
 
@@ -41,7 +41,7 @@ func (f Form) String() string {
 	}
 }
 
-// Target is what a backend compiles for.
+// Target is the target of a compilation.
 type Target struct {
 	Form Form
 	// Facts describe the host of a resolved artifact and are zero for a portable one.
@@ -61,27 +61,29 @@ func (t Target) Place(l ir.Location) string {
 	return l.String()
 }
 
-// Output is what a backend yields for one tool.
+// Output is the result of a backend for one tool.
 type Output struct {
 	// Data is the artifact, nil when the backend refused.
-	Data   []byte
+	Data []byte
+	// Ledger states the enforcement of every rule and aspect.
 	Ledger ir.Ledger
 	// Refusals are rules that cannot be written for the target at all.
 	Refusals []Refusal
 }
 
-// Refusal is a rule that a target cannot express even coarsely. Rule is nil when
-// the policy as a whole is refused.
+// Refusal is a rule that a target cannot even approximate. Rule is nil when the policy as a
+// whole is refused.
 type Refusal struct {
 	Rule ir.Rule
 	// TooMany distinguishes a policy over the target's size from one rule's form.
 	TooMany bool
-	Why     string
+	// Why is the reason, for messages.
+	Why string
 }
 
 // Backend compiles policies for one system.
 type Backend interface {
-	// Name is what --target takes.
+	// Name is the name that --target takes.
 	Name() string
 	// File is the artifact's file name.
 	File() string

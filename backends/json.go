@@ -10,9 +10,9 @@ import (
 // values allow it.
 const lineWidth = 100
 
-// JSON writes v the way artifacts are read: two blanks of indentation, what fits on
-// one line stands on one line, lists of plain values are filled line by line, and
-// lists of objects have one object per line at most.
+// JSON writes v in the layout of artifacts: two blanks of indentation, a value that fits on one
+// line is on one line, lists of plain values are filled line by line, and lists of objects have
+// one object per line at most.
 func JSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -27,13 +27,13 @@ func JSON(v any) ([]byte, error) {
 	return p.out.Bytes(), nil
 }
 
-// span is what is known of a list or object before it is written.
+// span is the extent of a list or object, known before it is written.
 type span struct {
 	// end is the offset behind the closing bracket.
 	end int
 	// width is its length on one line.
 	width int
-	// plain is true when it holds no other list or object.
+	// plain is true when it contains no other list or object.
 	plain bool
 	// objects counts the objects directly in a list.
 	objects int

@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestJSONLayout: what fits stands on one line, lists of objects have a line each,
-// long lists are filled.
+// TestJSONLayout: values that fit are on one line, lists of objects have a line each, long
+// lists are filled.
 func TestJSONLayout(t *testing.T) {
 	long := make([]string, 30)
 	for i := range long {
@@ -48,7 +48,7 @@ func TestJSONLayout(t *testing.T) {
 	}
 }
 
-// TestJSONMeansTheSame: layout changes nothing, whatever the value.
+// TestJSONMeansTheSame: for every value the layout does not change its meaning.
 func TestJSONMeansTheSame(t *testing.T) {
 	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
 		v := drawValue(rt, 4)

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// naivePolicy follows a Context as an author having read docs/vectors.md: it shares no
-// code with the evaluator, and looks at the rules one by one.
+// naivePolicy follows a Context by docs/vectors.md alone: it shares no code with the evaluator,
+// and looks at the rules one by one.
 type naivePolicy struct {
 	Root   string
 	Access *struct {

@@ -1,5 +1,5 @@
-// Package contextjson compiles a policy into the Context that cooperating tools
-// read: the root, and the finalized rules in the order in which ties are decided.
+// Package contextjson compiles a policy into the Context that cooperating tools read: the root,
+// and the finalized rules in the order in which ties are decided.
 //
 // The Context restricts nothing by itself; every cell of its ledger is advisory.
 // Consumers exist that read an empty list as "unrestricted". So a list that denies
@@ -44,7 +44,7 @@ type Protected struct {
 	More    []string `json:"more,omitempty"`
 }
 
-// Base names what is granted outside of the workspace.
+// Base names the list of grants outside of the workspace.
 type Base struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`

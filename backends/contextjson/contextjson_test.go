@@ -45,8 +45,8 @@ func drawTool(t *rapid.T) *ir.Tool {
 	return tool
 }
 
-// TestContextAgainstPolicy: a tool that reads its Context and asks comes to the
-// answers of the policy, for files, hosts and variables.
+// TestContextAgainstPolicy: a tool that reads its Context and asks gets the answers of the
+// policy, for files, hosts and variables.
 func TestContextAgainstPolicy(t *testing.T) {
 	const per = 40
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
@@ -111,8 +111,8 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// TestExternal: the link stays lexical; where it leads is a symbol in what is shared,
-// and a path on one host.
+// TestExternal: the link stays lexical; its target is a symbol in a portable Context, and a
+// path on one host.
 func TestExternal(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "vendor/x"}}, External: true, Caps: ir.Caps(ir.Read)}}
@@ -128,7 +128,7 @@ func TestExternal(t *testing.T) {
 	}
 }
 
-// FuzzRead: no panic, whatever a host hands to a tool.
+// FuzzRead: no input causes a panic.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(emit(f, ir.NewTool("t"), backends.Target{Form: backends.Portable})))
 	f.Add([]byte(`{"access":null}`))

@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ErrContext is what every refusal of a Context wraps.
+// ErrContext is wrapped by every refusal of a Context.
 var ErrContext = errors.New("not a usable Context")
 
 // Parse reads the text of a Context.

@@ -134,18 +134,19 @@ func arguments() []Block {
 		}},
 		{Group: "namespaces", Errno: "EPERM", Syscalls: []string{"clone"}, When: []Condition{{Arg: 0, AnyBit: namespaces}}},
 		{Group: "whiteout", Errno: "EINVAL", Syscalls: []string{"renameat2"}, When: []Condition{{Arg: 4, AnyBit: []string{"RENAME_WHITEOUT"}}}},
-		// What is typed into a terminal, its line discipline and the console are its session's.
+		// A terminal's input queue, its line discipline and the console belong to its session.
 		{Group: "terminal", Errno: "EPERM", Syscalls: []string{"ioctl"}, When: []Condition{
 			{Arg: 1, In: []string{"TIOCSTI", "TIOCLINUX", "TIOCSETD", "TIOCCONS"}},
 		}},
 		// Drivers and file systems have requests that make, copy and remove files (btrfs), or
-		// change what may only be read. They are told apart by their number alone.
+		// change files that may only be read. They are told apart by their number alone.
 		{Group: "requests", Errno: "ENOTTY", Syscalls: []string{"ioctl"}, When: []Condition{
 			{Arg: 1, Mask: ioctlType, NotIn: []string{"IOCTL_TERMINAL", "IOCTL_SOCKET"}},
 			{Arg: 1, NotIn: slices.Concat(fileRequests, metadataRequests, listenerRequests)},
 		}},
 		{Group: "options", Errno: "EINVAL", Syscalls: []string{"prctl"}, When: []Condition{{Arg: 0, NotIn: withPrefix("PR_")}}},
-		// A lease delays whoever opens the file; a directory notification is a signal.
+		// A lease delays every process that opens the file; a directory notification is a
+		// signal.
 		{Group: "leases", Errno: "EINVAL", Syscalls: []string{"fcntl"}, When: []Condition{{Arg: 1, NotIn: withPrefix("F_")}}},
 		{Group: "socket options", Errno: "ENOPROTOOPT", Syscalls: []string{"setsockopt"}, When: []Condition{
 			{Arg: 1, NotIn: []string{"SOL_SOCKET", "IPPROTO_TCP", "IPPROTO_IP", "IPPROTO_IPV6"}},
@@ -171,7 +172,7 @@ func arguments() []Block {
 
 var fastOpen = []string{"MSG_FASTOPEN"}
 
-// setIDFiles refuses to make a file whose program would run as its owner or group:
+// setIDFiles refuses to make a file that would run with the identity of its owner or group:
 // another user could start it, and no_new_privs binds the tool alone.
 var setIDFiles = []Block{
 	{Group: "set-id", Errno: "EPERM", Syscalls: []string{"creat", "mknod"}, When: []Condition{{Arg: 1, AnyBit: setIDBits}}},

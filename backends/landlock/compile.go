@@ -45,8 +45,8 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	return s, ledger, err
 }
 
-// programs lists what may be started where a policy says so. A file whose place grants
-// no execute, or no reading, which starting takes, gets neither by being listed.
+// programs lists the startable files where a policy lists programs. A listed file whose place
+// grants no execute, or no reading, which starting needs, still gets neither.
 func (f *floor) programs(target backends.Target) []Program {
 	if f.view.Tool.Commands == nil {
 		return nil

@@ -27,9 +27,9 @@ func Constant(name string) (uint32, bool) {
 
 func compareName(c constant, name string) int { return strings.Compare(c.name, name) }
 
-// withPrefix lists the constants of one kind. Those of prctl(2), fcntl(2) and
-// setsockopt(2) are all that a tool may use: PR_SET_MM, with which a process could change
-// what /proc says of it, leases, TCP_ULP and TCP_FASTOPEN_CONNECT are not among them.
+// withPrefix lists the constants of one kind. Those of prctl(2), fcntl(2) and setsockopt(2) are
+// all that a tool may use: PR_SET_MM, with which a process could change its own entries in
+// /proc, leases, TCP_ULP and TCP_FASTOPEN_CONNECT are not among them.
 func withPrefix(prefix string) []string {
 	var out []string
 	i, _ := slices.BinarySearchFunc(constants[:], prefix, compareName)

@@ -45,11 +45,10 @@ var namespaces = []string{
 	"CLONE_NEWCGROUP", "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS",
 }
 
-// sockets closes the network. Landlock alone leaves UDP, raw, MPTCP, netlink,
-// packet, vsock and unix sockets open (up to ABI 8; some of them later, too), and
-// TCP by MSG_FASTOPEN; without sockets none of them is left. Pairs of connected
-// unix sockets stay: they reach nobody else, but for datagram pairs, which can be
-// given an address with every message.
+// sockets closes the network. Landlock alone leaves UDP, raw, MPTCP, netlink, packet, vsock and
+// unix sockets open (up to ABI 8; some of them later, too), and TCP by MSG_FASTOPEN; without
+// sockets none of them is left. Pairs of connected unix sockets stay: they reach no other
+// process, except for datagram pairs, which can be given an address with every message.
 var sockets = []Block{
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socket", "connect", "bind", "listen", "accept", "accept4"}},
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"socketpair"}, When: []Condition{{Arg: 0, NotIn: []string{"AF_UNIX"}}}},
@@ -59,7 +58,7 @@ var sockets = []Block{
 	{Group: "network", Errno: "EACCES", Syscalls: []string{"sendto"}, When: []Condition{{Arg: 4, NonZero: true}}},
 }
 
-// metadata changes what Landlock has no right for.
+// metadata lists the changes that Landlock has no right for.
 var metadata = []Block{
 	{Group: "metadata", Errno: "EPERM", Syscalls: []string{
 		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
@@ -75,7 +74,7 @@ var metadata = []Block{
 // it checks: it wants the right to make a file, the policy also read and update.
 var links = []Block{{Group: "links", Errno: "EPERM", Syscalls: []string{"link", "linkat"}}}
 
-// truncation closes what ABI 1 and 2 do not mediate.
+// truncation closes the calls that ABI 1 and 2 do not mediate.
 var truncation = []Block{
 	{Group: "truncate", Errno: "EACCES", To: 2, Syscalls: []string{"truncate"}},
 	{Group: "truncate", Errno: "EACCES", To: 2, Syscalls: []string{"open"}, When: []Condition{
@@ -130,8 +129,8 @@ func (f *floor) updatesMetadata() bool {
 	return granted
 }
 
-// refusesLinks reports whether some region lets names be made without granting
-// what a hard link to it needs.
+// refusesLinks reports whether some region lets names be made without granting the capabilities
+// that a hard link to it needs.
 func (f *floor) refusesLinks() bool {
 	refuse := f.linkable() != 0
 	f.walk(func(p, _ *plan) {
@@ -143,9 +142,9 @@ func (f *floor) refusesLinks() bool {
 	return refuse
 }
 
-// Network returns the blocks that take the place of the closed network when its
-// cells are accepted: TCP and UDP over IP, nothing else, and no way around the
-// ports that Landlock opens. The fields are those of socket(2) and sendto(2).
+// Network returns the blocks that replace the closed network when its gaps are accepted: TCP
+// and UDP over IP, nothing else, and no way around the ports that Landlock opens. The fields
+// are those of socket(2) and sendto(2).
 func Network() []Block {
 	return []Block{
 		{Group: "network", Errno: "EACCES", Syscalls: []string{"bind", "listen", "accept", "accept4"}},

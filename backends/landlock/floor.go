@@ -48,9 +48,9 @@ func (g group) caps() ir.CapSet {
 	return s
 }
 
-// rights returns the rights of the groups in g. REFER is what a move or link
-// between directories needs on both (it never lets a file gain a right), so it goes
-// with everything that can take part in one.
+// rights returns the rights of the groups in g. A move or link between directories needs REFER
+// on both (it never lets a file gain a right), so REFER goes with every right that can take
+// part in one.
 func (g group) rights() []Right {
 	var out []Right
 	add := func(has bool, rs ...Right) {
@@ -88,16 +88,16 @@ func groupsFor(c ir.CapSet, listed bool) group {
 	return g
 }
 
-// plan is what the floor does at one named node of the region tree.
+// plan is the part of the ruleset for one named node of the region tree.
 type plan struct {
 	region *ir.Region
 	// name is the node's name in the directory above.
 	name string
 	// pinned is true where the policy lets the name not be moved.
 	pinned bool
-	// wants is what the node's own capabilities allow the kernel to be given.
+	// wants are the rights that the node's own capabilities permit granting.
 	wants group
-	// lacks is what some node at or below does not want.
+	// lacks are the rights that some node at or below does not want.
 	lacks group
 	// below are the nodes of the tree that are directly below, by name.
 	below []*plan
@@ -106,7 +106,8 @@ type plan struct {
 // whole is granted on the directory itself and reaches everything below it.
 func (p *plan) whole() group { return p.wants &^ p.lacks }
 
-// spine is granted on the entries, because something below is an exception.
+// spine returns the rights of an expanded directory: they are granted on its entries, because
+// something below is an exception.
 func (p *plan) spine() group { return p.wants & p.lacks }
 
 // brings reports whether the tool can itself put a name into the directory of p, or
@@ -116,8 +117,8 @@ func (p *plan) brings() bool {
 	return p.region.Caps.Has(ir.Create) || p.wants&replaces == replaces
 }
 
-// late is the rights on the entries of p that names which appear later do not get, since
-// the tool cannot bring them about and nobody supervises for others.
+// late returns the rights on the entries of p that names which appear later do not get, since
+// the tool cannot make them appear and there is no supervisor for those of other processes.
 func (p *plan) late() group {
 	if p.brings() {
 		return 0
@@ -168,8 +169,8 @@ func planTree(r *ir.Region, listed bool) *plan {
 	return p
 }
 
-// graft puts the plan of a root to where its directory is in p, in the place of what p
-// says about it: the kernel knows one tree, and what is granted above reaches down.
+// graft puts the plan of a root at its directory's place in p, where it replaces the plan of p:
+// the kernel knows one tree, and grants above reach down.
 func (p *plan) graft(path string, root *plan) {
 	name, rest, deeper := strings.Cut(path, "/")
 	i, there := slices.BinarySearchFunc(p.below, name, func(b *plan, name string) int { return strings.Compare(b.name, name) })
@@ -188,8 +189,8 @@ func (p *plan) graft(path string, root *plan) {
 	p.below[i].graft(rest, root)
 }
 
-// settle works out what is lacking below. The symlink of an external rule has no
-// contents, so only what concerns its name counts there.
+// settle computes the rights that are lacking below. The symlink of an external rule has no
+// contents, so only the rights on its name count there.
 func (p *plan) settle() {
 	for _, c := range p.below {
 		c.settle()
@@ -204,8 +205,8 @@ func (p *plan) settle() {
 	}
 }
 
-// emit lists the grants of p and below, given what reaches it from above. Of each grant
-// only what keep leaves is given.
+// emit lists the grants of p and below. above are the rights that reach it from the directories
+// above, and keep filters each grant.
 func (p *plan) emit(t backends.Target, keep func(*plan, group) group, above group, out []Path) []Path {
 	if p.answered() {
 		return out
@@ -259,7 +260,8 @@ func (p *plan) access(g group) []Right {
 
 var terminals = []string{ir.LinuxTerminal, "dev/ptmx", "dev/pts/ptmx"}
 
-// floor is the plans of a view, one for each root that is not known to lie in another.
+// floor plans the ruleset of a view: one plan for each root that is not known to lie in
+// another.
 type floor struct {
 	view  *ir.View
 	plans []*plan
@@ -317,8 +319,8 @@ func graftRoots(plans map[ir.Root]*plan, b *ir.Bindings) map[ir.Root]bool {
 	return inner
 }
 
-// paths lists the grants of a tool that nobody supervises, in a stable order: by root,
-// then by path.
+// paths lists the grants of a tool without a supervisor, in a stable order: by root, then by
+// path.
 func (f *floor) paths(t backends.Target) []Path {
 	return f.emit(t, func(_ *plan, g group) group { return g })
 }

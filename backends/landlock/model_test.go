@@ -75,7 +75,8 @@ func (x *trial) held(t *rapid.T, at ir.Location, a ir.Aspect) ir.Enforcement {
 	return row.Is
 }
 
-// weaker joins how several cells are held into how an operation on all of them is.
+// weaker joins the enforcement of several requirements into that of an operation on all of
+// them.
 func weaker(es ...ir.Enforcement) ir.Enforcement {
 	out := ir.Exact
 	for _, e := range es {
@@ -89,7 +90,7 @@ func weaker(es ...ir.Enforcement) ir.Enforcement {
 // compared counts the comparisons that were made: not every draw yields one.
 var compared atomic.Int64
 
-// compare holds the model's answer against the policy's, as far as the ledger goes.
+// compare compares the model's answer with the policy's, as far as the ledger goes.
 func compare(t *rapid.T, what string, held ir.Enforcement, model, policy bool) {
 	compared.Add(1)
 	switch {
@@ -182,7 +183,7 @@ func TestSpecAgainstPolicy(t *testing.T) {
 	fmt.Printf("property %s: %d comparisons\n", t.Name(), compared.Load())
 }
 
-// TestLedgerIsComplete demands exactly one row for every cell.
+// TestLedgerIsComplete checks that there is exactly one row for every requirement.
 func TestLedgerIsComplete(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 5)
@@ -218,8 +219,8 @@ func count(l ir.Ledger, rule ir.RuleID, a ir.Aspect, level int) int {
 	return n
 }
 
-// TestOneIdentifierManyRules: protected paths share one identifier. Cause: whether files may
-// be started without being read was asked of the capabilities of all of them together, so
+// TestOneIdentifierManyRules: protected paths share one identifier. Cause: the test whether
+// files may be started without being read used the capabilities of all of them together, so
 // that one path that may be read made another exact.
 func TestOneIdentifierManyRules(t *testing.T) {
 	tool := &ir.Tool{Base: ir.BaseSystem, Protects: true, FS: []ir.FSRule{

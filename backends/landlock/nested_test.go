@@ -14,10 +14,10 @@ import (
 	"github.com/accessc/accessc/test/lsm"
 )
 
-// nested is a policy whose roots lie in each other: the workspace where the base
-// grants, or in an external target, and the target of one external rule in that of
-// another. Cause: the plans of the roots were made apart from each other, so what was
-// granted on the outer one reached into the inner one.
+// nested is a policy whose roots lie in each other: the workspace where the base grants, or in
+// an external target, and the target of one external rule in that of another. Cause: the plans
+// of the roots were made apart from each other, so grants on the outer one reached into the
+// inner one.
 type nested struct {
 	tool *ir.Tool
 	bind *ir.Bindings
@@ -47,7 +47,7 @@ func drawNested(t *rapid.T) nested {
 	return nested{tool, b}
 }
 
-// TestNestedRoots holds the emitted text against Decide at absolute paths.
+// TestNestedRoots compares the emitted text with Decide at absolute paths.
 func TestNestedRoots(t *testing.T) {
 	irtest.Check(t, 4000, 1, func(rt *rapid.T) {
 		n := drawNested(rt)
@@ -82,7 +82,7 @@ func TestNestedRoots(t *testing.T) {
 	})
 }
 
-// existing says what stands where in the world of this test: files are called f,
+// existing returns the kind of node at a path in the world of this test: files are called f,
 // nothing is called new, all else is a directory.
 func existing(p string) ir.NodeKind {
 	switch path.Base(p) {

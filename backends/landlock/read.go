@@ -9,11 +9,11 @@ import (
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
-// ErrSpec is what every refusal of a specification wraps.
+// ErrSpec is wrapped by every refusal of a specification.
 var ErrSpec = errors.New("not a usable Landlock specification")
 
-// Parse reads a specification. Unknown fields, rights, groups and versions are
-// refused: what a loader does not know, it would not enforce.
+// Parse reads a specification. Unknown fields, rights, groups and versions are refused: a
+// loader would not enforce them.
 func Parse(data []byte) (*Spec, error) {
 	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
 		return nil, err

@@ -49,8 +49,9 @@ var netBits = []Right{BindTCP, ConnectTCP, BindUDP, ConnectSendUDP}
 
 var scopeBits = []Right{ScopeAbstractUnix, ScopeSignal}
 
-// Level is what one Landlock ABI version adds to the one before it.
+// Level lists the additions of one Landlock ABI version to the one before it.
 type Level struct {
+	// ABI is the version, counted from 1.
 	ABI    int     `json:"abi"`
 	FS     []Right `json:"fs,omitempty"`
 	Net    []Right `json:"net,omitempty"`
@@ -84,7 +85,7 @@ type Masks struct {
 	FS, Net, Scoped uint64
 }
 
-// Handled returns what a loader at the given ABI version handles: all that the
+// Handled returns the rights that a loader at the given ABI version handles: all that the
 // levels up to it list.
 func Handled(levels []Level, abi int) Masks {
 	var m Masks

@@ -11,36 +11,36 @@ const Format = "accessc/landlock"
 // FormatVersion is the version of the document.
 const FormatVersion = 2
 
-// Spec is what the loader needs to start one tool on Linux, and what a reviewer
-// reads: everything that the sandbox grants, refuses and leaves to other means.
+// Spec is the input of the loader for one tool on Linux, and a text for reviewers: everything
+// that the sandbox grants, refuses and leaves to other means.
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
 	Form    string `json:"form"`
 	Tool    string `json:"tool"`
-	// Command is what is started; nil when the caller names it.
+	// Command is the program to start; nil when the caller names it.
 	Command *Command `json:"command,omitempty"`
 	// Workspace is the working directory, Home the private home directory, empty
 	// when HOME is the user's own. The private directory of a run is ${tmp}
 	// everywhere: it is made anew for each.
 	Workspace string `json:"workspace"`
 	Home      string `json:"home"`
-	// Environment is what is forwarded; everything else is not.
+	// Environment lists the forwarded variables; no others are forwarded.
 	Environment []Variable `json:"environment"`
-	// Levels says which rights each ABI version handles: its own and those of the
-	// versions before it. What is handled and not granted below is denied.
+	// Levels says which rights each ABI version handles: its own and those of the versions
+	// before it. A right that is handled and not granted below is denied.
 	Levels []Level `json:"levels"`
 	Paths  []Path  `json:"paths"`
 	// Programs are the files that may be started where the policy lists them; nil
 	// means any that the paths let execute.
 	Programs []Program `json:"programs"`
-	// Ports are opened only where their cell is accepted.
+	// Ports are opened only where their gap is accepted.
 	Ports []Port `json:"ports,omitempty"`
 	// Calls is the version of the closed list of system calls (CallsVersion), which every
-	// filter begins with. Filter is what this policy refuses besides.
+	// filter begins with. Filter lists the further refusals of this policy.
 	Calls  int     `json:"calls"`
 	Filter []Block `json:"filter"`
-	// Supervision is what a supervisor adds; nil where the rest holds everything.
+	// Supervision is the addition of the supervisor; nil where the rest enforces everything.
 	Supervision *Supervision `json:"supervision,omitempty"`
 	Limits      []Limit      `json:"limits,omitempty"`
 	// Needs are the cells that these means do not hold by themselves.
@@ -51,9 +51,9 @@ type Spec struct {
 	Context string `json:"context,omitempty"`
 }
 
-// What a specification shares with the artifacts of other systems.
+// The parts that a specification shares with the artifacts of other systems.
 type (
-	// Command is what a tool runs.
+	// Command is the program of a tool, with its arguments.
 	Command = backends.Command
 	// Variable is an environment rule.
 	Variable = backends.Variable
@@ -61,7 +61,7 @@ type (
 	Limit = backends.Limit
 )
 
-// Launch returns what a loader needs of a specification on every system.
+// Launch returns the data that a loader needs on every system.
 func (s *Spec) Launch() backends.Launch {
 	return backends.Launch{
 		Tool: s.Tool, Command: s.Command, Workspace: s.Workspace, Home: s.Home, Environment: s.Environment,
@@ -98,7 +98,8 @@ type Program struct {
 type Port struct {
 	Port   uint16  `json:"port"`
 	Access []Right `json:"access"`
-	Cell   string  `json:"cell"`
+	// Cell names the gap that must be accepted, such as "net.host".
+	Cell string `json:"cell"`
 }
 
 // needs turns the rows that are not held by themselves into needs.

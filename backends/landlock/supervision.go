@@ -32,10 +32,10 @@ type Supervision struct {
 	Judged *Judged `json:"judged,omitempty"`
 }
 
-// Judges is classes of calls. Calls of a class that is judged are decided by the policy at
-// the place where the file is now, and made by the supervisor; starts are made by the
-// kernel, and what has started is judged once more. Of other classes the ruleset grants
-// whole directories, and the kernel decides.
+// Judges selects classes of calls. For a selected class the policy decides by the place where
+// the file is now, and the supervisor makes the call; the kernel makes starts, and the
+// supervisor judges the started program once more. For other classes the ruleset grants whole
+// directories, and the kernel decides.
 type Judges struct {
 	// Reads are opens for reading and listing, Lists those of directories alone, Updates opens
 	// for writing and truncation, Names the making, removing and moving of names, Starts the
@@ -47,7 +47,7 @@ type Judges struct {
 	Starts  bool `json:"starts"`
 }
 
-// Trap hands system calls to the supervisor. All conditions must hold.
+// Trap hands system calls to the supervisor. All conditions must be true.
 type Trap struct {
 	Group    string      `json:"group"`
 	Syscalls []string    `json:"syscalls"`
@@ -109,8 +109,9 @@ func (f *floor) judges() Judges {
 	return j
 }
 
-// linkable is what a file has by a rule on its own path and keeps where less is granted, if
-// the tool gives it a further name there: the ruleset knows the file, not the name.
+// linkable returns the rights that a file has by a rule on its own path and keeps where less is
+// granted, if the tool gives it a further name there: the ruleset applies to the file, not to
+// the name.
 func (f *floor) linkable() group {
 	var has, lacks group
 	f.walk(func(p, parent *plan) {
@@ -129,7 +130,7 @@ func (f *floor) linkable() group {
 	return has & lacks & (groupRead | groupUpdate | groupExecute)
 }
 
-// add judges the classes that hold some rights.
+// add selects the classes that need some rights.
 func (j *Judges) add(g group) {
 	j.Reads = j.Reads || g&groupRead != 0
 	j.Updates = j.Updates || g&groupUpdate != 0
@@ -143,7 +144,7 @@ var met = []ir.Gap{
 	ir.GapLimitWallTime, ir.GapNetAddress,
 }
 
-// supervision is what a supervisor of the policy does, nil where none is needed.
+// supervision returns the supervisor's part in a policy, nil where none is needed.
 func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
 	s := &Supervision{Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(f.view.Tool.Net)}
 	for _, gap := range met {
@@ -181,8 +182,8 @@ func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, 
 	return s, err
 }
 
-// judgedPart is what decides about files and addresses, with where each rule was
-// written, so that a refusal names it.
+// judgedPart returns the rules that decide about files and addresses, with their origins, so
+// that a refusal names them.
 func judgedPart(t *ir.Tool, protected []ir.ProtectedPath) *ir.Tool {
 	out := &ir.Tool{
 		Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: t.Base, Home: t.Home,
@@ -219,7 +220,7 @@ var newerMetadata = Block{
 	Group: "metadata", Errno: "ENOSYS", Syscalls: []string{"setxattrat", "removexattrat", "file_setattr"},
 }
 
-// supervisedSockets lets those sockets be made whose way out is a call that the
+// supervisedSockets permits the sockets that reach other processes only by a call that the
 // supervisor judges: connected unix sockets and, where addresses are allowed, TCP.
 func supervisedSockets(tcp bool) []Block {
 	families := []string{"AF_UNIX"}
@@ -245,7 +246,7 @@ func supervisedSockets(tcp bool) []Block {
 
 var inet = []string{"AF_INET", "AF_INET6"}
 
-// addresses are what rules about one address and port allow.
+// addresses returns the targets of rules that allow one address and port.
 func addresses(rules []ir.NetRule) []string {
 	var out []string
 	for i := range rules {
@@ -321,8 +322,8 @@ func (j judged) list() []Trap {
 	for _, b := range others {
 		add("others", b.When, b.Syscalls...)
 	}
-	// What the supervisor does in a process's place is bound by the rulesets that the
-	// process gave itself, so it knows them.
+	// A call that the supervisor makes in a process's place must obey the rulesets that the
+	// process gave itself, so the supervisor tracks them.
 	add("rulesets", nil, "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")
 	return out
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/accessc/accessc/test/lsm"
 )
 
-// TestJudges: a policy has those classes of calls judged that the ruleset cannot hold, and
-// no others.
+// TestJudges: a policy selects the classes of calls that the ruleset cannot enforce, and no
+// others.
 func TestJudges(t *testing.T) {
 	at := func(p string, caps ir.CapSet) ir.FSRule { return ir.FSRule{Written: p, At: ir.In(p), Caps: caps} }
 	read := ir.Caps(ir.Read)
@@ -68,7 +68,7 @@ func TestJudges(t *testing.T) {
 	}
 }
 
-// classes writes what a supervisor judges in words.
+// classes describes in words the calls that a supervisor judges.
 func classes(s *landlock.Supervision) string {
 	if s == nil {
 		return "-"
@@ -93,9 +93,9 @@ func classes(s *landlock.Supervision) string {
 	return strings.Join(out, " ")
 }
 
-// TestSupervisedRulesetBelowPolicy: of the classes that a supervisor judges the ruleset
-// grants nothing where rules are written, but for programs, so that a file which is moved
-// brings no rights along; of the others it grants no more than the policy.
+// TestSupervisedRulesetBelowPolicy: of the classes that a supervisor judges the ruleset grants
+// nothing where rules are written, except programs, so that a file which is moved brings no
+// rights along; of the others it grants no more than the policy.
 func TestSupervisedRulesetBelowPolicy(t *testing.T) {
 	var asked atomic.Int64
 	irtest.Check(t, 3000, 100, func(rt *rapid.T) {
@@ -141,8 +141,8 @@ func TestSupervisedRulesetBelowPolicy(t *testing.T) {
 	t.Logf("%d places", asked.Load())
 }
 
-// TestAddressesThatSayMore: an address is held by its connect calls only where no rule
-// speaks of schemes or paths at it, which such calls do not show.
+// TestAddressesThatSayMore: connect calls enforce an address only where no rule names schemes
+// or paths at it, which such calls do not show.
 func TestAddressesThatSayMore(t *testing.T) {
 	host := ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("127.0.0.1")}
 	tool := ir.NewTool("t")

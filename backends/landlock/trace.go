@@ -9,10 +9,10 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// Trace has a supervisor see every call that the specification of a tool could refuse,
-// not only those that it must answer itself: all traps are set, and what the filter
-// would refuse outright is among them (see Traced). What is permitted stays what the
-// policy permits. The target is the one that the specification was compiled for.
+// Trace has the supervisor see every call that the specification of a tool could refuse, not
+// only those that it must answer itself: all traps are set, and calls that the filter would
+// refuse outright are among them (see Traced). The permissions are still those of the policy.
+// The target is the one that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
 	all := judged{
@@ -37,11 +37,11 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	return err
 }
 
-// watched are calls that the ruleset alone holds. A supervisor says what it foresees,
-// and lets them go on.
+// watched are calls that only the ruleset restricts. A supervisor reports the answer that it
+// expects, and lets them continue.
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
-// policy is what a supervisor decides by.
+// policy returns the policy that a supervisor decides by.
 func (f *floor) policy(target backends.Target) (*Judged, error) {
 	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool, target.Facts.Protected)}})
 	if err != nil {
@@ -85,8 +85,8 @@ func Traced(blocks []Block, abi int) (stay, answered []Block) {
 // Trap is the block as a trap.
 func (b Block) Trap() Trap { return Trap{b.Group, b.Syscalls, b.When} }
 
-// Holds reports whether a condition holds for the arguments of a call, as a filter
-// finds it.
+// Holds reports whether a condition is true for the arguments of a call, as evaluated by a
+// filter.
 func (c Condition) Holds(args [6]uint64) bool {
 	whole := args[c.Arg]
 	low := uint32(whole)

@@ -72,7 +72,7 @@ func pattern(r ir.EnvRule) string {
 	return r.Name
 }
 
-// commandLine writes a command as one line. What only a run knows is not in it: MXC has
+// commandLine writes a command as one line. Values that only a run knows are left out: MXC has
 // no placeholders.
 func commandLine(c *ir.Command) (string, error) {
 	if c.Shell {
@@ -90,7 +90,7 @@ func commandLine(c *ir.Command) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// plan is a policy with what it becomes.
+// plan is a policy with the target that it is compiled for.
 type plan struct {
 	tool   *ir.Tool
 	target backends.Target
@@ -110,7 +110,7 @@ func newPlan(t *ir.Tool, target backends.Target) *plan {
 	return &plan{&bare, target, ir.NewView(&bare, ir.Linux, facts)}
 }
 
-// access is what a place becomes.
+// access is the kind of a place in the configuration.
 type access uint8
 
 const (
@@ -133,9 +133,9 @@ func accessOf(caps ir.CapSet) access {
 	}
 }
 
-// filesystem lists every place where the answer differs from that of the place above.
-// What is denied and lies in nothing that is granted needs no entry, and gets none: a
-// denied path that does not exist is made by MXC, as a directory.
+// filesystem lists every place where the answer differs from that of the place above. A denied
+// place outside of all granted ones needs no entry, and gets none: MXC makes a denied path that
+// does not exist, as a directory.
 func (p *plan) filesystem() Filesystem {
 	out := Filesystem{ReadWrite: []string{}, ReadOnly: []string{}, Denied: []string{}}
 	var visit func(r *ir.Region, above access)
@@ -170,8 +170,7 @@ func (p *plan) filesystem() Filesystem {
 	return out
 }
 
-// outside is what a root would be without its own entry: that of a root that it lies in,
-// where both are known.
+// outside returns the access that root inherits from the root around it, where both are known.
 func (p *plan) outside(root ir.Root) access {
 	b := p.target.Facts.Bindings
 	if p.target.Form != backends.Resolved || b == nil {
@@ -209,7 +208,7 @@ func (p *plan) opens(r *ir.NetRule) bool {
 	if !r.Allow || r.Host.Kind != ir.HostAddr || r.Port == 0 || r.Scheme != "" || len(r.Path) > 0 || r.Host.Addr.IsLoopback() {
 		return false
 	}
-	// Another rule about the address could deny a part of what the port lets through.
+	// Another rule about the address could deny a part of the targets that the port lets through.
 	return !slices.ContainsFunc(p.tool.Net, func(o ir.NetRule) bool {
 		return !o.Allow && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
 	})
@@ -227,8 +226,8 @@ func (p *plan) egress() []Rule {
 	return out
 }
 
-// environment has what accessc sets itself and knows. The user's values are added by who
-// uses the configuration.
+// environment returns the variables that accessc sets itself and knows. The user of the
+// configuration adds the others.
 func (p *plan) environment() []string {
 	if p.tool.Home != ir.HomePrivate || !ir.EnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
 		return []string{}

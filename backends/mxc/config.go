@@ -16,7 +16,7 @@ type Config struct {
 	Lifecycle   Lifecycle  `json:"lifecycle"`
 }
 
-// Comment is what people and this project read.
+// Comment is the part that MXC ignores, for reviewers and for this project.
 type Comment struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -30,7 +30,7 @@ type Comment struct {
 	Ledger []backends.Row `json:"ledger"`
 }
 
-// Process is what is started. Env is used as it stands; nothing is added to it.
+// Process is the program to start. Env is used unchanged; nothing is added to it.
 type Process struct {
 	CommandLine string   `json:"commandLine"`
 	Cwd         string   `json:"cwd"`
@@ -52,13 +52,13 @@ type Network struct {
 	Ingress Ingress `json:"ingress"`
 }
 
-// Egress is what may be reached.
+// Egress lists the reachable targets.
 type Egress struct {
 	Default string `json:"default"`
 	Allow   []Rule `json:"allow,omitempty"`
 }
 
-// Ingress is what may reach the tool, and whether it reaches this machine.
+// Ingress bounds the connections to the tool, and the tool's to this machine.
 type Ingress struct {
 	Default      string `json:"default"`
 	HostLoopback string `json:"hostLoopback"`
@@ -81,7 +81,7 @@ type Port struct {
 	Port     uint16 `json:"port"`
 }
 
-// Lifecycle says what happens to the container and its policy when the process ends.
+// Lifecycle is the treatment of the container and its policy when the process ends.
 type Lifecycle struct {
 	DestroyOnExit  bool `json:"destroyOnExit"`
 	PreservePolicy bool `json:"preservePolicy"`

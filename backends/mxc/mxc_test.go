@@ -57,7 +57,7 @@ func resolved(b ir.Bindings) backends.Target {
 	return backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &b}}
 }
 
-// TestGolden holds the text of whole configurations.
+// TestGolden compares the text of whole configurations.
 func TestGolden(t *testing.T) {
 	host := ir.Bindings{Workspace: "/w s", Home: "/state/home", External: map[string]string{"fork": "/data/fork"}}
 	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": resolved(host)} {
@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestCommandLine holds that a command stays the words that it was.
+// TestCommandLine checks that a command keeps its words.
 func TestCommandLine(t *testing.T) {
 	for want, c := range map[string]ir.Command{
 		"make -j4":                  {Program: "make", Args: []string{"-j4"}},
@@ -104,8 +104,8 @@ func excuse(c *Config, rule string, a ir.Aspect) backends.Row {
 	return backends.Row{}
 }
 
-// TestConfigAgainstPolicy asks emitted configurations of random policies what the policy
-// was asked. They may differ only where the ledger says in which direction.
+// TestConfigAgainstPolicy puts the same questions to random policies and to their emitted
+// configurations. The answers may differ only where the ledger says in which direction.
 func TestConfigAgainstPolicy(t *testing.T) {
 	const per = 40
 	seen := map[string]int{}
@@ -157,8 +157,8 @@ func TestConfigAgainstPolicy(t *testing.T) {
 	}
 }
 
-// TestLedgerIsWhole holds that every cell of a policy is stated once, and by a name where
-// it has to be accepted.
+// TestLedgerIsWhole checks that every requirement of a policy is stated once, and with a name
+// where it has to be accepted.
 func TestLedgerIsWhole(t *testing.T) {
 	c, err := Parse(compile(t, example(), backends.Target{Form: backends.Portable}))
 	if err != nil {
@@ -201,7 +201,7 @@ func TestLedgerIsWhole(t *testing.T) {
 	}
 }
 
-// TestParseRefuses holds that nothing is read that was not written here.
+// TestParseRefuses checks that only text of this package's form is read.
 func TestParseRefuses(t *testing.T) {
 	text := string(compile(t, example(), backends.Target{Form: backends.Portable}))
 	for name, bad := range map[string]string{
@@ -214,8 +214,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// configurations are what the checks of others get: the example without what they need
-// another program for, random policies, and one per rule of the network.
+// configurations are the inputs of other programs' checks: the example without the parts that
+// need another program, random policies, and one per rule of the network.
 func configurations(t *testing.T) map[string][]byte {
 	dir := t.TempDir()
 	b := ir.Bindings{Workspace: filepath.Join(dir, "w s"), Home: filepath.Join(dir, "home"), External: map[string]string{"fork": filepath.Join(dir, "fork")}}
@@ -231,8 +231,8 @@ func configurations(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestMXCReads has MXC's own program for Linux read what is compiled (lxc-exec --dry-run
-// of @microsoft/mxc-sdk; ACCESSC_MXC is its path). It must refuse what is no configuration.
+// TestMXCReads has MXC's own program for Linux read compiled configurations (lxc-exec --dry-run
+// of @microsoft/mxc-sdk; ACCESSC_MXC is its path). It must refuse a text that is none.
 func TestMXCReads(t *testing.T) {
 	program := os.Getenv("ACCESSC_MXC")
 	if program == "" {
@@ -263,7 +263,7 @@ func TestMXCReads(t *testing.T) {
 	}
 }
 
-// TestMXCSchema holds what is compiled against MXC's published JSON Schema of the
+// TestMXCSchema checks compiled configurations against MXC's published JSON Schema of the
 // contract (ACCESSC_MXC_SCHEMA is its path).
 func TestMXCSchema(t *testing.T) {
 	file := os.Getenv("ACCESSC_MXC_SCHEMA")
@@ -289,8 +289,8 @@ func TestMXCSchema(t *testing.T) {
 	}
 }
 
-// reaches answers what a configuration does about a path: of the entries on it or above it
-// the longest decides, and what has none is closed.
+// reaches returns a configuration's answer about a path: of the entries on it or above it the
+// longest decides, and a path without one is closed.
 func reaches(c *Config, path string) (read, write bool) {
 	best, is := -1, denied
 	for a, list := range map[access][]string{readWrite: c.Filesystem.ReadWrite, readOnly: c.Filesystem.ReadOnly, denied: c.Filesystem.Denied} {

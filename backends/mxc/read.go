@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ErrConfig is what every refusal of a configuration wraps.
+// ErrConfig is wrapped by every refusal of a configuration.
 var ErrConfig = errors.New("not a usable MXC configuration")
 
 // Parse reads a configuration that this package wrote.

@@ -19,8 +19,8 @@ var beyond = []string{
 	opIoctl + " ^/dev/ttys[0-9]+$",
 }
 
-// TestBase holds the emitted text against the lists of the policy model: what they
-// grant is allowed, and no allowing statement names anything else.
+// TestBase compares the emitted text with the lists of the policy model: their grants are
+// allowed, and no allowing statement names anything else.
 func TestBase(t *testing.T) {
 	for _, base := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal, ir.BaseNone} {
 		tool := &ir.Tool{Name: "base", Base: base, Home: ir.HomeReal}
@@ -54,7 +54,7 @@ func loads(p *sbpl.Profile) bool {
 	return ok && err == nil
 }
 
-// granted asks for everything that a base rule grants, and for what none does.
+// granted asks for the operations that a base rule grants, and for some that none does.
 func granted(p *sbpl.Profile, path string, caps ir.CapSet) error {
 	for op, want := range map[string]bool{
 		opReadData: caps.Has(ir.Read), opMetadata: true, "file-read-xattr": true, opExec: caps.Has(ir.Execute),
@@ -89,8 +89,8 @@ func covered(s sbpl.Statement, base []ir.FSRule) error {
 	return nil
 }
 
-// TestOutside asks for what holds secrets or control on every Mac and must not be in
-// any base.
+// TestOutside asks for places that hold secrets or control on every Mac and must not be in any
+// base.
 func TestOutside(t *testing.T) {
 	p, err := sbpl.Parse(string(compile(t, ir.NewTool("t"), resolved(ir.Bindings{Workspace: "/Users/u/w", Home: "/Users/u/h"})).Data),
 		map[string]string{ParamTemp: "/private/tmp/run"})

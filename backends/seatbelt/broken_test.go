@@ -44,7 +44,7 @@ func regrant(rules string, ops ...string) string {
 	return strings.Join(out, "")
 }
 
-// sections splits a profile into what is before the rules, the rules, and the rest.
+// sections splits a profile into the part before the rules, the rules, and the rest.
 func sections(text string) (head, rules, tail string) {
 	i := strings.Index(text, "; -- rules")
 	j := strings.Index(text, "; -- last")
@@ -56,8 +56,8 @@ func mapRules(text string, f func(string) string) string {
 	return head + f(rules) + tail
 }
 
-// broken are generators that someone could have written, as changes of what this one
-// writes. Each is wrong in a way that a profile does not show at a glance.
+// broken are plausible generators, as changes of the output of this one. Each is wrong in a way
+// that a profile does not show at a glance.
 var broken = []struct {
 	name  string
 	wreck func(string) string
@@ -134,9 +134,8 @@ var broken = []struct {
 	}},
 }
 
-// TestBrokenGenerators holds the comparison of the property test to its purpose: it
-// must notice each of the wrong generators, and must find nothing in the same
-// policies with the right one.
+// TestBrokenGenerators tests the comparison of the property test: it must notice each of the
+// wrong generators, and must find nothing in the same policies with the right one.
 func TestBrokenGenerators(t *testing.T) {
 	gen := rapid.Custom(func(rt *rapid.T) scenario { return drawScenario(rt, 60) })
 	const most = 400

@@ -67,8 +67,8 @@ func needs(l ir.Ledger) []backends.Row {
 	return out
 }
 
-// directories lists the directories that lead to places with rules. Nobody can make
-// them in the sandbox, so the loader does before it.
+// directories lists the directories that lead to places with rules. They cannot be made in the
+// sandbox, so the loader makes them before.
 func (p *plan) directories() []string {
 	var out []string
 	p.walk(func(n *node) {
@@ -92,7 +92,7 @@ var profileText string
 
 var profile = template.Must(template.New("profile").Parse(profileText))
 
-// document is what the template is filled with: the parts that vary, rendered.
+// document is the data of the template: the parts that vary, rendered.
 type document struct {
 	Header, Tool string
 	// Define are the parameters that the profile needs, with their meaning.
@@ -166,7 +166,7 @@ func message(tool, rule string) string {
 	return "(with message " + start.Quote(comment("accessc "+tool+" "+rule)) + ")"
 }
 
-// Message is the modifier for what no rule is about.
+// Message is the modifier for operations that no rule is about.
 func (d document) Message() string { return message(d.Tool, "default") }
 
 func (w *writer) comment(s string) { w.WriteString("; " + comment(s) + "\n") }

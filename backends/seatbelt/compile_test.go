@@ -72,7 +72,7 @@ func exampleHost() ir.Bindings {
 	}
 }
 
-// TestGolden holds the text of whole profiles, to be read beside the code.
+// TestGolden compares the text of whole profiles, which are to be read beside the code.
 func TestGolden(t *testing.T) {
 	minimal := ir.NewTool("minimal")
 	minimal.Base = ir.BaseMinimal
@@ -104,8 +104,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestRefusals holds that what cannot be written is refused with its rule, and that
-// nothing is written then.
+// TestRefusals checks that an inexpressible rule is refused and named, and that nothing is
+// written then.
 func TestRefusals(t *testing.T) {
 	deep := strings.Repeat("directory/", 60) + "x"
 	for name, c := range map[string]struct {
@@ -144,8 +144,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestTooMany holds the bound on the size of a profile, and that just below it
-// something is written that can be read.
+// TestTooMany checks the bound on the size of a profile, and that just below it the written
+// profile can be read.
 func TestTooMany(t *testing.T) {
 	tool := ir.NewTool("t")
 	for n := range 1500 {
@@ -163,8 +163,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestComments holds that nothing leaves a comment: a line break in a name would
-// begin a statement.
+// TestComments checks that no text leaves a comment: a line break in a name would begin a
+// statement.
 func TestComments(t *testing.T) {
 	tool := ir.NewTool("x\n(allow default)")
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "p\n(allow default)"}}}
@@ -181,8 +181,8 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestPortable holds that a portable profile has nothing of a host, whatever it is
-// given, and names every parameter that it needs.
+// TestPortable checks that a portable profile contains no data of a host, for any target, and
+// names every parameter that it needs.
 func TestPortable(t *testing.T) {
 	target := resolved(exampleHost())
 	target.Form = backends.Portable
@@ -208,8 +208,7 @@ func TestPortable(t *testing.T) {
 	}
 }
 
-// TestDataVolume holds that paths are written by the name under which the system
-// judges them.
+// TestDataVolume checks that paths are written by the name under which the system judges them.
 func TestDataVolume(t *testing.T) {
 	b := exampleHost()
 	want := compile(t, example(), resolved(b)).Data
@@ -223,7 +222,7 @@ func TestDataVolume(t *testing.T) {
 	}
 }
 
-// TestWays holds that whatever is granted can be reached: a lookup, and getcwd(3) and
+// TestWays checks that all granted places can be reached: a lookup, and getcwd(3) and
 // realpath(3), look at every directory on the way.
 func TestWays(t *testing.T) {
 	tool := example()
@@ -255,7 +254,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestRequests holds the parts of a profile that no policy speaks of.
+// TestRequests checks the parts of a profile that are the same for every policy.
 func TestRequests(t *testing.T) {
 	p, err := sbpl.Parse(string(compile(t, example(), resolved(exampleHost())).Data), map[string]string{ParamTemp: "/t"})
 	if err != nil {
@@ -311,9 +310,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestStatements holds what the generator promises of its own text: no families but
-// where it says so, no modifiers but the message of each denial, no combined filters on files, nothing without a
-// filter behind something with one.
+// TestStatements checks the promises of the generator about its own text: no families except
+// where it says so, no modifiers except the message of each denial, no combined filters on
+// files, no rule without a filter behind one with a filter.
 func TestStatements(t *testing.T) {
 	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": resolved(exampleHost())} {
 		p, err := sbpl.Parse(string(compile(t, example(), target).Data),

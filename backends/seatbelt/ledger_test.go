@@ -13,7 +13,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// cells lists every cell that a ledger must state for a tool.
+// cells lists every requirement that a ledger must state for a tool.
 func cells(tool *ir.Tool, view *ir.View) []string {
 	var out []string
 	add := func(r ir.Resource, rules ...ir.RuleID) {
@@ -52,8 +52,8 @@ func cells(tool *ir.Tool, view *ir.View) []string {
 	return out
 }
 
-// checkLedger asserts that a ledger states every cell once, with a reason and a name
-// to accept it by wherever these belong.
+// checkLedger checks that a ledger states every requirement once, with a reason and a name to
+// accept it by wherever these belong.
 func checkLedger(l ir.Ledger, want []string) error {
 	var got []string
 	for _, row := range l {
@@ -85,7 +85,7 @@ func checkLedger(l ir.Ledger, want []string) error {
 	return nil
 }
 
-// TestLedgerIsWhole asserts for random policies that every cell is stated exactly once.
+// TestLedgerIsWhole checks for random policies that every requirement is stated exactly once.
 func TestLedgerIsWhole(t *testing.T) {
 	irtest.Check(t, 1000, 2, func(rt *rapid.T) {
 		s := drawScenario(rt, 0)
@@ -166,7 +166,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLedgerElsewhere looks up cells of the other resources.
+// TestLedgerElsewhere looks up requirements of the other resources.
 func TestLedgerElsewhere(t *testing.T) {
 	tool := example()
 	tool.Env = append(tool.Env[:1:1], ir.EnvRule{Name: "DYLD_INSERT_LIBRARIES", Read: true})

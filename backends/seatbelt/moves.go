@@ -2,19 +2,18 @@ package seatbelt
 
 import "github.com/accessc/accessc/ir"
 
-// moves says what a policy's regions would gain from each other by moving files. A
+// moves lists the escalations between a policy's regions that moving files would allow. A
 // profile sees the two ends of a move one by one and compares nothing.
 type moves struct {
-	// renames has, for the capabilities of a region, the first gain that a rename out
-	// of it would bring in spite of the policy.
+	// renames has, for the capabilities of a region, the first escalation that a rename out of
+	// it would allow in spite of the policy.
 	renames map[ir.CapSet]gain
 	// links is true for capabilities that permit hard links; withheld for those of
 	// which the policy would permit some.
 	links, withheld map[ir.CapSet]bool
 }
 
-// gain is a capability that a file has after a move into the region of a rule and
-// did not have before.
+// gain is an escalation: a capability that a file gets by a move into the region of a rule.
 type gain struct {
 	what ir.Capability
 	into ir.RuleID
@@ -28,9 +27,9 @@ type sample struct {
 	caps ir.CapSet
 }
 
-// findMoves asks the policy about a move from every kind of region to every other.
-// A hard link is permitted where a link gains nothing, and also where a rename gains
-// the same: then withholding it would hold nothing.
+// findMoves asks the policy about a move from every kind of region to every other. A hard link
+// is permitted where a link does not escalate, and also where a rename escalates in the same
+// way: then withholding the link would achieve nothing.
 func (p *plan) findMoves() moves {
 	out := moves{renames: map[ir.CapSet]gain{}, links: map[ir.CapSet]bool{}, withheld: map[ir.CapSet]bool{}}
 	samples := p.samples()

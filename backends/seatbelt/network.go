@@ -87,8 +87,8 @@ func (o *openings) wins(i int) bool {
 	})
 }
 
-// disputed reports whether some rule denies a connection to a port. Only rules for
-// which among holds count, and none for which except does; nil means no such limit.
+// disputed reports whether some rule denies a connection to a port. Only rules for which among
+// is true count, and none for which except is; nil means no such limit.
 func (o *openings) disputed(port uint16, among, except func(*ir.NetRule) bool) bool {
 	for i := range o.rules {
 		r := &o.rules[i]

@@ -45,8 +45,8 @@ func drawNet(t *rapid.T) []ir.NetRule {
 	return rules
 }
 
-// dial is a connection: what the policy is asked, and the address that the system
-// sees. A name has the address that it resolves to.
+// dial is a connection: the question to the policy, and the address that the system sees. A
+// name has the address that it resolves to.
 type dial struct {
 	to ir.Endpoint
 	at sbpl.Address
@@ -168,7 +168,7 @@ func TestNetworkCells(t *testing.T) {
 	}
 }
 
-// TestResolver holds that the resolver opens only with a port of every host.
+// TestResolver checks that the resolver opens only with a port of every host.
 func TestResolver(t *testing.T) {
 	for _, c := range []struct {
 		rule ir.NetRule

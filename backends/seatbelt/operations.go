@@ -25,19 +25,18 @@ type leaf struct {
 	op string
 	// needs are the capabilities that it takes; zero means any at all.
 	needs ir.CapSet
-	// metadata marks what an update changes beside contents.
+	// metadata marks changes by an update beside contents.
 	metadata bool
 }
 
-// leaves is what the target can express of a filesystem policy. Which system call
-// asks for which operation is from github.com/steven-michaud/SandboxMirror, the
-// names are those of the operation tables in github.com/0xbf00/simbple.
+// leaves are the operations by which the target expresses a filesystem policy. Which system
+// call asks for which operation is from github.com/steven-michaud/SandboxMirror, the names are
+// those of the operation tables in github.com/0xbf00/simbple.
 //
-// Existence, size, times, mode, link targets and attributes are not protected by a
-// policy; they are shown wherever a rule grants anything. A copy by clonefile(2) asks
-// for file-clone of its source alone, so that goes with read. A rename asks for
-// file-write-create of its target even where it replaces a file, which takes update:
-// without update, create is withheld.
+// Existence, size, times, mode, link targets and attributes are not protected by a policy; they
+// are shown wherever a rule grants anything. A copy by clonefile(2) asks for file-clone of its
+// source alone, so that goes with read. A rename asks for file-write-create of its target even
+// where it replaces a file, which needs update: without update, create is withheld.
 var leaves = []leaf{
 	{op: opMetadata},
 	{op: "file-read-xattr"},
@@ -65,10 +64,10 @@ const (
 	names    = ir.CapSet(1<<ir.Create | 1<<ir.Delete)
 )
 
-// grant is what a region of a policy becomes.
+// grant is the form of a region of a policy in the profile.
 type grant struct {
 	caps ir.CapSet
-	// links is true where a hard link to what is here lets nobody gain anything.
+	// links is true where no hard link to files here escalates.
 	links bool
 	// listed is true when the policy lists programs: execute alone starts none.
 	listed bool
@@ -92,7 +91,7 @@ func (g grant) allows(l leaf) bool {
 	}
 }
 
-// split divides the leaves into what a region allows and what it denies.
+// split divides the leaves into those that a region allows and those that it denies.
 func (g grant) split() (allow, deny []string) {
 	for _, l := range leaves {
 		if g.allows(l) {

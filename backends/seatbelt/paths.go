@@ -20,9 +20,9 @@ const (
 	paramExternal  = "EXTERNAL_"
 )
 
-// maxText is how many bytes of a path one string may hold. The reader of the profile
-// language stops at 1023 ("Error reading string"; anthropic-experimental/
-// sandbox-runtime stays below 900 for it).
+// maxText bounds the bytes of a path in one string. The reader of the profile language stops at
+// 1023 ("Error reading string"; anthropic-experimental/sandbox-runtime stays below 900 for
+// it).
 const maxText = 1000
 
 // Parameters returns the parameters of a tool's portable profile and the paths that

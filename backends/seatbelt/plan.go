@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// plan is a policy laid out for a profile: what each named region becomes, in the
-// order in which it is written.
+// plan is a policy laid out for a profile: the grant of each named region, in the order in
+// which it is written.
 type plan struct {
 	tool *ir.Tool
 	form backends.Form
@@ -73,8 +73,8 @@ func (p *plan) checkRules() {
 	}
 }
 
-// adopt turns a region and what is below it into nodes. What lies in a root that is
-// bound further inside is judged there, so it is left out here.
+// adopt turns a region and its descendants into nodes. A region in a root that is bound further
+// inside is judged there, so it is left out here.
 func (p *plan) adopt(r *ir.Region, inside bool) *node {
 	if !p.owns(r.At) {
 		return nil
@@ -92,7 +92,7 @@ func (p *plan) adopt(r *ir.Region, inside bool) *node {
 	return n
 }
 
-// owns reports whether a location is what a path of the host is located as.
+// owns reports whether the path of a location on the host is located as that location.
 func (p *plan) owns(l ir.Location) bool {
 	abs, ok := p.abs(l)
 	return !ok || p.bind == nil || p.bind.Locate(abs) == l
@@ -158,8 +158,8 @@ func (n *node) walk(visit func(*node)) {
 // top reports whether n is a root.
 func (n *node) top() bool { return n.At.Path == "" }
 
-// written reports whether n has rules of its own in the profile. A root always has,
-// to end what an outer root grants; the root directory of the host has no outer one.
+// written reports whether n has rules of its own in the profile. A root always has, to end the
+// grants of an outer root; the root directory of the host has no outer one.
 func (n *node) written() bool {
 	return n.Named || n.top() && n.At.Root.Kind != ir.System
 }
@@ -170,8 +170,8 @@ func (n *node) pinned() bool {
 	return (n.Pinned || n.top()) && (n.has(opCreate) || n.has(opUnlink))
 }
 
-// whole reports whether n is a directory that must not be cloned as a whole: what is
-// below has rules of its own, and the clone of a directory asks for its top alone.
+// whole reports whether n is a directory that must not be cloned as a whole: its descendants
+// have rules of their own, and the clone of a directory asks for its top alone.
 func (n *node) whole() bool {
 	return n.has(opClone) && slices.ContainsFunc(n.Below, func(b *ir.Region) bool { return b.Pinned })
 }

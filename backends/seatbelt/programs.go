@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// The places where Apple's command line developer tools stand. What is in /usr/bin
-// under the same name only finds and starts them (xcrun(1)).
+// The places of Apple's command line developer tools. The programs in /usr/bin under the same
+// names only find and start them (xcrun(1)).
 var developer = [...]string{
 	"Library/Developer/CommandLineTools/usr/bin/",
 	"Applications/Xcode.app/Contents/Developer/usr/bin/",
@@ -56,8 +56,8 @@ func (p *plan) programs(w *writer) {
 	}
 	add := func(rule ir.Rule, files ...ir.Location) {
 		lines = append(lines, literals(rule, files...)...)
-		// What runs a script is started by the kernel, and by nobody else; a shell that
-		// becomes another one does so by itself.
+		// Only the kernel starts the interpreter of a script; a shell that becomes another one
+		// does so by itself.
 		for _, file := range files {
 			if by, ok := p.scripts[located(p.bind, file)]; ok {
 				interpreters = append(interpreters, literals(rule, by)...)

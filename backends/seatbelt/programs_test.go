@@ -115,8 +115,8 @@ func hop(set *ir.CommandSet, file ir.Location) bool {
 	return false
 }
 
-// TestScripts holds that the interpreter of a listed script runs it and is started by
-// nobody else, unless it is listed itself or forbidden to execute.
+// TestScripts checks that the interpreter of a listed script runs it and is started in no other
+// way, unless it is listed itself or forbidden to execute.
 func TestScripts(t *testing.T) {
 	script, python := ir.In("tools/run"), ir.Sys("usr/bin/python3")
 	for name, c := range map[string]struct {

@@ -17,15 +17,15 @@ import (
 	"github.com/accessc/accessc/test/sbpl"
 )
 
-// judge holds a profile's text against the policy that it was written for.
+// judge compares a profile's text with the policy that it was compiled from.
 type judge struct {
 	*scenario
 	view    *ir.View
 	profile *sbpl.Profile
 	ledger  ir.Ledger
 	err     error
-	// seen counts the questions by answer, to show that a test asked something, used
-	// the cells of the ledger that explained a difference.
+	// seen counts the questions by answer, to show that a test asked something, used the rows
+	// of the ledger that explained a difference.
 	seen map[string]int
 	used map[claim]bool
 }
@@ -128,8 +128,8 @@ func (j *judge) decide(q question) ir.Verdict {
 	}
 }
 
-// excuse is a cell of the ledger that may explain a difference, and the reason that
-// it must give for that.
+// excuse is a row of the ledger that may explain a difference, and the reason that it must give
+// for that.
 type excuse struct {
 	at     ir.Location
 	aspect ir.Aspect
@@ -219,7 +219,7 @@ type claim struct {
 	why    ir.CauseID
 }
 
-// explains reports whether the ledger has what an excuse claims.
+// explains reports whether the ledger has the row of an excuse.
 func (j *judge) explains(e excuse, is ir.Enforcement) bool {
 	id := j.governor(e.at)
 	row, ok := j.ledger.Cell(ir.FS, id, e.aspect, ir.Darwin, 0)
@@ -233,9 +233,9 @@ func (j *judge) explains(e excuse, is ir.Enforcement) bool {
 	return found
 }
 
-// exception reports whether a question is about what a profile allows beyond the
-// policy: reading the root directory, without which the loader aborts. The row of the
-// default says so.
+// exception reports whether a question is about the one place that a profile allows beyond the
+// policy: reading the root directory, without which the loader aborts. The row of the default
+// says so.
 func exception(q question) bool {
 	return (q.call == callRead || q.call == callCopy) && q.on == ir.Sys("")
 }
@@ -288,7 +288,7 @@ func (j *judge) named(q question, v ir.Verdict) error {
 	return nil
 }
 
-// trees asserts that no clone of a directory carries what may not be read.
+// trees checks that no clone of a directory contains unreadable files.
 func (j *judge) trees() error {
 	for _, root := range j.view.Roots() {
 		var err error
@@ -310,10 +310,10 @@ func (j *judge) trees() error {
 	return j.err
 }
 
-// TestProfileAgainstPolicy compiles random policies for random hosts in both forms and
-// asks the emitted text what the policy was asked: a million pairs of a policy and an
-// operation at full scale, each to two readings of the text, with and without regard to
-// case, and the portable form besides where it applies.
+// TestProfileAgainstPolicy compiles random policies for random hosts in both forms and puts the
+// same questions to the policy and to the emitted text: a million pairs of a policy and an
+// operation at full scale, each to two readings of the text, with and without regard to case,
+// and the portable form besides where it applies.
 func TestProfileAgainstPolicy(t *testing.T) {
 	const per = 100
 	seen := map[string]int{}
@@ -395,10 +395,9 @@ var smallBase = []ir.FSRule{
 	{At: ir.Sys("dev/null"), Caps: ir.Caps(ir.Read, ir.Update), Origin: ir.Origin{Layer: ir.LayerBase}},
 }
 
-// TestLedgerIsEarned holds that the ledger claims no difference that is not there: for
-// every cell that names one of the reasons below, some call gets another answer than
-// the policy's for that reason. It asks all calls on all pairs of places that a policy
-// tells apart.
+// TestLedgerIsEarned checks that the ledger claims no difference that is not there: for every
+// row that names one of the reasons below, some call gets another answer than the policy's for
+// that reason. It asks all calls on all pairs of places that a policy tells apart.
 func TestLedgerIsEarned(t *testing.T) {
 	earned := []ir.CauseID{start.WhyGain, start.WhyEmptyDir, start.WhyPin, start.WhyFill, start.WhyAtomic, start.WhyLinks, start.WhySocket, start.WhyDevice}
 	irtest.Check(t, 150, 1000, func(rt *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/test/sbpl"
 )
 
-// FuzzQuote holds that whatever path is written is read back as the same path, and
-// that a comment stays one line.
+// FuzzQuote checks that every written path is read back as the same path, and that a comment
+// stays one line.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"/a", `/"`, `/\`, `/\"`, "/ü", "/d'e", "/\x00", "/a\nb", "/\\x41", "/\xff", "/a;b", "/(p)", "/#\"", "/\u0085", "/\u2028"} {
 		f.Add(s)

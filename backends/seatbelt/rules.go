@@ -7,8 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// rules writes what each region allows and denies. Whether the filter for a directory
-// and what is below it covers a plain file is disputed, so every place has both.
+// rules writes the allowed and the denied operations of each region. Whether the filter for a
+// directory and its descendants covers a plain file is disputed, so every place has both.
 func (p *plan) rules(w *writer) {
 	p.baseGroups(w)
 	p.walk(func(n *node) {
@@ -24,7 +24,7 @@ func (p *plan) rules(w *writer) {
 func (n *node) guards() bool { return n.Named && n.Governing.Rule != nil && n.Governing.Rule.Guards() }
 
 // guarded writes the protected paths of a region together, before the rules below them. The
-// region allows there what they allow, and more.
+// region allows more there than they do.
 func (p *plan) guarded(w *writer, n *node) {
 	var nodes []*node
 	var collect func(*node)
@@ -94,7 +94,7 @@ func label(n *node) string {
 func (n *node) grouped() bool { return n.base && n.Named && !n.inside }
 
 // baseGroups writes the places of the base, those of one grant together. Nothing is
-// written above them, so the default denies there what they do not allow.
+// written above them, so the default denies the other operations there.
 func (p *plan) baseGroups(w *writer) {
 	var order []grant
 	groups := map[grant][]*node{}
@@ -125,8 +125,8 @@ func (p *plan) ioctl(w *writer) {
 	w.allow([]string{opIoctl}, lines)
 }
 
-// ways lets a program look at the directories that lead to what is granted, as
-// getcwd(3) and realpath(3) do. The contents of these directories stay closed.
+// ways lets a program look at the directories that lead to granted places, as getcwd(3) and
+// realpath(3) do. The contents of these directories stay closed.
 func (p *plan) ways(w *writer) {
 	var open []place
 	var roots []string
@@ -155,7 +155,7 @@ func (p *plan) ways(w *writer) {
 	w.allow([]string{opMetadata}, lines)
 }
 
-// above returns the directory that holds an absolute path, and false for the root.
+// above returns the directory that contains an absolute path, and false for the root.
 func above(path string) (string, bool) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || path == "/" {
@@ -177,8 +177,8 @@ func (p *plan) leads(n *node, open *[]place) bool {
 	return granted
 }
 
-// pins denies to make and remove the names that must stay where they are, and to
-// clone a directory that holds places with rules of their own.
+// pins denies making and removing the names that must stay where they are, and cloning a
+// directory that contains places with rules of their own.
 func (p *plan) pins(w *writer) {
 	var stay, whole [][]string
 	p.walk(func(n *node) {

@@ -37,7 +37,7 @@ const (
 // calls is how many kinds of call there are.
 const calls = int(callDial) + 1
 
-// question is one case: a call on one or two places. Kinds are what stands there.
+// question is one case: a call on one or two places. Kinds are those of the nodes there.
 type question struct {
 	call     call
 	on, to   ir.Location
@@ -48,8 +48,8 @@ type question struct {
 // scenario is a policy, a host, and questions about it.
 type scenario struct {
 	tool *ir.Tool
-	// facts are what the compiler knows of the host, full is where all roots are, by
-	// the names that the system judges.
+	// facts are the compiler's facts of the host, full the places of all roots, by the names
+	// that the system judges.
 	facts     ir.Facts
 	full      ir.Bindings
 	questions []question
@@ -184,7 +184,7 @@ func metadataLeaves() []string {
 	return out
 }
 
-// target is what the scenario compiles for in one form.
+// target is the scenario's target in one form.
 func (s *scenario) target(form backends.Form) backends.Target {
 	if form == backends.Portable {
 		return backends.Target{Form: form}

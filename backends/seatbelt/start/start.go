@@ -1,9 +1,8 @@
-// Package start is the part of a Seatbelt profile that the system does not read: what
-// a loader has to know and to do before it hands the profile to sandbox-exec. It
-// stands behind the profile, in lines that are comments to the system, so that one
-// file with one hash is the whole artifact.
+// Package start is the part of a Seatbelt profile that the system does not read: the data that
+// a loader needs before it hands the profile to sandbox-exec. It follows the profile, in lines
+// that are comments to the system, so that one file with one hash is the whole artifact.
 //
-// It is apart from the compiler because the loader must stay light.
+// It is separate from the compiler because the loader must stay light.
 package start
 
 import (
@@ -24,11 +23,11 @@ const FormatVersion = 2
 // launch leaves its name to the method.
 type launch = backends.Launch
 
-// Spec is a profile with what a start needs beside it.
+// Spec is a profile with the data that a start needs beside it.
 type Spec struct {
 	launch
-	// Directories are made before the start, parents before what is below them. The
-	// profile lets nobody make them, or something else could be put in their place.
+	// Directories are made before the start, parents before their children. The profile lets no
+	// process make them, or something else could be put in their place.
 	Directories []string `json:"directories,omitempty"`
 	// Form is "portable" or "resolved".
 	Form string `json:"-"`
@@ -41,10 +40,10 @@ func New(l backends.Launch, directories []string) Spec {
 	return Spec{launch: l, Directories: directories}
 }
 
-// Launch returns what a loader needs of it on every system.
+// Launch returns the data that a loader needs on every system.
 func (s *Spec) Launch() backends.Launch { return s.launch }
 
-// ErrSpec is what every refusal of an artifact wraps.
+// ErrSpec is wrapped by every refusal of an artifact.
 var ErrSpec = errors.New("not a usable Seatbelt profile")
 
 const (
@@ -57,8 +56,8 @@ func Header(form backends.Form) string {
 	return fmt.Sprintf("; accessc/seatbelt %d %s", FormatVersion, form)
 }
 
-// dataVolume is the second name of what the firm links of the system volume lead to.
-// Paths are judged by their first name, and a rule with the second never matches.
+// dataVolume is the second name of the directories that the firm links of the system volume
+// lead to. Paths are judged by their first name, and a rule with the second never matches.
 const dataVolume = "/System/Volumes/Data/"
 
 // FirstName strips the data volume from an absolute path.
@@ -94,9 +93,9 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Parse reads an artifact. The profile itself is read by the system, which refuses
-// the start if it does not understand it. Everything behind the heading must be part
-// of the specification: a rule there would not be seen by who reads the profile above.
+// Parse reads an artifact. The profile itself is read by the system, which refuses the start if
+// it does not understand it. Everything behind the heading must be part of the specification: a
+// reader of the profile above would not see a rule there.
 func Parse(data []byte) (*Spec, error) {
 	text := string(data)
 	profile, tail, ok := strings.Cut(text, "\n"+heading)

@@ -26,7 +26,7 @@ func artifact(t *testing.T, form backends.Form) (string, Spec) {
 	return string(data), s
 }
 
-// TestParse: what is written is read, and no line of it is anything but a comment.
+// TestParse: written artifacts are read, and every line added is a comment.
 func TestParse(t *testing.T) {
 	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
 		text, want := artifact(t, form)
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: nothing stands behind the rules that is not part of the document.
+// TestParseRefuses: text behind the rules that is not part of the document is refused.
 func TestParseRefuses(t *testing.T) {
 	text, _ := artifact(t, backends.Resolved)
 	for name, bad := range map[string]string{
@@ -67,7 +67,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes the reader panic, and what it accepts is of a known form.
+// FuzzParse: no text makes the reader panic, and accepted text is of a known form.
 func FuzzParse(f *testing.F) {
 	f.Add("; accessc/seatbelt 1 resolved\n\n" + heading + ";! {}\n")
 	f.Add("\n" + heading)
