@@ -13,8 +13,8 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestEveryCellNamesItsCase: whatever the ledger says of tier 1 is unverified, but for what
-// Wine shows and for what nobody holds, and names cases that there are.
+// TestEveryCellNamesItsCase: every statement of the ledger about tier 1 is unverified and names
+// existing cases, except for those that Wine shows and for requirements that are not enforced.
 func TestEveryCellNamesItsCase(t *testing.T) {
 	irtest.Check(t, 300, 1, func(rt *rapid.T) {
 		names := irtest.Names

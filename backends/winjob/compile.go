@@ -58,13 +58,13 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 	return s, ledger, l.refusals
 }
 
-// The sections by what a loader needs for them.
+// The sections that every tier applies, and those for the AppContainer.
 var (
 	sectionsOfJob       = []string{"command", "environment", "jobObject", "limits", "procThreadAttributes", "token"}
 	sectionsOfContainer = []string{"appContainer", "fileAccess", "network", "programs"}
 )
 
-// tiers says at a glance what each tier applies and holds.
+// tiers summarises the sections and the enforcement of each tier.
 func tiers(l ir.Ledger) []Tier {
 	return []Tier{
 		{0, "job", false, sectionsOfJob, sectionsOfContainer, weakest(l, 0)},
@@ -101,7 +101,7 @@ const (
 	localAppData = "LOCALAPPDATA"
 )
 
-// environment lists what is forwarded and what the loader sets.
+// environment lists the forwarded variables and those that the loader sets.
 func (l *layout) environment() Environment {
 	t := l.view.Tool
 	e := Environment{Forward: []EnvRule{}, Set: []Variable{}}
@@ -134,9 +134,9 @@ func (l *layout) environment() Environment {
 	return e
 }
 
-// sets reports whether the loader sets a variable: what is the tool's own unless a
-// rule with its exact name denies it, and the two above unless they are forwarded or
-// such a rule exists.
+// sets reports whether the loader sets a variable: the tool's own variables unless a rule with
+// the exact name denies them, and the two above unless they are forwarded or such a rule
+// exists.
 func (l *layout) sets(name string) bool {
 	v := l.view.Decide(ir.Forward{Name: name})
 	if ir.OwnVariable(strings.ToUpper(name), l.view.Tool.Home == ir.HomePrivate, ir.Windows) {
@@ -149,9 +149,9 @@ func (l *layout) sets(name string) bool {
 	return !ok || r.Prefix
 }
 
-// job bounds the process tree. It dies with the loader, which holds the only handle,
-// and shows no dialog when it crashes. Breaking away is refused unless a flag allows
-// it (learn.microsoft.com, "Job Objects").
+// job bounds the process tree. It ends with the loader, which has the only handle, and shows no
+// dialog when it crashes. Breaking away is refused unless a flag allows it
+// (learn.microsoft.com, "Job Objects").
 func job(t *ir.Tool) JobObject {
 	var e ExtendedLimits
 	flags := []symbol{limitKillOnClose, limitDieOnException}
@@ -210,10 +210,10 @@ func holder(k ir.LimitKind) string {
 	}
 }
 
-// token takes away what a restricted token of the same user can be without, the high
-// integrity of an administrator among it: an AppContainer then lowers it further. It
-// lists no restricting identifiers: with those, either the shells do not start or
-// what everybody may write stays writable, as public reports have it.
+// token removes all that a restricted token of the same user can do without, the high integrity
+// of an administrator among it: an AppContainer then lowers it further. It lists no restricting
+// identifiers: with those, according to public reports, either the shells do not start or files
+// that everybody may write stay writable.
 func token() Token {
 	return Token{RestrictedToken{
 		Flags: names(tokenFlags...), SidsToDisable: []string{sidAdministrators},
@@ -244,8 +244,8 @@ func (l *layout) files() FileAccess {
 	}
 }
 
-// hold opens for reading, since share modes bind only those who open for reading,
-// writing or deleting, and for changing the list.
+// hold opens for reading, since share modes restrict only opens for reading, writing or
+// deleting, and for changing the list.
 func hold() Hold {
 	return Hold{names(fileReadData, readControl, writeDAC), names(shareModes...), names(openFlags...)}
 }
@@ -253,8 +253,8 @@ func hold() Hold {
 // strip lists the groups that every AppContainer is in.
 func strip() []string { return []string{sidAllPackages, sidAllRestrictedPackages} }
 
-// programs lists what may be started where the policy says so, the tool's own
-// program first.
+// programs lists the startable files where a policy lists programs, the tool's own program
+// first.
 func (l *layout) programs() []Program {
 	set := l.view.Tool.Commands
 	if set == nil {
@@ -287,9 +287,9 @@ func (l *layout) program(name string, file *ir.Location) Program {
 	return p
 }
 
-// services are what the isolation of an AppContainer's network hangs on: the base
-// filtering engine and the firewall (J. Forshaw, "Understanding Network Access in
-// Windows AppContainers", Project Zero, 2021).
+// services are the services on which the isolation of an AppContainer's network depends: the
+// base filtering engine and the firewall (J. Forshaw, "Understanding Network Access in Windows
+// AppContainers", Project Zero, 2021).
 var services = []string{"BFE", "MpsSvc"}
 
 const modeClosed = "closed"

@@ -187,8 +187,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestListedProgramsArePinned: what is moved into the place of a listed program that is
-// missing could be started, so without it the tool does not start.
+// TestListedProgramsArePinned: a file moved to the path of a missing listed program could be
+// started, so without that program the tool does not start.
 func TestListedProgramsArePinned(t *testing.T) {
 	for rules, want := range map[string]string{
 		".: read create": `${workspace}\x.exe grant open read create refuse fs[0]`,
@@ -218,7 +218,7 @@ func TestUnmatched(t *testing.T) {
 	}
 }
 
-// TestNoGrantGivesTooMuch: no list holds a right that reaches past the object it is on.
+// TestNoGrantGivesTooMuch: no list contains a right that reaches past its object.
 func TestNoGrantGivesTooMuch(t *testing.T) {
 	never := fileDeleteChild.value | writeDAC.value | writeOwner.value
 	for word, l := range Grants() {
@@ -369,8 +369,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestAmbientIsListedWithoutBase: what every AppContainer may read is shown to a
-// reviewer whether or not the policy grants it.
+// TestAmbientIsListedWithoutBase: a reviewer sees the directories that every AppContainer may
+// read, whether or not the policy grants them.
 func TestAmbientIsListedWithoutBase(t *testing.T) {
 	for base, granted := range map[ir.BaseName]bool{ir.BaseSystem: true, ir.BaseMinimal: true, ir.BaseNone: false} {
 		tool := toolWith(t)

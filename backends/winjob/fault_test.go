@@ -126,8 +126,8 @@ func noticed(run *rapid.Generator[string], most int) string {
 	return ""
 }
 
-// TestFaultsInTheLedgerAreNoticed: every reason that is about what happens during a
-// run is needed; a ledger without it is found to be wrong.
+// TestFaultsInTheLedgerAreNoticed: every reason about events during a run is needed; a ledger
+// without it is found to be wrong.
 func TestFaultsInTheLedgerAreNoticed(t *testing.T) {
 	for _, why := range []ir.CauseID{
 		whyOwn, whyGain, whyOthers, whyCarried, whyMetadata, whyReplaceAll, whySelf, whyReplace, whyLink, whyAmbient,
@@ -172,7 +172,7 @@ func forget(r *ir.Row, why ir.CauseID) {
 	}
 }
 
-// TestFaultsAreRefused: what Parse can see, it refuses.
+// TestFaultsAreRefused: Parse refuses the faults that it can see.
 func TestFaultsAreRefused(t *testing.T) {
 	out, err := Backend{}.Compile(toolWith(t, ".: read update", "a: create delete"), backends.Target{Form: backends.Portable})
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// plan is what is done at one named node of the region tree.
+// plan is the treatment of one named node of the region tree.
 type plan struct {
 	region *ir.Region
-	// above is what the directory above grants; nothing above a root.
+	// above is the grant of the directory above; empty above a root.
 	above ir.CapSet
 	// root is true where paths are counted from.
 	root bool
@@ -18,10 +18,10 @@ type plan struct {
 	unmatched bool
 }
 
-// lost is what the directory above grants and the region withholds.
+// lost returns the capabilities that the directory above grants and the region withholds.
 func (p *plan) lost() ir.CapSet { return p.above &^ p.region.Caps }
 
-// gained is what the region grants and the directory above does not.
+// gained returns the capabilities that the region grants and the directory above does not.
 func (p *plan) gained() ir.CapSet { return p.region.Caps &^ p.above }
 
 // vacant reports whether something could be moved to a pinned path that is not there.
@@ -46,7 +46,7 @@ type layout struct {
 	target   backends.Target
 	plans    []*plan
 	refusals []backends.Refusal
-	// spelled holds the spelling of every path by its folded form.
+	// spelled maps the folded form of every path to its spelling.
 	spelled map[string]string
 }
 
@@ -96,9 +96,9 @@ func (l *layout) below(r *ir.Region, above ir.CapSet) {
 	}
 }
 
-// node plans what is not a root. An entry is needed where the region differs from
-// what it would inherit, and where the name is pinned although the directory above
-// lets it be moved away, or, if it is not there, something else be moved into its place.
+// node plans a node that is no root. An entry is needed where the region differs from its
+// inheritance, and where the name is pinned although the directory above lets it be moved away,
+// or, if it is missing, another file be moved into its place.
 func (l *layout) node(r *ir.Region, above ir.CapSet) {
 	p := &plan{region: r, above: above, unmatched: impossible(r.At)}
 	switch {
@@ -123,10 +123,10 @@ func (l *layout) system(r *ir.Region) bool {
 	return r.At.Root.Kind == ir.System && (r.Governing.Rule == nil || r.Governing.Rule.Origin.Layer == ir.LayerBase)
 }
 
-// absent decides for a path that is not there at the start. What the tool makes
-// there, or the user, would have what the directory above grants. That is harmless
-// if it is no more than the rule grants and the tool cannot make it, or move
-// something there. Protected paths are many, and few of them there.
+// absent decides for a path that is missing at the start. A file that the tool or the user
+// makes there would inherit the grants of the directory above. That is harmless if they are no
+// more than the rule's and the tool cannot make the file, or move one there. Protected paths
+// are many, and few of them exist.
 func (p *plan) absent() Absent {
 	if p.guards() || p.lost() == 0 && !p.above.Has(ir.Create) {
 		return AbsentSkip
@@ -221,5 +221,5 @@ func (l *layout) ambient() []Ambient {
 	return out
 }
 
-// ambientCaps is what the entry for ALL APPLICATION PACKAGES gives there.
+// ambientCaps is the grant of the entry for ALL APPLICATION PACKAGES there.
 var ambientCaps = ir.Caps(ir.Read, ir.Execute)

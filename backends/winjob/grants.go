@@ -2,16 +2,16 @@ package winjob
 
 import "github.com/accessc/accessc/ir"
 
-// Grant is a word that stands for entries of an access list: the capabilities, and
-// two that protect nothing but are needed to use them. The table below is the whole
-// vocabulary of what a specification can open.
+// Grant is a word that stands for entries of an access list: the capabilities, and two that
+// protect nothing but are needed to use them. The table below is the whole vocabulary by which
+// a specification opens anything.
 type Grant string
 
 const (
 	// GrantEnter lets one directory be the current one, and nothing below it.
 	GrantEnter Grant = "enter"
-	// GrantOpen is what opening anything by the Win32 interface takes besides the
-	// right that is wanted, and making a directory the current one.
+	// GrantOpen covers the rights that opening anything by the Win32 interface takes besides
+	// the wanted one, and those for making a directory the current one.
 	GrantOpen Grant = "open"
 )
 
@@ -22,7 +22,7 @@ func grantOf(c ir.Capability) Grant { return Grant(c.String()) }
 type (
 	// Lists are the entries that a word stands for.
 	Lists struct {
-		// Directory is what goes on a directory; its flags carry it further down.
+		// Directory lists the entries for a directory; their flags carry them further down.
 		Directory []ACE `json:"directory"`
 		// File are the rights of the one effective entry that goes on a file.
 		File []string `json:"file"`

@@ -16,11 +16,11 @@ type question struct {
 	op       ir.Operation
 	aspect   ir.Aspect
 	src, dst string
-	// kind is what would be made.
+	// kind is the kind of a node to make.
 	kind ir.NodeKind
 }
 
-// ask draws a question about what stands there.
+// ask draws a question about the nodes of the host.
 func (w *world) ask(t *rapid.T, paths []string) question {
 	switch rapid.IntRange(0, 9).Draw(t, "question") {
 	case 0, 1, 2:
@@ -57,9 +57,9 @@ func (w *world) link(src, dst string) question {
 	return question{aspect: ir.AspectMove, src: src, dst: dst, op: ir.Link{Src: w.place(src), Dst: w.place(dst)}}
 }
 
-// makesSense reports whether the system would look at rights at all: what is read is
-// there, what is made is not, directories have no contents to update and are not
-// started, and nothing is moved below itself or over a directory.
+// makesSense reports whether the system would check rights at all: a read node exists, a made
+// one does not, directories have no contents to update and are not started, and nothing is
+// moved below itself or over a directory.
 func (w *world) makesSense(q question) bool {
 	kind := w.volume.Kind(q.src)
 	if q.dst == "" {
@@ -84,8 +84,8 @@ func (w *world) parent(p string) ir.NodeKind {
 	return w.volume.Kind(p[:max(strings.LastIndexByte(p, '\\'), 0)])
 }
 
-// holds asks the emitted text: for what the policy permits, whether ordinary programs
-// can do it, for what it refuses, whether any program can.
+// holds asks the emitted text: for a permitted operation, whether ordinary programs can do it,
+// for a refused one, whether any program can.
 func (w *world) holds(q question) bool {
 	w.volume.Frugal = !w.decide(q.op).Allowed()
 	switch q.op.(type) {
@@ -120,9 +120,9 @@ func (n witnessed) note(reason ir.CauseID, found bool) bool {
 	return found
 }
 
-// atStart holds the emitted text against the policy as things are when the tool
-// starts. Then every answer is the same but for the few that the ledger gives a
-// reason for; the result names the first that is not, empty if all is well.
+// atStart compares the emitted text with the policy as things are when the tool starts. Then
+// every answer is the same except for the few that the ledger gives a reason for; the result
+// names the first that is not, empty if all is well.
 func (w *world) atStart(q question, n witnessed) string {
 	verdict := w.decide(q.op)
 	got, want := w.holds(q), verdict.Allowed()
@@ -199,9 +199,9 @@ func (w *world) ambient(p string) bool {
 	return false
 }
 
-// TestTextAgainstPolicyAtStart: the emitted text and the policy answer alike at the
-// start, portable and resolved; and every reason that the ledger gives for an answer
-// that differs is seen to be needed.
+// TestTextAgainstPolicyAtStart: the emitted text and the policy answer alike at the start,
+// portable and resolved; and every reason that the ledger gives for a different answer is seen
+// to be needed.
 func TestTextAgainstPolicyAtStart(t *testing.T) {
 	const per = 100
 	asked, allowed := 0, 0

@@ -71,7 +71,7 @@ func rulesOf(v *ir.View) map[ir.Resource][]ir.RuleID {
 	return out
 }
 
-// stated counts how often the ledger states each cell.
+// stated counts how often the ledger states each requirement.
 func stated(l ir.Ledger) map[string]int {
 	n := map[string]int{}
 	for _, row := range l {
@@ -86,8 +86,8 @@ func stated(l ir.Ledger) map[string]int {
 	return n
 }
 
-// TestEveryCellIsStatedOnce: for every rule, aspect and tier there is one row, and no
-// row is about anything else; what is not exact has a reason, and what is not held a
+// TestEveryCellIsStatedOnce: for every rule, aspect and tier there is one row, and no row is
+// about anything else; a row that is not exact has a reason, and one that is not enforced a
 // name under which it can be accepted.
 func TestEveryCellIsStatedOnce(t *testing.T) {
 	irtest.Check(t, 3000, 1, func(rt *rapid.T) {
@@ -209,8 +209,8 @@ func TestNothingMayBeStarted(t *testing.T) {
 	}
 }
 
-// TestBaseIsReadAndExecute: the list of the base is what the ledger takes it for. Were
-// there another capability in it, some access list of the system would have to change.
+// TestBaseIsReadAndExecute: the list of the base has the capabilities that the ledger assumes.
+// Were there another capability in it, some access list of the system would have to change.
 func TestBaseIsReadAndExecute(t *testing.T) {
 	for _, b := range []ir.BaseName{ir.BaseSystem, ir.BaseMinimal} {
 		for _, r := range ir.BaseRules(b, ir.Windows) {
@@ -226,9 +226,9 @@ func TestBaseIsReadAndExecute(t *testing.T) {
 	}
 }
 
-// TestLedgerOfCorners: a rule that a later one replaces governs nothing and has nothing
-// to be held; one that grants execute alone gives no word at all where programs are
-// listed, so that even sizes are hidden.
+// TestLedgerOfCorners: a rule that a later one replaces governs nothing and has nothing to
+// enforce; one that grants execute alone gives no word at all where programs are listed, so
+// that even sizes are hidden.
 func TestLedgerOfCorners(t *testing.T) {
 	tool := toolWith(t, "a: create", "a: read", "b: execute")
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git"}}}
@@ -250,7 +250,7 @@ func TestLedgerOfCorners(t *testing.T) {
 	}
 }
 
-// TestWhatHasToBeAccepted: by how much a policy withholds.
+// TestWhatHasToBeAccepted covers the names to accept, by the amount that a policy withholds.
 func TestWhatHasToBeAccepted(t *testing.T) {
 	const all = ": read create update delete execute"
 	for _, c := range []struct {
@@ -275,8 +275,8 @@ func TestWhatHasToBeAccepted(t *testing.T) {
 	}
 }
 
-// TestOthersTakeAnAbsentPath: a rule's path that is not there at the start gets no list
-// that pins it, so what others move there keeps the right to be moved away.
+// TestOthersTakeAnAbsentPath: a rule's path that is missing at the start gets no list that pins
+// it, so a file that other processes move there keeps the right to be moved away.
 func TestOthersTakeAnAbsentPath(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{Written: "a/b", At: ir.In("a/b"), Caps: ir.All}}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// List is the access list of an object, in the order in which it is asked. It is read
-// from and written in the security descriptor definition language ([MS-DTYP] 2.5.1),
-// so that what a loader does to a list is a function of text, and a journal can hold it.
+// List is the access list of an object, in the order of evaluation. It is read from and written
+// in the security descriptor definition language ([MS-DTYP] 2.5.1), so that a loader's change
+// of a list is a function of text, and a journal can record it.
 type List struct {
-	// Null is true where there is no list: then everybody may do everything.
+	// Null is true where there is no list: then every user may do everything.
 	Null bool
 	// Protected is true where nothing is inherited.
 	Protected bool
@@ -21,7 +21,7 @@ type List struct {
 // ListACE is one entry: its six fields or more, as they are written.
 type ListACE struct {
 	Type, Flags, Rights, Object, Inherited, SID string
-	// Further is what follows, such as a condition, with its semicolon.
+	// Further is the rest, such as a condition, with its semicolon.
 	Further string
 }
 
@@ -63,8 +63,8 @@ func ParseList(sddl string) (List, error) {
 	return l, nil
 }
 
-// aceEnd is the offset of the parenthesis that closes the entry at the start of s, -1 if
-// there is none. Conditions nest them and hold strings.
+// aceEnd is the offset of the parenthesis that closes the entry at the start of s, -1 if there
+// is none. Conditions nest them and contain strings.
 func aceEnd(s string) int {
 	depth, quoted := 0, false
 	for i := range len(s) {
@@ -121,8 +121,8 @@ func (a ListACE) own() ListACE {
 	return a
 }
 
-// Explicit is the list as it is handed to the system, which adds what is inherited: the
-// object's own entries alone.
+// Explicit returns the list in the form that is handed to the system, which adds inherited
+// entries: the object's own entries alone.
 func (l List) Explicit() List {
 	out := List{Null: l.Null, Protected: l.Protected}
 	for _, a := range l.ACEs {
@@ -258,8 +258,8 @@ func (a ListACE) mask() (uint32, bool) {
 	return out, true
 }
 
-// Holds reports whether a list that was read back says for an identifier exactly what a
-// list that was set says, and is protected where that is.
+// Holds reports whether a list that was read back has, for an identifier, exactly the entries
+// of a list that was set, and is protected where that is.
 func (l List) Holds(set List, sids ...string) bool {
 	if l.Null || set.Protected && !l.Protected {
 		return false

@@ -13,7 +13,7 @@ import (
 
 const someRun = "S-1-15-2-1-2-3-4-5-6-7"
 
-// TestParseList: what the system writes, and what is none of it.
+// TestParseList covers the system's forms of a list, and texts that are none.
 func TestParseList(t *testing.T) {
 	for in, want := range map[string]List{
 		"":                       {Null: true},
@@ -53,7 +53,7 @@ func FuzzParseList(f *testing.F) {
 	})
 }
 
-// TestWith: what an entry makes of a list.
+// TestWith covers the effect of an entry on a list.
 func TestWith(t *testing.T) {
 	f := FileAccess{Strip: strip(), Grants: Grants()}
 	read := []Grant{grantOf(ir.Read)}
@@ -96,8 +96,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestListsAreTheModels: the text that a loader hands to the system says what the model
-// says by which specifications are held against policies.
+// TestListsAreTheModels: the text that a loader hands to the system means the same as in the
+// model by which specifications are compared with policies.
 func TestListsAreTheModels(t *testing.T) {
 	f := FileAccess{Strip: strip(), Grants: Grants()}
 	v := &Volume{grants: map[Grant]granted{}}
@@ -146,8 +146,8 @@ func TestListsAreTheModels(t *testing.T) {
 	})
 }
 
-// TestHolds: entries that the system joins, sorts or spells otherwise are the same; one
-// that is missing, weaker or for somebody else is not.
+// TestHolds: entries that the system joins, sorts or spells otherwise are the same; one that is
+// missing, weaker or for another identifier is not.
 func TestHolds(t *testing.T) {
 	set := "D:P(A;;FA;;;SY)(A;OICI;0x120089;;;RUN)(A;CI;0x6;;;RUN)(A;OICIIO;SD;;;RUN)"
 	for have, want := range map[string]bool{

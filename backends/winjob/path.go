@@ -10,15 +10,15 @@ import (
 )
 
 // Lengths in UTF-16 units: of a component (learn.microsoft.com, "Maximum Path Length
-// Limitation"), and of a path, which NTFS ends at 32,767; the rest is kept for what
-// the object manager puts in front.
+// Limitation"), and of a path, which NTFS ends at 32,767; the rest is left for the prefix of
+// the object manager.
 const (
 	maxComponent = 255
 	maxPath      = 32_000
 )
 
-// path writes a location as Windows does, with backslashes. What stands for a root
-// in a portable specification is a symbol and stays as it is.
+// path writes a location as Windows does, with backslashes. The symbol of a root in a portable
+// specification stays as it is.
 func path(t backends.Target, l ir.Location) string {
 	p := t.Place(l)
 	if symbol := l.Root.String(); symbol != "" {
@@ -72,8 +72,8 @@ func impossible(l ir.Location) bool {
 	return false
 }
 
-// forbidden reports whether a name cannot hold a character. The backslash is here
-// too: other systems allow it, and in a path it would separate components.
+// forbidden reports whether a name cannot contain a character. The backslash is here too: other
+// systems allow it, and in a path it would separate components.
 func forbidden(r rune) bool { return r < 0x20 || strings.ContainsRune(`<>:"|?*\`, r) }
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }

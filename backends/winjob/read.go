@@ -12,13 +12,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ErrSpec is what every refusal of a specification wraps.
+// ErrSpec is wrapped by every refusal of a specification.
 var ErrSpec = errors.New("not a usable Windows job specification")
 
-// Parse reads a specification. It takes only the text that Compile writes: unknown
-// keys, symbols and identifiers are refused, since a loader would not apply what it
-// does not know, and so is any other spelling of the same document, since what was
-// reviewed should be what is read.
+// Parse reads a specification. It accepts only the text that Compile writes: unknown keys,
+// symbols and identifiers are refused, since a loader would not apply them, and so is any other
+// spelling of the same document, so that the loader reads exactly the reviewed text.
 func Parse(data []byte) (*Spec, error) {
 	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func decode(data []byte) (*Spec, error) {
 	return s, nil
 }
 
-// same refuses a section that is not what this version always writes.
+// same refuses a section that differs from the one that this version always writes.
 func same(what string, got, want any) error {
 	if reflect.DeepEqual(got, want) {
 		return nil
@@ -99,7 +98,7 @@ func (s *Spec) checkHeader() error {
 	return errors.Join(errs...)
 }
 
-// checkJob holds the flags of the job against the values that they are about.
+// checkJob compares the flags of the job with the values that they are about.
 func (s *Spec) checkJob() error {
 	e := s.Job.Extended
 	flags, err := bits(limitFlags, e.Basic.LimitFlags)
@@ -144,7 +143,7 @@ func (s *Spec) checkProcess() error {
 		same("appContainer", s.Container, container(t)))
 }
 
-// startsNothing reports whether the list of programs holds nothing but the tool's own.
+// startsNothing reports whether the list of programs contains nothing but the tool's own.
 func (s *Spec) startsNothing() bool {
 	return !slices.ContainsFunc(s.Programs, func(p Program) bool { return p.Name != "" })
 }

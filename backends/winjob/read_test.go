@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// TestReadBack: what is written for any policy is read, and says the same.
+// TestReadBack: for any policy the written text is read, and means the same.
 func TestReadBack(t *testing.T) {
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
 		tool := anyTool(rt)
@@ -115,8 +115,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestMountRefuses: a loader does not start where an entry's path is missing that the
-// tool must not make.
+// TestMountRefuses: a loader does not start where the path of an entry is missing and the tool
+// must not make it.
 func TestMountRefuses(t *testing.T) {
 	s, err := Parse([]byte(sample(t)))
 	if err != nil {
@@ -131,8 +131,8 @@ func TestMountRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is read is in the one form in which it is written, and can be
-// mounted or is refused for a missing path.
+// FuzzParse: every accepted text is in the one form in which it is written, and can be mounted
+// or is refused for a missing path.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(sample(f)))
 	for _, name := range []string{"portable.json", "resolved.json"} {

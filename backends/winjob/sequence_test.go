@@ -73,8 +73,7 @@ func (w *world) mayPermit(q question, v ir.Verdict) bool {
 
 func (w *world) weaker(p string, a ir.Aspect) bool { return w.cell(p, a).Is == ir.Weaker }
 
-// mayRefuse reports whether a cell that the operation is about has a reason to
-// withhold something.
+// mayRefuse reports whether a row of the operation has a reason to withhold something.
 func (w *world) mayRefuse(q question) bool {
 	withholds := func(p string, as ...ir.Aspect) bool {
 		return slices.ContainsFunc(as, func(a ir.Aspect) bool {
@@ -88,7 +87,8 @@ func (w *world) mayRefuse(q question) bool {
 		withholds(q.dst, ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove)
 }
 
-// apply carries out what the emitted text permitted. by is who makes new objects.
+// apply carries out an operation that the emitted text permitted. by is the maker of new
+// objects.
 func (w *world) apply(q question, by Maker) {
 	switch q.op.(type) {
 	case ir.Rename:
@@ -122,8 +122,8 @@ func (w *world) moved(src, dst string) {
 	}
 }
 
-// others draws something that the user does meanwhile: make something, with or
-// without a list of its own, or move something that no handle is held on or below.
+// others draws an action of the user meanwhile: making something, with or without a list of its
+// own, or moving something without an open handle on it or below.
 func (w *world) others(t *rapid.T) {
 	paths := w.paths()
 	q := w.access(ir.AspectCreate, w.somewhere(t, paths), irtest.Kind(t, ir.File, ir.Dir))
@@ -141,9 +141,8 @@ func (w *world) others(t *rapid.T) {
 	}
 }
 
-// TestTextAgainstPolicyLater: after anything that the emitted text lets a cunning tool
-// do, and with somebody else at work or not, the text and the policy answer alike
-// modulo the ledger.
+// TestTextAgainstPolicyLater: after anything that the emitted text lets a cunning tool do, and
+// with another process at work or not, the text and the policy answer alike modulo the ledger.
 func TestTextAgainstPolicyLater(t *testing.T) {
 	const per = 30
 	for _, others := range []bool{false, true} {
@@ -159,8 +158,8 @@ func TestTextAgainstPolicyLater(t *testing.T) {
 	}
 }
 
-// runLater lets a tool, and others if they are to, do what they can in one random
-// world, and returns the first answer on the way that is wrong.
+// runLater lets a tool, and others if enabled, do all that they can in one random world, and
+// returns the first answer on the way that is wrong.
 func runLater(rt *rapid.T, n int, others bool, f fault, done *int) string {
 	w, why := genWorld(rt, f)
 	if why != "" {

@@ -18,17 +18,16 @@ const (
 	sidAllRestrictedPackages = "S-1-15-2-2"
 )
 
-// PackageSID returns the security identifier of an AppContainer: S-1-15-2 and the
-// first seven words of the SHA-256 digest of its lower-case name in UTF-16. It is
-// what DeriveAppContainerSidFromAppContainerName returns outside of any package.
+// PackageSID returns the security identifier of an AppContainer: S-1-15-2 and the first seven
+// words of the SHA-256 digest of its lower-case name in UTF-16.
+// DeriveAppContainerSidFromAppContainerName returns the same outside of any package.
 func PackageSID(name string) string {
 	return hashedSID("S-1-15-2", strings.ToLower(name), 7)
 }
 
-// CapabilitySID returns the security identifier of a named capability, such as
-// "registryRead": S-1-15-3-1024 and the eight words of the SHA-256 digest of its
-// upper-case name in UTF-16. Specifications hold no capability; this is for those
-// who compare access lists with one.
+// CapabilitySID returns the security identifier of a named capability, such as "registryRead":
+// S-1-15-3-1024 and the eight words of the SHA-256 digest of its upper-case name in UTF-16.
+// Specifications contain no capability; it serves to compare access lists with one.
 func CapabilitySID(name string) string {
 	return hashedSID("S-1-15-3-1024", strings.ToUpper(name), 8)
 }

@@ -15,9 +15,9 @@ const FormatVersion = 2
 // oldest long-term one with every attribute that a specification uses.
 const MinimumBuild = 17763
 
-// Spec is what a loader needs to start one tool on Windows, and what a reviewer
-// reads. Keys of the Windows interface are spelled as its headers spell them, flags
-// are lists of symbols, and no word has a default: what is not written is not done.
+// Spec is the input of a loader for one tool on Windows, and a text for reviewers. Keys of the
+// Windows interface are spelled as in its headers, flags are lists of symbols, and no word has
+// a default: a loader does only what is written.
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -27,10 +27,10 @@ type Spec struct {
 	MinimumBuild int `json:"minimumBuild"`
 	// Tier is the one that the specification is written for.
 	Tier int `json:"tier"`
-	// Tiers say what each tier applies and how well it then holds the policy.
+	// Tiers list the sections that each tier applies and the enforcement that results.
 	Tiers []Tier `json:"tiers"`
 
-	// Command is what is started; nil when the caller names it.
+	// Command is the program to start; nil when the caller names it.
 	Command *Command `json:"command,omitempty"`
 	// Workspace is the working directory, Home the private home directory, empty
 	// when HOME is the user's own. The private directory of a run is ${tmp}.
@@ -63,13 +63,13 @@ type Spec struct {
 type Tier struct {
 	Tier int    `json:"tier"`
 	Name string `json:"name"`
-	// Boundary is true where the tool cannot get around what is applied.
+	// Boundary is true where the tool cannot get around the applied sections.
 	Boundary bool `json:"boundary"`
 	// Applies and Leaves are the sections that a loader of this tier applies, and
 	// those that it has no means for.
 	Applies []string `json:"applies"`
 	Leaves  []string `json:"leaves"`
-	// Weakest is how the weakest cell of each resource is held.
+	// Weakest is the weakest enforcement of each resource.
 	Weakest Weakest `json:"weakest"`
 }
 
@@ -83,7 +83,7 @@ type Weakest struct {
 	Process  string `json:"process"`
 }
 
-// Command is what a tool runs.
+// Command is the program of a tool, with its arguments.
 type Command struct {
 	Program string   `json:"program"`
 	Args    []string `json:"args"`
@@ -106,15 +106,15 @@ type EnvRule struct {
 	Read   bool   `json:"read"`
 }
 
-// Variable is a name and a value in which symbols stand for places: ${home} for the
-// one that the document names, ${tmp}, ${context} and ${SystemRoot} for what only the
-// loader knows.
+// Variable is a name and a value in which symbols stand for places: ${home} for the one that
+// the document names, ${tmp}, ${context} and ${SystemRoot} for places that only the loader
+// knows.
 type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// JobObject is what SetInformationJobObject is called with before the start.
+// JobObject is the argument of SetInformationJobObject before the start.
 type JobObject struct {
 	Extended ExtendedLimits `json:"JOBOBJECT_EXTENDED_LIMIT_INFORMATION"`
 	UI       UIRestrictions `json:"JOBOBJECT_BASIC_UI_RESTRICTIONS"`
@@ -138,8 +138,8 @@ type UIRestrictions struct {
 	Class []string `json:"UIRestrictionsClass"`
 }
 
-// Limit is a limit of the policy in its own unit, and who holds it: "jobObject",
-// "loader" by ending the job, or "none".
+// Limit is a limit of the policy in its own unit. By is the mechanism that enforces it:
+// "jobObject", "loader" by ending the job, or "none".
 type Limit struct {
 	Kind  string `json:"kind"`
 	Value uint64 `json:"value"`
@@ -153,7 +153,7 @@ type Token struct {
 	Integrity string `json:"TokenIntegrityLevel"`
 }
 
-// RestrictedToken holds the arguments of the call.
+// RestrictedToken is the arguments of the call.
 type RestrictedToken struct {
 	Flags              []string `json:"Flags"`
 	SidsToDisable      []string `json:"SidsToDisable"`
@@ -182,54 +182,53 @@ type SecurityCapabilities struct {
 	Capabilities     []string `json:"Capabilities"`
 }
 
-// FileAccess is the access lists of a run. The loader opens every path with the
-// \\?\ prefix and never through a reparse point, writes to its journal what it is
-// going to change, changes it, and keeps the handle: nobody can then rename, delete
-// or replace what the entry is on.
+// FileAccess is the access lists of a run. The loader opens every path with the \\?\ prefix and
+// never through a reparse point, writes the coming change to its journal, makes it, and keeps
+// the handle: no process can then rename, delete or replace the object of the entry.
 type FileAccess struct {
-	// Hold is how the loader opens what entries are on.
+	// Hold is the way in which the loader opens the objects of entries.
 	Hold Hold `json:"hold"`
 	// Strip are identifiers that match the tool besides its own; a protected list
 	// loses their entries too, and an inherited one that has any is refused.
 	Strip  []string        `json:"strip"`
 	Grants map[Grant]Lists `json:"grants"`
-	// Entries are in the order of the tree: parents before what is below them.
+	// Entries are in the order of the tree: parents before their children.
 	Entries []Entry `json:"entries"`
-	// Ambient is open to every AppContainer, whatever the policy says.
+	// Ambient lists the directories that are open to every AppContainer under any policy.
 	Ambient []Ambient `json:"ambient"`
 	// Unmatched are rules on paths that no file here can have.
 	Unmatched []Unmatched `json:"unmatched,omitempty"`
 }
 
-// Hold is how CreateFile opens an object for the time of the run.
+// Hold is the arguments with which CreateFile opens an object for the time of the run.
 type Hold struct {
 	Access []string `json:"dwDesiredAccess"`
 	Share  []string `json:"dwShareMode"`
 	Flags  []string `json:"dwFlagsAndAttributes"`
 }
 
-// DACL says what happens to the access list of an object.
+// DACL is the treatment of the access list of an object.
 type DACL string
 
 const (
-	// DACLGrant adds the entries to the list; what is inherited stays.
+	// DACLGrant adds the entries to the list; inherited entries stay.
 	DACLGrant DACL = "grant"
 	// DACLProtected cuts inheritance, drops every entry that matches the tool, keeps
 	// those of users and groups, and adds the entries.
 	DACLProtected DACL = "protected"
 )
 
-// Absent says what the loader does about an entry whose path is not there.
+// Absent is the loader's action for an entry whose path is missing.
 type Absent string
 
 const (
 	// AbsentCreate makes the directory.
 	AbsentCreate Absent = "create"
-	// AbsentSkip leaves the entry out: nothing that appears there can then have more
-	// than the rule grants, and the tool cannot make it.
+	// AbsentSkip leaves the entry out: a file that appears there can then have no more than the
+	// rule grants, and the tool cannot make it.
 	AbsentSkip Absent = "skip"
-	// AbsentRefuse does not start the tool: what appears there would have what the
-	// directory above grants, and the rule withholds some of it.
+	// AbsentRefuse does not start the tool: a file that appears there would inherit the grants
+	// of the directory above, and the rule withholds some of them.
 	AbsentRefuse Absent = "refuse"
 )
 
@@ -254,14 +253,14 @@ type Ambient struct {
 	Granted bool `json:"granted"`
 }
 
-// Unmatched is a rule's path with a name that NTFS cannot hold. Nothing is at the
-// path and nothing can be, so there is nothing to put an entry on.
+// Unmatched is a rule's path with a name that NTFS does not allow. There can be no file at the
+// path, so there is nothing to put an entry on.
 type Unmatched struct {
 	Path string `json:"path"`
 	Rule string `json:"rule"`
 }
 
-// Program is a file that may be started. The tool's own has no name. What turns out to
+// Program is a file that may be started. The tool's own has no name. A path that turns out to
 // be anything but a file gets nothing.
 type Program struct {
 	Name string `json:"name,omitempty"`
@@ -274,11 +273,11 @@ type Program struct {
 	Grants  []Grant `json:"grants"`
 }
 
-// Network says what is open. The only mode is "closed": no capability of an
-// AppContainer is about a host.
+// Network is the network access. The only mode is "closed": no capability of an AppContainer is
+// about a host.
 type Network struct {
 	Mode string `json:"mode"`
-	// Services hold it; a loader refuses to start while one of them is not running.
+	// Services enforce it; a loader refuses to start while one of them is not running.
 	Services []string `json:"services"`
 	// Rules are those of the policy; none of them opens anything.
 	Rules []NetRule `json:"rules"`

@@ -36,8 +36,8 @@ func (c AppContainer) MayStart() bool { return c.ChildProcessPolicy == "" }
 // ChildProcessRestricted is the value of the child process policy that is not empty.
 var ChildProcessRestricted = childProcessRestricted.value
 
-// Launch returns what a loader needs of a specification on every system. The levels of
-// its needs are tiers.
+// Launch returns the data that a loader needs on every system. The levels of its needs are
+// tiers.
 func (s *Spec) Launch() backends.Launch {
 	l := backends.Launch{
 		Tool: s.Tool, Workspace: s.Workspace, Home: s.Home, Accept: s.Accept, Context: s.Context, Needs: []backends.Row{},
@@ -59,7 +59,7 @@ func (s *Spec) Launch() backends.Launch {
 	return l
 }
 
-// Services are the services without which a specification's network is not held.
+// Services are the services without which a specification's network is not enforced.
 func Services() []string { return slices.Clone(services) }
 
 // Holding is how every specification has objects opened.

@@ -11,19 +11,17 @@ import (
 )
 
 // Volume evaluates an emitted specification the way NTFS and the access check of an
-// AppContainer do, so that what was written can be held against the policy that it
-// was written for. Every object has an access list of its own: set by an entry,
-// inherited when the object is made, carried along when it is moved. Of the list only
-// what matches the tool's package counts, and only what allows.
+// AppContainer do, so that the text can be compared with the policy that it was compiled from.
+// Every object has an access list of its own: set by an entry, inherited when the object is
+// made, carried along when it is moved. Of the list only entries that match the tool's package
+// count, and only those that allow.
 //
-// Two kinds of program ask. Ordinary ones use the generic rights of the Win32
-// interface: what a policy grants must work for them. Frugal ones ask for the one bit
-// that an operation takes, as the native interface allows: what a policy withholds
-// must be withheld from them.
+// Two kinds of program ask. Ordinary ones use the generic rights of the Win32 interface: a
+// granted operation must work for them. Frugal ones ask for the one bit that an operation
+// takes, as the native interface allows: a withheld operation must be withheld from them.
 //
-// The handles that a loader holds are left out: they refuse more, and what the lists
-// alone withhold must hold without them. So are the lists of the users, which the
-// system asks as well.
+// The handles of a loader are left out: they refuse more, and the lists alone must withhold
+// enough without them. So are the lists of the users, which the system checks as well.
 type Volume struct {
 	// Frugal says which kind of program asks.
 	Frugal bool
@@ -32,7 +30,7 @@ type Volume struct {
 	objects map[string]*object
 }
 
-// ErrAbsent is what Mount wraps where a loader refuses to start.
+// ErrAbsent is wrapped by errors of Mount where a loader refuses to start.
 var ErrAbsent = errors.New("an entry's path is not there")
 
 // object is a file or directory. Its path is in folded form.
@@ -47,16 +45,15 @@ type ace struct {
 	flags, mask uint32
 }
 
-// granted is what a word stands for, in numbers.
+// granted is the meaning of a word, in numbers.
 type granted struct {
 	directory []ace
 	file      uint32
 }
 
-// Mount gives the objects of a volume their access lists, as a loader does at the
-// start. Objects are by path, spelled as the specification spells it, and hold what
-// stands there: a File or a Dir. What has no parent in the map has one elsewhere, with
-// nothing in its list.
+// Mount gives the objects of a volume their access lists, as a loader does at the start.
+// Objects are by path, spelled as in the specification, with their kind: a File or a Dir. An
+// object without a parent in the map has one elsewhere, with nothing in its list.
 func (s *Spec) Mount(objects map[string]ir.NodeKind) (*Volume, error) {
 	v := &Volume{grants: map[Grant]granted{}, objects: map[string]*object{}}
 	for word, l := range s.Files.Grants {
@@ -83,7 +80,7 @@ func (s *Spec) Mount(objects map[string]ir.NodeKind) (*Volume, error) {
 	return v, nil
 }
 
-// mount adds an object after the directory that holds it.
+// mount adds an object after its directory.
 func (v *Volume) mount(s *Spec, key string, kind ir.NodeKind, entries map[string]Entry) {
 	o := &object{kind: kind}
 	e, has := entries[key]
@@ -106,7 +103,7 @@ func (v *Volume) mount(s *Spec, key string, kind ir.NodeKind, entries map[string
 	v.objects[key] = o
 }
 
-// ambientEntry is what the system's directories have for ALL APPLICATION PACKAGES.
+// ambientEntry is the entry of the system's directories for ALL APPLICATION PACKAGES.
 var ambientEntry = ace{
 	flags: objectInherit.value | containerInherit.value, mask: fileGenericRead.value | fileGenericExecute.value,
 }
@@ -132,7 +129,7 @@ func (l Lists) numbers() (granted, error) {
 	return g, nil
 }
 
-// list is what words put on an object.
+// list returns the entries that words put on an object.
 func (v *Volume) list(words []Grant, kind ir.NodeKind) []ace {
 	var out []ace
 	for _, w := range words {
@@ -145,10 +142,9 @@ func (v *Volume) list(words []Grant, kind ir.NodeKind) []ace {
 	return out
 }
 
-// inherited is what a new object gets from the directory that holds it ([MS-DTYP]
-// 2.5.3.4.2): a file what is meant for objects, now effective; a directory what is
-// meant for containers, effective and to be handed on, and to be handed on only what
-// is meant for objects.
+// inherited returns the entries that a new object gets from its directory ([MS-DTYP]
+// 2.5.3.4.2): a file those meant for objects, now effective; a directory those meant for
+// containers, effective and to be handed on, and those meant for objects, to be handed on only.
 func (v *Volume) inherited(key string, kind ir.NodeKind) []ace {
 	parent := v.objects[parentOf(key)]
 	if parent == nil {
@@ -175,8 +171,8 @@ func (v *Volume) inherited(key string, kind ir.NodeKind) []ace {
 
 func parentOf(key string) string { return key[:max(strings.LastIndexByte(key, '\\'), 0)] }
 
-// rights are what the list of an object gives the tool. An entry that denies a package
-// is skipped: public projects that tried report it to be without effect.
+// rights are the tool's rights by the list of an object. An entry that denies a package is
+// skipped: public projects that tried report it to be without effect.
 func (v *Volume) rights(key string) uint32 {
 	o := v.objects[key]
 	if o == nil {
@@ -214,7 +210,7 @@ func (v *Volume) opens(key string, asked symbol, will ...symbol) bool {
 	return have&all == all
 }
 
-// Kind returns what stands at a path.
+// Kind returns the kind of node at a path.
 func (v *Volume) Kind(path string) ir.NodeKind {
 	if o := v.objects[fold(path)]; o != nil {
 		return o.kind
@@ -249,9 +245,8 @@ func (v *Volume) Create(path string, kind ir.NodeKind) bool {
 	return v.Kind(path) == ir.Absent && v.adds(fold(path), kind)
 }
 
-// adds reports whether a directory takes a name of some kind. What is renamed or
-// linked into it is asked for in the same way ("Set File Information Processing" in
-// the driver documentation).
+// adds reports whether a directory takes a name of some kind. Renaming or linking a file into
+// it asks in the same way ("Set File Information Processing" in the driver documentation).
 func (v *Volume) adds(key string, kind ir.NodeKind) bool {
 	dir := parentOf(key)
 	want := fileAddFile.value
@@ -291,10 +286,10 @@ type Maker uint8
 const (
 	// Plain leaves the list to inheritance.
 	Plain Maker = iota + 1
-	// Cunning is the tool when it gives what it makes a list that allows itself
-	// everything, and hands that on.
+	// Cunning is a tool that gives its new files a list that allows itself everything, and
+	// hands that on.
 	Cunning
-	// Closed is somebody else who lets only users in.
+	// Closed is another program that lets only users in.
 	Closed
 )
 

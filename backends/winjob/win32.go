@@ -85,13 +85,13 @@ var uiRestrictions = []symbol{
 	{"JOB_OBJECT_UILIMIT_EXITWINDOWS", 0x80},
 }
 
-// tokenFlags are what CreateRestrictedToken is called with (securitybaseapi.h): all
-// privileges but that of traversing go, and the token counts as one of a limited user.
+// tokenFlags are the flags for CreateRestrictedToken (securitybaseapi.h): all privileges but
+// that of traversing go, and the token counts as one of a limited user.
 var tokenFlags = []symbol{{"DISABLE_MAX_PRIVILEGE", 0x1}, {"LUA_TOKEN", 0x4}}
 
-// Opening a file so that nobody can rename, delete or replace it meanwhile
-// (fileapi.h; learn.microsoft.com, "CreateFileW": without FILE_SHARE_DELETE no
-// process can open the file for delete access, which renaming needs as well).
+// Opening a file so that no process can rename, delete or replace it meanwhile (fileapi.h;
+// learn.microsoft.com, "CreateFileW": without FILE_SHARE_DELETE no process can open the file
+// for delete access, which renaming needs as well).
 var (
 	shareModes = []symbol{{"FILE_SHARE_READ", 0x1}, {"FILE_SHARE_WRITE", 0x2}}
 	openFlags  = []symbol{{"FILE_FLAG_BACKUP_SEMANTICS", 0x02000000}, {"FILE_FLAG_OPEN_REPARSE_POINT", 0x00200000}}

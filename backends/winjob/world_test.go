@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// world is a policy, what was emitted for it, and a host on which to ask both.
+// world is a policy, the text emitted for it, and a host on which to ask both.
 type world struct {
 	view   *ir.View
 	target backends.Target
@@ -26,7 +26,7 @@ type world struct {
 	volume  *Volume
 }
 
-// fault is a deliberate mistake: in what is emitted, or in what the ledger says.
+// fault is a deliberate mistake: in the emitted text, or in the ledger.
 type fault struct {
 	text   func(*Spec)
 	ledger func(*ir.Row)
@@ -109,7 +109,8 @@ func genTarget(t *rapid.T, tool *ir.Tool, names []string) backends.Target {
 	}
 	if tool.Commands != nil {
 		for i := range tool.Commands.Rules {
-			// The compiler locates what it finds, so that a file in a home in the workspace is the home's.
+			// The compiler locates the files that it finds, so that a file in a home in the
+			// workspace is the home's.
 			abs, _ := b.Path(*tool.Commands.Rules[i].File)
 			at := b.Locate(abs)
 			tool.Commands.Rules[i].File = &at
@@ -167,8 +168,8 @@ func (w *world) locate(p string) ir.Location {
 	return ir.Sys(strings.ReplaceAll(p, `\`, "/"))
 }
 
-// populate draws what stands on the host: the roots, most of what rules name and all
-// without which a loader refuses to start, and some more.
+// populate draws the nodes of the host: the roots, most paths of rules and all without which a
+// loader refuses to start, and some more.
 func (w *world) populate(t *rapid.T, names []string) {
 	w.names = names
 	need := map[string]bool{}
@@ -279,7 +280,7 @@ func (w *world) place(p string) ir.Place { return ir.Direct(w.locate(p)) }
 
 func (w *world) decide(op ir.Operation) ir.Verdict { return w.view.Decide(op) }
 
-// cell returns how an aspect of the rule at a path is held in an AppContainer.
+// cell returns the enforcement of an aspect of the rule at a path in an AppContainer.
 func (w *world) cell(p string, a ir.Aspect) ir.Row {
 	row, _ := w.ledger.Cell(ir.FS, w.governs(p), a, ir.Windows, ir.BestTier)
 	return row
