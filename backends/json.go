@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// lineWidth is how many characters a line of an artifact takes at most, where the
-// values allow it.
+// lineWidth is the greatest width of an artifact's line in characters, where the values allow
+// it.
 const lineWidth = 100
 
 // JSON writes v in the layout of artifacts: two blanks of indentation, a value that fits on one
@@ -93,7 +93,7 @@ type printer struct {
 	spans map[int]*span
 	out   bytes.Buffer
 	at    int
-	// column is where the current line stands.
+	// column is the position in the current line.
 	column int
 }
 
@@ -182,7 +182,7 @@ func (p *printer) fill(end, depth int) {
 	p.at = end
 }
 
-// comma writes the comma that stands between two members.
+// comma writes the comma between two members.
 func (p *printer) comma() {
 	if p.in[p.at] == ',' {
 		p.write([]byte(","))

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Layers says which layers to read; its Root and Tree are set by Compile.
+	// Layers selects the layers to read; its Root and Tree are set by Compile.
 	Layers source.Request
 	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
@@ -41,20 +41,22 @@ type Options struct {
 // Result is a compilation: the program, or the findings that stopped it.
 type Result struct {
 	// Program is nil when a finding stopped the run.
-	Program  *ir.Program
+	Program *ir.Program
+	// Findings are sorted by place; nil if there are none.
 	Findings diag.List
-	Files    source.Files
+	// Files are the texts of the files that were read, for quoting lines of them.
+	Files source.Files
 	// Resolver evaluates further paths against the same workspace.
 	Resolver *resolve.Resolver
-	// State is where the workspace's state lives; empty when there is none to be had.
+	// State is the directory of the workspace's state; empty when there is none.
 	State userdir.Dir
 	// Bindings are those of external rules, by rule path, approved or not. Only a
 	// resolved compilation knows them.
 	Bindings []Binding
 
 	external map[string]map[string]string
-	// leads is where external rules lead on this disk, approved or not; nil in a
-	// resolved compilation. The policy's own tests follow it.
+	// leads maps external rules to their targets on this disk, approved or not, by tool and
+	// path; nil in a resolved compilation. The policy's own tests follow it.
 	leads map[string]map[string]string
 	// disabled are the tools that are not enabled.
 	disabled map[string]bool
@@ -133,7 +135,7 @@ type compilation struct {
 	res      *Result
 	findings diag.List
 	store    approvals.Store
-	// unusable is why the store counts as empty, nil if it can be used.
+	// unusable is the reason why the store counts as empty, nil if it can be used.
 	unusable error
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant

@@ -37,7 +37,8 @@ type draft struct {
 	base       ir.BaseName
 	home       ir.HomeKind
 	lateOpen   bool
-	// unprotected is where a layer takes the list of protected paths away, nil for none.
+	// unprotected is the value by which a layer takes the list of protected paths away, nil for
+	// none.
 	unprotected *source.Value
 	enable      enabled
 }

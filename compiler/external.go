@@ -25,6 +25,7 @@ type Binding struct {
 	Target string
 	// Broken is true when nothing is at the target and no approval covers it.
 	Broken bool
+	// Status is the state of the binding in the approval store.
 	Status approvals.Status
 	// Was is the target that was approved instead, when Status is Retargeted.
 	Was string
@@ -104,7 +105,7 @@ func shellWord(s string) string {
 	return q
 }
 
-// binding notes where an external rule's path leads, once for all rules of that path.
+// binding records the target of an external rule's path, once for all rules of that path.
 func (c *compilation) binding(found resolve.RulePath) Binding {
 	for _, b := range c.res.Bindings {
 		if b.RulePath == found.Lexical {
@@ -169,7 +170,7 @@ func (c *compilation) finishBindings() {
 	}
 }
 
-// bind notes where a tool's external rule leads.
+// bind records the target of a tool's external rule.
 func bind(all map[string]map[string]string, tool, lexical, target string) map[string]map[string]string {
 	if all == nil {
 		all = map[string]map[string]string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// DefaultPath is where programs are looked up when the policy forwards no PATH.
+// DefaultPath is the search path for programs when the policy forwards no PATH.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 // HostPlatform returns the platform that this program runs on.
@@ -152,8 +152,8 @@ func expandWindows(p string) string {
 	return os.Expand(p, os.Getenv)
 }
 
-// Lookup returns how a tool's programs are found: a path relative to the workspace
-// as it is, a bare name in the PATH that the policy forwards.
+// Lookup returns the function that finds a tool's programs: a path relative to the workspace as
+// it is, a bare name in the PATH that the policy forwards.
 func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 	path := DefaultPath
 	view := ir.EnvView(t.Env, t.Home, HostPlatform())

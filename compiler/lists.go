@@ -119,8 +119,8 @@ func (s scope) dedup(t *source.Table) merge.Tri {
 	return merge.Unset
 }
 
-// warnDrop warns when the duplicate that went would have won against something
-// that stands between it and the item that it equals.
+// warnDrop warns when the dropped duplicate would have won against something between it and the
+// item that it equals.
 func warnDrop[T written](s scope, d merge.Drop[T], winner func(T) string) {
 	mine, key := winner(d.Item), d.Item.value().Key()
 	for _, between := range d.List[d.Kept+1 : d.Index] {

@@ -127,7 +127,8 @@ func (c *compilation) widens(l source.Layer, tool, what string, d *compare.Diffe
 	c.findings.Add(f)
 }
 
-// toolIn is where a layer speaks of a tool; its beginning where it does not.
+// toolIn returns the first place where a layer mentions a tool; the layer's beginning if it
+// does not.
 func toolIn(l source.Layer, tool string) (ir.Pos, string) {
 	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}} {
 		t := l.Root

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// scope is a place in the configuration while it is read: the path that leads to
-// it and the layer that says it.
+// scope is a place in the configuration while it is read: the path that leads to it and its
+// layer.
 type scope struct {
 	c     *compilation
 	layer ir.Layer
@@ -169,7 +169,7 @@ func distance(a, b string) int {
 	return prev[len(b)]
 }
 
-// quoteKey writes a key the way it stands in a dotted key.
+// quoteKey writes a key in the form of a part of a dotted key.
 func quoteKey(k string) string {
 	bare := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'

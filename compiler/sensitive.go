@@ -16,13 +16,16 @@ import (
 // nearest first.
 const maxNames = 50_000
 
-// Reach is a sensitive path that a rule lets a tool do something with.
+// Reach is a sensitive path and a tool's access to it.
 type Reach struct {
+	// At is the sensitive place.
 	At ir.Location
 	// Pattern is the pattern that covers the path.
 	Pattern string
-	Caps    ir.CapSet
-	Rule    *ir.FSRule
+	// Caps are the tool's capabilities there.
+	Caps ir.CapSet
+	// Rule is the rule that grants them.
+	Rule *ir.FSRule
 }
 
 // String names the path and the granted operations. A path in the user's home is named as such,

@@ -68,16 +68,16 @@ type Tested struct {
 	Verdict   ir.Verdict
 	// Considered are the rules that match, the one that decides first.
 	Considered []ir.Considered
-	// Err is why the question could not be asked; nothing else is known then.
+	// Err is the reason why the question could not be asked; the fields above are then not set.
 	Err error
 }
 
 // Holds reports whether the policy gives the expected answer.
 func (x Tested) Holds() bool { return x.Err == nil && x.Verdict.Allowed() == x.Assertion.Allow }
 
-// Test asks a tool's policy its own questions. They are asked as a tool's arguments are
-// judged, on the tree as it is here. In a portable compilation external rules lead where
-// their symlinks do, approved or not.
+// Test asks a tool's policy its own questions. They are judged like a tool's arguments, on the
+// tree as it is here. In a portable compilation external rules lead where their symlinks do,
+// approved or not.
 func (r *Result) Test(t *ir.Tool) []Tested {
 	if len(t.Tests) == 0 {
 		return nil

@@ -29,8 +29,8 @@ var constructs = strings.Fields(`
 	net:addr4 net:addr6 net:allow net:any net:deny net:name net:path net:port net:scheme net:suffix
 `)
 
-// TestEveryConstruct demands that each construct of the language stands in a golden
-// artifact of each backend.
+// TestEveryConstruct checks that each construct of the language is in a golden artifact of each
+// backend.
 func TestEveryConstruct(t *testing.T) {
 	paths, err := filepath.Glob("policy/*.txtar")
 	if err != nil {

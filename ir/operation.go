@@ -16,7 +16,7 @@ const (
 	Dir
 )
 
-// Place is where an operation points, after path evaluation.
+// Place is the target of an operation, after path evaluation.
 type Place struct {
 	// At is the canonical location. It has no meaning when Fault is set.
 	At Location

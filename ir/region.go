@@ -14,11 +14,12 @@ type region struct {
 	// pinned is true where moving the name would change the permissions: the path begins a
 	// region of other capabilities, or leads to one.
 	pinned bool
-	// anchor is true where another root is bound, a listed program stands, or a symlink
+	// anchor is true at the place of another bound root, of a listed program, or of a symlink
 	// that a rule is written through: the name may not move although no rule on files is
 	// written for it.
 	anchor bool
-	// program is true where that is for a listed program alone: the file may be made anew.
+	// program is true where anchor is set for a listed program alone: the file may be created
+	// again.
 	program bool
 }
 

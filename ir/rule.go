@@ -2,7 +2,7 @@ package ir
 
 import "net/netip"
 
-// Resource is a kind of thing that a policy speaks about.
+// Resource is a kind of thing that a policy restricts.
 type Resource uint8
 
 // The resources. Process covers the restrictions that every confined tool has without any rule,

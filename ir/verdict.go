@@ -21,7 +21,7 @@ func (e Effect) String() string {
 	}
 }
 
-// Reason says why Decide answered as it did.
+// Reason is the reason of an answer of Decide.
 type Reason uint8
 
 // The reasons.

@@ -10,9 +10,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// CheckRead reports whether the file at path may be read, or the directory listed. It
-// returns where the path leads, absolute and without symlinks. The error is an
-// *OutsideError, *EscapeError or *DeniedError, or says why the path does not resolve.
+// CheckRead reports whether the file at path may be read, or the directory listed. It returns
+// the place that the path leads to, absolute and without symlinks. The error is an
+// *OutsideError, *EscapeError or *DeniedError, or the reason why the path does not resolve.
 // Prefer Open: the answer is true for the moment alone.
 func (c *Context) CheckRead(path string) (resolved string, err error) {
 	return c.check(ir.Read, path)
@@ -137,7 +137,7 @@ func (c *Context) check(need ir.Capability, path string) (string, error) {
 	return c.absolute(at.At), nil
 }
 
-// target is where a path that was asked for leads.
+// target is the place that a requested path leads to.
 type target struct {
 	ir.Place
 	asked string

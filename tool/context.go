@@ -32,7 +32,7 @@ type Context struct {
 	bindings     *ir.Bindings
 	tool         *ir.Tool
 	view         *ir.View
-	// folded is the policy with its paths folded, nil on systems that tell upper from
+	// folded is the policy with its paths folded, nil on systems that distinguish upper from
 	// lower case.
 	folded *ir.View
 	// free is true where the Context has no policy.

@@ -85,7 +85,7 @@ func swapped(err error) error {
 	return err
 }
 
-// held is the descriptor of a directory.
+// held is the descriptor of an open directory.
 type held int
 
 func (d held) close() { _ = unix.Close(int(d)) }

@@ -29,7 +29,7 @@ func (e *OutsideError) Unwrap() error { return fs.ErrPermission }
 type EscapeError struct {
 	// Path is the path that was asked for.
 	Path string
-	// Target is where it leads, an absolute path.
+	// Target is the place that it leads to, an absolute path.
 	Target string
 }
 
@@ -47,7 +47,7 @@ type DeniedError struct {
 	Capability string
 	// Path is the path that was asked for.
 	Path string
-	// Target is where it leads: relative to the workspace, or below the name of an
+	// Target is the place that it leads to: relative to the workspace, or below the name of an
 	// external rule.
 	Target string
 	// Rule is the path of the rule that decided, empty where none matches; "." is the
@@ -129,8 +129,8 @@ type CommandError struct {
 	// NameOf is the listed program that it is the file of, where the name is another one;
 	// empty otherwise.
 	NameOf string
-	// Allowed lists the programs that may be started, or for a listed one its argument
-	// lists, in which a last ** stands for any more.
+	// Allowed lists the programs that may be started, or for a listed one its argument lists,
+	// in which a last ** means any further ones.
 	Allowed []string
 }
 
@@ -149,7 +149,7 @@ func (e *CommandError) Error() string {
 // Unwrap makes every refusal fs.ErrPermission.
 func (e *CommandError) Unwrap() error { return fs.ErrPermission }
 
-// by says which rule decided.
+// by names the rule that decided.
 func by(rule string) string {
 	if rule == "" {
 		return ": no rule matches"

@@ -13,7 +13,7 @@ const (
 	// foldsNames is true where names that differ by case or composition are one file:
 	// by default on APFS and NTFS.
 	foldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
-	// aliases is true where one file has names that lstat(2) does not tell apart.
+	// aliases is true where one file has names that lstat(2) does not distinguish.
 	aliases = runtime.GOOS == "windows"
 )
 

@@ -6,9 +6,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Block makes some system calls fail, or with the errno OK succeed without any
-// effect. All conditions must hold; a call without conditions always fails. Names that
-// an architecture does not have are skipped there.
+// Block makes some system calls fail, or with the errno OK succeed without any effect. All
+// conditions must be true; a call without conditions always fails. Names that an architecture
+// does not have are skipped there.
 type Block struct {
 	Group    string      `json:"group"`
 	Errno    string      `json:"errno"`
@@ -85,9 +85,9 @@ var truncation = []Block{
 	}},
 }
 
-// others keeps limits and priorities of other processes as they are. Landlock asks for
-// nothing when they are changed; threads have numbers of their own, so that only a
-// supervisor can tell those of the tool.
+// others keeps limits and priorities of other processes unchanged. Landlock has no right for
+// changing them; threads have numbers of their own, so that only a supervisor can tell those of
+// the tool.
 var others = []Block{
 	{Group: "others", Errno: "EPERM", Syscalls: []string{
 		"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler",

@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// group is a set of rights that stand or fall together along a tree.
+// group is a set of rights that are granted together along a tree.
 type group uint8
 
 const (
@@ -267,8 +267,8 @@ type floor struct {
 	plans []*plan
 }
 
-// newFloor plans for a view. Where the bindings are not known, as in a portable
-// specification, every root stands by itself.
+// newFloor plans for a view. Where the bindings are not known, as in a portable specification,
+// every root has a plan of its own.
 func newFloor(v *ir.View, b *ir.Bindings) *floor {
 	byRoot := map[ir.Root]*plan{}
 	roots := v.Roots()

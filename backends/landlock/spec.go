@@ -27,7 +27,7 @@ type Spec struct {
 	Home      string `json:"home"`
 	// Environment lists the forwarded variables; no others are forwarded.
 	Environment []Variable `json:"environment"`
-	// Levels says which rights each ABI version handles: its own and those of the versions
+	// Levels lists the rights that each ABI version handles: its own and those of the versions
 	// before it. A right that is handled and not granted below is denied.
 	Levels []Level `json:"levels"`
 	Paths  []Path  `json:"paths"`
@@ -81,7 +81,7 @@ type Path struct {
 	Entries *Entries `json:"entries,omitempty"`
 }
 
-// Entries says which entries of a directory a grant leaves out.
+// Entries lists the entries of a directory that a grant leaves out.
 type Entries struct {
 	Except []string `json:"except"`
 }

@@ -96,7 +96,7 @@ func (f *floor) judges() Judges {
 		}
 		j.Names = j.Names || p.fills() || p.foreign(parent, groupCreate|groupDelete)
 		executes = executes || p.wants&groupExecute != 0
-		// A rule on the path alone is about the file that stands there at the start.
+		// A rule on the path alone is about the file that is there at the start.
 		j.Starts = j.Starts || parent != nil && p.wants&^parent.wants&groupExecute != 0
 	})
 	j.add(f.linkable())

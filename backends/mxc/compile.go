@@ -97,8 +97,7 @@ type plan struct {
 	view   *ir.View
 }
 
-// newPlan looks at the policy without the base: MXC has one of its own, which the ledger
-// tells.
+// newPlan uses the policy without the base: MXC has one of its own, which the ledger states.
 func newPlan(t *ir.Tool, target backends.Target) *plan {
 	bare := *t
 	bare.Base = ir.BaseNone

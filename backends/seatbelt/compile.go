@@ -171,7 +171,7 @@ func (d document) Message() string { return message(d.Tool, "default") }
 
 func (w *writer) comment(s string) { w.WriteString("; " + comment(s) + "\n") }
 
-// width is where a list of operations breaks.
+// width is the column at which a list of operations breaks.
 const width = 110
 
 // allow writes one statement that permits operations at filters, which stand in lines

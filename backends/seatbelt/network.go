@@ -26,8 +26,8 @@ type openings struct {
 	shut []uint16
 }
 
-// opened decides which ports open. A port stays closed when a rule that denies could
-// match a connection to it and the profile cannot tell those apart.
+// opened decides which ports open. A port stays closed when a rule that denies could match a
+// connection to it and the profile cannot distinguish that connection.
 func opened(t *ir.Tool) *openings {
 	o := &openings{rules: t.Net}
 	for i := range t.Net {

@@ -6,7 +6,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// The operations that more than one file speaks of.
+// The operations that more than one file uses.
 const (
 	opReadData    = "file-read-data"
 	opMetadata    = "file-read-metadata"

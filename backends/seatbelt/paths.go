@@ -122,9 +122,9 @@ func (p place) String() string {
 
 const notCanonical = "a path that is not canonical"
 
-// problem says why a place cannot be written, empty if it can. The language knows no
-// escape that is safe for control characters, a path that is not canonical makes a
-// rule that never matches, and a rule that never matches is a denial that is missing.
+// problem returns the reason why a place cannot be written, empty if it can. The language has
+// no escape that is safe for control characters; a path that is not canonical makes a rule that
+// never matches, and such a rule is a missing denial.
 func (p place) problem() string {
 	switch {
 	case len(p.text) > maxText:

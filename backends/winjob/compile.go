@@ -213,7 +213,7 @@ func holder(k ir.LimitKind) string {
 // token removes all that a restricted token of the same user can do without, the high integrity
 // of an administrator among it: an AppContainer then lowers it further. It lists no restricting
 // identifiers: with those, according to public reports, either the shells do not start or files
-// that everybody may write stay writable.
+// that all users may write stay writable.
 func token() Token {
 	return Token{RestrictedToken{
 		Flags: names(tokenFlags...), SidsToDisable: []string{sidAdministrators},

@@ -20,7 +20,7 @@ func grantOf(c ir.Capability) Grant { return Grant(c.String()) }
 
 // Entry lists are the same for every object, so they are written once.
 type (
-	// Lists are the entries that a word stands for.
+	// Lists are the entries for one word.
 	Lists struct {
 		// Directory lists the entries for a directory; their flags carry them further down.
 		Directory []ACE `json:"directory"`

@@ -115,7 +115,7 @@ func (a ListACE) aceFlags() []string {
 // IsInherited reports whether an entry came from the directory above.
 func (a ListACE) IsInherited() bool { return slices.Contains(a.aceFlags(), inheritedFlag) }
 
-// own is the entry as it stands when it is the object's own.
+// own returns the entry in the form of the object's own entries.
 func (a ListACE) own() ListACE {
 	a.Flags = strings.Join(slices.DeleteFunc(a.aceFlags(), func(f string) bool { return f == inheritedFlag }), "")
 	return a

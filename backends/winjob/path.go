@@ -39,9 +39,9 @@ func driveAbsolute(p string) bool {
 	return len(p) >= 3 && (nameRune(p[0]) && lowered(p[0]) >= 'a' && lowered(p[0]) <= 'z') && p[1] == ':' && p[2] == '/'
 }
 
-// misplaced says why a location cannot carry an access list at all; empty if it can.
-// Network paths are left out since a server judges by its own means, and whatever is
-// no path of Windows comes from facts about another system.
+// misplaced returns the reason why a location cannot carry an access list at all; empty if it
+// can. Network paths are left out since a server judges by its own means, and a path of another
+// form comes from facts about another system.
 func misplaced(written string) string {
 	switch {
 	case units(written) > maxPath:

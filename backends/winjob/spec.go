@@ -17,7 +17,7 @@ const MinimumBuild = 17763
 
 // Spec is the input of a loader for one tool on Windows, and a text for reviewers. Keys of the
 // Windows interface are spelled as in its headers, flags are lists of symbols, and no word has
-// a default: a loader does only what is written.
+// a default: a loader does nothing that is not written.
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
@@ -146,7 +146,7 @@ type Limit struct {
 	By    string `json:"by"`
 }
 
-// Token is how the tool's token differs from the user's.
+// Token is the difference between the tool's token and the user's.
 type Token struct {
 	Restricted RestrictedToken `json:"CreateRestrictedToken"`
 	// Integrity is the most that the token has.
@@ -174,8 +174,8 @@ type AppContainer struct {
 	ChildProcessPolicy string `json:"PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY,omitempty"`
 }
 
-// SecurityCapabilities name the AppContainer. The identifier is that of the name as
-// it stands; a loader appends the run to the name and derives its own (RunName).
+// SecurityCapabilities name the AppContainer. The identifier is that of the name as written; a
+// loader appends the run to the name and derives its own (RunName).
 type SecurityCapabilities struct {
 	AppContainerName string   `json:"AppContainerName"`
 	AppContainerSID  string   `json:"AppContainerSid"`

@@ -62,5 +62,5 @@ func (s *Spec) Launch() backends.Launch {
 // Services are the services without which a specification's network is not enforced.
 func Services() []string { return slices.Clone(services) }
 
-// Holding is how every specification has objects opened.
+// Holding returns the way in which every specification has objects opened.
 func Holding() Hold { return hold() }

@@ -97,7 +97,7 @@ func (g *globals) remember(res *compiler.Result, b compiler.Binding) error {
 	return nil
 }
 
-// sayAside says where an unusable store went.
+// sayAside prints the path to which an unusable store was moved.
 func (g *globals) sayAside(path, aside string) {
 	if aside != "" {
 		fmt.Fprintf(g.stderr, "accessc: %s could not be used and was moved to %s\n", path, aside)

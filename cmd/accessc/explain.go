@@ -239,7 +239,7 @@ func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error)
 	return p, err
 }
 
-// style is how text goes to w. Where there is no Landlock to ask for, columns about
+// style returns the style of text to w. Where there is no Landlock to ask for, columns about
 // Linux show the newest version.
 func (g *globals) style(w any) explain.Style {
 	abi := start.ABI()
@@ -254,7 +254,7 @@ func (g *globals) style(w any) explain.Style {
 	return s
 }
 
-// width is how many columns the terminal behind w has, 0 if it is none.
+// width returns the number of columns of the terminal behind w, 0 if it is none.
 func width(w io.Writer) int {
 	f, ok := file(w)
 	if !ok {

@@ -53,7 +53,7 @@ func (g *globals) root() (string, error) {
 	return root, g.refused(err)
 }
 
-// refused says why a directory is no workspace.
+// refused reports why a directory is no workspace.
 func (g *globals) refused(err error) error {
 	var no *workspace.Refused
 	if !errors.As(err, &no) {

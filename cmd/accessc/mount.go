@@ -102,7 +102,7 @@ type mounting struct {
 	confirmed string
 }
 
-// patience is how often a plan is made anew because another process was faster.
+// patience bounds how often a plan is made anew because another process was faster.
 const patience = 20
 
 func (m *mounting) run() error {

@@ -125,7 +125,7 @@ type test struct {
 	Deny  []string `json:"deny,omitempty"`
 }
 
-// list is an array, or a table that says how to merge it.
+// list is an array, or a table with a merge strategy for it.
 type list[T any] struct{}
 
 // JSONSchema describes both forms.
@@ -168,8 +168,8 @@ func main() {
 	}
 }
 
-// open lets foreign keys stand at the levels that are not accessc's alone: the file,
-// the conversation and the tool.
+// open permits foreign keys at the levels that are not accessc's alone: the file, the
+// conversation and the tool.
 func open(file *jsonschema.Schema) {
 	file.AdditionalProperties = nil
 	tools, _ := file.Properties.Get("tools")

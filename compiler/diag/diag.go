@@ -40,10 +40,10 @@ type Diagnostic struct {
 	Message  string
 	// Path is the configuration path, such as conversation.tools.x.access.fs[2].path.
 	Path string
-	// At is where the source line is; Span is how many bytes the caret covers.
+	// At is the place of the source line; Span is the number of bytes that the caret covers.
 	At   ir.Pos
 	Span int
-	// Label stands behind the caret.
+	// Label is the text behind the caret.
 	Label string
 	// Related are further places that explain the finding.
 	Related []Related

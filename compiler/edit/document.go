@@ -13,7 +13,7 @@ var errShape = errors.New("the document cannot be edited in place")
 // span is a range of bytes, the end not included.
 type span struct{ start, end int }
 
-// shape says how a value is written.
+// shape is the way in which a value is written.
 type shape uint8
 
 const (
@@ -35,8 +35,7 @@ type node struct {
 	shape shape
 	// at is the extent of a value, its brackets included. Open tables and blocks have none.
 	at span
-	// comma is where the comma behind an element or a key of an inline table stands,
-	// or -1.
+	// comma is the position of the comma behind an element or a key of an inline table, or -1.
 	comma int
 	keys  map[string]*node
 	// inner lists the elements of an array, or the parts between braces, in order.

@@ -60,10 +60,10 @@ func quoteKey(k string) string {
 	return source.Quote(k)
 }
 
-// Append returns the document with an item at the end of the list at a path. A list
-// that is not there is made: as [[headers]] at the end of the document, or as an array
-// where the table around it stands in braces. The error says why the document cannot
-// be edited so; the result is never a half of it.
+// Append returns the document with an item at the end of the list at a path. A missing list is
+// made: as [[headers]] at the end of the document, or as an array where the table around it is
+// in braces. The error gives the reason why the document cannot be edited so; there is no
+// partial result.
 func Append(text []byte, path []string, item Item) ([]byte, error) {
 	return edit(text, path, appended(item), func(d *document) ([]change, error) {
 		at, n := d.find(path)

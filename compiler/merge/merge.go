@@ -16,10 +16,9 @@ const (
 	Off
 )
 
-// List is one layer's say on a list of items, or several layers' merged.
+// List is one layer's part of a list of items, or several layers' merged.
 type List[T any] struct {
-	// Before and After are the items to stand in front of and behind those of the
-	// layers below.
+	// Before and After are the items in front of and behind those of the layers below.
 	Before, After []T
 	// Replace drops the items of the layers below.
 	Replace bool
@@ -32,7 +31,7 @@ type List[T any] struct {
 	Default bool
 }
 
-// Absent reports whether the layer says nothing at all.
+// Absent reports whether the layer does not mention the list at all.
 func (l List[T]) Absent() bool {
 	return len(l.Before) == 0 && len(l.After) == 0 && !l.Replace && !l.Stated && l.Dedup == Unset && !l.Default
 }

@@ -22,7 +22,7 @@ var (
 	ErrEmpty = errors.New(`found an empty path; the workspace itself is "."`)
 )
 
-// TextError says why a path cannot be written for every target.
+// TextError is the reason why a path cannot be written for every target.
 type TextError struct{ Why string }
 
 // Error implements error.

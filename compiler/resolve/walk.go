@@ -109,9 +109,9 @@ func lstatOnce(name string) node {
 	}
 }
 
-// junction looks at a file of no common kind. On Windows that is how os.Lstat reports
-// a junction, which leads elsewhere as a symlink does; a volume that is mounted on a
-// directory is one too and stays where it is.
+// junction looks at a file of no common kind. On Windows os.Lstat reports a junction as such,
+// which leads elsewhere as a symlink does; a volume that is mounted on a directory is one too
+// and stays where it is.
 func junction(name string) node {
 	target, err := os.Readlink(name)
 	if target = filepath.ToSlash(target); err == nil && hasDrive(target) {
@@ -138,7 +138,7 @@ func (d *Disk) set(abs string, n node) {
 	d.nodes[abs] = n
 }
 
-// Found is where a path leads.
+// Found is the result of resolving a path.
 type Found struct {
 	// Abs is the canonical absolute path, slash-separated.
 	Abs string

@@ -33,7 +33,7 @@ type reads struct {
 	until                time.Time
 }
 
-// exceeded says which bound is reached, empty if none is.
+// exceeded names the bound that is reached, empty if none is.
 func (r *reads) exceeded() string {
 	switch {
 	case r.layers > maxLayers:
@@ -258,8 +258,8 @@ func braces(pattern string) ([]string, error) {
 	return out, nil
 }
 
-// group splits the alternatives of the brace that a text begins with. shut is where it is
-// closed, negative if it is not.
+// group splits the alternatives of the brace that a text begins with. shut is the offset of the
+// closing brace, negative if there is none.
 func group(s string) (shut int, parts []string) {
 	depth, from := 0, 1
 	for i := range len(s) {

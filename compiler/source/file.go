@@ -20,9 +20,9 @@ const MaxSize = 16 << 20
 
 // File is the text of one layer.
 type File struct {
-	// Name is how messages and provenance name the file.
+	// Name is the file's name in messages and provenance.
 	Name string
-	// Path is where it was read from; empty for a key set on the command line.
+	// Path is the file that was read; empty for a key set on the command line.
 	Path string
 	Data []byte
 
@@ -76,7 +76,7 @@ func (fs Files) Line(file string, line int) (string, bool) {
 	return f.Line(line)
 }
 
-// readFile reads a layer, or says why it cannot be one.
+// readFile reads a layer, or returns the reason why it cannot be one.
 func readFile(name, path string, open func(string) (fs.File, error)) (*File, *diag.Diagnostic) {
 	data, err := readLayer(path, open)
 	if err != nil {

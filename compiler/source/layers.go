@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Request says which layers a run is about.
+// Request selects the layers of a run.
 type Request struct {
 	// Root is the canonical workspace root.
 	Root string
@@ -95,7 +95,7 @@ func Load(req Request) (Set, diag.List) {
 	return l.set, l.diags
 }
 
-// LocalPath is where the local layer is kept.
+// LocalPath returns the path of the local layer.
 func (r Request) LocalPath() string { return filepath.Join(r.Root, ".accessc", "local.toml") }
 
 type loader struct {
@@ -134,7 +134,7 @@ type link struct {
 	at   ir.Pos
 }
 
-// workspace is where the layers of a kind that lie in the workspace are read.
+// workspace returns the tree in which the workspace's layers of a kind are read.
 func (l *loader) workspace(kind ir.Layer) workspace {
 	if l.revised(kind) {
 		return workspace{l.req.Root, l.req.Tree}
@@ -253,7 +253,7 @@ func (l *loader) real(kind ir.Layer, path string) string {
 	return path
 }
 
-// read reads a file, or the text that stands for the local layer's.
+// read reads a file, or the text given for the local layer.
 func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic) {
 	if l.req.Local != nil && path == absolute(l.req.LocalPath()) {
 		f := newFile(name, path, l.req.Local)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxHops is how many symlinks Linux follows on one path (path_resolution(7)).
+// maxHops is the number of symlinks that Linux follows on one path (path_resolution(7)).
 const maxHops = 40
 
 const hintLeaves = "a file from elsewhere is named by --config, or extended by the user's own file"
@@ -99,7 +99,7 @@ func (w workspace) holds(abs string) (string, bool) {
 }
 
 // follow resolves every symlink of a path. The error is errLeaves, errLoop, or that of the
-// tree; then name is where it was met, and dangling says whether a symlink leads there.
+// tree; name is then the place of the error, and dangling is true if a symlink leads there.
 func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 	name, ok := w.holds(abs)
 	if !ok {

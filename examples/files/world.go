@@ -93,7 +93,7 @@ func run(root, program string, args []string) (string, error) {
 	return string(out), err
 }
 
-// getenv says of a variable that is not there that it may not be had.
+// getenv returns an error for a variable that is not set.
 func getenv(name string) (string, error) {
 	value, ok := os.LookupEnv(name)
 	if !ok {

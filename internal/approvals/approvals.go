@@ -57,11 +57,10 @@ type Mount struct {
 	// RulePath is the rule's path from the workspace root, ".." collapsed, its own
 	// symlink not resolved, slash-separated.
 	RulePath string
-	// CanonicalTarget is where it may lead: absolute, without symlinks,
-	// slash-separated.
+	// CanonicalTarget is the approved target: absolute, without symlinks, slash-separated.
 	CanonicalTarget string
-	// ApprovedAt is when the user said so, in whole seconds; zero if the store does
-	// not tell.
+	// ApprovedAt is the time of the approval, in whole seconds; zero if the store does not have
+	// it.
 	ApprovedAt time.Time
 }
 

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// document is the store's JSON. Whatever else stands in the file is kept as it is:
-// other programs, and later versions of this one, may share it.
+// document is the store's JSON. Other members of the file are kept as they are: other programs,
+// and later versions of this one, may share it.
 type document struct {
 	members []member
 	mounts  []entry

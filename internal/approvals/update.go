@@ -142,7 +142,7 @@ type writer struct {
 	path string
 	// old is the previous content of the store, nil if there was none or it was not read.
 	old []byte
-	// aside is where to keep an unusable store, empty if there is none.
+	// aside is the path for keeping an unusable store, empty if there is none.
 	aside string
 }
 

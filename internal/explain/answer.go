@@ -125,7 +125,7 @@ func (a *Answer) otherName() string {
 	return fmt.Sprintf("%s is the program of %s (%s), and may do something else by another name", a.what(), a.Verdict.Rule.Subject(), a.Verdict.Rule.Source())
 }
 
-// missing says where no such program was found.
+// missing describes the places where no such program was found.
 func (a *Answer) missing() string {
 	out := a.what() + " is not there"
 	if !strings.Contains(a.what(), "/") {
@@ -164,7 +164,7 @@ func (a *Answer) pinned() string {
 	return s + fmt.Sprintf("the rule on %s (%s)", v.Pin.Subject(), v.Pin.Origin)
 }
 
-// leads says why a name is not made or removed.
+// leads explains why a name is not made or removed.
 func (a *Answer) leads() string {
 	v := a.Verdict
 	s := fmt.Sprintf("%s leads to ", v.At.Short())
@@ -335,7 +335,7 @@ func ruleDoc(id ir.RuleID, r ir.Rule) RuleDoc {
 	return d
 }
 
-// canonical is where the first path of an operation leads.
+// canonical returns the place that the first path of an operation leads to.
 func canonical(op ir.Operation) ir.Location {
 	switch op := op.(type) {
 	case ir.Access:

@@ -171,7 +171,7 @@ func mark(d compare.Difference) string {
 	return "-"
 }
 
-// maxExcept is how many exceptions of a region are spelled out. JSON has them all.
+// maxExcept bounds the exceptions of a region that are spelled out. JSON has them all.
 const maxExcept = 4
 
 // region returns the place of a difference, the parts left out, and the systems if not all.

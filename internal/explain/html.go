@@ -54,7 +54,7 @@ type pageBlock struct {
 type pageLine struct {
 	Placed               bool
 	Branches, Text, From string
-	// Tag stands beside the text, Note below it.
+	// Tag is shown beside the text, Note below it.
 	Tag, Note, Grants string
 	Caps              []pageCap
 }

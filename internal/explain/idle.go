@@ -66,7 +66,7 @@ func idleWhy(f compare.Idle) string {
 	}
 }
 
-// without says why the same is permitted without a redundant rule.
+// without explains why the policy permits the same without a redundant rule.
 func without(f compare.Idle) string {
 	if f.Pattern >= 0 {
 		return "other arguments of the list cover it"
@@ -82,10 +82,10 @@ func without(f compare.Idle) string {
 	return "what no rule grants is denied"
 }
 
-// maxPlaces is how many places of rules a line names. JSON has them all.
+// maxPlaces bounds the places of rules that a line names. JSON has them all.
 const maxPlaces = 3
 
-// places lists rules with where they stand.
+// places lists rules with their places.
 func places(by []compare.Side) string {
 	var out []string
 	for _, b := range by {

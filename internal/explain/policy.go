@@ -80,7 +80,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// margin is where the second column of a policy starts.
+// margin is the column at which the second column of a policy starts.
 const margin = 12
 
 // layout renders lines as a table. A note that does not fit stands below its line.

@@ -9,10 +9,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Style is how text is laid out.
+// Style is the layout of text.
 type Style struct {
 	Color bool
-	// Width is how many columns the terminal has, 0 where there is none to fit.
+	// Width is the number of columns of the terminal, 0 if there is none to fit.
 	Width int
 	// ABI is the Landlock ABI version that Linux columns are about.
 	ABI int
@@ -83,7 +83,7 @@ func (s Style) block(rows [][]string) string {
 	return b.String()
 }
 
-// minColumn is how narrow a column gets at most.
+// minColumn is the least width of a column.
 const minColumn = 12
 
 // fit wraps the words of the widest columns until rows of a table are as wide as the terminal

@@ -12,7 +12,7 @@ import (
 // Tested is one assertion of a policy's own tests and the answers to it.
 type Tested struct {
 	Assertion ir.Assertion
-	// Answer is the policy's; nil where the question cannot be asked here, Err says why.
+	// Answer is the policy's; nil where the question cannot be asked here, for the reason Err.
 	Answer *Answer
 	Err    error
 	// Kernel is the running kernel's; nil where it was not asked.

@@ -78,7 +78,7 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 	return a, "", nil
 }
 
-// program is the file that a name stands for.
+// program resolves a name to its file.
 func (t *Trial) program(s *stage, a Attempt) (Attempt, string, error) {
 	if strings.Contains(a.A, "/") {
 		abs, _ := s.path(a.A)

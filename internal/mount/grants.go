@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// spellings are the tables that tools may stand in.
+// spellings are the tables that may contain tools.
 var spellings = [][]string{{"conversation", "tools"}, {"tools"}}
 
 // rule is an fs rule of the local layer, as far as mounting cares.

@@ -15,8 +15,8 @@ type journal struct {
 
 var errInterrupted = errors.New("interrupted")
 
-// in says where an error of a step came up, without the operation that the system
-// names. That a run was interrupted has no place.
+// in adds the place of a step's error, and removes the operation that the system names. An
+// interruption has no place.
 func in(name string, err error) error {
 	if err == nil || errors.Is(err, errInterrupted) {
 		return err

@@ -8,16 +8,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Form is how a mount is written.
+// Form is the written form of a mount.
 const Form = "[TOOL:]NAME=PATH[:ro|:rw]"
 
 // Spec is one mount as the command line asks for it.
 type Spec struct {
 	// Tool is the tool that is granted access; empty means every enabled local tool.
 	Tool string
-	// Name is where the link is to be, relative to the current directory.
+	// Name is the path of the link, relative to the current directory.
 	Name string
-	// Path is where it is to lead.
+	// Path is the target of the link.
 	Path string
 	// Write grants create, update and delete besides read.
 	Write bool

@@ -40,7 +40,7 @@ func openTree(abs string) (*tree, error) {
 	return t, nil
 }
 
-// place is where a link is or is to be.
+// place is the place of an existing or planned link.
 type place struct {
 	// name is the path of the link in the workspace, which is that of the rule.
 	name string

@@ -52,7 +52,7 @@ func Find(root string) (*Repository, error) {
 // Bare reports whether the repository has no work tree.
 func (r *Repository) Bare() bool { return r.Top == "" }
 
-// prefix is where the directory lies in the trees of revisions, slash-separated; "." for
+// prefix returns the path of the directory in the trees of revisions, slash-separated; "." for
 // all of them.
 func (r *Repository) prefix() (string, error) {
 	if r.Bare() {

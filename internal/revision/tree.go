@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// Tree is a directory as it is in a revision. Names are slash-separated and relative to
-// it, as package fs has them. Symlinks are not followed: Open fails for one, and ReadLink
-// says where it leads. It is safe for concurrent use.
+// Tree is a directory of a revision. Names are slash-separated and relative to it, as in
+// package fs. Symlinks are not followed: Open fails for one, and ReadLink returns its target.
+// It is safe for concurrent use.
 type Tree struct {
 	objects *objects
 	root    string

@@ -19,8 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds how deep lists and objects may stand in each other. The validation
-// calls itself for each.
+// maxDepth bounds the nesting of lists and objects. The validation calls itself for each.
 const maxDepth = 100
 
 // Unmarshal reads data into the value that to points to, which is undefined after an error.

@@ -32,7 +32,7 @@ func For(root string) (Dir, error) {
 	return Dir(filepath.Join(all, "workspaces", id)), nil
 }
 
-// Root is where the state of all of a user's workspaces is kept.
+// Root returns the directory of the state of all of a user's workspaces.
 func Root() (string, error) {
 	base, err := base()
 	if err != nil {
@@ -77,10 +77,10 @@ func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.jso
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
 
-// Builds is where resolved builds are written, which no tool may write.
+// Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
-// Runs is where the temporary directories of single runs are made.
+// Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be

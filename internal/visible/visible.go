@@ -65,7 +65,7 @@ func Bytes(data []byte) []byte {
 // Writer lets visible text through and escapes the rest.
 type Writer struct {
 	to io.Writer
-	// color says whether sequences that colour are let through.
+	// color is true if sequences that colour are let through.
 	color bool
 	// rest is the beginning of a character or sequence that is not there yet.
 	rest []byte
@@ -74,7 +74,7 @@ type Writer struct {
 // NewWriter returns a writer to another one. With color, the sequences of palette pass.
 func NewWriter(to io.Writer, color bool) *Writer { return &Writer{to: to, color: color} }
 
-// Color says whether sequences of the palette pass from now on.
+// Color sets whether sequences of the palette pass from now on.
 func (w *Writer) Color(on bool) { w.color = on }
 
 // Write implements io.Writer. It reports the bytes of p as written when all that it made of

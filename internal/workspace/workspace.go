@@ -29,10 +29,10 @@ type Refused struct {
 // Error implements error.
 func (r *Refused) Error() string { return r.Dir + " is not taken as workspace: it " + r.Why }
 
-// Find returns the root of the workspace that a directory lies in: the nearest ancestor
-// with a mark, else the top of the git work tree, else the directory itself. state is
-// where accessc keeps its own, empty if nowhere. The error is a *Refused, also where a
-// mark is: another directory would have another policy than the file says that is there.
+// Find returns the root of the workspace that a directory lies in: the nearest ancestor with a
+// mark, else the top of the git work tree, else the directory itself. state is the directory of
+// accessc's own state, empty if there is none. The error is a *Refused, also at a mark: another
+// directory would have another policy than the file there says.
 func Find(dir, state string) (string, error) {
 	dir = canonical(dir)
 	for at := dir; ; at = filepath.Dir(at) {
@@ -54,8 +54,8 @@ func Find(dir, state string) (string, error) {
 	return dir, nil
 }
 
-// Unmarked says whether a directory may be taken as workspace although nothing marks it.
-// The error is a *Refused.
+// Unmarked returns an error if a directory without a mark may not be taken as workspace. The
+// error is a *Refused.
 func Unmarked(dir, state string) error {
 	if _, err := checked(dir, state); err != nil {
 		return err

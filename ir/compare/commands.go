@@ -64,7 +64,7 @@ func start(program string, args []string) ir.Run {
 	return op
 }
 
-// fileOf is where a program lies that is listed by a path.
+// fileOf returns the place of a program that is listed by a path.
 func fileOf(program string) (ir.Location, bool) {
 	return ir.In(path.Clean(program)), strings.Contains(program, "/") && !path.IsAbs(program)
 }
@@ -83,7 +83,7 @@ func (c *comparison) programs() []ir.CommandRule {
 	return out
 }
 
-// judge says in which direction a cell of argument lists differs.
+// judge returns the direction in which a cell of argument lists differs.
 func (c *comparison) judge(r *ir.CommandRule, w words) int {
 	_, new, differs := c.ask(start(r.Program, w.sample()))
 	if !differs {

@@ -53,7 +53,7 @@ type Side struct {
 	Reason ir.Reason
 }
 
-// origin is where the rule was written, its zero value where none decides.
+// origin returns the origin of the rule, its zero value where none decides.
 func (s Side) origin() ir.Origin {
 	if s.Rule == nil {
 		return ir.Origin{}
@@ -82,7 +82,7 @@ const (
 	Enforcement
 )
 
-// Protected is where a difference of several protected paths is.
+// Protected is the place of a difference of several protected paths.
 const Protected = "protected paths"
 
 // Difference is one region in which the policies differ alike.

@@ -113,8 +113,8 @@ func (c *comparison) pin(p *place, kinds []*place) []Difference {
 	return ds
 }
 
-// move asks all ways to bring a name from one place to another and tells those that
-// the two policies judge differently, by the first of them.
+// move asks all ways to bring a name from one place to another. It returns one difference of
+// those that the two policies judge differently in the direction of the first.
 func (c *comparison) move(fromCell, from ir.Location, toCell, to ir.Location) (Difference, bool) {
 	src, dst := ir.Direct(from), ir.Direct(to)
 	var out Difference
@@ -151,7 +151,7 @@ type way struct {
 	asked ir.Operation
 }
 
-// asked are the moves as accessc can asks for them where nothing stands at either place.
+// asked are the moves in the form of accessc can, for places where nothing exists.
 func asked(src, dst ir.Place) map[string]ir.Operation {
 	return map[string]ir.Operation{
 		"rename":   ir.Rename{Src: src, Dst: dst, SrcKind: ir.Unknown, DstKind: ir.Absent},

@@ -1,8 +1,7 @@
 package compare
 
-// tree is a partition: a node stands for everything below it that is not below one of
-// its children. The label says how the policies differ there; its zero value, that they
-// do not.
+// tree is a partition: a node represents everything below it that is not below one of its
+// children. The label is the difference of the policies there, its zero value none.
 type tree[T any, L comparable] struct {
 	item  T
 	label L
@@ -16,9 +15,8 @@ type region[T any, L comparable] struct {
 	except []T
 }
 
-// regions lists the parts that differ. It is the smallest list that tells them in
-// terms of nodes: each begins where the label differs from the one above, and is left
-// where it differs again.
+// regions lists the parts that differ. It is the smallest such list of nodes: each begins where
+// the label differs from the one above, and ends where it differs again.
 func (t *tree[T, L]) regions() []region[T, L] {
 	var none L
 	return t.collect(none, nil)

@@ -125,8 +125,7 @@ type outcome struct {
 	Said string `json:"said,omitempty"`
 }
 
-// denials are the errors of a refusal. EXDEV is how a refused move answers, EMFILE how a
-// limit does.
+// denials are the errors of a refusal: EXDEV is that of a refused move, EMFILE that of a limit.
 var denials = []error{fs.ErrPermission, syscall.EXDEV, syscall.EMFILE}
 
 func judge(err error) outcome {

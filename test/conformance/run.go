@@ -26,7 +26,7 @@ type runner struct {
 	verbose bool
 }
 
-// result is how a case ended.
+// result is the result of a case.
 type result struct {
 	operations int
 	// differs are the operations that got another answer than they must.

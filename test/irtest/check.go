@@ -32,8 +32,8 @@ func Times(n int) int { return max(int(float64(n)*scale()), 10) }
 // run.
 var keepNothing = sync.OnceValue(func() error { return flag.Set("rapid.nofailfile", "true") })
 
-// Check runs a property n times, scaled, and prints how often and from which seed.
-// per is how many cases one run of the property covers.
+// Check runs a property n times, scaled, and prints the count and the seed. per is the number
+// of cases that one run of the property covers.
 func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	t.Helper()
 	n = Times(n)

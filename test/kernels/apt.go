@@ -77,8 +77,8 @@ func (a *apt) add(archive string, suites []string) error {
 	return err
 }
 
-// mirror is where the system fetches an archive from; for one that it does not use,
-// debootstrap's scripts say it.
+// mirror returns the address from which the system fetches an archive; for an archive that it
+// does not use, the address in debootstrap's scripts.
 func (a *apt) mirror(archive string) (string, error) {
 	out, err := output(exec.Command("apt-get", "indextargets", "--format", "$(ORIGIN)|$(LABEL)|$(REPO_URI)", "Created-By: Packages"))
 	if err != nil {

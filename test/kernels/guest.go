@@ -52,9 +52,8 @@ func boot(img image, initrd string, s settings) result {
 	return r
 }
 
-// parameters are the kernel's. It makes those that it does not know the environment of
-// the first process. A test that hangs is stopped before the guest is, so that it says
-// where.
+// parameters are the kernel's. It passes unknown ones on as the environment of the first
+// process. A test that hangs is stopped before the guest is, so that it reports the place.
 func (img image) parameters(s settings) string {
 	p := fmt.Sprintf("console=ttyS0 panic=-1 quiet %s ACCESSC_CHECKS=%v TIMEOUT=%v SKIP=%s", img.boot, s.checks, s.limit*3/4, img.skips())
 	if s.run != "" {

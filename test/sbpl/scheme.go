@@ -51,7 +51,7 @@ func (d datum) fail(format string, args ...any) error {
 }
 
 const (
-	// maxString is how many bytes a string literal may have.
+	// maxString is the greatest length of a string literal in bytes.
 	maxString = 1023
 	// maxDepth bounds nesting, so that no text exhausts the stack.
 	maxDepth = 64

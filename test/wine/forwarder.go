@@ -41,7 +41,7 @@ func forwarder() []byte {
 		return here
 	}
 	table := func(field int) uint32 { return sectionAt + uint32(field) }
-	// The tables stand behind the ten words of the directory.
+	// The tables follow the ten words of the directory.
 	const words = 10 * 4
 	e := exports{
 		Name: address(forwarderName), Base: 1, Functions: 1, Names: 1,

@@ -108,7 +108,7 @@ func stop(wine string, env []string) {
 	}
 }
 
-// result is how one test ended.
+// result is the result of one test.
 type result struct{ pkg, name, action string }
 
 // test runs the tests and collects how each ended.
