@@ -16,9 +16,12 @@ import (
 
 // Context is the document. Its field names are a wire format that others read.
 type Context struct {
-	Root   string  `json:"root"`
-	Action string  `json:"action"`
-	Tool   string  `json:"tool"`
+	// Root is the workspace's path; a symbol in a portable document.
+	Root string `json:"root"`
+	// Action is the request of the host, such as "run".
+	Action string `json:"action"`
+	Tool   string `json:"tool"`
+	// Access is nil for a tool that runs without any sandbox.
 	Access *Access `json:"access"`
 }
 
@@ -40,8 +43,9 @@ type Access struct {
 
 // Protected names a list of paths, with further ones relative to the root.
 type Protected struct {
-	Version int      `json:"version"`
-	More    []string `json:"more,omitempty"`
+	Version int `json:"version"`
+	// More lists further paths, relative to the root.
+	More []string `json:"more,omitempty"`
 }
 
 // Base names the list of grants outside of the workspace.
@@ -53,8 +57,9 @@ type Base struct {
 // FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for
 // the root itself.
 type FSRule struct {
-	LexicalPath    string  `json:"lexical_path"`
-	External       bool    `json:"external"`
+	LexicalPath string `json:"lexical_path"`
+	External    bool   `json:"external"`
+	// ApprovedTarget is the target of an external rule, nil for other rules.
 	ApprovedTarget *string `json:"approved_target"`
 	Read           bool    `json:"read"`
 	Create         bool    `json:"create"`
@@ -65,7 +70,8 @@ type FSRule struct {
 
 // NetRule is one network rule.
 type NetRule struct {
-	Host       string  `json:"host"`
+	Host string `json:"host"`
+	// Scheme, Port and PathPrefix are nil where the rule does not name them.
 	Scheme     *string `json:"scheme,omitempty"`
 	Port       *uint16 `json:"port,omitempty"`
 	PathPrefix *string `json:"path_prefix,omitempty"`

@@ -10,7 +10,8 @@ import (
 // conditions must be true; a call without conditions always fails. Names that an architecture
 // does not have are skipped there.
 type Block struct {
-	Group    string      `json:"group"`
+	Group string `json:"group"`
+	// Errno names the error of the calls, or is "OK".
 	Errno    string      `json:"errno"`
 	Syscalls []string    `json:"syscalls"`
 	When     []Condition `json:"when,omitempty"`

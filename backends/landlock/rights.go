@@ -52,7 +52,8 @@ var scopeBits = []Right{ScopeAbstractUnix, ScopeSignal}
 // Level lists the additions of one Landlock ABI version to the one before it.
 type Level struct {
 	// ABI is the version, counted from 1.
-	ABI    int     `json:"abi"`
+	ABI int `json:"abi"`
+	// FS, Net and Scoped are the rights on files, on TCP ports and between domains.
 	FS     []Right `json:"fs,omitempty"`
 	Net    []Right `json:"net,omitempty"`
 	Scoped []Right `json:"scoped,omitempty"`

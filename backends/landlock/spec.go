@@ -16,8 +16,9 @@ const FormatVersion = 2
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
-	Form    string `json:"form"`
-	Tool    string `json:"tool"`
+	// Form is "portable" or "resolved".
+	Form string `json:"form"`
+	Tool string `json:"tool"`
 	// Command is the program to start; nil when the caller names it.
 	Command *Command `json:"command,omitempty"`
 	// Workspace is the working directory, Home the private home directory, empty
@@ -30,7 +31,8 @@ type Spec struct {
 	// Levels lists the rights that each ABI version handles: its own and those of the versions
 	// before it. A right that is handled and not granted below is denied.
 	Levels []Level `json:"levels"`
-	Paths  []Path  `json:"paths"`
+	// Paths are the rules of the ruleset on files and directories.
+	Paths []Path `json:"paths"`
 	// Programs are the files that may be started where the policy lists them; nil
 	// means any that the paths let execute.
 	Programs []Program `json:"programs"`

@@ -23,7 +23,8 @@ type Supervision struct {
 	Paths []Path `json:"paths"`
 	// Replaces names the groups of the filter that the blocks here take the place of.
 	Replaces []string `json:"replaces"`
-	Filter   []Block  `json:"filter"`
+	// Filter lists the blocks that replace those groups.
+	Filter []Block `json:"filter"`
 	// Traps are asked after all blocks.
 	Traps []Trap `json:"traps"`
 	// Connect lists the addresses that may be connected to.

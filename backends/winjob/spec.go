@@ -21,8 +21,9 @@ const MinimumBuild = 17763
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`
-	Form    string `json:"form"`
-	Tool    string `json:"tool"`
+	// Form is "portable" or "resolved".
+	Form string `json:"form"`
+	Tool string `json:"tool"`
 	// MinimumBuild is the oldest build to start on.
 	MinimumBuild int `json:"minimumBuild"`
 	// Tier is the one that the specification is written for.
@@ -61,6 +62,7 @@ type Spec struct {
 
 // Tier is a choice of means.
 type Tier struct {
+	// Tier is 0 for a job alone and 1 for an AppContainer.
 	Tier int    `json:"tier"`
 	Name string `json:"name"`
 	// Boundary is true where the tool cannot get around the applied sections.
@@ -87,7 +89,8 @@ type Weakest struct {
 type Command struct {
 	Program string   `json:"program"`
 	Args    []string `json:"args"`
-	Shell   bool     `json:"shell,omitempty"`
+	// Shell has the system shell run Program.
+	Shell bool `json:"shell,omitempty"`
 }
 
 // Environment is the whole block that the tool gets. Names are compared without
@@ -103,7 +106,8 @@ type Environment struct {
 type EnvRule struct {
 	Name   string `json:"name"`
 	Prefix bool   `json:"prefix,omitempty"`
-	Read   bool   `json:"read"`
+	// Read is true where matching variables are forwarded.
+	Read bool `json:"read"`
 }
 
 // Variable is a name and a value in which symbols stand for places: ${home} for the one that
@@ -257,6 +261,7 @@ type Ambient struct {
 // path, so there is nothing to put an entry on.
 type Unmatched struct {
 	Path string `json:"path"`
+	// Rule identifies the rule, as in the ledger.
 	Rule string `json:"rule"`
 }
 

@@ -53,7 +53,8 @@ type Diagnostic struct {
 
 // Related is another place that takes part in a finding.
 type Related struct {
-	At   ir.Pos
+	At ir.Pos
+	// Note says how the place takes part.
 	Note string
 }
 

@@ -12,6 +12,7 @@ import (
 
 // Resolver evaluates paths against one workspace.
 type Resolver struct {
+	// Disk looks the paths up.
 	Disk *Disk
 	// Root is the canonical absolute workspace root, slash-separated.
 	Root string

@@ -24,6 +24,7 @@ type File struct {
 	Name string
 	// Path is the file that was read; empty for a key set on the command line.
 	Path string
+	// Data is the whole text.
 	Data []byte
 
 	newlines []int

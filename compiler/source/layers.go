@@ -42,7 +42,9 @@ type Request struct {
 // Layer is one file of the configuration, or one key that was set.
 type Layer struct {
 	Kind ir.Layer
+	// File is the file that was read, or the text of a key.
 	File *File
+	// Root is its root table.
 	Root *Table
 	// Narrow marks a layer that may take away and not grant.
 	Narrow bool

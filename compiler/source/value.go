@@ -47,10 +47,12 @@ func (k Kind) String() string {
 // Value is one value of a layer. Text is the contents of a string, the written
 // form of every other scalar.
 type Value struct {
-	Kind  Kind
-	At    ir.Pos
-	Span  int
-	Text  string
+	Kind Kind
+	At   ir.Pos
+	// Span is the number of bytes to mark in messages.
+	Span int
+	Text string
+	// Int, Bool, Table and Array are set for values of these kinds alone.
 	Int   int64
 	Bool  bool
 	Table *Table
@@ -69,8 +71,9 @@ type Table struct {
 
 // Entry is one key of a table.
 type Entry struct {
-	Key   string
-	At    ir.Pos
+	Key string
+	At  ir.Pos
+	// Span is the length of the written key in bytes.
 	Span  int
 	Value *Value
 }
