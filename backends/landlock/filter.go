@@ -71,8 +71,8 @@ var metadata = []Block{
 	}},
 }
 
-// links are refused where Landlock would let a link be made that needs more than
-// it checks: it wants the right to make a file, the policy also read and update.
+// links refuses hard links where Landlock checks too little: it requires the right to make a
+// file, the policy also read and update.
 var links = []Block{{Group: "links", Errno: "EPERM", Syscalls: []string{"link", "linkat"}}}
 
 // truncation closes the calls that ABI 1 and 2 do not mediate.

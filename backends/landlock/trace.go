@@ -69,8 +69,8 @@ func (b Block) Applies(abi int) bool {
 	return abi >= b.From && (b.To == 0 || abi <= b.To)
 }
 
-// Traced divides blocks into those that stay and those that a supervisor may answer in
-// their place: with an error that says that something is refused.
+// Traced divides blocks into those that stay and those that a supervisor may answer in their
+// place, because their error means a refusal.
 func Traced(blocks []Block, abi int) (stay, answered []Block) {
 	for _, b := range blocks {
 		if (b.Errno == "EACCES" || b.Errno == "EPERM") && b.Applies(abi) {

@@ -79,7 +79,8 @@ func (p *plan) directories() []string {
 	return out
 }
 
-// symbolic is a location as a start has it: a path, or behind the symbol of its root.
+// symbolic returns a location in the form that a start uses: a path, or one behind the symbol
+// of its root.
 func (p *plan) symbolic(l ir.Location) string {
 	if abs, ok := p.abs(l); ok {
 		return abs
@@ -174,8 +175,8 @@ func (w *writer) comment(s string) { w.WriteString("; " + comment(s) + "\n") }
 // width is the column at which a list of operations breaks.
 const width = 110
 
-// allow writes one statement that permits operations at filters, which stand in lines
-// of one or more.
+// allow writes one statement that permits operations at filters, with one or more filters on a
+// line.
 func (w *writer) allow(ops []string, lines [][]string) { w.statement("allow", ops, lines, "") }
 
 // deny writes one that denies them for a rule.

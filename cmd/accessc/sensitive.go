@@ -19,8 +19,8 @@ import (
 const unattended = "unattended"
 
 // confirmSensitive asks once in a session whether a tool may start although its rules reach
-// sensitive paths. Without a terminal it prints one warning and lets the tool start: granted is
-// granted. The error says that the user refused.
+// sensitive paths. Where it cannot or should not ask, it prints one warning and lets the tool
+// start, since the rules grant the access. The error says that the user refused.
 func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) error {
 	reaches := res.Reaches(t)
 	if len(reaches) == 0 {
@@ -32,7 +32,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 	}
 	path, unusable := res.Approvals()
 	if unusable == nil {
-		// One that cannot be read has been said to be so.
+		// An unreadable store has been reported already.
 		store, _ := approvals.Load(path)
 		if reply, known := store.Answered(answer.Session, t.Name, answer.Reaches); known {
 			return refusal(t, reply)
@@ -57,7 +57,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 	return refusal(t, answer.Reply)
 }
 
-// reply asks on the terminal, or warns where there is none.
+// reply asks on the terminal, or warns if ask is false or there is no terminal.
 func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approvals.Reply, error) {
 	if ask {
 		term, err := prompt.Open()

@@ -26,7 +26,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// entry is a binding and, if it was read, the object that said so.
+// entry is a binding and, if it was read, its object in the file.
 type entry struct {
 	Mount
 	raw json.RawMessage
@@ -44,7 +44,7 @@ type mountJSON struct {
 	ApprovedAt      string  `json:"approved_at,omitempty"`
 }
 
-// malformedError is the text of a store that is none.
+// malformedError is the error for text that is no store.
 type malformedError struct{ err error }
 
 // Error implements error.

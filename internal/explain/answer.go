@@ -17,8 +17,8 @@ type Answer struct {
 	Verdict    ir.Verdict
 	Considered []ir.Considered
 	Ledger     ir.Ledger
-	// System is the same question as the kernel is asked it, when the verdict is
-	// about the form of the question alone.
+	// System is the same question in the form in which the kernel judges it, when the verdict
+	// is about the form of the question alone.
 	System *Answer
 }
 

@@ -83,7 +83,7 @@ func shorten(s string, n int) string {
 // margin is the column at which the second column of a policy starts.
 const margin = 12
 
-// layout renders lines as a table. A note that does not fit stands below its line.
+// layout renders lines as a table. A note that does not fit goes below its line.
 func layout(lines []line, s Style) string {
 	var rows [][]string
 	for _, l := range split(lines, s) {

@@ -106,8 +106,7 @@ func (d *decoder) value(r gjson.Result, v reflect.Value) {
 	}
 }
 
-// text returns the value of a string. Surrogate pairs, also lone ones, are left to
-// encoding/json.
+// text returns the value of a string. Surrogates, paired or lone, are left to encoding/json.
 func text(r gjson.Result) string {
 	if !strings.Contains(r.Raw, `\ud`) && !strings.Contains(r.Raw, `\uD`) {
 		return r.Str

@@ -145,9 +145,9 @@ func (s *search) cut() bool {
 	return len(s.cells)*len(s.list) <= maxIdle
 }
 
-// without is the tool without some of the list, without the system's own files where the
-// rules do not speak of them, and without its own program: a rule that lists that is not
-// idle, since it says so.
+// without is the tool without some of the list, without the system's own files where the rules
+// do not mention them, and without its own program: a rule that lists that program is not idle,
+// since it states the grant.
 func (s *search) without(gone []bool) *ir.Tool {
 	t := *s.tool
 	t.Command = nil
