@@ -8,13 +8,13 @@ import (
 // The causes of the ledger.
 const (
 	whyNoLandlock ir.CauseID = "landlock.no-landlock"
-	whySpine      ir.CauseID = "landlock.spine"
+	whySpine      ir.CauseID = "landlock.no-subtraction"
 	whyList       ir.CauseID = "landlock.list"
 	whyLate       ir.CauseID = "landlock.late"
-	whySpineExec  ir.CauseID = "landlock.spine-exec"
+	whySpineExec  ir.CauseID = "landlock.started-from-memory"
 	whyBeside     ir.CauseID = "landlock.beside"
 	whyEnviron    ir.CauseID = "landlock.environ"
-	whyBase       ir.CauseID = "landlock.base"
+	whyBase       ir.CauseID = "landlock.own-proc"
 	whyFill       ir.CauseID = "landlock.fill"
 	whyReplace    ir.CauseID = "landlock.replace"
 	whySelf       ir.CauseID = "landlock.self"
@@ -24,7 +24,7 @@ const (
 	whyNoUpdate   ir.CauseID = "landlock.no-update"
 	whyRefer      ir.CauseID = "landlock.refer"
 	whyPinned     ir.CauseID = "landlock.pinned"
-	whyGain       ir.CauseID = "landlock.gain"
+	whyGain       ir.CauseID = "landlock.escalation"
 	whyLinks      ir.CauseID = "landlock.links"
 	whyMoveOver   ir.CauseID = "landlock.move-over"
 	whySocket     ir.CauseID = "landlock.socket"
@@ -47,50 +47,53 @@ const (
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
 var Sentences = backends.Sentences{
-	Folds: "in PLACE upper and lower case lead to the same file, and other spellings of a rule's name are " +
-		"not under it",
+	Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
+		"escapes the rule",
 	whyNoLandlock: "this kernel has no Landlock",
 	whySpine:      "Landlock cannot take a right away below a directory",
-	whyList: "a directory that holds an exception is listed where the host has a supervisor, by " +
-		"calls that pass O_DIRECTORY",
-	whyLate: "names that other processes make beside an exception during the run stay closed " +
-		"until the next start; the tool cannot make one itself (late = \"open\" has them supervised)",
-	whySpineExec: "a program that appears there starts from a copy in memory, so that /proc/self/exe " +
-		"and $ORIGIN do not lead to its place",
-	whyBeside: "what appears beside the workspace after the start, in a directory of the base, is " +
-		"refused",
-	whyEnviron: "where a rule gives a program fewer variables, no process of the tool reads those of " +
-		"another",
-	whyBase: "without a supervisor, child processes are not shown themselves in /proc, and there " +
-		"is no shared memory and no pseudo-terminal by its name",
-	whyFill:    "Landlock lets an empty file be made here, but not be filled",
-	whyReplace: "with delete, Landlock would let a rename replace files, which needs update",
-	whySelf: "Landlock has the path itself created and deleted by the rights of its parent, where " +
+	whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
+		"that pass O_DIRECTORY",
+	whyLate: "names that other processes create beside an exception during the run stay closed " +
+		"until the next start; the tool cannot create one itself (late = \"open\" has them " +
+		"supervised)",
+	whySpineExec: "a program that appears there later starts from a copy in memory: /proc/self/exe and " +
+		"$ORIGIN do not lead to its place",
+	whyBeside: "files that appear beside the workspace after the start, in a directory of the base, " +
+		"are refused",
+	whyEnviron: "where a rule gives a program fewer variables, no process of the tool can read another " +
+		"one's",
+	whyBase: "without a supervisor, child processes cannot see themselves in /proc, and there is no " +
+		"shared memory and no pseudo-terminal by its name",
+	whyFill:    "Landlock allows an empty file to be created here, but not to be filled",
+	whyReplace: "with delete, Landlock would allow a rename to replace files, which needs update",
+	whySelf: "Landlock creates and deletes the path itself by the rights of its parent, which " +
 		"another rule governs",
-	whyTruncate: "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates " +
-		"them from ABI 3",
+	whyTruncate: "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them " +
+		"from ABI 3",
 	whyExecute:  "the kernel opens a program for reading before it starts it",
 	whyMetadata: "Landlock has no right for mode, owner, times and attributes",
 	whyNoUpdate: "calls that change mode, owner, times or attributes are refused everywhere",
 	whyRefer:    "moves and links between directories are refused: Landlock allows them from ABI 2",
-	whyPinned:   "Landlock lets a directory that leads to a rule's path be renamed",
-	whyGain: "Landlock compares rights, and some of what would be gained is not among the rights " +
-		"of the new directory",
-	whyLinks:    "hard links are refused: Landlock does not ask for update of what is linked",
-	whyMoveOver: "replacing a file by a rename needs create and delete of it",
-	whySocket:   "no socket can be made at all where nobody supervises",
-	whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepted, TCP to " +
-		"the ports of the rules is open to every host (to every port below ABI 4), and UDP for name resolution (to every port below ABI 10)",
-	whyAddress: "the ruleset knows ports, no addresses",
+	whyPinned:   "Landlock allows a directory that leads to a rule's path to be renamed",
+	whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
+		"gain there",
+	whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
+	whyMoveOver: "a rename replaces a file only with create and delete of it",
+	whySocket:   "without a supervisor no socket can be created",
+	whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepting the gap " +
+		"opens TCP to every host at the ports of the rules (at every port below ABI 4), and " +
+		"UDP for name resolution (at every port below ABI 10)",
+	whyAddress: "the ruleset knows ports but no addresses",
 	whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",
-	whyLoader:  "the kernel also starts loaders and interpreters by themselves, and files of memory",
-	whyArgs:    "the kernel does not look at arguments",
-	whyEnvs:    "the kernel does not look at the environment",
-	whyPerProc: "the limit counts each process by itself",
-	whyPerTree: "without a delegated cgroup the limit counts each process by itself",
+	whyLoader:  "the kernel also starts loaders, interpreters and files in memory",
+	whyArgs:    "the kernel does not check arguments",
+	whyEnvs:    "the kernel does not check the environment",
+	whyPerProc: "the limit counts each process separately",
+	whyPerTree: "without a delegated cgroup the limit counts each process separately",
 	whyUserWide: "without a delegated cgroup the limit counts all processes of the user, and does not " +
 		"bind root",
-	whyWall: "no process stays to count",
-	whyMoved: "assumes that no other process, during the run, moves a directory of the rule " +
-		"elsewhere or links a file with a rule of its own there: the ruleset knows both by their inodes, so that they stay granted",
+	whyWall: "no process stays to enforce it",
+	whyMoved: "assumes that no other process moves a directory of the rule elsewhere during the run, " +
+		"or links a file with a rule of its own there: the ruleset knows both by their inodes, " +
+		"so they stay granted",
 }

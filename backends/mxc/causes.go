@@ -26,21 +26,21 @@ const (
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
 var Sentences = backends.Sentences{
-	whyWhole:   "a place is written to as a whole or not at all, so it is not",
-	whyUnread:  "a place that is not read is not used at all",
-	whyExecute: "what may be read may be started",
-	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: " +
-		"they stay granted",
-	whyMoves:  "what leads to a place with rules of its own can be moved away",
-	whySocket: "a socket file that may be read may be connected to",
+	whyWhole:   "a place is writable as a whole or not at all, so it is not",
+	whyUnread:  "a place without read cannot be used at all",
+	whyExecute: "files that may be read may be started",
+	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: they " +
+		"stay granted",
+	whyMoves:  "a directory that leads to a place with rules of its own can be moved away",
+	whySocket: "a socket file that may be read may also be connected to",
 	whyBase: "MXC lets every tool read and run the system's programs and libraries, and brings a " +
 		"directory for temporary files",
-	whyMissing: "a denied place that is not there is made, as a directory",
+	whyMissing: "a denied place that does not exist is created, as a directory",
 	whyHost: "rules are about addresses and ports; names, schemes and paths stay closed, and so " +
 		"does this machine",
-	whyValues:   "the configuration holds values, and those of the user are added by who uses it",
-	whyPrograms: "programs are not told apart",
-	whyArgs:     "arguments are not looked at",
+	whyValues:   "the configuration holds values; its user adds those of the environment",
+	whyPrograms: "all programs are treated alike",
+	whyArgs:     "arguments are not checked",
 	whyEnvs:     "every program gets the environment",
-	whyLimit:    "there is no limit of this kind",
+	whyLimit:    "MXC has no limit of this kind",
 }

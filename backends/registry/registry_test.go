@@ -26,7 +26,7 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s is a cause of %s", id, name)
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
-			proper := strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "SystemRoot")
+			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "SystemRoot")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)
 			}
@@ -39,8 +39,8 @@ func TestSentences(t *testing.T) {
 
 // TestWhy: an unknown cause, as a document of a newer version may have, shows its identifier.
 func TestWhy(t *testing.T) {
-	causes := []ir.Cause{{ID: "landlock.no-landlock"}, {ID: "new.cause"}, {ID: "seatbelt.gain", Place: "fs[2]", Caps: ir.Caps(ir.Read, ir.Execute)}}
-	got, want := Why(causes), "this kernel has no Landlock; new.cause; the system does not compare the two ends of a move: what is moved from here into fs[2] gains read execute"
+	causes := []ir.Cause{{ID: "landlock.no-landlock"}, {ID: "new.cause"}, {ID: "seatbelt.escalation", Place: "fs[2]", Caps: ir.Caps(ir.Read, ir.Execute)}}
+	got, want := Why(causes), "this kernel has no Landlock; new.cause; the system does not compare the two ends of a move: a file that moves from here into fs[2] gains read execute"
 	if got != want {
 		t.Errorf("got %q", got)
 	}

@@ -36,7 +36,7 @@ const (
 
 	// Tier 1: what is let through.
 	whyOwn       ir.CauseID = "windows.own"
-	whyGain      ir.CauseID = "windows.gain"
+	whyGain      ir.CauseID = "windows.escalation"
 	whyLink      ir.CauseID = "windows.link"
 	whyReplace   ir.CauseID = "windows.replace"
 	whyAmbient   ir.CauseID = "windows.ambient"
@@ -60,40 +60,42 @@ var Sentences = backends.Sentences{
 	whySameUser:    "processes of the same user can be opened and ended",
 	whyAnyProgram:  "neither a job object nor the token keeps a program from being started",
 	whySurrogate:   "a process that a service starts on the tool's behalf is outside of the job",
-	whyNoEnvs:      "whoever starts a program chooses its environment",
-	whyNoArgs:      "nobody looks at arguments",
+	whyNoEnvs:      "the process that starts a program chooses its environment",
+	whyNoArgs:      "arguments are not checked",
 	whyUserTime:    "only time in user mode counts",
 	whyTimer:       "the loader ends the job when the time is over",
 	whyNoSuchLimit: "a job object has no such limit",
-	whyCarried:     "what others move here, or make with an access list of its own, is refused",
-	whyAbsent:      "a path that is not there at the start has what the directory above has",
-	whySelf: "one right covers removing and moving, so the paths of rules and what leads to them " +
-		"cannot be removed",
+	whyCarried: "files that other processes move here, or create with an explicit access list, are " +
+		"refused",
+	whyAbsent: "a path that does not exist at the start has the rights of the directory above it",
+	whySelf: "one right covers removing and moving, so the paths of rules and the directories that " +
+		"lead to them cannot be removed",
 	whySymlink:    "symbolic links need a privilege that an AppContainer lacks",
-	whyHidden:     "size and times are hidden as well, unless the directory above may be listed",
+	whyHidden:     "size and times are hidden too, unless the directory above may be listed",
 	whyLibrary:    "a library loads only where execute is granted",
-	whyListed:     "where programs are listed, nothing else may be executed or loaded as a library",
-	whyMetadata:   "owner, access list, and the attributes of directories stay as they are",
-	whySocket:     "unverified: an AppContainer may be refused although the file may be written",
-	whyReplaceAll: "replacing a file by a rename needs create and delete there",
-	whyOwnBase:    "what lacks an entry for ALL APPLICATION PACKAGES is refused",
-	whyNoHosts:    "nothing is opened, since the capabilities of an AppContainer know no hosts",
+	whyListed:     "where programs are listed, nothing else can be executed or loaded as a library",
+	whyMetadata:   "owner, access list and the attributes of directories cannot be changed",
+	whySocket:     "an AppContainer may be refused even where the file may be written",
+	whyReplaceAll: "a rename replaces a file only with create and delete there",
+	whyOwnBase:    "files without an entry for ALL APPLICATION PACKAGES are refused",
+	whyNoHosts:    "no connection is opened: the capabilities of an AppContainer know no hosts",
 	whyNoName:     "no file on NTFS can have this name",
-	whyOwn:        "who makes a file chooses its access list, and what is moved keeps its own",
-	whyGain: "a move or link that would gain succeeds, and the object gains when the next start " +
-		"renews the lists",
-	whyLink:    "a hard link needs no read of the file",
-	whyReplace: "with create and delete, a rename replaces a file without update of it",
-	whyAmbient: "every AppContainer reads and runs what has an entry for ALL APPLICATION PACKAGES",
+	whyOwn:        "the process that creates a file chooses its access list, and a moved file keeps its own",
+	whyGain: "a move or link that would be an escalation succeeds, and takes effect when the next " +
+		"start renews the access lists",
+	whyLink:    "a hard link does not need read of the file",
+	whyReplace: "with create and delete, a rename can replace a file without update of it",
+	whyAmbient: "every AppContainer can read and run files with an entry for ALL APPLICATION PACKAGES",
 	whyProfile: "Windows gives every AppContainer a profile directory to write in",
-	whyOthers:  "what others move here stays as usable to the tool as it was, until the next start",
-	whyGuardless: "a protected path that is not there at the start can be made, with an access list of " +
-		"the tool's choice",
-	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: " +
-		"they keep their access lists",
+	whyOthers: "files that other processes move here stay as usable to the tool as they were, until " +
+		"the next start",
+	whyGuardless: "a protected path that does not exist at the start can be created, with an access list " +
+		"that the tool chooses",
+	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: they " +
+		"keep their access lists",
 	whyPipes:    "named pipes with an entry for ALL APPLICATION PACKAGES are open to every AppContainer",
-	whyPrograms: "programs of the ambient directories, and what the tool makes itself, can be started",
-	whySet:      "SystemRoot is set besides, to what every process can read",
-	whySets: "SystemRoot and LOCALAPPDATA are set besides, to what every process can read and to " +
-		"a place of the tool's own",
+	whyPrograms: "programs of the ambient directories, and programs that the tool creates, can be started",
+	whySet:      "SystemRoot is set too, to a value that every process can read",
+	whySets: "SystemRoot and LOCALAPPDATA are set too, to a value that every process can read and " +
+		"to a directory of the tool",
 }
