@@ -67,17 +67,19 @@ func newSequence(dir string, who identity, r *rand.Rand, counts *sequenceTally) 
 // resolved reports whether the places of rules lead over no symlink and listed programs are
 // files, as they are once a policy has been compiled for a host.
 func (s *sequence) resolved() bool {
-	for _, r := range s.by.rules {
-		for p := r.path; p != "." && p != ""; p = filepath.Dir(p) {
+	linked := func(p string) bool {
+		for ; p != "." && p != ""; p = filepath.Dir(p) {
 			if _, _, e := s.laid.lookup(inWorkspace + "/" + p); e != nil && e.symlink() {
-				return false
+				return true
 			}
 		}
+		return false
 	}
-	return !slices.ContainsFunc(s.by.programs, func(p textProgram) bool {
-		_, _, e := s.laid.lookup(inWorkspace + "/" + p.file)
-		return e != nil && e.file.kind != unix.S_IFREG
-	})
+	return !slices.ContainsFunc(s.by.rules, func(r textRule) bool { return linked(r.path) }) &&
+		!slices.ContainsFunc(s.by.programs, func(p textProgram) bool {
+			_, _, e := s.laid.lookup(inWorkspace + "/" + p.file)
+			return e != nil && e.file.kind != unix.S_IFREG || linked(filepath.Dir(p.file))
+		})
 }
 
 func (s *sequence) compile() error {
