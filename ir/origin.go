@@ -54,7 +54,7 @@ func ParseLayer(s string) (Layer, bool) {
 }
 
 // Pos is a place in a configuration file. Line and Col count from 1, Col in
-// bytes; zero means that the place is the file as a whole.
+// characters; zero means that the place is the file as a whole.
 type Pos struct {
 	File string
 	Line int

@@ -40,7 +40,7 @@ type Diagnostic struct {
 	Message  string
 	// Path is the configuration path, such as conversation.tools.x.access.fs[2].path.
 	Path string
-	// At is the place of the source line; Span is the number of bytes that the caret covers.
+	// At is where the source line is; Span is how many bytes of it the caret covers.
 	At   ir.Pos
 	Span int
 	// Label is the text behind the caret.

@@ -208,3 +208,18 @@ func TestCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestSpanIsCharacters: columns count characters, so the caret stands below what was found
+// behind others that are more than a byte, and JSON counts the same.
+func TestSpanIsCharacters(t *testing.T) {
+	d := diag.New(diag.BadPath, ir.Pos{File: "f", Line: 1, Col: 4}, len("bü"))
+	src := lines{"f": {"éé=bü"}}
+	var text, data strings.Builder
+	_ = diag.Text{Lines: src}.Write(&text, diag.List{d})
+	if !strings.Contains(text.String(), "| éé=bü\n  |    ^^\n") {
+		t.Errorf("the caret is elsewhere:\n%s", text.String())
+	}
+	if err := diag.WriteJSON(&data, diag.List{d}, src); err != nil || !strings.Contains(data.String(), `"span": 2`) {
+		t.Errorf("%v: %s", err, data.String())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Format is an output format of findings.
@@ -58,7 +59,11 @@ func WriteJSON(w io.Writer, l List, lines Lines) error {
 			Code: d.Code, Severity: d.Severity.String(), Message: d.Message, Path: d.Path,
 			File: d.At.File, Line: d.At.Line, Column: d.At.Col, Span: d.Span, Detail: d.Label, Hint: d.Hint,
 		}
-		j.Source, _ = lines.Line(d.At.File, d.At.Line)
+		var ok bool
+		if j.Source, ok = lines.Line(d.At.File, d.At.Line); ok {
+			start, end := marked(j.Source, d.At.Col, d.Span)
+			j.Span = utf8.RuneCountInString(j.Source[start:end])
+		}
 		for _, r := range d.Related {
 			j.Related = append(j.Related, jsonRelated{r.At.File, r.At.Line, r.At.Col, r.Note})
 		}

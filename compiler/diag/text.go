@@ -134,11 +134,10 @@ const maxShown = 120
 // window returns the part of a line that is worth showing, made printable, and
 // where the caret goes in it: its offset and its length in characters.
 func window(line string, col, span int) (shown string, offset, length int) {
-	start := min(max(col-1, 0), len(line))
-	end := min(start+max(span, 1), len(line))
-	before, marked, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
-	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(marked), 1)
-	all := []rune(before + marked + after)
+	start, end := marked(line, col, max(span, 1))
+	before, found, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
+	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(found), 1)
+	all := []rune(before + found + after)
 	if len(all) <= maxShown {
 		return string(all), offset, length
 	}
@@ -155,4 +154,13 @@ func window(line string, col, span int) (shown string, offset, length int) {
 		shown += "…"
 	}
 	return shown, offset - from, min(length, max(to-offset, 1))
+}
+
+// marked returns the bytes of a line that a finding is about: span bytes from a column.
+func marked(line string, col, span int) (start, end int) {
+	for n := 1; n < col && start < len(line); n++ {
+		_, size := utf8.DecodeRuneInString(line[start:])
+		start += size
+	}
+	return start, min(start+span, len(line))
 }

@@ -28,7 +28,14 @@ type File struct {
 	Data []byte
 
 	newlines []int
+	// chars has how many characters stand before each block of bytes; nil where every
+	// character is one byte.
+	chars []int
 }
+
+// block is how many bytes are counted at a time: a line may be as long as a layer, and
+// every value on it has a column.
+const block = 4096
 
 func newFile(name, path string, data []byte) *File {
 	f := &File{Name: name, Path: path, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
@@ -37,7 +44,38 @@ func newFile(name, path string, data []byte) *File {
 			f.newlines = append(f.newlines, i)
 		}
 	}
+	if bytes.ContainsFunc(f.Data, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		f.countBlocks()
+	}
 	return f
+}
+
+func (f *File) countBlocks() {
+	n := 0
+	for at := 0; at <= len(f.Data); at += block {
+		f.chars = append(f.chars, n)
+		n += characters(f.Data[at:min(at+block, len(f.Data))])
+	}
+}
+
+// characters counts the bytes that begin a character, which a cut at any byte keeps right.
+func characters(data []byte) int {
+	n := 0
+	for _, b := range data {
+		if utf8.RuneStart(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// before returns how many characters stand before a byte offset.
+func (f *File) before(offset int) int {
+	if f.chars == nil {
+		return offset
+	}
+	offset = min(offset, len(f.Data))
+	return f.chars[offset/block] + characters(f.Data[offset/block*block:offset])
 }
 
 // Pos returns the position of a byte offset.
@@ -47,7 +85,7 @@ func (f *File) Pos(offset int) ir.Pos {
 	if line > 0 {
 		start = f.newlines[line-1] + 1
 	}
-	return ir.Pos{File: f.Name, Line: line + 1, Col: offset - start + 1}
+	return ir.Pos{File: f.Name, Line: line + 1, Col: f.before(offset) - f.before(start) + 1}
 }
 
 // Line returns the text of a line, counted from 1, without its newline.

@@ -347,3 +347,18 @@ func TestPathTree(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsAreCharacters: counted in bytes, an é shifts every annotation behind it. A
+// long line is counted from the block that a value lies in.
+func TestColumnsAreCharacters(t *testing.T) {
+	for _, before := range []string{"", "é", "日本", "e\u0301", strings.Repeat("é", block), strings.Repeat("aé", block) + "😀"} {
+		root, err := parseText(t, "first = 1\nx = { a = \""+before+"\", b = 2 } # é\n")
+		if err != nil {
+			t.Fatal(err.Label)
+		}
+		got := root.Entry("x").Value.Table.Entry("b").At
+		if want := len(`x = { a = "", `) + len([]rune(before)) + 1; got.Line != 2 || got.Col != want {
+			t.Errorf("%.10q: found %d:%d, expected 2:%d", before, got.Line, got.Col, want)
+		}
+	}
+}
