@@ -229,9 +229,9 @@ func (g *globals) report(format string, l diag.List, lines diag.Lines, last stri
 	case diag.FormatJSON:
 		err = diag.WriteJSON(g.stdout, l, lines)
 	case diag.FormatSARIF:
-		err = diag.WriteSARIF(g.stdout, l)
+		err = diag.WriteSARIF(g.stdout, l, g.places(""))
 	case diag.FormatGitHub:
-		err = diag.WriteGitHub(g.stdout, l)
+		err = diag.WriteGitHub(g.stdout, l, g.places(""))
 	case diag.FormatText:
 		return g.sayText(l, lines, last)
 	}

@@ -170,7 +170,7 @@ func (c *explainCmd) diff(g *globals) error {
 	if err != nil {
 		return err
 	}
-	new, err := g.side(strings.Join(c.Tools, ""))
+	new, err := g.side(c.newSide())
 	if err != nil {
 		return err
 	}
@@ -186,9 +186,9 @@ func (c *explainCmd) diff(g *globals) error {
 	case c.HTML:
 		err = explain.ChangesHTML(g.stdout, changes)
 	case c.Format == "sarif":
-		err = explain.ChangesSARIF(g.stdout, changes, wider)
+		err = explain.ChangesSARIF(g.stdout, changes, wider, g.places(c.newSide()))
 	case c.Format == "github":
-		err = explain.ChangesGitHub(g.stdout, changes, wider)
+		err = explain.ChangesGitHub(g.stdout, changes, wider, g.places(c.newSide()))
 	case c.Format == "json":
 		err = g.writeJSON(explain.ChangesJSON(changes))
 	case c.Format == "markdown":
@@ -205,6 +205,9 @@ func (c *explainCmd) diff(g *globals) error {
 		return nil
 	}
 }
+
+// newSide is the new side of a comparison; empty for the work tree.
+func (c *explainCmd) newSide() string { return strings.Join(c.Tools, "") }
 
 func (c *explainCmd) print(g *globals, p *explain.Policy) {
 	s := g.style(g.stdout)

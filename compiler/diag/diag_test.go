@@ -138,12 +138,36 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func asNamed(file string) (string, bool) { return file, !strings.HasPrefix(file, "--") }
+
+// TestNoFile: a key that was set is in no file. As the URI of one it makes a SARIF log
+// invalid, so the message names it.
+func TestNoFile(t *testing.T) {
+	d := diag.New(diag.BadSet, ir.Pos{File: "--set[0]", Line: 1, Col: 2}, 1)
+	e := diag.New(diag.BadTOML, ir.Pos{File: "a b/c:d%.toml", Line: 1, Col: 2}, 1)
+	e.Related = []diag.Related{{At: d.At, Note: "set here"}}
+	var sarif, github strings.Builder
+	_ = diag.WriteSARIF(&sarif, diag.List{d, e}, asNamed)
+	_ = diag.WriteGitHub(&github, diag.List{d}, asNamed)
+	for _, want := range []string{`"text": "--set takes KEY=VALUE (--set[0]:1:2)"`, `"uri": "a%20b/c:d%25.toml"`} {
+		if !strings.Contains(sarif.String(), want) {
+			t.Errorf("%s is missing:\n%s", want, sarif.String())
+		}
+	}
+	if n := strings.Count(sarif.String(), `"uri"`); n != 1 {
+		t.Errorf("%d places, expected 1:\n%s", n, sarif.String())
+	}
+	if want := "::error title=ACC009::--set takes KEY=VALUE (--set[0]:1:2)\n"; github.String() != want {
+		t.Errorf("found %q, expected %q", github.String(), want)
+	}
+}
+
 // TestSARIF: the log names its version and every rule, and each result's rule is one
 // of them.
 func TestSARIF(t *testing.T) {
 	l, _ := sample()
 	var b bytes.Buffer
-	if err := diag.WriteSARIF(&b, l); err != nil {
+	if err := diag.WriteSARIF(&b, l, asNamed); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -186,7 +210,7 @@ func TestGitHub(t *testing.T) {
 	d := diag.New(diag.BadPath, ir.Pos{File: "a,b:c%.toml", Line: 3, Col: 9}, 1)
 	d.Label = "x\n::error file=evil::y"
 	var b strings.Builder
-	if err := diag.WriteGitHub(&b, diag.List{d}); err != nil {
+	if err := diag.WriteGitHub(&b, diag.List{d}, asNamed); err != nil {
 		t.Fatal(err)
 	}
 	want := "::error file=a%2Cb%3Ac%25.toml,line=3,col=9,title=ACC037::a path that cannot be written for every target: x%0A::error file=evil::y\n"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -79,24 +80,37 @@ func encode(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// Places says where a file of findings lies for the machines that read them: its path below
+// the top of the repository, or false if it is not a file there. Such a place is said in
+// the message.
+type Places func(file string) (string, bool)
+
+// of is Places for a finding that may be about no file.
+func (p Places) of(file string) (string, bool) {
+	if file == "" {
+		return "", false
+	}
+	return p(file)
+}
+
 // WriteGitHub renders findings as workflow commands
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
-func WriteGitHub(w io.Writer, l List) error {
+func WriteGitHub(w io.Writer, l List, places Places) error {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	prop := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, d := range l {
 		var at strings.Builder
-		if d.At.File != "" {
-			fmt.Fprintf(&at, "file=%s,", prop.Replace(d.At.File))
-		}
-		if d.At.Line > 0 {
-			fmt.Fprintf(&at, "line=%d,col=%d,", d.At.Line, max(d.At.Col, 1))
+		if file, ok := places.of(d.At.File); ok {
+			fmt.Fprintf(&at, "file=%s,", prop.Replace(file))
+			if d.At.Line > 0 {
+				fmt.Fprintf(&at, "line=%d,col=%d,", d.At.Line, max(d.At.Col, 1))
+			}
 		}
 		level := d.Severity.String()
 		if d.Severity == Note {
 			level = "notice"
 		}
-		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, at.String(), prop.Replace(string(d.Code)), data.Replace(d.sentence()))
+		_, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, at.String(), prop.Replace(string(d.Code)), data.Replace(d.sentence(places)))
 		if err != nil {
 			return err
 		}
@@ -105,10 +119,13 @@ func WriteGitHub(w io.Writer, l List) error {
 }
 
 // sentence puts a finding into one paragraph, for formats that have only one.
-func (d Diagnostic) sentence() string {
+func (d Diagnostic) sentence(places Places) string {
 	s := d.Message
 	if d.Label != "" {
 		s += ": " + d.Label
+	}
+	if _, ok := places.of(d.At.File); !ok && d.At.File != "" {
+		s += " (" + d.At.String() + ")"
 	}
 	for _, r := range d.Related {
 		if at := r.At.String(); at != "" {
@@ -133,6 +150,7 @@ type sarifLog struct {
 
 type sarifRun struct {
 	Tool    sarifTool     `json:"tool"`
+	Columns string        `json:"columnKind"`
 	Results []sarifResult `json:"results"`
 }
 
@@ -173,7 +191,8 @@ type sarifLocation struct {
 
 type sarifPhysical struct {
 	Artifact struct {
-		URI string `json:"uri"`
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId"`
 	} `json:"artifactLocation"`
 	Region *sarifRegion `json:"region,omitempty"`
 }
@@ -191,17 +210,17 @@ type Rule struct {
 }
 
 // WriteSARIF renders findings as a SARIF 2.1.0 log.
-func WriteSARIF(w io.Writer, l List) error {
+func WriteSARIF(w io.Writer, l List, places Places) error {
 	var rules []Rule
 	for _, c := range Codes() {
 		rules = append(rules, Rule{c, c.Title(), c.Severity()})
 	}
-	return WriteResults(w, rules, l)
+	return WriteResults(w, rules, l, places)
 }
 
 // WriteResults renders results of other rules than the findings' as a SARIF 2.1.0 log.
-func WriteResults(w io.Writer, rules []Rule, l List) error {
-	run := sarifRun{Results: []sarifResult{}}
+func WriteResults(w io.Writer, rules []Rule, l List, places Places) error {
+	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "accessc", InformationURI: "https://github.com/accessc/accessc"}
 	for _, known := range rules {
 		r := sarifRule{ID: known.ID, Short: sarifText{known.Title}}
@@ -209,15 +228,16 @@ func WriteResults(w io.Writer, rules []Rule, l List) error {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, r)
 	}
 	for _, d := range l {
-		res := sarifResult{RuleID: d.Code, Level: d.Severity.String(), Message: sarifText{d.sentence()}}
-		if d.At.File != "" {
-			res.Locations = []sarifLocation{sarifAt(d.At.File, d.At.Line, d.At.Col)}
+		res := sarifResult{RuleID: d.Code, Level: d.Severity.String(), Message: sarifText{d.sentence(places)}}
+		if file, ok := places.of(d.At.File); ok {
+			res.Locations = []sarifLocation{sarifAt(file, d.At.Line, d.At.Col)}
 		}
 		for _, r := range d.Related {
-			if r.At.File == "" {
+			file, ok := places.of(r.At.File)
+			if !ok {
 				continue // the message names it
 			}
-			loc := sarifAt(r.At.File, r.At.Line, r.At.Col)
+			loc := sarifAt(file, r.At.Line, r.At.Col)
 			loc.Message = &sarifText{r.Note}
 			res.Related = append(res.Related, loc)
 		}
@@ -230,7 +250,8 @@ func WriteResults(w io.Writer, rules []Rule, l List) error {
 
 func sarifAt(file string, line, col int) sarifLocation {
 	var l sarifLocation
-	l.Physical.Artifact.URI = file
+	uri := url.URL{Path: file}
+	l.Physical.Artifact.URI, l.Physical.Artifact.Base = uri.String(), "%SRCROOT%"
 	if line > 0 {
 		l.Physical.Region = &sarifRegion{line, col}
 	}

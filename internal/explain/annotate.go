@@ -104,19 +104,19 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 }
 
 // ChangesGitHub renders a comparison as annotations of a workflow.
-func ChangesGitHub(w io.Writer, cs []Change, wider diag.Severity) error {
-	return diag.WriteGitHub(w, annotations(cs, wider))
+func ChangesGitHub(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
+	return diag.WriteGitHub(w, annotations(cs, wider), places)
 }
 
 // ChangesSARIF renders a comparison as a SARIF 2.1.0 log.
-func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity) error {
+func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
 	var rules []diag.Rule
 	for _, r := range kinds {
 		rules = append(rules,
 			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: wider},
 			diag.Rule{ID: diag.Code(opposite.Replace(r.class)), Title: r.less, Severity: diag.Note})
 	}
-	return diag.WriteResults(w, rules, annotations(cs, wider))
+	return diag.WriteResults(w, rules, annotations(cs, wider), places)
 }
 
 // kinds are the classes with their titles, and the titles of their opposites.

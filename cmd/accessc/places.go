@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/revision"
+)
+
+// places finds the files of findings below the top of the git work tree, where services
+// that annotate a change look for them; without a work tree below the workspace. dir is
+// the workspace, if it is a directory, and otherwise the one that the command is about.
+func (g *globals) places(dir string) diag.Places {
+	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
+		if dir, err = g.root(); err != nil {
+			return func(string) (string, bool) { return "", false }
+		}
+	}
+	root := canonical(dir)
+	top := root
+	if r, err := revision.Find(root); err == nil && !r.Bare() {
+		top = r.Top
+	}
+	home, _ := os.UserHomeDir()
+	return func(name string) (string, bool) {
+		path := filepath.FromSlash(name)
+		below, isHome := strings.CutPrefix(name, "~/")
+		switch {
+		case strings.HasPrefix(name, "--"): // a key that was set, which is in no file
+			return "", false
+		case isHome:
+			path = filepath.Join(home, filepath.FromSlash(below))
+		case !filepath.IsAbs(path):
+			path = filepath.Join(root, path)
+		}
+		path = filepath.Join(canonical(filepath.Dir(path)), filepath.Base(path))
+		rel, err := filepath.Rel(top, path)
+		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+	}
+}
+
+// canonical is a directory without symlinks, as it stands if it is not there.
+func canonical(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
