@@ -29,6 +29,8 @@ type Options struct {
 	// Untested skips access.tests, for callers that run them themselves or explain why one
 	// fails.
 	Untested bool
+	// Apart has an error in one tool stop that tool alone.
+	Apart bool
 	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
 	Sensitive bool
 	// State overrides the state directory; empty means the user's own.
@@ -40,9 +42,9 @@ type Options struct {
 
 // Result is a compilation: the program, or the findings that stopped it.
 type Result struct {
-	// Program is nil when a finding stopped the run.
-	Program *ir.Program
-	// Findings are sorted by place; nil if there are none.
+	// Program is nil when a finding stopped the run. Compiled apart, it has the tools
+	// without errors.
+	Program  *ir.Program
 	Findings diag.List
 	// Files are the texts of the files that were read, for quoting lines of them.
 	Files source.Files
@@ -58,6 +60,8 @@ type Result struct {
 	// leads maps external rules to their targets on this disk, approved or not, by tool and
 	// path; nil in a resolved compilation. The policy's own tests follow it.
 	leads map[string]map[string]string
+	// wrong are the tools that errors take out of the program.
+	wrong map[string]bool
 	// disabled are the tools that are not enabled.
 	disabled map[string]bool
 	base     map[ir.BaseName][]ir.FSRule
@@ -109,11 +113,8 @@ func Compile(opts Options) (*Result, error) {
 			c.test(t)
 		}
 	}
-	if !c.findings.Failed() {
-		res.Program = program
-		if opts.Sensitive {
-			c.findings.Add(res.SensitiveFindings(program.Tools)...)
-		}
+	if res.Program = c.apart(program); res.Program != nil && opts.Sensitive {
+		c.findings.Add(res.SensitiveFindings(res.Program.Tools)...)
 	}
 	c.findings.Sort()
 	res.Findings = c.findings

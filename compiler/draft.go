@@ -234,6 +234,7 @@ func (c *compilation) checkName(d *draft) {
 		return
 	}
 	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
+	f.Path = "tools." + quoteKey(d.name)
 	f.Label = "found a name that is not made of letters, digits, _, . and -"
 	c.findings.Add(f)
 }

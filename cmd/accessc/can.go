@@ -48,7 +48,7 @@ func (c *canCmd) Run(g *globals) error {
 	case err != nil:
 		return usageError{err}
 	}
-	res, err := g.asking().compile(true)
+	res, err := g.compileFor(c.Tool)
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,9 @@ func (c *canCmd) Run(g *globals) error {
 
 // askable finds a tool that has a policy.
 func askable(res *compiler.Result, name string) (*ir.Tool, error) {
+	if res.Wrong(name) {
+		return nil, usagef("%s has mistakes: accessc check shows them", name)
+	}
 	t, err := findTool(res.Program, name)
 	if err == nil && t.Source.Kind != ir.SourceLocal {
 		err = usagef("%s has no policy: its source is %s", t.Name, t.Source)

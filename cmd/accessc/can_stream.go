@@ -57,7 +57,7 @@ func (c *canCmd) stream(g *globals) error {
 	if len(c.Words) > 0 {
 		return usagef("--stdin takes questions from the standard input, found %q as well", strings.Join(c.Words, " "))
 	}
-	res, err := g.asking().compile(true)
+	res, err := g.compileFor(c.Tool)
 	if err != nil {
 		return err
 	}

@@ -135,6 +135,7 @@ func toolNames() []string {
 	if err != nil {
 		return nil
 	}
+	opts.Apart = true
 	res, err := compiler.Compile(opts)
 	if err != nil || res.Program == nil {
 		return nil

@@ -7,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -107,11 +104,16 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err != nil {
 		return err
 	}
+	opts.Apart = true
 	res, err := g.compileAsking(opts, !c.NoPrompt && !c.Command, c.Tool)
 	if err != nil {
 		return err
 	}
-	if err := g.sayText(concerning(res.Findings, c.Tool), res.Files, ""); err != nil {
+	var tools []string
+	if !c.Command {
+		tools = []string{c.Tool}
+	}
+	if err := g.sayErrors(res, tools...); err != nil {
 		return err
 	}
 	t, facts, err := c.policy(res)
@@ -179,17 +181,7 @@ func (c *execCmd) ofArtifact() *start.Recording {
 	return out
 }
 
-// concerning leaves out warnings about other tools than the one that starts. Errors stop
-// the start, whatever they are about.
-func concerning(l diag.List, tool string) diag.List {
-	return slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool {
-		path, isTool := strings.CutPrefix(strings.TrimPrefix(d.Path, "conversation."), "tools.")
-		return d.Severity == diag.Warning && isTool &&
-			!strings.HasPrefix(path, tool+".") && !strings.HasPrefix(path, strconv.Quote(tool)+".")
-	})
-}
-
-// policy returns the tool to start and the facts of this host for it.
+// policy returns the tool that is started and what is known of this host for it.
 func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
 	if c.Command {
 		t := ir.NewTool("command")

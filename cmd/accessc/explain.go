@@ -60,7 +60,7 @@ func (c *explainCmd) Run(g *globals) error {
 	case c.Who != "" && c.Format == "markdown":
 		return usagef("--who answers as text or json")
 	}
-	res, err := g.asking().compile(c.Who != "") // a question is about this host, as with accessc can
+	res, err := g.asking().compile(c.Who != "", c.Tools...) // a question is about this host, as with accessc can
 	if err != nil {
 		return err
 	}

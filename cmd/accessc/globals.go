@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -95,18 +96,54 @@ func (g *globals) asking() *globals {
 	return &out
 }
 
-// compile reads and checks the configuration and prints the findings on stderr. The error is an
-// exit status when a finding stops the run.
-func (g *globals) compile(resolve bool, platforms ...ir.Platform) (*compiler.Result, error) {
-	opts, err := g.options(resolve, platforms...)
+// compile reads and checks the configuration and says on stderr what is wrong with it,
+// for some tools or for all. The error is an exit status when a finding stops the run.
+func (g *globals) compile(resolve bool, tools ...string) (*compiler.Result, error) {
+	opts, err := g.options(resolve)
 	if err != nil {
 		return nil, err
 	}
+	opts.Apart = len(tools) > 0
 	res, err := compiler.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return res, g.sayText(res.Findings, res.Files, "")
+	findings := res.Findings
+	if opts.Apart {
+		findings = compiler.Concerning(findings, tools...)
+	}
+	return res, g.sayText(findings, res.Files, "")
+}
+
+// compileFor compiles for questions about some tools on this host, whatever is wrong with
+// others.
+func (g *globals) compileFor(tools ...string) (*compiler.Result, error) {
+	opts, err := g.asking().options(true)
+	if err != nil {
+		return nil, err
+	}
+	opts.Apart = true
+	res, err := compiler.Compile(opts)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return res, g.sayErrors(res, tools...)
+}
+
+// dropped are the warnings without which nobody could tell why a rule has no effect.
+var dropped = []diag.Code{diag.NotApproved, diag.BrokenLink, diag.Retargeted, diag.BadApprovals}
+
+// sayErrors prints the errors of some tools, and a line for each of their rules that was
+// dropped. Other warnings are for who writes the policy: here a model may read them, and
+// take them for the tool's own output.
+func (g *globals) sayErrors(res *compiler.Result, tools ...string) error {
+	l := compiler.Concerning(res.Findings, tools...)
+	for _, d := range l {
+		if slices.Contains(dropped, d.Code) {
+			fmt.Fprintf(g.stderr, "accessc: %s: warning[%s]: %s\n", d.At, d.Code, visible.Message(d.Message+": "+d.Label+"; "+d.Hint))
+		}
+	}
+	return g.sayText(slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error }), res.Files, "")
 }
 
 // sayText prints findings as text. last ends the summary of a failed run.

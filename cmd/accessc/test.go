@@ -44,7 +44,7 @@ func (c *testCmd) Run(g *globals) error {
 		fmt.Fprintln(g.stderr, "accessc: --kernel needs Linux with Landlock; see accessc doctor")
 		return exit(exitUnenforced)
 	}
-	res, err := g.asking().compile(c.Resolve || c.Kernel)
+	res, err := g.asking().compile(c.Resolve || c.Kernel, c.Tools...)
 	if err != nil {
 		return err
 	}
