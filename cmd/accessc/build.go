@@ -18,6 +18,7 @@ type buildCmd struct {
 	Out      string   `placeholder:"DIR" help:"Output directory; otherwise access in the workspace, and with --resolve a place in your state directory, where no tool writes."`
 	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name, such as mxc, which all leaves out. Repeatable."`
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
+	Local    bool     `help:"Also compile the layers that are not committed, your own and .accessc/local.toml, into portable artifacts."`
 	Check    bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
 	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
 	NoPrompt bool     `help:"With --resolve: never ask, as where there is no terminal; external rules that are not approved are dropped."`
@@ -30,13 +31,20 @@ func (buildCmd) Help() string {
 DIR/manifest.json, which lists what each tool may do, how each system holds it, and the hash of every
 artifact. The directory is written whole or not at all; what is equal is not touched.
 
-  accessc build                     compile everything; commit and review the result
+  accessc build                     compile what is committed; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
   accessc build --resolve           compile for this host alone; prints where accessc exec --artifact runs it from`
 }
 
 // Run implements the command.
 func (c *buildCmd) Run(g *globals) error {
+	if c.Local && g.Shared {
+		return usagef("--local and --shared are opposites")
+	}
+	if !c.Resolve && !c.Local {
+		// What is committed holds for everybody.
+		g = g.committed()
+	}
 	bs, err := c.backends()
 	if err != nil {
 		return err
@@ -66,6 +74,9 @@ func (c *buildCmd) Run(g *globals) error {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
 	g.summarize(tree, changes, c.Out)
+	if g.Shared {
+		g.sayLeftOut()
+	}
 	return nil
 }
 

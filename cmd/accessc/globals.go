@@ -96,6 +96,33 @@ func (g *globals) asking() *globals {
 	return &out
 }
 
+// committed leaves out the layers that are not committed.
+func (g *globals) committed() *globals {
+	out := *g
+	out.Shared = true
+	return &out
+}
+
+// sayLeftOut names the layers that there are and that were left out.
+func (g *globals) sayLeftOut() {
+	root, err := g.root()
+	if err != nil {
+		return
+	}
+	var names []string
+	for path, name := range map[string]string{
+		userdir.UserConfig():                   "your own layer",
+		source.Request{Root: root}.LocalPath(): ".accessc/local.toml",
+	} {
+		if _, err := os.Stat(path); err == nil {
+			names = append(names, name)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		fmt.Fprintf(g.stderr, "left out, since not committed: %s; --local compiles them as well\n", strings.Join(names, ", "))
+	}
+}
+
 // compile reads and checks the configuration and says on stderr what is wrong with it,
 // for some tools or for all. The error is an exit status when a finding stops the run.
 func (g *globals) compile(resolve bool, tools ...string) (*compiler.Result, error) {

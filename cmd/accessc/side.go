@@ -58,9 +58,7 @@ func (g *globals) policiesAt(root string) ([]compare.Policy, error) { return g.p
 
 // policiesOf is policiesAt with a tree in place of the workspace's files, unless it is nil.
 func (g *globals) policiesOf(root string, tree fs.ReadLinkFS) ([]compare.Policy, error) {
-	shared := g.asking()
-	shared.Shared = true
-	opts, err := shared.options(false)
+	opts, err := g.asking().committed().options(false)
 	if err != nil {
 		return nil, err
 	}
