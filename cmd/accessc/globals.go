@@ -178,7 +178,7 @@ func (g *globals) sayText(l diag.List, lines diag.Lines, last string) error {
 	if len(l) == 0 {
 		return nil
 	}
-	text := diag.Text{Lines: lines, Color: g.colors(g.stderr)}
+	text := diag.Text{Lines: lines, Color: g.colors(g.stderr), Width: width(g.stderr)}
 	if err := text.Write(g.stderr, l); err != nil {
 		return err
 	}

@@ -247,3 +247,26 @@ func TestSpanIsCharacters(t *testing.T) {
 		t.Errorf("%v: %s", err, data.String())
 	}
 }
+
+// TestTextFits: on a terminal what is said stands below the mark where it does not fit
+// beside it, broken between words, and the marked part of a long line is shown.
+func TestTextFits(t *testing.T) {
+	for _, col := range []int{1, 30, 70, 300} {
+		d := diag.New(diag.UnknownKey, ir.Pos{File: "a.toml", Line: 1, Col: col}, 4)
+		d.Label = "found \"wrte\", expected one of path, external, read, write, create, update, delete, execute, mount"
+		d.Hint = "a sentence that says what to write, and where, so long that it takes more than one line\n  key = \"value\""
+		src := lines{"a.toml": {strings.Repeat("x", col-1) + "wrte = true" + strings.Repeat(" ", 300)}}
+		var b strings.Builder
+		_ = diag.Text{Lines: src, Width: 80}.Write(&b, diag.List{d})
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("column %d: %d wide: %s", col, n, line)
+			}
+		}
+		for _, want := range []string{"wrte", "\n      key = \"value\"\n", "^^^^\n"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("column %d: %q is missing:\n%s", col, want, b.String())
+			}
+		}
+	}
+}

@@ -11,10 +11,12 @@ import (
 	"github.com/accessc/accessc/internal/visible"
 )
 
-// Text renders findings for a terminal. Color wraps words in ANSI sequences.
+// Text renders findings for a person. Color wraps words in ANSI sequences. Width is how
+// many columns the terminal has, 0 where there is none to fit.
 type Text struct {
 	Lines Lines
 	Color bool
+	Width int
 }
 
 // Write renders every finding, separated by blank lines.
@@ -89,23 +91,53 @@ func (t Text) one(b *strings.Builder, d Diagnostic) {
 		}
 		fmt.Fprintf(b, "%s%s %s%s\n", pad, t.paint(blue, ":::"), at, visible.Text(r.Note))
 	}
-	note := func(s string) { fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), s) }
 	if d.Path != "" {
-		note("at " + visible.Text(d.Path))
+		fmt.Fprintf(b, "%s %s at %s\n", pad, t.paint(blue, "="), visible.Text(d.Path))
 	}
-	if d.Hint != "" {
-		for i, line := range strings.Split(d.Hint, "\n") {
-			if i == 0 {
-				note(t.paint(cyan, "hint:") + " " + visible.Text(line))
-			} else {
-				fmt.Fprintf(b, "%s   %s\n", pad, visible.Text(line))
+	t.hint(b, d.Hint, pad)
+}
+
+// hint writes what to do, below the mark of a note.
+func (t Text) hint(b *strings.Builder, hint, pad string) {
+	if hint == "" {
+		return
+	}
+	const word = "hint:"
+	first := true
+	for line := range strings.SplitSeq(hint, "\n") {
+		if first {
+			line = word + " " + line
+		}
+		for _, part := range t.wrap(visible.Text(line), len(pad)+3) {
+			mark := " "
+			if first {
+				mark, part = t.paint(blue, "="), t.paint(cyan, word)+strings.TrimPrefix(part, word)
 			}
+			fmt.Fprintf(b, "%s %s %s\n", pad, mark, part)
+			first = false
 		}
 	}
 }
 
-// snippet shows the source line with a caret below the offending text. Without a line the label
-// alone is shown.
+// wrap breaks text between words where it does not fit behind an indentation. Rules that
+// are to be copied are kept as they stand.
+func (t Text) wrap(text string, indent int) []string {
+	if t.Width == 0 || utf8.RuneCountInString(text) <= t.Width-indent || strings.HasPrefix(text, " ") {
+		return []string{text}
+	}
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > t.Width-indent {
+			out, line = append(out, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(out, line)
+}
+
+// snippet shows the source line with a caret below what was found. Without a line
+// the label alone is shown.
 func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 	line, ok := "", false
 	if t.Lines != nil && d.At.Line > 0 {
@@ -113,39 +145,71 @@ func (t Text) snippet(b *strings.Builder, d Diagnostic, pad, color string) {
 	}
 	if !ok {
 		if d.Label != "" {
-			fmt.Fprintf(b, "%s %s %s\n", pad, t.paint(blue, "="), visible.Text(d.Label))
+			mark := t.paint(blue, "=")
+			for _, part := range t.wrap(visible.Text(d.Label), len(pad)+3) {
+				fmt.Fprintf(b, "%s %s %s\n", pad, mark, part)
+				mark = " "
+			}
 		}
 		return
 	}
-	shown, col, span := window(line, d.At.Col, d.Span)
+	shown, col, span := t.window(line, d.At.Col, d.Span, len(pad)+3)
 	bar := t.paint(blue, "|")
 	fmt.Fprintf(b, "%s %s\n", pad, bar)
 	fmt.Fprintf(b, "%s %s %s\n", t.paint(blue, strconv.Itoa(d.At.Line)), bar, shown)
-	caret := strings.Repeat(" ", col) + t.paint(color, strings.TrimRight(strings.Repeat("^", span)+" "+visible.Text(d.Label), " "))
-	fmt.Fprintf(b, "%s %s %s\n", pad, bar, caret)
+	for _, row := range t.carets(col, span, visible.Text(d.Label), len(pad)+3) {
+		indent := len(row) - len(strings.TrimLeft(row, " "))
+		fmt.Fprintf(b, "%s %s %s\n", pad, bar, row[:indent]+t.paint(color, row[indent:]))
+	}
 	if len(d.Related) > 0 || d.Path != "" || d.Hint != "" {
 		fmt.Fprintf(b, "%s %s\n", pad, bar)
 	}
 }
+
+// carets are the rows below a source line: the marks, and what is said of them beside, or
+// below where that does not fit.
+func (t Text) carets(col, span int, label string, indent int) []string {
+	marks := strings.Repeat(" ", col) + strings.Repeat("^", span)
+	if label == "" {
+		return []string{marks}
+	}
+	if t.Width == 0 || indent+utf8.RuneCountInString(marks+" "+label) <= t.Width {
+		return []string{marks + " " + label}
+	}
+	out := []string{marks}
+	// Far to the right there is no room for words.
+	at := max(min(col, t.Width-indent-minLabel), 0)
+	for _, part := range t.wrap(label, indent+at) {
+		out = append(out, strings.Repeat(" ", at)+part)
+	}
+	return out
+}
+
+// minLabel is how much room what is said of a mark has.
+const minLabel = 40
 
 // maxShown bounds how much of a long source line is shown, in characters.
 const maxShown = 120
 
 // window returns the part of a line that is worth showing, made printable, and
 // where the caret goes in it: its offset and its length in characters.
-func window(line string, col, span int) (shown string, offset, length int) {
+func (t Text) window(line string, col, span, indent int) (shown string, offset, length int) {
+	most := maxShown
+	if t.Width > 0 {
+		most = min(most, max(t.Width-indent-2, minLabel))
+	}
 	start, end := marked(line, col, max(span, 1))
 	before, found, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
 	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(found), 1)
 	all := []rune(before + found + after)
-	if len(all) <= maxShown {
+	if len(all) <= most {
 		return string(all), offset, length
 	}
 	from := 0
-	if offset > maxShown/2 {
-		from = offset - maxShown/4
+	if offset > most/2 {
+		from = offset - most/4
 	}
-	to := min(from+maxShown, len(all))
+	to := min(from+most, len(all))
 	shown = string(all[from:to])
 	if from > 0 {
 		shown, offset = "…"+shown, offset+1

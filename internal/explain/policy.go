@@ -36,22 +36,15 @@ type placed struct {
 
 func at(path string, caps ir.CapSet) *placed { return &placed{path: path, caps: caps} }
 
-// text puts a path and the grant there side by side.
-func (l line) text() string {
-	if l.at == nil {
-		return l.body
-	}
-	return pad(l.at.branches+l.at.path, 26) + "  " + l.at.caps.String()
-}
-
-// Text renders the policy: a header, one block per resource, and the enforcement on each
-// system. Every line names the place that set it.
+// Text renders the policy: a header, one block per resource, and how each system
+// holds it. Every line names the place that set it.
 func (p *Policy) Text(s Style) string {
 	t := p.Tool
 	var b strings.Builder
-	b.WriteString(s.paint(bold, t.Name) + "    " + t.Source.String())
+	head := t.Name + "    " + t.Source.String()
+	b.WriteString(s.paint(bold, t.Name) + strings.TrimPrefix(head, t.Name))
 	if t.Command != nil {
-		b.WriteString("    " + clean(shorten(commandText(t.Command), 48)))
+		b.WriteString("    " + shorten(clean(commandText(t.Command)), s.room(48, head+"        risk critical")))
 	}
 	if t.Source.Kind != ir.SourceLocal {
 		b.WriteString("\n  not started by accessc; it has no policy\n")
@@ -80,61 +73,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// margin is the column at which the second column of a policy starts.
-const margin = 12
-
-// layout renders lines as a table. A note that does not fit goes below its line.
-func layout(lines []line, s Style) string {
-	var rows [][]string
-	for _, l := range split(lines, s) {
-		rows = append(rows, []string{"  " + pad(l.head, 8), clean(l.text()), clean(l.origin), clean(l.note)})
-	}
-	var b strings.Builder
-	for i, row := range table(rows) {
-		note := rows[i][3]
-		switch {
-		case note == "":
-		case s.Width == 0 || utf8.RuneCountInString(row) <= s.Width:
-			row = strings.TrimSuffix(row, note) + s.paint(yellow, note)
-		default:
-			row = strings.TrimRight(strings.TrimSuffix(row, note), " ")
-			for _, part := range wrap(note, max(s.Width-margin-2, minColumn)) {
-				row += "\n" + strings.Repeat(" ", margin+2) + s.paint(yellow, part)
-			}
-		}
-		b.WriteString(row + "\n")
-	}
-	return b.String()
-}
-
-// split breaks lists of names that do not fit beside their origin.
-func split(lines []line, s Style) []line {
-	if s.Width == 0 {
-		return lines
-	}
-	origins := 0
-	for _, l := range lines {
-		origins = max(origins, utf8.RuneCountInString(l.origin))
-	}
-	var out []line
-	for _, l := range lines {
-		parts := []string{l.body}
-		if l.at == nil {
-			parts = wrap(l.body, max(s.Width-margin-2-origins, 2*minColumn))
-		}
-		for i, part := range parts {
-			more := l
-			if i > 0 {
-				more = line{}
-			}
-			more.body = part
-			out = append(out, more)
-		}
-	}
-	return out
-}
-
-// files lists the regions of the workspace as a tree, then the places elsewhere.
+// files lists the regions of the workspace as a tree, then what lies elsewhere.
 func (p *Policy) files() []line {
 	var out []line
 	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {

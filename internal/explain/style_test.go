@@ -57,10 +57,26 @@ func TestWidth(t *testing.T) {
 	for range 30 {
 		tool.Env = append(tool.Env, ir.EnvRule{Name: "SOME_NAME", Read: true, Origin: origin})
 	}
+	tool.Command = &ir.Command{Program: "a-program-with-a-name", Args: []string{"and", "arguments", "that", "are", "long"}}
+	tool.FS = append(tool.FS, ir.FSRule{Written: ".", At: ir.In(""), Caps: ir.All, Origin: ir.Origin{Pos: ir.Pos{File: ".config/tools/of/mine/that/are/deep/accessc.toml", Line: 1}}})
 	p := &Policy{Tool: tool, View: ir.NewView(tool, ir.Linux, ir.Facts{})}
-	for _, line := range strings.Split(p.Text(Style{Width: 90}), "\n") {
-		if n := utf8.RuneCountInString(line); n > 90 {
-			t.Errorf("%d wide: %q", n, line)
+	for _, width := range []int{80, 90, 120} {
+		for _, line := range strings.Split(p.Text(Style{Width: width}), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d wide, not %d: %q", n, width, line)
+			}
 		}
+	}
+}
+
+// TestHang: an answer fits the terminal, and colours take no room.
+func TestHang(t *testing.T) {
+	text := "no   a sentence of several words\n     \x1b[2mdimmed words of another one\x1b[0m\n"
+	want := "no   a sentence of\n     several words\n     \x1b[2mdimmed words of\n     another one\x1b[0m\n"
+	if got := (Style{Width: 20}).hang(text, 5); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := (Style{}).hang(text, 5); got != text {
+		t.Errorf("wrapped without a width: %q", got)
 	}
 }
