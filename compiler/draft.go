@@ -90,8 +90,22 @@ func (d *draft) apply(s scope, t *source.Table) {
 			if table := in.table(e.Value, "a table of fs, net, env and commands"); table != nil {
 				d.applyAccess(in, table)
 			}
+		default:
+			in.checkNearly(e)
 		}
 	}
+}
+
+// checkNearly warns of a table that was meant to be the policy: as somebody else's key it
+// is ignored, and the tool gets the default.
+func (s scope) checkNearly(e *source.Entry) {
+	hint := DidYouMean(e.Key, []string{"access"})
+	if e.Value.Kind != source.TableKind || hint == "" {
+		return
+	}
+	d := diag.New(diag.NearlyAccess, e.At, e.Span)
+	d.Path, d.Label, d.Hint = s.path, "this table is ignored, and says nothing about what the tool may do", hint
+	s.c.findings.Add(d)
 }
 
 var accessKeys = []string{

@@ -24,6 +24,10 @@ func mergeList[T written](
 	if !ok {
 		return
 	}
+	if winner != nil && e.Value.Kind == source.ArrayKind && len(e.Value.Array) == 0 {
+		d := s.report(diag.EmptyList, e.Value, "this adds nothing to other layers; where none has a rule, the default applies")
+		d.Hint = "remove it, or write a rule that denies"
+	}
 	merged, drops := merge.Over(*list, next, func(item T) string { return item.value().Key() })
 	*list = merged
 	if winner == nil {

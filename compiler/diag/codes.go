@@ -26,6 +26,8 @@ const (
 	UnknownKey      Code = "ACC014"
 	ReplaceEmpty    Code = "ACC015"
 	DedupChanges    Code = "ACC016"
+	NearlyAccess    Code = "ACC017"
+	EmptyList       Code = "ACC018"
 	AccessOnDefault Code = "ACC020"
 	AccessNotLocal  Code = "ACC021"
 	AccessNoSource  Code = "ACC022"
@@ -89,6 +91,8 @@ var registry = map[Code]entry{
 	UnknownKey:      {Error, "unknown key"},
 	ReplaceEmpty:    {Error, "replacing with an empty list"},
 	DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
+	NearlyAccess:    {Warning, "a key that reads like access is none"},
+	EmptyList:       {Warning, "an empty list is as good as none"},
 	AccessOnDefault: {Error, "the defaults table takes no access"},
 	AccessNotLocal:  {Error, "access is for local tools only"},
 	AccessNoSource:  {Error, "access on a tool that has no source"},
