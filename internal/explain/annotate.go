@@ -25,7 +25,7 @@ func classOf(d compare.Difference) diag.Code {
 // it. A wider one has a severity of its own; a narrower one is a note.
 func annotations(cs []Change, wider diag.Severity) diag.List {
 	var out diag.List
-	for _, c := range cs {
+	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
 			r := diag.Diagnostic{Code: classOf(d), Severity: diag.Note, Message: sentence(c.Name, d), At: c.cause(d)}
 			if d.Wider {

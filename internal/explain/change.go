@@ -18,8 +18,8 @@ type Change struct {
 	Status      string
 	Verdict     compare.Verdict
 	Differences []compare.Difference
-	// New is the tool as it is now, nil if it is gone.
-	New *ir.Tool
+	// Old and New are the tool as it was and as it is now, nil where there is none.
+	Old, New *ir.Tool
 	// Risk is the class before and after, empty where there is no policy.
 	Risk [2]string
 }
@@ -57,7 +57,7 @@ func Changes(old, new []compare.Policy) []Change {
 func change(old, new []compare.Policy, name string) Change {
 	a, had := find(old, name)
 	b, has := find(new, name)
-	c := Change{Name: name, New: b.Tool, Risk: [2]string{risk(a), risk(b)}}
+	c := Change{Name: name, Old: a.Tool, New: b.Tool, Risk: [2]string{risk(a), risk(b)}}
 	if had && has {
 		c.Differences = compare.Policies(a, b)
 	} else {
@@ -140,7 +140,7 @@ func plural(n int, what string) string {
 func ChangesText(cs []Change, s Style) string {
 	var b strings.Builder
 	b.WriteString(headline(cs) + "\n")
-	for _, c := range Differing(cs) {
+	for _, c := range Differing(condensed(cs)) {
 		b.WriteString("\n" + s.paint(bold, clean(c.Name)) + "    " + c.summary() + "\n")
 		var rows [][]string
 		for _, d := range c.Differences {
@@ -251,7 +251,7 @@ func ChangesMarkdown(cs []Change) string {
 	var b strings.Builder
 	b.WriteString("### accessc: " + headline(cs) + "\n")
 	var wider, narrower []string
-	for _, c := range cs {
+	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
 			row := "| " + strings.Join([]string{code(c.Name), escape(d.What), code(region(d)), code(d.Example), escape(because(d))}, " | ") + " |"
 			if d.Wider {

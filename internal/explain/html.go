@@ -96,7 +96,7 @@ func ChangesHTML(w io.Writer, cs []Change) error {
 	if len(Differing(cs)) == 0 {
 		p.Empty = "Both sides permit the same."
 	}
-	for _, c := range cs {
+	for _, c := range condensed(cs) {
 		if c.Verdict == compare.Equivalent && c.Status == "" {
 			p.Unchanged = append(p.Unchanged, clean(c.Name))
 			continue

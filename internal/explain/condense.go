@@ -1,0 +1,71 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/compare"
+)
+
+// condensed says of a tool that one side lacks what is its own: what it has by default it
+// shares with every tool, and the words for that are enough. JSON has all of it.
+func condensed(cs []Change) []Change {
+	out := slices.Clone(cs)
+	for i := range out {
+		if t := out[i].tool(); t != nil && out[i].Status != "" {
+			out[i].Differences = own(out[i].Differences, t)
+		}
+	}
+	return out
+}
+
+func (c Change) tool() *ir.Tool {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+// own drops the differences that are the default's, and names what they are about in the
+// first one, that there is the tool.
+func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
+	var kept []compare.Difference
+	var usual []string
+	for _, d := range ds {
+		name := byDefault(d, t)
+		switch {
+		case name == "":
+			kept = append(kept, d)
+		case !slices.Contains(usual, name):
+			usual = append(usual, name)
+		}
+	}
+	switch i := slices.IndexFunc(kept, func(d compare.Difference) bool { return d.Kind == compare.Presence }); {
+	case i < 0 || len(usual) == 0:
+		return ds
+	case len(kept) == 1:
+		kept[i].Where += ", default policy"
+	default:
+		kept[i].Where += ", default " + strings.Join(usual, " and ")
+	}
+	return kept
+}
+
+// byDefault is what a difference is about that no layer declares, empty if one does.
+func byDefault(d compare.Difference, t *ir.Tool) string {
+	rule := d.New.Rule
+	if rule == nil {
+		rule = d.Old.Rule
+	}
+	switch {
+	case d.Kind != compare.Grant:
+		return ""
+	case d.Resource == ir.FS && !t.Declared.FS:
+		return "files"
+	case d.Resource == ir.Env && rule != nil && rule.Source().Layer == ir.LayerDefault:
+		return "variables"
+	default:
+		return ""
+	}
+}
