@@ -41,6 +41,10 @@ func (c *canCmd) Run(g *globals) error {
 	if c.Tool == "" {
 		return usagef("expected a tool and a question, such as: accessc can TOOL read src/a; or --stdin")
 	}
+	if len(c.Words) > 1 && c.Words[1] == "--" {
+		// As exec takes it: what follows is the program's.
+		c.Words = slices.Delete(c.Words, 1, 2)
+	}
 	q, err := resolve.ParseQuestion(c.Words)
 	switch {
 	case err != nil && slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "-") }):

@@ -25,6 +25,9 @@ a problem, too. docs/checks.md explains each code.`
 
 // Run implements the command.
 func (c *checkCmd) Run(g *globals) error {
+	if err := checkAccept(c.Accept); err != nil {
+		return err
+	}
 	opts, err := g.options(c.Enforceable)
 	if err != nil {
 		return err
@@ -45,6 +48,9 @@ func (c *checkCmd) Run(g *globals) error {
 		findings = append(findings, refused...)
 	}
 	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
+		return err
+	}
+	if _, err := chosen(res.Program, c.Tools); err != nil {
 		return err
 	}
 	if c.Enforceable {

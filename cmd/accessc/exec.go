@@ -52,6 +52,9 @@ but cannot run, 127 it was not found.`
 
 // Run implements the command. It returns only when the tool did not start.
 func (c *execCmd) Run(g *globals) error {
+	if err := checkAccept(c.Accept); err != nil {
+		return notStarted(err)
+	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
 	}

@@ -57,7 +57,8 @@ type cli struct {
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Help       helpCmd       `cmd:"" help:"Print the help of a command."`
+	Version    versionCmd    `cmd:"" help:"Print the version, as --version does."`
 }
 
 // exit is an error that is only a status: everything was said already.
@@ -107,6 +108,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	if args[0] == "--version" || args[0] == "-V" {
+		args = append([]string{"version"}, args[1:]...)
+	}
 	ctx, err := parser.Parse(args)
 	if done >= 0 {
 		return done
@@ -117,7 +121,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = ctx.Run(&c.globals)
 	} else {
-		err = usageError{err}
+		err = callError{err}
 	}
 	code := status(err, stderr)
 	if code == exitUsage && args[0] == "exec" {
@@ -142,6 +146,7 @@ func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, er
 func status(err error, stderr io.Writer) int {
 	var code exit
 	var usage usageError
+	var call callError
 	var refused *start.Error
 	switch {
 	case err == nil:
@@ -151,9 +156,11 @@ func status(err error, stderr io.Writer) int {
 	case errors.As(err, &refused):
 		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(refused.Error()))
 		return refused.Code
+	case errors.As(err, &call):
+		fmt.Fprintf(stderr, "accessc: %s\n%s\n", visible.Message(call.Error()), call.hint())
+		return exitUsage
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(usage.Error()))
-		fmt.Fprintln(stderr, "accessc --help says more")
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "accessc: %s\n", visible.Message(err.Error()))

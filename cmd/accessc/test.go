@@ -40,6 +40,9 @@ Exit status: 0 all hold, 1 one fails, 3 this host cannot start a tool.`
 
 // Run implements the command.
 func (c *testCmd) Run(g *globals) error {
+	if err := checkAccept(c.Accept); err != nil {
+		return err
+	}
 	if c.Kernel && start.ABI() < 1 {
 		fmt.Fprintln(g.stderr, "accessc: --kernel needs Linux with Landlock; see accessc doctor")
 		return exit(exitUnenforced)
