@@ -180,6 +180,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)
 	c.finishLists(t, d)
+	c.checkOwnProgram(t)
 	return t
 }
 

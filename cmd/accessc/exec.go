@@ -84,7 +84,17 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Command {
 		req.Program = c.Tool
 	}
-	return start.Start(req)
+	return c.byWhichRule(start.Start(req), req.Spec)
+}
+
+// byWhichRule adds to a program that the policy keeps from starting how to ask why.
+func (c *execCmd) byWhichRule(err error, spec *start.Spec) error {
+	var refused *start.Error
+	cmd := spec.Launch().Command
+	if !c.Command && cmd != nil && !cmd.Shell && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
+		refused.Err = fmt.Errorf("%w; accessc can %s run %s says by which rule", refused.Err, c.Tool, cmd.Program)
+	}
+	return err
 }
 
 // notStarted gives errors of the configuration the status that says that the tool

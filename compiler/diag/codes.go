@@ -58,6 +58,7 @@ const (
 	BadArgs         Code = "ACC066"
 	ProgramMissing  Code = "ACC067"
 	SameProgram     Code = "ACC068"
+	OwnProgram      Code = "ACC069"
 	BadLimit        Code = "ACC070"
 	UnknownAccept   Code = "ACC071"
 	BadTest         Code = "ACC072"
@@ -123,6 +124,7 @@ var registry = map[Code]entry{
 	BadArgs:         {Error, `"**" stands only at the end of an argument list`},
 	ProgramMissing:  {Warning, "a listed program was not found on this host"},
 	SameProgram:     {Warning, "two listed programs are one file on this host"},
+	OwnProgram:      {Warning, "a tool's own program does not start under its policy"},
 	BadLimit:        {Error, "not a limit"},
 	UnknownAccept:   {Error, "there is no such cell to accept"},
 	BadTest:         {Error, "not a question"},
