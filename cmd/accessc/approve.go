@@ -126,7 +126,7 @@ func findBinding(res *compiler.Result, path string) (compiler.Binding, error) {
 		case b.RulePath != lexical:
 			known = append(known, b.RulePath)
 		case b.Broken:
-			return b, usagef("%s leads nowhere: nothing is at %s", path, visible.Text(b.Target))
+			return b, usagef("%s cannot be approved: it leads to %s, which does not exist", path, visible.Text(b.Target))
 		default:
 			return b, nil
 		}

@@ -190,7 +190,11 @@ func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(g.stderr, "%s in %s differ from the configuration; run accessc build\n", count(len(changes), "file"), c.Out)
+	verb := "differ"
+	if len(changes) == 1 {
+		verb = "differs"
+	}
+	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n", count(len(changes), "file"), c.Out, verb)
 	return exit(exitFindings)
 }
 

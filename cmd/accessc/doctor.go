@@ -36,17 +36,21 @@ func (c *doctorCmd) Run(g *globals) error {
 func (c *doctorCmd) print(g *globals, r start.Report) {
 	color := g.colors(g.stdout)
 	fmt.Fprintln(g.stdout, r.System)
+	wide := 0
 	for _, f := range r.Findings {
-		mark := paint(color, "32", "yes")
+		wide = max(wide, len(f.Name))
+	}
+	for _, f := range r.Findings {
+		mark := paint(color, "32", "yes ")
 		switch {
 		case f.State == start.Missing:
-			mark = paint(color, "31", "no ")
+			mark = paint(color, "31", "no  ")
 		case f.State == start.Partial:
-			mark = paint(color, "33", "old")
+			mark = paint(color, "33", "part")
 		}
-		fmt.Fprintf(g.stdout, "  %s  %-22s %s\n", mark, f.Name, f.Detail)
+		fmt.Fprintf(g.stdout, "  %s  %-*s  %s\n", mark, wide, f.Name, f.Detail)
 		if f.Fix != "" {
-			fmt.Fprintf(g.stdout, "       %-22s fix: %s\n", "", f.Fix)
+			fmt.Fprintf(g.stdout, "        %-*s  fix: %s\n", wide, "", f.Fix)
 		}
 	}
 	fmt.Fprintln(g.stdout, r.Summary)

@@ -337,7 +337,7 @@ func (l *loader) setKey(i int, s string) {
 		l.diags.Add(d)
 	}
 	if !ok || strings.TrimSpace(key) == "" {
-		bad("found no key and value around a =")
+		bad("found no =, expected KEY=VALUE such as tools.fmt.run=ask")
 		return
 	}
 	f := newFile(name, "", []byte(key+"="+value))
@@ -377,7 +377,8 @@ func Quote(s string) string {
 // otherwise.
 func (l *loader) name(path string) string {
 	path = absolute(path)
-	if rel, err := filepath.Rel(l.req.Root, path); err == nil && filepath.IsLocal(rel) {
+	top := filepath.Dir(l.req.Root) == l.req.Root // below it a name would lack its slash
+	if rel, err := filepath.Rel(l.req.Root, path); !top && err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	if l.req.Home != "" {

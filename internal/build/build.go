@@ -117,11 +117,27 @@ func refusal(b backends.Backend, t *ir.Tool, r backends.Refusal) diag.Diagnostic
 		code = diag.TooManyRules
 	}
 	at := t.Source.Origin
-	if r.Rule != nil {
+	hint := "build for the other systems with --target, or change the rule"
+	switch {
+	case r.Rule != nil:
 		at = r.Rule.Source()
+	case r.TooMany:
+		hint = "build for the other systems with --target, or write rules for the directories above these"
+		if last := lastWritten(t.FS); last != nil {
+			at = last.Origin
+		}
 	}
 	d := diag.New(code, at.Pos, 1)
-	d.Path, d.Label = at.Path, b.Name()+": "+r.Why
-	d.Hint = "build for the other systems with --target, or change the rule"
+	d.Path, d.Label, d.Hint = at.Path, b.Name()+": "+r.Why, hint
 	return d
+}
+
+// lastWritten is the last rule that stands in a file, of which there may be too many.
+func lastWritten(rules []ir.FSRule) *ir.FSRule {
+	for i := range slices.Backward(rules) {
+		if rules[i].Origin.Pos.File != "" {
+			return &rules[i]
+		}
+	}
+	return nil
 }

@@ -368,19 +368,25 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// size writes a number of bytes in the largest unit that divides it.
+// size writes a number of bytes in the unit that says it exactly in the fewest digits.
 func size(n uint64) string {
-	unit := "bytes"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if n == 0 || n%1024 != 0 {
-			break
+	out := strconv.FormatUint(n, 10) + " bytes"
+	for _, base := range []struct {
+		step  uint64
+		units []string
+	}{{1024, []string{"KiB", "MiB", "GiB", "TiB"}}, {1000, []string{"KB", "MB", "GB", "TB"}}} {
+		left := n
+		for _, unit := range base.units {
+			if left == 0 || left%base.step != 0 {
+				break
+			}
+			left /= base.step
+			if text := strconv.FormatUint(left, 10) + unit; len(text) < len(out) {
+				out = text
+			}
 		}
-		n, unit = n/1024, u
 	}
-	if unit == "bytes" {
-		return strconv.FormatUint(n, 10) + " bytes"
-	}
-	return strconv.FormatUint(n, 10) + unit
+	return out
 }
 
 // holds summarises the ledger: per platform the weakest enforcement, and how often it occurs.

@@ -97,9 +97,12 @@ func TestedText(tool string, xs []Tested, s Style) string {
 			rows = append(rows, x.row(s))
 		}
 	}
-	state := plural(len(xs), "test")
+	state := plural(len(xs), "test") + " hold"
+	if len(xs) == 1 {
+		state += "s"
+	}
 	if failed > 0 {
-		state = fmt.Sprintf("%d of %s fail", failed, state)
+		state = fmt.Sprintf("%d of %s fail", failed, plural(len(xs), "test"))
 		if failed == 1 {
 			state = "1 of " + plural(len(xs), "test") + " fails"
 		}

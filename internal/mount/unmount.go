@@ -70,9 +70,9 @@ func (b *planner) selected(names []string) ([]string, error) {
 		case err != nil:
 			return nil, err
 		case len(all) == 0:
-			return nil, fmt.Errorf("%s: is no mount; there are none", n)
+			return nil, fmt.Errorf("%s is not a mount; there are none", n)
 		case !slices.Contains(all, name):
-			return nil, fmt.Errorf("%s: is no mount; the mounts are %s", n, strings.Join(all, ", "))
+			return nil, fmt.Errorf("%s is not a mount; the mounts are %s", n, strings.Join(all, ", "))
 		case !slices.Contains(out, name):
 			out = append(out, name)
 		}
