@@ -100,6 +100,7 @@ func Compile(opts Options) (*Result, error) {
 	c := &compilation{opts: opts, res: res, findings: findings}
 	c.loadApprovals()
 	drafts := c.gather(set.Layers)
+	c.checkFolded(drafts)
 	c.narrow(set.Layers)
 	program := &ir.Program{}
 	for _, d := range drafts {

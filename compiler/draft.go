@@ -239,22 +239,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	return ir.Source{}, false
 }
 
-// checkName refuses names that cannot be directories of the output.
-func (c *compilation) checkName(d *draft) {
-	safe := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
-	}
-	if d.name != "" && d.name != "." && d.name != ".." && len(d.name) <= 128 && d.name[0] != '-' &&
-		!strings.ContainsFunc(d.name, func(r rune) bool { return !safe(r) }) {
-		return
-	}
-	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
-	f.Path = "tools." + quoteKey(d.name)
-	f.Label = "found a name that is not made of letters, digits, _, . and -"
-	c.findings.Add(f)
-}
-
-// finishLists fills in the lists that need no resolution.
+// finishLists fills in what needs no resolution.
 func (c *compilation) finishLists(t *ir.Tool, d *draft) {
 	for _, p := range d.sensitive.Items() {
 		t.Sensitive = append(t.Sensitive, ir.SensitivePattern{Pattern: p.text, Origin: p.origin})

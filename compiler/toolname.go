@@ -1,0 +1,81 @@
+package compiler
+
+import (
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+)
+
+// maxToolName bounds the length of a tool's name, in bytes.
+const maxToolName = 128
+
+// checkName refuses names that cannot be directories of the output, on any system.
+func (c *compilation) checkName(d *draft) {
+	why := badName(d.name)
+	if why == "" {
+		return
+	}
+	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
+	f.Path, f.Label = "tools."+quoteKey(d.name), why
+	c.findings.Add(f)
+}
+
+// badName says what is wrong with a name, empty if nothing is.
+func badName(name string) string {
+	safe := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
+	}
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch {
+	case name == "":
+		return "found an empty name"
+	case strings.ContainsFunc(name, func(r rune) bool { return !safe(r) }):
+		return "found a name that is not made of letters, digits, _, . and -"
+	case name == "." || name == "..":
+		return "found a name that means a directory already"
+	case name[0] == '-':
+		return "found a name that begins like a flag"
+	case strings.HasSuffix(name, "."):
+		return "found a name with a dot at the end, which Windows drops"
+	case devices[stem]:
+		return "found a name that means a device on Windows"
+	case len(name) > maxToolName:
+		return "found a name that is too long for a directory"
+	default:
+		return ""
+	}
+}
+
+// devices are the names that Windows takes for devices, with any extension
+// (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
+var devices = deviceNames()
+
+func deviceNames() map[string]bool {
+	out := map[string]bool{"CON": true, "PRN": true, "AUX": true, "NUL": true}
+	for _, digit := range "0123456789" {
+		out["COM"+string(digit)], out["LPT"+string(digit)] = true, true
+	}
+	return out
+}
+
+// checkFolded refuses two tools whose names are one directory where upper and lower case
+// are the same.
+func (c *compilation) checkFolded(drafts []*draft) {
+	seen := map[string]*draft{}
+	for _, d := range drafts {
+		if d.source == nil {
+			continue // settings of a tool that is not there
+		}
+		folded := strings.ToLower(d.name)
+		other := seen[folded]
+		seen[folded] = d
+		if other == nil {
+			continue
+		}
+		f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
+		f.Path = "tools." + quoteKey(d.name)
+		f.Label = "found the name of another tool in other case, which is the same directory on macOS and Windows"
+		f.Related = []diag.Related{{At: other.first.At, Note: "the other tool"}}
+		c.findings.Add(f)
+	}
+}
