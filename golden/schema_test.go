@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,11 +17,13 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/golden"
+	"github.com/accessc/accessc/ir"
 )
 
 // shape lists the findings that a JSON Schema can make, too.
 var shape = map[diag.Code]bool{
 	diag.WrongType: true, diag.MissingField: true, diag.BadValue: true, diag.UnknownKey: true,
+	diag.AccessOnDefault: true, diag.ReplaceEmpty: true, diag.UnknownAccept: true, diag.BadLimit: true,
 }
 
 func schema(t *testing.T) *jsonschema.Schema {
@@ -136,7 +139,7 @@ func TestSchemaKeys(t *testing.T) {
 	}
 	tool := at(t, file, "properties", "tools", "additionalProperties")
 	list := func(key string, more ...any) []any {
-		return append([]any{"properties", "access", "properties", key, "oneOf"}, more...)
+		return append([]any{"properties", "access", "properties", key}, more...)
 	}
 	for _, c := range []struct {
 		toml string
@@ -144,17 +147,17 @@ func TestSchemaKeys(t *testing.T) {
 	}{
 		{"constraints = { zzz = 1 }", []any{"properties", "constraints"}},
 		{"access = { zzz = 1 }", []any{"properties", "access"}},
-		{"access.fs = [{ path = 'a', zzz = 1 }]", list("fs", 0, "items")},
-		{"access.fs = { value = [{ path = 'a', zzz = 1 }] }", list("fs", 1, "properties", "value", "items")},
-		{"access.fs = { value = [], zzz = 1 }", list("fs", 1)},
-		{"access.net = [{ host = 'a', zzz = 1 }]", list("net", 0, "items")},
-		{"access.net = { value = [], zzz = 1 }", list("net", 1)},
-		{"access.env = [{ name = 'A', zzz = 1 }]", list("env", 0, "items")},
-		{"access.env = { value = [], zzz = 1 }", list("env", 1)},
-		{"access.sensitive_paths = { value = [], zzz = 1 }", list("sensitive_paths", 1)},
-		{"access.accept = { value = [], zzz = 1 }", list("accept", 1)},
-		{"access.tests = [{ zzz = 1 }]", list("tests", 0, "items")},
-		{"access.tests = { value = [], zzz = 1 }", list("tests", 1)},
+		{"access.fs = [{ path = 'a', zzz = 1 }]", list("fs", "items")},
+		{"access.fs = { value = [{ path = 'a', zzz = 1 }] }", list("fs", "properties", "value", "items")},
+		{"access.fs = { value = [], zzz = 1 }", list("fs")},
+		{"access.net = [{ host = 'a', zzz = 1 }]", list("net", "items")},
+		{"access.net = { value = [], zzz = 1 }", list("net")},
+		{"access.env = [{ name = 'A', zzz = 1 }]", list("env", "items")},
+		{"access.env = { value = [], zzz = 1 }", list("env")},
+		{"access.sensitive_paths = { value = [], zzz = 1 }", list("sensitive_paths")},
+		{"access.accept = { value = [], zzz = 1 }", list("accept")},
+		{"access.tests = [{ zzz = 1 }]", list("tests", "items")},
+		{"access.tests = { value = [], zzz = 1 }", list("tests")},
 		{"access.commands.ls = { zzz = 1 }", []any{
 			"properties", "access", "properties", "commands", "additionalProperties",
 		}},
@@ -169,6 +172,59 @@ func TestSchemaKeys(t *testing.T) {
 		if got := expectedKeys(t, c.toml); !slices.Equal(got, want) {
 			t.Errorf("%s: the compiler knows %q, the schema %q", c.toml, got, want)
 		}
+	}
+}
+
+// TestSchemaMessages: what is wrong with a rule is said of the rule. Of alternatives a
+// validator says that none fits, which leaves a misspelt key to be found.
+func TestSchemaMessages(t *testing.T) {
+	s := schema(t)
+	for text, want := range map[string]string{
+		"access.fs = [{ path = 'a', wrte = true }]":             "additional properties 'wrte' not allowed",
+		"access.fs = { value = [{ path = 'a', wrte = true }] }": "additional properties 'wrte' not allowed",
+		"access.fs = 'src'": "got string, want array or object",
+		"access.fs = { strategy = 'replace', value = [] }": "minItems: got 0, want 1",
+		"access.limits.memory = 'lots'":                    "does not match pattern",
+		"access.limits.wall_time = 'long'":                 "does not match pattern",
+		"access.accept = ['net.hots']":                     "value must be one of",
+		"command = { progam = 'a' }":                       "missing property 'program'",
+		"access.commands.git = { args = ['status'] }":      "got string, want array",
+	} {
+		var doc map[string]any
+		if err := toml.Unmarshal([]byte("[tools.x]\n"+text+"\n"), &doc); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Validate(doc)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "oneOf") {
+			t.Errorf("%s: found %v, expected %s", text, err, want)
+		}
+	}
+	var doc map[string]any
+	if err := toml.Unmarshal([]byte("[tools.'*'.access]\nbase = 'none'\n"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if s.Validate(doc) == nil {
+		t.Error("the schema accepts access in the table of defaults")
+	}
+}
+
+// TestSchemaAcceptNames holds the names of cells against the compiler's.
+func TestSchemaAcceptNames(t *testing.T) {
+	data, err := os.ReadFile("../cmd/accessc/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	items := at(t, file, "properties", "tools", "additionalProperties", "properties", "access", "properties", "accept", "items")
+	var want []any
+	for _, a := range ir.Acceptable {
+		want = append(want, a.Name)
+	}
+	if !reflect.DeepEqual(items["enum"], want) {
+		t.Errorf("the schema has %q, the compiler %q", items["enum"], want)
 	}
 }
 

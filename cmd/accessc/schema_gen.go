@@ -48,9 +48,18 @@ func (command) JSONSchema() *jsonschema.Schema {
 	props.Set("program", &jsonschema.Schema{Type: "string"})
 	props.Set("args", strings())
 	props.Set("shell", &jsonschema.Schema{Type: "boolean"})
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
-		{Type: "string"}, {Type: "object", Properties: props, Required: []string{"program"}},
-	}}
+	return typed(&jsonschema.Schema{Properties: props, Required: []string{"program"}}, "string", "object")
+}
+
+// typed takes values of several types. Each keyword is about one of them, so that what is
+// wrong is said of the form that was written: of alternatives a validator says no more than
+// that none of them fits.
+func typed(s *jsonschema.Schema, types ...string) *jsonschema.Schema {
+	if s.Extras == nil {
+		s.Extras = map[string]any{}
+	}
+	s.Extras["type"] = types
+	return s
 }
 
 type constraints struct {
@@ -71,7 +80,7 @@ type access struct {
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that decide what runs outside of the sandbox, such as git hooks, need a rule of their own to be written."`
 	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads what others make there during its run."`
-	Accept    list[string]       `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
+	Accept    list[cell]         `json:"accept,omitempty" jsonschema_description:"Cells of the ledger that are knowingly unheld, such as net.host."`
 }
 
 type fsRule struct {
@@ -105,20 +114,41 @@ type program struct {
 }
 
 type limits struct {
-	Memory    size   `json:"memory,omitempty"`
-	Processes int    `json:"processes,omitempty" jsonschema:"minimum=1"`
-	CPUTime   string `json:"cpu_time,omitempty"`
-	WallTime  string `json:"wall_time,omitempty"`
-	OpenFiles int    `json:"open_files,omitempty" jsonschema:"minimum=1"`
-	FileSize  size   `json:"file_size,omitempty"`
+	Memory    size     `json:"memory,omitempty"`
+	Processes int      `json:"processes,omitempty" jsonschema:"minimum=1"`
+	CPUTime   duration `json:"cpu_time,omitempty"`
+	WallTime  duration `json:"wall_time,omitempty"`
+	OpenFiles int      `json:"open_files,omitempty" jsonschema:"minimum=1"`
+	FileSize  size     `json:"file_size,omitempty"`
 }
 
 type size struct{}
 
 // JSONSchema describes bytes as a number or with a unit.
 func (size) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "integer", Minimum: "1"}, {Type: "string"}}}
+	return typed(&jsonschema.Schema{Minimum: "1", Pattern: `^\s*[0-9]+\s*([KMGT](i?B)?|B)?\s*$`, Examples: []any{"512MiB"}}, "integer", "string")
 }
+
+type duration struct{}
+
+// JSONSchema describes a time with its unit.
+func (duration) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`, Examples: []any{"30s"}}
+}
+
+type cell struct{}
+
+// cells are the names under which a cell of the ledger may be accepted; a test holds them
+// against those of the compiler.
+var cells = []any{
+	"commands.args", "commands.envs", "commands.program",
+	"fs.create", "fs.default", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.revoke",
+	"limits.cpu_time", "limits.file_size", "limits.memory", "limits.open_files", "limits.processes", "limits.wall_time",
+	"net.address", "net.default", "net.host", "process.signal",
+}
+
+// JSONSchema lists the names.
+func (cell) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: cells} }
 
 type test struct {
 	Allow []string `json:"allow,omitempty"`
@@ -130,17 +160,27 @@ type list[T any] struct{}
 
 // JSONSchema describes both forms.
 func (list[T]) JSONSchema() *jsonschema.Schema {
-	items := reflector().Reflect([]T{})
-	items.Version, items.ID = "", ""
+	array := reflector().Reflect([]T{})
+	array.Version, array.ID = "", ""
 	props := jsonschema.NewProperties()
 	props.Set("strategy", &jsonschema.Schema{Enum: []any{"append", "prepend", "replace"}})
-	props.Set("value", items)
-	props.Set("dedup", &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "boolean"}, {Const: "inherit"}}})
+	props.Set("value", array)
+	props.Set("dedup", &jsonschema.Schema{Enum: []any{true, false, "inherit"}})
 	props.Set("discard_when_merged", &jsonschema.Schema{Type: "boolean"})
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{items, {
-		Type: "object", Properties: props, Required: []string{"value"}, AdditionalProperties: jsonschema.FalseSchema,
-	}}}
+	return typed(&jsonschema.Schema{
+		Items: array.Items, Properties: props, Required: []string{"value"}, AdditionalProperties: jsonschema.FalseSchema,
+		If: member("strategy", &jsonschema.Schema{Const: "replace"}), Then: member("value", &jsonschema.Schema{MinItems: ptr(1)}),
+	}, "array", "object")
 }
+
+// member is a table that has a key of a kind.
+func member(key string, of *jsonschema.Schema) *jsonschema.Schema {
+	props := jsonschema.NewProperties()
+	props.Set(key, of)
+	return &jsonschema.Schema{Properties: props, Required: []string{key}}
+}
+
+func ptr(n uint64) *uint64 { return &n }
 
 func strings() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}}
@@ -152,6 +192,7 @@ func reflector() *jsonschema.Reflector {
 
 func main() {
 	s := reflector().Reflect(&config{})
+	s.ID = "https://github.com/accessc/accessc/raw/main/cmd/accessc/schema.json"
 	s.Title, s.Description = "accessc", "Access policies of the tools of AI agents."
 	open(s)
 	data, err := json.Marshal(s)
@@ -178,5 +219,10 @@ func open(file *jsonschema.Schema) {
 	long, _ := conversation.Properties.Get("tools")
 	for _, t := range []*jsonschema.Schema{tools, long} {
 		t.AdditionalProperties.AdditionalProperties = nil
+		// The table of defaults takes no access.
+		defaults := jsonschema.NewProperties()
+		defaults.Set("access", jsonschema.FalseSchema)
+		t.Properties = jsonschema.NewProperties()
+		t.Properties.Set("*", &jsonschema.Schema{Type: "object", Properties: defaults, Description: "Settings of all tools. Access is granted tool by tool."})
 	}
 }
