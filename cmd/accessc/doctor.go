@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/start"
 )
 
@@ -17,11 +18,17 @@ func (doctorCmd) Help() string {
 cannot be confined here at all.`
 }
 
+// doctorDoc is the JSON form.
+type doctorDoc struct {
+	Version int `json:"format_version"`
+	start.Report
+}
+
 // Run implements the command.
 func (c *doctorCmd) Run(g *globals) error {
 	report := start.Examine()
 	if c.Format == "json" {
-		if err := g.writeJSON(report); err != nil {
+		if err := g.writeJSON(doctorDoc{Version: explain.FormatVersion, Report: report}); err != nil {
 			return err
 		}
 	} else {
