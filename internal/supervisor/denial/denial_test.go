@@ -297,3 +297,22 @@ func TestSummary(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
+
+// TestSummaryJoins: a shell tries a program in each directory of PATH, and a person reads
+// the same line of each.
+func TestSummaryJoins(t *testing.T) {
+	l := NewLog(nil)
+	for _, path := range []string{"/usr/bin/git", "/bin/git", "/usr/bin/git"} {
+		d := sample()
+		rule := &ir.CommandRule{Program: "git", Origin: ir.Origin{Pos: ir.Pos{File: "accessc.toml", Line: 6}}}
+		d.Operation, d.Wants = ir.Run{Program: path, Args: []string{"log"}}, 0
+		d.Verdict = ir.Verdict{Reason: ir.ReasonArgs, Rule: rule}
+		l.Add(d)
+	}
+	var b strings.Builder
+	l.Summary(&b)
+	const want = "accessc: a tool was refused 3 times\n  run  git log ×3  not with these arguments: rule git, accessc.toml:6"
+	if !strings.HasPrefix(b.String(), want) || strings.Count(b.String(), "git log") != 1 {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}

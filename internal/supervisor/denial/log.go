@@ -132,7 +132,7 @@ func (l *Log) Summary(w io.Writer) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(l.total))
-	shown := slices.Clone(l.kept)
+	shown := joined(l.kept)
 	slices.SortStableFunc(shown, func(a, b *seen) int { return a.By.rank() - b.By.rank() })
 	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
@@ -155,6 +155,25 @@ func (l *Log) Summary(w io.Writer) {
 		fmt.Fprintf(&b, "  and %s more; --report FILE lists every one\n", times(rest))
 	}
 	_, _ = io.WriteString(w, b.String())
+}
+
+// joined puts together what reads the same, such as a program that was tried in each
+// directory of PATH.
+func joined(all []*seen) []*seen {
+	var out []*seen
+	by := map[string]*seen{}
+	for _, s := range all {
+		once := seen{s.Denial, 1}
+		key := s.Verb() + "\x00" + once.what() + "\x00" + s.because(false)
+		if first := by[key]; first != nil {
+			first.times += s.times
+			continue
+		}
+		own := *s
+		by[key] = &own
+		out = append(out, &own)
+	}
+	return out
 }
 
 func times(n int) string {
