@@ -37,6 +37,7 @@ type execCmd struct {
 // Help implements kong's detailed help.
 func (execCmd) Help() string {
 	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
+It starts where you stand, if that lies in the workspace, and otherwise at its root.
 What the kernel's rules cannot hold is judged call by call: then accessc stays and supervises the tool.
 Nothing is enforced half: where this host does not hold a part of the policy, the tool does not start
 unless that part is accepted by name.
@@ -74,17 +75,28 @@ func (c *execCmd) Run(g *globals) error {
 			Report: c.Report, Record: c.ofArtifact(),
 		})
 	}
+	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
-		Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
+		Dir: cwd, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
 	}
 	if err := c.policyOf(g, &req); err != nil {
 		return notStarted(err)
 	}
 	if c.Command {
-		req.Program = c.Tool
+		req.Program = c.program()
 	}
 	return c.byWhichRule(start.Start(req), req.Spec)
+}
+
+// program is the one of --command. A path counts from where the caller stands.
+func (c *execCmd) program() string {
+	if filepath.Base(c.Tool) != c.Tool {
+		if abs, err := filepath.Abs(c.Tool); err == nil {
+			return abs
+		}
+	}
+	return c.Tool
 }
 
 // byWhichRule adds to a program that the policy keeps from starting how to ask why.

@@ -141,8 +141,13 @@ func (s *profileStart) prepare() error {
 		return err
 	}
 	// sandbox-exec starts a program by its path, and gives it that as its first word.
-	s.argv[0], err = find(s.argv[0], s.env)
-	return err
+	if s.argv[0], err = find(s.argv[0], s.env); err != nil {
+		return err
+	}
+	if err := os.Chdir(s.req.place(s.spec.Workspace)); err != nil {
+		return failed("the working directory: %w", err)
+	}
+	return nil
 }
 
 // spelled refuses roots that the file system spells in another way than the profile: in another

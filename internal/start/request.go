@@ -22,8 +22,11 @@ type Request struct {
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.
 	Environ []string
-	// Messages is where the loader prints, once, which requirements are not enforced, and after
-	// a failed run which calls were refused.
+	// Dir is where the caller stands. The tool starts there if that lies in the workspace,
+	// and otherwise at its root, from where a program's path counts in any case.
+	Dir string
+	// Messages is where the loader says what is not held, once, and after a failed run
+	// what was refused.
 	Messages io.Writer
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.

@@ -136,6 +136,9 @@ func (r *run) prepare() error {
 	if r.file, err = find(r.argv[0], r.env); err != nil {
 		return err
 	}
+	if err := os.Chdir(r.req.place(r.spec.Workspace)); err != nil {
+		return failed("the working directory: %w", err)
+	}
 	if r.group, err = makeGroup(r.place, filepath.Base(r.dir), r.spec.Limits); err != nil {
 		return failed("the cgroup: %w", err)
 	}

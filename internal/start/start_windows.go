@@ -184,7 +184,7 @@ func (r *run) suspended() (*process, error) {
 		return nil, err
 	}
 	defer a.close()
-	return create(t, a, command{file, line, r.spec.Workspace, env})
+	return create(t, a, command{file, line, r.req.place(r.spec.Workspace), env})
 }
 
 // attend lets the tool run and waits until its job is empty. The console's interrupt reaches

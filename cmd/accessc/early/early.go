@@ -63,8 +63,9 @@ func Start(a Artifact) error {
 	if err != nil {
 		return err
 	}
+	cwd, _ := os.Getwd() // without one the tool starts at the root
 	return start.Start(start.Request{
-		Spec: spec, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
+		Spec: spec, Dir: cwd, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
 	})
 }
