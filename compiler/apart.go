@@ -1,11 +1,13 @@
 package compiler
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -51,6 +53,21 @@ func (c *compilation) apart(p *ir.Program) *ir.Program {
 	}
 	c.res.wrong = wrong
 	return &ir.Program{Tools: slices.DeleteFunc(p.Tools, func(t *ir.Tool) bool { return wrong[t.Name] })}
+}
+
+// Inputs are the absolute paths of what the configuration was read from, and of what would
+// have been read if it were there.
+func (r *Result) Inputs() []string {
+	root := filepath.FromSlash(r.Resolver.Root)
+	out := []string{
+		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), source.Request{Root: root}.LocalPath(), r.State.Approvals(),
+	}
+	for _, f := range r.Files {
+		if f.Path != "" {
+			out = append(out, f.Path)
+		}
+	}
+	return append(out, r.listed...)
 }
 
 // Wrong reports whether a tool is left out of the program because of an error in it.

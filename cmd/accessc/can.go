@@ -18,7 +18,7 @@ import (
 type canCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 	System bool     `help:"Ask as the kernel is asked: paths are judged where they lead instead of being refused as a tool's argument."`
-	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read once."`
+	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read again when it has changed."`
 	Tool   string   `arg:"" optional:"" name:"tool" help:"The tool; with --stdin, the one of lines that name none."`
 	Words  []string `arg:"" optional:"" passthrough:"" name:"question" help:"What to ask: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
 }

@@ -26,7 +26,7 @@ one line, in order, as soon as it was read:
 tool may be left out if the command line names one; id is any value, and comes back; system asks as
 --system does. The answer is that of --format json with the number of its line. A line that is no
 question is answered by {"line": N, "error": "..."}, and the next one is read. The configuration is
-read once, the disk for every question. Exit status 0 if all lines were answered, 2 otherwise.
+read again when it has changed, the disk for every question. Exit status 0 if all lines were answered, 2 otherwise.
 
   printf '%s\n' '{"operation":"read","target":".env"}' | accessc can --stdin edit`
 
@@ -57,8 +57,11 @@ func (c *canCmd) stream(g *globals) error {
 	if len(c.Words) > 0 {
 		return usagef("--stdin takes questions from the standard input, found %q as well", strings.Join(c.Words, " "))
 	}
-	res, err := g.compileFor(c.Tool)
+	res, in, err := g.compileWatched()
 	if err != nil {
+		return err
+	}
+	if err := g.sayErrors(res, c.Tool); err != nil {
 		return err
 	}
 	if c.Tool != "" {
@@ -66,12 +69,12 @@ func (c *canCmd) stream(g *globals) error {
 			return err
 		}
 	}
-	s := stream{tool: c.Tool, system: c.System, res: res, style: g.style(g.stdout), tools: map[string]*asked{}}
-	in, out := bufio.NewReaderSize(g.stdin, 1<<16), bufio.NewWriter(g.stdout)
+	s := stream{tool: c.Tool, system: c.System, style: g.style(g.stdout), g: g, res: res, inputs: in, tools: map[string]*asked{}}
+	lines, out := bufio.NewReaderSize(g.stdin, 1<<16), bufio.NewWriter(g.stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for {
-		line, long, err := readLine(in)
+		line, long, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -81,8 +84,8 @@ func (c *canCmd) stream(g *globals) error {
 		if r, ok := s.reply(line, long); ok {
 			err = enc.Encode(r)
 		}
-		if err == nil && in.Buffered() == 0 {
-			// The asking program waits for the answer before the next question.
+		if err == nil && lines.Buffered() == 0 {
+			// Whoever asks waits for the answer before the next question.
 			err = out.Flush()
 		}
 		if err != nil {
@@ -103,11 +106,31 @@ func (c *canCmd) stream(g *globals) error {
 type stream struct {
 	tool   string
 	system bool
-	res    *compiler.Result
 	style  explain.Style
-	tools  map[string]*asked
 	line   int
 	failed int
+
+	g *globals
+	// res is the policy as it was read from the inputs, tools what of it was asked about.
+	res    *compiler.Result
+	inputs inputs
+	tools  map[string]*asked
+}
+
+// reload compiles anew what has changed. A host may run for days, and a grant that was taken
+// back is no answer any more.
+func (s *stream) reload() error {
+	if s.inputs.changed() {
+		res, in, err := s.g.compileWatched()
+		if err != nil {
+			return err
+		}
+		s.res, s.inputs, s.tools = res, in, map[string]*asked{}
+	}
+	if s.res.Program == nil {
+		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
+	}
+	return nil
 }
 
 // reply answers a line; an empty one has no answer.
@@ -192,6 +215,9 @@ func (q streamed) question() (resolve.Question, error) {
 func (s *stream) ask(q streamed) (*explain.AnswerDoc, error) {
 	question, err := q.question()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.reload(); err != nil {
 		return nil, err
 	}
 	if q.Tool == "" {
