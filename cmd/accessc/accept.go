@@ -1,12 +1,26 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir"
 )
+
+// acceptHelp lists the names of cells.
+func acceptHelp() string {
+	wide := 0
+	for _, a := range ir.Acceptable {
+		wide = max(wide, len(a.Name))
+	}
+	var b strings.Builder
+	for _, a := range ir.Acceptable {
+		fmt.Fprintf(&b, "  %-*s  %s\n", wide, a.Name, a.Effect)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 // checkAccept refuses names that no cell has: they would change nothing, in silence.
 func checkAccept(names []string) error {

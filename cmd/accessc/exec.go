@@ -48,7 +48,11 @@ unless that part is accepted by name.
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and what would permit it
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
-but cannot run, 127 it was not found.`
+but cannot run, 127 it was not found.
+
+Cells that --accept and access.accept take, and what is not held then:
+
+` + acceptHelp()
 }
 
 // Run implements the command. It returns only when the tool did not start.

@@ -33,7 +33,7 @@ type callError struct{ err error }
 func (e callError) Error() string { return e.err.Error() }
 
 // Unwrap has it be a mistake of the call.
-func (e callError) Unwrap() error { return usageError{e.err} }
+func (e callError) Unwrap() error { return usageError(e) }
 
 // hint says where to read on, and what is mistaken most often.
 func (e callError) hint() string {

@@ -112,21 +112,37 @@ func Differing(cs []Change) []Change {
 	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Verdict == compare.Equivalent && c.Status == "" })
 }
 
-// headline counts the tools that may do more, and less.
+// heldLess reports whether nothing but how systems hold a policy makes a tool's wider.
+func (c Change) heldLess() bool {
+	return !slices.ContainsFunc(c.Differences, func(d compare.Difference) bool { return d.Wider && d.Kind != compare.Enforcement })
+}
+
+// headline counts the tools that may do more, and less. What a system holds less, under a
+// policy that permits no more, is told apart.
 func headline(cs []Change) string {
-	more, less := 0, 0
+	more, less, weaker := 0, 0, 0
 	for _, c := range cs {
-		if c.Verdict == compare.Widened || c.Verdict == compare.Changed {
+		switch wider := c.Verdict == compare.Widened || c.Verdict == compare.Changed; {
+		case wider && c.heldLess():
+			weaker++
+		case wider:
 			more++
 		}
 		if c.Verdict == compare.Narrowed || c.Verdict == compare.Changed {
 			less++
 		}
 	}
-	if more+less == 0 {
+	if more+less+weaker == 0 {
 		return "every tool may do what it could do before"
 	}
-	return plural(more, "tool") + " may do more, " + plural(less, "tool") + " may do less"
+	out := plural(more, "tool") + " may do more, " + plural(less, "tool") + " may do less"
+	switch {
+	case weaker == 1:
+		out += ", 1 tool is held less"
+	case weaker > 1:
+		out += ", " + plural(weaker, "tool") + " are held less"
+	}
+	return out
 }
 
 func plural(n int, what string) string {

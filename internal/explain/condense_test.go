@@ -32,3 +32,17 @@ func TestNewToolByDefault(t *testing.T) {
 		t.Errorf("JSON has %d differences, expected all", n)
 	}
 }
+
+// TestHeldLess: a policy that permits no more but is held less is told apart from one that
+// permits more.
+func TestHeldLess(t *testing.T) {
+	weaker := compare.Difference{Kind: compare.Enforcement, Wider: true}
+	cs := []Change{
+		{Verdict: compare.Widened, Differences: []compare.Difference{weaker}},
+		{Verdict: compare.Changed, Differences: []compare.Difference{weaker, {Wider: false}}},
+		{Verdict: compare.Widened, Differences: []compare.Difference{weaker, {Wider: true}}},
+	}
+	if got, want := headline(cs), "1 tool may do more, 1 tool may do less, 2 tools are held less"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+}
