@@ -16,12 +16,10 @@ func BaseText(v *ir.View, s Style) string {
 	for _, p := range ir.Platforms {
 		var rows [][]string
 		for _, e := range ir.BaseEntries(t.Base, p) {
-			rows = append(rows, []string{"    " + e.Path, e.Caps.String(), e.Why})
+			rows = append(rows, []string{e.Path, e.Caps.String(), e.Why})
 		}
 		out.WriteString("  " + p.String() + "\n")
-		for _, l := range table(rows) {
-			out.WriteString(l + "\n")
-		}
+		out.WriteString(s.listing(rows))
 	}
 	out.WriteString(protectedText(v, s))
 	return out.String()
@@ -33,8 +31,18 @@ func protectedText(v *ir.View, s Style) string {
 	}
 	var rows [][]string
 	for _, p := range v.Protected() {
-		rows = append(rows, []string{"    " + clean(p.Path), p.Why})
+		rows = append(rows, []string{clean(p.Path), p.Why})
 	}
 	head := "protected, version " + strconv.Itoa(ir.ProtectedVersion)
-	return "  " + s.paint(bold, head) + "\n" + strings.Join(table(rows), "\n") + "\n"
+	return "  " + s.paint(bold, head) + "\n" + s.listing(rows)
+}
+
+// listing lays out rows below a name.
+func (s Style) listing(rows [][]string) string {
+	wrapped, _ := s.fit(rows, 4)
+	var out strings.Builder
+	for _, l := range table(wrapped) {
+		out.WriteString("    " + l + "\n")
+	}
+	return out.String()
 }
