@@ -41,24 +41,25 @@ func (c *doctorCmd) Run(g *globals) error {
 }
 
 func (c *doctorCmd) print(g *globals, r start.Report) {
-	color := g.colors(g.stdout)
-	fmt.Fprintln(g.stdout, r.System)
+	style := g.style(g.stdout)
 	wide := 0
 	for _, f := range r.Findings {
 		wide = max(wide, len(f.Name))
 	}
+	fmt.Fprintln(g.stdout, r.System)
 	for _, f := range r.Findings {
-		mark := paint(color, "32", "yes ")
+		mark := paint(style.Color, "32", "yes ")
 		switch {
 		case f.State == start.Missing:
-			mark = paint(color, "31", "no  ")
+			mark = paint(style.Color, "31", "no  ")
 		case f.State == start.Partial:
-			mark = paint(color, "33", "part")
+			mark = paint(style.Color, "33", "part")
 		}
-		fmt.Fprintf(g.stdout, "  %s  %-*s  %s\n", mark, wide, f.Name, f.Detail)
+		text := fmt.Sprintf("  %s  %-*s  %s\n", mark, wide, f.Name, f.Detail)
 		if f.Fix != "" {
-			fmt.Fprintf(g.stdout, "        %-*s  fix: %s\n", wide, "", f.Fix)
+			text += fmt.Sprintf("        %-*s  fix: %s\n", wide, "", f.Fix)
 		}
+		fmt.Fprint(g.stdout, style.Hang(text, 10+wide))
 	}
 	fmt.Fprintln(g.stdout, r.Summary)
 }

@@ -43,7 +43,7 @@ func (a *Answer) Text(s Style) string {
 	if held := a.heldText(s); held != "" {
 		fmt.Fprintf(&b, "     %s\n", held)
 	}
-	return s.hang(b.String(), 5)
+	return s.Hang(b.String(), 5)
 }
 
 func plainWord(v ir.Verdict) string {

@@ -127,9 +127,9 @@ func (s Style) room(most int, beside string) int {
 	return min(most, max(s.Width-utf8.RuneCountInString(beside), minColumn))
 }
 
-// hang wraps text whose lines begin with an indentation of their own, by which the rest of
+// Hang wraps text whose lines begin with an indentation of their own, by which the rest of
 // each is indented as well. Sequences that colour take no room.
-func (s Style) hang(text string, indent int) string {
+func (s Style) Hang(text string, indent int) string {
 	if s.Width == 0 {
 		return text
 	}

@@ -73,10 +73,10 @@ func TestWidth(t *testing.T) {
 func TestHang(t *testing.T) {
 	text := "no   a sentence of several words\n     \x1b[2mdimmed words of another one\x1b[0m\n"
 	want := "no   a sentence of\n     several words\n     \x1b[2mdimmed words of\n     another one\x1b[0m\n"
-	if got := (Style{Width: 20}).hang(text, 5); got != want {
+	if got := (Style{Width: 20}).Hang(text, 5); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got := (Style{}).hang(text, 5); got != text {
+	if got := (Style{}).Hang(text, 5); got != text {
 		t.Errorf("wrapped without a width: %q", got)
 	}
 }
