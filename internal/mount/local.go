@@ -18,6 +18,8 @@ const (
 	localFile = "local.toml"
 	localTemp = ".local.toml.tmp"
 	localName = localDir + "/" + localFile
+	// ignoreFile keeps a directory that a mount has made out of git, itself as well.
+	ignoreFile = ".gitignore"
 )
 
 // local is the file of the local layer.
@@ -97,6 +99,9 @@ func (t *tree) replace(j *journal, l *local, text []byte) error {
 			return err
 		}
 		l.dir = now.dir
+		if err := j.step(l.ignore, func() error { return l.dir.Remove(ignoreFile) }); err != nil {
+			return in(localDir, err)
+		}
 	}
 	old := l.data
 	err := j.step(func() error { return l.write(text) }, func() error { return l.write(old) })
@@ -106,7 +111,17 @@ func (t *tree) replace(j *journal, l *local, text []byte) error {
 	return in(localName, err)
 }
 
-// write replaces the text that was read or written last.
+// ignore has git leave out the directory, which is for this checkout alone.
+func (l *local) ignore() error {
+	f, err := l.dir.OpenFile(ignoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// write puts the text in place of what was read or written last.
 func (l *local) write(text []byte) error {
 	if err := l.unchanged(); err != nil {
 		return err

@@ -184,7 +184,10 @@ free ${external:deep/er} read create update delete
 		t.Fatal(err)
 	}
 	after := w.snapshot(t)
-	for _, made := range []string{"ws/.accessc", "ws/deep"} { // directories stay
+	if got := after["ws/.accessc/.gitignore"]; !strings.HasSuffix(got, " *\n") {
+		t.Errorf("git would show the layer of this checkout: %q", got)
+	}
+	for _, made := range []string{"ws/.accessc", "ws/.accessc/.gitignore", "ws/deep"} { // directories stay
 		delete(after, made)
 	}
 	if d := cmp.Diff(before, after); d != "" {
@@ -218,7 +221,7 @@ func TestInterrupted(t *testing.T) {
 		run   func(*world, context.Context) error
 		steps int
 	}{
-		{"mount", nil, nil, func(w *world, ctx context.Context) error { return w.mount(ctx, mounts...) }, 9},
+		{"mount", nil, nil, func(w *world, ctx context.Context) error { return w.mount(ctx, mounts...) }, 10},
 		{
 			"mount beside others", map[string]string{"ws/.accessc/local.toml": "# mine\n", "ws/a/x": ""}, nil,
 			func(w *world, ctx context.Context) error { return w.mount(ctx, mounts...) }, 6,
