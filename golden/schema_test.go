@@ -208,7 +208,7 @@ func TestSchemaMessages(t *testing.T) {
 	}
 }
 
-// TestSchemaAcceptNames holds the names of cells against the compiler's.
+// TestSchemaAcceptNames holds the names of gaps against the compiler's.
 func TestSchemaAcceptNames(t *testing.T) {
 	data, err := os.ReadFile("../cmd/accessc/schema.json")
 	if err != nil {
@@ -220,8 +220,8 @@ func TestSchemaAcceptNames(t *testing.T) {
 	}
 	items := at(t, file, "properties", "tools", "additionalProperties", "properties", "access", "properties", "accept", "items")
 	var want []any
-	for _, a := range ir.Acceptable {
-		want = append(want, a.Name)
+	for _, g := range ir.Gaps() {
+		want = append(want, string(g))
 	}
 	if !reflect.DeepEqual(items["enum"], want) {
 		t.Errorf("the schema has %q, the compiler %q", items["enum"], want)

@@ -9,24 +9,24 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// acceptHelp lists the names of cells.
+// acceptHelp lists the gaps that can be accepted.
 func acceptHelp() string {
 	wide := 0
-	for _, a := range ir.Acceptable {
-		wide = max(wide, len(a.Name))
+	for _, g := range ir.Gaps() {
+		wide = max(wide, len(g))
 	}
 	var b strings.Builder
-	for _, a := range ir.Acceptable {
-		fmt.Fprintf(&b, "  %-*s  %s\n", wide, a.Name, a.Effect)
+	for _, g := range ir.Gaps() {
+		fmt.Fprintf(&b, "  %-*s  %s\n", wide, g, g.Effect())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// checkAccept refuses names that no cell has: they would change nothing, in silence.
+// checkAccept refuses names that no gap has: they would change nothing, in silence.
 func checkAccept(names []string) error {
 	var known []string
-	for _, a := range ir.Acceptable {
-		known = append(known, a.Name)
+	for _, g := range ir.Gaps() {
+		known = append(known, string(g))
 	}
 	for _, name := range names {
 		if slices.Contains(known, name) {
@@ -34,9 +34,9 @@ func checkAccept(names []string) error {
 		}
 		hint := compiler.DidYouMean(name, known)
 		if hint == "" {
-			hint = "the cells are " + strings.Join(known, ", ")
+			hint = "the gaps are " + strings.Join(known, ", ")
 		}
-		return usagef("--accept %s: there is no such cell; %s", name, hint)
+		return usagef("--accept %s: there is no such gap; %s", name, hint)
 	}
 	return nil
 }

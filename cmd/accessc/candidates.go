@@ -132,8 +132,8 @@ func (t *typed) values() []string {
 	var out []string
 	switch t.flag.Name {
 	case "accept":
-		for _, a := range ir.Acceptable {
-			out = append(out, a.Name+"\t"+a.Effect)
+		for _, g := range ir.Gaps() {
+			out = append(out, string(g)+"\t"+g.Effect())
 		}
 	case "target":
 		out = append([]string{"all", "linux", "darwin", "windows"}, backendNames()...)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/start"
 )
 
@@ -18,6 +17,9 @@ func (doctorCmd) Help() string {
 cannot be confined here at all.`
 }
 
+// doctorVersion is the version of the JSON form.
+const doctorVersion = 1
+
 // doctorDoc is the JSON form.
 type doctorDoc struct {
 	Version int `json:"format_version"`
@@ -28,7 +30,7 @@ type doctorDoc struct {
 func (c *doctorCmd) Run(g *globals) error {
 	report := start.Examine()
 	if c.Format == "json" {
-		if err := g.writeJSON(doctorDoc{Version: explain.FormatVersion, Report: report}); err != nil {
+		if err := g.writeJSON(doctorDoc{Version: doctorVersion, Report: report}); err != nil {
 			return err
 		}
 	} else {

@@ -80,7 +80,7 @@ type access struct {
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that decide what runs outside of the sandbox, such as git hooks, need a rule of their own to be written."`
 	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads what others make there during its run."`
-	Accept    list[cell]         `json:"accept,omitempty" jsonschema_description:"Cells of the ledger that are knowingly unheld, such as net.host."`
+	Accept    list[gap]          `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
 }
 
 type fsRule struct {
@@ -136,11 +136,11 @@ func (duration) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`, Examples: []any{"30s"}}
 }
 
-type cell struct{}
+type gap struct{}
 
-// cells are the names under which a cell of the ledger may be accepted; a test holds them
+// gaps are the names that access.accept takes; a test holds them
 // against those of the compiler.
-var cells = []any{
+var gaps = []any{
 	"commands.args", "commands.envs", "commands.program",
 	"fs.create", "fs.default", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.revoke",
 	"limits.cpu_time", "limits.file_size", "limits.memory", "limits.open_files", "limits.processes", "limits.wall_time",
@@ -148,7 +148,7 @@ var cells = []any{
 }
 
 // JSONSchema lists the names.
-func (cell) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: cells} }
+func (gap) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: gaps} }
 
 type test struct {
 	Allow []string `json:"allow,omitempty"`
