@@ -72,13 +72,13 @@ func TestLoad(t *testing.T) {
 	sum := "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 	// The digest once counted wherever it stood between quotes.
 	for manifest, want := range map[string]string{
-		`{"x":"sha256:` + sum + `"}`: "unknown field",
-		`{"format":"accessc/manifest","format_version":1,"form":"sha256:` + sum + `","tools":[]}`:                                                                   "is not what",
-		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
-		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
-		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
-		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "build again",
-		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
+		`{"x":"sha256:` + sum + `"}`: "format",
+		`{"format":"accessc/manifest","format_version":2,"form":"sha256:` + sum + `","tools":[]}`:                                                                   "is not what",
+		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
+		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
+		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "build it anew",
+		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o644); err != nil {
 			t.Fatal(err)
