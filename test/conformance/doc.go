@@ -2,7 +2,7 @@
 // files that it is about, and operations with the answer that each must get. A tool under the
 // policy, started by accessc exec, tries them for real.
 //
-//	go run ./cases [-v] [NAME...]
+//	go run ./test/conformance [-v] [NAME...]
 //
 // The same files are run on every system. On Linux a test does so; on macOS and Windows they
 // have not been run yet, so each row of their ledgers names the cases that will settle it

@@ -16,7 +16,7 @@ func main() {
 	}
 	verbose := flag.Bool("v", false, "say what became of every operation")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run ./cases [-v] [NAME...]")
+		fmt.Fprintln(os.Stderr, "usage: go run ./test/conformance [-v] [NAME...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

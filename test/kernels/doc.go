@@ -2,7 +2,7 @@
 // the one it runs on: one row per version of Landlock's interface, and kernels that
 // do not have it.
 //
-//	go run ./kernels [flags] [ROW...]
+//	go run ./test/kernels [flags] [ROW...]
 //
 // Each row is a kernel from a Debian or Ubuntu package, fetched and verified by apt
 // with lists of its own and kept in the user's cache directory. The kernel boots in

@@ -1,6 +1,6 @@
 // Command wine runs the tests of the Windows loader under Wine and prints their assertions.
 //
-//	go run ./wine
+//	go run ./test/wine
 //
 // Wine applies jobs, handles, environments, groups and deleted privileges, and accepts limits,
 // integrity levels, access lists and AppContainers without applying them
