@@ -139,7 +139,7 @@ func (u *userland) testdata(root string) error {
 			return err
 		}
 	}
-	return u.tree(filepath.Join(root, "kernels", "testdata"), "tests/accessc/testdata/script")
+	return u.tree(filepath.Join(root, "test", "kernels", "testdata"), "tests/accessc/testdata/script")
 }
 
 func (u *userland) tree(from, to string) error {
