@@ -69,13 +69,26 @@ func scripts(t *testing.T, dir string) {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "status": ended},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "status": ended, "older": older},
 	})
 }
 
 // leaveTerminal begins a session without a terminal, so that no command asks the user that runs
 // the tests. It fails for the leader of a process group, which go test does not make.
 func leaveTerminal() { _, _ = syscall.Setsid() }
+
+// older gives a document the version before its own: older FILE.
+func older(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: older FILE")
+	}
+	text := ts.ReadFile(args[0])
+	now := strings.Replace(text, `"format_version": 2`, `"format_version": 1`, 1)
+	if now == text {
+		ts.Fatalf("%s has no version 2", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(now), 0o644))
+}
 
 // nobody runs a command as a user without any privilege, in a copy of the current directory
 // that belongs to that user: nobody [!] PROGRAM ARG...
