@@ -128,10 +128,10 @@ func (t *tree) opens(by *text, q step, flags int) outcome {
 	if flags&unix.O_ACCMODE != unix.O_WRONLY {
 		o.require(by, f.at, where(f.at), ir.Read)
 	}
-	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0 {
+	file := f.at.file
+	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0 && file.kind != unix.S_IFIFO {
 		o.require(by, f.at, where(f.at), ir.Update)
 	}
-	file := f.at.file
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY
 	switch {
 	case file.kind == unix.S_IFLNK:

@@ -177,6 +177,10 @@ func needs(flags uint64) []ir.Capability {
 // reopen judges the file that a path led to, and opens it as requested or leaves that to the
 // kernel.
 func (c *call) reopen(n node, o opening) answer {
+	if kind := n.kind(); kind != unix.S_IFREG && kind != unix.S_IFDIR {
+		// The kernel truncates regular files alone (do_open in fs/namei.c, open(2)).
+		o.Flags &^= unix.O_TRUNC
+	}
 	switch {
 	case n.kind() == unix.S_IFLNK:
 		return fails(unix.ELOOP)
