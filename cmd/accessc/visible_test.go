@@ -38,9 +38,10 @@ func hostilePolicy(r *rapid.T) string {
 		}
 		return source.Quote(plain + hostileText(r, label))
 	}
+	// No such program is there: a start would take the place of the test.
 	name := text("name", "tool")
 	return "extends = [" + text("extends", "more.toml") + "]\n" +
-		"[tools." + name + "]\nsource = " + text("source", "local") + "\ncommand = " + text("command", "sh -c x") + "\nenable = true\n" +
+		"[tools." + name + "]\nsource = " + text("source", "local") + "\ncommand = " + text("command", "no-such-program -c x") + "\nenable = true\n" +
 		"access.sensitive_paths = [" + text("sensitive", "**/.env") + "]\n" +
 		"access.tests = [{ allow = [" + text("test", "read src/a") + "] }]\n" +
 		"access.env = [{ name = " + text("variable", "GOFLAGS") + ", read = true }]\n" +
