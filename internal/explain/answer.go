@@ -156,22 +156,20 @@ func ruleText(r ir.Rule) string {
 }
 
 func (a *Answer) pinned() string {
-	v := a.Verdict
-	s := fmt.Sprintf("moving %s would carry ", v.At.Short())
-	if v.Pin == nil {
-		return s + "a directory that accessc keeps for the tool"
-	}
-	return s + fmt.Sprintf("the rule on %s (%s)", v.Pin.Subject(), v.Pin.Origin)
+	return fmt.Sprintf("moving %s would carry %s", a.Verdict.At.Short(), a.pin())
 }
 
 // leads explains why a name is not made or removed.
 func (a *Answer) leads() string {
-	v := a.Verdict
-	s := fmt.Sprintf("%s leads to ", v.At.Short())
-	if v.Pin == nil {
-		return s + "a directory that accessc keeps for the tool, and only a directory is made or removed there"
+	return fmt.Sprintf("%s leads to %s, and only a directory is made or removed there", a.Verdict.At.Short(), a.pin())
+}
+
+// pin names the rule, or the directory of accessc, that keeps a name at its place.
+func (a *Answer) pin() string {
+	if a.Verdict.Pin == nil {
+		return "a directory that accessc keeps for the tool"
 	}
-	return s + fmt.Sprintf("the rule on %s (%s), and only a directory is made or removed there", v.Pin.Subject(), v.Pin.Origin)
+	return fmt.Sprintf("the rule on %s (%s)", a.Verdict.Pin.Subject(), a.Verdict.Pin.Origin)
 }
 
 // what returns the target of the question.
