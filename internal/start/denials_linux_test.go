@@ -98,8 +98,9 @@ func (o *supervised) brokered(q asking) bool {
 		call = "openat"
 	}
 	if call == "openat" && !o.served() || call == "openat2" {
-		// If a tool only reads, the supervisor sees the opens of directories.
-		return o.served() || q.op == "list" && o.spec.Supervision.Judges.Lists
+		// If a tool only reads, the supervisor sees the opens of directories, which those with
+		// O_TMPFILE are.
+		return o.served() || (q.op == "list" || q.op == "tmpfile") && o.spec.Supervision.Judges.Lists
 	}
 	if q.unmediated() {
 		return false
