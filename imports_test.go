@@ -9,9 +9,8 @@ import (
 
 const module = "github.com/accessc/accessc/"
 
-// rooms lists the packages from the top of the house to the bottom. A package may
-// import those that stand in a later line, and those of its own line whose name it
-// is a prefix of.
+// rooms lists the packages in layers, from the top to the bottom. A package may import those
+// of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
 	{"test/kernels", "test/kernels/init", "test/conformance", "test/model", "test/attacks", "test/wine"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files"},
@@ -58,7 +57,7 @@ func floor(pkg string) int {
 	return -1
 }
 
-// TestImportsRunDown: every package has its room, and imports nothing from above.
+// TestImportsRunDown: every package has its layer, and imports nothing from above.
 func TestImportsRunDown(t *testing.T) {
 	for _, line := range list(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
 		pkg, imports, _ := strings.Cut(line, ":")
@@ -69,7 +68,7 @@ func TestImportsRunDown(t *testing.T) {
 		}
 		from := floor(pkg)
 		if from < 0 {
-			t.Errorf("%s has no room", pkg)
+			t.Errorf("%s has no layer", pkg)
 			continue
 		}
 		for _, imp := range strings.Split(imports, ",") {

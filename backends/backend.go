@@ -18,6 +18,7 @@ import (
 )
 
 // Form distinguishes artifacts for every host from those for one.
+// See RATIONALE D22.
 type Form uint8
 
 // The forms.

@@ -10,6 +10,7 @@ import (
 )
 
 // Sentences has the words for the causes of a ledger.
+// See RATIONALE D94.
 type Sentences map[ir.CauseID]string
 
 // The parts of a sentence that a cause fills in.

@@ -263,6 +263,7 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 	}
 }
 
+// See RATIONALE D10.
 func (c *compilation) checkDefaults(s scope, table *source.Table) {
 	if e := table.Entry("access"); e != nil {
 		d := diag.New(diag.AccessOnDefault, e.At, e.Span)

@@ -128,6 +128,7 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 
 // covered reports whether a directory on the way to a rule's path is approved as it
 // leads now, and the rule stays below its target.
+// See RATIONALE D17.
 func (c *compilation) covered(b Binding) bool {
 	for dir := path.Dir(b.RulePath); dir != "."; dir = path.Dir(dir) {
 		outer, err := c.res.Resolver.Rule(dir)

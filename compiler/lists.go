@@ -162,6 +162,7 @@ func (s scope) sensitivePath(v *source.Value) (*textDraft, bool) {
 	return &textDraft{v, text, s.origin(v.At)}, true
 }
 
+// See RATIONALE D11.
 func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 	text, ok := s.str(v)
 	if !ok {

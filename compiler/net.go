@@ -21,6 +21,7 @@ func (d *netDraft) value() *source.Value { return d.v }
 
 func netWinner(d *netDraft) string { return d.rule.Subject() }
 
+// See RATIONALE D13.
 func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	t := s.table(v, `a table such as { host = "example.com", allow = true }`)
 	if t == nil {

@@ -78,6 +78,7 @@ func (x Tested) Holds() bool { return x.Err == nil && x.Verdict.Allowed() == x.A
 // Test asks a tool's policy its own questions. They are judged like a tool's arguments, on the
 // tree as it is here. In a portable compilation external rules lead where their symlinks do,
 // approved or not.
+// See RATIONALE D15.
 func (r *Result) Test(t *ir.Tool) []Tested {
 	if len(t.Tests) == 0 {
 		return nil

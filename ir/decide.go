@@ -109,6 +109,7 @@ func (v *View) tree(r Root) *region {
 // reaches reports whether a tool that was asked for the lexical path of on may
 // follow it to where it leads: anywhere in the workspace, or below the target of
 // the external rule that wins for the lexical path.
+// See RATIONALE D90.
 func (v *View) reaches(on Place) bool {
 	switch on.At.Root.Kind {
 	case Workspace:
@@ -207,6 +208,7 @@ func (v *View) link(op Link) Verdict {
 }
 
 // pinned refuses when l is a root, a rule's path or an ancestor of one.
+// See RATIONALE D3 and D4.
 func (v *View) pinned(l Location) Verdict {
 	if l.Path == "" {
 		return Verdict{Reason: ReasonRoot, At: l}
@@ -242,6 +244,7 @@ func (v *View) pinOf(r *region) *FSRule {
 // Both places are unpinned by now, so each lies in one region with everything below it, and
 // comparing the two sets is enough. Where programs are listed, their files are pinned, and no
 // other file can become startable by moving it.
+// See RATIONALE D5.
 func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
 	if v.commands.set != nil {
 		matters = matters.Without(Execute)

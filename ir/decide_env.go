@@ -84,6 +84,7 @@ const ContextVariable = "ACCESSC_CONTEXT"
 // it is private. On Windows the latter has three more names, which programs ask
 // before HOME (learn.microsoft.com, "Recognized environment variables"). There, name
 // is in upper case.
+// See RATIONALE D8.
 func OwnVariable(name string, privateHome bool, p Platform) bool {
 	switch name {
 	case "TMPDIR", "TEMP", "TMP", ContextVariable:

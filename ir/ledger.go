@@ -167,6 +167,7 @@ func (h Held) Cites(id CauseID) bool {
 type Evidence string
 
 // Ledger is the enforcement of one tool on every platform.
+// See RATIONALE D25.
 type Ledger []Row
 
 // Cell finds the row that states one cell.

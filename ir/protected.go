@@ -33,6 +33,7 @@ var protectedOrigin = Origin{Layer: LayerProtected, Label: "protected"}
 // protect plants the rules that take writing away from protected paths. A path that has no rule
 // of its own gets a rule that grants whatever the rule around it does, except creating,
 // updating and deleting. Where that rule grants none of these, nothing is planted.
+// See RATIONALE D51.
 func (v *View) protect(more []ProtectedPath) {
 	if !v.Tool.Protects {
 		return

@@ -69,6 +69,7 @@ func (r *region) settle(refs []ruleRef, parent *region) bool {
 }
 
 // find returns the deepest node on the way to path, and whether it is path's own.
+// See RATIONALE D1.
 func (r *region) find(path string) (n *region, exact bool) {
 	for path != "" {
 		if r.children == nil {

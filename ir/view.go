@@ -116,6 +116,7 @@ func programOrigin(t *Tool) Origin {
 // ImpliedRules returns the grants that follow from the tool itself: its private home and its
 // temporary directory. Programs install further programs into the home and run them, and build
 // drivers run their fresh output in the temporary directory, so both grant all capabilities.
+// See RATIONALE D7.
 func ImpliedRules(t *Tool) []FSRule {
 	origin := func(label string) Origin { return Origin{Layer: LayerImplied, Label: label} }
 	tmp := FSRule{Written: "${tmp}", At: Location{Root: Root{Kind: Temp}}, Caps: All, Origin: origin("private tmp")}

@@ -165,6 +165,7 @@ func (c *Context) absolute(at ir.Location) string {
 }
 
 // judge decides capabilities on a target, and returns the first refusal.
+// See RATIONALE D86.
 func (c *Context) judge(need ir.Capability, on target) error {
 	op := operation(need, on.Place)
 	v := c.view.Decide(op)

@@ -236,6 +236,7 @@ func (c *Context) directory(at target) (directory, string, error) {
 // hold tries an operation until it was done to the judged target. A node that is missing, in
 // the way or of another kind may be a result of a changing path; it is an answer when it stays
 // so.
+// See RATIONALE D87.
 func (c *Context) hold(op, path string, try func() (target, error)) error {
 	var before target
 	settled := 0

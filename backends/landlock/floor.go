@@ -119,6 +119,7 @@ func (p *plan) brings() bool {
 
 // late returns the rights on the entries of p that names which appear later do not get, since
 // the tool cannot make them appear and there is no supervisor for those of other processes.
+// See RATIONALE D52.
 func (p *plan) late() group {
 	if p.brings() {
 		return 0
@@ -161,6 +162,7 @@ func (p *plan) loose(parent *plan) bool {
 }
 
 // planTree copies a region and everything below it.
+// See RATIONALE D40.
 func planTree(r *ir.Region, listed bool) *plan {
 	p := &plan{region: r, name: r.At.Base(), pinned: r.Pinned, wants: groupsFor(r.Caps, listed)}
 	for _, b := range r.Below {
@@ -301,6 +303,7 @@ func newFloor(v *ir.View, b *ir.Bindings) *floor {
 
 // graftRoots puts every root into the one around it and returns those that are not to
 // be planned for by themselves any more.
+// See RATIONALE D41.
 func graftRoots(plans map[ir.Root]*plan, b *ir.Bindings) map[ir.Root]bool {
 	inner := map[ir.Root]bool{}
 	for _, r := range b.Roots() {

@@ -233,6 +233,7 @@ func (b *book) judged(c ir.Capability) bool {
 
 // others says how a rule is held when other processes move what it was about: calls that
 // are judged are judged where the file is now.
+// See RATIONALE D45.
 func (b *book) others(e ir.Entry) ir.Held {
 	private := e.Rule.At.Root.Kind != ir.Workspace && e.Rule.At.Root.Kind != ir.External
 	for _, c := range e.Rule.Caps.List() {

@@ -13,6 +13,7 @@ const FormatVersion = 2
 
 // Spec is the input of the loader for one tool on Linux, and a text for reviewers: everything
 // that the sandbox grants, refuses and leaves to other means.
+// See RATIONALE D23.
 type Spec struct {
 	Format  string `json:"format"`
 	Version int    `json:"format_version"`

@@ -16,6 +16,7 @@ import (
 // maxRules bounds how many filters a profile may have. Compiling one takes time with
 // the square of their number, about half a second at this bound and ten at 16,000,
 // beyond which the compiler has been seen to crash (nolabs-ai/nono).
+// See RATIONALE D72.
 const maxRules = 4000
 
 // Backend implements backends.Backend.
@@ -69,6 +70,7 @@ func needs(l ir.Ledger) []backends.Row {
 
 // directories lists the directories that lead to places with rules. They cannot be made in the
 // sandbox, so the loader makes them before.
+// See RATIONALE D75.
 func (p *plan) directories() []string {
 	var out []string
 	p.walk(func(n *node) {

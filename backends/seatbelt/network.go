@@ -28,6 +28,7 @@ type openings struct {
 
 // opened decides which ports open. A port stays closed when a rule that denies could match a
 // connection to it and the profile cannot distinguish that connection.
+// See RATIONALE D71.
 func opened(t *ir.Tool) *openings {
 	o := &openings{rules: t.Net}
 	for i := range t.Net {

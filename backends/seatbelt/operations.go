@@ -38,6 +38,7 @@ type leaf struct {
 // source alone, so that goes with read. A rename asks for file-write-create of its target even
 // where it replaces a file, which needs update: without update, create is withheld.
 var leaves = []leaf{
+	// See RATIONALE D70.
 	{op: opMetadata},
 	{op: "file-read-xattr"},
 	{op: opReadData, needs: ir.Caps(ir.Read)},
@@ -92,6 +93,7 @@ func (g grant) allows(l leaf) bool {
 }
 
 // split divides the leaves into those that a region allows and those that it denies.
+// See RATIONALE D69.
 func (g grant) split() (allow, deny []string) {
 	for _, l := range leaves {
 		if g.allows(l) {

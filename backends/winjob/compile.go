@@ -294,6 +294,7 @@ var services = []string{"BFE", "MpsSvc"}
 
 const modeClosed = "closed"
 
+// See RATIONALE D78.
 func network(t *ir.Tool) Network {
 	n := Network{Mode: modeClosed, Services: services, Rules: []NetRule{}}
 	for i := range t.Net {

@@ -65,6 +65,7 @@ func (l *layout) listed() bool { return l.view.Tool.Commands != nil }
 
 // root plans a tree. The list of a root is always protected: whatever is granted to
 // AppContainers above it, or by another root that contains it, ends there.
+// See RATIONALE D77.
 func (l *layout) root(r *ir.Region) {
 	if r.At.Root.Kind == ir.System {
 		l.below(r, 0)

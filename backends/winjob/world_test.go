@@ -13,6 +13,7 @@ import (
 )
 
 // world is a policy, the text emitted for it, and a host on which to ask both.
+// See RATIONALE D96.
 type world struct {
 	view   *ir.View
 	target backends.Target

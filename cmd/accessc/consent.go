@@ -17,6 +17,7 @@ import (
 // names, wait for an approval and there is a terminal, it asks, and compiles again with the
 // approvals. The shown and the approved target are the same, and a symlink that was changed
 // meanwhile is not approved.
+// See RATIONALE D18.
 func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string) (*compiler.Result, error) {
 	res, err := compiler.Compile(opts)
 	if err != nil {

@@ -97,6 +97,7 @@ func (g *globals) asking() *globals {
 }
 
 // committed leaves out the layers that are not committed.
+// See RATIONALE D38.
 func (g *globals) committed() *globals {
 	out := *g
 	out.Shared = true

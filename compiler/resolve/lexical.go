@@ -35,6 +35,7 @@ const maxPath = 800
 // CheckText refuses text that some target cannot write or would read differently: control
 // characters (Seatbelt profiles, terminals), backslashes (separators on Windows), double quotes
 // (impossible on Windows, escapes everywhere else), invalid UTF-8, and paths that are too long.
+// See RATIONALE D14.
 func CheckText(p string) error {
 	if len(p) > maxPath {
 		return &TextError{fmt.Sprintf("found %d bytes, expected at most %d", len(p), maxPath)}
@@ -57,6 +58,7 @@ func CheckText(p string) error {
 
 // Lexical collapses a workspace-relative path without looking at the disk. The
 // workspace root is the empty path.
+// See RATIONALE D9.
 func Lexical(p string) (string, error) {
 	if p == "" {
 		return "", ErrEmpty

@@ -95,6 +95,7 @@ func (r *Resolver) abs(lexical string) string {
 // Asked evaluates a path that a tool is asked to act on. With follow, the last
 // component is resolved as by open(2); without, it is the name itself, which
 // unlink(2) and rename(2) act on.
+// See RATIONALE D2.
 func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.NodeKind, error) {
 	lexical, err := Lexical(p)
 	switch {

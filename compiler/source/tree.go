@@ -28,6 +28,7 @@ const (
 )
 
 // builder assembles the root table from the parser's expressions.
+// See RATIONALE D97.
 type builder struct {
 	file    *File
 	parser  *unstable.Parser

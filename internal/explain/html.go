@@ -106,6 +106,7 @@ func ChangesHTML(w io.Writer, cs []Change) error {
 	return p.write(w)
 }
 
+// See RATIONALE D101.
 func (p page) write(w io.Writer) error {
 	t, err := template.New("").Parse(pageTemplate)
 	if err != nil {

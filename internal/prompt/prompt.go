@@ -39,6 +39,7 @@ func (t *Terminal) Close() error {
 // Confirm writes a text and a question and reads the answer. Yes is "y" or "yes"; everything
 // else, the end of the input included, is no. Invisible characters of the texts are made
 // visible.
+// See RATIONALE D19.
 func (t *Terminal) Confirm(text, question string) (bool, error) {
 	discard(t.in)
 	if _, err := io.WriteString(t.out, visible.Lines(text+question)+" [y/N] "); err != nil {

@@ -75,6 +75,7 @@ func Load(path, sum, tool, root string) (*Spec, error) {
 
 // vouched checks that the manifest of the build has the digest for this file, and that both lie
 // where no tool can write: those are the files that it returns.
+// See RATIONALE D24.
 func vouched(path, digest, root string) ([]string, error) {
 	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
 	real, err := filepath.EvalSymlinks(named)

@@ -196,6 +196,7 @@ func (s *profileStart) under(words ...string) []string {
 
 // sing starts a program that must not start, under the profile that the tool will have. It lies
 // in the run's directory or, if a rule reaches that, is a program that no sandbox starts.
+// See RATIONALE D73.
 func (s *profileStart) sing() error {
 	bird := s.dir + "/canary"
 	if s.reached(s.dir) {

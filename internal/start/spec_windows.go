@@ -51,6 +51,7 @@ func settle(req *Request, h Host) (terms, int, error) {
 	return t, h.ABI, err
 }
 
+// See RATIONALE D80.
 func asksForLess(req *Request, h Host) (bool, error) {
 	held, err := Unmet(req.Spec, h)
 	if err != nil {

@@ -103,6 +103,7 @@ type run struct {
 }
 
 // stays reports whether this process waits for the tool.
+// See RATIONALE D63.
 func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
@@ -265,6 +266,7 @@ func (r *run) sing() error {
 
 // findCanary returns a path that the ruleset refuses and nothing else does; none where
 // the policy grants all or this host does not let its root be listed.
+// See RATIONALE D67.
 func findCanary(granted []landlock.Path) string {
 	const root = "/"
 	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_CLOEXEC, 0)

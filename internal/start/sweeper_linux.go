@@ -33,6 +33,7 @@ const (
 // rest. A supervisor removes the directory itself: if the directory is still there when the
 // supervisor is gone, the supervisor was killed, and the sweeper kills its remaining processes,
 // too.
+// See RATIONALE D66.
 func (r *run) sweepAfter() error {
 	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 const maxDepth = 100
 
 // Unmarshal reads data into the value that to points to, which is undefined after an error.
+// See RATIONALE D102.
 func Unmarshal(data []byte, to any) error {
 	switch {
 	case depth(data) > maxDepth:

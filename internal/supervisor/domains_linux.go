@@ -32,6 +32,7 @@ import (
 // process.
 
 // mark is an interval, both ends included.
+// See RATIONALE D55.
 type mark struct{ low, high uint64 }
 
 // Mark is the mark of the processes of a run.

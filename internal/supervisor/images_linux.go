@@ -104,6 +104,7 @@ const settled = 100 * time.Millisecond
 var errChanged = errors.New("changes while it is read")
 
 // copied returns a copy of a program in memory, sealed against writing.
+// See RATIONALE D57.
 func (c *call) copied(obj int) (int, unix.Errno) {
 	var before, after unix.Stat_t
 	if err := unix.Fstat(obj, &before); err != nil {
@@ -237,6 +238,7 @@ const (
 // stone is the trampoline: a program of one instruction, a system call (elf(5)). A process that
 // has become it has memory of its own, in which the supervisor lays out the arguments of a
 // script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
+// See RATIONALE D58.
 func stone() []byte {
 	le := binary.LittleEndian
 	b := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")

@@ -201,6 +201,7 @@ func (n node) free() node {
 
 // takenAway reports whether another process has renamed the file that a move was to replace,
 // where the policy lets the move replace it but not make a new name.
+// See RATIONALE D47.
 func (c *call) takenAway(t two, flags uint64) bool {
 	if t.dst.object < 0 || flags != 0 || c.view.Decide(c.moving(two{t.src, t.dst.free()}, 0)).Allowed() {
 		return false

@@ -111,6 +111,7 @@ func (c *call) opened(dir int, addr uint64, o opening) answer {
 // workspace is granted it as a whole, and the path neither climbs nor begins at a directory
 // whose files differ from tool to tool. The ruleset refuses a path that leads there by a
 // symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
+// See RATIONALE D46.
 func (c *call) plain(dir int, path string, o opening) bool {
 	if o.hidden || c.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
 		return false

@@ -161,6 +161,7 @@ func (c *call) do(act func() error) error {
 }
 
 // within acts on a thread of a domain: an idle one, or a new one.
+// See RATIONALE D54.
 func (c *call) within(d *domain, act func() error) error {
 	j := job{act, make(chan error, 1)}
 	select {

@@ -80,6 +80,7 @@ type seized struct {
 // seize makes the caller of a pending call stop at the end of that call (ptrace(2)). The thread
 // that seizes must also release. If this process dies before, the kernel kills the seized
 // thread.
+// See RATIONALE D56.
 func (c *call) seize(process int) (*seized, unix.Errno) {
 	if process == 0 {
 		return nil, unix.ESRCH

@@ -211,6 +211,7 @@ func sources(old, new *ir.Tool) ([]Difference, bool) {
 }
 
 // comparison is two policies on one platform.
+// See RATIONALE D34.
 type comparison struct {
 	platform ir.Platform
 	old, new *ir.View

@@ -79,6 +79,7 @@ func Quote(s string) string {
 var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // Append writes the specification behind a profile.
+// See RATIONALE D74.
 func Append(profile []byte, s Spec) ([]byte, error) {
 	data, err := backends.JSON(s)
 	if err != nil {

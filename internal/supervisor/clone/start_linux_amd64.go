@@ -22,6 +22,7 @@ func (t *Task) start() (uintptr, syscall.Errno) {
 }
 
 // clone calls clone(2), and enter in the clone.
+// See RATIONALE D68.
 func clone(flags, stack uintptr, t *Task) uintptr
 
 // enter is where the clone begins.

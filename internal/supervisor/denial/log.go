@@ -47,6 +47,7 @@ func NewLog(file *os.File) *Log {
 
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
+// See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
 	target, to := d.targets()
 	key := strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")

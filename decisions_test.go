@@ -1,0 +1,71 @@
+package accessc_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	decisionEntry = regexp.MustCompile(`(?m)^\*\*D(\d+)\. (?s:.+?)\*\*( \*\(process\)\*)?`)
+	decisionCited = regexp.MustCompile(`RATIONALE((?: and|,)? D\d+)+`)
+	number        = regexp.MustCompile(`D(\d+)`)
+)
+
+// TestDecisionsAreCited: code cites entries of RATIONALE.md that exist, and cites each entry
+// that is not one of process.
+func TestDecisionsAreCited(t *testing.T) {
+	text, err := os.ReadFile("RATIONALE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := map[string]bool{}
+	for _, m := range decisionEntry.FindAllStringSubmatch(string(text), -1) {
+		if _, twice := process[m[1]]; twice {
+			t.Errorf("D%s stands twice", m[1])
+		}
+		process[m[1]] = m[2] != ""
+	}
+	if len(process) < 100 {
+		t.Fatalf("found %d entries", len(process))
+	}
+	cited := map[string]bool{}
+	for _, file := range goFiles(t) {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range decisionCited.FindAllString(string(code), -1) {
+			for _, n := range number.FindAllStringSubmatch(c, -1) {
+				if _, ok := process[n[1]]; !ok {
+					t.Errorf("%s cites D%s, which does not exist", file, n[1])
+				}
+				cited[n[1]] = true
+			}
+		}
+	}
+	for n, p := range process {
+		if !cited[n] && !p {
+			t.Errorf("no code cites D%s: cite it where it shows, or mark it *(process)*", n)
+		}
+	}
+}
+
+// goFiles lists the Go files of the repository.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, dir := range list(t, "-f", "{{.Dir}}", "./...") {
+		all, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if strings.HasSuffix(f.Name(), ".go") {
+				files = append(files, dir+"/"+f.Name())
+			}
+		}
+	}
+	return files
+}
