@@ -238,22 +238,11 @@ func (w *vectorWorld) answer(t *testing.T, c *vector) {
 
 // symbolic is where a question about a file leads.
 func (w *vectorWorld) symbolic(op ir.Operation) string {
-	var on ir.Place
-	switch op := op.(type) {
-	case ir.Access:
-		on = op.On
-	case ir.Start:
-		on = op.On
-	case ir.Run:
-		if op.File != nil {
-			on = *op.File
-		}
-	case ir.Copy, ir.Rename, ir.Exchange, ir.Link, ir.Dial, ir.Connect, ir.Forward:
-	}
-	if on.At.Root.Kind == 0 {
+	places := ir.Describe(op).Places
+	if len(places) != 1 || places[0].At.Root.Kind == 0 {
 		return ""
 	}
-	return strings.ReplaceAll(on.At.String(), w.scratch, scratchSymbol)
+	return strings.ReplaceAll(places[0].At.String(), w.scratch, scratchSymbol)
 }
 
 func (w *vectorWorld) ask(q vector) string {

@@ -144,23 +144,17 @@ func (v *View) copy(op Copy) Verdict {
 	if src := v.access(Read, op.Src); !src.Allowed() {
 		return src
 	}
-	switch op.DstKind {
-	case Absent:
+	if op.DstKind == Absent {
 		return v.named(Access{Create, op.Dst, NameFile})
-	case File:
-		return v.access(Update, op.Dst)
-	case Dir, Unknown:
-		return v.all(op.Dst, Create, Update)
-	default:
-		return v.all(op.Dst, Create, Update)
 	}
+	return v.all(op.Dst, op.DstKind.copied()...)
 }
 
 func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 	if s := v.access(Delete, src); !s.Allowed() {
 		return s
 	}
-	d := v.replace(dst, dstKind)
+	d := v.all(dst, dstKind.replaced()...)
 	if !d.Allowed() {
 		return d
 	}
@@ -175,22 +169,6 @@ func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 		matters = FileCaps
 	}
 	return v.noGain(src, dst, matters, d)
-}
-
-// replace decides whether a name may be put at dst, given the kind of node that is there.
-func (v *View) replace(dst Place, kind NodeKind) Verdict {
-	switch kind {
-	case Absent:
-		return v.access(Create, dst)
-	case File:
-		return v.access(Update, dst)
-	case Dir:
-		return v.all(dst, Delete, Create)
-	case Unknown:
-		return v.all(dst, Delete, Create, Update)
-	default:
-		return v.all(dst, Delete, Create, Update)
-	}
 }
 
 func (v *View) link(op Link) Verdict {

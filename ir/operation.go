@@ -37,7 +37,7 @@ func Direct(at Location) Place { return Place{At: at} }
 // Operation is a question to Decide.
 //
 //sumtype:decl
-type Operation interface{ isOperation() }
+type Operation interface{ describe() Description }
 
 // Access asks for one capability on one place.
 type Access struct {
@@ -142,14 +142,3 @@ func DefaultPort(scheme string) uint16 {
 		return 0
 	}
 }
-
-func (Access) isOperation()   {}
-func (Copy) isOperation()     {}
-func (Rename) isOperation()   {}
-func (Exchange) isOperation() {}
-func (Link) isOperation()     {}
-func (Dial) isOperation()     {}
-func (Start) isOperation()    {}
-func (Connect) isOperation()  {}
-func (Forward) isOperation()  {}
-func (Run) isOperation()      {}

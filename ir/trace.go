@@ -19,26 +19,14 @@ func (v *View) Trace(op Operation, verdict Verdict) []Considered {
 		return nil // by the link, which no rule covers, whatever is said of its target
 	}
 	switch op := op.(type) {
-	case Access:
-		out = v.traceAt(op.On.At)
-	case Copy:
-		out = v.tracePair(op.Src, op.Dst)
-	case Rename:
-		out = v.tracePair(op.Src, op.Dst)
-	case Exchange:
-		out = v.tracePair(op.A, op.B)
-	case Link:
-		out = v.tracePair(op.Src, op.Dst)
-	case Dial:
-		out = v.traceAt(op.On.At)
-	case Start:
-		out = v.traceAt(op.On.At)
 	case Connect:
 		out = v.traceNet(op.To)
 	case Forward:
 		out = v.traceEnv(op.Name)
 	case Run:
 		out = v.traceRun(op)
+	default:
+		out = v.tracePlaces(Describe(op).Places)
 	}
 	for i := range out {
 		out[i].Wins = out[i].Rule == verdict.Rule
@@ -62,12 +50,14 @@ func btoi(b bool) int {
 	return 0
 }
 
-// tracePair lists the rules on both places, each once.
-func (v *View) tracePair(a, b Place) []Considered {
-	out := v.traceAt(a.At)
-	for _, c := range v.traceAt(b.At) {
-		if !slices.ContainsFunc(out, func(o Considered) bool { return o.Rule == c.Rule }) {
-			out = append(out, c)
+// tracePlaces lists the rules on places, each once.
+func (v *View) tracePlaces(places []Place) []Considered {
+	var out []Considered
+	for _, p := range places {
+		for _, c := range v.traceAt(p.At) {
+			if !slices.ContainsFunc(out, func(o Considered) bool { return o.Rule == c.Rule }) {
+				out = append(out, c)
+			}
 		}
 	}
 	return out

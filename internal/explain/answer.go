@@ -194,45 +194,17 @@ func (a *Answer) heldText(s Style) string {
 
 // cell finds the ledger's row for the requirement that decided.
 func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
-	resource, aspect := a.subject()
+	about := ir.Describe(a.Operation)
 	rule := ir.DefaultRule
 	for _, c := range a.Considered {
 		if c.Wins {
 			rule = c.ID.Stated()
 		}
 	}
-	if resource == ir.Commands && (rule == ir.OwnProgram || a.Verdict.Reason == ir.ReasonName) {
+	if about.Resource == ir.Commands && (rule == ir.OwnProgram || a.Verdict.Reason == ir.ReasonName) {
 		rule = ir.DefaultRule // the tool's own, and another name, are held as what no rule lists
 	}
-	return a.Ledger.Cell(resource, rule, aspect, p, level)
-}
-
-func (a *Answer) subject() (ir.Resource, ir.Aspect) {
-	switch a.Operation.(type) {
-	case ir.Connect:
-		return ir.Net, ir.AspectConnect
-	case ir.Forward:
-		return ir.Env, ir.AspectForward
-	case ir.Run:
-		if a.Verdict.Reason == ir.ReasonArgs {
-			return ir.Commands, ir.AspectArgs
-		}
-		return ir.Commands, ir.AspectProgram
-	case ir.Dial:
-		return ir.FS, ir.AspectSocket
-	case ir.Access, ir.Copy, ir.Rename, ir.Exchange, ir.Link, ir.Start:
-	}
-	switch a.Verdict.Reason {
-	case ir.ReasonPinned, ir.ReasonNoGain:
-		return ir.FS, ir.AspectMove
-	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonAbsolute, ir.ReasonOutside,
-		ir.ReasonEscape, ir.ReasonLoop, ir.ReasonRoot, ir.ReasonLoader, ir.ReasonArgs, ir.ReasonCommand,
-		ir.ReasonName, ir.ReasonMissing, ir.ReasonLeads, ir.ReasonOwn:
-	}
-	if a.Verdict.Need == 0 {
-		return ir.FS, ir.AspectRead
-	}
-	return ir.FS, ir.AspectOf(a.Verdict.Need)
+	return a.Ledger.Cell(about.Resource, rule, about.Requirement(a.Verdict), p, level)
 }
 
 // AnswerDoc is the JSON form of an answer.
@@ -298,8 +270,8 @@ func (a *Answer) JSON(s Style) *AnswerDoc {
 	if len(a.Question.Operands) > 1 {
 		d.Destination = a.Question.Operands[1]
 	}
-	if at := canonical(a.Operation); at.Root.Kind != 0 {
-		d.Canonical = at.String()
+	if places := ir.Describe(a.Operation).Places; len(places) > 0 && places[0].At.Root.Kind != 0 {
+		d.Canonical = places[0].At.String()
 	}
 	for _, c := range a.Considered {
 		doc := ruleDoc(c.ID, c.Rule)
@@ -331,30 +303,4 @@ func ruleDoc(id ir.RuleID, r ir.Rule) RuleDoc {
 		}
 	}
 	return d
-}
-
-// canonical returns the place that the first path of an operation leads to.
-func canonical(op ir.Operation) ir.Location {
-	switch op := op.(type) {
-	case ir.Access:
-		return op.On.At
-	case ir.Copy:
-		return op.Src.At
-	case ir.Rename:
-		return op.Src.At
-	case ir.Exchange:
-		return op.A.At
-	case ir.Link:
-		return op.Src.At
-	case ir.Dial:
-		return op.On.At
-	case ir.Start:
-		return op.On.At
-	case ir.Run:
-		if op.File != nil {
-			return op.File.At
-		}
-	case ir.Connect, ir.Forward:
-	}
-	return ir.Location{}
 }

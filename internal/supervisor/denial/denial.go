@@ -8,6 +8,7 @@
 package denial
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -112,8 +113,8 @@ func (d *Denial) Line() []byte {
 	for _, c := range d.Wants.List() {
 		l.Needs = append(l.Needs, c.String())
 	}
-	if at, ok := d.place(); ok && d.Roots != nil {
-		l.Path, _ = d.Roots.Path(at)
+	if places := ir.Describe(d.Operation).Places; len(places) > 0 && d.Roots != nil {
+		l.Path, _ = d.Roots.Path(places[0].At)
 	}
 	if run, ok := d.Operation.(ir.Run); ok {
 		l.Called, l.Arguments = run.Program, run.Args
@@ -154,88 +155,24 @@ func ruleOf(r ir.Rule) *rule {
 	return out
 }
 
-// Verb is the operation as accessc can spells it, or the system call where the policy
-// has no word for it.
+// Verb is the word for the operation, or the system call where the policy has no word for it.
 func (d *Denial) Verb() string {
-	switch op := d.Operation.(type) {
-	case nil:
-		return d.Syscall
-	case ir.Access:
-		return op.Cap.String()
-	case ir.Copy:
-		return "copy"
-	case ir.Rename:
-		return "rename"
-	case ir.Exchange:
-		return "exchange"
-	case ir.Link:
-		return "link"
-	case ir.Dial, ir.Connect:
-		return "connect"
-	case ir.Start:
-		return "execute"
-	case ir.Forward:
-		return "env"
-	case ir.Run:
-		return "run"
-	default:
-		return d.Syscall
-	}
+	return cmp.Or(ir.Describe(d.Operation).Verb, d.Syscall)
 }
 
 // targets are the objects of the operation, as the configuration would name them.
 func (d *Denial) targets() (target, to string) {
-	switch op := d.Operation.(type) {
-	case ir.Rename:
-		return op.Src.At.Short(), op.Dst.At.Short()
-	case ir.Exchange:
-		return op.A.At.Short(), op.B.At.Short()
-	case ir.Link:
-		return op.Src.At.Short(), op.Dst.At.Short()
-	case ir.Copy:
-		return op.Src.At.Short(), op.Dst.At.Short()
-	case ir.Connect:
-		r := ir.NetRule{Host: op.To.Host, Port: op.To.Port}
-		return r.Subject(), ""
-	case ir.Run:
-		return d.program(op), ""
-	case ir.Forward:
-		return op.Name, ""
-	case nil, ir.Access, ir.Dial, ir.Start:
+	about := ir.Describe(d.Operation)
+	if len(about.Places) > 1 {
+		to = about.Places[1].At.Short()
 	}
-	if at, ok := d.place(); ok {
-		return at.Short(), ""
+	if run, ok := d.Operation.(ir.Run); ok {
+		return d.program(run), to
 	}
-	if len(d.Asked) > 0 {
+	if about.Verb == "" && len(d.Asked) > 0 {
 		return d.Asked[0], ""
 	}
-	return "", ""
-}
-
-// place is the place of the operation's first path.
-func (d *Denial) place() (ir.Location, bool) {
-	switch op := d.Operation.(type) {
-	case ir.Access:
-		return op.On.At, true
-	case ir.Dial:
-		return op.On.At, true
-	case ir.Start:
-		return op.On.At, true
-	case ir.Rename:
-		return op.Src.At, true
-	case ir.Exchange:
-		return op.A.At, true
-	case ir.Link:
-		return op.Src.At, true
-	case ir.Copy:
-		return op.Src.At, true
-	case ir.Run:
-		if op.File != nil {
-			return op.File.At, true
-		}
-	case nil, ir.Connect, ir.Forward:
-	}
-	return ir.Location{}, false
+	return about.Subject, to
 }
 
 // program names the program of an operation: by the rule that decided, or by the file where the

@@ -126,7 +126,7 @@ func TestGrant(t *testing.T) {
 				r.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: f.Path}}
 				_, link, _ := strings.Cut(text, "ln -s ")
 				link, _, _ = strings.Cut(link, "\n")
-				target, _ := d.place()
+				target := ir.Describe(d.Operation).Places[0].At
 				if link != shellWord(target.String())+" "+shellWord(f.Path) {
 					rt.Fatalf("the link leads elsewhere: %s", link)
 				}
@@ -174,9 +174,9 @@ func relocated(d *Denial, b *ir.Bindings) []ir.Operation {
 		return out
 	case ir.Dial:
 		return []ir.Operation{ir.Dial{On: move(op.On)}}
-	case ir.Rename, ir.Exchange, ir.Link, ir.Connect, ir.Start, ir.Copy, ir.Forward, ir.Run:
+	default:
+		return []ir.Operation{d.Operation}
 	}
-	return []ir.Operation{d.Operation}
 }
 
 // TestLines: every line is JSON of its own, even with hostile names, and every operation has a

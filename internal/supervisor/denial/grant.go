@@ -31,6 +31,9 @@ func (d *Denial) find() (string, bool) {
 	if c, ok := d.Operation.(ir.Connect); ok {
 		return d.network(c)
 	}
+	if ir.Describe(d.Operation).Resource != ir.FS {
+		return "", false
+	}
 	for _, change := range d.changes() {
 		if change.writable() && d.permits(change) {
 			return change.toml(d.View.Tool), true
@@ -80,37 +83,12 @@ func (d *Denial) changes() []change {
 
 // needs are the capabilities that the operation requires, by place.
 func (d *Denial) needs() map[ir.Location]ir.CapSet {
-	put := func(k ir.NodeKind) ir.CapSet {
-		switch k {
-		case ir.Absent:
-			return ir.Caps(ir.Create)
-		case ir.File:
-			return ir.Caps(ir.Update)
-		case ir.Dir:
-			return ir.Caps(ir.Delete, ir.Create)
-		case ir.Unknown:
-			return ir.Write
-		default:
-			return ir.Write
-		}
+	out := map[ir.Location]ir.CapSet{}
+	about := ir.Describe(d.Operation)
+	for i, p := range about.Places {
+		out[p.At] |= about.Needs[i] | d.Wants
 	}
-	taken := ir.Caps(ir.Delete)
-	switch op := d.Operation.(type) {
-	case ir.Access:
-		return map[ir.Location]ir.CapSet{op.On.At: d.Wants.With(op.Cap)}
-	case ir.Dial:
-		return map[ir.Location]ir.CapSet{op.On.At: ir.Caps(ir.Update)}
-	case ir.Start:
-		return map[ir.Location]ir.CapSet{op.On.At: ir.Caps(ir.Read, ir.Execute)}
-	case ir.Rename:
-		return map[ir.Location]ir.CapSet{op.Src.At: taken, op.Dst.At: put(op.DstKind)}
-	case ir.Exchange:
-		return map[ir.Location]ir.CapSet{op.A.At: taken | put(op.AKind), op.B.At: taken | put(op.BKind)}
-	case ir.Link:
-		return map[ir.Location]ir.CapSet{op.Src.At: ir.Caps(ir.Read, ir.Update), op.Dst.At: ir.Caps(ir.Create)}
-	case nil, ir.Copy, ir.Connect, ir.Forward, ir.Run:
-	}
-	return nil
+	return out
 }
 
 // raised adds one rule per place, with the capabilities granted there already and those needed:
@@ -213,9 +191,9 @@ func (d *Denial) questions(on *ir.Place) []ir.Operation {
 		return []ir.Operation{ir.Dial{On: at(op.On)}}
 	case ir.Start:
 		return []ir.Operation{ir.Start{On: at(op.On), Interpreter: op.Interpreter}}
-	case nil, ir.Copy, ir.Rename, ir.Exchange, ir.Link, ir.Connect, ir.Forward, ir.Run:
+	default:
+		return []ir.Operation{d.Operation}
 	}
-	return []ir.Operation{d.Operation}
 }
 
 // toml writes the addition. A list that is not declared loses its default when it gets a rule,
