@@ -228,32 +228,15 @@ func (b *Bindings) Roots() []Root {
 
 // Outer returns the place of a bound root's directory in the root around it, which is System
 // when there is no other. Paths below that place belong to r: the rules of the root around it
-// do not reach into it.
+// do not reach into it. The place of the root directory has no path.
 func (b *Bindings) Outer(r Root) Location {
-	abs, _ := b.Path(Location{Root: r})
-	return b.without(r).Locate(abs)
-}
-
-// without returns the bindings with r unbound.
-func (b *Bindings) without(r Root) *Bindings {
-	c := *b
-	switch r.Kind {
-	case Workspace:
-		c.Workspace = ""
-	case Home:
-		c.Home = ""
-	case Temp:
-		c.Temp = ""
-	case External:
-		c.External = make(map[string]string, len(b.External))
-		for k, p := range b.External {
-			if k != r.Name {
-				c.External[k] = p
-			}
-		}
-	case System:
+	abs, bound := b.Path(Location{Root: r})
+	if !bound || abs == "/" {
+		return Sys("")
 	}
-	return &c
+	// The directory above is in the root around r, in r itself it is not.
+	i := strings.LastIndexByte(abs, '/')
+	return b.Locate(abs[:max(i, 0)]).Child(abs[i+1:])
 }
 
 // Entries returns the filesystem rules of the view, least specific origin first.
