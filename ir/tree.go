@@ -1,11 +1,17 @@
 package ir
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Region is a named node of the region tree, for rendering and compiling a policy: a rule's
 // path, or an ancestor of one.
 type Region struct {
-	At   Location
+	At Location
+	// Name is its name in the directory above, empty where none is known.
+	Name string
 	Caps CapSet
 	// Governing is the rule that decides here; its Rule is nil under default-deny.
 	Governing Entry
@@ -15,7 +21,9 @@ type Region struct {
 	Pinned bool
 	// Link is true at the workspace's symlink of an external rule.
 	Link bool
-	// Below are the named nodes directly below, in name order.
+	// Above is the node that this one is directly below, Below are those directly below it, in
+	// name order. Both may belong to another root in a tree of View.Tree.
+	Above *Region
 	Below []*Region
 }
 
@@ -38,16 +46,68 @@ func (v *View) Roots() []Root {
 	return out
 }
 
-// Regions returns the region tree of a root, nil if it has none.
+// Tree returns the regions of every root as they lie on the view's host, in canonical order.
+// A root that is bound inside another one is in the tree of that one as well, in the place of
+// all that the outer root's rules say there. The workspace and the bound roots are listed even
+// where they have no rule, since then nothing is granted in them, whatever is around them; a
+// root whose directory belongs to another root is not. In a portable view no root is known to
+// lie in another.
+func (v *View) Tree() []*Region {
+	b := v.bind
+	if b == nil {
+		b = &Bindings{}
+	}
+	var out []*Region
+	roots := slices.Concat(v.Roots(), b.Roots(), []Root{{Kind: Workspace}})
+	slices.SortFunc(roots, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
+	for _, r := range slices.Compact(roots) {
+		if abs, bound := b.Path(Location{Root: r}); bound && b.Locate(abs).Root != r {
+			continue
+		}
+		region := v.Regions(r)
+		if region == nil {
+			region = &Region{At: Location{Root: r}}
+		}
+		out = append(out, region)
+	}
+	for _, inner := range out {
+		at := b.Outer(inner.At.Root)
+		i := slices.IndexFunc(out, func(r *Region) bool { return r.At.Root == at.Root })
+		if at.Path != "" && i >= 0 {
+			out[i].graft(at.Path, inner)
+		}
+	}
+	return out
+}
+
+// graft puts a root in the place of all that r has at a path.
+func (r *Region) graft(path string, root *Region) {
+	name, rest := cut(path)
+	i, there := slices.BinarySearchFunc(r.Below, name, func(b *Region, name string) int { return strings.Compare(b.Name, name) })
+	if !there {
+		between := &Region{At: r.At.Child(name), Name: name, Caps: r.Caps, Governing: r.Governing, Pinned: true, Above: r}
+		r.Below = slices.Insert(r.Below, i, between)
+	}
+	if rest != "" {
+		r.Below[i].graft(rest, root)
+		return
+	}
+	root.Name, root.Pinned, root.Above = name, true, r
+	r.Below[i] = root
+}
+
+// Regions returns the region tree of one root by itself, nil if it has none.
 func (v *View) Regions(r Root) *Region {
 	if t := v.tree(r); t != nil {
-		return v.export(t, Location{Root: r})
+		return v.export(t, Location{Root: r}, nil)
 	}
 	return nil
 }
 
-func (v *View) export(n *region, at Location) *Region {
-	out := &Region{At: at, Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != ""}
+func (v *View) export(n *region, at Location, above *Region) *Region {
+	out := &Region{
+		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Above: above,
+	}
 	if n.win >= 0 {
 		out.Governing = v.rules[v.refs[n.win].entry]
 	}
@@ -55,10 +115,21 @@ func (v *View) export(n *region, at Location) *Region {
 		out.Link = v.refs[n.rule].pin
 	}
 	for _, name := range n.names() {
-		out.Below = append(out.Below, v.export(n.children[name], at.Child(name)))
+		out.Below = append(out.Below, v.export(n.children[name], at.Child(name), out))
 	}
 	return out
 }
+
+// ID names the rule that decides here.
+func (r *Region) ID() RuleID {
+	if r.Governing.Rule == nil {
+		return DefaultRule
+	}
+	return r.Governing.ID
+}
+
+// IsRoot reports whether r is the directory of a root.
+func (r *Region) IsRoot() bool { return r.At.Path == "" }
 
 // Guarded reports whether r is a protected path that a rule around it would let a tool
 // write.
@@ -80,5 +151,15 @@ func (r *Region) Walk(visit func(*Region)) {
 	visit(r)
 	for _, b := range r.Below {
 		b.Walk(visit)
+	}
+}
+
+// WalkRoot visits r and everything below it that belongs to the same root, parents first.
+func (r *Region) WalkRoot(visit func(*Region)) {
+	visit(r)
+	for _, b := range r.Below {
+		if !b.IsRoot() {
+			b.WalkRoot(visit)
+		}
 	}
 }

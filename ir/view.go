@@ -12,6 +12,8 @@ type View struct {
 	Tool     *Tool
 	Platform Platform
 
+	// bind are the host's bindings, nil in a portable view.
+	bind      *Bindings
 	protected []ProtectedPath
 
 	rules    []Entry
@@ -56,7 +58,7 @@ type Facts struct {
 
 // NewView prepares t for questions on platform p.
 func NewView(t *Tool, p Platform, f Facts) *View {
-	v := &View{Tool: t, Platform: p}
+	v := &View{Tool: t, Platform: p, bind: f.Bindings}
 	v.collect(f)
 	v.grow()
 	v.protect(f.Protected)
