@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -34,9 +34,9 @@ func hostileText(r *rapid.T, label string) string {
 func hostilePolicy(r *rapid.T) string {
 	text := func(label, plain string) string {
 		if rapid.IntRange(0, 3).Draw(r, label+"?") > 0 {
-			return source.Quote(plain)
+			return tomltext.String(plain)
 		}
-		return source.Quote(plain + hostileText(r, label))
+		return tomltext.String(plain + hostileText(r, label))
 	}
 	// No such program is there: a start would take the place of the test.
 	name := text("name", "tool")

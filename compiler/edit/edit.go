@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 )
 
 // Field is one key of an item; Value is TOML.
 type Field struct{ Key, Value string }
 
 // String is a field with a string.
-func String(key, value string) Field { return Field{key, source.Quote(value)} }
+func String(key, value string) Field { return Field{key, tomltext.String(value)} }
 
 // Bool is a field with a boolean.
 func Bool(key string, value bool) Field { return Field{key, strconv.FormatBool(value)} }
@@ -26,7 +27,7 @@ type Item []Field
 func (it Item) inline() string {
 	fields := make([]string, 0, len(it))
 	for _, f := range it {
-		fields = append(fields, quoteKey(f.Key)+" = "+f.Value)
+		fields = append(fields, tomltext.Key(f.Key)+" = "+f.Value)
 	}
 	return "{ " + strings.Join(fields, ", ") + " }"
 }
@@ -35,7 +36,7 @@ func (it Item) inline() string {
 func (it Item) block(path []string, newline string) string {
 	lines := []string{"[[" + dotted(path) + "]]"}
 	for _, f := range it {
-		lines = append(lines, quoteKey(f.Key)+" = "+f.Value)
+		lines = append(lines, tomltext.Key(f.Key)+" = "+f.Value)
 	}
 	return strings.Join(lines, newline) + newline
 }
@@ -43,21 +44,9 @@ func (it Item) block(path []string, newline string) string {
 func dotted(path []string) string {
 	keys := make([]string, 0, len(path))
 	for _, k := range path {
-		keys = append(keys, quoteKey(k))
+		keys = append(keys, tomltext.Key(k))
 	}
 	return strings.Join(keys, ".")
-}
-
-// quoteKey writes a key bare where that is possible
-// (https://toml.io/en/v1.0.0#keys).
-func quoteKey(k string) string {
-	bare := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
-	}
-	if k != "" && !strings.ContainsFunc(k, func(r rune) bool { return !bare(r) }) {
-		return k
-	}
-	return source.Quote(k)
 }
 
 // Append returns the document with an item at the end of the list at a path. A missing list is

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 )
 
 // expectation turns the keys of a list's items into those after an edit.
@@ -40,7 +41,7 @@ func outline(t *source.Table, path []string) (string, []string) {
 		e := &t.Entries[i]
 		switch {
 		case e.Key != path[0]:
-			lines = append(lines, source.Quote(e.Key)+"="+e.Value.Key())
+			lines = append(lines, tomltext.String(e.Key)+"="+e.Value.Key())
 		case len(path) == 1 && e.Value.Kind == source.ArrayKind:
 			for _, item := range e.Value.Array {
 				list = append(list, item.Key())
@@ -48,10 +49,10 @@ func outline(t *source.Table, path []string) (string, []string) {
 		case len(path) > 1 && e.Value.Kind == source.TableKind:
 			var rest string
 			if rest, list = outline(e.Value.Table, path[1:]); rest != "" {
-				lines = append(lines, source.Quote(e.Key)+"={"+rest+"}")
+				lines = append(lines, tomltext.String(e.Key)+"={"+rest+"}")
 			}
 		default:
-			lines = append(lines, source.Quote(e.Key)+"="+e.Value.Key())
+			lines = append(lines, tomltext.String(e.Key)+"="+e.Value.Key())
 		}
 	}
 	slices.Sort(lines)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -343,7 +344,7 @@ func (l *loader) setKey(i int, s string) {
 	f := newFile(name, "", []byte(key+"="+value))
 	root, err := parse(f)
 	if err != nil || len(root.Entries) != 1 || strings.ContainsAny(s, "\r\n") {
-		f = newFile(name, "", []byte(key+"="+Quote(strings.TrimSpace(value))))
+		f = newFile(name, "", []byte(key+"="+tomltext.String(strings.TrimSpace(value))))
 		root, err = parse(f)
 	}
 	if err != nil || len(root.Entries) != 1 {
@@ -352,25 +353,6 @@ func (l *loader) setKey(i int, s string) {
 	}
 	l.set.Files[name] = f
 	l.set.Layers = append(l.set.Layers, Layer{Kind: ir.LayerSet, File: f, Root: root})
-}
-
-// Quote writes a TOML basic string (https://toml.io/en/v1.0.0#string).
-func Quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // name shortens a path: relative to the workspace, below "~" in the user's home, whole

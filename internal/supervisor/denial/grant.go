@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -212,7 +213,7 @@ func (c change) toml(t *ir.Tool) string {
 			b.WriteByte('\n')
 		}
 		table(&b, t, "fs")
-		fmt.Fprintf(&b, "path = %s\n", quote(r.At.Short()))
+		fmt.Fprintf(&b, "path = %s\n", tomltext.String(r.At.Short()))
 		if r.External {
 			b.WriteString("external = true\n")
 		}
@@ -239,40 +240,12 @@ func (d *Denial) network(c ir.Connect) (string, bool) {
 	}
 	var b strings.Builder
 	table(&b, &tool, "net")
-	fmt.Fprintf(&b, "host = %s\nport = %d\nallow = true\n", quote(c.To.Host.String()), c.To.Port)
+	fmt.Fprintf(&b, "host = %s\nport = %d\nallow = true\n", tomltext.String(c.To.Host.String()), c.To.Port)
 	return b.String(), true
 }
 
 func table(b *strings.Builder, t *ir.Tool, list string) {
-	fmt.Fprintf(b, "[[conversation.tools.%s.access.%s]]\n", key(t.Name), list)
-}
-
-// key is a part of a dotted key (TOML 1.0, keys).
-func key(s string) string {
-	bare := strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
-	if bare && s != "" {
-		return s
-	}
-	return quote(s)
-}
-
-// quote writes a basic string (TOML 1.0, strings).
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	fmt.Fprintf(b, "[[conversation.tools.%s.access.%s]]\n", tomltext.Key(t.Name), list)
 }
 
 // shellWord quotes a path for a shell, where that is needed.
