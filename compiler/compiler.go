@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -203,7 +204,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, path: t.prefix + quoteKey(e.Key)}
+			s := scope{c: c, layer: layer.Kind, path: t.prefix + tomltext.Key(e.Key)}
 			c.gatherTool(tools, s, e)
 		}
 	}
@@ -254,8 +255,8 @@ func (c *compilation) checkSpellings(long, short *source.Table) {
 		e := &short.Entries[i]
 		if other := long.Entry(e.Key); other != nil {
 			d := diag.New(diag.TwoSpellings, e.At, e.Span)
-			d.Path = "tools." + quoteKey(e.Key)
-			d.Label = "found tools." + quoteKey(e.Key) + " beside conversation.tools." + quoteKey(e.Key)
+			d.Path = "tools." + tomltext.Key(e.Key)
+			d.Label = "found tools." + tomltext.Key(e.Key) + " beside conversation.tools." + tomltext.Key(e.Key)
 			d.Related = []diag.Related{{At: other.At, Note: "the other spelling"}}
 			d.Hint = "keep one of the two in this file"
 			c.findings.Add(d)

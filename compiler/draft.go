@@ -6,6 +6,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/merge"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -190,7 +191,7 @@ func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
 		return
 	}
 	t.Protects = false
-	f := c.report(diag.Unprotected, "tools."+quoteKey(d.name)+".access.protected", d.unprotected,
+	f := c.report(diag.Unprotected, "tools."+tomltext.Key(d.name)+".access.protected", d.unprotected,
 		"the tool may change files that decide what runs outside of the sandbox")
 	f.Hint = "write a rule for the path that the tool has to change, such as .github/workflows, and remove this"
 }

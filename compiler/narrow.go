@@ -5,6 +5,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -153,5 +154,5 @@ func pathOf(keys []string, tool string) string {
 	for _, k := range keys {
 		s += k + "."
 	}
-	return s + quoteKey(tool)
+	return s + tomltext.Key(tool)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -19,7 +20,7 @@ type scope struct {
 }
 
 func (s scope) key(k string) scope {
-	s.path += "." + quoteKey(k)
+	s.path += "." + tomltext.Key(k)
 	return s
 }
 
@@ -168,15 +169,4 @@ func distance(a, b string) int {
 		prev2, prev = prev, row
 	}
 	return prev[len(b)]
-}
-
-// quoteKey writes a key in the form of a part of a dotted key.
-func quoteKey(k string) string {
-	bare := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
-	}
-	if k != "" && !strings.ContainsFunc(k, func(r rune) bool { return !bare(r) }) {
-		return k
-	}
-	return strconv.Quote(k)
 }

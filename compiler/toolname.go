@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/tomltext"
 )
 
 // maxToolName bounds the length of a tool's name, in bytes.
@@ -16,7 +17,7 @@ func (c *compilation) checkName(d *draft) {
 		return
 	}
 	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
-	f.Path, f.Label = "tools."+quoteKey(d.name), why
+	f.Path, f.Label = "tools."+tomltext.Key(d.name), why
 	c.findings.Add(f)
 }
 
@@ -73,7 +74,7 @@ func (c *compilation) checkFolded(drafts []*draft) {
 			continue
 		}
 		f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
-		f.Path = "tools." + quoteKey(d.name)
+		f.Path = "tools." + tomltext.Key(d.name)
 		f.Label = "found the name of another tool in other case, which is the same directory on macOS and Windows"
 		f.Related = []diag.Related{{At: other.first.At, Note: "the other tool"}}
 		c.findings.Add(f)
