@@ -4,7 +4,8 @@
 // It is for documents that are read at the start of a tool. encoding/json prepares itself for
 // every type that it meets, for reading and for writing, which takes a short process longer
 // than the rest of its work on a document. Documents that both accept give equal values; this
-// package refuses more (embedded structs, numbers with fractions, names in another case).
+// package refuses more (numbers with fractions, names in another case). The members of an embedded
+// struct are those of the struct around it.
 package strictjson
 
 import (
@@ -31,7 +32,7 @@ func Unmarshal(data []byte, to any) error {
 	case !gjson.ValidBytes(data):
 		return errors.New("not a JSON document, or more than one")
 	}
-	d := decoder{fields: map[reflect.Type][]string{}}
+	d := decoder{fields: map[reflect.Type][]field{}}
 	d.value(gjson.ParseBytes(data), reflect.ValueOf(to).Elem())
 	return d.err
 }
@@ -67,7 +68,13 @@ func depth(data []byte) int {
 type decoder struct {
 	err error
 	// fields are the names of the fields of each struct that was met.
-	fields map[reflect.Type][]string
+	fields map[reflect.Type][]field
+}
+
+// field is a member of an object: its name, and the way to the field of the struct.
+type field struct {
+	name string
+	way  []int
 }
 
 func (d *decoder) refuse(format string, args ...any) {
@@ -120,32 +127,43 @@ func text(r gjson.Result) string {
 }
 
 func (d *decoder) object(r gjson.Result, v reflect.Value) {
-	names := d.names(v.Type())
-	seen := make([]bool, len(names))
+	fields, known := d.fields[v.Type()]
+	if !known {
+		fields = fieldsOf(v.Type())
+		d.fields[v.Type()] = fields
+	}
+	seen := make([]bool, len(fields))
 	r.ForEach(func(key, r gjson.Result) bool {
-		switch i := slices.Index(names, text(key)); {
+		name := text(key)
+		switch i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); {
 		case i < 0:
 			d.refuse("unknown field %q", key.Str)
 		case seen[i]:
 			d.refuse("%q twice", key.Str)
 		default:
 			seen[i] = true
-			d.value(r, v.Field(i))
+			d.value(r, v.FieldByIndex(fields[i].way))
 		}
 		return d.err == nil
 	})
 }
 
-func (d *decoder) names(t reflect.Type) []string {
-	names, known := d.fields[t]
-	if !known {
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			names = append(names, name)
+// fieldsOf lists the fields of a struct, those of embedded ones at their place.
+func fieldsOf(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch name, _, _ := strings.Cut(f.Tag.Get("json"), ","); {
+		case name == "-":
+		case name == "" && f.Anonymous:
+			for _, inner := range fieldsOf(f.Type) {
+				out = append(out, field{inner.name, append([]int{i}, inner.way...)})
+			}
+		default:
+			out = append(out, field{name, []int{i}})
 		}
-		d.fields[t] = names
 	}
-	return names
+	return out
 }
 
 func (d *decoder) table(r gjson.Result, v reflect.Value) {

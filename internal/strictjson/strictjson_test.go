@@ -21,7 +21,18 @@ type inner struct {
 	Port  uint16 `json:"port,omitempty"`
 }
 
+// header and hidden are embedded, one in the other.
+type header struct {
+	Format string `json:"format,omitempty"`
+	hidden
+}
+
+type hidden struct {
+	Level int `json:"level,omitempty"`
+}
+
 type document struct {
+	header
 	Text   string            `json:"text"`
 	Yes    bool              `json:"yes,omitempty"`
 	Small  int8              `json:"small,omitempty"`
@@ -33,9 +44,10 @@ type document struct {
 	Lists  [][]string        `json:"lists,omitempty"`
 	Table  map[string]string `json:"table,omitempty"`
 	Opaque json.RawMessage   `json:"opaque,omitempty"`
+	Own    string            `json:"-"`
 }
 
-const full = `{"text": "a\n\"b\" \u00e9 😀", "yes": true, "small": -128, "large": 18446744073709551615,
+const full = `{"format": "f", "level": 3, "text": "a\n\"b\" \u00e9 😀", "yes": true, "small": -128, "large": 18446744073709551615,
 	"kinds": ["x", "y"], "inner": {"name": "n", "count": -7, "port": 65535}, "maybe": {"name": ""},
 	"items": [{"name": "1"}, {"name": "2", "count": 2}, {"name": "3"}], "lists": [[], ["a"], null],
 	"table": {"k": "v", "a b": ""}, "opaque": {"any": [1, 2.5, null]}}`
@@ -78,6 +90,9 @@ func TestRefuses(t *testing.T) {
 		`{"text": "a"`:                    "not a JSON document",
 		deep:                              "in each other",
 		`{"other": 1}`:                    `unknown field "other"`,
+		`{"-": "own"}`:                    `unknown field "-"`,
+		`{"header": {"format": "f"}}`:     `unknown field "header"`,
+		`{"level": 1, "level": 1}`:        `"level" twice`,
 		`{"Text": "a"}`:                   `unknown field "Text"`,
 		`{"inner": {"x": 1}}`:             `unknown field "x"`,
 		`{"text": 1}`:                     "1 where string",
