@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -38,7 +39,7 @@ func badName(name string) string {
 		return "found a name that begins like a flag"
 	case strings.HasSuffix(name, "."):
 		return "found a name with a dot at the end, which Windows drops"
-	case devices[stem]:
+	case isDevice(stem):
 		return "found a name that means a device on Windows"
 	case len(name) > maxToolName:
 		return "found a name that is too long for a directory"
@@ -47,16 +48,11 @@ func badName(name string) string {
 	}
 }
 
-// devices are the names that Windows takes for devices, with any extension
+// isDevice reports whether Windows takes a name for a device, with any extension
 // (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
-var devices = deviceNames()
-
-func deviceNames() map[string]bool {
-	out := map[string]bool{"CON": true, "PRN": true, "AUX": true, "NUL": true}
-	for _, digit := range "0123456789" {
-		out["COM"+string(digit)], out["LPT"+string(digit)] = true, true
-	}
-	return out
+func isDevice(stem string) bool {
+	port := strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")
+	return port && len(stem) == 4 && '0' <= stem[3] && stem[3] <= '9' || slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, stem)
 }
 
 // checkFolded refuses two tools whose names are one directory where upper and lower case

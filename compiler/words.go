@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -68,14 +69,14 @@ func nilIfEmpty(s []string) []string {
 
 // placeholder is {{ … }} in a command, which may contain blanks and quotes of its own and stays
 // one piece.
-var placeholder = regexp.MustCompile(`\{\{.*?\}\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
 // Words splits a command line into words by the quoting rules of the shell. Constructs that
 // need a shell, such as pipes and expansions, are an error: without a shell they would have no
 // effect.
 func Words(line string) ([]string, error) {
 	var held []string
-	masked := placeholder.ReplaceAllStringFunc(line, func(p string) string {
+	masked := placeholder().ReplaceAllStringFunc(line, func(p string) string {
 		held = append(held, p)
 		return fmt.Sprintf("\uE000%d\uE001", len(held)-1)
 	})

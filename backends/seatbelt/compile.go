@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/accessc/accessc/backends"
@@ -46,7 +47,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		return out, nil
 	}
 	var text bytes.Buffer
-	err := profile.Execute(&text, doc)
+	err := profile().Execute(&text, doc)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +94,10 @@ func (p *plan) symbolic(l ir.Location) string {
 //go:embed profile.sb.tmpl
 var profileText string
 
-var profile = template.Must(template.New("profile").Parse(profileText))
+// profile is parsed when it is first used: every start of the command would pay for it otherwise.
+var profile = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("profile").Parse(profileText))
+})
 
 // document is the data of the template: the parts that vary, rendered.
 type document struct {

@@ -2,7 +2,6 @@ package mount
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
@@ -23,7 +22,12 @@ type Spec struct {
 	Write bool
 }
 
-var toolName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+// isToolName reports whether a name can be that of a tool: small letters, digits and
+// underscores, no digit first.
+func isToolName(name string) bool {
+	return name != "" && (name[0] < '0' || name[0] > '9') &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
 
 // Parse reads a mount. The first "=" separates name and path; a ":" in front of it
 // ends the name of a tool, and ":ro" or ":rw" at the very end is the mode, so the path
@@ -38,7 +42,7 @@ func Parse(text string) (Spec, error) {
 	}
 	s := Spec{Name: left, Path: right}
 	if tool, name, ok := strings.Cut(left, ":"); ok {
-		if !toolName.MatchString(tool) {
+		if !isToolName(tool) {
 			return fail(`found %q in front of a ":", expected the name of a tool: a-z, 0-9 and _, no digit first`, tool)
 		}
 		s.Tool, s.Name = tool, name
