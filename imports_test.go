@@ -34,7 +34,7 @@ var rooms = [][]string{
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ir"},
-	{"internal/strictjson", "internal/tomltext", "internal/visible"},
+	{"internal/strictjson", "internal/tomltext", "internal/visible", "internal/shellwords", "internal/suggest"},
 }
 
 func list(t *testing.T, args ...string) []string {

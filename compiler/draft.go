@@ -6,6 +6,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/merge"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -100,7 +101,7 @@ func (d *draft) apply(s scope, t *source.Table) {
 // checkNearly warns of a table that was meant to be the policy: as somebody else's key it
 // is ignored, and the tool gets the default.
 func (s scope) checkNearly(e *source.Entry) {
-	hint := DidYouMean(e.Key, []string{"access"})
+	hint := suggest.Hint(e.Key, []string{"access"})
 	if e.Value.Kind != source.TableKind || hint == "" {
 		return
 	}
@@ -236,7 +237,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	words := []string{"local", "builtin", "mcp"}
 	f := c.report(diag.BadSource, d.source.path, d.source.value,
 		`found "`+d.source.text+`", expected local, builtin or mcp, alone or with a dotted name`)
-	f.Hint = DidYouMean(word, words)
+	f.Hint = suggest.Hint(word, words)
 	return ir.Source{}, false
 }
 

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/shellwords"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -87,22 +86,12 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 		return true
 	case approvals.Retargeted:
 		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
-		f.Hint = "if you trust the new target: accessc approve " + shellWord(found.Lexical)
+		f.Hint = "if you trust the new target: accessc approve " + shellwords.Quote(found.Lexical)
 	case approvals.Unknown:
 		f := s.report(diag.NotApproved, d.path, found.Lexical+" → "+found.Abs)
-		f.Hint = "if you trust the target: accessc approve " + shellWord(found.Lexical)
+		f.Hint = "if you trust the target: accessc approve " + shellwords.Quote(found.Lexical)
 	}
 	return false
-}
-
-// shellWord quotes a word that a shell would split or expand. A rule's path has no character
-// that cannot be quoted.
-func shellWord(s string) string {
-	q, err := syntax.Quote(s, syntax.LangPOSIX)
-	if err != nil {
-		return s
-	}
-	return q
 }
 
 // binding records the target of an external rule's path, once for all rules of that path.

@@ -4,6 +4,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/merge"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -176,7 +177,7 @@ func (s scope) acceptance(v *source.Value) (*textDraft, bool) {
 		names = append(names, string(g))
 	}
 	f := s.report(diag.UnknownAccept, v, `found "`+text+`"`)
-	if f.Hint = DidYouMean(text, names); f.Hint == "" {
+	if f.Hint = suggest.Hint(text, names); f.Hint == "" {
 		f.Hint = "accessc explain --why lists the requirements of a tool and the names of the gaps"
 	}
 	return nil, false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -96,7 +97,7 @@ func (s scope) oneOf(v *source.Value, words ...string) (string, bool) {
 	}
 	if !slices.Contains(words, text) {
 		d := s.report(diag.BadValue, v, `found "`+text+`", expected `+listing(words))
-		d.Hint = DidYouMean(text, words)
+		d.Hint = suggest.Hint(text, words)
 		return "", false
 	}
 	return text, true
@@ -114,7 +115,7 @@ func (s scope) known(t *source.Table, what string, keys ...string) {
 		d := diag.New(diag.UnknownKey, e.At, e.Span)
 		d.Message = "unknown key in " + what
 		d.Path, d.Label = s.path, `found "`+e.Key+`", expected `+listing(keys)
-		d.Hint = DidYouMean(e.Key, keys)
+		d.Hint = suggest.Hint(e.Key, keys)
 		s.c.findings.Add(d)
 	}
 }
@@ -130,43 +131,4 @@ func listing(words []string) string {
 		return words[0]
 	}
 	return "one of " + strings.Join(words, ", ")
-}
-
-// DidYouMean suggests the nearest word, if one is near.
-func DidYouMean(found string, words []string) string {
-	best, least := "", 3
-	for _, w := range words {
-		if d := distance(strings.ToLower(found), w); d < least && d < len(w) {
-			best, least = w, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return `did you mean "` + best + `"?`
-}
-
-// distance is the optimal string alignment distance: insertions, deletions,
-// substitutions and swaps of neighbours.
-func distance(a, b string) int {
-	prev2, prev := []int(nil), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev = prev, row
-	}
-	return prev[len(b)]
 }

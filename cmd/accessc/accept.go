@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -32,7 +32,7 @@ func checkAccept(names []string) error {
 		if slices.Contains(known, name) {
 			continue
 		}
-		hint := compiler.DidYouMean(name, known)
+		hint := suggest.Hint(name, known)
 		if hint == "" {
 			hint = "the gaps are " + strings.Join(known, ", ")
 		}

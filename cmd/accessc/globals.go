@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
@@ -227,7 +228,7 @@ func findTool(p *ir.Program, name string) (*ir.Tool, error) {
 	if len(names) == 0 {
 		return nil, usagef("there is no tool %q: no layer defines any; accessc init writes a starter", name)
 	}
-	if near := compiler.DidYouMean(name, names); near != "" {
+	if near := suggest.Hint(name, names); near != "" {
 		return nil, usagef("there is no tool %q; %s", name, near)
 	}
 	return nil, usagef("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))

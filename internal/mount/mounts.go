@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -175,7 +175,7 @@ func (b *planner) tools(s Spec) ([]*ir.Tool, error) {
 	}
 	switch {
 	case s.Tool != "":
-		hint := compiler.DidYouMean(s.Tool, names)
+		hint := suggest.Hint(s.Tool, names)
 		if hint == "" {
 			hint = "the tools are " + strings.Join(names, ", ")
 		}

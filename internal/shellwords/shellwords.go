@@ -1,4 +1,6 @@
-package compiler
+// Package shellwords splits command lines into words by the quoting rules of the POSIX shell, and
+// quotes words for them. It expands nothing.
+package shellwords
 
 import (
 	"fmt"
@@ -7,74 +9,26 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/ir"
 )
 
-// command reads a tool's command: a string that is split by shell words, or a
-// table of program, args and shell.
-func (s scope) command(e *source.Entry) *ir.Command {
-	v := e.Value
-	//exhaustive:ignore
-	switch v.Kind {
-	case source.StringKind:
-		words, err := Words(v.Text)
-		if err != nil {
-			f := s.report(diag.BadCommand, v, err.Error())
-			f.Hint = `quote it, or write command = { program = "…", shell = true }`
-			return nil
-		}
-		return &ir.Command{Program: words[0], Args: nilIfEmpty(words[1:]), Origin: s.origin(v.At)}
-	case source.TableKind:
-		return s.commandTable(v)
-	default:
-		s.expect(v, "a string or a table")
-		return nil
+// Quote quotes a word that a shell would split or expand. A word with control
+// characters, which POSIX quotes cannot express, is returned as it is.
+func Quote(word string) string {
+	q, err := syntax.Quote(word, syntax.LangPOSIX)
+	if err != nil {
+		return word
 	}
-}
-
-func (s scope) commandTable(v *source.Value) *ir.Command {
-	c := &ir.Command{Origin: s.origin(v.At)}
-	for i := range v.Table.Entries {
-		e := &v.Table.Entries[i]
-		switch in := s.key(e.Key); e.Key {
-		case "program":
-			c.Program, _ = in.str(e.Value)
-		case "args":
-			c.Args = in.strs(e.Value)
-		case "shell":
-			c.Shell = in.boolean(e.Value)
-		}
-	}
-	if c.Program == "" {
-		s.missing(v, "a command", "program")
-		return nil
-	}
-	if c.Shell && strings.Contains(c.Program, "{{") {
-		f := s.report(diag.BadCommand, v.Table.Get("program"), "found a placeholder in text for a shell, which would read it as code")
-		f.Hint = `pass it as an argument: args = ["{{…}}"] is added behind the text, quoted`
-		return nil
-	}
-	return c
-}
-
-func nilIfEmpty(s []string) []string {
-	if len(s) == 0 {
-		return nil
-	}
-	return s
+	return q
 }
 
 // placeholder is {{ … }} in a command, which may contain blanks and quotes of its own and stays
 // one piece.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
-// Words splits a command line into words by the quoting rules of the shell. Constructs that
+// Split splits a command line into words by the quoting rules of the shell. Constructs that
 // need a shell, such as pipes and expansions, are an error: without a shell they would have no
 // effect.
-func Words(line string) ([]string, error) {
+func Split(line string) ([]string, error) {
 	var held []string
 	masked := placeholder().ReplaceAllStringFunc(line, func(p string) string {
 		held = append(held, p)
