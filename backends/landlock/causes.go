@@ -29,6 +29,8 @@ const (
 	whyMoveOver   ir.CauseID = "landlock.move-over"
 	whySocket     ir.CauseID = "landlock.socket"
 	whyHost       ir.CauseID = "landlock.host"
+	whyAnyTCP     ir.CauseID = "landlock.host-tcp"
+	whyAnyUDP     ir.CauseID = "landlock.host-udp"
 	whyAddress    ir.CauseID = "landlock.address"
 	whySignal     ir.CauseID = "landlock.signal"
 	whyLoader     ir.CauseID = "landlock.loader"
@@ -81,8 +83,9 @@ var Sentences = backends.Sentences{
 	whyMoveOver: "a rename replaces a file only with create and delete of it",
 	whySocket:   "without a supervisor no socket can be created",
 	whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepting the gap " +
-		"opens TCP to every host at the ports of the rules (at every port below ABI 4), and " +
-		"UDP for name resolution (at every port below ABI 10)",
+		"opens TCP to every host at the ports of the rules, and UDP for name resolution",
+	whyAnyTCP:  "TCP is then open at every port: Landlock knows its ports from ABI 4",
+	whyAnyUDP:  "UDP is then open at every port: Landlock knows its ports from ABI 10",
 	whyAddress: "the ruleset knows ports but no addresses",
 	whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",
 	whyLoader:  "the kernel also starts loaders, interpreters and files in memory",

@@ -304,19 +304,31 @@ func (b *book) network() {
 	for i := range b.view.Tool.Net {
 		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i], b.view.Tool.Net)
 	}
-	denied := exact
+	denied := func(int) ir.Held { return exact }
 	if opens {
-		denied = ir.Because(ir.Advisory, ir.GapNetHost, whyHost)
+		denied = anyHost
 	}
 	for i := range b.view.Tool.Net {
 		r := &b.view.Tool.Net[i]
-		held := denied
 		if r.Allow && literal(r, b.view.Tool.Net) {
-			held = supervised(ir.GapNetAddress, whyAddress)
+			b.same(ir.Net, ir.NetRuleID(i), ir.AspectConnect, supervised(ir.GapNetAddress, whyAddress))
+			continue
 		}
-		b.same(ir.Net, ir.NetRuleID(i), ir.AspectConnect, held)
+		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, denied)
 	}
-	b.same(ir.Net, ir.DefaultRule, ir.AspectConnect, denied)
+	b.add(ir.Net, ir.DefaultRule, ir.AspectConnect, denied)
+}
+
+// anyHost is how the names of hosts are held, with the ports that accepting that opens.
+func anyHost(abi int) ir.Held {
+	causes := []ir.CauseID{whyHost}
+	if abi < 4 {
+		causes = append(causes, whyAnyTCP)
+	}
+	if abi < 10 {
+		causes = append(causes, whyAnyUDP)
+	}
+	return ir.Because(ir.Advisory, ir.GapNetHost, causes...)
 }
 
 // literal reports whether a rule is about one address and port, which a connect call
