@@ -17,6 +17,8 @@ import (
 // canCmd is "accessc can".
 type canCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Why    bool     `help:"Say how every system holds the answer, and why; without it, how this one does."`
+	On     string   `name:"platform" enum:",linux,darwin,windows" default:"" placeholder:"SYSTEM" help:"Say how one system holds the answer, and why: linux, darwin (macOS) or windows."`
 	System bool     `help:"Ask as the kernel is asked: paths are judged where they lead instead of being refused as a tool's argument."`
 	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read again when it has changed."`
 	Tool   string   `arg:"" optional:"" name:"tool" help:"The tool; with --stdin, the one of lines that name none."`
@@ -27,8 +29,8 @@ type canCmd struct {
 func (canCmd) Help() string {
 	return "Questions:\n\n  " + strings.Join(resolve.Verbs(), "\n  ") + `
 
-Prints the verdict, the rule that won and its line, the rules that lost and why, and how each system
-holds it. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.
+Prints the verdict, the rule that won and its line, the rules that lost and why, and how this system
+holds it; --why adds the others and the reasons. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.
 
 ` + streamHelp
 }
@@ -67,12 +69,24 @@ func (c *canCmd) Run(g *globals) error {
 	if c.Format == "json" {
 		err = g.writeJSON(answer.JSON(g.style(g.stdout)))
 	} else {
-		_, err = fmt.Fprint(g.stdout, answer.Text(g.style(g.stdout)))
+		_, err = fmt.Fprint(g.stdout, answer.Text(g.style(g.stdout), c.Why || c.On != "", c.systems()...))
 	}
 	if err == nil && !answer.Verdict.Allowed() {
 		return exit(exitFindings)
 	}
 	return err
+}
+
+// systems are those that the text of an answer is about.
+func (c *canCmd) systems() []ir.Platform {
+	switch p, named := ir.ParsePlatform(c.On); {
+	case named:
+		return []ir.Platform{p}
+	case c.Why:
+		return ir.Platforms[:]
+	default:
+		return []ir.Platform{compiler.HostPlatform()}
+	}
 }
 
 // askable finds a tool that has a policy.

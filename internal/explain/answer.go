@@ -23,8 +23,9 @@ type Answer struct {
 }
 
 // Text renders the answer for a terminal: the verdict and its reason in the first line, the
-// rules that lost, and the enforcement on each system.
-func (a *Answer) Text(s Style) string {
+// rules that lost, and how some systems hold it. The causes are given with why, and where a
+// system does not hold it.
+func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 	var b strings.Builder
 	word := s.paint(red, "no")
 	if a.Verdict.Allowed() {
@@ -40,8 +41,10 @@ func (a *Answer) Text(s Style) string {
 		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
 			plainWord(a.System.Verdict), clean(a.System.because()))
 	}
-	if held := a.heldText(s); held != "" {
-		fmt.Fprintf(&b, "     %s\n", held)
+	for _, p := range systems {
+		if held := a.heldText(s, why, p); held != "" {
+			fmt.Fprintf(&b, "     %s\n", held)
+		}
 	}
 	return s.Hang(b.String(), 5)
 }
@@ -177,19 +180,17 @@ func (a *Answer) what() string {
 	return strings.Join(a.Question.Operands, " and ")
 }
 
-// heldText is one line on the enforcement of the requirement that decided, by platform.
-func (a *Answer) heldText(s Style) string {
-	var parts []string
-	for _, p := range ir.Platforms {
-		if row, ok := a.cell(p, s.level(p)); ok {
-			text := systemName(p) + " " + s.held(row.Is)
-			if why := registry.Why(row.Causes); why != "" {
-				text += s.paint(dim, " ("+why+")")
-			}
-			parts = append(parts, text)
-		}
+// heldText is one line on how a platform holds the cell that decided.
+func (a *Answer) heldText(s Style, why bool, p ir.Platform) string {
+	row, ok := a.cell(p, s.level(p))
+	if !ok {
+		return ""
 	}
-	return strings.Join(parts, "; ")
+	text := systemName(p) + " " + s.held(row.Is)
+	if because := registry.Why(row.Causes); because != "" && (why || !row.Is.Held()) {
+		text += s.paint(dim, " ("+because+")")
+	}
+	return text
 }
 
 // cell finds the ledger's row for the requirement that decided.
