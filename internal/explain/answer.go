@@ -24,7 +24,7 @@ type Answer struct {
 
 // Text renders the answer for a terminal: the verdict and its reason in the first line, the
 // rules that lost, and how some systems hold it. The causes are given with why, and where a
-// system does not hold it.
+// system may answer otherwise.
 func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 	var b strings.Builder
 	word := s.paint(red, "no")
@@ -187,7 +187,8 @@ func (a *Answer) heldText(s Style, why bool, p ir.Platform) string {
 		return ""
 	}
 	text := systemName(p) + " " + s.held(row.Is)
-	if because := registry.Why(row.Causes); because != "" && (why || !row.Is.Held()) {
+	otherwise := !row.Is.Held() || row.Is == ir.Stricter && a.Verdict.Allowed()
+	if because := registry.Why(row.Causes); because != "" && (why || otherwise) {
 		text += s.paint(dim, " ("+because+")")
 	}
 	return text
