@@ -9,28 +9,45 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is one trapped system call. Its descriptors are closed when it is answered.
+// call is one trapped system call. Types that embed it answer the calls of one kind: opens,
+// entries, metadata, moves, programs, sockets, processes and rulesets.
 type call struct {
-	*Broker
+	*Supervisor
+	caller
+	decision
+	// paths resolves paths as the caller sees them.
+	paths  resolver
 	worker *worker
 	id     uint64
-	tid    int
 	nr     uint32
 	args   [6]uint64
-	held   []int
 	// shares is true while the call holds the working directory and umask that threads share.
 	shares bool
+}
+
+// newCall is a call that a thread makes.
+func (s *Supervisor) newCall(w *worker, n *notification) *call {
+	c := &call{Supervisor: s, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}}
+	c.paths = resolver{caller: &c.caller, decision: &c.decision}
+	return c
+}
+
+// caller is the thread that makes a call. The descriptors that it holds are closed when the
+// call is answered.
+type caller struct {
+	box  *sandbox
+	tid  int
+	held []int
 	// domain holds the Landlock rulesets by which the caller has restricted itself.
 	domain *domain
 	// mask is the caller's file mode creation mask, once it has been read.
 	mask *int
-	// asked holds the paths as the tool spelled them, refused the reason for a refusal.
-	asked   []string
-	refused *grounds
+	// asked holds the paths as the tool spelled them.
+	asked []string
 }
 
 // hold keeps a descriptor until the call is answered.
-func (c *call) hold(fd int) int {
+func (c *caller) hold(fd int) int {
 	c.held = append(c.held, fd)
 	return fd
 }
@@ -52,30 +69,30 @@ func dirfd(arg uint64) int { return int(int32(uint32(arg))) }
 
 // proc is a path of the calling thread below /proc. Threads have descriptor tables and
 // directories of their own if they asked for it (unshare(2)).
-func (c *call) proc(what string) string { return strconv.Itoa(c.tid) + "/" + what }
+func (c *caller) proc(what string) string { return strconv.Itoa(c.tid) + "/" + what }
 
 // base opens the directory that a path starts from. An absolute path starts from the root.
-func (c *call) base(fd int, path string) (int, unix.Errno) {
+func (r *resolver) base(fd int, path string) (int, unix.Errno) {
 	if strings.HasPrefix(path, "/") {
-		return c.root, 0
+		return r.box.root, 0
 	}
 	if fd == unix.AT_FDCWD {
-		dir, err := unix.Openat(c.procfs, c.proc("cwd"), unix.O_PATH|unix.O_CLOEXEC, 0)
+		dir, err := unix.Openat(r.box.procfs, r.proc("cwd"), unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return -1, unix.EACCES
 		}
-		return c.hold(dir), 0
+		return r.hold(dir), 0
 	}
-	return c.descriptor(fd)
+	return r.descriptor(fd)
 }
 
 // descriptor opens the file behind a descriptor of the tool with O_PATH, whatever the mode of
 // that descriptor.
-func (c *call) descriptor(fd int) (int, unix.Errno) {
+func (c *caller) descriptor(fd int) (int, unix.Errno) {
 	if fd < 0 {
 		return -1, unix.EBADF
 	}
-	obj, err := unix.Openat(c.procfs, c.proc("fd/"+strconv.Itoa(fd)), unix.O_PATH|unix.O_CLOEXEC, 0)
+	obj, err := unix.Openat(c.box.procfs, c.proc("fd/"+strconv.Itoa(fd)), unix.O_PATH|unix.O_CLOEXEC, 0)
 	switch {
 	case err == unix.ENOENT:
 		return -1, unix.EBADF
@@ -88,7 +105,7 @@ func (c *call) descriptor(fd int) (int, unix.Errno) {
 // duplicate returns a duplicate of a descriptor of the tool, mode and offset included. A pidfd
 // names a whole process, and the thread may have a descriptor table of its own, so duplicate
 // compares the file with the thread's.
-func (c *call) duplicate(fd int) (int, unix.Errno) {
+func (c *caller) duplicate(fd int) (int, unix.Errno) {
 	if fd < 0 {
 		return -1, unix.EBADF
 	}
@@ -118,7 +135,7 @@ func (c *call) duplicate(fd int) (int, unix.Errno) {
 
 // status returns a field of /proc/PID/status (proc_pid_status(5)), empty if it cannot
 // be read.
-func (b *Broker) status(pid int, field string) string {
+func status(pid int, field string) string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return ""
@@ -132,30 +149,30 @@ func (b *Broker) status(pid int, field string) string {
 }
 
 // process is the thread group of the caller, 0 if it is gone.
-func (c *call) process() int {
-	n, _ := strconv.Atoi(c.status(c.tid, "Tgid"))
+func (c *caller) process() int {
+	n, _ := strconv.Atoi(status(c.tid, "Tgid"))
 	return n
 }
 
 // ours reports whether a process or thread belongs to the tool: by its mark or, where processes
 // cannot be marked, as a descendant of this process, which is the reaper of all orphans among
 // them.
-func (b *Broker) ours(pid int) bool {
-	if pid == b.self {
+func (s *sandbox) ours(pid int) bool {
+	if pid == s.self {
 		return false
 	}
-	if b.marks != nil {
+	if s.marks != nil {
 		m, marked, err := markOf(pid)
-		return err == nil && marked && b.marks.holds(m)
+		return err == nil && marked && s.marks.holds(m)
 	}
 	for range 1 << 16 {
 		switch {
-		case pid == b.self:
+		case pid == s.self:
 			return true
 		case pid <= 1:
 			return false
 		}
-		up, err := strconv.Atoi(b.status(pid, "PPid"))
+		up, err := strconv.Atoi(status(pid, "PPid"))
 		if err != nil {
 			return false
 		}
@@ -172,9 +189,9 @@ func (c *call) umask() {
 }
 
 // creationMask is the caller's file mode creation mask.
-func (c *call) creationMask() int {
+func (c *caller) creationMask() int {
 	if c.mask == nil {
-		mask, err := strconv.ParseUint(c.status(c.tid, "Umask"), 8, 32)
+		mask, err := strconv.ParseUint(status(c.tid, "Umask"), 8, 32)
 		if err != nil {
 			mask = 0o777
 		}
@@ -186,7 +203,7 @@ func (c *call) creationMask() int {
 
 // alone reserves the working directory and the umask for this call until it is answered.
 func (c *call) alone() {
-	if c.Broker.shares.Load() && !c.shares {
+	if c.Supervisor.shares.Load() && !c.shares {
 		c.common.Lock()
 		c.shares = true
 	}

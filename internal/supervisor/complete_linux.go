@@ -52,7 +52,7 @@ func (r *returns) get(id int) *repeat {
 
 // returned answers a call that a seized thread was made to make. Threads share memory and
 // descriptors; returned refuses the call if it has become another one.
-func (c *call) returned() (answer, bool) {
+func (c programs) returned() (answer, bool) {
 	r := c.returns.get(c.tid)
 	switch {
 	case r == nil:
@@ -70,7 +70,7 @@ func (c *call) returned() (answer, bool) {
 }
 
 // refers reports whether a descriptor of the caller refers to the same file as ours.
-func (c *call) refers(number, ours int) bool {
+func (c *caller) refers(number, ours int) bool {
 	obj, e := c.descriptor(number)
 	return e == 0 && same(obj, ours)
 }
@@ -81,7 +81,7 @@ func (c *call) refers(number, ours int) bool {
 // the supervisor answers the call, stops the thread at its end and sets up another call. So
 // process, memory and arguments stay the thread's own all the way, and a start that fails
 // returns to it.
-func (c *call) complete(in invocation, want becoming) answer {
+func (c programs) complete(in invocation, want becoming) answer {
 	e := c.runs(in, want)
 	if e == 0 {
 		e = c.unbound(want)
@@ -106,7 +106,7 @@ func (c *call) complete(in invocation, want becoming) answer {
 	}
 	want.called = path.Base(want.name)
 	if want.name == "" {
-		want.called = path.Base(c.where(want.file()))
+		want.called = path.Base(where(want.file()))
 	}
 	number, e := c.listener.add(c.id, fd, -1)
 	if e != 0 {
@@ -133,7 +133,7 @@ func (c *call) complete(in invocation, want becoming) answer {
 }
 
 // resume has a thread that has stopped after its call start the file that it was handed.
-func (c *call) resume(s *seized, want becoming, again *repeat) {
+func (c programs) resume(s *seized, want becoming, again *repeat) {
 	old, err := s.registers()
 	if err != nil {
 		s.kill()
@@ -169,23 +169,23 @@ func (c *call) resume(s *seized, want becoming, again *repeat) {
 
 // handout is the descriptor for the thread: a copy of the program or, for a script, the
 // trampoline from which its interpreter is started.
-func (c *call) handout(want *becoming) (int, unix.Errno) {
+func (c programs) handout(want *becoming) (int, unix.Errno) {
 	if !want.script() {
 		return c.copied(want.image())
 	}
-	if c.floor(want.image()) != toStart {
+	if c.lowerBound(want.image()) != toStart {
 		fd, e := c.copied(want.image())
 		if e != 0 {
 			return -1, e
 		}
 		want.copy = fd
 	}
-	return c.stepping()
+	return c.trampoline.open()
 }
 
 // unharmed restores a thread whose start has failed to its state without the supervisor, with
 // the kernel's error.
-func (c *call) unharmed(s *seized, old registers, again *repeat) {
+func (c programs) unharmed(s *seized, old registers, again *repeat) {
 	regs, err := s.registers()
 	if err != nil {
 		s.kill()
@@ -209,8 +209,8 @@ func (c *call) unharmed(s *seized, old registers, again *repeat) {
 // interpreted turns a process that has become the trampoline into the interpreter of a script.
 // The process has memory of its own by now, so that the arguments can be laid out there: on the
 // stack, where head takes the place of the first (System V ABI, initial process stack).
-func (c *call) interpreted(s *seized, want becoming, stone int) bool {
-	if exe, ok := c.exe(); !ok || !same(exe, stone) || s.leave() != back {
+func (c programs) interpreted(s *seized, want becoming, trampoline int) bool {
+	if exe, ok := c.exe(); !ok || !same(exe, trampoline) || s.leave() != back {
 		return false
 	}
 	regs, err := s.registers()
@@ -241,12 +241,12 @@ func (c *call) interpreted(s *seized, want becoming, stone int) bool {
 	if s.write(at, []byte(text)) != nil || s.write(argv, table) != nil {
 		return false
 	}
-	regs.setAt(stoneEntry)
+	regs.setAt(trampolineEntry)
 	return c.again(s, regs, again) == became
 }
 
 // unused is a number without an open descriptor in the process.
-func (c *call) unused() int {
+func (c *caller) unused() int {
 	n := 0
 	for ; ; n++ {
 		if _, err := os.Lstat("/proc/" + c.proc("fd/"+strconv.Itoa(n))); err != nil {
@@ -256,7 +256,7 @@ func (c *call) unused() int {
 }
 
 // again has a thread make the call.
-func (c *call) again(s *seized, regs registers, call *repeat) outcome {
+func (c programs) again(s *seized, regs registers, call *repeat) outcome {
 	regs.calls(call.nr, call.args)
 	if s.setRegisters(regs) != nil {
 		s.kill()

@@ -12,6 +12,11 @@
 // the supervisor dies the kernel kills the tool, and its remaining processes get ENOSYS from
 // every trapped call.
 //
+// A call consists of the thread that makes it (caller), a resolver of the paths that this
+// thread sees, and the latest judgement, which carries the operation and the verdict of the
+// policy (judge). Types that embed a call answer one kind of calls each, such as opens, moves,
+// programs and sockets; table_linux.go says which.
+//
 // For a process that has restricted itself by Landlock the supervisor acts under the same
 // rulesets; see domain. Such a process is never handed anything that Landlock would not check
 // for it, such as a file without a path.

@@ -10,6 +10,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// programs answers the calls that start a program.
+type programs struct{ *call }
+
 // invocation holds the arguments of a call that starts a program.
 type invocation struct {
 	dir              int
@@ -23,7 +26,7 @@ type invocation struct {
 // program, in memory that no other process has, before the first instruction of that program.
 // There the supervisor judges the file and the arguments that the program really has, and kills
 // the process where they differ from the granted ones.
-func (c *call) execve(in invocation) answer {
+func (c programs) execve(in invocation) answer {
 	if c.first() {
 		return proceed
 	}
@@ -64,9 +67,9 @@ func (c *call) execve(in invocation) answer {
 // than the policy: while no file with a rule of its own has been moved, and as long as no
 // directory is carried to where nothing may be started. Where programs are listed the filter
 // refuses ptrace(2).
-func (c *call) debugged(want becoming, e unix.Errno) answer {
-	tracer, err := strconv.Atoi(c.status(c.tid, "TracerPid"))
-	if err != nil || tracer == 0 || want.listed || !c.ours(tracer) {
+func (c programs) debugged(want becoming, e unix.Errno) answer {
+	tracer, err := strconv.Atoi(status(c.tid, "TracerPid"))
+	if err != nil || tracer == 0 || want.listed || !c.box.ours(tracer) {
 		return fails(e)
 	}
 	c.names.Lock()
@@ -80,7 +83,7 @@ func (c *call) debugged(want becoming, e unix.Errno) answer {
 
 // first reports whether this is the call by which the clone becomes the tool: the memory of
 // that call is the supervisor's own.
-func (c *call) first() bool { return c.tid == c.tool && !c.became.Swap(true) }
+func (c programs) first() bool { return c.tid == c.tool && !c.became.Swap(true) }
 
 // becoming is the effect of a granted call on its process.
 type becoming struct {
@@ -126,7 +129,7 @@ func (b *becoming) result(handed int) int {
 }
 
 // granted judges the start that a call asks for.
-func (c *call) granted(in invocation) (becoming, unix.Errno) {
+func (c programs) granted(in invocation) (becoming, unix.Errno) {
 	name, e := c.path(in.path)
 	if e != 0 {
 		return becoming{}, e
@@ -139,7 +142,7 @@ func (c *call) granted(in invocation) (becoming, unix.Errno) {
 		return becoming{}, unix.EINTR
 	}
 	b := becoming{
-		chain: []int{obj}, path: invoked(in.dir, name), name: name, listed: c.view.Tool.Commands != nil, copy: -1,
+		chain: []int{obj}, path: invoked(in.dir, name), name: name, listed: c.policy.view.Tool.Commands != nil, copy: -1,
 	}
 	if b.listed {
 		return b, c.grantedArguments(&b, in)
@@ -155,7 +158,7 @@ func (c *call) granted(in invocation) (becoming, unix.Errno) {
 }
 
 // grantedArguments judges the start of a listed program.
-func (c *call) grantedArguments(b *becoming, in invocation) unix.Errno {
+func (c programs) grantedArguments(b *becoming, in invocation) unix.Errno {
 	args, e := c.strings(in.argv)
 	if e != 0 {
 		return e
@@ -180,16 +183,16 @@ func (c *call) grantedArguments(b *becoming, in invocation) unix.Errno {
 
 // mayStartAll judges each file that a start opens at its place: the program, or a script with
 // its interpreters. A file without a place is memory of the tool's own.
-func (c *call) mayStartAll(chain []int) bool {
+func (c programs) mayStartAll(chain []int) bool {
 	c.names.RLock()
 	defer c.names.RUnlock()
 	for i, f := range chain {
-		where := c.where(f)
-		if where == "" {
+		name := where(f)
+		if name == "" {
 			continue
 		}
-		at := c.at(where)
-		if !c.decide(ir.Start{On: at}).Allowed() || i+1 < len(chain) && !c.may(at, ir.Read) {
+		at := c.box.at(name)
+		if !c.permits(c.policy.decide(ir.Start{On: at})) || i+1 < len(chain) && !c.permits(c.policy.access(at, ir.Read)) {
 			return false
 		}
 	}
@@ -200,20 +203,22 @@ func (c *call) mayStartAll(chain []int) bool {
 // by both names that the program gets: the first argument and the path, which a script finds as
 // its first argument and any program as AT_EXECFN (getauxval(3)). A file without a place, such
 // as a file of memory, is not listed.
-func (c *call) mayStart(obj int, path string, argv []string) (*ir.CommandRule, bool) {
-	place := c.where(obj)
+func (c programs) mayStart(obj int, path string, argv []string) (*ir.CommandRule, bool) {
+	place := where(obj)
 	if place == "" {
 		if place = c.images.place(obj); place == "" {
 			return nil, false
 		}
 	}
-	at := c.at(place)
+	at := c.box.at(place)
 	if !nameless(path) {
-		if _, ok := c.mayStartAs(at, slices.Concat([]string{path}, argv[1:])); !ok {
+		if !c.permits(c.policy.run(at, slices.Concat([]string{path}, argv[1:]))) {
 			return nil, false
 		}
 	}
-	return c.mayStartAs(at, argv)
+	j := c.policy.run(at, argv)
+	rule, _ := j.verdict.Rule.(*ir.CommandRule)
+	return rule, c.permits(j)
 }
 
 // nameless reports whether a path leads through a descriptor or the program of a process, as
@@ -227,7 +232,7 @@ func nameless(path string) bool {
 }
 
 // image opens the file that a call would start.
-func (c *call) image(dir int, path string, flags uint64) (int, unix.Errno) {
+func (c programs) image(dir int, path string, flags uint64) (int, unix.Errno) {
 	if path == "" && flags&unix.AT_EMPTY_PATH != 0 {
 		obj, e := c.descriptor(dir)
 		if e != 0 {
@@ -235,7 +240,7 @@ func (c *call) image(dir int, path string, flags uint64) (int, unix.Errno) {
 		}
 		return obj, regular(obj)
 	}
-	base, e := c.base(dir, path)
+	base, e := c.paths.base(dir, path)
 	if e != 0 {
 		return -1, e
 	}
@@ -243,7 +248,7 @@ func (c *call) image(dir int, path string, flags uint64) (int, unix.Errno) {
 	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
 		end = kept
 	}
-	n, e := c.object(base, path, end, 0)
+	n, e := c.paths.object(base, path, end, 0)
 	if e != 0 {
 		return -1, e
 	}
@@ -267,7 +272,7 @@ func regular(obj int) unix.Errno {
 }
 
 // interpret follows the interpreters of scripts and collects their arguments.
-func (c *call) interpret(b *becoming) unix.Errno {
+func (c programs) interpret(b *becoming) unix.Errno {
 	name := b.path
 	for range maxInterpreters {
 		k, e := formatOf(b.image())
@@ -302,7 +307,7 @@ func (c *call) interpret(b *becoming) unix.Errno {
 
 // follow handles a thread that has stopped after its call: as the new program, or as the old
 // one where the kernel could not start it.
-func (c *call) follow(s *seized, want becoming) {
+func (c programs) follow(s *seized, want becoming) {
 	if !s.executed {
 		s.release()
 		return
@@ -316,8 +321,8 @@ func (c *call) follow(s *seized, want becoming) {
 }
 
 // exe opens the program that the process has become.
-func (c *call) exe() (int, bool) {
-	fd, err := unix.Openat(c.procfs, c.proc("exe"), unix.O_PATH|unix.O_CLOEXEC, 0)
+func (c *caller) exe() (int, bool) {
+	fd, err := unix.Openat(c.box.procfs, c.proc("exe"), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, false
 	}
@@ -327,7 +332,7 @@ func (c *call) exe() (int, bool) {
 // fits judges the program that a process has become, which must be the given file, and removes
 // the variables that it may not have. It also judges the name that the program was started by,
 // since one file may have several.
-func (c *call) fits(s *seized, want becoming, image int) bool {
+func (c programs) fits(s *seized, want becoming, image int) bool {
 	exe, ok := c.exe()
 	switch {
 	case !ok:
@@ -339,7 +344,7 @@ func (c *call) fits(s *seized, want becoming, image int) bool {
 	case !want.listed:
 		return c.mayStartAll([]int{exe}) && (!want.script() || c.interprets(s, want))
 	}
-	if c.where(exe) == "" {
+	if where(exe) == "" {
 		exe = want.file() // a copy is judged where the original is
 	}
 	rule, ok := c.started(s, want, exe)
@@ -352,7 +357,7 @@ func (c *call) fits(s *seized, want becoming, image int) bool {
 // interprets reports whether a process has become the interpreter of the judged script: its
 // first arguments are head, and the path among them still leads to the script. A path that was
 // good for the call only, such as that of a descriptor closed since, leads nowhere.
-func (c *call) interprets(s *seized, want becoming) bool {
+func (c programs) interprets(s *seized, want becoming) bool {
 	argv, err := s.arguments()
 	if err != nil || len(argv) < len(want.head) || !slices.Equal(argv[:len(want.head)], want.head) {
 		return false
@@ -363,7 +368,7 @@ func (c *call) interprets(s *seized, want becoming) bool {
 
 // started judges the program that a process has become, with its real arguments, and returns
 // the rule.
-func (c *call) started(s *seized, want becoming, exe int) (*ir.CommandRule, bool) {
+func (c programs) started(s *seized, want becoming, exe int) (*ir.CommandRule, bool) {
 	argv, err := s.arguments()
 	if err != nil {
 		return nil, false

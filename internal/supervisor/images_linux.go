@@ -36,6 +36,8 @@ type image struct {
 type images struct {
 	mu   sync.Mutex
 	list []*image
+	// join is the list of processes of the tool's cgroup, nil for none.
+	join *os.File
 }
 
 // place is the path of the original of a file of memory, empty for a file that is no copy.
@@ -105,7 +107,7 @@ var errChanged = errors.New("changes while it is read")
 
 // copied returns a copy of a program in memory, sealed against writing.
 // See RATIONALE D57.
-func (c *call) copied(obj int) (int, unix.Errno) {
+func (c programs) copied(obj int) (int, unix.Errno) {
 	var before, after unix.Stat_t
 	if err := unix.Fstat(obj, &before); err != nil {
 		return -1, errno(err)
@@ -123,9 +125,9 @@ func (c *call) copied(obj int) (int, unix.Errno) {
 		return -1, unix.EACCES
 	}
 	defer unix.Close(from)
-	place := c.where(obj)
+	place := where(obj)
 	fd, err := inMemory(memoryName(place), func(to int) error {
-		return c.transfer(to, from, before.Size)
+		return c.images.transfer(to, from, before.Size)
 	})
 	if err == nil && (unix.Fstat(obj, &after) != nil || !unchanged(&before, &after)) {
 		_ = unix.Close(fd)
@@ -161,9 +163,9 @@ const maxMemoryName = unix.NAME_MAX - len("memfd:")
 // transfer copies size bytes. Where the tool has a cgroup, a clone that has joined it copies,
 // since memory is charged to the cgroup of the process that first uses it (cgroup v2, memory
 // ownership).
-func (b *Broker) transfer(to, from int, size int64) error {
-	if b.join != nil {
-		return charged(b.join, to, from, size)
+func (m *images) transfer(to, from int, size int64) error {
+	if m.join != nil {
+		return charged(m.join, to, from, size)
 	}
 	for done := int64(0); done < size; {
 		n, err := unix.Sendfile(to, from, nil, int(size-done))
@@ -230,16 +232,16 @@ func inMemory(name string, fill func(fd int) error) (int, error) {
 
 // The address of the trampoline in memory, and of its one instruction.
 const (
-	stoneBase  = 0x400000
-	stoneHead  = 64 + 2*56 // Elf64_Ehdr and two Elf64_Phdr (elf.h)
-	stoneEntry = stoneBase + stoneHead
+	trampolineBase  = 0x400000
+	trampolineHead  = 64 + 2*56 // Elf64_Ehdr and two Elf64_Phdr (elf.h)
+	trampolineEntry = trampolineBase + trampolineHead
 )
 
-// stone is the trampoline: a program of one instruction, a system call (elf(5)). A process that
+// trampolineImage is a program of one instruction, a system call (elf(5)). A process that
 // has become it has memory of its own, in which the supervisor lays out the arguments of a
 // script's interpreter, as the kernel would (load_script() in fs/binfmt_script.c).
 // See RATIONALE D58.
-func stone() []byte {
+func trampolineImage() []byte {
 	le := binary.LittleEndian
 	b := []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	half := func(v ...uint16) {
@@ -258,29 +260,36 @@ func stone() []byte {
 		}
 	}
 	const etExec, ptLoad, ptGNUStack, readable, writable, executable, align = 2, 1, 0x6474e551, 4, 2, 1, 0x10000
-	size := uint64(stoneHead + len(trap))
+	size := uint64(trampolineHead + len(trap))
 	half(etExec, machine)
 	word(1)
-	long(stoneEntry, 64, 0)
+	long(trampolineEntry, 64, 0)
 	word(0)
 	half(64, 56, 2, 0, 0, 0)
 	word(ptLoad, readable|executable)
-	long(0, stoneBase, stoneBase, size, size, align)
+	long(0, trampolineBase, trampolineBase, size, size, align)
 	word(ptGNUStack, readable|writable)
 	long(0, 0, 0, 0, 0, 16)
 	return append(b, trap...)
 }
 
-// stepping returns the trampoline, which is made once.
-func (b *Broker) stepping() (int, unix.Errno) {
-	b.stoneOnce.Do(func() {
-		b.stone, b.stoneErr = inMemory("start", func(fd int) error {
-			_, err := unix.Write(fd, stone())
+// trampoline is the file of memory with that program.
+type trampoline struct {
+	once sync.Once
+	fd   int
+	err  error
+}
+
+// open returns the file, which is made once.
+func (t *trampoline) open() (int, unix.Errno) {
+	t.once.Do(func() {
+		t.fd, t.err = inMemory("start", func(fd int) error {
+			_, err := unix.Write(fd, trampolineImage())
 			return err
 		})
 	})
-	if b.stoneErr != nil {
+	if t.err != nil {
 		return -1, unix.EACCES
 	}
-	return b.stone, 0
+	return t.fd, 0
 }

@@ -25,12 +25,12 @@ func TestCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	for _, b := range []*Broker{{}, {join: null}} {
+	for _, m := range []*images{{}, {join: null}} {
 		from, err := os.Open(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fd, err := inMemory("x", func(to int) error { return b.transfer(to, int(from.Fd()), int64(len(data))) })
+		fd, err := inMemory("x", func(to int) error { return m.transfer(to, int(from.Fd()), int64(len(data))) })
 		_ = from.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -51,8 +51,8 @@ func TestCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer short.Close()
-	for _, b := range []*Broker{{}, {join: null}} {
-		if _, err := inMemory("x", func(to int) error { return b.transfer(to, int(short.Fd()), int64(len(data)+1)) }); err != errChanged {
+	for _, m := range []*images{{}, {join: null}} {
+		if _, err := inMemory("x", func(to int) error { return m.transfer(to, int(short.Fd()), int64(len(data)+1)) }); err != errChanged {
 			t.Errorf("a file that became shorter: %v", err)
 		}
 	}
@@ -101,8 +101,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-func TestStone(t *testing.T) {
-	f, err := elf.NewFile(bytes.NewReader(stone()))
+func TestTrampoline(t *testing.T) {
+	f, err := elf.NewFile(bytes.NewReader(trampolineImage()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -21,8 +22,8 @@ type judge struct {
 	roots ir.Bindings
 	// classes are the classes of calls that the supervisor decides.
 	classes landlock.Judges
-	// connect are the addresses that the specification lists.
-	connect []ir.Endpoint
+	// listed are the addresses that the specification lists.
+	listed []ir.Endpoint
 }
 
 var errUnjudged = errors.New("the specification has no policy to judge by; build it with --resolve")
@@ -53,7 +54,7 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.connect = append(j.connect, e)
+		j.listed = append(j.listed, e)
 	}
 	return j, nil
 }
@@ -126,21 +127,70 @@ func wholly(s *landlock.Spec, dir string) ir.CapSet {
 	return out
 }
 
-// mayRun asks whether a file may be started with arguments, the first of which is the
-// name that it is given.
-func (j *judge) mayRun(at ir.Place, argv []string) (ir.Operation, ir.Verdict) {
-	op := ir.Run{Program: argv[0], File: &at, Args: argv[1:]}
-	return op, j.view.Decide(op)
+// judgement is a verdict of the policy on an operation, or a refusal that the supervisor makes
+// without asking the policy.
+type judgement struct {
+	by      denial.By
+	op      ir.Operation
+	wants   ir.CapSet
+	verdict ir.Verdict
+	// why is the reason of a refusal that is not the policy's.
+	why string
+	// goesOn is true where the call is continued and the kernel refuses it.
+	goesOn bool
 }
 
-// mayConnect asks for an address, and reports whether the specification lists it with its port,
-// so that the arguments of connect say everything. An IPv4 address inside of an IPv6 one
-// reaches the same host (RFC 4291, 2.5.5.2) and is judged as such.
-func (j *judge) mayConnect(a netip.AddrPort) (op ir.Operation, v ir.Verdict, shown bool) {
+func (j judgement) allowed() bool { return j.why == "" && j.verdict.Allowed() }
+
+// decide asks about an operation.
+func (j *judge) decide(op ir.Operation) judgement {
+	return judgement{by: denial.ByPolicy, op: op, verdict: j.view.Decide(op)}
+}
+
+// access asks for capabilities on one place; the judgement is that on the first denied one.
+func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
+	out := judgement{verdict: ir.Verdict{Effect: ir.Allow}}
+	for _, one := range caps {
+		if out = j.decide(ir.Access{Cap: one, On: p}); !out.allowed() {
+			out.wants = ir.Caps(caps...)
+			break
+		}
+	}
+	return out
+}
+
+// entry asks whether a name may be made or removed.
+func (j *judge) entry(need ir.Capability, p ir.Place, kind ir.NameKind) judgement {
+	return j.decide(ir.Access{Cap: need, On: p, Name: kind})
+}
+
+// metadata asks for update of mode, owner, times and attributes. Those of the system's own
+// files never change, even where the base grants writing.
+func (j *judge) metadata(p ir.Place) judgement {
+	out := j.access(p, ir.Update)
+	if out.allowed() && p.At.Root.Kind == ir.System && !p.At.Under(ir.Sys(ir.LinuxShared)) {
+		return judgement{by: denial.BySupervisor, why: "mode, owner, times and attributes of the system's own files stay as they are"}
+	}
+	return out
+}
+
+// run asks whether a file may be started with arguments, the first of which is the name that it
+// is given.
+func (j *judge) run(at ir.Place, argv []string) judgement {
+	return j.decide(ir.Run{Program: argv[0], File: &at, Args: argv[1:]})
+}
+
+// connect asks for an address, which the specification must list with its port, so that the
+// arguments of connect say everything. An IPv4 address inside of an IPv6 one reaches the same
+// host (RFC 4291, 2.5.5.2) and is judged as such.
+func (j *judge) connect(a netip.AddrPort) judgement {
 	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
-	shown = slices.ContainsFunc(j.connect, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
-	op = ir.Connect{To: to}
-	return op, j.view.Decide(op), shown
+	out := j.decide(ir.Connect{To: to})
+	shown := slices.ContainsFunc(j.listed, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
+	if out.allowed() && !shown {
+		return judgement{by: denial.BySupervisor, op: out.op, why: "the kernel sees an address, and no rule names this address and its port alone"}
+	}
+	return out
 }
 
 // nowhere is the path of a file that is not mounted below this root. No rule grants it.

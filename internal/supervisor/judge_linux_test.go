@@ -36,18 +36,17 @@ func TestJudge(t *testing.T) {
 	fork := ir.FSRule{Written: "fork", At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}, External: true, Caps: ir.All}
 	tool.FS = []ir.FSRule{at("", ir.All), at(".env", 0), at("src", ir.Caps(ir.Read)), fork}
 	j := judged(t, tool, &ir.Bindings{Workspace: "/w", Home: "/state/home", External: map[string]string{"fork": "/other/fork"}})
-	b := &Broker{judge: j, self: unix.Getpid()}
+	box := &sandbox{self: unix.Getpid(), roots: &j.roots}
 	for path, want := range map[string]struct{ read, write bool }{
 		"/w/a": {true, true}, "/w/.env": {}, "/w/.env/x": {}, "/w/src/a": {true, false}, "/w/.git/hooks/x": {true, false},
 		"/w": {true, true}, "/wx": {}, "/": {}, "/etc/passwd": {true, false}, "/etc/shadow": {}, "/other/fork/a": {true, true}, "/other/x": {},
 		"/state/home/x": {true, true}, "/tmp/accessc-1/tmp/x": {true, true}, "/tmp/accessc-1": {}, "": {}, nowhere: {},
 		"/proc/meminfo": {true, false}, "/proc/1/status": {}, "/proc/kcore": {}, "/dev/pts/4711": {}, "/dev/shm": {}, "/dev/shm/x": {},
 	} {
-		c := &call{Broker: b}
-		if got := c.may(b.at(path), ir.Read); got != want.read {
+		if got := j.access(box.at(path), ir.Read).allowed(); got != want.read {
 			t.Errorf("read %s: %v", path, got)
 		}
-		if got := c.mayAlter(b.at(path)); got != want.write {
+		if got := j.metadata(box.at(path)).allowed(); got != want.write {
 			t.Errorf("change %s: %v", path, got)
 		}
 	}
@@ -68,8 +67,7 @@ func TestJudgeAddresses(t *testing.T) {
 		"127.0.0.1:80": true, "[::ffff:127.0.0.1]:80": true, "127.0.0.1:81": false, "[::1]:81": true, "[::1%lo]:81": true, "[::1]:80": false,
 		"127.0.0.2:80": false, "0.0.0.0:80": false, "10.0.0.1:80": false,
 	} {
-		c := &call{Broker: &Broker{judge: j}}
-		if got := c.mayReach(netip.MustParseAddrPort(a)); got != want {
+		if got := j.connect(netip.MustParseAddrPort(a)).allowed(); got != want {
 			t.Errorf("%s: %v", a, got)
 		}
 	}

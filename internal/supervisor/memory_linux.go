@@ -12,7 +12,7 @@ const pathMax = 4096 // PATH_MAX, limits.h
 // text reads a string from the caller's memory, of at most limit bytes with its final zero
 // byte: first the usual length of a path, then page by page, since the next page may not be
 // mapped.
-func (c *call) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Errno) {
+func (c *caller) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Errno) {
 	var out []byte
 	for len(out) < limit {
 		at := addr + uint64(len(out))
@@ -33,7 +33,7 @@ func (c *call) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.Er
 }
 
 // path reads a path.
-func (c *call) path(addr uint64) (string, unix.Errno) {
+func (c *caller) path(addr uint64) (string, unix.Errno) {
 	path, e := c.text(addr, pathMax, unix.ENAMETOOLONG)
 	if e == 0 {
 		c.asked = append(c.asked, path)
@@ -49,7 +49,7 @@ const (
 )
 
 // strings reads the strings of a zero-terminated list of addresses.
-func (c *call) strings(list uint64) ([]string, unix.Errno) {
+func (c *caller) strings(list uint64) ([]string, unix.Errno) {
 	if list == 0 {
 		return nil, 0
 	}
@@ -72,7 +72,7 @@ func (c *call) strings(list uint64) ([]string, unix.Errno) {
 }
 
 // bytes reads exactly n bytes.
-func (c *call) bytes(addr uint64, n int) ([]byte, unix.Errno) {
+func (c *caller) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 	if n == 0 {
 		return nil, 0
 	}
@@ -95,7 +95,7 @@ func iovec(b []byte) unix.Iovec {
 }
 
 // words reads n integers of 64 bits.
-func (c *call) words(addr uint64, n int) ([]uint64, unix.Errno) {
+func (c *caller) words(addr uint64, n int) ([]uint64, unix.Errno) {
 	buf, e := c.bytes(addr, 8*n)
 	if e != 0 {
 		return nil, e

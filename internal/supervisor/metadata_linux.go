@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// metadata answers the calls that change mode, owner, times and attributes.
+type metadata struct{ *call }
+
 // target is the file that a metadata call acts on.
 type target struct {
 	obj   int
@@ -14,7 +17,7 @@ type target struct {
 }
 
 // ofPath resolves the path of a metadata call, under the flags that such calls have in common.
-func (c *call) ofPath(dir, addr, flags uint64) target {
+func (c metadata) ofPath(dir, addr, flags uint64) target {
 	if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH|unix.AT_NO_AUTOMOUNT) != 0 {
 		return target{-1, unix.EINVAL}
 	}
@@ -22,7 +25,7 @@ func (c *call) ofPath(dir, addr, flags uint64) target {
 	if e != 0 {
 		return target{-1, e}
 	}
-	base, e := c.base(dirfd(dir), path)
+	base, e := c.paths.base(dirfd(dir), path)
 	if e != 0 || path == "" && flags&unix.AT_EMPTY_PATH != 0 {
 		return target{base, e}
 	}
@@ -30,26 +33,26 @@ func (c *call) ofPath(dir, addr, flags uint64) target {
 	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
 		end = kept
 	}
-	n, e := c.object(base, path, end, 0)
+	n, e := c.paths.object(base, path, end, 0)
 	return target{n.object, e}
 }
 
 // ofDescriptor is the file behind a descriptor of the tool. How it was opened does not matter:
 // an open for reading does not permit changes of the file.
-func (c *call) ofDescriptor(fd uint64) target {
+func (c metadata) ofDescriptor(fd uint64) target {
 	obj, e := c.descriptor(dirfd(fd))
 	return target{obj, e}
 }
 
 // change judges and makes a change of metadata.
-func (c *call) change(t target, act func(obj int) error) answer {
+func (c metadata) change(t target, act func(obj int) error) answer {
 	if t.errno != 0 {
 		return fails(t.errno)
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
 	// A file without a path is the tool's own: a pipe, a socket, a file of memory.
-	if at := c.where(t.obj); at != "" && !c.mayAlter(c.at(at)) {
+	if at := where(t.obj); at != "" && !c.permits(c.policy.metadata(c.box.at(at))) {
 		return fails(unix.EPERM)
 	}
 	if !c.current() {
@@ -78,7 +81,7 @@ func setTimes(times *[2]unix.Timespec) func(int) error {
 }
 
 // times reads a pair of times whose fractions are of the given unit.
-func (c *call) times(addr uint64, unit int64) (*[2]unix.Timespec, unix.Errno) {
+func (c metadata) times(addr uint64, unit int64) (*[2]unix.Timespec, unix.Errno) {
 	if addr == 0 {
 		return nil, 0
 	}
@@ -92,7 +95,7 @@ func (c *call) times(addr uint64, unit int64) (*[2]unix.Timespec, unix.Errno) {
 }
 
 // utimensat without a path is about the descriptor (futimens(3)).
-func (c *call) utimensat() answer {
+func (c metadata) utimensat() answer {
 	times, e := c.times(c.args[2], 1)
 	if e != 0 {
 		return fails(e)
@@ -104,7 +107,7 @@ func (c *call) utimensat() answer {
 }
 
 // utimes answers utimes(2) and futimesat(2), in microseconds.
-func (c *call) utimes(dir, path, addr uint64) answer {
+func (c metadata) utimes(dir, path, addr uint64) answer {
 	times, e := c.times(addr, 1000)
 	if e != 0 {
 		return fails(e)
@@ -116,7 +119,7 @@ func (c *call) utimes(dir, path, addr uint64) answer {
 }
 
 // utime answers utime(2), in seconds.
-func (c *call) utime() answer {
+func (c metadata) utime() answer {
 	var times *[2]unix.Timespec
 	if c.args[1] != 0 {
 		w, e := c.words(c.args[1], 2)
@@ -134,7 +137,7 @@ const (
 	xattrValue = 64 << 10
 )
 
-func (c *call) setxattr(t target) answer {
+func (c metadata) setxattr(t target) answer {
 	name, e := c.text(c.args[1], xattrName, unix.ERANGE)
 	if e != 0 {
 		return fails(e)
@@ -149,7 +152,7 @@ func (c *call) setxattr(t target) answer {
 	return c.change(t, func(obj int) error { return unix.Setxattr(self(obj), name, value, int(c.args[4])) })
 }
 
-func (c *call) removexattr(t target) answer {
+func (c metadata) removexattr(t target) answer {
 	name, e := c.text(c.args[1], xattrName, unix.ERANGE)
 	if e != 0 {
 		return fails(e)
@@ -159,7 +162,7 @@ func (c *call) removexattr(t target) answer {
 
 // chmod refuses the bits with which a program runs as its owner or group, since another user
 // could start it. On a directory the second one is about inheritance.
-func (c *call) chmod(t target, mode uint64) answer {
+func (c metadata) chmod(t target, mode uint64) answer {
 	var st unix.Stat_t
 	const bits = unix.S_ISUID | unix.S_ISGID
 	if t.errno == 0 && mode&bits != 0 && (unix.Fstat(t.obj, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR) {
@@ -180,7 +183,7 @@ const (
 )
 
 // ioctl sets flags of a file, on a duplicate of the tool's descriptor.
-func (c *call) ioctl() answer {
+func (c metadata) ioctl() answer {
 	size, ok := flagCalls[uint32(c.args[1])]
 	if !ok {
 		return c.denies(unix.EPERM, "a request that no rule speaks of")

@@ -8,27 +8,30 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// moves answers the calls that move or link a file.
+type moves struct{ *call }
+
 // two are the names of a move or a link.
 type two struct{ src, dst node }
 
 // pair reads and resolves both paths. The caller holds the lock on names.
-func (c *call) pair(fromDir int, from string, toDir int, to string) (two, unix.Errno) {
+func (c moves) pair(fromDir int, from string, toDir int, to string) (two, unix.Errno) {
 	t := two{src: node{object: -1}, dst: node{object: -1}}
-	base, e := c.base(fromDir, from)
+	base, e := c.paths.base(fromDir, from)
 	if e == 0 {
-		t.src, e = c.name(base, from, kept)
+		t.src, e = c.paths.name(base, from, kept)
 	}
 	if e != 0 {
 		return t, e
 	}
-	if base, e = c.base(toDir, to); e == 0 {
-		t.dst, e = c.name(base, to, kept)
+	if base, e = c.paths.base(toDir, to); e == 0 {
+		t.dst, e = c.paths.name(base, to, kept)
 	}
 	return t, e
 }
 
-// paths reads two paths.
-func (c *call) paths(a, b uint64) (first, second string, e unix.Errno) {
+// both reads two paths.
+func (c moves) both(a, b uint64) (first, second string, e unix.Errno) {
 	if first, e = c.path(a); e == 0 {
 		second, e = c.path(b)
 	}
@@ -59,11 +62,11 @@ const renameFlags = unix.RENAME_NOREPLACE | unix.RENAME_EXCHANGE
 
 // rename answers rename(2) and its kin. It holds the lock on names, so no other call of the
 // tool changes a name meanwhile.
-func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
+func (c moves) rename(fromDir, src, toDir, dst, flags uint64) answer {
 	if flags&^renameFlags != 0 {
 		return fails(unix.EINVAL)
 	}
-	from, to, e := c.paths(src, dst)
+	from, to, e := c.both(src, dst)
 	if e != 0 {
 		return fails(e)
 	}
@@ -77,8 +80,8 @@ func (c *call) rename(fromDir, src, toDir, dst, flags uint64) answer {
 		if e != 0 {
 			return fails(e)
 		}
-		if v := c.decide(c.moving(t, flags)); !v.Allowed() {
-			return fails(refusal(v))
+		if j := c.policy.decide(c.moving(t, flags)); !c.permits(j) {
+			return fails(refusal(j.verdict))
 		}
 		if !c.current() {
 			return fails(unix.EINTR)
@@ -123,15 +126,15 @@ func (t *two) fault(flags uint64) unix.Errno {
 
 // carries records, before the move, that a file which the ruleset lets be started by a rule of
 // its own gets another place: from now on the ruleset may start files that the policy does not.
-func (c *call) carries(n *node) {
+func (c moves) carries(n *node) {
 	if c.grants[Inode{n.st.Dev, n.st.Ino}]&toStart != 0 {
 		c.carried.Store(true)
 	}
 }
 
 // moving is the operation of a rename.
-func (c *call) moving(t two, flags uint64) ir.Operation {
-	src, dst := c.place(t.src), c.place(t.dst)
+func (c moves) moving(t two, flags uint64) ir.Operation {
+	src, dst := c.paths.place(t.src), c.paths.place(t.dst)
 	if flags&unix.RENAME_EXCHANGE != 0 {
 		return ir.Exchange{A: src, B: dst, AKind: kindOf(&t.src), BKind: kindOf(&t.dst)}
 	}
@@ -145,9 +148,9 @@ const whyUncompared = "a debugger has started a program that the supervisor coul
 // strands reports whether a move carries a directory from where programs may be started to
 // where they may not. The ruleset would still start a file that is made in the directory later,
 // and the supervisor does not see the starts of a debugger's threads.
-func (c *call) strands(t two, flags uint64) bool {
+func (c moves) strands(t two, flags uint64) bool {
 	starts := func(n node) bool {
-		return c.view.Decide(ir.Access{Cap: ir.Execute, On: c.place(n)}).Allowed()
+		return c.policy.access(c.paths.place(n), ir.Execute).allowed()
 	}
 	src, dst := starts(t.src), starts(t.dst)
 	return t.src.kind() == unix.S_IFDIR && src && !dst ||
@@ -156,7 +159,7 @@ func (c *call) strands(t two, flags uint64) bool {
 
 // moved renames. The kernel takes names, and another process may have put another file there
 // since they were judged: such a move is taken back, and where that fails the tool ends.
-func (c *call) moved(t two, flags uint64) error {
+func (c moves) moved(t two, flags uint64) error {
 	exchange := flags&unix.RENAME_EXCHANGE != 0
 	if t.dst.object < 0 {
 		flags |= unix.RENAME_NOREPLACE
@@ -202,33 +205,33 @@ func (n node) free() node {
 // takenAway reports whether another process has renamed the file that a move was to replace,
 // where the policy lets the move replace it but not make a new name.
 // See RATIONALE D47.
-func (c *call) takenAway(t two, flags uint64) bool {
-	if t.dst.object < 0 || flags != 0 || c.view.Decide(c.moving(two{t.src, t.dst.free()}, 0)).Allowed() {
+func (c moves) takenAway(t two, flags uint64) bool {
+	if t.dst.object < 0 || flags != 0 || c.policy.decide(c.moving(two{t.src, t.dst.free()}, 0)).allowed() {
 		return false
 	}
-	_, still := c.stated(t.dst.object)
+	_, still := stated(t.dst.object)
 	return still && !same(t.src.object, t.dst.object)
 }
 
 // arrived reports whether a move has brought the given file to the name of n. Another process
 // may have removed or replaced it there since.
-func (c *call) arrived(n, what node) bool {
-	last, _ := c.stated(what.object)
-	return last == below(c.where(n.dir), n.name) || c.stands(n, what)
+func (c moves) arrived(n, what node) bool {
+	last, _ := stated(what.object)
+	return last == below(where(n.dir), n.name) || c.stands(n, what)
 }
 
 // stands reports whether the name of n is that of the given file, or gone.
-func (c *call) stands(n, what node) bool {
-	now, e := c.look(n.dir, n.name)
+func (c moves) stands(n, what node) bool {
+	now, e := c.paths.look(n.dir, n.name)
 	return e == 0 && (now.object < 0 || same(now.object, what.object))
 }
 
 // link answers link(2) and linkat(2). It links the judged file by its descriptor.
-func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
+func (c moves) link(fromDir, src, toDir, dst, flags uint64) answer {
 	if flags&^(unix.AT_SYMLINK_FOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return fails(unix.EINVAL)
 	}
-	from, to, e := c.paths(src, dst)
+	from, to, e := c.both(src, dst)
 	if e != 0 {
 		return fails(e)
 	}
@@ -238,11 +241,11 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	if e != 0 {
 		return fails(e)
 	}
-	base, e := c.base(dirfd(toDir), to)
+	base, e := c.paths.base(dirfd(toDir), to)
 	if e != 0 {
 		return fails(e)
 	}
-	n, e := c.name(base, to, kept)
+	n, e := c.paths.name(base, to, kept)
 	switch {
 	case e != 0:
 		return fails(e)
@@ -253,8 +256,8 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 	case old.kind() == unix.S_IFDIR:
 		return fails(unix.EPERM)
 	}
-	if v := c.decide(ir.Link{Src: c.at(c.where(old.object)), Dst: c.place(n)}); !v.Allowed() {
-		return fails(refusal(v))
+	if j := c.policy.decide(ir.Link{Src: c.box.at(where(old.object)), Dst: c.paths.place(n)}); !c.permits(j) {
+		return fails(refusal(j.verdict))
 	}
 	if !c.current() {
 		return fails(unix.EINTR)
@@ -267,11 +270,11 @@ func (c *call) link(fromDir, src, toDir, dst, flags uint64) answer {
 
 // linked opens the file that a link is to be made to. Linking a descriptor without a path needs
 // a capability, which the tool does not have (linkat(2), AT_EMPTY_PATH).
-func (c *call) linked(dir int, path string, flags uint64) (node, unix.Errno) {
+func (c moves) linked(dir int, path string, flags uint64) (node, unix.Errno) {
 	if path == "" {
 		return node{}, unix.ENOENT
 	}
-	base, e := c.base(dir, path)
+	base, e := c.paths.base(dir, path)
 	if e != 0 {
 		return node{}, e
 	}
@@ -279,5 +282,5 @@ func (c *call) linked(dir int, path string, flags uint64) (node, unix.Errno) {
 	if flags&unix.AT_SYMLINK_FOLLOW != 0 {
 		end = followed
 	}
-	return c.object(base, path, end, 0)
+	return c.paths.object(base, path, end, 0)
 }

@@ -6,28 +6,31 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// entries answers the calls that make or remove a name, and truncate(2).
+type entries struct{ *call }
+
 // named resolves the path of a call that makes or removes a name, and judges it. Faults that
 // the kernel finds before it checks the permission come first: names and types of files are not
 // protected.
-func (c *call) named(dir int, addr uint64, change naming, act func(node) error) answer {
+func (c entries) named(dir int, addr uint64, change naming, act func(node) error) answer {
 	path, e := c.path(addr)
 	if e != 0 {
 		return fails(e)
 	}
-	base, e := c.base(dir, path)
+	base, e := c.paths.base(dir, path)
 	if e != 0 {
 		return fails(e)
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
-	n, e := c.name(base, path, kept)
+	n, e := c.paths.name(base, path, kept)
 	if e == 0 {
 		e = change.fault(&n)
 	}
 	switch {
 	case e != 0:
 		return fails(e)
-	case !c.mayName(change.need, c.place(n), change.kind(&n)):
+	case !c.permits(c.policy.entry(change.need, c.paths.place(n), change.kind(&n))):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
@@ -101,9 +104,9 @@ func nameKind(n *node) ir.NameKind {
 }
 
 // place is where a name is.
-func (c *call) place(n node) ir.Place { return c.at(below(c.where(n.dir), n.name)) }
+func (r *resolver) place(n node) ir.Place { return r.box.at(below(where(n.dir), n.name)) }
 
-func (c *call) mkdir(dir, path, mode uint64) answer {
+func (c entries) mkdir(dir, path, mode uint64) answer {
 	return c.named(dirfd(dir), path, naming{need: ir.Create, makes: ir.NameDir}, func(n node) error {
 		c.umask()
 		return unix.Mkdirat(n.dir, n.name, uint32(mode))
@@ -112,7 +115,7 @@ func (c *call) mkdir(dir, path, mode uint64) answer {
 
 // mknod makes files, fifos and sockets. A device would be a way around the rules, and so would
 // a program that runs as its owner, which the filter refuses.
-func (c *call) mknod(dir, path, mode uint64) answer {
+func (c entries) mknod(dir, path, mode uint64) answer {
 	switch uint32(mode) & unix.S_IFMT {
 	case 0, unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
 	default:
@@ -124,7 +127,7 @@ func (c *call) mknod(dir, path, mode uint64) answer {
 	})
 }
 
-func (c *call) symlink(target, dir, path uint64) answer {
+func (c entries) symlink(target, dir, path uint64) answer {
 	text, e := c.path(target)
 	if e != 0 {
 		return fails(e)
@@ -137,7 +140,7 @@ func (c *call) symlink(target, dir, path uint64) answer {
 	})
 }
 
-func (c *call) unlink(dir, path, flags uint64) answer {
+func (c entries) unlink(dir, path, flags uint64) answer {
 	if flags&^unix.AT_REMOVEDIR != 0 {
 		return fails(unix.EINVAL)
 	}
@@ -146,18 +149,18 @@ func (c *call) unlink(dir, path, flags uint64) answer {
 }
 
 // truncate answers truncate(2); a descriptor for ftruncate(2) was judged when it was opened.
-func (c *call) truncate() answer {
+func (c entries) truncate() answer {
 	path, e := c.path(c.args[0])
 	if e != 0 {
 		return fails(e)
 	}
-	base, e := c.base(unix.AT_FDCWD, path)
+	base, e := c.paths.base(unix.AT_FDCWD, path)
 	if e != 0 {
 		return fails(e)
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
-	n, e := c.object(base, path, followed, 0)
+	n, e := c.paths.object(base, path, followed, 0)
 	size := int64(c.args[1])
 	switch {
 	case e != 0:
@@ -166,7 +169,7 @@ func (c *call) truncate() answer {
 		return fails(unix.EISDIR)
 	case n.kind() != unix.S_IFREG || size < 0:
 		return fails(unix.EINVAL)
-	case !c.may(c.at(c.where(n.object)), ir.Update):
+	case !c.permits(c.policy.access(c.box.at(where(n.object)), ir.Update)):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
@@ -178,7 +181,7 @@ func (c *call) truncate() answer {
 
 // exceeds reports whether the limit of the caller keeps a file from growing to a size, and if
 // so sends the caller the signal for that (setrlimit(2), RLIMIT_FSIZE).
-func (c *call) exceeds(size int64) bool {
+func (c entries) exceeds(size int64) bool {
 	var limit unix.Rlimit
 	if unix.Prlimit(c.process(), unix.RLIMIT_FSIZE, nil, &limit) != nil || uint64(size) <= limit.Cur {
 		return false

@@ -18,6 +18,9 @@ type opening struct {
 	hidden bool
 }
 
+// opens answers the calls that open a file.
+type opens struct{ *call }
+
 // Flags of an open (open(2)): the bit of O_TMPFILE that is its own, those of the mode, and
 // those with which a file is written or made.
 const (
@@ -28,13 +31,13 @@ const (
 )
 
 // open answers open(2) and openat(2).
-func (c *call) open(dir, path, flags, mode uint64) answer {
+func (c opens) open(dir, path, flags, mode uint64) answer {
 	return c.opened(dirfd(dir), path, opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(flags)), Mode: mode}})
 }
 
 // open2 answers openat2(2). A structure with the fields of a later kernel gets E2BIG, as from
 // an older kernel.
-func (c *call) open2() answer {
+func (c opens) open2() answer {
 	const sizeV0, words = 24, 3
 	if c.args[3] < sizeV0 {
 		return fails(unix.EINVAL)
@@ -58,14 +61,14 @@ func (c *call) open2() answer {
 // where the supervisor judges writing, and decides about reading unless the supervisor judges
 // that. Where reads or listings are judged, callers get ENOSYS and fall back to openat(2),
 // whose flags do not change.
-func (c *call) openPath() answer {
-	if c.classes.Reads || c.classes.Lists || !c.placed() {
+func (c opens) openPath() answer {
+	if c.policy.classes.Reads || c.policy.classes.Lists || !c.placed() {
 		return fails(unix.ENOSYS)
 	}
 	return proceed
 }
 
-func (c *call) opened(dir int, addr uint64, o opening) answer {
+func (c opens) opened(dir int, addr uint64, o opening) answer {
 	path, e := c.path(addr)
 	if e != 0 {
 		return fails(e)
@@ -78,7 +81,7 @@ func (c *call) opened(dir int, addr uint64, o opening) answer {
 		// Under RESOLVE_IN_ROOT an absolute path starts from the directory as well.
 		from = "."
 	}
-	base, e := c.base(dir, from)
+	base, e := c.paths.base(dir, from)
 	switch {
 	case e != 0:
 		return fails(e)
@@ -99,7 +102,7 @@ func (c *call) opened(dir int, addr uint64, o opening) answer {
 	if o.Flags&unix.O_NOFOLLOW != 0 {
 		end = kept
 	}
-	n, e := c.object(base, path, end, o.Resolve)
+	n, e := c.paths.object(base, path, end, o.Resolve)
 	if e != 0 {
 		return c.fault(e, o)
 	}
@@ -112,8 +115,8 @@ func (c *call) opened(dir int, addr uint64, o opening) answer {
 // whose files differ from tool to tool. The ruleset refuses a path that leads there by a
 // symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
 // See RATIONALE D46.
-func (c *call) plain(dir int, path string, o opening) bool {
-	if o.hidden || c.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
+func (c opens) plain(dir int, path string, o opening) bool {
+	if o.hidden || c.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
 		return false
 	}
 	wants := ir.Caps(needs(o.Flags)...)
@@ -124,7 +127,7 @@ func (c *call) plain(dir int, path string, o opening) bool {
 		return c.whole != 0 && wants == ir.Caps(ir.Read)
 	}
 	return c.whole.Contains(wants) && wants != 0 &&
-		(path[0] != '/' && dir == unix.AT_FDCWD || len(c.roots.Workspace) > 1 && strings.HasPrefix(path, c.roots.Workspace+"/"))
+		(path[0] != '/' && dir == unix.AT_FDCWD || len(c.box.roots.Workspace) > 1 && strings.HasPrefix(path, c.box.roots.Workspace+"/"))
 }
 
 // makes reports whether an open can make a file.
@@ -132,7 +135,7 @@ func (o opening) makes() bool { return o.Flags&(unix.O_CREAT|tmpFile) != 0 }
 
 // fault answers a call whose path leads nowhere. Where the kernel decides, it finds the same
 // fault, or a file that the ruleset grants.
-func (c *call) fault(e unix.Errno, o opening) answer {
+func (c opens) fault(e unix.Errno, o opening) answer {
 	if c.continues(o) {
 		return proceed
 	}
@@ -142,18 +145,20 @@ func (c *call) fault(e unix.Errno, o opening) answer {
 // continues reports whether the kernel may carry out an open by itself, although the tool can
 // change its path meanwhile: the ruleset grants whole directories for its class, and they are
 // where the policy names them.
-func (c *call) continues(o opening) bool { return !o.hidden && !c.decides(o.Flags) && c.placed() }
+func (c opens) continues(o opening) bool {
+	return !o.hidden && !c.policy.decides(o.Flags) && c.placed()
+}
 
 // placed reports whether the directories and files that the ruleset grants are still at the
 // paths that the policy grants.
-func (b *Broker) placed() bool {
-	for _, g := range b.placements {
+func (s *Supervisor) placed() bool {
+	for _, g := range s.placements {
 		// The kernel appends " (deleted)" to the path of one that has lost its name.
 		if now, err := readlink(unix.AT_FDCWD, self(g.FD)); err != nil || now != g.Path {
 			return false
 		}
 	}
-	for _, path := range b.absent {
+	for _, path := range s.absent {
 		var st unix.Stat_t
 		if unix.Lstat(path, &st) == nil {
 			return false
@@ -177,7 +182,7 @@ func needs(flags uint64) []ir.Capability {
 
 // reopen judges the file that a path led to, and opens it as requested or leaves that to the
 // kernel.
-func (c *call) reopen(n node, o opening) answer {
+func (c opens) reopen(n node, o opening) answer {
 	if kind := n.kind(); kind != unix.S_IFREG && kind != unix.S_IFDIR {
 		// The kernel truncates regular files alone (do_open in fs/namei.c, open(2)).
 		o.Flags &^= unix.O_TRUNC
@@ -188,16 +193,16 @@ func (c *call) reopen(n node, o opening) answer {
 	case n.standard != nil && o.Flags&(unix.O_DIRECTORY|tmpFile) == 0:
 		return c.openStandard(n, o)
 	}
-	where, still := c.stated(n.object)
-	at := c.at(where)
+	name, still := stated(n.object)
+	at := c.box.at(name)
 	switch {
 	case o.Flags&tmpFile != 0:
 		return c.unnamed(n.object, at, o)
-	case where != "" && !c.may(at, needs(o.Flags)...):
+	case name != "" && !c.permits(c.policy.access(at, needs(o.Flags)...)):
 		return fails(unix.EACCES)
-	case c.narrows && c.tells(where):
+	case c.narrows && c.tells(name):
 		return c.denies(unix.EACCES, whyVariables)
-	case (still || where == "") && !c.own(n.object, &n.st) && c.continues(o):
+	case (still || name == "") && !c.box.own(n.object, &n.st) && c.continues(o):
 		// A file that has lost its name is not left to the ruleset, which grants less of it
 		// than the policy.
 		return proceed
@@ -210,22 +215,22 @@ func (c *call) reopen(n node, o opening) answer {
 }
 
 // tells reports whether a file of /proc shows the variables of another process.
-func (c *call) tells(where string) bool {
-	below, ok := strings.CutPrefix(where, "/proc/")
+func (c opens) tells(name string) bool {
+	below, ok := strings.CutPrefix(name, "/proc/")
 	first, _, _ := strings.Cut(below, "/")
 	pid, err := strconv.Atoi(first)
-	name := path.Base(below)
-	return ok && err == nil && (name == "environ" || name == "mem") && pid != c.process()
+	file := path.Base(below)
+	return ok && err == nil && (file == "environ" || file == "mem") && pid != c.process()
 }
 
 const whyVariables = "another process may have variables that this one does not get"
 
 // openStandard opens a standard descriptor again, with no more access than it has.
-func (c *call) openStandard(n node, o opening) answer {
+func (c opens) openStandard(n node, o opening) answer {
 	at := ir.Direct(ir.Sys(ir.LinuxStandard))
 	have, want := n.standard.flags&accessMode, o.Flags&accessMode
 	switch {
-	case !c.may(at, needs(o.Flags)...):
+	case !c.permits(c.policy.access(at, needs(o.Flags)...)):
 		return fails(unix.EACCES)
 	case have != unix.O_RDWR && (have != want || o.Flags&unix.O_TRUNC != 0 && have == unix.O_RDONLY):
 		return c.denies(unix.EACCES, "a standard descriptor is opened again for no more than it is open for")
@@ -235,7 +240,7 @@ func (c *call) openStandard(n node, o opening) answer {
 
 // openObject opens the very file that was judged. Whether that waits for another process
 // depends on its type.
-func (c *call) openObject(n node, o opening) answer {
+func (c opens) openObject(n node, o opening) answer {
 	open := func() answer {
 		return c.handed(o.Flags, func() (int, error) {
 			return unix.Open(self(n.object), int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
@@ -249,14 +254,14 @@ func (c *call) openObject(n node, o opening) answer {
 
 // openTerminal opens the caller's own controlling terminal, which /dev/tty stands for. The
 // supervisor's may be another one.
-func (c *call) openTerminal(o opening) answer {
+func (c opens) openTerminal(o opening) answer {
 	dev := controlling(c.process())
 	if dev == 0 {
 		return fails(unix.ENXIO)
 	}
-	path := c.terminal.path
-	if number, ok := terminalNumber(dev); dev != c.terminal.dev {
-		if !ok || !c.mastered(number) {
+	path := c.box.terminal.path
+	if number, ok := terminalNumber(dev); dev != c.box.terminal.dev {
+		if !ok || !c.box.mastered(number) {
 			return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
 		}
 		path = "/dev/pts/" + strconv.Itoa(number)
@@ -273,7 +278,7 @@ func (c *call) openTerminal(o opening) answer {
 }
 
 // handed opens a file for the caller.
-func (c *call) handed(flags uint64, open func() (int, error)) answer {
+func (c opens) handed(flags uint64, open func() (int, error)) answer {
 	fd := -1
 	err := c.do(func() (err error) { fd, err = open(); return err })
 	if err != nil {
@@ -284,13 +289,14 @@ func (c *call) handed(flags uint64, open func() (int, error)) answer {
 
 // unnamed opens a file without a name (O_TMPFILE) in a directory. Only a link can give it a
 // name, and the link is judged by itself, so either right to write is enough.
-func (c *call) unnamed(dir int, at ir.Place, o opening) answer {
+func (c opens) unnamed(dir int, at ir.Place, o opening) answer {
 	inside := ir.Direct(at.At.Child("#"))
-	if !c.may(inside, ir.Create) && !c.may(inside, ir.Update) || o.Flags&accessMode == unix.O_RDWR && !c.may(inside, ir.Read) {
-		return fails(unix.EACCES)
-	}
 	switch {
-	case !c.inOwn(dir) && c.continues(o):
+	case !c.permits(c.policy.access(inside, ir.Create)) && !c.permits(c.policy.access(inside, ir.Update)):
+		return fails(unix.EACCES)
+	case o.Flags&accessMode == unix.O_RDWR && !c.permits(c.policy.access(inside, ir.Read)):
+		return fails(unix.EACCES)
+	case !c.box.inOwn(dir) && c.continues(o):
 		return proceed
 	case !c.current():
 		return fails(unix.EINTR)
@@ -302,13 +308,13 @@ func (c *call) unnamed(dir int, at ir.Place, o opening) answer {
 }
 
 // create opens a name, and makes the file if it does not exist.
-func (c *call) create(base int, path string, o opening) answer {
+func (c opens) create(base int, path string, o opening) answer {
 	end := followed
 	if o.Flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
 		end = kept
 	}
 	for range maxTries {
-		n, e := c.scoped(base, path, end, o.Resolve)
+		n, e := c.paths.scoped(base, path, end, o.Resolve)
 		switch {
 		case e != 0:
 			return c.fault(e, o)
@@ -328,14 +334,14 @@ func (c *call) create(base int, path string, o opening) answer {
 }
 
 // made judges and makes a file.
-func (c *call) made(n node, o opening) answer {
-	at := c.place(n)
+func (c opens) made(n node, o opening) answer {
+	at := c.paths.place(n)
 	switch {
-	case !c.mayName(ir.Create, at, ir.NameFile):
+	case !c.permits(c.policy.entry(ir.Create, at, ir.NameFile)):
 		return fails(unix.EACCES)
-	case o.Flags&accessMode != writeOnly && !c.may(at, ir.Read):
+	case o.Flags&accessMode != writeOnly && !c.permits(c.policy.access(at, ir.Read)):
 		return fails(unix.EACCES)
-	case !c.inOwn(n.dir) && c.continues(o):
+	case !c.box.inOwn(n.dir) && c.continues(o):
 		return proceed
 	case !c.current():
 		return fails(unix.EINTR)
@@ -352,19 +358,19 @@ const maxTries = 16
 
 // scoped resolves a name with the restrictions of openat2(2). It does not follow a symlink at
 // the end: the restrictions would have to be checked again for the target.
-func (c *call) scoped(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
+func (r *resolver) scoped(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
 	if resolve == 0 {
-		return c.name(base, path, end)
+		return r.name(base, path, end)
 	}
 	dir, last, tail := split(path)
 	if last == "" || last == "." || last == ".." {
 		return node{}, unix.EISDIR
 	}
-	parent, e := c.object(base, dir, followed, resolve)
+	parent, e := r.object(base, dir, followed, resolve)
 	if e != 0 {
 		return node{}, e
 	}
-	n, e := c.look(parent.object, last)
+	n, e := r.look(parent.object, last)
 	n.tail = tail
 	if e == 0 && n.kind() == unix.S_IFLNK {
 		e = unix.ELOOP

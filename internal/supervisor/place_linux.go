@@ -15,36 +15,74 @@ import (
 // terminals, its shared memory, its standard descriptors. Here the path of a file becomes the
 // place that rules are about.
 
+// sandbox is how this process tells what belongs to the tool.
+type sandbox struct {
+	// self is this process, procfs and root its views of /proc and "/".
+	self         int
+	procfs, root int
+	roots        *ir.Bindings
+	// terminal is the controlling terminal, given are the standard descriptors that the tool was
+	// started with, shared is the shared memory of the run.
+	terminal terminal
+	given    [3]Inode
+	shared   private
+	kinds    filesystems
+	// marks identifies the processes of the tool, nil where processes cannot be marked.
+	marks *mark
+}
+
+// open looks at this process and its host.
+func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
+	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
+	if o.Mark != nil {
+		s.marks = &o.Mark.mark
+	}
+	for fd := range s.given {
+		s.given[fd], _ = inode(fd)
+	}
+	if s.shared, err = openPrivate(o.Shared); err != nil {
+		return err
+	}
+	if s.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return err
+	}
+	if !isProc(s.procfs, true) {
+		return unix.ENODEV
+	}
+	s.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return err
+}
+
 // at is the place of an absolute path as the kernel names it.
-func (b *Broker) at(path string) ir.Place {
+func (s *sandbox) at(path string) ir.Place {
 	if path == "/proc" {
 		return ir.Direct(ir.Sys(ir.LinuxProc)) // listing it shows numbers only
 	}
 	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
-		return ir.Direct(ir.Sys(b.ofProcess(below)))
+		return ir.Direct(ir.Sys(s.ofProcess(below)))
 	}
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
-		return ir.Direct(ir.Sys(b.ofTerminal(number)))
+		return ir.Direct(ir.Sys(s.ofTerminal(number)))
 	}
 	if below, ok := strings.CutPrefix(path, sharedMemory); ok && (below == "" || below[0] == '/') {
-		return ir.Direct(ir.Sys(b.ofSharedMemory(strings.TrimPrefix(below, "/"))))
+		return ir.Direct(ir.Sys(s.ofSharedMemory(strings.TrimPrefix(below, "/"))))
 	}
-	return ir.Direct(b.roots.Locate(path))
+	return ir.Direct(s.roots.Locate(path))
 }
 
 // ofProcess is the place of a path below /proc. The directories of all processes of the
 // tool are one place.
-func (b *Broker) ofProcess(path string) string {
+func (s *sandbox) ofProcess(path string) string {
 	first, below, _ := strings.Cut(path, "/")
-	if pid, err := strconv.Atoi(first); err != nil || !b.ours(pid) {
+	if pid, err := strconv.Atoi(first); err != nil || !s.ours(pid) {
 		return "proc/" + path
 	}
 	return strings.TrimSuffix(ir.LinuxProc+"/"+below, "/")
 }
 
 // ofTerminal is the place of a pseudo-terminal by its number.
-func (b *Broker) ofTerminal(number string) string {
-	if n, err := strconv.Atoi(number); err == nil && b.ownsTerminal(n) {
+func (s *sandbox) ofTerminal(number string) string {
+	if n, err := strconv.Atoi(number); err == nil && s.ownsTerminal(n) {
 		return ir.LinuxTerminal
 	}
 	return "dev/pts/" + number
@@ -55,9 +93,9 @@ const sharedMemory = "/" + ir.LinuxShared
 
 // ofSharedMemory is the place of a path below the shared memory. The directory of the run
 // stands for the whole of it; no rule is about the rest.
-func (b *Broker) ofSharedMemory(path string) string {
+func (s *sandbox) ofSharedMemory(path string) string {
 	first, below, _ := strings.Cut(path, "/")
-	if b.shared.name == "" || first != b.shared.name {
+	if s.shared.name == "" || first != s.shared.name {
 		return strings.TrimSuffix(ir.LinuxShared+" of other processes/"+path, "/")
 	}
 	return strings.TrimSuffix(ir.LinuxShared+"/"+below, "/")
@@ -98,15 +136,15 @@ func (p *private) stands(at Inode) (int, bool) { return p.dir, p.name != "" && a
 
 // own reports whether a file is on one of the file systems where the same path is another file
 // for every tool.
-func (b *Broker) own(fd int, st *unix.Stat_t) bool {
+func (s *sandbox) own(fd int, st *unix.Stat_t) bool {
 	_, slave := terminalNumber(st.Rdev)
-	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || b.shared.name != "" && st.Dev == b.shared.dev || b.kinds.proc(fd, st.Dev)
+	return slave && st.Mode&unix.S_IFMT == unix.S_IFCHR || s.shared.name != "" && st.Dev == s.shared.dev || s.kinds.proc(fd, st.Dev)
 }
 
 // inOwn reports the same of a directory.
-func (b *Broker) inOwn(dir int) bool {
+func (s *sandbox) inOwn(dir int) bool {
 	var st unix.Stat_t
-	return unix.Fstat(dir, &st) != nil || b.own(dir, &st)
+	return unix.Fstat(dir, &st) != nil || s.own(dir, &st)
 }
 
 // terminal is the controlling terminal of the run; dev is 0 for none.
@@ -136,9 +174,9 @@ func runTerminal() terminal {
 
 // ownsTerminal reports whether a pseudo-terminal is the controlling one of the run, or one
 // that a process of the tool holds the other end of.
-func (b *Broker) ownsTerminal(number int) bool {
-	at, ok := terminalNumber(b.terminal.dev)
-	return ok && at == number || b.mastered(number)
+func (s *sandbox) ownsTerminal(number int) bool {
+	at, ok := terminalNumber(s.terminal.dev)
+	return ok && at == number || s.mastered(number)
 }
 
 // Slaves of pseudo-terminals have the major numbers from 136 to 143, each 256 of them
@@ -153,9 +191,9 @@ func terminalNumber(dev uint64) (int, bool) {
 
 // mastered reports whether a process of the tool has the master of a pseudo-terminal open. The
 // kernel gives its number with the descriptor (tty_show_fdinfo() in drivers/tty/tty_io.c).
-func (b *Broker) mastered(number int) bool {
+func (s *sandbox) mastered(number int) bool {
 	want := "tty-index:\t" + strconv.Itoa(number) + "\n"
-	for _, pid := range b.processes() {
+	for _, pid := range s.processes() {
 		dir := "/proc/" + strconv.Itoa(pid)
 		list, _ := os.ReadDir(dir + "/fd")
 		for _, fd := range list {
@@ -173,11 +211,11 @@ func (b *Broker) mastered(number int) bool {
 }
 
 // processes lists the processes of the tool.
-func (b *Broker) processes() []int {
+func (s *sandbox) processes() []int {
 	var out []int
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && b.ours(pid) {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && s.ours(pid) {
 			out = append(out, pid)
 		}
 	}

@@ -29,6 +29,12 @@ func (n *node) kind() uint32 {
 	return n.st.Mode & unix.S_IFMT
 }
 
+// resolver resolves paths to files and names, as the calling thread would see them.
+type resolver struct {
+	*caller
+	*decision
+}
+
 // maxLinks is how many symlinks a path may lead over (path_resolution(7)).
 const maxLinks = 40
 
@@ -39,13 +45,13 @@ const followed, kept follow = true, false
 
 // where is the absolute path of the file that a descriptor refers to; empty for a file without
 // one, which is the tool's own: a pipe, a socket, a file of memory.
-func (b *Broker) where(fd int) string {
-	path, _ := b.stated(fd)
+func where(fd int) string {
+	path, _ := stated(fd)
 	return path
 }
 
 // stated is like where, and reports whether the file still has that name.
-func (b *Broker) stated(fd int) (path string, still bool) {
+func stated(fd int) (path string, still bool) {
 	path, err := readlink(unix.AT_FDCWD, self(fd))
 	switch {
 	case err != nil || strings.HasPrefix(path, "(unreachable)"):
@@ -80,7 +86,7 @@ func readlink(dir int, name string) (string, error) {
 // object resolves a path to the file that is there. The kernel resolves it where the result is
 // the same for the tool. The supervisor walks magic links, the tool's own view of /proc and its
 // shared memory step by step.
-func (c *call) object(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
+func (r *resolver) object(base int, path string, end follow, resolve uint64) (node, unix.Errno) {
 	flags := uint64(unix.O_PATH | unix.O_CLOEXEC)
 	if end == kept {
 		flags |= unix.O_NOFOLLOW
@@ -88,10 +94,10 @@ func (c *call) object(base int, path string, end follow, resolve uint64) (node, 
 	n := node{dir: -1, object: -1}
 	fd, err := unix.Openat2(base, path, &unix.OpenHow{Flags: flags, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS})
 	if err == nil {
-		n.object = c.hold(fd)
+		n.object = r.hold(fd)
 		err = unix.Fstat(fd, &n.st)
 	}
-	walks := err == unix.ELOOP || err == unix.ENOENT && overLinks(base, path) || c.meansOther(&n, path)
+	walks := err == unix.ELOOP || err == unix.ENOENT && overLinks(base, path) || r.meansOther(&n, path)
 	switch {
 	case walks && resolve != 0 && n.object >= 0:
 		// The restrictions would have to be checked again at every step.
@@ -99,7 +105,7 @@ func (c *call) object(base int, path string, end follow, resolve uint64) (node, 
 	case !walks || resolve != 0:
 		return n, errno(err)
 	}
-	n, e := c.walk(base, path, end)
+	n, e := r.walk(base, path, end)
 	if e == 0 && n.object < 0 {
 		e = unix.ENOENT
 	}
@@ -109,11 +115,11 @@ func (c *call) object(base int, path string, end follow, resolve uint64) (node, 
 // meansOther reports whether a path may have been resolved over a file that is another one for
 // the tool: the supervisor's own directory of /proc, or the shared memory of all. Without magic
 // links only ".." leads from there to another file system.
-func (c *call) meansOther(n *node, path string) bool {
+func (r *resolver) meansOther(n *node, path string) bool {
 	if n.object < 0 {
-		return c.shared.name != "" && strings.Contains(path, "shm")
+		return r.box.shared.name != "" && strings.Contains(path, "shm")
 	}
-	return c.kinds.proc(n.object, n.st.Dev) || c.shared.name != "" && n.st.Dev == c.shared.dev
+	return r.box.kinds.proc(n.object, n.st.Dev) || r.box.shared.name != "" && n.st.Dev == r.box.shared.dev
 }
 
 // overLinks reports whether a symlink stands on a path that leads nowhere. Like /dev/fd it may
@@ -135,25 +141,25 @@ func errno(err error) unix.Errno {
 
 // name resolves a path to a name in a directory. With kept, a symlink at the end is not
 // followed, even before a slash (filename_parentat() in fs/namei.c).
-func (c *call) name(base int, path string, end follow) (node, unix.Errno) {
+func (r *resolver) name(base int, path string, end follow) (node, unix.Errno) {
 	for range maxLinks {
 		dir, last, tail := split(path)
 		if last == "" || last == "." || last == ".." {
-			n, e := c.object(base, path, followed, 0)
+			n, e := r.object(base, path, followed, 0)
 			n.dir, n.name = -1, last
 			return n, e
 		}
-		parent, e := c.object(base, dir, followed, 0)
+		parent, e := r.object(base, dir, followed, 0)
 		if e != 0 {
 			return node{}, e
 		}
-		n, e := c.look(parent.object, last)
+		n, e := r.look(parent.object, last)
 		n.tail = tail
 		if e != 0 || n.kind() != unix.S_IFLNK || end == kept {
 			return n, e
 		}
-		if c.kinds.proc(parent.object, parent.st.Dev) {
-			return c.walk(base, path, end)
+		if r.box.kinds.proc(parent.object, parent.st.Dev) {
+			return r.walk(base, path, end)
 		}
 		target, err := readlink(n.object, "")
 		if err != nil {
@@ -179,12 +185,12 @@ func split(path string) (dir, last, tail string) {
 }
 
 // look opens the file at a name. A missing name is not an error.
-func (c *call) look(dir int, name string) (node, unix.Errno) {
+func (r *resolver) look(dir int, name string) (node, unix.Errno) {
 	n := node{dir: dir, name: name, object: -1}
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	switch err {
 	case nil:
-		n.object = c.hold(fd)
+		n.object = r.hold(fd)
 		return n, errno(unix.Fstat(fd, &n.st))
 	case unix.ENOENT:
 		return n, 0

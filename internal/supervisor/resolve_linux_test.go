@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// caller is a call of a child process, as the supervisor sees one: the shell waits in dir with
+// calling is a call of a child process, as the supervisor sees one: the shell waits in dir with
 // descriptor 5 open on dir/sub.
-func caller(t *testing.T, dir string) *call {
+func calling(t *testing.T, dir string) *call {
 	t.Helper()
 	sub, err := os.Open(filepath.Join(dir, "sub"))
 	if err != nil {
@@ -33,12 +33,12 @@ func caller(t *testing.T, dir string) *call {
 	}
 	_ = in.Close()
 	t.Cleanup(func() { _ = out.Close(); _, _ = p.Wait() })
-	b := &Broker{self: os.Getpid()}
-	if b.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+	s := &Supervisor{sandbox: sandbox{self: os.Getpid()}}
+	if s.sandbox.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
 		t.Fatal(err)
 	}
-	b.root, _ = unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
-	c := &call{Broker: b, tid: p.Pid}
+	s.sandbox.root, _ = unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+	c := s.newCall(nil, &notification{pid: uint32(p.Pid)})
 	t.Cleanup(c.release)
 	return c
 }
@@ -72,7 +72,7 @@ func tree(t *testing.T) string {
 // and when the supervisor walks them.
 func TestResolve(t *testing.T) {
 	dir := tree(t)
-	c := caller(t, dir)
+	c := calling(t, dir)
 	pid := strconv.Itoa(c.tid)
 	for path, want := range map[string]string{
 		"sub": "sub", "sub/": "sub", "./sub/../sub//deep": "sub/deep", "file": "sub/f", "abs/deep": "sub/deep", "up": "", ".": "", "sub/..": "",
@@ -81,16 +81,16 @@ func TestResolve(t *testing.T) {
 		"/proc/self/root" + dir + "/sub": "sub", "/proc/self/fd/5/deep": "sub/deep", "/proc/self/task/" + pid + "/cwd": "", dir + "/abs": "sub",
 		"/proc/self/../self/cwd/else": "else",
 	} {
-		base, e := c.base(unix.AT_FDCWD, path)
+		base, e := c.paths.base(unix.AT_FDCWD, path)
 		if e != 0 {
 			t.Fatal(e)
 		}
-		n, e := c.object(base, path, followed, 0)
-		if got := c.where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
+		n, e := c.paths.object(base, path, followed, 0)
+		if got := where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
 			t.Errorf("%s: got %s, %v; want %s", path, got, e, want)
 		}
-		n, e = c.walk(base, path, followed)
-		if got := c.where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
+		n, e = c.paths.walk(base, path, followed)
+		if got := where(n.object); e != 0 || got != strings.TrimSuffix(dir+"/"+want, "/") {
 			t.Errorf("walking %s: got %s, %v; want %s", path, got, e, want)
 		}
 	}
@@ -98,8 +98,8 @@ func TestResolve(t *testing.T) {
 		"": unix.ENOENT, "none": unix.ENOENT, "none/x": unix.ENOENT, "sub/f/": unix.ENOTDIR, "sub/f/x": unix.ENOTDIR, "loop": unix.ELOOP,
 		"dangling": unix.ENOENT, "/proc/self/fd/77": unix.ENOENT, "/proc/" + strconv.Itoa(os.Getpid()) + "/cwd": unix.EACCES, "/proc/1/root/etc": unix.EACCES,
 	} {
-		base, _ := c.base(unix.AT_FDCWD, path)
-		if _, e := c.object(base, path, followed, 0); e != want {
+		base, _ := c.paths.base(unix.AT_FDCWD, path)
+		if _, e := c.paths.object(base, path, followed, 0); e != want {
 			t.Errorf("%s: got %v, want %v", path, e, want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestResolve(t *testing.T) {
 // TestNames: where a name would be made, over symlinks and behind slashes.
 func TestNames(t *testing.T) {
 	dir := tree(t)
-	c := caller(t, dir)
+	c := calling(t, dir)
 	for _, tt := range []struct {
 		path string
 		end  follow
@@ -120,15 +120,15 @@ func TestNames(t *testing.T) {
 		{"dangling", kept, "", "dangling", ""}, {"own/new", kept, "sub", "new", ""}, {"/proc/self/cwd/new", kept, "", "new", ""},
 		{"/proc/self/fd/5/new", followed, "sub", "new", ""}, {"file", followed, "sub", "f", ""}, {"file", kept, "", "file", ""},
 	} {
-		base, _ := c.base(unix.AT_FDCWD, tt.path)
-		n, e := c.name(base, tt.path, tt.end)
-		if got := c.where(n.dir); e != 0 || got != strings.TrimSuffix(dir+"/"+tt.in, "/") || n.name != tt.name || n.tail != tt.tail {
+		base, _ := c.paths.base(unix.AT_FDCWD, tt.path)
+		n, e := c.paths.name(base, tt.path, tt.end)
+		if got := where(n.dir); e != 0 || got != strings.TrimSuffix(dir+"/"+tt.in, "/") || n.name != tt.name || n.tail != tt.tail {
 			t.Errorf("%s: got %s %q %q, %v", tt.path, got, n.name, n.tail, e)
 		}
 	}
 	for _, path := range []string{".", "..", "/", "sub/.."} {
-		base, _ := c.base(unix.AT_FDCWD, path)
-		if n, e := c.name(base, path, kept); e != 0 || n.dir >= 0 {
+		base, _ := c.paths.base(unix.AT_FDCWD, path)
+		if n, e := c.paths.name(base, path, kept); e != 0 || n.dir >= 0 {
 			t.Errorf("%s: %+v, %v", path, n, e)
 		}
 	}
@@ -136,7 +136,6 @@ func TestNames(t *testing.T) {
 
 // TestUnnamed: files without a path, and files that have lost theirs.
 func TestUnnamed(t *testing.T) {
-	b := &Broker{}
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 		t.Fatal(err)
@@ -146,7 +145,7 @@ func TestUnnamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fd := range []int{pipe[0], memory} {
-		if got := b.where(fd); got != "" {
+		if got := where(fd); got != "" {
 			t.Errorf("%d is at %q", fd, got)
 		}
 	}
@@ -159,19 +158,19 @@ func TestUnnamed(t *testing.T) {
 		if name == "gone" {
 			_ = os.Remove(f.Name())
 		}
-		if got := b.where(int(f.Fd())); got != f.Name() {
+		if got := where(int(f.Fd())); got != f.Name() {
 			t.Errorf("%s is at %q", name, got)
 		}
 		_ = f.Close()
 	}
-	if got := b.where(1 << 20); got != nowhere {
+	if got := where(1 << 20); got != nowhere {
 		t.Errorf("what cannot be read is at %q", got)
 	}
 }
 
 // TestText reads strings up to the end of the mapped memory, and no further.
 func TestText(t *testing.T) {
-	c := &call{Broker: &Broker{}, tid: os.Getpid()}
+	c := &caller{tid: os.Getpid()}
 	page := os.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 3*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {

@@ -9,9 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// rulesets answers the calls by which the tool restricts itself.
+type rulesets struct{ *call }
+
 // createRuleset lets a ruleset be made, which by itself does nothing. Where it could not come
 // in force later, callers learn at once that there is no Landlock.
-func (c *call) createRuleset() answer {
+func (c rulesets) createRuleset() answer {
 	if c.domains == nil {
 		return fails(unix.EOPNOTSUPP)
 	}
@@ -20,7 +23,7 @@ func (c *call) createRuleset() answer {
 
 // ruleset duplicates a ruleset of the calling thread, which may have a descriptor table of its
 // own. The kernel answers EBADFD for other files.
-func (c *call) ruleset(arg uint64) (int, unix.Errno) {
+func (c rulesets) ruleset(arg uint64) (int, unix.Errno) {
 	fd, e := c.duplicate(dirfd(arg))
 	if e == 0 && !sameFile(c.tid, dirfd(arg), fd) {
 		e = unix.EBADF
@@ -39,7 +42,7 @@ var ruleSizes = map[uint64]int{unix.LANDLOCK_RULE_PATH_BENEATH: 12, ruleNetPort:
 
 // addRule adds a rule in the caller's place, so that none is added to a ruleset in force: the
 // supervisor would have to act by the ruleset as it was then.
-func (c *call) addRule() answer {
+func (c rulesets) addRule() answer {
 	size, ok := ruleSizes[c.args[1]]
 	if c.domains == nil || !ok {
 		return fails(unix.EINVAL)
@@ -78,7 +81,7 @@ const restrictFlags = unix.LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF | unix.LANDL
 // restrict lets the caller restrict itself, once its process is marked. Another thread may put
 // another ruleset under the same number meanwhile: then the kernel bounds the caller by that
 // one and the supervisor by this one, both in addition to those in force before.
-func (c *call) restrict() answer {
+func (c rulesets) restrict() answer {
 	switch {
 	case c.domains == nil:
 		return fails(unix.EOPNOTSUPP)
@@ -97,7 +100,7 @@ func (c *call) restrict() answer {
 	switch {
 	case !ok || !c.current():
 		return fails(unix.EACCES)
-	case above.binds() && sameFile(c.self, int(above.ruleset.Fd()), ruleset):
+	case above.binds() && sameFile(c.box.self, int(above.ruleset.Fd()), ruleset):
 		// Threads restrict themselves one after the other.
 		return proceed
 	}
@@ -106,7 +109,7 @@ func (c *call) restrict() answer {
 
 // nest marks the caller's process with one ruleset more, after trying whether the kernel takes
 // it.
-func (c *call) nest(above *domain, ruleset int) answer {
+func (c rulesets) nest(above *domain, ruleset int) answer {
 	d := c.domains
 	if len(d.by) >= maxDomains {
 		d.collect()
@@ -162,12 +165,12 @@ func (c *call) do(act func() error) error {
 
 // within acts on a thread of a domain: an idle one, or a new one.
 // See RATIONALE D54.
-func (c *call) within(d *domain, act func() error) error {
+func (s *Supervisor) within(d *domain, act func() error) error {
 	j := job{act, make(chan error, 1)}
 	select {
 	case d.jobs <- j:
 	default:
-		go c.attend(d, j)
+		go s.attend(d, j)
 	}
 	return <-j.done
 }
@@ -184,8 +187,8 @@ const attendance = 100 * time.Millisecond
 
 // attend does jobs on a thread that ends with them, since the kernel never removes a ruleset
 // from it.
-func (b *Broker) attend(d *domain, j job) {
-	err := b.settle()
+func (s *Supervisor) attend(d *domain, j job) {
+	err := s.settle()
 	if err == nil {
 		err = d.enter()
 	}
@@ -205,10 +208,10 @@ func (b *Broker) attend(d *domain, j job) {
 
 // reaches reports whether the caller may look into another process of the sandbox: one that its
 // own rulesets bind as well (hook_ptrace_access_check() in security/landlock/task.c).
-func (c *call) reaches(pid int) bool {
-	if !c.domain.binds() {
+func (r *resolver) reaches(pid int) bool {
+	if !r.domain.binds() {
 		return true
 	}
 	m, marked, err := markOf(pid)
-	return err == nil && marked && c.domain.mark.holds(m)
+	return err == nil && marked && r.domain.mark.holds(m)
 }

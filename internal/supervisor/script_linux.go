@@ -99,9 +99,9 @@ func interpreted(programs []landlock.Program) map[string]string {
 // the tool started are granted with it. A tool that may write to the script can name another
 // one: that is judged as if it were started by itself, with the arguments that it gets.
 // See RATIONALE D60.
-func (c *call) mayInterpret(b *becoming) bool {
+func (c programs) mayInterpret(b *becoming) bool {
 	for i := 1; i < len(b.chain); i++ {
-		if was, ok := c.interpreters[c.where(b.chain[i-1])]; ok && was == c.where(b.chain[i]) {
+		if was, ok := c.interpreters[where(b.chain[i-1])]; ok && was == where(b.chain[i]) {
 			continue
 		}
 		if i < len(b.chain)-1 {

@@ -42,7 +42,7 @@ func TestHeadsOfScripts(t *testing.T) {
 		}
 		if err != nil {
 			if _, missing := os.Stat(k.interpreter); k.interpreter != "" && missing == nil {
-				t.Errorf("%q: the kernel says %v, the broker starts %q", head, err, k.interpreter)
+				t.Errorf("%q: the kernel says %v, the supervisor starts %q", head, err, k.interpreter)
 			}
 			continue
 		}
@@ -52,7 +52,7 @@ func TestHeadsOfScripts(t *testing.T) {
 		}
 		want = append(want, file, "last")
 		if got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"); filepath.Clean(k.interpreter) != printer || !slices.Equal(got, want) {
-			t.Errorf("%q: the broker starts %q with %q, the kernel %q", head, k.interpreter, want, got)
+			t.Errorf("%q: the supervisor starts %q with %q, the kernel %q", head, k.interpreter, want, got)
 		}
 	}
 }

@@ -81,7 +81,7 @@ type seized struct {
 // that seizes must also release. If this process dies before, the kernel kills the seized
 // thread.
 // See RATIONALE D56.
-func (c *call) seize(process int) (*seized, unix.Errno) {
+func (c programs) seize(process int) (*seized, unix.Errno) {
 	if process == 0 {
 		return nil, unix.ESRCH
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// sockets answers the calls that connect sockets and let them be reached.
+type sockets struct{ *call }
+
 // Reasons for refusing sockets that no rule is about.
 const (
 	whyNameless = "a unix address without a file is nothing that a rule names"
@@ -20,7 +23,7 @@ const (
 const maxAddress = 128
 
 // address reads the socket address of a call.
-func (c *call) address() ([]byte, unix.Errno) {
+func (c sockets) address() ([]byte, unix.Errno) {
 	n := int(int32(uint32(c.args[2])))
 	if n < 2 || n > maxAddress {
 		return nil, unix.EINVAL
@@ -30,7 +33,7 @@ func (c *call) address() ([]byte, unix.Errno) {
 
 // socket duplicates the socket of a call, which must be of a family and type that the
 // supervisor knows, however it was made.
-func (c *call) socket() (fd, family int, e unix.Errno) {
+func (c sockets) socket() (fd, family int, e unix.Errno) {
 	if fd, e = c.duplicate(dirfd(c.args[0])); e != 0 {
 		return -1, 0, e
 	}
@@ -54,7 +57,7 @@ func (c *call) socket() (fd, family int, e unix.Errno) {
 }
 
 // connect judges the supervisor's copy of the address and connects its duplicate of the socket.
-func (c *call) connect() answer {
+func (c sockets) connect() answer {
 	raw, e := c.address()
 	if e != 0 {
 		return fails(e)
@@ -85,7 +88,7 @@ func (c *call) connect() answer {
 }
 
 // mayReachRaw judges an IP address, of the sizes of struct sockaddr_in and sockaddr_in6.
-func (c *call) mayReachRaw(raw []byte) bool {
+func (c sockets) mayReachRaw(raw []byte) bool {
 	const v4, v6 = 16, 28
 	var addr netip.Addr
 	switch family := binary.NativeEndian.Uint16(raw); {
@@ -96,7 +99,7 @@ func (c *call) mayReachRaw(raw []byte) bool {
 	default:
 		return false
 	}
-	return c.mayReach(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])))
+	return c.permits(c.policy.connect(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:]))))
 }
 
 // connected connects; a socket that does not block answers at once (EINPROGRESS), since the
@@ -125,21 +128,21 @@ func socketPath(raw []byte) (string, bool) {
 }
 
 // dial connects to a socket file, which the policy must let be updated.
-func (c *call) dial(fd int, raw []byte) answer {
+func (c sockets) dial(fd int, raw []byte) answer {
 	path, ok := socketPath(raw)
 	if !ok {
 		return c.denies(unix.EACCES, whyNameless)
 	}
 	c.asked = append(c.asked, path)
-	base, e := c.base(unix.AT_FDCWD, path)
+	base, e := c.paths.base(unix.AT_FDCWD, path)
 	if e != 0 {
 		return fails(e)
 	}
-	n, e := c.object(base, path, followed, 0)
+	n, e := c.paths.object(base, path, followed, 0)
 	switch {
 	case e != 0:
 		return fails(e)
-	case !c.decide(ir.Dial{On: c.at(c.where(n.object))}).Allowed():
+	case !c.permits(c.policy.decide(ir.Dial{On: c.box.at(where(n.object))})):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
@@ -150,7 +153,7 @@ func (c *call) dial(fd int, raw []byte) answer {
 }
 
 // bind makes a socket file. Other addresses are not for confined tools.
-func (c *call) bind() answer {
+func (c sockets) bind() answer {
 	raw, e := c.address()
 	if e != 0 {
 		return fails(e)
@@ -167,19 +170,19 @@ func (c *call) bind() answer {
 		return c.denies(unix.EACCES, whyNameless)
 	}
 	c.asked = append(c.asked, path)
-	base, e := c.base(unix.AT_FDCWD, path)
+	base, e := c.paths.base(unix.AT_FDCWD, path)
 	if e != 0 {
 		return fails(e)
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
-	n, e := c.name(base, path, kept)
+	n, e := c.paths.name(base, path, kept)
 	switch {
 	case e != 0:
 		return fails(e)
 	case n.dir < 0 || n.object >= 0:
 		return fails(unix.EADDRINUSE)
-	case !c.mayName(ir.Create, c.place(n), ir.NameFile):
+	case !c.permits(c.policy.entry(ir.Create, c.paths.place(n), ir.NameFile)):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
@@ -190,19 +193,19 @@ func (c *call) bind() answer {
 // bound binds to a name in the directory that was judged. The only call for that binds to a
 // path relative to the working directory, which is this thread's alone (see settle). The socket
 // shows its last name only (getsockname(2)).
-func (c *call) bound(fd int, n node) error {
+func (c sockets) bound(fd int, n node) error {
 	c.alone()
 	// An O_PATH descriptor is enough for fchdir(2).
 	if err := unix.Fchdir(n.dir); err != nil {
 		return err
 	}
-	defer func() { _ = unix.Fchdir(c.root) }()
+	defer func() { _ = unix.Fchdir(c.box.root) }()
 	c.umask()
 	return unix.Bind(fd, &unix.SockaddrUnix{Name: n.name})
 }
 
 // listen lets unix sockets wait for connections, and no others.
-func (c *call) listen() answer {
+func (c sockets) listen() answer {
 	fd, family, e := c.socket()
 	switch {
 	case e != 0:

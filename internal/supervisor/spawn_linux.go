@@ -48,14 +48,14 @@ func (t *Tool) Kill() { _ = unix.Kill(t.pid, unix.SIGKILL) }
 
 // Run lets the tool go, answers its calls until it ends, kills the processes that it has left
 // running and returns how it ended.
-func (b *Broker) Run(t *Tool) (syscall.WaitStatus, error) {
+func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	stop := t.forward()
-	if err := b.start(t); err != nil {
+	if err := s.start(t); err != nil {
 		stop()
 		return 0, err
 	}
-	late := t.limited(b.wall)
-	status := t.wait(b.stops.deliver)
+	late := t.limited(s.wall)
+	status := t.wait(s.stops.deliver)
 	// From here on the number of the tool may become that of another process.
 	late()
 	stop()
@@ -97,7 +97,7 @@ func (t *Tool) Attend() (syscall.WaitStatus, error) {
 }
 
 // start takes the listener of the child, serves it and lets the child go.
-func (b *Broker) start(t *Tool) error {
+func (s *Supervisor) start(t *Tool) error {
 	r, err := t.confined()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (b *Broker) start(t *Tool) error {
 		t.Kill()
 		return err
 	}
-	b.serve(listener(n), t.pid)
+	s.serve(listener(n), t.pid)
 	return t.begin()
 }
 

@@ -19,18 +19,17 @@ const executeCheck = 0x10000
 // the program appeared after the start of the tool. The tool must be able to read such a file,
 // since it gets a copy. Where programs are listed, interpreters start by the ruleset alone: the
 // list speaks of the scripts that they interpret.
-func (c *call) lacks(want becoming) (bool, unix.Errno) {
+func (c programs) lacks(want becoming) (bool, unix.Errno) {
 	starts := want.chain
 	if want.listed {
 		starts = want.chain[:1]
 	}
 	lacks := false
 	for _, f := range starts {
-		if c.floor(f) == toStart {
+		if c.lowerBound(f) == toStart {
 			continue
 		}
-		where := c.where(f)
-		if where != "" && !c.may(c.at(where), ir.Read) {
+		if name := where(f); name != "" && !c.permits(c.policy.access(c.box.at(name), ir.Read)) {
 			return false, unix.EACCES
 		}
 		lacks = true
@@ -39,7 +38,7 @@ func (c *call) lacks(want becoming) (bool, unix.Errno) {
 		return lacks, 0
 	}
 	for _, f := range want.chain[1:] {
-		if c.floor(f) != toStart {
+		if c.lowerBound(f) != toStart {
 			return false, unix.EACCES
 		}
 	}
@@ -47,7 +46,7 @@ func (c *call) lacks(want becoming) (bool, unix.Errno) {
 }
 
 // runs checks the kernel's conditions for a start that are not the ruleset's.
-func (c *call) runs(in invocation, want becoming) unix.Errno {
+func (c programs) runs(in invocation, want becoming) unix.Errno {
 	for _, f := range want.chain {
 		if !executable(f) {
 			return unix.EACCES
@@ -67,7 +66,7 @@ func (c *call) runs(in invocation, want becoming) unix.Errno {
 // unbound asks the rulesets by which the caller has restricted itself whether they let the
 // files be started, since they do not check copies either. A kernel that cannot be asked
 // refuses the flag (EINVAL), and then nothing is started.
-func (c *call) unbound(want becoming) unix.Errno {
+func (c programs) unbound(want becoming) unix.Errno {
 	if !c.domain.binds() {
 		return 0
 	}
@@ -112,7 +111,7 @@ func native(obj int) bool {
 }
 
 // closes reports whether a descriptor of the caller is closed when it starts a program.
-func (c *call) closes(fd int) bool {
+func (c *caller) closes(fd int) bool {
 	flags, ok := openFlags(c.tid, fd)
 	return !ok || flags&unix.O_CLOEXEC != 0
 }

@@ -15,14 +15,12 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Broker is the supervisor: it answers the trapped calls of one tool.
-type Broker struct {
-	*judge
+// Supervisor answers the trapped calls of one tool.
+type Supervisor struct {
+	policy   *judge
+	sandbox  sandbox
 	listener listener
 	handlers map[uint32]handler
-	// self is this process, procfs and root its views of /proc and "/".
-	self         int
-	procfs, root int
 	// names is held while a call relies on the place of a file, and exclusively by moves: a
 	// file that was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
@@ -49,9 +47,7 @@ type Broker struct {
 	grants              Grants
 	carried, uncompared atomic.Bool
 	images              images
-	stoneOnce           sync.Once
-	stone               int
-	stoneErr            error
+	trampoline          trampoline
 	// placements are the directories and files that the ruleset grants as wholes, absent the
 	// granted paths that were not there at the start. whole is the set of capabilities that the
 	// ruleset grants on the workspace, where the workspace and the targets of external rules
@@ -64,17 +60,7 @@ type Broker struct {
 	interpreters map[string]string
 	// narrows is set where some program gets fewer variables than the tool.
 	narrows bool
-	// Places that are other files for every tool: the controlling terminal, the standard
-	// descriptors that it was started with, the shared memory of the run.
-	terminal terminal
-	given    [3]Inode
-	shared   private
-	kinds    filesystems
-	// join is the list of processes of the tool's cgroup, nil for none.
-	join *os.File
-	// marks identifies the processes of the tool, domains are its own rulesets; nil where
-	// processes cannot be marked.
-	marks   *mark
+	// domains are the tool's own rulesets, nil where processes cannot be marked.
 	domains *domains
 	// wall is how long the tool may run, 0 for any time.
 	wall time.Duration
@@ -131,55 +117,43 @@ type Placement struct {
 
 // New prepares a supervisor for the tool of a specification. It listens once the tool has
 // been started.
-func New(s *landlock.Spec, o Options) (*Broker, error) {
-	j, err := newJudge(s, o.Temp)
+func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
+	policy, err := newJudge(spec, o.Temp)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{
-		judge: j, self: unix.Getpid(), handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls,
-		grants: o.Grants, placements: o.Placements, absent: o.Absent, join: o.Join, trace: o.Trace, terminal: runTerminal(),
+	s := &Supervisor{
+		policy: policy, handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls,
+		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 	}
-	if len(b.placements) > maxPlacements {
+	if len(s.placements) > maxPlacements {
 		// Judging costs less than looking for them at every open.
-		b.classes.Reads, b.classes.Updates = true, true
+		policy.classes.Reads, policy.classes.Updates = true, true
 	}
-	b.interpreters = interpreted(s.Programs)
-	b.narrows = b.view.Tool.Commands.Narrows()
-	if len(b.absent) == 0 && slices.ContainsFunc(b.placements, func(p Placement) bool { return p.Path == b.roots.Workspace }) &&
-		!slices.ContainsFunc(b.placements, func(p Placement) bool { return b.roots.Locate(p.Path).Path != "" }) {
-		b.whole = wholly(s, b.roots.Workspace)
+	s.interpreters = interpreted(spec.Programs)
+	s.narrows = policy.view.Tool.Commands.Narrows()
+	workspace := policy.roots.Workspace
+	if len(s.absent) == 0 && slices.ContainsFunc(s.placements, func(p Placement) bool { return p.Path == workspace }) &&
+		!slices.ContainsFunc(s.placements, func(p Placement) bool { return policy.roots.Locate(p.Path).Path != "" }) {
+		s.whole = wholly(spec, workspace)
 	}
-	for fd := range b.given {
-		b.given[fd], _ = inode(fd)
-	}
-	if b.trace != nil {
-		b.watch()
+	if s.trace != nil {
+		s.watch()
 	}
 	if o.Mark != nil {
-		b.marks, b.domains = &o.Mark.mark, newDomains(o.Mark.mark)
+		s.domains = newDomains(o.Mark.mark)
 	}
-	if err := seizes(s.Supervision.Traps); err != nil {
+	if err := seizes(spec.Supervision.Traps); err != nil {
 		return nil, err
 	}
-	if b.shared, err = openPrivate(o.Shared); err != nil {
-		return nil, err
-	}
-	if b.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-		return nil, err
-	}
-	if !isProc(b.procfs, true) {
-		return nil, unix.ENODEV
-	}
-	b.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	return b, err
+	return s, s.sandbox.open(&policy.roots, o)
 }
 
 // serve starts answering the calls of a tool.
-func (b *Broker) serve(l listener, tool int) {
-	b.listener, b.tool = l, tool
+func (s *Supervisor) serve(l listener, tool int) {
+	s.listener, s.tool = l, tool
 	l.takeTurns()
-	b.spawn()
+	s.spawn()
 }
 
 // everySignal is a set of all signals.
@@ -191,12 +165,12 @@ var everySignal = func() (s unix.Sigset_t) {
 }()
 
 // spawn starts a worker unless maxWorkers do not wait for another process already.
-func (b *Broker) spawn() {
-	if b.all.Add(1)-b.pending.Load() > maxWorkers {
-		b.all.Add(-1)
+func (s *Supervisor) spawn() {
+	if s.all.Add(1)-s.pending.Load() > maxWorkers {
+		s.all.Add(-1)
 		return
 	}
-	go b.work()
+	go s.work()
 }
 
 // settle makes this thread one that answers calls: without any capability, never running other
@@ -205,13 +179,13 @@ func (b *Broker) spawn() {
 // other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that is interrupted answers the call with
 // descriptor 0 and adds none (seccomp_notify_addfd() in kernel/seccomp.c marks the call as
 // replied before it waits).
-func (b *Broker) settle() error {
+func (s *Supervisor) settle() error {
 	runtime.LockOSThread()
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &everySignal, nil); err != nil {
 		return err
 	}
 	if unix.Unshare(unix.CLONE_FS) != nil {
-		b.shares.Store(true)
+		s.shares.Store(true)
 	}
 	return clearCapabilities()
 }
@@ -220,21 +194,21 @@ func (b *Broker) settle() error {
 // turn, each with a cold cache. A worker lets another wait when a further call is ready, and
 // while it waits for another process itself. A worker that cannot go on ends the supervisor,
 // and with it the tool: no call may be left without an answer.
-func (b *Broker) work() {
-	if err := b.settle(); err != nil {
+func (s *Supervisor) work() {
+	if err := s.settle(); err != nil {
 		fatal("a thread of the supervisor", err)
 	}
-	w := worker{Broker: b}
+	w := worker{Supervisor: s}
 	var n notification
 	for {
 		w.lead()
-		switch e := b.listener.receive(&n); e {
+		switch e := s.listener.receive(&n); e {
 		case 0:
 		case unix.EINTR:
 			continue
 		case unix.ENOENT:
 			// The call was gone before it could be received, or all callers have ended.
-			if b.listener.poll()&unix.POLLHUP != 0 {
+			if s.listener.poll()&unix.POLLHUP != 0 {
 				w.yield()
 				return
 			}
@@ -242,16 +216,16 @@ func (b *Broker) work() {
 		default:
 			fatal("the listener", e)
 		}
-		if b.listener.poll()&unix.POLLIN != 0 {
+		if s.listener.poll()&unix.POLLIN != 0 {
 			w.yield()
 		}
-		b.answer(&w, &n)
+		s.answer(&w, &n)
 	}
 }
 
 // worker is a thread that answers calls; leads is true while it is the one to receive the next.
 type worker struct {
-	*Broker
+	*Supervisor
 	leads bool
 }
 
@@ -292,21 +266,21 @@ func clearCapabilities() error {
 }
 
 // answer judges and ends one call.
-func (b *Broker) answer(w *worker, n *notification) {
-	c := &call{Broker: b, worker: w, id: n.id, tid: int(n.pid), nr: uint32(n.nr), args: n.args}
+func (s *Supervisor) answer(w *worker, n *notification) {
+	c := s.newCall(w, n)
 	a := fails(unix.ENOSYS)
 	if refused, ok := c.blocked(); ok {
 		a = refused
 	} else if !c.bounded() {
 		a = fails(unix.EACCES)
-	} else if handle := b.handlers[c.nr]; handle != nil {
+	} else if handle := s.handlers[c.nr]; handle != nil {
 		a = handle(c)
 	}
 	if a.wait != nil {
 		a = c.patiently(a.wait)
 	}
 	c.tell(a)
-	b.listener.send(c.id, a)
+	s.listener.send(c.id, a)
 	if a.then != nil {
 		a.then()
 	}

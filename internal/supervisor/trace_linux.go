@@ -23,7 +23,7 @@ func (c *call) blocked() (answer, bool) {
 	}
 	for _, b := range c.trace.Blocks {
 		if b.Refuses(c.calls[c.nr], c.args) {
-			c.refused = &grounds{by: denial.ByFilter, why: "no tool may make this call (" + b.Group + ")"}
+			c.refused = &judgement{by: denial.ByFilter, why: "no tool may make this call (" + b.Group + ")"}
 			if b.Errno == "EPERM" {
 				return fails(unix.EPERM), true
 			}
@@ -34,15 +34,15 @@ func (c *call) blocked() (answer, bool) {
 }
 
 // kill reports a signal that the ruleset is going to refuse (ABI 6).
-func (c *call) kill() answer {
+func (c processes) kill() answer {
 	pid := int(int32(uint32(c.args[0])))
-	if pid > 0 && c.trace.ABI >= 6 && !c.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {
-		c.refused = &grounds{by: denial.ByFloor, why: "a process outside of the sandbox", goesOn: true}
+	if pid > 0 && c.trace.ABI >= 6 && !c.box.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {
+		c.refused = &judgement{by: denial.ByFloor, why: "a process outside of the sandbox", goesOn: true}
 	}
 	return proceed
 }
 
 // watch sets the handlers of calls that are trapped for the report alone.
-func (b *Broker) watch() {
-	b.handlers[unix.SYS_KILL] = (*call).kill
+func (s *Supervisor) watch() {
+	s.handlers[unix.SYS_KILL] = on(processes.kill)
 }

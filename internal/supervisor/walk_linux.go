@@ -11,10 +11,10 @@ import (
 // walk resolves a path one component after the other, as the tool would see it: /proc/self is
 // the tool's, magic links (proc(5): cwd, root, exe, fd/N) are followed where they are those of
 // a process of the sandbox, and the shared memory is that of the run.
-func (c *call) walk(base int, path string, end follow) (node, unix.Errno) {
-	w := walker{call: c, at: node{dir: -1, object: base}}
+func (r *resolver) walk(base int, path string, end follow) (node, unix.Errno) {
+	w := walker{resolver: r, at: node{dir: -1, object: base}}
 	if at, known := inode(base); known {
-		if dir, ok := c.shared.stands(at); ok {
+		if dir, ok := r.box.shared.stands(at); ok {
 			w.at.object = dir
 		}
 	}
@@ -30,7 +30,7 @@ func (c *call) walk(base int, path string, end follow) (node, unix.Errno) {
 
 // walker is a path on its way: at is the file that it has come to, rest the names to come.
 type walker struct {
-	*call
+	*resolver
 	at    node
 	rest  []string
 	links int
@@ -38,7 +38,7 @@ type walker struct {
 
 func (w *walker) push(text string) {
 	if strings.HasPrefix(text, "/") {
-		w.at = node{dir: -1, object: w.root}
+		w.at = node{dir: -1, object: w.box.root}
 	}
 	w.rest = append(strings.Split(text, "/"), w.rest...)
 }
@@ -71,7 +71,7 @@ func (w *walker) step(end follow) (done bool, e unix.Errno) {
 	case n.kind() == unix.S_IFLNK && (!last || end == followed || tail != ""):
 		return false, w.link(n)
 	case n.object >= 0:
-		if dir, ok := w.shared.stands(Inode{n.st.Dev, n.st.Ino}); ok {
+		if dir, ok := w.box.shared.stands(Inode{n.st.Dev, n.st.Ino}); ok {
 			n.object = dir
 		}
 	case !last:
@@ -114,15 +114,15 @@ func remaining(rest []string) (last bool, tail string) {
 
 // ownProcess replaces the names in the root of a proc file system that mean the calling
 // process.
-func (c *call) ownProcess(dir int, name string) ([]string, bool) {
+func (r *resolver) ownProcess(dir int, name string) ([]string, bool) {
 	if name != "self" && name != "thread-self" || !isProc(dir, true) {
 		return nil, false
 	}
-	process := strconv.Itoa(c.process())
+	process := strconv.Itoa(r.process())
 	if name == "self" {
 		return []string{process}, true
 	}
-	return []string{process, "task", strconv.Itoa(c.tid)}, true
+	return []string{process, "task", strconv.Itoa(r.tid)}, true
 }
 
 // procRoot is the inode number of the root of a proc file system (PROC_ROOT_INO,
@@ -137,9 +137,9 @@ func isProc(fd int, root bool) bool {
 }
 
 // leads follows one symlink: a magic one to a file, any other to its text.
-func (c *call) leads(n node) (next node, text string, e unix.Errno) {
+func (r *resolver) leads(n node) (next node, text string, e unix.Errno) {
 	if isProc(n.dir, false) {
-		if next, e, magic := c.jump(n); magic {
+		if next, e, magic := r.jump(n); magic {
 			return next, "", e
 		}
 	}
@@ -152,8 +152,8 @@ func (c *call) leads(n node) (next node, text string, e unix.Errno) {
 
 // jump follows a magic link of a process of the sandbox. The links of others lead to
 // files that the tool may not reach (ptrace(2), PTRACE_MODE_READ_FSCREDS).
-func (c *call) jump(n node) (next node, e unix.Errno, magic bool) {
-	below, ok := strings.CutPrefix(c.where(n.dir), "/proc/")
+func (r *resolver) jump(n node) (next node, e unix.Errno, magic bool) {
+	below, ok := strings.CutPrefix(where(n.dir), "/proc/")
 	if !ok {
 		return node{}, 0, false
 	}
@@ -162,17 +162,17 @@ func (c *call) jump(n node) (next node, e unix.Errno, magic bool) {
 	if err != nil {
 		return node{}, 0, false
 	}
-	if !c.ours(pid) || !c.reaches(pid) {
-		c.deny("a link of a process outside of the sandbox")
+	if !r.box.ours(pid) || !r.reaches(pid) {
+		r.deny("a link of a process outside of the sandbox")
 		return node{}, unix.EACCES, true
 	}
 	fd, err := unix.Openat(n.dir, n.name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return node{}, errno(err), true
 	}
-	next = node{dir: -1, object: c.hold(fd)}
+	next = node{dir: -1, object: r.hold(fd)}
 	if number, err := strconv.Atoi(n.name); err == nil && strings.HasSuffix("/"+dir, "/fd") {
-		next.standard = c.asStandard(pid, number, fd)
+		next.standard = r.asStandard(pid, number, fd)
 	}
 	return next, errno(unix.Fstat(fd, &next.st)), true
 }
@@ -183,12 +183,12 @@ type standard struct{ flags uint64 }
 
 // asStandard returns the standard descriptor behind a descriptor of a process, nil if it is not
 // one of 0 to 2 that the tool was started with. Other descriptors lead to files with rules.
-func (c *call) asStandard(pid, number, fd int) *standard {
-	if number < 0 || number >= len(c.given) {
+func (r *resolver) asStandard(pid, number, fd int) *standard {
+	if number < 0 || number >= len(r.box.given) {
 		return nil
 	}
 	at, known := inode(fd)
-	if !known || at != c.given[number] {
+	if !known || at != r.box.given[number] {
 		return nil
 	}
 	flags, ok := openFlags(pid, number)

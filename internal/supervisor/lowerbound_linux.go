@@ -17,18 +17,18 @@ type Grants map[Inode]uint64
 // toStart are the rights that Landlock checks when the kernel opens a program.
 var toStart = landlock.FSMask([]landlock.Right{landlock.Execute, landlock.ReadFile})
 
-// floor is the part of toStart that the ruleset grants on a file. It collects the rights as the
-// kernel does: from the rules on the file and on every directory above it. The result only
+// lowerBound is the part of toStart that the ruleset grants on a file. It collects the rights as
+// the kernel does: from the rules on the file and on every directory above it. The result only
 // saves calls that would be refused; the kernel checks the ruleset again.
-func (c *call) floor(obj int) uint64 {
-	where := c.where(obj)
-	if where == "" {
+func (c programs) lowerBound(obj int) uint64 {
+	name := where(obj)
+	if name == "" {
 		// Landlock does not check files of memory: their mount is internal (SB_NOUSER).
 		return toStart
 	}
 	at, known := inode(obj)
 	rights := c.grants[at]
-	dir, err := unix.Open(path.Dir(where), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	dir, err := unix.Open(path.Dir(name), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	for known && err == nil && rights&toStart != toStart {
 		var above Inode
 		if above, known = inode(dir); above == at {
