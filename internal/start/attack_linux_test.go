@@ -292,10 +292,10 @@ func TestSupervisorKilled(t *testing.T) {
 	t.Errorf("the tool %d still runs", pid)
 }
 
-// TestSurvivorsHaveTheFloor: a process that has left the tool and lost the supervisor can do no
+// TestSurvivorsHaveTheRuleset: a process that has left the tool and lost the supervisor can do no
 // more than before, and is ended: by the sweeper that shares the memory of a supervisor, and by
 // the one that has taken a copy.
-func TestSurvivorsHaveTheFloor(t *testing.T) {
+func TestSurvivorsHaveTheRuleset(t *testing.T) {
 	for name, after := range map[string]time.Duration{"young": 0, "old": 1300 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			newFortress(t).survives(after)

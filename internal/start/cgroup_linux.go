@@ -77,8 +77,8 @@ func ownGroup() (own, top string, ok bool) {
 	return "", "", false
 }
 
-// holds reports whether the delegation has the controller for a limit.
-func (d delegation) holds(kind string) bool {
+// controls reports whether the delegation has the controller for a limit.
+func (d delegation) controls(kind string) bool {
 	c, ok := controllers[kind]
 	return ok && slices.Contains(d.controllers, c)
 }
@@ -100,7 +100,7 @@ func makeGroup(d delegation, name string, limits []backends.Limit) (*group, erro
 	g := &group{dir: filepath.Join(d.dir, name)}
 	settings := map[string]string{}
 	for _, l := range limits {
-		if !d.holds(l.Kind) {
+		if !d.controls(l.Kind) {
 			continue
 		}
 		g.kinds = append(g.kinds, l.Kind)
@@ -142,8 +142,8 @@ func (g *group) set(settings map[string]string) error {
 	return nil
 }
 
-// holds reports whether the group enforces a limit.
-func (g *group) holds(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
+// enforces reports whether the group enforces a limit.
+func (g *group) enforces(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
 // join puts this process into the group, if there is one.
 func (g *group) join() error {

@@ -71,9 +71,9 @@ func (r *reader) next(t fataler) []reported {
 	return out
 }
 
-// brokered reports whether, by the specification, the supervisor answers an operation of the
+// answers reports whether, by the specification, the supervisor answers an operation of the
 // oracle, so that a refusal is its own.
-func (o *supervised) brokered(q asking) bool {
+func (o *supervised) answers(q asking) bool {
 	if o.mode == modeTraced {
 		return true
 	}
@@ -208,7 +208,7 @@ func (o *supervised) compare(q asking, e syscall.Errno, got []reported) {
 			o.t.Fatalf("nothing was refused by the policy: %s", what)
 		}
 		return
-	case !o.brokered(q):
+	case !o.answers(q):
 		if len(got) > 0 {
 			o.t.Fatalf("the supervisor does not see it: %s", what)
 		}

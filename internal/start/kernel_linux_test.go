@@ -377,7 +377,7 @@ func (o *oracle) try(op, a, b string) bool {
 	return !refused(e)
 }
 
-func (o *oracle) held(at ir.Location, a ir.Aspect) ir.Enforcement {
+func (o *oracle) enforced(at ir.Location, a ir.Aspect) ir.Enforcement {
 	id, path := ir.DefaultRule, "${workspace}"
 	if r := o.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule; r != nil {
 		id, path = o.ids[r], r.(*ir.FSRule).At.String()
@@ -413,7 +413,7 @@ func (o *oracle) access(at ir.Location) {
 	kind := o.now.Kind(p)
 	decide := func(c ir.Capability) bool { return o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed() }
 	check := func(op string, c ir.Capability, model bool) {
-		o.check(op+" "+p, o.try(op, p, ""), model, decide(c), o.held(at, ir.AspectOf(c)))
+		o.check(op+" "+p, o.try(op, p, ""), model, decide(c), o.enforced(at, ir.AspectOf(c)))
 	}
 	switch {
 	case kind == ir.Absent:
@@ -421,9 +421,9 @@ func (o *oracle) access(at ir.Location) {
 		case 0:
 			check("mkdir", ir.Create, o.model.Create(p, ir.Dir))
 		case 1:
-			o.check("symlink "+p, o.try("symlink", p, ""), o.model.Make(p, landlock.MakeSym), decide(ir.Create), o.held(at, ir.AspectCreate))
+			o.check("symlink "+p, o.try("symlink", p, ""), o.model.Make(p, landlock.MakeSym), decide(ir.Create), o.enforced(at, ir.AspectCreate))
 		case 2:
-			o.check("fifo "+p, o.try("fifo", p, ""), o.model.Make(p, landlock.MakeFifo), decide(ir.Create), o.held(at, ir.AspectCreate))
+			o.check("fifo "+p, o.try("fifo", p, ""), o.model.Make(p, landlock.MakeFifo), decide(ir.Create), o.enforced(at, ir.AspectCreate))
 		case 3:
 			if o.try("device", p, "") {
 				o.t.Fatalf("a device could be made at %s", p)
@@ -462,7 +462,7 @@ func (o *oracle) access(at ir.Location) {
 func (o *oracle) metadata(at ir.Location) {
 	for _, op := range []string{"chmod", "utimes"} {
 		policy := o.view.Decide(ir.Access{Cap: ir.Update, On: ir.Direct(at)}).Allowed()
-		o.check(op+" "+at.String(), o.try(op, at.String(), ""), !o.model.Refuses("chmod"), policy, o.held(at, ir.AspectMetadata))
+		o.check(op+" "+at.String(), o.try(op, at.String(), ""), !o.model.Refuses("chmod"), policy, o.enforced(at, ir.AspectMetadata))
 	}
 }
 
@@ -473,8 +473,8 @@ func (o *oracle) move(src, dst ir.Location) {
 		return
 	}
 	held := []ir.Enforcement{
-		o.held(src, ir.AspectMove), o.held(dst, ir.AspectMove), o.held(src, ir.AspectDelete), o.held(dst, ir.AspectCreate),
-		o.held(dst, ir.AspectUpdate), o.held(dst, ir.AspectDelete),
+		o.enforced(src, ir.AspectMove), o.enforced(dst, ir.AspectMove), o.enforced(src, ir.AspectDelete), o.enforced(dst, ir.AspectCreate),
+		o.enforced(dst, ir.AspectUpdate), o.enforced(dst, ir.AspectDelete),
 	}
 	switch {
 	case sk == ir.File && dk == ir.Absent && rapid.Bool().Draw(o.t, "link"):

@@ -23,9 +23,9 @@ type asking struct {
 	try  attempt
 	// apart is set for a question about no place, which has no spellings.
 	apart bool
-	// verdict is the policy's answer, held the ledger's word for its enforcement.
-	verdict bool
-	held    []ir.Enforcement
+	// verdict is the policy's answer, enforced the ledger's word for its enforcement.
+	verdict  bool
+	enforced []ir.Enforcement
 	// because is the denial behind the verdict, where one was decided.
 	because ir.Verdict
 	// undo restores the tree after a success, nil where nothing has changed.
@@ -96,7 +96,7 @@ func (o *supervised) one(op string, at ir.Location, undo func() error, caps ...i
 	q := asking{op: op, a: at, undo: undo}
 	q.decided(o.firstOf(op, at, caps...))
 	for _, c := range caps {
-		q.held = append(q.held, o.held(at, ir.AspectOf(c)))
+		q.enforced = append(q.enforced, o.enforced(at, ir.AspectOf(c)))
 	}
 	o.ask(q)
 }
@@ -139,7 +139,7 @@ func (o *supervised) absent(op string, at ir.Location) {
 		q := asking{op: op, a: at, undo: o.remove(at)}
 		q.decided(o.firstOf(op, at, ir.Create))
 		if o.spec.Supervision == nil {
-			q.held = []ir.Enforcement{ir.Stricter}
+			q.enforced = []ir.Enforcement{ir.Stricter}
 		}
 		o.ask(q)
 	default:
@@ -163,17 +163,17 @@ func (o *supervised) existing(op string, at ir.Location) {
 		// The file has no name, so either right to write permits it.
 		inside := at.Child("x")
 		o.ask(asking{
-			op: op, a: at, verdict: o.may(inside, ir.Create) || o.may(inside, ir.Update), held: []ir.Enforcement{ir.Stricter},
+			op: op, a: at, verdict: o.may(inside, ir.Create) || o.may(inside, ir.Update), enforced: []ir.Enforcement{ir.Stricter},
 		})
 	case "dial":
 		q := asking{op: op, a: at}
 		q.decided(o.view.Decide(ir.Dial{On: ir.Direct(at)}))
 		if o.spec.Supervision == nil {
-			q.held = []ir.Enforcement{ir.Stricter}
+			q.enforced = []ir.Enforcement{ir.Stricter}
 		}
 		o.ask(q)
 	default:
-		q := asking{op: op, a: at, held: []ir.Enforcement{o.held(at, ir.AspectMetadata)}}
+		q := asking{op: op, a: at, enforced: []ir.Enforcement{o.enforced(at, ir.AspectMetadata)}}
 		q.decided(o.first(at, ir.Update))
 		o.ask(q)
 	}
@@ -202,9 +202,9 @@ func (o *supervised) names(src, dst ir.Location) {
 	if !o.now.Movable(src.String(), dst.String()) {
 		return
 	}
-	q := asking{op: rapid.SampledFrom(onNames).Draw(o.t, "op"), a: src, b: dst, held: []ir.Enforcement{
-		o.held(src, ir.AspectMove), o.held(dst, ir.AspectMove), o.held(src, ir.AspectDelete), o.held(dst, ir.AspectCreate),
-		o.held(dst, ir.AspectUpdate), o.held(dst, ir.AspectDelete),
+	q := asking{op: rapid.SampledFrom(onNames).Draw(o.t, "op"), a: src, b: dst, enforced: []ir.Enforcement{
+		o.enforced(src, ir.AspectMove), o.enforced(dst, ir.AspectMove), o.enforced(src, ir.AspectDelete), o.enforced(dst, ir.AspectCreate),
+		o.enforced(dst, ir.AspectUpdate), o.enforced(dst, ir.AspectDelete),
 	}}
 	s, d := ir.Direct(src), ir.Direct(dst)
 	switch {
@@ -217,7 +217,7 @@ func (o *supervised) names(src, dst ir.Location) {
 		q.undo = func() error {
 			return unix.Renameat2(unix.AT_FDCWD, o.on(dst), unix.AT_FDCWD, o.on(src), unix.RENAME_EXCHANGE)
 		}
-		q.held = append(q.held, o.held(dst, ir.AspectDelete), o.held(src, ir.AspectCreate), o.held(src, ir.AspectUpdate))
+		q.enforced = append(q.enforced, o.enforced(dst, ir.AspectDelete), o.enforced(src, ir.AspectCreate), o.enforced(src, ir.AspectUpdate))
 		q.decided(o.view.Decide(ir.Exchange{A: s, B: d, AKind: sk, BKind: dk}))
 	default:
 		q.decided(o.view.Decide(ir.Rename{Src: s, Dst: d, SrcKind: sk, DstKind: dk}))

@@ -98,7 +98,7 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	}
 	err := s.prepare()
 	if err == nil {
-		err = s.sing()
+		err = s.checkCanary()
 	}
 	if err == nil {
 		err = s.leave()
@@ -194,10 +194,10 @@ func (s *profileStart) under(words ...string) []string {
 	return append([]string{sandboxExec, "-D", "TMP=" + s.tmp, "-f", s.profile}, words...)
 }
 
-// sing starts a program that must not start, under the profile that the tool will have. It lies
+// checkCanary starts a program that must not start, under the profile that the tool will have. It lies
 // in the run's directory or, if a rule reaches that, is a program that no sandbox starts.
 // See RATIONALE D73.
-func (s *profileStart) sing() error {
+func (s *profileStart) checkCanary() error {
 	bird := s.dir + "/canary"
 	if s.reached(s.dir) {
 		bird = setIDProgram

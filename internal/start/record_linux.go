@@ -92,8 +92,8 @@ func (r *run) host() RecordHost {
 	}
 }
 
-// cell says how a row of the ledger was held in this run. The supervisor holds what the
-// ledger gives to it, and under a trace whatever it judges; a cgroup holds a limit that
+// cell says how a row of the ledger was enforced in this run. The supervisor enforces what the
+// ledger gives to it, and under a trace all that it judges; a cgroup enforces a limit that
 // the ledger calls weaker.
 func (r *run) cell(row ir.Row) RecordCell {
 	c := RecordCell{Row: backends.NewRow(row), Held: row.Is.Held(), Means: []string{}}
@@ -172,7 +172,7 @@ func (r *run) fileMeans(a ir.Aspect) string {
 // limitMeans is the means that enforces a limit, empty for none.
 func (r *run) limitMeans(kind string) string {
 	switch {
-	case r.group.holds(kind):
+	case r.group.enforces(kind):
 		return meansCgroup
 	case kind != ir.LimitWallTime.String():
 		return meansRlimit

@@ -44,21 +44,21 @@ func TestRecordSaysWhatIsHeld(t *testing.T) {
 			return
 		}
 		r := &run{req: &req, spec: spec, abi: h.ABI, terms: terms, group: g}
-		unheld := map[string]bool{}
+		unenforced := map[string]bool{}
 		for _, c := range r.document(r.begun).Cells {
 			if !c.Held {
-				unheld[c.Gap] = true
+				unenforced[c.Gap] = true
 			}
 			nothing := c.Resource == "commands" && tool.Commands == nil
 			if c.Held && !nothing && len(c.Means) == 0 {
-				rt.Fatalf("held by nothing: %+v", c)
+				rt.Fatalf("enforced by nothing: %+v", c)
 			}
 			if !c.Held && c.Gap == "" || !slices.Contains(terms.accepted, c.Gap) && !c.Held {
-				rt.Fatalf("not held and not accepted (%v): %+v", terms.accepted, c)
+				rt.Fatalf("not enforced and not accepted (%v): %+v", terms.accepted, c)
 			}
 		}
 		for _, a := range terms.accepted {
-			if !unheld[a] {
+			if !unenforced[a] {
 				rt.Fatalf("%s was accepted and is recorded as held", a)
 			}
 		}

@@ -88,7 +88,7 @@ func supervisionFinding() Finding {
 		f.Fix = "use Linux 5.19 or newer, outside of what forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
 		return f
 	}
-	if supervisor.Heard() {
+	if supervisor.Supervised() {
 		f.State = Partial
 		f.Detail = "this process is supervised already (a seccomp listener is there), and the kernel allows one; " +
 			"policies that need it are refused, or their gaps accepted"

@@ -39,7 +39,7 @@ func settle(req *Request, h Host) (terms, error) {
 	t, err := supervised(req.Spec).agree(req, &l, h)
 	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 {
 		// It is of use, and nothing depends on it.
-		t.supervised = h.Supervises && !supervisor.Heard()
+		t.supervised = h.Supervises && !supervisor.Supervised()
 	}
 	if err != nil || !t.supervised {
 		return t, err // the ruleset knows files, not names

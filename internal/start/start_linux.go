@@ -199,7 +199,7 @@ func (r *run) confine() error {
 	if err := installFilter(r.filter); err != nil {
 		return failed("seccomp: %w", err)
 	}
-	if err := r.sing(); err != nil {
+	if err := r.checkCanary(); err != nil {
 		return err
 	}
 	if err := applyLimits(r.perProcess()); err != nil {
@@ -248,7 +248,7 @@ func (r *run) unlisted() bool {
 
 // sing tries operations that must be denied by now: opening the root directory, a socket, a
 // call that the filter always refuses.
-func (r *run) sing() error {
+func (r *run) checkCanary() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
 		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
 	}

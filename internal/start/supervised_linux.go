@@ -75,7 +75,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 // child is the process that becomes the tool. From here on this process has no privilege or
 // descriptor any more that the tool must not have.
 func (r *run) child() (supervisor.Child, error) {
-	c := supervisor.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unheard: !r.supervised}
+	c := supervisor.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unsupervised: !r.supervised}
 	var err error
 	if c.Limits, err = limits(r.perProcess()); err == nil && r.narrows() {
 		// A core file has the variables of its process (core(5)).
@@ -101,7 +101,7 @@ func (r *run) joined() *os.File {
 
 // perProcess are the limits that no cgroup enforces.
 func (r *run) perProcess() []backends.Limit {
-	return slices.DeleteFunc(slices.Clone(r.spec.Limits), func(l backends.Limit) bool { return r.group.holds(l.Kind) })
+	return slices.DeleteFunc(slices.Clone(r.spec.Limits), func(l backends.Limit) bool { return r.group.enforces(l.Kind) })
 }
 
 // tracing names the refusals of the kernel, nil without --trace.

@@ -201,7 +201,7 @@ func (o *supervised) judge(q asking, e syscall.Errno) {
 		return
 	}
 	wrong := func(what string) {
-		o.t.Fatalf("%s: %+v held %v: the kernel says %v, the policy %v\n%v\n%s", what, q.try, q.held, e, q.verdict, o.now, o.oracle.spec)
+		o.t.Fatalf("%s: %+v enforced %v: the kernel says %v, the policy %v\n%v\n%s", what, q.try, q.enforced, e, q.verdict, o.now, o.oracle.spec)
 	}
 	switch e {
 	case syscall.ENOENT, syscall.ENOSYS, syscall.ENOTDIR, syscall.EBADF, syscall.ELOOP, syscall.EAGAIN, 255:
@@ -212,12 +212,12 @@ func (o *supervised) judge(q asking, e syscall.Errno) {
 	if allowed && !q.verdict {
 		wrong("a hole")
 	}
-	// Truncation while reading is refused below ABI 3, which the ledger says beside "broker".
+	// Truncation while reading is refused below ABI 3, which the ledger says beside "supervised".
 	old := q.op == "emptyread" && start.ABI() < 3
 	// For a process with rulesets of its own the supervisor asks the kernel by them, which it
 	// can since Linux 6.14.
 	program := q.op == "execute" && o.mode == modeBound && !asksAhead()
-	if !allowed && q.verdict && !old && !program && !slices.Contains(q.held, ir.Stricter) {
+	if !allowed && q.verdict && !old && !program && !slices.Contains(q.enforced, ir.Stricter) {
 		wrong("too strict")
 	}
 	if !q.alone {

@@ -156,7 +156,7 @@ func (t *text) makes(c ir.Capability, at spoken, kind ir.NameKind) bool {
 // fileCaps are those that a move of a file must not add.
 var fileCaps = ir.Caps(ir.Read, ir.Update, ir.Execute)
 
-func (t *text) gains(from, to spoken, dir bool) bool {
+func (t *text) escalates(from, to spoken, dir bool) bool {
 	matters := fileCaps
 	if dir {
 		matters = ir.All
@@ -176,11 +176,11 @@ func (t *text) moves(from spoken, e *entry, to spoken, over *entry) bool {
 			need = []ir.Capability{ir.Create, ir.Delete}
 		}
 	}
-	return t.may(from, ir.Delete) && t.may(to, need...) && to.path != "" && !t.pinned(from) && !t.pinned(to) && !t.gains(from, to, e.dir())
+	return t.may(from, ir.Delete) && t.may(to, need...) && to.path != "" && !t.pinned(from) && !t.pinned(to) && !t.escalates(from, to, e.dir())
 }
 
 func (t *text) links(from, to spoken) bool {
-	return t.may(from, ir.Read, ir.Update) && t.may(to, ir.Create) && !t.pinned(to) && !t.gains(from, to, false)
+	return t.may(from, ir.Read, ir.Update) && t.may(to, ir.Create) && !t.pinned(to) && !t.escalates(from, to, false)
 }
 
 // starts reports whether a file may be started with arguments, the first of which is the

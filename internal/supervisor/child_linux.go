@@ -20,8 +20,8 @@ type Child struct {
 	Limits  []Limit
 	// Join, if not nil, is the list of processes of the cgroup that the child joins.
 	Join *os.File
-	// Unheard is set where the filter traps nothing and no supervisor listens.
-	Unheard bool
+	// Unsupervised is set where the filter traps nothing and no supervisor listens.
+	Unsupervised bool
 	// Canary is a path that the ruleset must refuse to open; empty for none.
 	Canary    string
 	File      string
@@ -158,7 +158,7 @@ func (c *Child) confine(p *program, in int) {
 	p.said = report{step: ready}
 	p.alive = append(p.alive, prog, c)
 	flags := uintptr(filterFlags)
-	if c.Unheard {
+	if c.Unsupervised {
 		flags = 0
 	}
 	p.add(step{

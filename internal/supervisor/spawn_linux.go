@@ -35,7 +35,7 @@ func inheritsIgnored(s syscall.Signal) bool { return signal.Ignored(s) }
 // that lasts: the tool dies with it (PR_SET_PDEATHSIG in prctl(2)).
 func Clone(c Child) (*Tool, error) {
 	runtime.LockOSThread()
-	if !c.Unheard {
+	if !c.Unsupervised {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			return nil, failed("PR_SET_CHILD_SUBREAPER", err)
 		}

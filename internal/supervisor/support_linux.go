@@ -45,10 +45,10 @@ func Starts() error {
 	return unix.Close(fd)
 }
 
-// Heard reports whether this process is under a filter with a listener, in which case the
+// Supervised reports whether this process is under a filter with a listener, in which case the
 // kernel refuses a second one (seccomp(2), EBUSY). It tries, on a thread that ends with the
 // attempt: the filter of that thread lets everything pass.
-func Heard() bool {
+func Supervised() bool {
 	answered := make(chan bool)
 	go func() {
 		// Not unlocked, so that the thread is not used again.

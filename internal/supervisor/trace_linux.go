@@ -37,7 +37,7 @@ func (c *call) blocked() (answer, bool) {
 func (c processes) kill() answer {
 	pid := int(int32(uint32(c.args[0])))
 	if pid > 0 && c.trace.ABI >= 6 && !c.box.ours(pid) && unix.Kill(pid, 0) != unix.ESRCH {
-		c.refused = &judgement{by: denial.ByFloor, why: "a process outside of the sandbox", goesOn: true}
+		c.refused = &judgement{by: denial.ByRuleset, why: "a process outside of the sandbox", goesOn: true}
 	}
 	return proceed
 }

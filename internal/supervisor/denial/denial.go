@@ -28,7 +28,7 @@ type By string
 // grant.
 const (
 	ByPolicy     By = "policy"
-	ByFloor      By = "landlock"
+	ByRuleset    By = "landlock"
 	ByFilter     By = "seccomp"
 	BySupervisor By = "supervisor"
 )

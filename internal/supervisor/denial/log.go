@@ -218,7 +218,7 @@ func cut(s string) string {
 }
 
 // rank puts the refusals first that the configuration can change.
-func (b By) rank() int { return slices.Index([]By{ByPolicy, BySupervisor, ByFloor, ByFilter}, b) }
+func (b By) rank() int { return slices.Index([]By{ByPolicy, BySupervisor, ByRuleset, ByFilter}, b) }
 
 // proposal is the configuration that would grant the operation, unless a rule was written to
 // deny it.
