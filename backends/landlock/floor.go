@@ -309,7 +309,10 @@ func graftRoots(plans map[ir.Root]*plan, b *ir.Bindings) map[ir.Root]bool {
 	for _, r := range b.Roots() {
 		at := b.Outer(r)
 		outer := plans[at.Root]
+		abs, _ := b.Path(ir.Location{Root: r})
 		switch {
+		case b.Locate(abs).Root != r:
+			inner[r] = true // of two roots of one directory the other one decides
 		case outer == nil:
 		case at.Path != "":
 			outer.graft(at.Path, plans[r])

@@ -17,7 +17,7 @@ import (
 // nested is a policy whose roots lie in each other: the workspace where the base grants, or in
 // an external target, and the target of one external rule in that of another. Cause: the plans
 // of the roots were made apart from each other, so grants on the outer one reached into the
-// inner one.
+// inner one. Of two external rules with one target the first decides; cause: both were granted.
 type nested struct {
 	tool *ir.Tool
 	bind *ir.Bindings
@@ -44,6 +44,7 @@ func drawNested(t *rapid.T) nested {
 	add("fork/a", "/t/a")
 	add("fork/a/b", "/t/a/b")
 	add("lib", "/usr/lib")
+	add("second", "/t/a")
 	return nested{tool, b}
 }
 
