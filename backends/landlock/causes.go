@@ -8,10 +8,10 @@ import (
 // The causes of the ledger.
 const (
 	whyNoLandlock ir.CauseID = "landlock.no-landlock"
-	whySpine      ir.CauseID = "landlock.no-subtraction"
+	whyExpanded   ir.CauseID = "landlock.no-subtraction"
 	whyList       ir.CauseID = "landlock.list"
 	whyLate       ir.CauseID = "landlock.late"
-	whySpineExec  ir.CauseID = "landlock.started-from-memory"
+	whyFromMemory ir.CauseID = "landlock.started-from-memory"
 	whyBeside     ir.CauseID = "landlock.beside"
 	whyEnviron    ir.CauseID = "landlock.environ"
 	whyBase       ir.CauseID = "landlock.own-proc"
@@ -52,13 +52,13 @@ var Sentences = backends.Sentences{
 	Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
 		"escapes the rule",
 	whyNoLandlock: "this kernel has no Landlock",
-	whySpine:      "Landlock cannot take a right away below a directory",
+	whyExpanded:   "Landlock cannot take a right away below a directory",
 	whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
 		"that pass O_DIRECTORY",
 	whyLate: "names that other processes create beside an exception during the run stay closed " +
 		"until the next start; the tool cannot create one itself (late = \"open\" has them " +
 		"supervised)",
-	whySpineExec: "a program that appears there later starts from a copy in memory: /proc/self/exe and " +
+	whyFromMemory: "a program that appears there later starts from a copy in memory: /proc/self/exe and " +
 		"$ORIGIN do not lead to its place",
 	whyBeside: "files that appear beside the workspace after the start, in a directory of the base, " +
 		"are refused",

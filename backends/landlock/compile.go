@@ -31,35 +31,35 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 
 // Build compiles a tool to the value that the artifact is the text of.
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
-	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
-	ledger := f.ledger()
+	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
+	ledger := rules.ledger()
 	l := backends.NewLaunch(t, target, needs(ledger))
 	s := &Spec{
 		Format: Format, Version: FormatVersion, Form: target.Form.String(),
 		Tool: l.Tool, Command: l.Command, Workspace: l.Workspace, Home: l.Home, Environment: l.Environment,
-		Levels: Levels(), Paths: f.paths(target), Programs: f.programs(target), Ports: ports(t),
-		Calls: CallsVersion, Filter: f.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
+		Levels: Levels(), Paths: rules.paths(target), Programs: rules.programs(target), Ports: ports(t),
+		Calls: CallsVersion, Filter: rules.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
 	}
 	var err error
-	s.Supervision, err = f.supervision(ledger, target)
+	s.Supervision, err = rules.supervision(ledger, target)
 	return s, ledger, err
 }
 
 // programs lists the startable files where a policy lists programs. A listed file whose place
 // grants no execute, or no reading, which starting needs, still gets neither.
-func (f *floor) programs(target backends.Target) []Program {
-	if f.view.Tool.Commands == nil {
+func (s *ruleset) programs(target backends.Target) []Program {
+	if s.view.Tool.Commands == nil {
 		return nil
 	}
 	out := []Program{}
 	if own := target.Facts.Program; own != nil {
 		out = append(out, Program{File: target.Place(*own)})
 	}
-	for _, r := range f.view.Tool.Commands.Rules {
+	for _, r := range s.view.Tool.Commands.Rules {
 		p := Program{Name: r.Program}
 		if r.File != nil {
 			on := ir.Direct(*r.File)
-			if !f.view.Decide(ir.Start{On: on}).Allowed() || !f.view.Decide(ir.Access{Cap: ir.Read, On: on}).Allowed() {
+			if !s.view.Decide(ir.Start{On: on}).Allowed() || !s.view.Decide(ir.Access{Cap: ir.Read, On: on}).Allowed() {
 				continue
 			}
 			p.File = target.Place(*r.File)

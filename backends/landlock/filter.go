@@ -107,14 +107,14 @@ var others = []Block{
 var inMemory = []Block{{Group: "openat2", Errno: "ENOSYS", Syscalls: []string{"openat2"}}}
 
 // filter is the blocks that a policy needs beside those of every filter.
-func (f *floor) filter() []Block {
+func (s *ruleset) filter() []Block {
 	out := slices.Concat(sockets, others, inMemory)
-	if f.updatesMetadata() {
+	if s.updatesMetadata() {
 		out = append(out, setIDModes...)
 	} else {
 		out = append(out, metadata...)
 	}
-	if f.refusesLinks() {
+	if s.refusesLinks() {
 		out = append(out, links...)
 	}
 	return append(out, truncation...)
@@ -122,12 +122,12 @@ func (f *floor) filter() []Block {
 
 // updatesMetadata reports whether the policy grants update anywhere but in the
 // tool's private directories and on the devices of the base.
-func (f *floor) updatesMetadata() bool {
+func (s *ruleset) updatesMetadata() bool {
 	granted := false
-	f.walk(func(p, _ *plan) {
-		switch p.region.At.Root.Kind {
+	s.walk(func(r *ir.Region) {
+		switch r.At.Root.Kind {
 		case ir.Workspace, ir.External:
-			granted = granted || p.region.Caps.Has(ir.Update)
+			granted = granted || r.Caps.Has(ir.Update)
 		case ir.System, ir.Home, ir.Temp:
 		}
 	})
@@ -136,10 +136,10 @@ func (f *floor) updatesMetadata() bool {
 
 // refusesLinks reports whether some region lets names be made without granting the capabilities
 // that a hard link to it needs.
-func (f *floor) refusesLinks() bool {
-	refuse := f.linkable() != 0
-	f.walk(func(p, _ *plan) {
-		c := p.region.Caps
+func (s *ruleset) refusesLinks() bool {
+	refuse := s.linkable() != 0
+	s.walk(func(r *ir.Region) {
+		c := r.Caps
 		if c.Has(ir.Create) && !(c.Has(ir.Read) && c.Has(ir.Update)) {
 			refuse = true
 		}

@@ -14,13 +14,12 @@ func supervised(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Su
 
 func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
 
-// book writes the ledger of one tool.
-type book struct {
-	*floor
+// ledgerWriter writes the ledger of one tool.
+type ledgerWriter struct {
+	*ruleset
 	rows *ir.LedgerBuilder
-	// byEntry are the plans that each rule governs, by rule identifier.
-	byEntry map[ir.RuleID][]*plan
-	parents map[*plan]*plan
+	// byRule are the regions that each rule governs.
+	byRule map[ir.RuleID][]*ir.Region
 	// noMetadata is true when the filter refuses metadata calls outright.
 	noMetadata, noLinks bool
 	gain                bool
@@ -28,17 +27,12 @@ type book struct {
 	judges Judges
 }
 
-func (f *floor) ledger() ir.Ledger {
-	b := &book{
-		floor: f, rows: ir.NewLedger(ir.Linux), byEntry: map[ir.RuleID][]*plan{}, parents: map[*plan]*plan{},
-		noMetadata: !f.updatesMetadata(), noLinks: f.refusesLinks(), gain: f.unseenGain(),
+func (s *ruleset) ledger() ir.Ledger {
+	b := &ledgerWriter{
+		ruleset: s, rows: ir.NewLedger(ir.Linux), byRule: map[ir.RuleID][]*ir.Region{},
+		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
 	}
-	f.walk(func(p, parent *plan) {
-		b.parents[p] = parent
-		id := p.region.Governing.ID
-		b.byEntry[id] = append(b.byEntry[id], p)
-	})
-	b.judges = f.judges()
+	s.walk(func(r *ir.Region) { b.byRule[r.ID()] = append(b.byRule[r.ID()], r) })
 	b.files()
 	b.network()
 	b.environment()
@@ -54,7 +48,7 @@ func (f *floor) ledger() ir.Ledger {
 }
 
 // add states a cell at every ABI version, joining neighbours that are held alike.
-func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, at func(abi int) ir.Held) {
+func (b *ledgerWriter) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, at func(abi int) ir.Held) {
 	b.rows.Add(r, rule, a, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
 	for from := 1; from <= MaxABI; {
 		held, to := at(from), from
@@ -66,13 +60,13 @@ func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, at func(abi int) 
 	}
 }
 
-func (b *book) same(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
+func (b *ledgerWriter) same(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
 	b.add(r, rule, a, func(int) ir.Held { return h })
 }
 
 // files states the cells of every filesystem rule, of the base as a whole, and of
 // what no rule matches.
-func (b *book) files() {
+func (b *ledgerWriter) files() {
 	for _, e := range b.view.Stated() {
 		b.rule(e)
 	}
@@ -88,7 +82,7 @@ func (b *book) files() {
 	}
 }
 
-func (b *book) baseRows() {
+func (b *ledgerWriter) baseRows() {
 	surrounded := b.surrounded()
 	for _, a := range ir.Aspects(ir.FS) {
 		held := exact
@@ -109,13 +103,13 @@ func (b *book) baseRows() {
 }
 
 // served reports whether a supervisor sees every open of the tool.
-func (b *book) served() bool {
+func (b *ledgerWriter) served() bool {
 	return judged{Judges: b.judges, metadata: !b.noMetadata, narrows: b.view.Tool.Commands.Narrows()}.serves()
 }
 
 // baseRead says how the reading of the base is held. A tool whose opens are all supervised is
 // shown itself in /proc.
-func (b *book) baseRead(surrounded bool) ir.Held {
+func (b *ledgerWriter) baseRead(surrounded bool) ir.Held {
 	var why []ir.CauseID
 	if !b.served() {
 		why = append(why, whyBase)
@@ -133,23 +127,23 @@ func (b *book) baseRead(surrounded bool) ir.Held {
 }
 
 // surrounded reports whether another root lies in what the base lets be started.
-func (b *book) surrounded() bool {
+func (b *ledgerWriter) surrounded() bool {
 	found := false
-	b.walk(func(p, _ *plan) {
-		found = found || p.region.At.Root.Kind == ir.System && p.spine()&groupExecute != 0
+	b.walk(func(r *ir.Region) {
+		found = found || r.At.Root.Kind == ir.System && b.expanded(r).Has(ir.Execute)
 	})
 	return found
 }
 
-func (b *book) rule(e ir.Entry) {
+func (b *ledgerWriter) rule(e ir.Entry) {
 	caps := e.Rule.Caps
-	plans := b.byEntry[e.ID]
+	regions := b.byRule[e.ID]
 	for _, c := range ir.Capabilities {
 		b.add(ir.FS, e.ID, ir.AspectOf(c), func(abi int) ir.Held {
-			if !caps.Has(c) || len(plans) == 0 {
+			if !caps.Has(c) || len(regions) == 0 {
 				return exact
 			}
-			return b.granted(c, caps, plans, abi)
+			return b.granted(c, caps, regions, abi)
 		})
 	}
 	private := e.Rule.At.Root.Kind == ir.Home || e.Rule.At.Root.Kind == ir.Temp
@@ -158,7 +152,7 @@ func (b *book) rule(e ir.Entry) {
 		held = stricter(whyNoUpdate)
 	}
 	b.same(ir.FS, e.ID, ir.AspectMetadata, held)
-	b.add(ir.FS, e.ID, ir.AspectMove, func(abi int) ir.Held { return b.move(caps, plans, abi) })
+	b.add(ir.FS, e.ID, ir.AspectMove, func(abi int) ir.Held { return b.move(caps, regions, abi) })
 	socket := exact
 	if caps.Has(ir.Update) {
 		socket = stricter(whySocket)
@@ -169,7 +163,7 @@ func (b *book) rule(e ir.Entry) {
 
 // metadata is how chmod and its like are held: refused outright when nothing may
 // be updated, otherwise neither withheld nor limited by Landlock.
-func (b *book) metadata(granted bool) ir.Held {
+func (b *ledgerWriter) metadata(granted bool) ir.Held {
 	switch {
 	case !b.noMetadata:
 		return supervised(ir.GapFSMetadata, whyMetadata)
@@ -180,43 +174,44 @@ func (b *book) metadata(granted bool) ir.Held {
 	}
 }
 
-// granted says how the floor holds a capability that a rule grants.
-func (b *book) granted(c ir.Capability, caps ir.CapSet, plans []*plan, abi int) ir.Held {
-	g := groupOf(c)
+// granted says how the ruleset holds a capability that a rule grants.
+func (b *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
+	takes := ir.Caps(c)
 	if c == ir.Create {
 		// Making a file takes the right to fill it.
-		g |= groupUpdate
+		takes = takes.With(ir.Update)
 	}
+	expands := slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.expanded(r)&takes != 0 })
 	switch {
-	case c == ir.Execute && slices.ContainsFunc(plans, (*plan).unopened):
+	case c == ir.Execute && slices.ContainsFunc(regions, unopened):
 		return stricter(whyExecute)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
 		return supervised(ir.GapFSCreate, whyReplace)
 	case c == ir.Create && !caps.Has(ir.Update):
 		return supervised(ir.GapFSCreate, whyFill)
-	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }) && !b.judged(c):
+	case expands && !b.judged(c):
 		if c == ir.Read {
 			return stricter(whyLate, whyList)
 		}
 		return stricter(whyLate)
-	case slices.ContainsFunc(plans, func(p *plan) bool { return p.spine()&g != 0 }):
+	case expands:
 		if c == ir.Execute {
-			return supervised(ir.GapFSRevoke, whySpine, whySpineExec)
+			return supervised(ir.GapFSRevoke, whyExpanded, whyFromMemory)
 		}
 		if c == ir.Update && abi < 3 {
-			return supervised(ir.GapFSRevoke, whySpine, whyTruncate)
+			return supervised(ir.GapFSRevoke, whyExpanded, whyTruncate)
 		}
-		return supervised(ir.GapFSRevoke, whySpine)
+		return supervised(ir.GapFSRevoke, whyExpanded)
 	case c == ir.Update && abi < 3:
 		return stricter(whyTruncate)
-	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(plans, func(p *plan) bool { return p.foreign(b.parents[p], g) }):
+	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.foreign(r, takes) }):
 		return supervised(ir.GapFSCreate, whySelf)
 	}
 	return exact
 }
 
 // judged reports whether a supervisor answers the calls that a capability is about.
-func (b *book) judged(c ir.Capability) bool {
+func (b *ledgerWriter) judged(c ir.Capability) bool {
 	switch c {
 	case ir.Read:
 		return b.judges.Reads
@@ -234,7 +229,7 @@ func (b *book) judged(c ir.Capability) bool {
 // others says how a rule is held when other processes move what it was about: calls that
 // are judged are judged where the file is now.
 // See RATIONALE D45.
-func (b *book) others(e ir.Entry) ir.Held {
+func (b *ledgerWriter) others(e ir.Entry) ir.Held {
 	private := e.Rule.At.Root.Kind != ir.Workspace && e.Rule.At.Root.Kind != ir.External
 	for _, c := range e.Rule.Caps.List() {
 		if private || !b.judged(c) {
@@ -245,9 +240,9 @@ func (b *book) others(e ir.Entry) ir.Held {
 }
 
 // move says how renames and links out of and into a rule's region are held.
-func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
+func (b *ledgerWriter) move(caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
 	switch {
-	case slices.ContainsFunc(plans, func(p *plan) bool { return p.loose(b.parents[p]) }):
+	case slices.ContainsFunc(regions, b.loose):
 		return supervised(ir.GapFSMove, whyPinned)
 	case b.gain && caps&(ir.Write|ir.FileCaps) != 0:
 		return supervised(ir.GapFSMove, whyGain)
@@ -265,22 +260,22 @@ func (b *book) move(caps ir.CapSet, plans []*plan, abi int) ir.Held {
 
 // unseenGain reports whether a move that the policy refuses because something
 // would be gained could pass the kernel's own comparison, since what is gained is
-// not a right of the new directory in the floor.
-func (f *floor) unseenGain() bool {
+// not a right of the new directory in the ruleset.
+func (s *ruleset) unseenGain() bool {
 	var movable, hidden []ir.CapSet
-	f.walk(func(p, _ *plan) {
-		caps := p.region.Caps
+	s.walk(func(r *ir.Region) {
+		caps := r.Caps
 		if caps.Has(ir.Delete) || caps.Contains(ir.Caps(ir.Read, ir.Update)) {
 			movable = append(movable, caps)
 		}
 		// Directly in the directory the kernel sees what is granted on it as a whole,
 		// deeper, in its entries, also what is granted on them one by one.
-		for _, seen := range []group{p.whole(), p.wants} {
-			if seen&groupCreate == 0 {
+		for _, seen := range []ir.CapSet{s.whole(r), s.wants(r)} {
+			if !seen.Has(ir.Create) {
 				continue
 			}
-			gain := caps &^ seen.caps()
-			if f.view.Tool.Commands != nil {
+			gain := caps &^ seen
+			if s.view.Tool.Commands != nil {
 				// Listed files are pinned, and no other can be started.
 				gain = gain.Without(ir.Execute)
 			}
@@ -299,7 +294,7 @@ func (f *floor) unseenGain() bool {
 
 // network states the cells of every net rule. What is denied stays denied as long
 // as no cell is accepted that opens ports.
-func (b *book) network() {
+func (b *ledgerWriter) network() {
 	opens := false
 	for i := range b.view.Tool.Net {
 		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i], b.view.Tool.Net)
@@ -339,14 +334,14 @@ func literal(r *ir.NetRule, all []ir.NetRule) bool {
 		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Host == r.Host && !shown(&o) })
 }
 
-func (b *book) environment() {
+func (b *ledgerWriter) environment() {
 	for i := range b.view.Tool.Env {
 		b.same(ir.Env, ir.EnvRuleID(i), ir.AspectForward, exact)
 	}
 	b.same(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
 }
 
-func (b *book) commands() {
+func (b *ledgerWriter) commands() {
 	set := b.view.Tool.Commands
 	if set == nil {
 		for _, a := range ir.Aspects(ir.Commands) {
@@ -374,7 +369,7 @@ func unless(free bool, h ir.Held) ir.Held {
 	return h
 }
 
-func (b *book) limits() {
+func (b *ledgerWriter) limits() {
 	for _, l := range b.view.Tool.Limits {
 		held := exact
 		gap := ir.GapOfLimit(l.Kind)

@@ -84,61 +84,63 @@ type judged struct {
 
 // judges derives the classes from the grants that the ruleset cannot express.
 // See RATIONALE D44.
-func (f *floor) judges() Judges {
-	j := Judges{Names: f.unseenGain()}
+func (s *ruleset) judges() Judges {
+	j := Judges{Names: s.unseenGain()}
 	executes := false
-	f.walk(func(p, parent *plan) {
-		j.Names = j.Names || p.loose(parent)
-		if !p.governed() {
+	s.walk(func(r *ir.Region) {
+		j.Names = j.Names || s.loose(r)
+		if !governed(r) {
 			return
 		}
-		j.add(p.spine() &^ p.late())
-		j.Lists = j.Lists || p.late()&groupRead != 0
-		if f.view.Tool.LateOpen {
-			j.add(p.late())
+		late := s.late(r)
+		j.add(s.expanded(r) &^ late)
+		j.Lists = j.Lists || late.Has(ir.Read)
+		if s.view.Tool.LateOpen {
+			j.add(late)
 		}
-		j.Names = j.Names || p.fills() || p.foreign(parent, groupCreate|groupDelete)
-		executes = executes || p.wants&groupExecute != 0
+		j.Names = j.Names || fills(r) || s.foreign(r, names)
+		executable := s.wants(r).Has(ir.Execute)
+		executes = executes || executable
 		// A rule on the path alone is about the file that is there at the start.
-		j.Starts = j.Starts || parent != nil && p.wants&^parent.wants&groupExecute != 0
+		j.Starts = j.Starts || executable && r.Above != nil && !s.wants(r.Above).Has(ir.Execute)
 	})
-	j.add(f.linkable())
+	j.add(s.linkable())
 	j.Lists = j.Lists && !j.Reads
 	// A name that can be made or moved is a file that can be written.
 	j.Updates = j.Updates || j.Names
 	// The ruleset is asked for reading as well when a program starts. Listed programs are
 	// judged as such.
-	j.Starts = (j.Starts || j.Reads && executes) && f.view.Tool.Commands == nil
+	j.Starts = (j.Starts || j.Reads && executes) && s.view.Tool.Commands == nil
 	return j
 }
 
-// linkable returns the rights that a file has by a rule on its own path and keeps where less is
+// linkable returns what a file is granted by a rule on its own path and keeps where less is
 // granted, if the tool gives it a further name there: the ruleset applies to the file, not to
 // the name.
-func (f *floor) linkable() group {
-	var has, lacks group
-	f.walk(func(p, parent *plan) {
-		if p.governed() && p.region.Named && p.region.Caps.Contains(ir.Caps(ir.Read, ir.Update)) {
-			switch at := p.region.At; {
-			case at.Path != "":
-				has |= p.wants &^ parent.whole()
-			case at.Root.Kind == ir.External:
-				has |= p.wants // its target may be a file
+func (s *ruleset) linkable() ir.CapSet {
+	var has, lacks ir.CapSet
+	s.walk(func(r *ir.Region) {
+		if governed(r) && r.Named && r.Caps.Contains(ir.Caps(ir.Read, ir.Update)) {
+			switch {
+			case !r.IsRoot():
+				has |= s.wants(r) &^ s.whole(r.Above)
+			case r.At.Root.Kind == ir.External:
+				has |= s.wants(r) // its target may be a file
 			}
 		}
-		if p.region.Caps.Has(ir.Create) && !p.answered() {
-			lacks |= ^p.wants
+		if r.Caps.Has(ir.Create) && !answered(r) {
+			lacks |= ir.All &^ s.wants(r)
 		}
 	})
-	return has & lacks & (groupRead | groupUpdate | groupExecute)
+	return has & lacks & ir.FileCaps
 }
 
-// add selects the classes that need some rights.
-func (j *Judges) add(g group) {
-	j.Reads = j.Reads || g&groupRead != 0
-	j.Updates = j.Updates || g&groupUpdate != 0
-	j.Names = j.Names || g&(groupCreate|groupDelete) != 0
-	j.Starts = j.Starts || g&groupExecute != 0
+// add selects the classes of some capabilities.
+func (j *Judges) add(c ir.CapSet) {
+	j.Reads = j.Reads || c.Has(ir.Read)
+	j.Updates = j.Updates || c.Has(ir.Update)
+	j.Names = j.Names || c&names != 0
+	j.Starts = j.Starts || c.Has(ir.Execute)
 }
 
 // met are the gaps that a supervisor closes.
@@ -148,41 +150,41 @@ var met = []ir.Gap{
 }
 
 // supervision returns the supervisor's part in a policy, nil where none is needed.
-func (f *floor) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
-	s := &Supervision{Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(f.view.Tool.Net)}
+func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
+	out := &Supervision{Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(s.view.Tool.Net)}
 	for _, gap := range met {
 		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Supervised && r.Gap == gap }) {
-			s.Gaps = append(s.Gaps, string(gap))
+			out.Gaps = append(out.Gaps, string(gap))
 		}
 	}
-	j := judged{Judges: f.judges(), metadata: f.updatesMetadata(), connect: s.Connect != nil, programs: f.view.Tool.Commands != nil, narrows: f.view.Tool.Commands.Narrows()}
-	if len(s.Gaps) == 0 && !j.Lists {
+	j := judged{Judges: s.judges(), metadata: s.updatesMetadata(), connect: out.Connect != nil, programs: s.view.Tool.Commands != nil, narrows: s.view.Tool.Commands.Narrows()}
+	if len(out.Gaps) == 0 && !j.Lists {
 		return nil, nil
 	}
-	s.Judges, s.Paths, s.Traps = j.Judges, f.supervisedPaths(target, j.Judges), j.list()
-	s.Filter = slices.Concat(underSupervisor, supervisedSockets(j.connect))
+	out.Judges, out.Paths, out.Traps = j.Judges, s.supervisedPaths(target, j.Judges), j.list()
+	out.Filter = slices.Concat(underSupervisor, supervisedSockets(j.connect))
 	if j.serves() {
-		s.Replaces = append(s.Replaces, "openat2")
+		out.Replaces = append(out.Replaces, "openat2")
 	}
 	if j.metadata {
-		s.Replaces = append(s.Replaces, "set-id")
-		s.Filter = append(s.Filter, newerMetadata)
+		out.Replaces = append(out.Replaces, "set-id")
+		out.Filter = append(out.Filter, newerMetadata)
 	}
 	if j.programs {
-		s.Filter = append(s.Filter, tracing)
+		out.Filter = append(out.Filter, tracing)
 	}
-	if j.Names && f.refusesLinks() {
-		s.Replaces = append(s.Replaces, "links")
+	if j.Names && s.refusesLinks() {
+		out.Replaces = append(out.Replaces, "links")
 	}
 	if j.Updates {
-		s.Replaces = append(s.Replaces, "truncate")
+		out.Replaces = append(out.Replaces, "truncate")
 	}
 	if target.Form != backends.Resolved {
-		return s, nil
+		return out, nil
 	}
 	var err error
-	s.Judged, err = f.policy(target)
-	return s, err
+	out.Judged, err = s.policy(target)
+	return out, err
 }
 
 // judgedPart returns the rules that decide about files and addresses, with their origins, so

@@ -14,13 +14,13 @@ import (
 // refuse outright are among them (see Traced). The permissions are still those of the policy.
 // The target is the one that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
-	f := newFloor(ir.NewView(t, ir.Linux, target.Facts), target.Facts.Bindings)
+	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
 		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
 		metadata: true, connect: true, programs: t.Commands != nil,
 	}
 	next := &Supervision{
-		Gaps: []string{}, Judges: all.Judges, Paths: f.supervisedPaths(target, all.Judges),
+		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
 		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
 		Traps:  append(all.list(), watched...),
@@ -32,7 +32,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		next.Gaps = s.Supervision.Gaps
 	}
 	var err error
-	next.Judged, err = f.policy(target)
+	next.Judged, err = rules.policy(target)
 	s.Supervision = next
 	return err
 }
@@ -42,8 +42,8 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
 // policy returns the policy that a supervisor decides by.
-func (f *floor) policy(target backends.Target) (*Judged, error) {
-	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(f.view.Tool, target.Facts.Protected)}})
+func (s *ruleset) policy(target backends.Target) (*Judged, error) {
+	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(s.view.Tool, target.Facts.Protected)}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (f *floor) policy(target backends.Target) (*Judged, error) {
 	if b := target.Facts.Bindings; b != nil {
 		j.External = b.External
 	}
-	for _, e := range f.view.Entries() {
+	for _, e := range s.view.Entries() {
 		if e.Rule.At.Root.Kind != ir.System {
 			continue
 		}

@@ -1,0 +1,184 @@
+package landlock
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// ruleset lays out what the kernel is given for a view: a lower bound of its policy. A grant on
+// a directory reaches everything below it, and the kernel takes nothing away there.
+type ruleset struct {
+	view *ir.View
+	// tops are the trees of the roots that are not known to lie in another.
+	tops []*ir.Region
+	// lacks are the capabilities that some region at or below one does not want granted.
+	lacks map[*ir.Region]ir.CapSet
+}
+
+// See RATIONALE D40.
+func newRuleset(v *ir.View) *ruleset {
+	s := &ruleset{view: v, lacks: map[*ir.Region]ir.CapSet{}}
+	for _, r := range v.Tree() {
+		if r.Above == nil {
+			s.tops = append(s.tops, r)
+			s.findLacks(r)
+		}
+	}
+	return s
+}
+
+// findLacks records what r and everything below it lacks. The symlink of an external rule has no
+// contents, so only the capabilities on its name count there.
+func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
+	lacks := ir.All &^ s.wants(r)
+	if r.Link {
+		lacks = names &^ s.grantable(r)
+	}
+	for _, b := range r.Below {
+		lacks |= s.findLacks(b)
+	}
+	s.lacks[r] = lacks
+	return lacks
+}
+
+func (s *ruleset) grantable(r *ir.Region) ir.CapSet {
+	return grantable(r.Caps, s.view.Tool.Commands != nil)
+}
+
+// wants returns the capabilities that r by itself permits granting.
+func (s *ruleset) wants(r *ir.Region) ir.CapSet {
+	if r.Link {
+		return 0
+	}
+	return s.grantable(r)
+}
+
+// whole is granted on the directory itself and reaches everything below it.
+func (s *ruleset) whole(r *ir.Region) ir.CapSet { return s.wants(r) &^ s.lacks[r] }
+
+// expanded is granted on the entries of the directory, because something below is an exception.
+func (s *ruleset) expanded(r *ir.Region) ir.CapSet { return s.wants(r) & s.lacks[r] }
+
+// brings reports whether the tool can itself put a name into the directory of r, or
+// another file in the place of one: by making it or by moving it over.
+func (s *ruleset) brings(r *ir.Region) bool {
+	return r.Caps.Has(ir.Create) || s.wants(r).Contains(ir.Caps(ir.Delete, ir.Update))
+}
+
+// late returns the capabilities on the entries of r that names which appear later do not get,
+// since the tool cannot make them appear and there is no supervisor for those of other processes.
+// See RATIONALE D52.
+func (s *ruleset) late(r *ir.Region) ir.CapSet {
+	if s.brings(r) {
+		return 0
+	}
+	return s.expanded(r) &^ names
+}
+
+// governed reports whether r is a place that rules are written about: the base and the
+// private directories are granted as wholes.
+func governed(r *ir.Region) bool {
+	kind := r.At.Root.Kind
+	return kind == ir.Workspace || kind == ir.External
+}
+
+// fills reports whether the policy lets files be made in r that the ruleset would not let
+// be filled.
+func fills(r *ir.Region) bool { return r.Caps.Has(ir.Create) && !r.Caps.Has(ir.Update) }
+
+// unopened reports whether files of r may be started and not be read, so that the kernel
+// starts none. The rules of protected paths share one identifier and differ in this.
+func unopened(r *ir.Region) bool { return r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) }
+
+// foreign reports whether the name of a rule's own path, which the rule lets be made or
+// removed, is in a directory on which the ruleset withholds some of c.
+func (s *ruleset) foreign(r *ir.Region, c ir.CapSet) bool {
+	return r.Above != nil && r.Named && !r.IsRoot() && !s.whole(r.Above).Contains(c&s.wants(r))
+}
+
+// loose reports whether the ruleset lets a name be moved or replaced that leads to a rule:
+// that of r itself, or one directly in r.
+func (s *ruleset) loose(r *ir.Region) bool {
+	movable := func(dir *ir.Region) bool { return dir != nil && s.whole(dir)&names != 0 }
+	return r.Pinned && movable(r.Above) ||
+		movable(r) && slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
+}
+
+// answered reports whether r is a place of the base that no rule on a file can be about:
+// a supervisor answers for it.
+func answered(r *ir.Region) bool {
+	return r.At == ir.Sys(ir.LinuxShared) || r.At == ir.Sys(ir.LinuxStandard)
+}
+
+// paths lists the grants of a tool without a supervisor, in a stable order: by root, then by
+// path.
+func (s *ruleset) paths(t backends.Target) []Path {
+	return s.grants(t, func(_ *ir.Region, c ir.CapSet) ir.CapSet { return c })
+}
+
+// supervisedPaths lists the grants of a tool under a supervisor. Of the classes of calls
+// that it answers itself the ruleset grants nothing in the workspace and in external
+// targets, so that files which are moved there bring no rights along. Programs are an
+// exception: the kernel alone can start one, and opens it for reading.
+func (s *ruleset) supervisedPaths(t backends.Target, j Judges) []Path {
+	return s.grants(t, func(r *ir.Region, c ir.CapSet) ir.CapSet {
+		if !governed(r) {
+			return c
+		}
+		if j.Updates {
+			c = c.Without(ir.Update)
+		}
+		if j.Names {
+			c &^= names
+		}
+		if j.Reads && !c.Has(ir.Execute) {
+			c = c.Without(ir.Read)
+		}
+		return c
+	})
+}
+
+// grants lists the grants of all trees; keep filters each.
+func (s *ruleset) grants(t backends.Target, keep func(*ir.Region, ir.CapSet) ir.CapSet) []Path {
+	out := []Path{}
+	var add func(r *ir.Region, above ir.CapSet)
+	add = func(r *ir.Region, above ir.CapSet) {
+		if answered(r) || r.Link {
+			return
+		}
+		if grant := keep(r, s.whole(r)); grant&^above != 0 {
+			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant)})
+			above |= grant
+		}
+		if grant := keep(r, s.expanded(r)) &^ above; grant != 0 {
+			out = append(out, Path{
+				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)},
+			})
+		}
+		for _, b := range r.Below {
+			add(b, above)
+		}
+	}
+	for _, top := range s.tops {
+		add(top, 0)
+	}
+	return out
+}
+
+// exceptions are the names in a directory that have grants of their own.
+func exceptions(r *ir.Region) []string {
+	out := []string{}
+	for _, b := range r.Below {
+		out = append(out, b.Name)
+	}
+	return out
+}
+
+// walk visits every region, parents first.
+func (s *ruleset) walk(visit func(*ir.Region)) {
+	for _, top := range s.tops {
+		top.Walk(visit)
+	}
+}
