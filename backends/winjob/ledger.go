@@ -59,8 +59,8 @@ func join(all ...ir.Held) ir.Held {
 type book struct {
 	*layout
 	rows *ir.LedgerBuilder
-	// byRule are the plans that each rule governs, by rule identifier.
-	byRule map[ir.RuleID][]*plan
+	// byRule are the regions that each rule governs.
+	byRule map[ir.RuleID][]*ir.Region
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
@@ -69,18 +69,17 @@ type book struct {
 }
 
 func (l *layout) ledger() ir.Ledger {
-	b := &book{layout: l, rows: ir.NewLedger(ir.Windows), byRule: map[ir.RuleID][]*plan{}, alone: childless(l.view.Tool)}
-	for _, p := range l.plans {
-		caps := p.region.Caps
+	b := &book{layout: l, rows: ir.NewLedger(ir.Windows), byRule: map[ir.RuleID][]*ir.Region{}, alone: childless(l.view.Tool)}
+	for _, r := range l.regions {
+		caps := r.Caps
 		if l.listed() {
 			// Files that may be started are pinned, so no move changes what starts.
 			caps = caps.Without(ir.Execute)
 		}
-		b.byRule[governing(p.region)] = append(b.byRule[governing(p.region)], p)
-		if p.region.At.Root.Kind != ir.System && !p.unmatched && !p.guards() {
-			if !slices.Contains(b.sets, caps) {
-				b.sets = append(b.sets, caps)
-			}
+		b.byRule[r.ID()] = append(b.byRule[r.ID()], r)
+		named := r.At.Root.Kind != ir.System && !impossible(r.At)
+		if named && !r.LeadsToGuarded() && !slices.Contains(b.sets, caps) {
+			b.sets = append(b.sets, caps)
 		}
 	}
 	b.fileCells()
@@ -170,28 +169,28 @@ func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 
 // rule is about the regions that one rule governs. A rule that governs nothing, since
 // a later one names the same path, has nothing to be held.
-func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
-	if len(plans) == 0 {
+func (b *book) rule(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
+	if len(regions) == 0 {
 		return exact
 	}
-	if !slices.ContainsFunc(plans, func(p *plan) bool { return !p.unmatched }) {
+	if !slices.ContainsFunc(regions, func(r *ir.Region) bool { return !impossible(r.At) }) {
 		return nameless(r.Caps)
 	}
 	if r.Guards() && a != ir.AspectOthers {
-		return join(b.guarded(a, r, plans), weaker(ir.GapFSProtected, whyGuardless))
+		return join(b.guarded(a, r, regions), weaker(ir.GapFSProtected, whyGuardless))
 	}
 	switch a {
 	case ir.AspectMetadata:
-		return b.capability(ir.Update, r.Caps, plans, whyMetadata)
+		return b.capability(ir.Update, r.Caps, regions, whyMetadata)
 	case ir.AspectSocket:
-		return b.capability(ir.Update, r.Caps, plans, whySocket)
+		return b.capability(ir.Update, r.Caps, regions, whySocket)
 	case ir.AspectMove:
 		held := b.move(r.Caps)
-		for _, p := range plans {
+		for _, r := range regions {
 			switch {
-			case p.takable() && p.guards():
+			case b.takable(r) && r.LeadsToGuarded():
 				held = join(held, weaker(ir.GapFSProtected, whyGuardless))
-			case p.takable():
+			case b.takable(r):
 				held = join(held, weaker(ir.GapFSMove, whyOthers))
 			}
 		}
@@ -203,17 +202,17 @@ func (b *book) rule(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
 		return ir.Because(ir.Assumed, "", whyMovedAway)
 	default:
 		c, _ := ir.ParseCapability(string(a))
-		return b.capability(c, r.Caps, plans, "")
+		return b.capability(c, r.Caps, regions, "")
 	}
 }
 
 // guarded is about protected paths that are there at the start.
-func (b *book) guarded(a ir.Aspect, r *ir.FSRule, plans []*plan) ir.Held {
+func (b *book) guarded(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	if !ok {
 		return exact
 	}
-	return b.capability(c, r.Caps, plans, "")
+	return b.capability(c, r.Caps, regions, "")
 }
 
 // nameless is about a rule on a path that no file here can have: what it grants
@@ -226,7 +225,7 @@ func nameless(caps ir.CapSet) ir.Held {
 }
 
 // capability says how one capability is held in a rule's regions.
-func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, granted ir.CauseID) ir.Held {
+func (b *book) capability(c ir.Capability, caps ir.CapSet, regions []*ir.Region, granted ir.CauseID) ir.Held {
 	if !caps.Has(c) {
 		return b.withheld(c, caps)
 	}
@@ -238,7 +237,7 @@ func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, grante
 	case ir.Create:
 		held = append(held, stricter(whySymlink))
 	case ir.Delete:
-		if slices.ContainsFunc(plans, func(p *plan) bool { return p.entry != nil && !p.root }) {
+		if slices.ContainsFunc(regions, func(r *ir.Region) bool { return !r.IsRoot() && b.lists[r].DACL != "" }) {
 			held = append(held, stricter(whySelf))
 		}
 	case ir.Execute:
@@ -247,9 +246,7 @@ func (b *book) capability(c ir.Capability, caps ir.CapSet, plans []*plan, grante
 		}
 	case ir.Read, ir.Update:
 	}
-	if slices.ContainsFunc(plans, func(p *plan) bool {
-		return p.entry != nil && p.entry.Absent == AbsentSkip && !p.above.Has(c)
-	}) {
+	if slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.skipped(r) && !above(r).Has(c) }) {
 		held = append(held, stricter(whyAbsent))
 	}
 	return join(append(held, stricter(whyCarried))...)

@@ -289,3 +289,23 @@ func TestOthersTakeAnAbsentPath(t *testing.T) {
 		t.Errorf("got %+v", row)
 	}
 }
+
+// TestRuleInsideAnotherRoot: a rule on a place in the private home decides nothing, so it has
+// nothing to be held, and a bound root without a rule is shut. Cause: the ledger asked for
+// the acceptance of moves between regions that are not there, and a target that no rule is
+// about inherited the grants of the workspace around it.
+func TestRuleInsideAnotherRoot(t *testing.T) {
+	tool := toolWith(t, ".: read create update delete execute", "h/x: create")
+	spec, ledger, _ := Build(tool, backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{
+		Workspace: "C:/ws", Home: "C:/ws/h", External: map[string]string{"fork": "C:/ws/fork"},
+	}}})
+	for _, a := range ir.Aspects(ir.FS) {
+		if row, _ := ledger.Cell(ir.FS, "fs[1]", a, ir.Windows, ir.BestTier); row.Is != ir.Exact {
+			t.Errorf("%s is %s", a, row.Is)
+		}
+	}
+	shut := func(e Entry) bool { return e.Path == `C:\ws\fork` && e.DACL == DACLProtected && len(e.Grants) == 0 }
+	if !slices.ContainsFunc(spec.Files.Entries, shut) {
+		t.Errorf("got %+v", spec.Files.Entries)
+	}
+}
