@@ -32,7 +32,7 @@ func (Backend) Platform() ir.Platform { return 0 }
 
 // Compile implements backends.Backend. The ledger is in the artifact.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	p := newPlan(t, target)
+	from := newConversion(t, target)
 	if t.Command == nil {
 		return backends.Output{Refusals: []backends.Refusal{{Why: "a configuration names a command, and the tool has none"}}}, nil
 	}
@@ -42,16 +42,16 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	}
 	c := Config{
 		Version: Version, Containment: "process",
-		Process:    Process{CommandLine: line, Cwd: target.Place(ir.In("")), Env: p.environment(), Timeout: p.timeout()},
-		Filesystem: p.filesystem(),
+		Process:    Process{CommandLine: line, Cwd: target.Place(ir.In("")), Env: from.environment(), Timeout: from.timeout()},
+		Filesystem: from.filesystem(),
 		Network: Network{
-			Egress:  Egress{Default: "deny", Allow: p.egress()},
+			Egress:  Egress{Default: "deny", Allow: from.egress()},
 			Ingress: Ingress{Default: "deny", HostLoopback: "deny"},
 		},
 		Lifecycle: Lifecycle{DestroyOnExit: true},
 	}
 	c.Comment = Comment{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(p.ledger()),
+		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(from.ledger()),
 	}
 	for _, r := range t.Env {
 		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
@@ -90,15 +90,16 @@ func commandLine(c *ir.Command) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// plan is a policy with the target that it is compiled for.
-type plan struct {
+// conversion is a policy with the target that it is compiled for.
+type conversion struct {
 	tool   *ir.Tool
 	target backends.Target
 	view   *ir.View
+	roots  []*ir.Region
 }
 
-// newPlan uses the policy without the base: MXC has one of its own, which the ledger states.
-func newPlan(t *ir.Tool, target backends.Target) *plan {
+// newConversion uses the policy without the base: MXC has one of its own, which the ledger states.
+func newConversion(t *ir.Tool, target backends.Target) *conversion {
 	bare := *t
 	bare.Base = ir.BaseNone
 	facts := ir.Facts{}
@@ -106,7 +107,8 @@ func newPlan(t *ir.Tool, target backends.Target) *plan {
 		facts = target.Facts
 		facts.Base = nil
 	}
-	return &plan{&bare, target, ir.NewView(&bare, ir.Linux, facts)}
+	v := ir.NewView(&bare, ir.Linux, facts)
+	return &conversion{&bare, target, v, v.Tree()}
 }
 
 // access is the kind of a place in the configuration.
@@ -136,89 +138,57 @@ func accessOf(caps ir.CapSet) access {
 // filesystem lists every place where the answer differs from that of the place above. A denied
 // place outside of all granted ones needs no entry, and gets none: MXC makes a denied path that
 // does not exist, as a directory.
-func (p *plan) filesystem() Filesystem {
+func (c *conversion) filesystem() Filesystem {
 	out := Filesystem{ReadWrite: []string{}, ReadOnly: []string{}, Denied: []string{}}
-	var visit func(r *ir.Region, above access)
-	visit = func(r *ir.Region, above access) {
-		is := accessOf(r.Caps)
-		if r.Link {
-			// The link leads to a place that has an entry; it is none itself.
-			is = above
-		}
-		if is != above {
-			path := p.target.Place(r.At)
-			switch is {
-			case readWrite:
-				out.ReadWrite = append(out.ReadWrite, path)
-			case readOnly:
-				out.ReadOnly = append(out.ReadOnly, path)
-			case denied:
-				out.Denied = append(out.Denied, path)
-			}
-		}
-		for _, b := range r.Below {
-			visit(b, is)
-		}
-	}
-	for _, root := range p.view.Roots() {
-		if root.Kind == ir.Temp {
+	for _, root := range c.roots {
+		if root.At.Root.Kind == ir.Temp {
 			// The temporary directory is MXC's own.
 			continue
 		}
-		visit(p.view.Regions(root), p.outside(root))
+		root.WalkRoot(func(r *ir.Region) {
+			is, place := accessOf(r.Caps), c.target.Place(r.At)
+			switch {
+			case r.Link, is == inherited(r):
+				// A link leads to a place that has an entry; it is none itself.
+			case is == readWrite:
+				out.ReadWrite = append(out.ReadWrite, place)
+			case is == readOnly:
+				out.ReadOnly = append(out.ReadOnly, place)
+			case is == denied:
+				out.Denied = append(out.Denied, place)
+			}
+		})
 	}
 	return out
 }
 
-// outside returns the access that root inherits from the root around it, where both are known.
-func (p *plan) outside(root ir.Root) access {
-	b := p.target.Facts.Bindings
-	if p.target.Form != backends.Resolved || b == nil {
-		return denied
-	}
-	abs, ok := b.Path(ir.Location{Root: root})
-	if !ok {
-		return denied
-	}
-	parent := abs[:max(strings.LastIndexByte(abs, '/'), 0)]
-	if parent == "" {
-		return denied
-	}
-	at := b.Locate(parent)
-	if at.Root.Kind == ir.System {
-		return denied
-	}
-	v := p.view.Regions(at.Root)
-	return accessOf(deepest(v, at).Caps)
-}
-
-// deepest returns the region that a location belongs to.
-func deepest(r *ir.Region, at ir.Location) *ir.Region {
-	for _, b := range r.Below {
-		if at.Under(b.At) {
-			return deepest(b, at)
+// inherited returns the access that a region has without an entry.
+func inherited(r *ir.Region) access {
+	for a := r.Above; a != nil; a = a.Above {
+		if !a.Link {
+			return accessOf(a.Caps)
 		}
 	}
-	return r
+	return denied
 }
 
 // opens reports whether a rule is about one port of one address, and the policy lets it
 // be reached whatever the scheme.
-func (p *plan) opens(r *ir.NetRule) bool {
+func (c *conversion) opens(r *ir.NetRule) bool {
 	if !r.Allow || r.Host.Kind != ir.HostAddr || r.Port == 0 || r.Scheme != "" || len(r.Path) > 0 || r.Host.Addr.IsLoopback() {
 		return false
 	}
 	// Another rule about the address could deny a part of the targets that the port lets through.
-	return !slices.ContainsFunc(p.tool.Net, func(o ir.NetRule) bool {
+	return !slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
 		return !o.Allow && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
 	})
 }
 
-func (p *plan) egress() []Rule {
+func (c *conversion) egress() []Rule {
 	var out []Rule
-	for i := range p.tool.Net {
-		r := &p.tool.Net[i]
-		if p.opens(r) {
+	for i := range c.tool.Net {
+		r := &c.tool.Net[i]
+		if c.opens(r) {
 			prefix := netip.PrefixFrom(r.Host.Addr, r.Host.Addr.BitLen())
 			out = append(out, Rule{To: []Peer{{prefix.String()}}, Ports: []Port{{"tcp", r.Port}}})
 		}
@@ -228,16 +198,16 @@ func (p *plan) egress() []Rule {
 
 // environment returns the variables that accessc sets itself and knows. The user of the
 // configuration adds the others.
-func (p *plan) environment() []string {
-	if p.tool.Home != ir.HomePrivate || !ir.EnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
+func (c *conversion) environment() []string {
+	if c.tool.Home != ir.HomePrivate || !ir.EnvView(c.tool.Env, c.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
 		return []string{}
 	}
-	return []string{"HOME=" + p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}
+	return []string{"HOME=" + c.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}
 }
 
 // timeout is the limit of wall time in milliseconds, 0 for none.
-func (p *plan) timeout() uint32 {
-	for _, l := range p.tool.Limits {
+func (c *conversion) timeout() uint32 {
+	for _, l := range c.tool.Limits {
 		if l.Kind == ir.LimitWallTime {
 			return uint32(min(l.Value, math.MaxUint32))
 		}

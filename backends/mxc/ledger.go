@@ -15,7 +15,7 @@ func either(applies bool, h ir.Held) ir.Held {
 	return exact
 }
 
-func (p *plan) ledger() ir.Ledger {
+func (p *conversion) ledger() ir.Ledger {
 	b := ir.NewLedger(0)
 	add := func(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) { b.Add(r, rule, a, ir.Levels{}, h) }
 	for _, e := range p.view.Stated() {
@@ -45,7 +45,7 @@ func (p *plan) ledger() ir.Ledger {
 }
 
 // file says how one aspect of one rule is held.
-func (p *plan) file(e ir.Entry, a ir.Aspect) ir.Held {
+func (p *conversion) file(e ir.Entry, a ir.Aspect) ir.Held {
 	caps := e.Rule.Caps
 	is := accessOf(caps)
 	narrowed := func(c ir.Capability) ir.Held {
@@ -95,17 +95,15 @@ func (p *plan) file(e ir.Entry, a ir.Aspect) ir.Held {
 }
 
 // leads reports whether places with rules of their own lie in what a rule governs.
-func (p *plan) leads(rule ir.RuleID) bool {
+func (p *conversion) leads(rule ir.RuleID) bool {
 	found := false
-	for _, root := range p.view.Roots() {
-		p.view.Regions(root).Walk(func(r *ir.Region) {
-			found = found || r.Governing.Rule != nil && r.Governing.ID == rule && len(r.Below) > 0
-		})
+	for _, root := range p.roots {
+		root.WalkRoot(func(r *ir.Region) { found = found || r.ID() == rule && len(r.Below) > 0 })
 	}
 	return found
 }
 
-func (p *plan) programs(add func(ir.Resource, ir.RuleID, ir.Aspect, ir.Held)) {
+func (p *conversion) programs(add func(ir.Resource, ir.RuleID, ir.Aspect, ir.Held)) {
 	set := p.tool.Commands
 	if set != nil {
 		for i := range set.Rules {

@@ -104,6 +104,24 @@ func excuse(c *Config, rule string, a ir.Aspect) backends.Row {
 	return backends.Row{}
 }
 
+// TestRootInRoot: a rule of the workspace does not reach into the target of an external rule
+// that lies there. Cause: its place was listed all the same, and opened what the target denies.
+func TestRootInRoot(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Command, tool.Home = &ir.Command{Program: "true"}, ir.HomeReal
+	fork := ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}
+	tool.FS = []ir.FSRule{
+		{At: ir.In("real/logs"), Caps: ir.All}, {Written: "fork", At: fork, External: true, Caps: ir.Caps(ir.Read)},
+	}
+	c, err := Parse(compile(t, tool, resolved(ir.Bindings{Workspace: "/w", External: map[string]string{"fork": "/w/real"}})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.Filesystem; len(f.ReadWrite) > 0 || !slices.Equal(f.ReadOnly, []string{"/w/real"}) {
+		t.Errorf("got %+v", f)
+	}
+}
+
 // TestConfigAgainstPolicy puts the same questions to random policies and to their emitted
 // configurations. The answers may differ only where the ledger says in which direction.
 func TestConfigAgainstPolicy(t *testing.T) {
@@ -112,7 +130,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 	irtest.Check(t, 2000, per, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Names, 6)
 		tool.Command, tool.Base = &ir.Command{Program: "true"}, ir.BaseNone
-		home := rapid.SampledFrom([]string{"/state/home", "/w s/ab/home"}).Draw(rt, "home")
+		home := rapid.SampledFrom([]string{"/state/home", "/w s/ab/home", "/w s/ab/src"}).Draw(rt, "home")
 		b := ir.Bindings{Workspace: "/w s", Home: home}
 		data := compile(t, tool, resolved(b))
 		c, err := Parse(data)
