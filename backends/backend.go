@@ -97,10 +97,10 @@ type Backend interface {
 // ErrOlder is wrapped by errors about documents of an older version.
 var ErrOlder = errors.New("written by an older accessc")
 
-// CheckHeader refuses a document of another format or version than a program reads, before
-// it reads the rest. Its errors wrap kind.
+// CheckHeader refuses a document of another format or version than a program reads, and of no
+// known form, before it reads the rest. Its errors wrap kind.
 func CheckHeader(kind error, data []byte, format string, version int) error {
-	f, v := strictjson.Header(data)
+	f, v, form := strictjson.Header(data)
 	switch {
 	case f != format && !json.Valid(data):
 		return nil // the reader says what is wrong with it
@@ -110,6 +110,8 @@ func CheckHeader(kind error, data []byte, format string, version int) error {
 		return fmt.Errorf("%w: version %d, %w, and this one reads version %d; build it anew", kind, v, ErrOlder, version)
 	case v > version:
 		return fmt.Errorf("%w: version %d, written by a newer accessc, and this one reads version %d", kind, v, version)
+	case form != Portable.String() && form != Resolved.String():
+		return fmt.Errorf("%w: form %q", kind, form)
 	}
 	return nil
 }

@@ -6,6 +6,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// Header begins every artifact that is JSON, and the manifest of a build.
+type Header struct {
+	Format  string `json:"format"`
+	Version int    `json:"format_version"`
+	// Form is "portable" or "resolved".
+	Form string `json:"form"`
+}
+
 // Launch is what a loader needs to know of a tool beside what confines it. It is the
 // same on every system, and part of the artifact of each.
 type Launch struct {
@@ -21,7 +29,7 @@ type Launch struct {
 	Environment []Variable `json:"environment"`
 	Limits      []Limit    `json:"limits,omitempty"`
 	// Needs are the rows that a loader must meet by other means, or that must be accepted.
-	// The feature levels are versions of Landlock's ABI; other systems have only level 0.
+	// Their levels are versions of Landlock's ABI on Linux and tiers on Windows.
 	Needs []Row `json:"needs"`
 	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept,omitempty"`
@@ -49,10 +57,16 @@ type Limit struct {
 	Value uint64 `json:"value"`
 }
 
-// NewLaunch writes a tool's part of an artifact for a target.
-func NewLaunch(t *ir.Tool, target Target, needs []Row) Launch {
+// NewLaunch writes a tool's part of an artifact for a target. Its needs are the rows of the
+// ledger that the system does not hold by itself.
+func NewLaunch(t *ir.Tool, target Target, ledger ir.Ledger) Launch {
 	l := Launch{
-		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: needs, Context: target.Context,
+		Tool: t.Name, Workspace: target.Place(ir.In("")), Environment: []Variable{}, Needs: []Row{}, Context: target.Context,
+	}
+	for _, r := range ledger {
+		if r.Is == ir.Supervised || !r.Is.Held() {
+			l.Needs = append(l.Needs, NewRow(r))
+		}
 	}
 	if t.Home == ir.HomePrivate {
 		l.Home = target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})

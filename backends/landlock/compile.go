@@ -33,12 +33,13 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	ledger := rules.ledger()
-	l := backends.NewLaunch(t, target, needs(ledger))
+	// A loader can do nothing about the rows of kernels without Landlock.
+	open := slices.DeleteFunc(slices.Clone(ledger), func(r ir.Row) bool { return r.Levels.To == 0 })
 	s := &Spec{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(),
-		Tool: l.Tool, Command: l.Command, Workspace: l.Workspace, Home: l.Home, Environment: l.Environment,
+		Header: backends.Header{Format: Format, Version: FormatVersion, Form: target.Form.String()},
+		Launch: backends.NewLaunch(t, target, open),
 		Levels: Levels(), Paths: rules.paths(target), Programs: rules.programs(target), Ports: ports(t),
-		Calls: CallsVersion, Filter: rules.filter(), Limits: l.Limits, Needs: l.Needs, Accept: l.Accept, Context: l.Context,
+		Calls: CallsVersion, Filter: rules.filter(),
 	}
 	var err error
 	s.Supervision, err = rules.supervision(ledger, target)

@@ -1,9 +1,6 @@
 package landlock
 
-import (
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/ir"
-)
+import "github.com/accessc/accessc/backends"
 
 // Format identifies the document.
 const Format = "accessc/landlock"
@@ -15,20 +12,8 @@ const FormatVersion = 2
 // that the sandbox grants, refuses and leaves to other means.
 // See RATIONALE D23.
 type Spec struct {
-	Format  string `json:"format"`
-	Version int    `json:"format_version"`
-	// Form is "portable" or "resolved".
-	Form string `json:"form"`
-	Tool string `json:"tool"`
-	// Command is the program to start; nil when the caller names it.
-	Command *Command `json:"command,omitempty"`
-	// Workspace is the working directory, Home the private home directory, empty
-	// when HOME is the user's own. The private directory of a run is ${tmp}
-	// everywhere: it is made anew for each.
-	Workspace string `json:"workspace"`
-	Home      string `json:"home"`
-	// Environment lists the forwarded variables; no others are forwarded.
-	Environment []Variable `json:"environment"`
+	backends.Header
+	backends.Launch
 	// Levels lists the rights that each ABI version handles: its own and those of the versions
 	// before it. A right that is handled and not granted below is denied.
 	Levels []Level `json:"levels"`
@@ -45,31 +30,6 @@ type Spec struct {
 	Filter []Block `json:"filter"`
 	// Supervision is the addition of the supervisor; nil where the rest enforces everything.
 	Supervision *Supervision `json:"supervision,omitempty"`
-	Limits      []Limit      `json:"limits,omitempty"`
-	// Needs are the cells that these means do not hold by themselves.
-	Needs []backends.Row `json:"needs"`
-	// Accept are the gaps that the policy accepts.
-	Accept []string `json:"accept,omitempty"`
-	// Context is the text of the tool's Context, in a resolved specification.
-	Context string `json:"context,omitempty"`
-}
-
-// The parts that a specification shares with the artifacts of other systems.
-type (
-	// Command is the program of a tool, with its arguments.
-	Command = backends.Command
-	// Variable is an environment rule.
-	Variable = backends.Variable
-	// Limit is a resource limit.
-	Limit = backends.Limit
-)
-
-// Launch returns the data that a loader needs on every system.
-func (s *Spec) Launch() backends.Launch {
-	return backends.Launch{
-		Tool: s.Tool, Command: s.Command, Workspace: s.Workspace, Home: s.Home, Environment: s.Environment,
-		Limits: s.Limits, Needs: s.Needs, Accept: s.Accept, Context: s.Context,
-	}
 }
 
 // Path grants rights on a file or on everything below a directory. A path that
@@ -103,17 +63,4 @@ type Port struct {
 	Access []Right `json:"access"`
 	// Cell names the gap that must be accepted, such as "net.host".
 	Cell string `json:"cell"`
-}
-
-// needs turns the rows that are not held by themselves into needs.
-func needs(l ir.Ledger) []backends.Row {
-	out := []backends.Row{}
-	for _, r := range l {
-		if r.Is == ir.Exact || r.Is == ir.Stricter || r.Is == ir.Assumed || r.Levels.To == 0 {
-			// Without Landlock there is nothing that a loader could do.
-			continue
-		}
-		out = append(out, backends.NewRow(r))
-	}
-	return out
 }

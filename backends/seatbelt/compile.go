@@ -54,19 +54,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if target.Form == backends.Resolved {
 		target.Facts = firstNames(target.Facts)
 	}
-	out.Data, err = start.Append(text.Bytes(), start.New(backends.NewLaunch(t, target, needs(out.Ledger)), p.directories()))
+	out.Data, err = start.Append(text.Bytes(), start.Spec{Launch: backends.NewLaunch(t, target, out.Ledger), Directories: p.directories()})
 	return out, err
-}
-
-// needs are the cells that the profile does not hold.
-func needs(l ir.Ledger) []backends.Row {
-	out := []backends.Row{}
-	for _, r := range l {
-		if !r.Is.Held() {
-			out = append(out, backends.NewRow(r))
-		}
-	}
-	return out
 }
 
 // directories lists the directories that lead to places with rules. They cannot be made in the

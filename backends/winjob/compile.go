@@ -39,28 +39,22 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 	l := newLayout(ir.NewView(t, ir.Windows, target.Facts), target)
 	ledger := l.ledger()
 	s := &Spec{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name,
-		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger),
-		Workspace: path(target, ir.In("")), Environment: l.environment(),
-		Job: job(t), Limits: limits(t), Token: token(), Attributes: attributes(),
+		Header:       backends.Header{Format: Format, Version: FormatVersion, Form: target.Form.String()},
+		Launch:       backends.NewLaunch(t, target, ledger),
+		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(),
+		Job: job(t), Token: token(), Attributes: attributes(),
 		Container: container(t), Files: l.files(), Programs: l.programs(), Network: network(t),
-		Enforcement: unexact(ledger), Accept: []string{}, Context: target.Context,
 	}
-	if t.Home == ir.HomePrivate {
+	s.Workspace = path(target, ir.In(""))
+	if s.Home != "" {
 		s.Home = path(target, ir.Location{Root: ir.Root{Kind: ir.Home}})
-	}
-	if c := t.Command; c != nil {
-		s.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
-	}
-	for _, a := range t.Accept {
-		s.Accept = append(s.Accept, string(a.Gap))
 	}
 	return s, ledger, l.refusals
 }
 
 // The sections that every tier applies, and those for the AppContainer.
 var (
-	sectionsOfJob       = []string{"command", "environment", "jobObject", "limits", "procThreadAttributes", "token"}
+	sectionsOfJob       = []string{"command", "environment", "jobObject", "limits", "procThreadAttributes", "token", "variables"}
 	sectionsOfContainer = []string{"appContainer", "fileAccess", "network", "programs"}
 )
 
@@ -101,16 +95,12 @@ const (
 	localAppData = "LOCALAPPDATA"
 )
 
-// environment lists the forwarded variables and those that the loader sets.
-func (l *layout) environment() Environment {
-	t := l.view.Tool
-	e := Environment{Forward: []EnvRule{}, Set: []Variable{}}
-	for _, r := range t.Env {
-		e.Forward = append(e.Forward, EnvRule{r.Name, r.Prefix, r.Read})
-	}
+// variables lists the variables that the loader sets.
+func (l *layout) variables() []Variable {
+	out := []Variable{}
 	tmp := ir.Root{Kind: ir.Temp}.String()
 	home := tmp
-	if t.Home == ir.HomePrivate {
+	if l.view.Tool.Home == ir.HomePrivate {
 		home = ir.Root{Kind: ir.Home}.String()
 	}
 	for _, v := range []Variable{
@@ -128,10 +118,10 @@ func (l *layout) environment() Environment {
 		{"XDG_STATE_HOME", home + `\.local\state`},
 	} {
 		if l.sets(v.Name) {
-			e.Set = append(e.Set, v)
+			out = append(out, v)
 		}
 	}
-	return e
+	return out
 }
 
 // sets reports whether the loader sets a variable: the tool's own variables unless a rule with
@@ -182,34 +172,6 @@ func clamp[T uint32 | int64](v, most uint64) T { return T(min(v, most)) }
 // childless reports whether the tool may start nothing.
 func childless(t *ir.Tool) bool { return t.Commands != nil && len(t.Commands.Rules) == 0 }
 
-// Holders of limits, as a specification names them.
-const (
-	byJob    = "jobObject"
-	byLoader = "loader"
-	byNobody = "none"
-)
-
-func limits(t *ir.Tool) []Limit {
-	out := []Limit{}
-	for _, l := range t.Limits {
-		out = append(out, Limit{l.Kind.String(), l.Value, holder(l.Kind)})
-	}
-	return out
-}
-
-func holder(k ir.LimitKind) string {
-	switch k {
-	case ir.LimitMemory, ir.LimitProcesses, ir.LimitCPUTime:
-		return byJob
-	case ir.LimitWallTime:
-		return byLoader
-	case ir.LimitOpenFiles, ir.LimitFileSize:
-		return byNobody
-	default:
-		return byNobody
-	}
-}
-
 // token removes all that a restricted token of the same user can do without, the high integrity
 // of an administrator among it: an AppContainer then lowers it further. It lists no restricting
 // identifiers: with those, according to public reports, either the shells do not start or files
@@ -224,7 +186,7 @@ func token() Token {
 // attributes put the process into the job before its first instruction, and leave it
 // no handles of the loader but the three standard ones.
 func attributes() Attributes {
-	return Attributes{JobList: []string{byJob}, HandleList: []string{"stderr", "stdin", "stdout"}}
+	return Attributes{JobList: []string{"jobObject"}, HandleList: []string{"stderr", "stdin", "stdout"}}
 }
 
 // container asks for no capability: each would open something that no rule is about.

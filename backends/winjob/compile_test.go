@@ -327,7 +327,7 @@ func TestEnvironment(t *testing.T) {
 		tool := toolWith(t)
 		tool.Env, tool.Home = c.rules, c.home
 		var got []string
-		for _, v := range build(t, tool, backends.Target{Form: backends.Portable}).Environment.Set {
+		for _, v := range build(t, tool, backends.Target{Form: backends.Portable}).Variables {
 			got = append(got, v.Name)
 		}
 		if strings.Join(got, " ") != c.want {
@@ -389,7 +389,7 @@ func TestTierSections(t *testing.T) {
 		all := slices.Sorted(slices.Values(slices.Concat(tier.Applies, tier.Leaves)))
 		want := []string{
 			"appContainer", "command", "environment", "fileAccess", "jobObject", "limits", "network",
-			"procThreadAttributes", "programs", "token",
+			"procThreadAttributes", "programs", "token", "variables",
 		}
 		if !slices.Equal(all, want) {
 			t.Errorf("tier %d: %v", tier.Tier, all)

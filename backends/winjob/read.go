@@ -2,13 +2,13 @@ package winjob
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -22,9 +22,9 @@ func Parse(data []byte) (*Spec, error) {
 	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
 		return nil, err
 	}
-	s, err := decode(data)
-	if err != nil {
-		return nil, err
+	s := &Spec{}
+	if err := strictjson.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
 	again, err := backends.JSON(s)
 	if err != nil || !bytes.Equal(again, data) {
@@ -36,17 +36,6 @@ func Parse(data []byte) (*Spec, error) {
 		if err := check(s); err != nil {
 			return nil, err
 		}
-	}
-	return s, nil
-}
-
-// decode reads the document without judging it.
-func decode(data []byte) (*Spec, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	s := &Spec{}
-	if err := dec.Decode(s); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
 	return s, nil
 }
@@ -73,7 +62,6 @@ func (s *Spec) checkHeader() error {
 		words = append(words, e.String())
 	}
 	errs := []error{
-		oneOf("form", s.Form, backends.Portable.String(), backends.Resolved.String()),
 		same("minimumBuild", s.MinimumBuild, MinimumBuild), same("tier", s.Tier, ir.BestTier),
 	}
 	want := tiers(nil)
@@ -89,7 +77,7 @@ func (s *Spec) checkHeader() error {
 		t.Weakest = want[i].Weakest
 		errs = append(errs, same("tier", t, want[i]))
 	}
-	for _, c := range s.Enforcement {
+	for _, c := range s.Needs {
 		errs = append(errs, oneOf("enforcement", c.Is, words...))
 		if c.From < 0 || c.From > c.To || c.To > ir.BestTier {
 			errs = append(errs, fmt.Errorf("%w: tiers %d to %d", ErrSpec, c.From, c.To))
@@ -119,11 +107,6 @@ func (s *Spec) checkJob() error {
 	} {
 		if f.set != (flags&f.flag.value != 0) {
 			return fmt.Errorf("%w: %s and its value do not go together", ErrSpec, f.flag.name)
-		}
-	}
-	for _, l := range s.Limits {
-		if err := oneOf("limit holder", l.By, byJob, byLoader, byNobody); err != nil {
-			return err
 		}
 	}
 	return same("UIRestrictionsClass", s.Job.UI.Class, names(uiRestrictions...))

@@ -1,9 +1,6 @@
 package winjob
 
-import (
-	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/ir"
-)
+import "github.com/accessc/accessc/backends"
 
 // Format identifies the document.
 const Format = "accessc/windows-job-spec"
@@ -19,11 +16,8 @@ const MinimumBuild = 17763
 // Windows interface are spelled as in its headers, flags are lists of symbols, and no word has
 // a default: a loader does nothing that is not written.
 type Spec struct {
-	Format  string `json:"format"`
-	Version int    `json:"format_version"`
-	// Form is "portable" or "resolved".
-	Form string `json:"form"`
-	Tool string `json:"tool"`
+	backends.Header
+	backends.Launch
 	// MinimumBuild is the oldest build to start on.
 	MinimumBuild int `json:"minimumBuild"`
 	// Tier is the one that the specification is written for.
@@ -31,16 +25,10 @@ type Spec struct {
 	// Tiers list the sections that each tier applies and the enforcement that results.
 	Tiers []Tier `json:"tiers"`
 
-	// Command is the program to start; nil when the caller names it.
-	Command *Command `json:"command,omitempty"`
-	// Workspace is the working directory, Home the private home directory, empty
-	// when HOME is the user's own. The private directory of a run is ${tmp}.
-	Workspace   string      `json:"workspace"`
-	Home        string      `json:"home"`
-	Environment Environment `json:"environment"`
+	// Variables are those that the loader sets itself.
+	Variables []Variable `json:"variables"`
 
 	Job        JobObject  `json:"jobObject"`
-	Limits     []Limit    `json:"limits"`
 	Token      Token      `json:"token"`
 	Attributes Attributes `json:"procThreadAttributes"`
 
@@ -51,13 +39,6 @@ type Spec struct {
 	// means any that the entries let execute.
 	Programs []Program `json:"programs"`
 	Network  Network   `json:"network"`
-
-	// Enforcement are the cells that are not exact, per tier.
-	Enforcement []backends.Row `json:"enforcement"`
-	// Accept are the gaps that the policy accepts.
-	Accept []string `json:"accept"`
-	// Context is the text of the tool's Context, in a resolved specification.
-	Context string `json:"context,omitempty"`
 }
 
 // Tier is a choice of means.
@@ -83,31 +64,6 @@ type Weakest struct {
 	Commands string `json:"commands"`
 	Limits   string `json:"limits"`
 	Process  string `json:"process"`
-}
-
-// Command is the program of a tool, with its arguments.
-type Command struct {
-	Program string   `json:"program"`
-	Args    []string `json:"args"`
-	// Shell has the system shell run Program.
-	Shell bool `json:"shell,omitempty"`
-}
-
-// Environment is the whole block that the tool gets. Names are compared without
-// regard to case, as Windows does.
-type Environment struct {
-	// Forward are the rules by which the user's variables are handed over.
-	Forward []EnvRule `json:"forward"`
-	// Set are variables that the loader sets itself.
-	Set []Variable `json:"set"`
-}
-
-// EnvRule is an environment rule. The name of a prefix is its literal part.
-type EnvRule struct {
-	Name   string `json:"name"`
-	Prefix bool   `json:"prefix,omitempty"`
-	// Read is true where matching variables are forwarded.
-	Read bool `json:"read"`
 }
 
 // Variable is a name and a value in which symbols stand for places: ${home} for the one that
@@ -140,14 +96,6 @@ type BasicLimits struct {
 // UIRestrictions keep the job from the clipboard, the display and the logon.
 type UIRestrictions struct {
 	Class []string `json:"UIRestrictionsClass"`
-}
-
-// Limit is a limit of the policy in its own unit. By is the mechanism that enforces it:
-// "jobObject", "loader" by ending the job, or "none".
-type Limit struct {
-	Kind  string `json:"kind"`
-	Value uint64 `json:"value"`
-	By    string `json:"by"`
 }
 
 // Token is the difference between the tool's token and the user's.
@@ -295,15 +243,4 @@ type NetRule struct {
 	Port   uint16   `json:"port,omitempty"`
 	Path   []string `json:"path,omitempty"`
 	Allow  bool     `json:"allow"`
-}
-
-// unexact returns the rows that are not exact.
-func unexact(l ir.Ledger) []backends.Row {
-	out := []backends.Row{}
-	for _, r := range l {
-		if r.Is != ir.Exact {
-			out = append(out, backends.NewRow(r))
-		}
-	}
-	return out
 }

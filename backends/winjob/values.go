@@ -3,8 +3,6 @@ package winjob
 import (
 	"errors"
 	"slices"
-
-	"github.com/accessc/accessc/backends"
 )
 
 // Flags is the value of LimitFlags.
@@ -35,29 +33,6 @@ func (c AppContainer) MayStart() bool { return c.ChildProcessPolicy == "" }
 
 // ChildProcessRestricted is the value of the child process policy that is not empty.
 var ChildProcessRestricted = childProcessRestricted.value
-
-// Launch returns the data that a loader needs on every system. The levels of its needs are
-// tiers.
-func (s *Spec) Launch() backends.Launch {
-	l := backends.Launch{
-		Tool: s.Tool, Workspace: s.Workspace, Home: s.Home, Accept: s.Accept, Context: s.Context, Needs: []backends.Row{},
-	}
-	if c := s.Command; c != nil {
-		l.Command = &backends.Command{Program: c.Program, Args: c.Args, Shell: c.Shell}
-	}
-	for _, r := range s.Environment.Forward {
-		l.Environment = append(l.Environment, backends.Variable(r))
-	}
-	for _, k := range s.Limits {
-		l.Limits = append(l.Limits, backends.Limit{Kind: k.Kind, Value: k.Value})
-	}
-	for _, r := range s.Enforcement {
-		if r.Gap != "" {
-			l.Needs = append(l.Needs, r)
-		}
-	}
-	return l
-}
 
 // Services are the services without which a specification's network is not enforced.
 func Services() []string { return slices.Clone(services) }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -49,7 +50,8 @@ func compiled(t *ir.Tool, target backends.Target, f fault) (*world, string) {
 	if f.text != nil {
 		f.text(spec)
 		data, _ := backends.JSON(spec)
-		if spec, err = decode(data); err != nil {
+		spec = &Spec{}
+		if err := strictjson.Unmarshal(data, spec); err != nil {
 			return nil, err.Error()
 		}
 	}

@@ -106,7 +106,7 @@ func (c *execCmd) program() string {
 // byWhichRule adds to a program that the policy keeps from starting how to ask why.
 func (c *execCmd) byWhichRule(err error, spec *start.Spec) error {
 	var refused *start.Error
-	cmd := spec.Launch().Command
+	cmd := spec.Launch.Command
 	if !c.Command && cmd != nil && !cmd.Shell && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
 		refused.Err = fmt.Errorf("%w; accessc can %s run %s says by which rule", refused.Err, c.Tool, cmd.Program)
 	}
@@ -264,7 +264,7 @@ func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
 		if err != nil {
 			return err
 		}
-		accepted := spec.Launch().Accept
+		accepted := spec.Launch.Accept
 		gaps, err := start.Unmet(spec, host)
 		if err != nil {
 			return err

@@ -24,7 +24,9 @@ type Request struct {
 // Build compiles the tools of a request into files. Findings are refusals of
 // backends, placed at the rule that was refused; with any of them there is no tree.
 func Build(req Request) (*Tree, diag.List, error) {
-	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Form: req.Form.String(), Tools: []Entry{}}
+	m := &Manifest{
+		Header: backends.Header{Format: ManifestFormat, Version: ManifestVersion, Form: req.Form.String()}, Tools: []Entry{},
+	}
 	tree := &Tree{Files: map[string][]byte{}, Manifest: m, partial: req.Only != nil}
 	var findings diag.List
 	for _, t := range req.Program.Tools {

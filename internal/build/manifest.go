@@ -24,9 +24,7 @@ const (
 // Manifest lists every tool of a build with its permissions, their enforcement on each system,
 // and the artifacts.
 type Manifest struct {
-	Format  string `json:"format"`
-	Version int    `json:"format_version"`
-	Form    string `json:"form"`
+	backends.Header
 	// Policy is the hash of all tools' policies together.
 	Policy string  `json:"policy_sha256"`
 	Tools  []Entry `json:"tools"`

@@ -56,7 +56,7 @@ func Load(path, sum, tool, root string) (*Spec, error) {
 	if err != nil {
 		return nil, failed("the artifact %s: %w", path, err)
 	}
-	l := spec.Launch()
+	l := spec.Launch
 	switch {
 	case tool != "" && l.Tool != tool:
 		return nil, failed("the artifact %s is that of %s, not of %s", path, l.Tool, tool)
@@ -116,11 +116,9 @@ func refuse(file, why string) error {
 
 // manifest is the part of a build's manifest that a start reads (package build writes it).
 type manifest struct {
-	Format  string          `json:"format"`
-	Version int             `json:"format_version"`
-	Form    string          `json:"form"`
-	Policy  string          `json:"policy_sha256"`
-	Tools   []manifestEntry `json:"tools"`
+	backends.Header
+	Policy string          `json:"policy_sha256"`
+	Tools  []manifestEntry `json:"tools"`
 }
 
 type manifestEntry struct {

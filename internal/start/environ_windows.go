@@ -27,7 +27,7 @@ func (r *run) environ() ([]string, error) {
 			by[key] = kv
 		}
 	}
-	for _, v := range r.spec.Environment.Set {
+	for _, v := range r.spec.Variables {
 		by[strings.ToUpper(v.Name)] = v.Name + "=" + places.Replace(v.Value)
 	}
 	var out []string

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -47,7 +47,7 @@ func clearCapabilities() error {
 // applyLimits sets the limits that setrlimit(2) can enforce. They bind this process before it
 // is the tool: a garbage collection would die of memory that it does not get, so there is none
 // from here on.
-func applyLimits(limits []landlock.Limit) error {
+func applyLimits(limits []backends.Limit) error {
 	if len(limits) > 0 {
 		debug.SetGCPercent(-1)
 		runtime.GC()
@@ -73,7 +73,7 @@ func applyLimits(limits []landlock.Limit) error {
 
 // rlimit is the resource and value of a limit, times rounded up to seconds; -1 for one that is
 // none of setrlimit(2)'s.
-func rlimit(l landlock.Limit) (resource int, value uint64, err error) {
+func rlimit(l backends.Limit) (resource int, value uint64, err error) {
 	switch l.Kind {
 	case ir.LimitMemory.String():
 		return unix.RLIMIT_AS, l.Value, nil

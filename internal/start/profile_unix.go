@@ -89,7 +89,7 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	if spec.Form != backends.Resolved.String() {
 		return failed("%w", errPortable)
 	}
-	s := &profileStart{req: req, spec: spec, launch: spec.Launch(), host: host}
+	s := &profileStart{req: req, spec: spec, launch: spec.Launch, host: host}
 	if _, err := byProfile.agree(req, &s.launch, Host{}); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ const Observes = true
 func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(t, target) }
 
 func settle(req *Request, h Host) (terms, error) {
-	l := req.Spec.Launch()
+	l := req.Spec.Launch
 	s := req.Spec.Supervision
 	t, err := supervised(req.Spec).agree(req, &l, h)
 	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 {

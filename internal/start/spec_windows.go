@@ -24,7 +24,7 @@ const tierNone = -1
 func Parse(data []byte) (*Spec, error) { return winjob.Parse(data) }
 
 // Unmet returns the gaps of a host under a specification, one entry per name.
-func Unmet(s *Spec, h Host) ([]Gap, error) { return byLoader.unmet(s.Launch().Needs, h) }
+func Unmet(s *Spec, h Host) ([]Gap, error) { return byLoader.unmet(s.Launch.Needs, h) }
 
 // byLoader is how the loader meets requirements: by staying.
 var byLoader = means{func(n backends.Row) bool { return n.Is == ir.Supervised.String() }, winjob.Sentences}
@@ -37,7 +37,7 @@ func (h Host) Confines() bool { return h.ABI > tierNone }
 // caller that accepts all of them asks for a start without one. Acceptance by the policy does
 // not count for that, since a repository must not take the boundary away.
 func settle(req *Request, h Host) (terms, int, error) {
-	l := req.Spec.Launch()
+	l := req.Spec.Launch
 	if h.ABI > 0 {
 		less, err := asksForLess(req, h)
 		if err != nil {

@@ -51,7 +51,7 @@ func Start(req Request) error {
 	if err := checkDescriptors(); err != nil {
 		return err
 	}
-	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), abi: min(abi, landlock.MaxABI), terms: terms, place: place}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	if err := r.prepare(); err != nil {
 		r.discard()
 		return r.notRecorded(err)

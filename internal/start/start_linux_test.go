@@ -20,10 +20,10 @@ func need(gap ir.Gap, to int, why ir.CauseID) backends.Row {
 
 // TestSettle: gaps stop the start unless each is accepted by its name.
 func TestSettle(t *testing.T) {
-	spec := &landlock.Spec{Needs: []backends.Row{
+	spec := &landlock.Spec{Launch: backends.Launch{Needs: []backends.Row{
 		need(ir.GapFSMetadata, landlock.MaxABI, "a"), need(ir.GapProcessSignal, 5, "b"), need(ir.GapFSMetadata, landlock.MaxABI, "c"),
 		need(ir.GapLimitMemory, landlock.MaxABI, "d"),
-	}, Accept: []string{"limits.memory"}}
+	}, Accept: []string{"limits.memory"}}}
 	tests := []struct {
 		abi    int
 		accept []string
@@ -73,12 +73,12 @@ func TestLoad(t *testing.T) {
 	// The digest once counted wherever it stood between quotes.
 	for manifest, want := range map[string]string{
 		`{"x":"sha256:` + sum + `"}`: "format",
-		`{"format":"accessc/manifest","format_version":2,"form":"sha256:` + sum + `","tools":[]}`:                                                                   "is not what",
-		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
-		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
-		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
-		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "build it anew",
-		`{"format":"accessc/manifest","format_version":2,"tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","policy_sha256":"sha256:` + sum + `","tools":[]}`:                                                          "is not what",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
+		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                                  "build it anew",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o644); err != nil {
 			t.Fatal(err)

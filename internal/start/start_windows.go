@@ -36,7 +36,7 @@ func Start(req Request) error {
 	if err != nil {
 		return failed("%w", err)
 	}
-	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch(), tier: tier, journals: journals{dir}}
+	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, tier: tier, journals: journals{dir}}
 	status, err := r.do()
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (p *place) spec(change func(*ir.Tool)) *Spec {
 func (p *place) run(spec *Spec, words ...string) *run {
 	return &run{
 		req:  &Request{Spec: spec, Args: words, Environ: os.Environ(), Messages: io.Discard},
-		spec: spec, launch: spec.Launch(), journals: p.journals,
+		spec: spec, launch: spec.Launch, journals: p.journals,
 		excuse: func(d doubt) bool { return onWine() && slices.Contains(wineIgnores, d.about) },
 	}
 }

@@ -189,7 +189,7 @@ func (r *run) narrows() bool {
 
 // limits are those that setrlimit(2) can enforce, and the limit on descriptors that this
 // process was started with: the Go runtime has raised it for itself.
-func limits(in []landlock.Limit) ([]supervisor.Limit, error) {
+func limits(in []backends.Limit) ([]supervisor.Limit, error) {
 	out := []supervisor.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(inherited.Files)}}
 	for _, l := range in {
 		resource, value, err := rlimit(l)

@@ -37,11 +37,11 @@ func Unmarshal(data []byte, to any) error {
 	return d.err
 }
 
-// Header returns the members "format" and "format_version" of a document, also of one that
-// Unmarshal refuses.
-func Header(data []byte) (format string, version int) {
-	head := gjson.GetManyBytes(data, "format", "format_version")
-	return head[0].String(), int(head[1].Int())
+// Header returns the members "format", "format_version" and "form" of a document, also of one
+// that Unmarshal refuses.
+func Header(data []byte) (format string, version int, form string) {
+	head := gjson.GetManyBytes(data, "format", "format_version", "form")
+	return head[0].String(), int(head[1].Int()), head[2].String()
 }
 
 // depth is how deep brackets stand in each other outside of strings.

@@ -7,25 +7,21 @@ package start
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/strictjson"
 )
 
 // FormatVersion is the version of the profile's shape, in its first line.
 const FormatVersion = 2
 
-// launch leaves its name to the method.
-type launch = backends.Launch
-
 // Spec is a profile with the data that a start needs beside it.
 type Spec struct {
-	launch
+	backends.Launch
 	// Directories are made before the start, parents before their children. The profile lets no
 	// process make them, or something else could be put in their place.
 	Directories []string `json:"directories,omitempty"`
@@ -34,14 +30,6 @@ type Spec struct {
 	// Profile is the whole text.
 	Profile string `json:"-"`
 }
-
-// New returns the specification of a tool, for Append.
-func New(l backends.Launch, directories []string) Spec {
-	return Spec{launch: l, Directories: directories}
-}
-
-// Launch returns the data that a loader needs on every system.
-func (s *Spec) Launch() backends.Launch { return s.launch }
 
 // ErrSpec is wrapped by every refusal of an artifact.
 var ErrSpec = errors.New("not a usable Seatbelt profile")
@@ -122,13 +110,8 @@ func Parse(data []byte) (*Spec, error) {
 		doc.WriteString(part)
 	}
 	s := Spec{Profile: text, Form: form}
-	dec := json.NewDecoder(&doc)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
+	if err := strictjson.Unmarshal(doc.Bytes(), &s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: data after the document", ErrSpec)
 	}
 	return &s, s.check()
 }

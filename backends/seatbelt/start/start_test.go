@@ -12,7 +12,7 @@ import (
 func artifact(t *testing.T, form backends.Form) (string, Spec) {
 	t.Helper()
 	s := Spec{
-		launch: backends.Launch{
+		Launch: backends.Launch{
 			Tool: "t", Workspace: "/w", Home: "/h", Environment: []backends.Variable{}, Needs: []backends.Row{},
 			Context: "{\n\u2028}\n", Command: &backends.Command{Program: "a\n(allow default)", Args: []string{";!", heading}},
 		},
