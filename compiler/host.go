@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/shebang"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -67,14 +68,10 @@ func firstLine(file string) string {
 		return ""
 	}
 	defer f.Close()
-	head := make([]byte, 512)
+	head := make([]byte, shebang.Size)
 	n, _ := io.ReadFull(f, head)
-	line, ok := strings.CutPrefix(string(head[:n]), "#!")
-	words := strings.Fields(strings.SplitN(line, "\n", 2)[0])
-	if !ok || len(words) == 0 {
-		return ""
-	}
-	return words[0]
+	name, _ := shebang.Parse(head[:n])
+	return name
 }
 
 // program returns the location of a program's file, nil if there is none.

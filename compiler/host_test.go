@@ -13,7 +13,7 @@ func TestFirstLine(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
 		"#!/bin/sh\nx": "/bin/sh", "#! /usr/bin/env python3 -u\n": "/usr/bin/env", "#!/bin/sh": "/bin/sh", "#!\n": "", "": "", "#": "",
-		"x#!/bin/sh\n": "", "\x7fELF": "", "#!/bin/sh\r\n": "/bin/sh",
+		"x#!/bin/sh\n": "", "\x7fELF": "", "#!/bin/sh\r\n": "/bin/sh\r",
 	} {
 		file := filepath.Join(dir, "script")
 		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/accessc/accessc/internal/shebang"
 )
 
 // interpreter returns the program that the kernel starts to run a file: that of the "#!" line
@@ -18,17 +20,15 @@ func interpreter(file string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	head := make([]byte, 256)
+	head := make([]byte, shebang.Size)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return "", err
 	}
 	head = head[:n]
-	if line, ok := bytes.CutPrefix(head, []byte("#!")); ok {
-		line, _, _ = bytes.Cut(line, []byte("\n"))
-		word, _, _ := strings.Cut(strings.TrimLeft(string(line), " \t"), " ")
-		word, _, _ = strings.Cut(word, "\t")
-		return strings.TrimRight(word, "\r"), nil
+	if bytes.HasPrefix(head, []byte("#!")) {
+		name, _ := shebang.Parse(head)
+		return name, nil
 	}
 	if !bytes.HasPrefix(head, []byte("\x7fELF")) || n < 64 || head[4] != 2 || head[5] != 1 {
 		// Not a 64-bit little-endian image; the architectures that this loader runs on

@@ -285,16 +285,12 @@ func (c programs) interpret(b *becoming) unix.Errno {
 			// A handler that root has registered (binfmt_misc) is not followed.
 			return unix.ENOEXEC
 		}
-		head := []string{k.interpreter}
-		if k.argument != "" {
-			head = append(head, k.argument)
-		}
 		if b.script() {
 			b.head = b.head[1:]
 		} else {
 			b.head = []string{}
 		}
-		b.head = slices.Concat(head, []string{name}, b.head)
+		b.head = slices.Concat([]string{k.interpreter}, k.args, []string{name}, b.head)
 		next, e := c.image(unix.AT_FDCWD, k.interpreter, 0)
 		if e != 0 {
 			return e

@@ -10,22 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/shebang"
 	"github.com/accessc/accessc/ir"
 )
 
-// Limits of scripts: how much of their first line the kernel reads (BINPRM_BUF_SIZE less one,
-// include/uapi/linux/binfmts.h), and how many of them may interpret each other (exec_binprm()
-// in fs/exec.c).
-const (
-	scriptHead      = 255
-	maxInterpreters = 5
-)
+// maxInterpreters is how many scripts may interpret each other (exec_binprm() in fs/exec.c).
+const maxInterpreters = 5
 
 // format is the kind of program that the kernel takes a file for.
 type format struct {
 	elf bool
-	// interpreter runs the file, with argument where that is not empty.
-	interpreter, argument string
+	// interpreter runs the file, with the arguments of its first line.
+	interpreter string
+	args        []string
 }
 
 // formatOf looks at the head of a file.
@@ -36,33 +33,11 @@ func formatOf(obj int) (format, unix.Errno) {
 		return format{}, unix.EACCES
 	}
 	defer f.Close()
-	head := make([]byte, scriptHead)
+	head := make([]byte, shebang.Size)
 	n, _ := f.ReadAt(head, 0)
-	return parseHead(head[:n]), 0
-}
-
-// parseHead reads the first line of a script like load_script() in fs/binfmt_script.c: one
-// word, and everything behind it as one argument.
-func parseHead(head []byte) format {
-	if bytes.HasPrefix(head, []byte("\x7fELF")) {
-		return format{elf: true}
-	}
-	line, ok := bytes.CutPrefix(head, []byte("#!"))
-	if !ok {
-		return format{}
-	}
-	line, _, ended := bytes.Cut(line, []byte("\n"))
-	const blanks = " \t"
-	line = bytes.TrimLeft(line, blanks)
-	end := bytes.IndexAny(line, blanks+"\x00")
-	if end < 0 {
-		if !ended && len(head) == scriptHead {
-			return format{} // the name is cut off
-		}
-		return format{interpreter: string(line)}
-	}
-	argument, _, _ := bytes.Cut(bytes.Trim(line[end:], blanks), []byte{0})
-	return format{interpreter: string(line[:end]), argument: string(argument)}
+	k := format{elf: bytes.HasPrefix(head, []byte("\x7fELF"))}
+	k.interpreter, k.args = shebang.Parse(head[:n])
+	return k, 0
 }
 
 // interpreted finds the interpreters that the scripts among listed files have at the start of
