@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -86,10 +86,10 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 		return true
 	case approvals.Retargeted:
 		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
-		f.Hint = "if you trust the new target: accessc approve " + shellwords.Quote(found.Lexical)
+		f.Hint = "if you trust the new target: accessc approve " + shellword.Quote(found.Lexical)
 	case approvals.Unknown:
 		f := s.report(diag.NotApproved, d.path, found.Lexical+" → "+found.Abs)
-		f.Hint = "if you trust the target: accessc approve " + shellwords.Quote(found.Lexical)
+		f.Hint = "if you trust the target: accessc approve " + shellword.Quote(found.Lexical)
 	}
 	return false
 }

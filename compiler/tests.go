@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -48,7 +48,7 @@ func (s scope) assertions(e *source.Entry) []ir.Assertion {
 		if !ok {
 			continue
 		}
-		words, err := shellwords.Split(text)
+		words, err := split.Words(text)
 		if err == nil {
 			_, err = resolve.ParseQuestion(words)
 		}
@@ -98,7 +98,7 @@ func (r *Result) Test(t *ir.Tool) []Tested {
 	for _, a := range t.Tests {
 		x := Tested{Assertion: a}
 		// The form was checked when the test was read.
-		words, _ := shellwords.Split(a.Question)
+		words, _ := split.Words(a.Question)
 		x.Question, _ = resolve.ParseQuestion(words)
 		if x.Operation, x.Err = asker.Operation(x.Question); x.Err == nil {
 			x.Verdict = view.Decide(x.Operation)

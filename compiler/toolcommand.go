@@ -5,7 +5,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -16,7 +16,7 @@ func (s scope) command(e *source.Entry) *ir.Command {
 	//exhaustive:ignore
 	switch v.Kind {
 	case source.StringKind:
-		words, err := shellwords.Split(v.Text)
+		words, err := split.Words(v.Text)
 		if err != nil {
 			f := s.report(diag.BadCommand, v, err.Error())
 			f.Hint = `quote it, or write command = { program = "…", shell = true }`

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
 )
@@ -14,6 +14,6 @@ import (
 func NotWorkspace(r *workspace.Refused) diag.Diagnostic {
 	d := diag.New(diag.NotWorkspace, ir.Pos{File: filepath.ToSlash(r.Dir)}, 0)
 	d.Label = "this directory " + r.Why
-	d.Hint = "if tools are to have all of it: -C " + shellwords.Quote(filepath.ToSlash(r.Dir)) + "; otherwise go to the directory that is meant"
+	d.Hint = "if tools are to have all of it: -C " + shellword.Quote(filepath.ToSlash(r.Dir)) + "; otherwise go to the directory that is meant"
 	return d
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 )
@@ -129,7 +129,7 @@ func chosen(p *ir.Program, names []string) ([]*ir.Tool, error) {
 
 // who puts one question to many tools. Those that accessc does not confine have no answer.
 func (c *explainCmd) who(g *globals, res *compiler.Result, tools []*ir.Tool) error {
-	words, err := shellwords.Split(c.Who)
+	words, err := split.Words(c.Who)
 	if err != nil {
 		return usagef("--who %s: %v", c.Who, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/shellwords"
+	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/test/irtest"
@@ -40,7 +40,7 @@ func TestExamplesTurn(t *testing.T) {
 				continue
 			}
 			printed.Add(1)
-			words, err := shellwords.Split(d.Example)
+			words, err := split.Words(d.Example)
 			if err != nil {
 				rt.Fatalf("%s: %v", d.Example, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -127,7 +128,7 @@ func TestGrant(t *testing.T) {
 				_, link, _ := strings.Cut(text, "ln -s ")
 				link, _, _ = strings.Cut(link, "\n")
 				target := ir.Describe(d.Operation).Places[0].At
-				if link != shellWord(target.String())+" "+shellWord(f.Path) {
+				if link != shellword.Quote(target.String())+" "+shellword.Quote(f.Path) {
 					rt.Fatalf("the link leads elsewhere: %s", link)
 				}
 				bound.External = map[string]string{f.Path: target.String()}

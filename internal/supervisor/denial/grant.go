@@ -5,11 +5,11 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -202,7 +202,7 @@ func (d *Denial) questions(on *ir.Place) []ir.Operation {
 func (c change) toml(t *ir.Tool) string {
 	var b strings.Builder
 	if c.target != "" {
-		fmt.Fprintf(&b, "# through a symlink: ln -s %s %s\n", shellWord(c.target), shellWord(c.rules[0].At.Root.Name))
+		fmt.Fprintf(&b, "# through a symlink: ln -s %s %s\n", shellword.Quote(c.target), shellword.Quote(c.rules[0].At.Root.Name))
 	}
 	rules := c.rules
 	if !t.Declared.FS {
@@ -246,15 +246,4 @@ func (d *Denial) network(c ir.Connect) (string, bool) {
 
 func table(b *strings.Builder, t *ir.Tool, list string) {
 	fmt.Fprintf(b, "[[conversation.tools.%s.access.%s]]\n", tomltext.Key(t.Name), list)
-}
-
-// shellWord quotes a path for a shell, where that is needed.
-func shellWord(s string) string {
-	if strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+,=@%") == "" {
-		return s
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return strconv.Quote(s)
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,6 +1,6 @@
-// Package shellwords splits command lines into words by the quoting rules of the POSIX shell, and
-// quotes words for them. It expands nothing.
-package shellwords
+// Package split splits command lines into words by the quoting rules of the POSIX shell. It
+// expands nothing.
+package split
 
 import (
 	"fmt"
@@ -11,24 +11,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Quote quotes a word that a shell would split or expand. A word with control
-// characters, which POSIX quotes cannot express, is returned as it is.
-func Quote(word string) string {
-	q, err := syntax.Quote(word, syntax.LangPOSIX)
-	if err != nil {
-		return word
-	}
-	return q
-}
-
 // placeholder is {{ … }} in a command, which may contain blanks and quotes of its own and stays
 // one piece.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
-// Split splits a command line into words by the quoting rules of the shell. Constructs that
+// Words splits a command line into words by the quoting rules of the shell. Constructs that
 // need a shell, such as pipes and expansions, are an error: without a shell they would have no
 // effect.
-func Split(line string) ([]string, error) {
+func Words(line string) ([]string, error) {
 	var held []string
 	masked := placeholder().ReplaceAllStringFunc(line, func(p string) string {
 		held = append(held, p)
