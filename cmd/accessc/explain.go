@@ -42,7 +42,12 @@ Windows hold it.
   accessc explain --html > access.html            a page for a browser, with the ledger and a filter
   accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
   accessc explain --diff main --format markdown   what a branch permits, as a comment on a pull request
-  accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more`
+  accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more
+
+Several tools stand in a table first, and tools that have the same policy are one entry. The words
+for how a system holds a policy:
+
+` + explain.Legend(explain.Style{Width: 78})
 }
 
 // Run implements the command.
@@ -94,19 +99,33 @@ func (c *explainCmd) Run(g *globals) error {
 func (c *explainCmd) write(g *globals, policies []*explain.Policy) error {
 	switch {
 	case c.HTML:
-		return explain.HTML(g.stdout, policies, g.style(g.stdout))
+		return explain.HTML(g.stdout, explain.Groups(policies), g.style(g.stdout))
 	case c.Format == "json":
-		doc := explain.Document{Version: explain.FormatVersion, Tools: []explain.PolicyDoc{}}
-		for _, p := range policies {
-			doc.Tools = append(doc.Tools, p.JSON())
+		doc, err := explain.JSON(policies)
+		if err != nil {
+			return err
 		}
 		return g.writeJSON(doc)
 	}
-	for i, p := range policies {
-		if i > 0 {
+	groups := explain.Groups(policies)
+	s := g.style(g.stdout)
+	several := len(policies) > 1
+	if several && c.Format == "markdown" {
+		fmt.Fprint(g.stdout, explain.IndexMarkdown(groups))
+	} else if several {
+		fmt.Fprint(g.stdout, explain.IndexText(groups, s))
+	}
+	for _, group := range groups {
+		if several && !group.Confined() {
+			continue // the table says all of it
+		}
+		if several {
 			fmt.Fprintln(g.stdout)
 		}
-		c.print(g, p)
+		c.print(g, group, s)
+	}
+	if c.Format == "text" && (c.Ledger || c.Why) {
+		fmt.Fprint(g.stdout, "\n"+explain.Legend(s))
 	}
 	return nil
 }
@@ -210,8 +229,7 @@ func (c *explainCmd) diff(g *globals) error {
 // newSide is the new side of a comparison; empty for the work tree.
 func (c *explainCmd) newSide() string { return strings.Join(c.Tools, "") }
 
-func (c *explainCmd) print(g *globals, p *explain.Policy) {
-	s := g.style(g.stdout)
+func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 	if c.Format == "markdown" {
 		fmt.Fprint(g.stdout, p.Markdown(s))
 		return

@@ -1,6 +1,9 @@
 package build_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
@@ -146,6 +150,33 @@ func TestManifestVouches(t *testing.T) {
 				t.Errorf("%s/%s: %s, the manifest says %s", e.Name, file, got, sum)
 			}
 		}
+	}
+}
+
+// TestAlikeOnce: what tools have alike stands once in the manifest, so that many tools of one
+// policy do not make it long, and is read back for each of them.
+func TestAlikeOnce(t *testing.T) {
+	var names []string
+	for i := range 63 {
+		names = append(names, fmt.Sprintf("tool%02d", i))
+	}
+	tree, dir := compile(t, program(append(names, "mcp-x")...)), t.TempDir()
+	write(t, tree, dir)
+	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
+	must(t, err)
+	if len(data) > 300_000 {
+		t.Errorf("the manifest has %d bytes", len(data))
+	}
+	read, err := build.ParseManifest(data)
+	must(t, err)
+	if d := cmp.Diff(tree.Manifest.Tools, read.Tools, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("what is read is not what was written (-want +got):\n%s", d)
+	}
+	cut := bytes.Replace(data, []byte(`"policy_as": "tool00"`), []byte(`"policy_as": "none"`), 1)
+	read, err = build.ParseManifest(cut)
+	must(t, err)
+	if _, err := read.Policies(); !errors.Is(err, build.ErrManifest) {
+		t.Errorf("a tool like one that is not there: %v", err)
 	}
 }
 

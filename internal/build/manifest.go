@@ -27,7 +27,7 @@ type Manifest struct {
 	backends.Header
 	// Policy is the hash of all tools' policies together.
 	Policy string  `json:"policy_sha256"`
-	Tools  []Entry `json:"tools"`
+	Tools  []Entry `json:"-"`
 }
 
 // Entry is one tool in the manifest. A tool that accessc does not start has a
@@ -41,11 +41,11 @@ type Entry struct {
 	Artifacts map[string]string `json:"artifacts,omitempty"`
 	// Sensitive are the patterns that some grant reaches.
 	Sensitive []string        `json:"sensitive,omitempty"`
-	Policy    *irjson.ToolDoc `json:"policy,omitempty"`
+	Policy    *irjson.ToolDoc `json:"-"`
 	// Constraints are those of a tool that is not confined; a confined one has them in
 	// its policy.
 	Constraints *irjson.ConstraintsDoc `json:"constraints,omitempty"`
-	Ledger      []backends.Row         `json:"ledger,omitempty"`
+	Ledger      []backends.Row         `json:"-"`
 }
 
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left
@@ -82,7 +82,13 @@ func (m *Manifest) seal() {
 	m.Policy = "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func (m *Manifest) marshal() ([]byte, error) { return backends.JSON(m) }
+func (m *Manifest) marshal() ([]byte, error) {
+	d, err := m.document()
+	if err != nil {
+		return nil, err
+	}
+	return backends.JSON(d)
+}
 
 // ErrManifest is wrapped by every refusal of a manifest.
 var ErrManifest = errors.New("not a usable manifest")
@@ -92,9 +98,9 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := backends.CheckHeader(ErrManifest, data, ManifestFormat, ManifestVersion); err != nil {
 		return nil, err
 	}
-	var m Manifest
-	if err := json.Unmarshal(data, &m); err != nil {
+	var d Document
+	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
-	return &m, nil
+	return d.manifest(), nil
 }

@@ -122,9 +122,9 @@ func readManifest(root *os.Root, keep bool) (*Manifest, []byte, error) {
 	case errors.Is(err, backends.ErrOlder) && keep:
 		return nil, nil, fmt.Errorf("%s: %w, for all tools", ManifestFile, err)
 	case errors.Is(err, backends.ErrOlder):
-		m = &Manifest{}
-		if json.Unmarshal(data, m) == nil {
-			return m, data, nil
+		var d Document
+		if json.Unmarshal(data, &d) == nil {
+			return d.manifest(), data, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("%s: %w; move it away to build afresh", ManifestFile, err)

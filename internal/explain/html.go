@@ -33,10 +33,15 @@ type page struct {
 	Filters                        []string
 	Tools                          []pageTool
 	Unchanged                      []string
+	// Legend explains the words of the ledger, which a comparison does not have.
+	Legend []term
+	Cell   string
 }
 
 type pageTool struct {
 	ID, Name, Class, Tag, TagClass, Source, Command string
+	// Names are all of the tools that the part is about.
+	Names []string
 
 	Blocks        []pageBlock
 	Platforms     []string
@@ -82,10 +87,10 @@ var filters = []string{"read", "create", "update", "delete", "execute", "network
 
 // HTML writes policies as one page that needs nothing else: the rules as a tree, the
 // ledger with its reasons, and a filter.
-func HTML(w io.Writer, ps []*Policy, s Style) error {
-	p := page{Title: "accessc", Subtitle: plural(len(ps), "tool"), Filters: filters, Empty: "No tool is left by this filter."}
-	for _, t := range ps {
-		p.Tools = append(p.Tools, t.page(s))
+func HTML(w io.Writer, groups []*Group, s Style) error {
+	p := page{Title: "accessc", Subtitle: groupsHeadline(groups), Filters: filters, Empty: "No tool is left by this filter.", Legend: legend, Cell: cellMeaning}
+	for _, g := range groups {
+		p.Tools = append(p.Tools, g.page(s))
 	}
 	return p.write(w)
 }
@@ -123,18 +128,21 @@ func hashOf(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-func (p *Policy) page(s Style) pageTool {
-	t := pageTool{ID: "tool-" + clean(p.Tool.Name), Name: clean(p.Tool.Name), Source: p.Tool.Source.String()}
-	if p.Tool.Command != nil {
-		t.Command = clean(shorten(commandText(p.Tool.Command), 96))
+func (g *Group) page(s Style) pageTool {
+	t := pageTool{ID: "tool-" + clean(g.Tool.Name), Name: clean(g.Tool.Name), Source: g.Tool.Source.String()}
+	for _, name := range g.names() {
+		t.Names = append(t.Names, clean(name))
 	}
-	if p.Tool.Source.Kind != ir.SourceLocal {
+	if g.Tool.Command != nil {
+		t.Command = clean(shorten(commandText(g.Tool.Command), 96))
+	}
+	if !g.Confined() {
 		t.Tag = "not started by accessc; it has no policy"
 		return t
 	}
-	t.Class = ir.RiskOf(p.Tool).String()
+	t.Class = ir.RiskOf(g.Tool).String()
 	t.Tag, t.TagClass = "risk "+t.Class, map[string]string{"high": "bad", "medium": "warn", "low": "good"}[t.Class]
-	for _, l := range p.lines() {
+	for _, l := range g.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
 		}
@@ -144,14 +152,14 @@ func (p *Policy) page(s Style) pageTool {
 	for _, pl := range ir.Platforms {
 		t.Platforms = append(t.Platforms, systemName(pl))
 	}
-	for _, m := range p.matrix(s) {
+	for _, m := range g.matrix(s) {
 		row := pageRow{Name: m.resource.String(), Accept: strings.Join(m.accept, " ")}
 		for _, c := range m.cells {
 			row.Cells = append(row.Cells, pageCell{c.weakest().String(), c.String()})
 		}
 		t.Matrix = append(t.Matrix, row)
 	}
-	rows, why := p.cellRows(s)
+	rows, why := g.cellRows(s)
 	for _, r := range rows {
 		row := pageRow{Name: r[0], Rules: clean(r[1])}
 		for _, text := range r[2:] {
@@ -186,7 +194,8 @@ func (l line) page() pageLine {
 }
 
 func (c Change) page() pageTool {
-	t := pageTool{ID: "tool-" + clean(c.Name), Name: clean(c.Name), Class: c.Verdict.String(), Tag: c.summary()}
+	name := clean(c.Name)
+	t := pageTool{ID: "tool-" + name, Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
 	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad", compare.Narrowed: "good"}[c.Verdict]
 	for _, d := range c.Differences {
 		t.Differences = append(t.Differences, pageDifference{

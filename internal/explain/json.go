@@ -3,6 +3,7 @@ package explain
 import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -19,14 +20,13 @@ type Document struct {
 // PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules that
 // decide nothing, and the enforcement of each requirement on each platform.
 type PolicyDoc struct {
-	Tool   string         `json:"tool"`
-	Risk   string         `json:"risk,omitempty"`
-	Policy irjson.ToolDoc `json:"policy"`
+	Tool string `json:"tool"`
+	Risk string `json:"risk,omitempty"`
+	build.Shared[CellDoc]
 	// Idle are the rules that decide nothing of their own; of the resources in
 	// NotSearched there are too many rules to look.
 	Idle        []IdleDoc `json:"idle"`
 	NotSearched []string  `json:"idle_not_searched,omitempty"`
-	Ledger      []CellDoc `json:"ledger"`
 }
 
 // CellDoc is a row of the ledger with its causes in words.
@@ -35,18 +35,27 @@ type CellDoc struct {
 	Why string `json:"why,omitempty"`
 }
 
-// JSON returns the machine-readable form.
-func (p *Policy) JSON() PolicyDoc {
-	d := PolicyDoc{Tool: p.Tool.Name, Policy: irjson.Tool(p.Tool), Ledger: []CellDoc{}}
-	d.Idle, d.NotSearched = p.idleDocs()
-	if p.Tool.Source.Kind == ir.SourceLocal {
-		d.Risk = ir.RiskOf(p.Tool).String()
-	}
-	for _, r := range p.Ledger {
-		if r.Platform == 0 {
-			continue
+// JSON returns the machine-readable form of policies.
+func JSON(ps []*Policy) (Document, error) {
+	doc := Document{Version: FormatVersion, Tools: []PolicyDoc{}}
+	sharer := build.NewSharer[CellDoc]()
+	for _, p := range ps {
+		d := PolicyDoc{Tool: p.Tool.Name}
+		d.Idle, d.NotSearched = p.idleDocs()
+		if p.Tool.Source.Kind == ir.SourceLocal {
+			d.Risk = ir.RiskOf(p.Tool).String()
 		}
-		d.Ledger = append(d.Ledger, CellDoc{backends.NewRow(r), registry.Why(r.Causes)})
+		var ledger []CellDoc
+		for _, r := range p.Ledger {
+			if r.Platform != 0 {
+				ledger = append(ledger, CellDoc{backends.NewRow(r), registry.Why(r.Causes)})
+			}
+		}
+		var err error
+		if d.Shared, err = sharer.Share(irjson.Tool(p.Tool), ledger); err != nil {
+			return doc, err
+		}
+		doc.Tools = append(doc.Tools, d)
 	}
-	return d
+	return doc, nil
 }

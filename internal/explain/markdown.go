@@ -7,15 +7,15 @@ import (
 )
 
 // Markdown renders a policy as a table, for a comment or a document.
-func (p *Policy) Markdown(s Style) string {
+func (g *Group) Markdown(s Style) string {
 	var b strings.Builder
-	b.WriteString("### " + escape(p.Tool.Name))
-	if p.Tool.Source.Kind != ir.SourceLocal {
-		b.WriteString("\n\nNot started by accessc (" + escape(p.Tool.Source.String()) + "); it has no policy.\n")
+	b.WriteString("### " + escape(g.Tool.Name))
+	if g.Tool.Source.Kind != ir.SourceLocal {
+		b.WriteString("\n\nNot started by accessc (" + escape(g.Tool.Source.String()) + "); it has no policy.\n")
 		return b.String()
 	}
-	b.WriteString(": risk " + ir.RiskOf(p.Tool).String() + "\n\n| | what | permits | because |\n|---|---|---|---|\n")
-	for _, l := range p.lines() {
+	b.WriteString(": risk " + ir.RiskOf(g.Tool).String() + "\n\n| | what | permits | because |\n|---|---|---|---|\n")
+	for _, l := range g.rows() {
 		what, permits := code(l.body), ""
 		if l.at != nil {
 			what, permits = code(l.at.branches+l.at.path), escape(l.at.caps.String())
@@ -32,7 +32,7 @@ func (p *Policy) Markdown(s Style) string {
 		rule += "---|"
 	}
 	b.WriteString(rule + "\n")
-	for _, m := range p.matrix(s) {
+	for _, m := range g.matrix(s) {
 		b.WriteString("| " + m.resource.String() + " |")
 		for _, c := range m.cells {
 			b.WriteString(" " + c.String() + " |")

@@ -38,8 +38,8 @@ func at(path string, caps ir.CapSet) *placed { return &placed{path: path, caps: 
 
 // Text renders the policy: a header, one block per resource, and how each system
 // holds it. Every line names the place that set it.
-func (p *Policy) Text(s Style) string {
-	t := p.Tool
+func (g *Group) Text(s Style) string {
+	t := g.Tool
 	var b strings.Builder
 	head := t.Name + "    " + t.Source.String()
 	b.WriteString(s.paint(bold, t.Name) + strings.TrimPrefix(head, t.Name))
@@ -51,8 +51,8 @@ func (p *Policy) Text(s Style) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "    risk %s\n", ir.RiskOf(t))
-	b.WriteString(layout(p.lines(), s))
-	b.WriteString("  " + pad("holds", 10) + p.holds(s) + "\n")
+	b.WriteString(layout(g.rows(), s))
+	b.WriteString("  " + pad("holds", 10) + g.holds(s) + "\n")
 	return b.String()
 }
 

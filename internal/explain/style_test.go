@@ -61,7 +61,7 @@ func TestWidth(t *testing.T) {
 	tool.FS = append(tool.FS, ir.FSRule{Written: ".", At: ir.In(""), Caps: ir.All, Origin: ir.Origin{Pos: ir.Pos{File: ".config/tools/of/mine/that/are/deep/accessc.toml", Line: 1}}})
 	p := &Policy{Tool: tool, View: ir.NewView(tool, ir.Linux, ir.Facts{})}
 	for _, width := range []int{80, 90, 120} {
-		for _, line := range strings.Split(p.Text(Style{Width: width})+BaseText(p.View, Style{Width: width}), "\n") {
+		for _, line := range strings.Split(newGroup(p).Text(Style{Width: width})+BaseText(p.View, Style{Width: width}), "\n") {
 			if n := utf8.RuneCountInString(line); n > width {
 				t.Errorf("%d wide, not %d: %q", n, width, line)
 			}

@@ -35,6 +35,27 @@ type ToolDoc struct {
 	Accept      []acceptance    `json:"accept"`
 }
 
+// Identity is the part of a tool that says which one it is: what several tools may have alike
+// is the rest.
+type Identity struct {
+	Name     string   `json:"name"`
+	Source   string   `json:"source"`
+	SourceAt *origin  `json:"source_origin,omitempty"`
+	Run      string   `json:"run,omitempty"`
+	Command  *command `json:"command,omitempty"`
+}
+
+// Identity returns the identity of a tool.
+func (d ToolDoc) Identity() Identity {
+	return Identity{d.Name, d.Source, d.SourceAt, d.Run, d.Command}
+}
+
+// Of returns the document of another tool that has the rest alike.
+func (d ToolDoc) Of(id Identity) ToolDoc {
+	d.Name, d.Source, d.SourceAt, d.Run, d.Command = id.Name, id.Source, id.SourceAt, id.Run, id.Command
+	return d
+}
+
 type origin struct {
 	Layer string            `json:"layer"`
 	At    string            `json:"at,omitempty"`

@@ -6,6 +6,7 @@
 	var words = form.querySelector("input[type=search]");
 	var boxes = Array.prototype.slice.call(form.querySelectorAll("input[type=checkbox]"));
 	var tools = Array.prototype.slice.call(document.querySelectorAll(".tool"));
+	var links = Array.prototype.slice.call(document.querySelectorAll("nav li"));
 	var none = document.querySelector(".empty");
 
 	function has(row, wanted) {
@@ -29,11 +30,13 @@
 			var content = tool.textContent.toLowerCase();
 			var show = granted && text.every(function (w) { return content.indexOf(w) >= 0; });
 			tool.hidden = !show;
-			var link = document.getElementById("to-" + tool.id);
-			if (link) { link.hidden = !show; }
-			shown += show ? 1 : 0;
+			links.forEach(function (link) {
+				if (link.getAttribute("data-tool") !== tool.id) { return; }
+				link.hidden = !show;
+				shown += show ? 1 : 0;
+			});
 		});
-		form.querySelector("output").textContent = shown + " of " + tools.length;
+		form.querySelector("output").textContent = shown + " of " + links.length;
 		none.hidden = shown > 0;
 	}
 
