@@ -27,10 +27,10 @@ var rooms = [][]string{
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},
 	{"backends/seatbelt/start"},
 	{"backends"},
-	{"compiler"},
-	{"compiler/edit"},
-	{"internal/approvals", "internal/userdir", "internal/prompt", "compiler/source", "compiler/resolve", "compiler/merge"},
-	{"internal/revision", "internal/workspace"},
+	{"internal/hostfacts"},
+	{"internal/approvals", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
+	{"compiler", "compiler/edit"},
+	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ir"},
@@ -90,6 +90,17 @@ func TestModelIsPure(t *testing.T) {
 			t.Errorf("ir reaches %s", dep)
 		case strings.Contains(dep, ".") && dep != module+"ir":
 			t.Errorf("ir reaches the module of %s", dep)
+		}
+	}
+}
+
+// TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
+func TestCompilerIsPure(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./compiler") {
+		for _, outside := range []string{"internal/approvals", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
+			if strings.HasSuffix(dep, outside) {
+				t.Errorf("the compiler reaches %s", dep)
+			}
 		}
 	}
 }

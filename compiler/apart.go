@@ -1,18 +1,16 @@
 package compiler
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/ir"
 )
 
-// ToolOf returns the tool that a finding is about, empty if it is about more than one.
-func ToolOf(d diag.Diagnostic) string {
+// toolOf returns the tool that a finding is about, empty if it is about more than one.
+func toolOf(d diag.Diagnostic) string {
 	key, ok := strings.CutPrefix(strings.TrimPrefix(d.Path, "conversation."), "tools.")
 	if !ok {
 		return ""
@@ -28,46 +26,33 @@ func ToolOf(d diag.Diagnostic) string {
 	return key
 }
 
-// Concerning leaves out the findings about other tools than those named.
-func Concerning(l diag.List, tools ...string) diag.List {
-	return slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool {
-		tool := ToolOf(d)
+// Concerning returns the findings about some tools, and those about more than one.
+func (r *Result) Concerning(tools ...string) diag.List {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(d diag.Diagnostic) bool {
+		tool := toolOf(d)
 		return tool != "" && !slices.Contains(tools, tool)
 	})
 }
 
-// apart takes the tools with errors out of a program. It is nil if an error is about more
-// than one tool, and if there is any where all tools are wanted.
-func (c *compilation) apart(p *ir.Program) *ir.Program {
-	if !c.opts.Apart && c.findings.Failed() {
-		return nil
-	}
-	wrong := map[string]bool{}
-	for _, d := range c.findings {
+// Report adds findings. An error takes the tool that it is about out of the program; the whole
+// program is gone if the error is about more than one tool, and if the tools were not compiled
+// apart.
+func (r *Result) Report(findings ...diag.Diagnostic) {
+	r.Findings.Add(findings...)
+	r.Findings.Sort()
+	r.wrong = map[string]bool{}
+	for _, d := range r.Findings {
 		if d.Severity == diag.Error {
-			wrong[ToolOf(d)] = true
+			r.wrong[toolOf(d)] = true
 		}
 	}
-	if wrong[""] {
-		return nil
+	switch {
+	case r.Program == nil:
+	case r.wrong[""], len(r.wrong) > 0 && !r.apart:
+		r.Program = nil
+	default:
+		r.Program.Tools = slices.DeleteFunc(r.Program.Tools, func(t *ir.Tool) bool { return r.wrong[t.Name] })
 	}
-	c.res.wrong = wrong
-	return &ir.Program{Tools: slices.DeleteFunc(p.Tools, func(t *ir.Tool) bool { return wrong[t.Name] })}
-}
-
-// Inputs are the absolute paths of what the configuration was read from, and of what would
-// have been read if it were there.
-func (r *Result) Inputs() []string {
-	root := filepath.FromSlash(r.Resolver.Root)
-	out := []string{
-		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), source.Request{Root: root}.LocalPath(), r.State.Approvals(),
-	}
-	for _, f := range r.Files {
-		if f.Path != "" {
-			out = append(out, f.Path)
-		}
-	}
-	return append(out, r.listed...)
 }
 
 // Wrong reports whether a tool is left out of the program because of an error in it.

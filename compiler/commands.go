@@ -101,7 +101,6 @@ func (c *compilation) finishCommands(t *ir.Tool, d *draft) {
 		}
 	}
 	slices.SortFunc(t.Commands.Rules, func(a, b ir.CommandRule) int { return strings.Compare(a.Program, b.Program) })
-	c.locatePrograms(t)
 }
 
 // checkProgram accepts a bare name, or a path relative to the workspace that stays

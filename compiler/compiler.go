@@ -8,9 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
-	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/tomltext"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -22,62 +20,45 @@ type Options struct {
 	Layers source.Request
 	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
-	// Resolve compiles for this host: external rules need their approval, bindings
-	// and base are the host's own. Otherwise the result is portable.
-	Resolve bool
+	// Approved reports whether an external rule of this path may lead to a canonical target, and
+	// otherwise which target was approved instead, empty for none. Rules that may not are
+	// dropped with a warning. Where Approved is nil the policy is portable: it keeps every
+	// external rule as a symbol.
+	Approved func(rulePath, target string) (ok bool, was string)
 	// Platforms are those whose limits apply; nil means all.
 	Platforms []ir.Platform
-	// Untested skips access.tests, for callers that run them themselves or explain why one
-	// fails.
-	Untested bool
-	// Apart has an error in one tool stop that tool alone.
+	// Apart lets an error in one tool stop that tool alone.
 	Apart bool
-	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
-	Sensitive bool
-	// State overrides the state directory; empty means the user's own.
-	State userdir.Dir
-	// Planned compiles as if these symlinks were there and approved: canonical
-	// targets by the rule path.
+	// Planned maps the paths of symlinks to canonical targets, and has the workspace look as if
+	// it had them.
 	Planned map[string]string
 }
 
-// Result is a compilation: the program, or the findings that stopped it.
+// Result is a compiled configuration: the program, or the findings that stopped it.
 type Result struct {
-	// Program is nil when a finding stopped the run. Compiled apart, it has the tools
-	// without errors.
+	// Program is nil when an error stopped the run. Compiled apart, it has the tools without
+	// errors.
 	Program  *ir.Program
 	Findings diag.List
 	// Files are the texts of the files that were read, for quoting lines of them.
 	Files source.Files
+	// Listed are the directories in which a new file may become a layer.
+	Listed []string
+	// Bindings are the targets of external rules, approved or not, sorted by rule path. A
+	// portable policy has none.
+	Bindings []Binding
 	// Resolver evaluates further paths against the same workspace.
 	Resolver *resolve.Resolver
-	// State is the directory of the workspace's state; empty when there is none.
-	State userdir.Dir
-	// Bindings are those of external rules, by rule path, approved or not. Only a
-	// resolved compilation knows them.
-	Bindings []Binding
 
-	external map[string]map[string]string
-	// leads maps external rules to their targets on this disk, approved or not, by tool and
-	// path; nil in a resolved compilation. The policy's own tests follow it.
-	leads map[string]map[string]string
+	apart bool
 	// wrong are the tools that errors take out of the program.
 	wrong map[string]bool
 	// disabled are the tools that are not enabled.
 	disabled map[string]bool
-	base     map[ir.BaseName][]ir.FSRule
-	guarded  []ir.ProtectedPath
-	// listed are directories in which a new file may become a layer.
-	listed []string
-	// home is the user's home directory, where sensitive paths are.
-	home string
-	// located is true where the files of listed programs have been looked for.
-	located   bool
-	sensitive map[ir.Root][]ir.Location
 }
 
-// Compile reads, merges, checks and resolves. The error is about the workspace
-// root or the state directory; everything about the configuration is a finding.
+// Compile compiles a configuration. The error is about the workspace root; mistakes of the
+// configuration are findings.
 func Compile(opts Options) (*Result, error) {
 	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
 	if err != nil {
@@ -89,47 +70,21 @@ func Compile(opts Options) (*Result, error) {
 	for path, target := range opts.Planned {
 		resolver.Pretend(path, target)
 	}
-	res := &Result{Resolver: resolver, State: opts.State, external: map[string]map[string]string{}, home: opts.Layers.Home, located: opts.Resolve}
-	if res.State == "" {
-		if res.State, err = userdir.For(resolver.Root); err != nil && opts.Resolve {
-			return nil, err
-		}
-	}
 	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree
 	set, findings := source.Load(opts.Layers)
-	res.Files, res.listed = set.Files, set.Listed
+	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
-	c.loadApprovals()
 	drafts := c.gather(set.Layers)
 	c.checkFolded(drafts)
 	c.narrow(set.Layers)
-	program := &ir.Program{}
 	for _, d := range drafts {
 		if t := c.finish(d); t != nil {
-			program.Tools = append(program.Tools, t)
+			res.Program.Tools = append(res.Program.Tools, t)
 		}
 	}
 	c.finishBindings()
-	if !c.findings.Failed() && !opts.Untested {
-		for _, t := range program.Tools {
-			c.test(t)
-		}
-	}
-	if res.Program = c.apart(program); res.Program != nil && opts.Sensitive {
-		c.findings.Add(res.SensitiveFindings(res.Program.Tools)...)
-	}
-	c.findings.Sort()
-	res.Findings = c.findings
+	res.Report(c.findings...)
 	return res, nil
-}
-
-// test makes findings of the tests of a tool that fail.
-func (c *compilation) test(t *ir.Tool) {
-	for _, x := range c.res.Test(t) {
-		if !x.Holds() {
-			c.findings.Add(x.Finding())
-		}
-	}
 }
 
 // compilation is one run of Compile.
@@ -137,28 +92,12 @@ type compilation struct {
 	opts     Options
 	res      *Result
 	findings diag.List
-	store    approvals.Store
-	// unusable is the reason why the store counts as empty, nil if it can be used.
-	unusable error
+	// external maps approved external rules to their targets, by tool and path.
+	external map[string]map[string]string
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
 	// enable is the setting in the table of defaults.
 	enable enabled
-}
-
-func (c *compilation) loadApprovals() {
-	if !c.opts.Resolve {
-		return
-	}
-	path, err := c.res.Approvals()
-	if err == nil {
-		c.store, err = approvals.Load(path)
-	}
-	c.unusable = err
-	for path, target := range c.opts.Planned {
-		// A binding that cannot be approved stays unapproved, and its rule is dropped.
-		_ = c.store.Approve(approvals.Mount{RulePath: path, CanonicalTarget: target})
-	}
 }
 
 // report adds a finding about a value.

@@ -1,8 +1,10 @@
-// Package compiler is the front end. It turns layers of configuration into a typed and
-// validated policy, or reports every problem at once.
+// Package compiler turns layers of TOML into the policies of tools.
 //
-// Compile reads the layers (source), joins them by the merge laws (merge), checks their
-// content, turns paths, hosts and programs into canonical forms (resolve) and builds the model
-// that the rest of the program works on (ir). It writes nothing. A program is returned only
-// when no finding stops the run; there is no partial policy.
+// [Compile] reads the layers, merges them, checks their content, and resolves paths, hosts and
+// programs to canonical forms. The result is a typed and validated [ir.Program], or findings:
+// every problem at once, each with its file, line and column. There is no partial policy.
+//
+// The package reads the layers and the workspace's symlinks and writes nothing. It knows neither
+// the user nor the machine: approvals of external rules are handed in by [Options], and the
+// places where this host keeps programs are none of its concern.
 package compiler

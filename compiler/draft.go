@@ -168,7 +168,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	}
 	c.checkName(d)
 	if d.enable.over(c.enable) == off {
-		c.res.disable(d.name)
+		c.res.disabled[d.name] = true
 	}
 	t := ir.NewTool(d.name)
 	t.Source, t.Command, t.Run, t.Constraints = src, d.command, d.run, d.constraints
@@ -182,7 +182,6 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)
 	c.finishLists(t, d)
-	c.checkOwnProgram(t)
 	return t
 }
 

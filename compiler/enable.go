@@ -34,12 +34,5 @@ func (e enabled) over(defaults enabled) enabled {
 	return e
 }
 
-func (r *Result) disable(tool string) {
-	if r.disabled == nil {
-		r.disabled = map[string]bool{}
-	}
-	r.disabled[tool] = true
-}
-
 // Enabled reports whether a tool is enabled without being asked for by name.
 func (r *Result) Enabled(tool string) bool { return !r.disabled[tool] }

@@ -2,15 +2,12 @@ package compiler
 
 import (
 	"cmp"
-	"errors"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/ir"
 )
@@ -24,9 +21,9 @@ type Binding struct {
 	Target string
 	// Broken is true when nothing is at the target and no approval covers it.
 	Broken bool
-	// Status is the state of the binding in the approval store.
-	Status approvals.Status
-	// Was is the target that was approved instead, when Status is Retargeted.
+	// Approved is true when the rule may lead there.
+	Approved bool
+	// Was is the target that was approved instead, empty if none was.
 	Was string
 	// Grants are those of all tools at and below the rule path, by tool and path.
 	Grants []Grant
@@ -37,21 +34,6 @@ type Grant struct {
 	Tool     string
 	RulePath string
 	Caps     ir.CapSet
-}
-
-var errInWorkspace = errors.New("lies in the workspace, where tools may write; let XDG_STATE_HOME be elsewhere")
-
-// Approvals returns the path of the approval store. It is an error for the store to lie
-// in the workspace, which a tool may be let to write; that happens when the workspace
-// is the user's whole home directory.
-func (r *Result) Approvals() (string, error) {
-	found, err := r.Resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
-	if err == nil {
-		if _, inside := below(found.Abs, r.Resolver.Root); inside {
-			err = errInWorkspace
-		}
-	}
-	return r.State.Approvals(), err
 }
 
 // Covers reports whether other needs no approval once b has one: it lies below, by its path and
@@ -67,27 +49,22 @@ func (b Binding) Covers(other Binding) bool {
 // keeps it as a symbol; a resolved one needs the binding to be approved. A rule
 // that is not is dropped with a warning, and its list stays declared.
 func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.RulePath) bool {
-	if !c.opts.Resolve {
-		if found.Kind != ir.Absent {
-			c.res.leads = bind(c.res.leads, t.Name, found.Lexical, found.Abs)
-		}
+	if c.opts.Approved == nil {
 		return true
 	}
 	b := c.binding(found)
 	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps})
-	if b.Broken && b.Status != approvals.Approved {
+	switch {
+	case b.Approved:
+		c.bind(t.Name, found.Lexical, found.Abs)
+		return true
+	case b.Broken:
 		f := s.report(diag.BrokenLink, d.path, "nothing is at "+found.Abs)
 		f.Hint = "make the symlink on this machine"
-		return false
-	}
-	switch b.Status {
-	case approvals.Approved:
-		c.res.external = bind(c.res.external, t.Name, found.Lexical, found.Abs)
-		return true
-	case approvals.Retargeted:
+	case b.Was != "":
 		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
 		f.Hint = "if you trust the new target: accessc approve " + shellword.Quote(found.Lexical)
-	case approvals.Unknown:
+	default:
 		f := s.report(diag.NotApproved, d.path, found.Lexical+" → "+found.Abs)
 		f.Hint = "if you trust the target: accessc approve " + shellword.Quote(found.Lexical)
 	}
@@ -101,15 +78,12 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 			return b
 		}
 	}
-	status, was := c.store.Lookup(found.Lexical, found.Abs)
-	b := Binding{RulePath: found.Lexical, Target: found.Abs, Broken: found.Kind == ir.Absent, Status: status}
+	b := Binding{RulePath: found.Lexical, Target: found.Abs, Broken: found.Kind == ir.Absent}
 	switch {
 	case c.covered(b):
-		b.Status, b.Broken = approvals.Approved, false
-	case b.Broken:
-		b.Status = approvals.Unknown
-	case status == approvals.Retargeted:
-		b.Was = was
+		b.Approved, b.Broken = true, false
+	case !b.Broken:
+		b.Approved, b.Was = c.opts.Approved(b.RulePath, b.Target)
 	}
 	c.res.Bindings = append(c.res.Bindings, b)
 	return b
@@ -124,24 +98,17 @@ func (c *compilation) covered(b Binding) bool {
 		if err != nil || outer.Inside {
 			return false
 		}
-		status, _ := c.store.Lookup(dir, outer.Abs)
-		if status == approvals.Approved && (Binding{RulePath: dir, Target: outer.Abs}).Covers(b) {
+		ok, _ := c.opts.Approved(dir, outer.Abs)
+		if ok && (Binding{RulePath: dir, Target: outer.Abs}).Covers(b) {
 			return true
 		}
 	}
 	return false
 }
 
-// finishBindings reports why nothing is approved, if there is a reason, and lists for each
-// binding the grants that it opens: the rules of its own path and those below it. Of two rules
-// of one tool for one path the later one wins.
+// finishBindings lists for each binding the grants that it opens: the rules of its own path and
+// those below it. Of two rules of one tool for one path the later one wins.
 func (c *compilation) finishBindings() {
-	if c.unusable != nil && (c.unusable != errInWorkspace || len(c.res.Bindings) > 0) {
-		d := diag.New(diag.BadApprovals, ir.Pos{File: c.res.State.Approvals()}, 0)
-		d.Label = c.unusable.Error()
-		d.Hint = "external rules stay dropped until that is repaired"
-		c.findings.Add(d)
-	}
 	slices.SortFunc(c.res.Bindings, func(a, b Binding) int { return strings.Compare(a.RulePath, b.RulePath) })
 	last := map[[2]string]Grant{}
 	for _, g := range c.grants {
@@ -161,13 +128,12 @@ func (c *compilation) finishBindings() {
 }
 
 // bind records the target of a tool's external rule.
-func bind(all map[string]map[string]string, tool, lexical, target string) map[string]map[string]string {
-	if all == nil {
-		all = map[string]map[string]string{}
+func (c *compilation) bind(tool, lexical, target string) {
+	if c.external == nil {
+		c.external = map[string]map[string]string{}
 	}
-	if all[tool] == nil {
-		all[tool] = map[string]string{}
+	if c.external[tool] == nil {
+		c.external[tool] = map[string]string{}
 	}
-	all[tool][lexical] = target
-	return all
+	c.external[tool][lexical] = target
 }

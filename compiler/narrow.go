@@ -30,8 +30,8 @@ func (c *compilation) narrow(layers []source.Layer) {
 // the missing layers cause.
 func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
 	opts := c.opts
-	opts.Resolve = false
-	sub := &compilation{opts: opts, res: &Result{Resolver: c.res.Resolver, external: map[string]map[string]string{}}}
+	opts.Approved = nil
+	sub := &compilation{opts: opts, res: &Result{Resolver: c.res.Resolver, disabled: map[string]bool{}}}
 	out := map[string]*ir.Tool{}
 	for _, d := range sub.gather(layers) {
 		if t := sub.finish(d); t != nil {

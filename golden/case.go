@@ -39,6 +39,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
@@ -49,7 +50,7 @@ type Case struct {
 	Archive *txtar.Archive
 	Root    string
 	Outside string
-	Options compiler.Options
+	Options hostfacts.Options
 	// Found is true where the workspace was found, not named.
 	Found bool
 }
@@ -67,7 +68,7 @@ func Lay(t testing.TB, a *txtar.Archive) *Case {
 	// Artifacts break lines by their length, and that of a temporary directory differs.
 	dir = filepath.Join(dir, strings.Repeat("_", max(rootLength-len(dir), 1)))
 	c := &Case{Archive: a, Root: filepath.Join(dir, "ws"), Outside: filepath.Join(dir, "outside")}
-	c.Options = compiler.Options{Root: c.Root, Sensitive: true, State: userdir.Dir(filepath.Join(dir, "state"))}
+	c.Options = hostfacts.Options{Options: compiler.Options{Root: c.Root}, Sensitive: true, State: userdir.Dir(filepath.Join(dir, "state"))}
 	for _, d := range []string{c.Root, c.Outside, string(c.Options.State)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -226,7 +227,7 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 
 // Output is the result of a case.
 type Output struct {
-	Result *compiler.Result
+	Result *hostfacts.Result
 	// Findings is the text of all findings, ending in the summary line.
 	Findings string
 	Failed   bool
@@ -239,7 +240,7 @@ type Output struct {
 // Run compiles the case and builds its artifacts with every backend of its targets.
 func (c *Case) Run(t testing.TB) Output {
 	t.Helper()
-	res, err := compiler.Compile(c.Options)
+	res, err := hostfacts.Compile(c.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func (c *Case) Run(t testing.TB) Output {
 	findings := res.Findings
 	var no *workspace.Refused
 	if _, err := workspace.Find(c.Root, string(c.Options.State)); c.Found && errors.As(err, &no) {
-		findings, res.Program = diag.List{compiler.NotWorkspace(no)}, nil
+		findings, res.Program = diag.List{hostfacts.NotWorkspace(no)}, nil
 	}
 	if res.Program != nil {
 		req := build.Request{Program: res.Program, Backends: c.backends(), Form: backends.Portable}
@@ -268,7 +269,7 @@ func (c *Case) Run(t testing.TB) Output {
 }
 
 // ask puts the case's questions to the policies, as on Linux.
-func (c *Case) ask(t testing.TB, res *compiler.Result) string {
+func (c *Case) ask(t testing.TB, res *hostfacts.Result) string {
 	var b strings.Builder
 	for _, w := range c.lines("ask") {
 		tool, ok := res.Program.Tool(w[0])
@@ -297,7 +298,7 @@ func (c *Case) ask(t testing.TB, res *compiler.Result) string {
 
 // facts binds the roots and leaves the host's own base and programs out, which
 // differ between machines.
-func (c *Case) facts(res *compiler.Result) func(*ir.Tool) ir.Facts {
+func (c *Case) facts(res *hostfacts.Result) func(*ir.Tool) ir.Facts {
 	return func(t *ir.Tool) ir.Facts { return ir.Facts{Bindings: res.Facts(t).Bindings} }
 }
 

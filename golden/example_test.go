@@ -12,13 +12,14 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
 // TestExample: the artifacts in examples/project/access are equal to the output of accessc
 // build.
 func TestExample(t *testing.T) {
-	res, err := compiler.Compile(compiler.Options{Root: "../examples/project", State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
+	res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: "../examples/project"}, State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
 		t.Fatal(err, res.Findings)
 	}
@@ -38,8 +39,8 @@ func TestExample(t *testing.T) {
 // TestOwnPolicies: the policies of this repository's own tools have no findings, their tests
 // pass, and each has the command of its task.
 func TestOwnPolicies(t *testing.T) {
-	res, err := compiler.Compile(compiler.Options{
-		Root: "..", Layers: source.Request{Shared: true}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),
+	res, err := hostfacts.Compile(hostfacts.Options{
+		Options: compiler.Options{Root: "..", Layers: source.Request{Shared: true}}, State: userdir.Dir(filepath.Join(t.TempDir(), "state")),
 	})
 	if err != nil || res.Program == nil || len(res.Findings) > 0 {
 		t.Fatal(err, res.Findings)

@@ -132,7 +132,7 @@ func approvalRows(store approvals.Store, bindings []compiler.Binding) []approval
 		rows = append(rows, r)
 	}
 	for _, b := range bindings {
-		if _, ok := store.Mount(b.RulePath); !ok && b.Status != approvals.Approved {
+		if _, ok := store.Mount(b.RulePath); !ok && !b.Approved {
 			rows = append(rows, approvalJSON{RulePath: b.RulePath, Status: bindingStatus(b), LeadsTo: b.Target})
 		}
 	}
@@ -140,10 +140,16 @@ func approvalRows(store approvals.Store, bindings []compiler.Binding) []approval
 }
 
 func bindingStatus(b compiler.Binding) string {
-	if b.Broken {
+	switch {
+	case b.Broken:
 		return "broken"
+	case b.Approved:
+		return approvals.Approved.String()
+	case b.Was != "":
+		return approvals.Retargeted.String()
+	default:
+		return approvals.Unknown.String()
 	}
-	return b.Status.String()
 }
 
 // approvalLines aligns the list for a terminal.

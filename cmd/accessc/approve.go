@@ -7,7 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
 )
@@ -47,7 +47,7 @@ func (c *approveCmd) Run(g *globals) error {
 	}
 	refused := 0
 	for _, b := range chosen {
-		if b.Status == approvals.Approved {
+		if b.Approved {
 			g.sayBinding("approved already", b)
 			continue
 		}
@@ -93,7 +93,7 @@ func (g *globals) sayBinding(what string, b compiler.Binding) {
 
 // bindings compiles to find the external rules. Findings about dropped rules are not printed,
 // since the caller handles them; mistakes of the configuration stop it.
-func (g *globals) bindings() (*compiler.Result, error) {
+func (g *globals) bindings() (*hostfacts.Result, error) {
 	res, err := g.here()
 	if err == nil && res.Findings.Failed() {
 		err = g.sayText(res.Findings, res.Files, "")
@@ -102,12 +102,12 @@ func (g *globals) bindings() (*compiler.Result, error) {
 }
 
 // here compiles for this host and prints no findings.
-func (g *globals) here() (*compiler.Result, error) {
-	opts, err := g.asking().options(true, compiler.HostPlatform())
+func (g *globals) here() (*hostfacts.Result, error) {
+	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err
 	}
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -115,7 +115,7 @@ func (g *globals) here() (*compiler.Result, error) {
 }
 
 // findBinding finds the external rule's path that the user names.
-func findBinding(res *compiler.Result, path string) (compiler.Binding, error) {
+func findBinding(res *hostfacts.Result, path string) (compiler.Binding, error) {
 	lexical, err := resolve.Lexical(path)
 	if err != nil {
 		return compiler.Binding{}, usagef("%s: %v", path, err)

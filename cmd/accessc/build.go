@@ -7,9 +7,9 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -82,7 +82,7 @@ func (c *buildCmd) Run(g *globals) error {
 
 // directory returns the output directory, and sets Out to its name. A resolved build is trusted
 // by its place, so it goes where no tool writes.
-func (c *buildCmd) directory(res *compiler.Result) string {
+func (c *buildCmd) directory(res *hostfacts.Result) string {
 	switch {
 	case c.Out == "" && c.Resolve:
 		c.Out = res.State.Builds()
@@ -94,7 +94,7 @@ func (c *buildCmd) directory(res *compiler.Result) string {
 }
 
 // compile reports findings in the format that was asked for.
-func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result, error) {
+func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*hostfacts.Result, error) {
 	var platforms []ir.Platform
 	for _, b := range bs {
 		if b.Platform() != 0 {
@@ -113,7 +113,7 @@ func (c *buildCmd) compile(g *globals, bs []backends.Backend) (*compiler.Result,
 	return res, g.report(c.Format, res.Findings, res.Files, "nothing was written")
 }
 
-func (c *buildCmd) request(res *compiler.Result, bs []backends.Backend) build.Request {
+func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.Request {
 	req := build.Request{Program: res.Program, Backends: bs, Form: backends.Portable}
 	if len(c.Tools) > 0 {
 		req.Only = c.Tools
@@ -131,7 +131,7 @@ func (c *buildCmd) backends() ([]backends.Backend, error) {
 	if err != nil || !c.Resolve {
 		return bs, err
 	}
-	host := compiler.HostPlatform()
+	host := hostfacts.Platform()
 	foreign := func(b backends.Backend) bool { return b.Platform() != 0 && b.Platform() != host }
 	if i := slices.IndexFunc(bs, foreign); i >= 0 && !slices.Contains(c.Target, "all") {
 		return nil, usagef("--resolve compiles for this host, which runs %s: leave --target out, or build %s without --resolve",

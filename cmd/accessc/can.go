@@ -7,10 +7,10 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -85,12 +85,12 @@ func (c *canCmd) systems() []ir.Platform {
 	case c.Why:
 		return ir.Platforms[:]
 	default:
-		return []ir.Platform{compiler.HostPlatform()}
+		return []ir.Platform{hostfacts.Platform()}
 	}
 }
 
 // askable finds a tool that has a policy.
-func askable(res *compiler.Result, name string) (*ir.Tool, error) {
+func askable(res *hostfacts.Result, name string) (*ir.Tool, error) {
 	if res.Wrong(name) {
 		return nil, usagef("%s has mistakes: accessc check shows them", name)
 	}
@@ -102,7 +102,7 @@ func askable(res *compiler.Result, name string) (*ir.Tool, error) {
 }
 
 // ask puts a question to a tool's policy on this host.
-func ask(res *compiler.Result, t *ir.Tool, q resolve.Question, kernel bool) (*explain.Answer, error) {
+func ask(res *hostfacts.Result, t *ir.Tool, q resolve.Question, kernel bool) (*explain.Answer, error) {
 	a, err := prepare(res, t)
 	if err != nil {
 		return nil, err
@@ -117,12 +117,12 @@ type asked struct {
 	ledger ir.Ledger
 }
 
-func prepare(res *compiler.Result, t *ir.Tool) (*asked, error) {
+func prepare(res *hostfacts.Result, t *ir.Tool) (*asked, error) {
 	facts := res.Facts(t)
 	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
 	return &asked{
 		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Lookup: res.Lookup(t)},
-		view:   ir.NewView(t, compiler.HostPlatform(), facts),
+		view:   ir.NewView(t, hostfacts.Platform(), facts),
 		ledger: out.Ledger,
 	}, err
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
 )
 
 const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by
@@ -112,7 +112,7 @@ type stream struct {
 
 	g *globals
 	// res is the policy as it was read from the inputs, tools what of it was asked about.
-	res    *compiler.Result
+	res    *hostfacts.Result
 	inputs inputs
 	tools  map[string]*asked
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir"
 )
@@ -222,7 +222,7 @@ func (t *typed) tools() []*ir.Tool {
 		return nil
 	}
 	opts.Apart = true
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil || res.Program == nil {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 )
 
 // checkCmd is "accessc check".
@@ -33,7 +33,7 @@ func (c *checkCmd) Run(g *globals) error {
 		return err
 	}
 	opts.Sensitive = true
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return usageError{err}
 	}

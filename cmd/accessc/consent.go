@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
 )
@@ -18,8 +19,8 @@ import (
 // approvals. The shown and the approved target are the same, and a symlink that was changed
 // meanwhile is not approved.
 // See RATIONALE D18.
-func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string) (*compiler.Result, error) {
-	res, err := compiler.Compile(opts)
+func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...string) (*hostfacts.Result, error) {
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -39,7 +40,7 @@ func (g *globals) compileAsking(opts compiler.Options, ask bool, tools ...string
 	if err != nil || approved == 0 {
 		return res, err
 	}
-	if res, err = compiler.Compile(opts); err != nil {
+	if res, err = hostfacts.Compile(opts); err != nil {
 		return nil, usageError{err}
 	}
 	return res, nil
@@ -52,7 +53,7 @@ func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
 		used := len(tools) == 0 || slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool {
 			return g.RulePath == b.RulePath && slices.Contains(tools, g.Tool)
 		})
-		if b.Status != approvals.Approved && !b.Broken && used {
+		if !b.Approved && !b.Broken && used {
 			out = append(out, b)
 		}
 	}
@@ -60,7 +61,7 @@ func pendingOf(all []compiler.Binding, tools []string) []compiler.Binding {
 }
 
 // askAll asks about one binding after the other and keeps each approval at once.
-func (g *globals) askAll(t *prompt.Terminal, res *compiler.Result, pending []compiler.Binding) (approved int, err error) {
+func (g *globals) askAll(t *prompt.Terminal, res *hostfacts.Result, pending []compiler.Binding) (approved int, err error) {
 	var given []compiler.Binding
 	for _, b := range pending {
 		if slices.ContainsFunc(given, func(o compiler.Binding) bool { return o.Covers(b) }) {
@@ -83,7 +84,7 @@ func (g *globals) askAll(t *prompt.Terminal, res *compiler.Result, pending []com
 }
 
 // remember records an approval.
-func (g *globals) remember(res *compiler.Result, b compiler.Binding) error {
+func (g *globals) remember(res *hostfacts.Result, b compiler.Binding) error {
 	path, err := res.Approvals()
 	var aside string
 	if err == nil {
@@ -110,7 +111,7 @@ func (g *globals) sayAside(path, aside string) {
 func bindingText(b compiler.Binding) (text, question string) {
 	var s strings.Builder
 	path, target := visible.Text(b.RulePath), visible.Text(b.Target)
-	if b.Status == approvals.Retargeted {
+	if b.Was != "" {
 		fmt.Fprintf(&s, "\nThe symlink of an external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
 			path, visible.Text(b.Was), target)
 		question = "Approve the new target?"

@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
@@ -129,7 +129,7 @@ func notStarted(err error) error {
 
 // policyOf compiles the policy of one start into the request.
 func (c *execCmd) policyOf(g *globals, req *start.Request) error {
-	opts, err := g.asking().options(true, compiler.HostPlatform())
+	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (c *execCmd) ofArtifact() *start.Recording {
 }
 
 // policy returns the tool that is started and what is known of this host for it.
-func (c *execCmd) policy(res *compiler.Result) (*ir.Tool, ir.Facts, error) {
+func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 	if c.Command {
 		t := ir.NewTool("command")
 		t.Command = &ir.Command{Program: c.Tool}
@@ -253,7 +253,7 @@ func compiled(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
 }
 
 // enforceable prints the requirements of the policies that this host does not enforce.
-func (c *checkCmd) enforceable(g *globals, res *compiler.Result) error {
+func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
 	host := start.ThisHost()
 	unheld := 0
 	for _, t := range res.Program.Tools {

@@ -10,11 +10,11 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/registry"
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -147,7 +147,7 @@ func chosen(p *ir.Program, names []string) ([]*ir.Tool, error) {
 }
 
 // who puts one question to many tools. Those that accessc does not confine have no answer.
-func (c *explainCmd) who(g *globals, res *compiler.Result, tools []*ir.Tool) error {
+func (c *explainCmd) who(g *globals, res *hostfacts.Result, tools []*ir.Tool) error {
 	words, err := split.Words(c.Who)
 	if err != nil {
 		return usagef("--who %s: %v", c.Who, err)
@@ -252,7 +252,7 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 // policyOf returns the data that explain shows of a tool, with the protected paths of its
 // workspace.
 func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error) {
-	p := &explain.Policy{Tool: t, View: ir.NewView(t, compiler.HostPlatform(), ir.Facts{Protected: protected})}
+	p := &explain.Policy{Tool: t, View: ir.NewView(t, hostfacts.Platform(), ir.Facts{Protected: protected})}
 	if t.Source.Kind != ir.SourceLocal {
 		return p, nil
 	}
@@ -265,7 +265,7 @@ func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error)
 // Linux show the newest version.
 func (g *globals) style(w any) explain.Style {
 	abi := start.ABI()
-	if compiler.HostPlatform() != ir.Linux {
+	if hostfacts.Platform() != ir.Linux {
 		abi = landlock.MaxABI
 	}
 	s := explain.Style{ABI: min(abi, landlock.MaxABI)}

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
@@ -61,31 +62,31 @@ func (g *globals) refused(err error) error {
 	if !errors.As(err, &no) {
 		return err
 	}
-	if err := g.sayText(diag.List{compiler.NotWorkspace(no)}, nil, ""); err == nil {
+	if err := g.sayText(diag.List{hostfacts.NotWorkspace(no)}, nil, ""); err == nil {
 		return err
 	}
 	return exit(exitUsage)
 }
 
 // options returns the options that all compilations share.
-func (g *globals) options(resolve bool, platforms ...ir.Platform) (compiler.Options, error) {
+func (g *globals) options(resolve bool, platforms ...ir.Platform) (hostfacts.Options, error) {
 	root, err := g.root()
 	if err != nil {
-		return compiler.Options{}, err
+		return hostfacts.Options{}, err
 	}
 	for flag, files := range map[string][]string{"--config": g.Config, "--untrusted": g.Untrusted} {
 		for _, f := range files {
 			if _, err := os.Stat(f); err != nil {
-				return compiler.Options{}, usagef("%s %s: %v", flag, f, pathError(err))
+				return hostfacts.Options{}, usagef("%s %s: %v", flag, f, pathError(err))
 			}
 		}
 	}
 	home, _ := os.UserHomeDir()
-	return compiler.Options{
-		Root: root, Resolve: resolve, Platforms: platforms, Untested: g.untested,
-		Layers: source.Request{
-			User: userdir.UserConfig(), Shared: g.Shared, Configs: g.Config, Untrusted: g.Untrusted, Sets: g.Set, Home: home,
-		},
+	layers := source.Request{
+		User: userdir.UserConfig(), Shared: g.Shared, Configs: g.Config, Untrusted: g.Untrusted, Sets: g.Set, Home: home,
+	}
+	return hostfacts.Options{
+		Options: compiler.Options{Root: root, Layers: layers, Platforms: platforms}, Resolve: resolve, Untested: g.untested,
 	}, nil
 }
 
@@ -127,32 +128,32 @@ func (g *globals) sayLeftOut() {
 
 // compile reads and checks the configuration and says on stderr what is wrong with it,
 // for some tools or for all. The error is an exit status when a finding stops the run.
-func (g *globals) compile(resolve bool, tools ...string) (*compiler.Result, error) {
+func (g *globals) compile(resolve bool, tools ...string) (*hostfacts.Result, error) {
 	opts, err := g.options(resolve)
 	if err != nil {
 		return nil, err
 	}
 	opts.Apart = len(tools) > 0
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	findings := res.Findings
 	if opts.Apart {
-		findings = compiler.Concerning(findings, tools...)
+		findings = res.Concerning(tools...)
 	}
 	return res, g.sayText(findings, res.Files, "")
 }
 
 // compileFor compiles for questions about some tools on this host, whatever is wrong with
 // others.
-func (g *globals) compileFor(tools ...string) (*compiler.Result, error) {
+func (g *globals) compileFor(tools ...string) (*hostfacts.Result, error) {
 	opts, err := g.asking().options(true)
 	if err != nil {
 		return nil, err
 	}
 	opts.Apart = true
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -165,8 +166,8 @@ var dropped = []diag.Code{diag.NotApproved, diag.BrokenLink, diag.Retargeted, di
 // sayErrors prints the errors of some tools, and a line for each of their rules that was
 // dropped. Other warnings are for who writes the policy: here a model may read them, and
 // take them for the tool's own output.
-func (g *globals) sayErrors(res *compiler.Result, tools ...string) error {
-	l := compiler.Concerning(res.Findings, tools...)
+func (g *globals) sayErrors(res *hostfacts.Result, tools ...string) error {
+	l := res.Concerning(tools...)
 	for _, d := range l {
 		if slices.Contains(dropped, d.Code) {
 			fmt.Fprintf(g.stderr, "accessc: %s: warning[%s]: %s\n", d.At, d.Code, visible.Message(d.Message+": "+d.Label+"; "+d.Hint))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mount"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
@@ -122,7 +122,7 @@ func (m *mounting) request() (mount.Request, error) {
 	if m.Shared {
 		return mount.Request{}, usagef("--shared leaves out .accessc/local.toml, which is where mounts are kept")
 	}
-	opts, err := m.options(false, compiler.HostPlatform())
+	opts, err := m.options(false, hostfacts.Platform())
 	if err != nil {
 		return mount.Request{}, err
 	}

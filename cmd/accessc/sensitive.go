@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
@@ -22,7 +22,7 @@ const unattended = "unattended"
 // sensitive paths. Where it cannot or should not ask, it prints one warning and lets the tool
 // start, since the rules grant the access. The error says that the user refused.
 // See RATIONALE D21.
-func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) error {
+func (g *globals) confirmSensitive(res *hostfacts.Result, t *ir.Tool, ask bool) error {
 	reaches := res.Reaches(t)
 	if len(reaches) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (g *globals) confirmSensitive(res *compiler.Result, t *ir.Tool, ask bool) e
 }
 
 // reply asks on the terminal, or warns if ask is false or there is no terminal.
-func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approvals.Reply, error) {
+func (g *globals) reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool) (approvals.Reply, error) {
 	if ask {
 		term, err := prompt.Open()
 		if err == nil {
@@ -80,7 +80,7 @@ func (g *globals) reply(t *ir.Tool, reaches []compiler.Reach, ask bool) (approva
 }
 
 // reachLines aligns paths and the places of the rules that grant them.
-func reachLines(reaches []compiler.Reach) string {
+func reachLines(reaches []hostfacts.Reach) string {
 	const most = 10
 	width := 0
 	for _, r := range reaches[:min(most, len(reaches))] {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -66,7 +66,7 @@ func (g *globals) policiesOf(root string, tree fs.ReadLinkFS) ([]compare.Policy,
 		opts.Root = root
 	}
 	opts.Tree = tree
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, usageError{err}
 	}

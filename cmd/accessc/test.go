@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -68,7 +68,7 @@ func (c *testCmd) Run(g *globals) error {
 type testRun struct {
 	cmd      *testCmd
 	g        *globals
-	res      *compiler.Result
+	res      *hostfacts.Result
 	doc      explain.TestedDocument
 	findings diag.List
 	// unheld is true where this host could not start a tool.
@@ -85,7 +85,7 @@ func (r *testRun) tool(t *ir.Tool) error {
 		return err
 	}
 	style := r.g.style(r.g.stdout)
-	view := ir.NewView(t, compiler.HostPlatform(), r.res.Facts(t))
+	view := ir.NewView(t, hostfacts.Platform(), r.res.Facts(t))
 	var xs []explain.Tested
 	kernel := r.cmd.Kernel
 	for _, x := range asked {
@@ -143,7 +143,7 @@ func (r *testRun) kernel(t *ir.Tool, a *explain.Answer) (*explain.KernelAnswer, 
 }
 
 // kernelFinding is a wrong answer of the kernel as a finding.
-func kernelFinding(x compiler.Tested, note string) diag.Diagnostic {
+func kernelFinding(x hostfacts.Tested, note string) diag.Diagnostic {
 	at := x.Assertion.Origin
 	d := diag.New(diag.TestFailed, at.Pos, len(x.Assertion.Question)+2)
 	d.Path, d.Label = at.Path, "the kernel answers otherwise: "+note

@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
@@ -15,13 +15,13 @@ type inputs map[string]fs.FileInfo
 // compileWatched compiles for questions on this host, whatever is wrong with single tools.
 // The inputs are looked at between two compilations, of which the first says what they are:
 // what changes meanwhile is seen as changed.
-func (g *globals) compileWatched() (*compiler.Result, inputs, error) {
+func (g *globals) compileWatched() (*hostfacts.Result, inputs, error) {
 	opts, err := g.asking().options(true)
 	if err != nil {
 		return nil, nil, err
 	}
 	opts.Apart = true
-	first, err := compiler.Compile(opts)
+	first, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -29,7 +29,7 @@ func (g *globals) compileWatched() (*compiler.Result, inputs, error) {
 	for _, path := range slices.Concat(g.Config, g.Untrusted, []string{userdir.UserConfig()}, first.Inputs()) {
 		in[path], _ = os.Stat(path)
 	}
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/hostfacts"
 )
 
 // check compiles the configuration as it would be, on this host as it would be.
@@ -19,7 +19,7 @@ func (b *planner) check() error {
 			opts.Planned[l.Name] = l.Target
 		}
 	}
-	then, err := compiler.Compile(opts)
+	then, err := hostfacts.Compile(opts)
 	if err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func (b *planner) check() error {
 }
 
 // warn keeps the findings that the configuration does not have on this host now.
-func (b *planner) warn(then *compiler.Result) error {
+func (b *planner) warn(then *hostfacts.Result) error {
 	opts := b.req.Compile
 	opts.Resolve = true
-	now, err := compiler.Compile(opts)
+	now, err := hostfacts.Compile(opts)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (b *planner) warn(then *compiler.Result) error {
 }
 
 // holds makes sure that the resulting configuration contains exactly the planned grants.
-func (b *planner) holds(then *compiler.Result) error {
+func (b *planner) holds(then *hostfacts.Result) error {
 	for _, g := range b.Grants {
 		t, _ := then.Program.Tool(g.Tool)
 		r, ok := granted(t, g.Name)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -62,8 +63,9 @@ func newWorld(t testing.TB, files map[string]string) *world {
 func worldIn(dir string) *world {
 	ws := filepath.Join(dir, "ws")
 	return &world{dir: dir, ws: ws, req: Request{
-		Compile: compiler.Options{
-			Root: ws, Platforms: []ir.Platform{compiler.HostPlatform()}, State: userdir.Dir(filepath.Join(dir, "state", "w", "id")),
+		Compile: hostfacts.Options{
+			Options: compiler.Options{Root: ws, Platforms: []ir.Platform{hostfacts.Platform()}},
+			State:   userdir.Dir(filepath.Join(dir, "state", "w", "id")),
 		},
 		Dir: ws, Home: dir,
 	}}
@@ -148,7 +150,7 @@ func (w *world) policy(t testing.TB) string {
 	t.Helper()
 	opts := w.req.Compile
 	opts.Resolve = true
-	res, err := compiler.Compile(opts)
+	res, err := hostfacts.Compile(opts)
 	if err != nil || res.Program == nil {
 		t.Fatal(err, res.Findings)
 	}

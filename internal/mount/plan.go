@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/ir"
 )
 
 // Request is the input of the commands.
 type Request struct {
 	// Compile is the way to read the configuration. Layers.Local and Planned are set here.
-	Compile compiler.Options
+	Compile hostfacts.Options
 	// Dir is the absolute directory that names and paths are relative to. Home stands for
 	// a leading "~" of paths, which not every shell expands behind a "=".
 	Dir, Home string
@@ -117,7 +117,7 @@ func (p *Plan) Close() {
 type planner struct {
 	Plan
 	req   Request
-	now   *compiler.Result
+	now   *hostfacts.Result
 	store approvals.Store
 	layer *layer
 	// dir is the directory that names are relative to, from the root.
@@ -126,7 +126,7 @@ type planner struct {
 
 // begin reads the configuration and opens the workspace.
 func begin(req Request) (*planner, error) {
-	now, err := compiler.Compile(req.Compile)
+	now, err := hostfacts.Compile(req.Compile)
 	if err != nil {
 		return nil, err
 	}

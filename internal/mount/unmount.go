@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -109,10 +109,10 @@ func (b *planner) revoke(list grantList, names []string) error {
 
 // without compiles the configuration without the rules. No tool may get more by it: one that
 // loses its last rule would have the default again, which is the whole workspace.
-func (b *planner) without() (*compiler.Result, error) {
+func (b *planner) without() (*hostfacts.Result, error) {
 	opts := b.req.Compile
 	opts.Layers.Local = append([]byte{}, b.New...)
-	then, err := compiler.Compile(opts)
+	then, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func hasWorkspace(t *ir.Tool) bool {
 }
 
 // unlink plans the removal of a mount's symlink and approval.
-func (b *planner) unlink(then *compiler.Result, name string) {
+func (b *planner) unlink(then *hostfacts.Result, name string) {
 	l := Link{Name: name, Change: Gone}
 	at, err := b.tree.locate(name)
 	if err != nil {

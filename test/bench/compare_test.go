@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -21,7 +22,7 @@ func BenchmarkCompare(b *testing.B) {
 		if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
-		res, err := compiler.Compile(compiler.Options{Root: root, State: userdir.Dir(filepath.Join(root, "state"))})
+		res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
 		if err != nil || res.Program == nil {
 			b.Fatal(err, res.Findings)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
@@ -46,8 +47,8 @@ func BenchmarkCompile(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	compile := func(b *testing.B) *compiler.Result {
-		res, err := compiler.Compile(compiler.Options{Root: root, State: userdir.Dir(filepath.Join(root, "state"))})
+	compile := func(b *testing.B) *hostfacts.Result {
+		res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
 		if err != nil || res.Program == nil {
 			b.Fatal(err, res.Findings)
 		}
@@ -82,7 +83,7 @@ func BenchmarkScale(b *testing.B) {
 			b.Fatal(err)
 		}
 		return contender{fmt.Sprintf("%d", n), func(b *testing.B) {
-			res, err := compiler.Compile(compiler.Options{Root: root, State: userdir.Dir(filepath.Join(root, "state"))})
+			res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
 			if err != nil || res.Program == nil {
 				b.Fatal(err, res.Findings)
 			}

@@ -1,10 +1,11 @@
-package compiler
+package hostfacts
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -35,7 +36,7 @@ func TestBaseIsOneTree(t *testing.T) {
 	if _, err := os.Lstat("/etc/os-release"); err != nil {
 		t.Skip("this system has no /etc/os-release")
 	}
-	res, err := Compile(Options{Root: t.TempDir()})
+	res, err := Compile(Options{Options: compiler.Options{Root: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package compiler
+package hostfacts
 
 import (
 	"cmp"
@@ -47,8 +47,12 @@ func (r *Result) Reaches(t *ir.Tool) []Reach {
 		return nil
 	}
 	facts := r.Facts(t)
-	facts.Bindings = r.bindAll(t, *facts.Bindings)
-	s := search{result: r, tool: t, bind: facts.Bindings, view: ir.NewView(t, HostPlatform(), facts), found: map[ir.Location]string{}, absent: map[ir.Location]bool{}}
+	// Where they lead now, also where a portable compilation has left them open.
+	facts.Bindings.External = map[string]string{}
+	for name, found := range r.leads(t) {
+		facts.Bindings.External[name] = found.Abs
+	}
+	s := search{result: r, tool: t, bind: facts.Bindings, view: ir.NewView(t, Platform(), facts), found: map[ir.Location]string{}, absent: map[ir.Location]bool{}}
 	for i := range t.FS {
 		s.named(&t.FS[i])
 	}
@@ -59,23 +63,6 @@ func (r *Result) Reaches(t *ir.Tool) []Reach {
 	}
 	s.inHome()
 	return s.reaches()
-}
-
-// bindAll binds external rules that a portable compilation has left open to where they
-// lead now.
-func (r *Result) bindAll(t *ir.Tool, b ir.Bindings) *ir.Bindings {
-	external := map[string]string{}
-	for i := range t.FS {
-		name := t.FS[i].At.Root.Name
-		if !t.FS[i].External {
-			continue
-		}
-		if found, err := r.Resolver.Rule(name); err == nil && !found.Inside {
-			external[name] = found.Abs
-		}
-	}
-	b.External = external
-	return &b
 }
 
 // search is one search for the sensitive paths that a tool reaches.
@@ -221,7 +208,13 @@ func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
 			byRule[reach.Rule] = append(byRule[reach.Rule], reach)
 		}
 		for rule, reaches := range byRule {
-			d := diag.New(diag.SensitiveReach, leafAt(rule.Leaves, "path", rule.Origin), len(rule.Written)+len(`""`))
+			at := rule.Origin.Pos
+			for _, l := range rule.Leaves {
+				if l.Key == "path" {
+					at = l.At
+				}
+			}
+			d := diag.New(diag.SensitiveReach, at, len(rule.Written)+len(`""`))
 			d.Path, d.Label = rule.Origin.Path+".path", t.Name+" reaches "+someOf(reaches)
 			d.Hint = withdraw(rule, reaches[0].At)
 			out.Add(d)
@@ -255,4 +248,12 @@ func someOf(reaches []Reach) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// below reports whether path is base or below it, and the rest.
+func below(path, base string) (rest string, ok bool) {
+	if path == base {
+		return "", true
+	}
+	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
 }

@@ -1,4 +1,4 @@
-package compiler
+package hostfacts
 
 import (
 	"path"
@@ -49,7 +49,7 @@ func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
 	}
-	for _, dir := range r.listed {
+	for _, dir := range r.Listed {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}

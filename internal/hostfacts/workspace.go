@@ -1,4 +1,4 @@
-package compiler
+package hostfacts
 
 import (
 	"path/filepath"

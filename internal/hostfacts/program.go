@@ -1,4 +1,4 @@
-package compiler
+package hostfacts
 
 import (
 	"strings"
@@ -8,29 +8,29 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// checkOwnProgram warns where a tool's own program lies in the workspace and the policy does
+// ownProgram warns where a tool's own program lies in the workspace and the policy does
 // not let it start. Programs that are looked up elsewhere are the base's, or another
 // host's.
-func (c *compilation) checkOwnProgram(t *ir.Tool) {
+func (r *Result) ownProgram(t *ir.Tool) diag.List {
 	cmd := t.Command
 	if cmd == nil || cmd.Shell || !strings.Contains(cmd.Program, "/") || strings.HasPrefix(cmd.Program, "/") || strings.Contains(cmd.Program, "{{") {
-		return
+		return nil
 	}
-	found, err := c.res.Resolver.Rule(cmd.Program)
+	found, err := r.Resolver.Rule(cmd.Program)
 	if err != nil || found.Kind != ir.File {
-		return
+		return nil
 	}
-	facts := c.res.Facts(t)
+	facts := r.Facts(t)
 	// Asked as the kernel is: what it leads to has to be granted.
-	op, err := resolve.Asker{Resolver: c.res.Resolver, Bindings: facts.Bindings, Kernel: true}.Operation(resolve.Question{
+	op, err := resolve.Asker{Resolver: r.Resolver, Bindings: facts.Bindings, Kernel: true}.Operation(resolve.Question{
 		Verb: "execute", Operands: []string{cmd.Program},
 	})
 	if err != nil {
-		return
+		return nil
 	}
-	v := ir.NewView(t, HostPlatform(), facts).Decide(op)
+	v := ir.NewView(t, Platform(), facts).Decide(op)
 	if v.Allowed() || v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault {
-		return
+		return nil
 	}
 	d := diag.New(diag.OwnProgram, cmd.Origin.Pos, 1)
 	d.Path, d.Label = cmd.Origin.Path, v.Need.String()+" of "+cmd.Program+" is not granted"
@@ -38,5 +38,5 @@ func (c *compilation) checkOwnProgram(t *ir.Tool) {
 		d.Related = []diag.Related{{At: v.Rule.Source().Pos, Note: "decides: " + subject(v.Rule)}}
 	}
 	d.Hint = "add { path = \"" + v.At.Short() + "\", read = true, execute = true } to access.fs"
-	c.findings.Add(d)
+	return diag.List{d}
 }

@@ -1,4 +1,4 @@
-package compiler
+package hostfacts
 
 import (
 	"io"
@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/shebang"
 	"github.com/accessc/accessc/ir"
 )
 
-// DefaultPath is the search path for programs when the policy forwards no PATH.
-const DefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+// defaultPath is the search path for programs when the policy forwards no PATH.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// HostPlatform returns the platform that this program runs on.
-func HostPlatform() ir.Platform {
+// Platform returns the platform that this program runs on.
+func Platform() ir.Platform {
 	p, _ := ir.ParsePlatform(runtime.GOOS)
 	return p
 }
@@ -25,7 +26,7 @@ func HostPlatform() ir.Platform {
 // Facts returns the facts of this host for one tool: the paths of its roots, the places where
 // the host keeps the files of the base, and the file of its own program.
 func (r *Result) Facts(t *ir.Tool) ir.Facts {
-	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base), Located: r.located}
+	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base), Located: r.resolved}
 	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {
 		if abs, ok := r.Lookup(t)(c.Program); ok {
 			f.Program = r.program(f.Bindings, abs)
@@ -85,11 +86,40 @@ func (r *Result) program(b *ir.Bindings, abs string) *ir.Location {
 }
 
 func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
-	b := &ir.Bindings{Workspace: r.Resolver.Root, External: r.external[t.Name]}
+	b := &ir.Bindings{Workspace: r.Resolver.Root, External: r.external(t)}
 	if t.Home == ir.HomePrivate && r.State != "" {
 		b.Home = filepath.ToSlash(r.State.Home(t.Name))
 	}
 	return b
+}
+
+// external maps the external rules of a tool to their approved targets. A portable policy has
+// none.
+func (r *Result) external(t *ir.Tool) map[string]string {
+	out := map[string]string{}
+	for i := range t.FS {
+		for _, b := range r.Bindings {
+			if name := t.FS[i].At.Root.Name; t.FS[i].External && name == b.RulePath {
+				out[name] = b.Target
+			}
+		}
+	}
+	return out
+}
+
+// leads maps the external rules of a tool to where their symlinks lead now, approved or not.
+func (r *Result) leads(t *ir.Tool) map[string]resolve.RulePath {
+	out := map[string]resolve.RulePath{}
+	for i := range t.FS {
+		name := t.FS[i].At.Root.Name
+		if !t.FS[i].External {
+			continue
+		}
+		if found, err := r.Resolver.Rule(name); err == nil && !found.Inside {
+			out[name] = found
+		}
+	}
+	return out
 }
 
 // hostBase returns the base at the places where this host keeps it. Places that the host lacks
@@ -100,16 +130,16 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 	}
 	var out []ir.FSRule
 	seen, followed := map[ir.Location]bool{}, map[ir.Location]bool{}
-	for _, rule := range ir.BaseRules(name, HostPlatform()) {
+	for _, rule := range ir.BaseRules(name, Platform()) {
 		abs := rule.At.String()
-		if HostPlatform() == ir.Windows {
+		if Platform() == ir.Windows {
 			abs = filepath.ToSlash(expandWindows(rule.At.Path))
 		}
 		found, err := r.Resolver.Disk.Follow(abs)
 		if err != nil || found.Kind == ir.Absent && rule.Caps != 0 {
 			continue
 		}
-		if HostPlatform() != ir.Linux || !ir.LinuxOwn(rule.At.Path) {
+		if Platform() != ir.Linux || !ir.LinuxOwn(rule.At.Path) {
 			rule.At = ir.Sys(strings.TrimPrefix(found.Abs, "/"))
 		}
 		if !seen[rule.At] {
@@ -152,8 +182,8 @@ func expandWindows(p string) string {
 // Lookup returns the function that finds a tool's programs: a path relative to the workspace as
 // it is, a bare name in the PATH that the policy forwards.
 func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
-	path := DefaultPath
-	view := ir.EnvView(t.Env, t.Home, HostPlatform())
+	path := defaultPath
+	view := ir.EnvView(t.Env, t.Home, Platform())
 	if env, ok := os.LookupEnv("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
 		path = env
 	}
@@ -181,7 +211,7 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 
 // programIn finds a program in a directory, under the names that it may have there.
 func programIn(dir, name string) (string, bool) {
-	for _, n := range ir.ProgramFiles(name, HostPlatform()) {
+	for _, n := range ir.ProgramFiles(name, Platform()) {
 		abs := filepath.ToSlash(filepath.Join(dir, n))
 		if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
 			return abs, true
@@ -193,30 +223,29 @@ func programIn(dir, name string) (string, bool) {
 func executable(m os.FileMode) bool { return runtime.GOOS == "windows" || m&0o111 != 0 }
 
 // locatePrograms finds the files of the listed programs on this host.
-func (c *compilation) locatePrograms(t *ir.Tool) {
-	if !c.opts.Resolve || t.Commands == nil {
-		return
-	}
-	c.res.locate(t)
-	bindings := c.res.bindings(t)
+func (r *Result) locatePrograms(t *ir.Tool) diag.List {
+	r.locate(t)
+	bindings := r.bindings(t)
 	files := map[ir.Location]*ir.CommandRule{}
+	var out diag.List
 	for i := range t.Commands.Rules {
-		r := &t.Commands.Rules[i]
+		rule := &t.Commands.Rules[i]
 		warn := func(code diag.Code, label string) {
-			d := diag.New(code, r.Origin.Pos, len(r.Program))
-			d.Path, d.Label = r.Origin.Path, label
-			c.findings.Add(d)
+			d := diag.New(code, rule.Origin.Pos, len(rule.Program))
+			d.Path, d.Label = rule.Origin.Path, label
+			out.Add(d)
 		}
-		if r.File == nil {
-			warn(diag.ProgramMissing, r.Program+" is not in the tool's PATH")
+		if rule.File == nil {
+			warn(diag.ProgramMissing, rule.Program+" is not in the tool's PATH")
 			continue
 		}
-		if other := files[*r.File]; other != nil {
-			abs, _ := bindings.Path(*r.File)
-			warn(diag.SameProgram, r.Program+" and "+other.Program+" are "+abs)
+		if other := files[*rule.File]; other != nil {
+			abs, _ := bindings.Path(*rule.File)
+			warn(diag.SameProgram, rule.Program+" and "+other.Program+" are "+abs)
 		}
-		files[*r.File] = r
+		files[*rule.File] = rule
 	}
+	return out
 }
 
 // locate finds the files of the listed programs.

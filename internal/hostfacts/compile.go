@@ -1,0 +1,153 @@
+package hostfacts
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// Options are the input of Compile.
+type Options struct {
+	compiler.Options
+	// Resolve compiles for this host: external rules need their approval, bindings and base are
+	// the host's own. Otherwise the result is portable. It sets Approved.
+	Resolve bool
+	// Untested skips access.tests, for callers that run them themselves or explain why one
+	// fails.
+	Untested bool
+	// Sensitive looks on this host's disk for sensitive paths that rules reach, and warns.
+	Sensitive bool
+	// State overrides the state directory; empty means the user's own.
+	State userdir.Dir
+}
+
+// Result is a compilation and the facts of this host about it.
+type Result struct {
+	*compiler.Result
+	// State is the directory of the workspace's state; empty when there is none.
+	State userdir.Dir
+
+	resolved  bool
+	home      string
+	base      map[ir.BaseName][]ir.FSRule
+	guarded   []ir.ProtectedPath
+	sensitive map[ir.Root][]ir.Location
+}
+
+// Compile compiles a configuration and checks it against this host: the programs that it names
+// are looked for, and its tests are run. The error is about the workspace root or the state
+// directory; everything about the configuration is a finding.
+func Compile(opts Options) (*Result, error) {
+	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home}
+	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
+	if err != nil {
+		return nil, err
+	}
+	if r.State == "" {
+		if r.State, err = userdir.For(resolver.Root); err != nil && opts.Resolve {
+			return nil, err
+		}
+	}
+	var unusable error
+	if opts.Resolve {
+		opts.Approved, unusable = r.approved(resolver, opts.Planned)
+	}
+	if r.Result, err = compiler.Compile(opts.Options); err != nil {
+		return nil, err
+	}
+	if unusable != nil && (unusable != errInWorkspace || len(r.Bindings) > 0) {
+		d := diag.New(diag.BadApprovals, ir.Pos{File: r.State.Approvals()}, 0)
+		d.Label = unusable.Error()
+		d.Hint = "external rules stay dropped until that is repaired"
+		r.Report(d)
+	}
+	r.check(opts)
+	return r, nil
+}
+
+// check reports what this host knows against the program.
+func (r *Result) check(opts Options) {
+	if r.Program == nil {
+		return
+	}
+	var findings diag.List
+	for _, t := range r.Program.Tools {
+		if opts.Resolve && t.Commands != nil {
+			findings.Add(r.locatePrograms(t)...)
+		}
+		findings.Add(r.ownProgram(t)...)
+	}
+	if !r.Findings.Failed() && !opts.Untested {
+		for _, t := range r.Program.Tools {
+			for _, x := range r.Test(t) {
+				if !x.Holds() {
+					findings.Add(x.Finding())
+				}
+			}
+		}
+	}
+	r.Report(findings...)
+	if r.Program != nil && opts.Sensitive {
+		r.Report(r.SensitiveFindings(r.Program.Tools)...)
+	}
+}
+
+var errInWorkspace = errors.New("lies in the workspace, where tools may write; let XDG_STATE_HOME be elsewhere")
+
+// Approvals returns the path of the approval store. It is an error for the store to lie
+// in the workspace, which a tool may be let to write; that happens when the workspace
+// is the user's whole home directory.
+func (r *Result) Approvals() (string, error) { return r.store(r.Resolver) }
+
+func (r *Result) store(resolver *resolve.Resolver) (string, error) {
+	found, err := resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
+	if err == nil {
+		if _, inside := below(found.Abs, resolver.Root); inside {
+			err = errInWorkspace
+		}
+	}
+	return r.State.Approvals(), err
+}
+
+// approved returns the approvals of the user's store, with those of planned symlinks. Where
+// the store cannot be used nothing is approved, and the error says why.
+func (r *Result) approved(resolver *resolve.Resolver, planned map[string]string) (func(rulePath, target string) (bool, string), error) {
+	var store approvals.Store
+	path, err := r.store(resolver)
+	if err == nil {
+		store, err = approvals.Load(path)
+	}
+	for path, target := range planned {
+		// A binding that cannot be approved stays unapproved, and its rule is dropped.
+		_ = store.Approve(approvals.Mount{RulePath: path, CanonicalTarget: target})
+	}
+	return func(rulePath, target string) (bool, string) {
+		status, was := store.Lookup(rulePath, target)
+		if status == approvals.Approved {
+			return true, ""
+		}
+		return false, was
+	}, err
+}
+
+// Inputs are the absolute paths of what the configuration was read from, and of what would
+// have been read if it were there.
+func (r *Result) Inputs() []string {
+	root := filepath.FromSlash(r.Resolver.Root)
+	out := []string{
+		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), source.Request{Root: root}.LocalPath(), r.State.Approvals(),
+	}
+	for _, f := range r.Files {
+		if f.Path != "" {
+			out = append(out, f.Path)
+		}
+	}
+	return append(out, r.Listed...)
+}
