@@ -138,7 +138,7 @@ type vectorWorld struct {
 	free    bool
 	asker   resolve.Asker
 	view    *ir.View
-	library *tool.Context
+	library *tool.Policy
 	naive   naivePolicy
 }
 

@@ -14,65 +14,65 @@ import (
 // the place that the path leads to, absolute and without symlinks. The error is an
 // *OutsideError, *EscapeError or *DeniedError, or the reason why the path does not resolve.
 // Prefer Open: the answer is true for the moment alone.
-func (c *Context) CheckRead(path string) (resolved string, err error) {
-	return c.check(ir.Read, path)
+func (p *Policy) CheckRead(path string) (resolved string, err error) {
+	return p.check(ir.Read, path)
 }
 
 // CheckCreate reports whether a name may be made at path; otherwise it is as CheckRead.
 // A symlink is followed also where it leads to nothing, since creating writes there.
-func (c *Context) CheckCreate(path string) (resolved string, err error) {
-	return c.check(ir.Create, path)
+func (p *Policy) CheckCreate(path string) (resolved string, err error) {
+	return p.check(ir.Create, path)
 }
 
 // CheckUpdate reports whether an existing file at path may be changed; otherwise it is as
 // CheckRead.
-func (c *Context) CheckUpdate(path string) (resolved string, err error) {
-	return c.check(ir.Update, path)
+func (p *Policy) CheckUpdate(path string) (resolved string, err error) {
+	return p.check(ir.Update, path)
 }
 
 // CheckDelete reports whether the name path may be removed; otherwise it is as CheckRead.
 // A symlink is removed by its own name and not followed.
-func (c *Context) CheckDelete(path string) (resolved string, err error) {
-	return c.check(ir.Delete, path)
+func (p *Policy) CheckDelete(path string) (resolved string, err error) {
+	return p.check(ir.Delete, path)
 }
 
 // CheckExecute reports whether the file at path may be started, whatever its arguments;
 // otherwise it is as CheckRead. The error may be a *CommandError.
-func (c *Context) CheckExecute(path string) (resolved string, err error) {
-	return c.check(ir.Execute, path)
+func (p *Policy) CheckExecute(path string) (resolved string, err error) {
+	return p.check(ir.Execute, path)
 }
 
 // CheckConnect reports whether a connection to an URL is allowed. The error is a
 // *NetError. Check every redirect as well.
-func (c *Context) CheckConnect(url string) error {
+func (p *Policy) CheckConnect(url string) error {
 	to, err := resolve.URL(url)
 	if err != nil {
-		return &NetError{URL: url, Why: err.Error(), Allowed: c.hosts()}
+		return &NetError{URL: url, Why: err.Error(), Allowed: p.hosts()}
 	}
-	if c.free {
+	if p.free {
 		return nil
 	}
-	v := c.view.Decide(ir.Connect{To: to})
+	v := p.view.Decide(ir.Connect{To: to})
 	if v.Allowed() {
 		return nil
 	}
-	return &NetError{URL: url, Rule: subject(v.Rule), Allowed: c.hosts()}
+	return &NetError{URL: url, Rule: subject(v.Rule), Allowed: p.hosts()}
 }
 
 // CheckEnv reports whether the policy forwards an environment variable. The error is an
 // *EnvError.
-func (c *Context) CheckEnv(name string) error {
-	if c.free {
+func (p *Policy) CheckEnv(name string) error {
+	if p.free {
 		return nil
 	}
-	v := c.view.Decide(ir.Forward{Name: name})
+	v := p.view.Decide(ir.Forward{Name: name})
 	if v.Allowed() {
 		return nil
 	}
 	e := &EnvError{Name: name, Rule: subject(v.Rule)}
-	for i := range c.tool.Env {
-		if c.tool.Env[i].Read {
-			e.Granted = append(e.Granted, c.tool.Env[i].Subject())
+	for i := range p.tool.Env {
+		if p.tool.Env[i].Read {
+			e.Granted = append(e.Granted, p.tool.Env[i].Subject())
 		}
 	}
 	return e
@@ -82,8 +82,8 @@ func (c *Context) CheckEnv(name string) error {
 // itself is the first. A program without a slash is a name that is looked up in PATH,
 // another one a path, absolute or from the workspace: as the kernel does, this judges the
 // file that it leads to. The error is a *CommandError, or that of CheckExecute.
-func (c *Context) CheckRun(program string, args ...string) error {
-	if c.free && !strings.Contains(program, "/") {
+func (p *Policy) CheckRun(program string, args ...string) error {
+	if p.free && !strings.Contains(program, "/") {
 		return nil
 	}
 	program = filepath.ToSlash(program)
@@ -91,34 +91,34 @@ func (c *Context) CheckRun(program string, args ...string) error {
 	file := target{asked: program}
 	if strings.Contains(program, "/") {
 		var err error
-		if file, err = c.started(program); err != nil {
+		if file, err = p.started(program); err != nil {
 			return err
 		}
 		op.File = &file.Place
-	} else if at, ok := c.program(program); ok && at.Root.Kind != ir.System {
+	} else if at, ok := p.program(program); ok && at.Root.Kind != ir.System {
 		// Places outside of the policy's own roots are for the kernel to judge.
 		file.Place = ir.Direct(at)
 		op.File = &file.Place
 	}
-	v := c.view.Decide(op)
-	if v.Allowed() && op.File != nil && c.folded != nil {
-		v = c.folded.Decide(ir.Access{Cap: ir.Execute, On: foldedPlace(file.Place)})
+	v := p.view.Decide(op)
+	if v.Allowed() && op.File != nil && p.folded != nil {
+		v = p.folded.Decide(ir.Access{Cap: ir.Execute, On: foldedPlace(file.Place)})
 	}
-	return c.refusal(v, file, op)
+	return p.refusal(v, file, op)
 }
 
 // started finds the file that a program's path leads to. Without a policy it has to lie in
 // the workspace.
-func (c *Context) started(program string) (target, error) {
-	if c.free {
-		return c.evaluate("run", program, true)
+func (p *Policy) started(program string) (target, error) {
+	if p.free {
+		return p.evaluate("run", program, true)
 	}
 	spelled, why := spelling(program, aliases)
 	if why != "" {
 		return target{}, &OutsideError{Path: program, Why: why}
 	}
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: c.root}
-	place, err := r.Program(spelled, c.bindings)
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: p.root}
+	place, err := r.Program(spelled, p.bindings)
 	if err != nil {
 		return target{}, answer("run", program, err)
 	}
@@ -126,15 +126,15 @@ func (c *Context) started(program string) (target, error) {
 }
 
 // check decides one capability.
-func (c *Context) check(need ir.Capability, path string) (string, error) {
-	at, err := c.evaluate("check", path, need != ir.Delete)
+func (p *Policy) check(need ir.Capability, path string) (string, error) {
+	at, err := p.evaluate("check", path, need != ir.Delete)
 	if err != nil {
 		return "", err
 	}
-	if err := c.judge(need, at); err != nil {
+	if err := p.judge(need, at); err != nil {
 		return "", err
 	}
-	return c.absolute(at.At), nil
+	return p.absolute(at.At), nil
 }
 
 // target is the place that a requested path leads to.
@@ -146,33 +146,33 @@ type target struct {
 
 // evaluate finds the place that a path leads to now. A path that evaluation refuses is a target
 // that the policy refuses; the error is one of the disk.
-func (c *Context) evaluate(op, path string, follow bool) (target, error) {
+func (p *Policy) evaluate(op, path string, follow bool) (target, error) {
 	spelled, why := spelling(path, aliases)
 	if why != "" {
 		return target{}, &OutsideError{Path: path, Why: why}
 	}
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: c.root}
-	place, kind, err := r.Asked(spelled, follow, c.bindings)
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: p.root}
+	place, kind, err := r.Asked(spelled, follow, p.bindings)
 	if err != nil {
 		return target{}, answer(op, path, err)
 	}
 	return target{place, path, kind}, nil
 }
 
-func (c *Context) absolute(at ir.Location) string {
-	abs, _ := c.bindings.Path(at)
+func (p *Policy) absolute(at ir.Location) string {
+	abs, _ := p.bindings.Path(at)
 	return filepath.FromSlash(abs)
 }
 
 // judge decides capabilities on a target, and returns the first refusal.
 // See RATIONALE D86.
-func (c *Context) judge(need ir.Capability, on target) error {
+func (p *Policy) judge(need ir.Capability, on target) error {
 	op := operation(need, on.Place)
-	v := c.view.Decide(op)
-	if v.Allowed() && c.folded != nil {
-		v = c.folded.Decide(operation(need, foldedPlace(on.Place)))
+	v := p.view.Decide(op)
+	if v.Allowed() && p.folded != nil {
+		v = p.folded.Decide(operation(need, foldedPlace(on.Place)))
 	}
-	return c.refusal(v, on, op)
+	return p.refusal(v, on, op)
 }
 
 func operation(need ir.Capability, on ir.Place) ir.Operation {
@@ -183,7 +183,7 @@ func operation(need ir.Capability, on ir.Place) ir.Operation {
 }
 
 // refusal turns a verdict into an error, nil where it allows.
-func (c *Context) refusal(v ir.Verdict, on target, op ir.Operation) error {
+func (p *Policy) refusal(v ir.Verdict, on target, op ir.Operation) error {
 	if v.Allowed() {
 		return nil
 	}
@@ -193,26 +193,26 @@ func (c *Context) refusal(v ir.Verdict, on target, op ir.Operation) error {
 	case ir.ReasonOutside:
 		return &OutsideError{Path: on.asked, Why: "the path leaves the workspace"}
 	case ir.ReasonEscape:
-		return &EscapeError{Path: on.asked, Target: c.absolute(on.At)}
+		return &EscapeError{Path: on.asked, Target: p.absolute(on.At)}
 	case ir.ReasonLoop:
 		return &fs.PathError{Op: "check", Path: on.asked, Err: resolve.ErrLoop}
 	case ir.ReasonCommand, ir.ReasonArgs, ir.ReasonName, ir.ReasonMissing:
-		return c.commandError(v, on, op)
+		return p.commandError(v, on, op)
 	case ir.ReasonNone, ir.ReasonRule, ir.ReasonDefault, ir.ReasonAny, ir.ReasonPinned, ir.ReasonNoGain,
 		ir.ReasonRoot, ir.ReasonLoader, ir.ReasonLeads, ir.ReasonOwn:
 	}
 	e := &DeniedError{
 		Capability: v.Need.String(), Path: on.asked, Target: v.At.Short(), Rule: subject(v.Rule), Reason: v.Reason.String(),
 	}
-	for i := range c.tool.FS {
-		if r := &c.tool.FS[i]; r.Caps.Has(v.Need) {
+	for i := range p.tool.FS {
+		if r := &p.tool.FS[i]; r.Caps.Has(v.Need) {
 			e.Granted = append(e.Granted, r.Subject())
 		}
 	}
 	return e
 }
 
-func (c *Context) commandError(v ir.Verdict, on target, op ir.Operation) error {
+func (p *Policy) commandError(v ir.Verdict, on target, op ir.Operation) error {
 	e := &CommandError{Program: on.asked, Listed: v.Reason == ir.ReasonArgs}
 	if rule := v.Rule; rule != nil && v.Reason == ir.ReasonName {
 		e.NameOf = rule.Subject()
@@ -221,27 +221,27 @@ func (c *Context) commandError(v ir.Verdict, on target, op ir.Operation) error {
 		e.Args = run.Args
 	}
 	if rule, ok := v.Rule.(*ir.CommandRule); ok && e.Listed {
-		for _, p := range rule.Args {
-			words := p.Words
-			if p.Rest {
+		for _, pattern := range rule.Args {
+			words := pattern.Words
+			if pattern.Rest {
 				words = append(words[:len(words):len(words)], "**")
 			}
 			e.Allowed = append(e.Allowed, strings.Join(append([]string{rule.Program}, words...), " "))
 		}
 		return e
 	}
-	for i := range c.tool.Commands.Rules {
-		e.Allowed = append(e.Allowed, c.tool.Commands.Rules[i].Program)
+	for i := range p.tool.Commands.Rules {
+		e.Allowed = append(e.Allowed, p.tool.Commands.Rules[i].Program)
 	}
 	return e
 }
 
 // hosts lists the targets that the net rules allow.
-func (c *Context) hosts() []string {
+func (p *Policy) hosts() []string {
 	var out []string
-	for i := range c.tool.Net {
-		if c.tool.Net[i].Allow {
-			out = append(out, c.tool.Net[i].Subject())
+	for i := range p.tool.Net {
+		if p.tool.Net[i].Allow {
+			out = append(out, p.tool.Net[i].Subject())
 		}
 	}
 	return out
@@ -255,8 +255,8 @@ func subject(r ir.Rule) string {
 }
 
 // program finds the file of a program as it is found when it is started.
-func (c *Context) program(name string) (ir.Location, bool) {
-	abs := c.root + "/" + name
+func (p *Policy) program(name string) (ir.Location, bool) {
+	abs := p.root + "/" + name
 	if !strings.Contains(name, "/") {
 		found, err := exec.LookPath(name)
 		if err != nil {
@@ -270,18 +270,18 @@ func (c *Context) program(name string) (ir.Location, bool) {
 	if err != nil || found.Kind != ir.File {
 		return ir.Location{}, false
 	}
-	return c.bindings.Locate(found.Abs), true
+	return p.bindings.Locate(found.Abs), true
 }
 
 // locatePrograms finds the files of the listed programs, which may be started by their
 // paths as well.
-func (c *Context) locatePrograms(t *ir.Tool) {
+func (p *Policy) locatePrograms(t *ir.Tool) {
 	if t.Commands == nil {
 		return
 	}
 	for i := range t.Commands.Rules {
 		r := &t.Commands.Rules[i]
-		if at, ok := c.program(r.Program); ok {
+		if at, ok := p.program(r.Program); ok {
 			r.File = &at
 		}
 	}

@@ -1,12 +1,12 @@
-// Package tool is for authors of tools that run under accessc: it loads the Context that a tool
-// is given, answers whether the policy permits an operation, lists the granted alternatives in
-// its errors, and opens exactly the files that it checked.
+// Package tool is for authors of tools that run under accessc: it loads the policy of a tool from
+// the Context that the tool is given, answers whether the policy permits an operation, lists the
+// granted alternatives in its errors, and opens exactly the files that it checked.
 //
-//	ctx, err := tool.Load()
+//	policy, err := tool.Load()
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	f, err := ctx.Open("src/main.go")
+//	f, err := policy.Open("src/main.go")
 //	var denied *tool.DeniedError
 //	if errors.As(err, &denied) {
 //		fmt.Println("ask for one of", denied.Granted)

@@ -13,7 +13,7 @@ import (
 
 // workspace prepares a workspace as accessc exec would: src is written, everything but .env is
 // read, and one host is reached.
-func workspace() *tool.Context {
+func workspace() *tool.Policy {
 	dir, err := os.MkdirTemp("", "accessc-example-")
 	if err != nil {
 		log.Fatal(err)
@@ -24,7 +24,7 @@ func workspace() *tool.Context {
 			log.Fatal(err)
 		}
 	}
-	ctx, err := tool.Parse(fmt.Appendf(nil, `{
+	policy, err := tool.Parse(fmt.Appendf(nil, `{
 		"root": %q, "action": "run", "tool": "edit",
 		"access": {
 			"base": {"name": "system", "version": 2},
@@ -41,18 +41,18 @@ func workspace() *tool.Context {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return ctx
+	return policy
 }
 
 func Example() {
-	// In a tool: ctx, err := tool.Load()
-	ctx := workspace()
-	defer os.RemoveAll(ctx.Root())
+	// In a tool: policy, err := tool.Load()
+	policy := workspace()
+	defer os.RemoveAll(policy.Root())
 
-	text, err := ctx.ReadFile("src/main.go")
+	text, err := policy.ReadFile("src/main.go")
 	fmt.Printf("%s%v\n", text, err)
 
-	_, err = ctx.ReadFile(".env")
+	_, err = policy.ReadFile(".env")
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, fs.ErrPermission))
 	// Output:
@@ -64,10 +64,10 @@ func Example() {
 
 // The errors name the alternatives, to a program as well.
 func ExampleDeniedError() {
-	ctx := workspace()
-	defer os.RemoveAll(ctx.Root())
+	policy := workspace()
+	defer os.RemoveAll(policy.Root())
 
-	err := ctx.WriteFile("notes.txt", []byte("note"), 0o644)
+	err := policy.WriteFile("notes.txt", []byte("note"), 0o644)
 	var denied *tool.DeniedError
 	if errors.As(err, &denied) {
 		fmt.Println(denied.Capability, "is granted at", denied.Granted)
@@ -75,36 +75,36 @@ func ExampleDeniedError() {
 	// Output: create is granted at [src]
 }
 
-func ExampleContext_CheckUpdate() {
-	ctx := workspace()
-	defer os.RemoveAll(ctx.Root())
+func ExamplePolicy_CheckUpdate() {
+	policy := workspace()
+	defer os.RemoveAll(policy.Root())
 
-	_, err := ctx.CheckUpdate("src/main.go")
+	_, err := policy.CheckUpdate("src/main.go")
 	fmt.Println(err)
-	_, err = ctx.CheckUpdate("../other/main.go")
+	_, err = policy.CheckUpdate("../other/main.go")
 	fmt.Println(err)
 	// Output:
 	// <nil>
 	// ../other/main.go: the path leaves the workspace
 }
 
-func ExampleContext_CheckConnect() {
-	ctx := workspace()
-	defer os.RemoveAll(ctx.Root())
+func ExamplePolicy_CheckConnect() {
+	policy := workspace()
+	defer os.RemoveAll(policy.Root())
 
-	fmt.Println(ctx.CheckConnect("https://api.example.com/v1"))
-	fmt.Println(ctx.CheckConnect("http://api.example.com/v1"))
+	fmt.Println(policy.CheckConnect("https://api.example.com/v1"))
+	fmt.Println(policy.CheckConnect("http://api.example.com/v1"))
 	// Output:
 	// <nil>
 	// connecting to http://api.example.com/v1 is denied: no rule matches; allowed: https://api.example.com
 }
 
-func ExampleContext_CheckRun() {
-	ctx := workspace()
-	defer os.RemoveAll(ctx.Root())
+func ExamplePolicy_CheckRun() {
+	policy := workspace()
+	defer os.RemoveAll(policy.Root())
 
-	fmt.Println(ctx.CheckRun("git", "status", "--short"))
-	fmt.Println(ctx.CheckRun("git", "push"))
+	fmt.Println(policy.CheckRun("git", "status", "--short"))
+	fmt.Println(policy.CheckRun("git", "push"))
 	// Output:
 	// <nil>
 	// running git push is denied with these arguments; allowed: git status **

@@ -28,33 +28,33 @@ const (
 
 // Open opens the file or directory at path for reading. It needs read. The error is that
 // of CheckRead, or an *fs.PathError.
-func (c *Context) Open(path string) (*os.File, error) { return c.OpenFile(path, os.O_RDONLY, 0) }
+func (p *Policy) Open(path string) (*os.File, error) { return p.OpenFile(path, os.O_RDONLY, 0) }
 
 // Create makes the file at path, or empties the one that is there, and opens it for
 // reading and writing as os.Create does. It needs read, and create or update.
-func (c *Context) Create(path string) (*os.File, error) {
-	return c.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+func (p *Policy) Create(path string) (*os.File, error) {
+	return p.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
 // OpenFile opens as os.OpenFile does. Reading needs read; making a file needs create;
 // writing to one that is there, and emptying it, needs update.
-func (c *Context) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+func (p *Policy) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	var f *os.File
-	err := c.hold("open", path, func() (target, error) {
+	err := p.hold("open", path, func() (target, error) {
 		exclusive := flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0
-		at, err := c.evaluate("open", path, !exclusive)
+		at, err := p.evaluate("open", path, !exclusive)
 		if err != nil {
 			return at, err
 		}
 		for _, need := range needs(flag, at.kind) {
-			if err := c.judge(need, at); err != nil {
+			if err := p.judge(need, at); err != nil {
 				return at, err
 			}
 		}
 		if exclusive && at.kind != ir.Absent {
 			return at, fs.ErrExist
 		}
-		f, err = c.open(at, flag, perm)
+		f, err = p.open(at, flag, perm)
 		return at, err
 	})
 	return f, err
@@ -79,13 +79,13 @@ func needs(flag int, there ir.NodeKind) []ir.Capability {
 
 // open opens the judged target. It creates or truncates only as judged: an existing file is
 // opened without O_CREATE and truncated after it is known to be a file.
-func (c *Context) open(at target, flag int, perm fs.FileMode) (*os.File, error) {
-	d, name, err := c.directory(at)
+func (p *Policy) open(at target, flag int, perm fs.FileMode) (*os.File, error) {
+	d, name, err := p.directory(at)
 	if err != nil {
 		return nil, err
 	}
 	defer d.close()
-	full := c.absolute(at.At)
+	full := p.absolute(at.At)
 	if at.kind == ir.Absent {
 		if flag&os.O_CREATE == 0 {
 			return nil, fs.ErrNotExist
@@ -119,8 +119,8 @@ func empty(f *os.File, flag int) error {
 }
 
 // ReadFile returns the contents of the file at path. It needs read.
-func (c *Context) ReadFile(path string) ([]byte, error) {
-	f, err := c.Open(path)
+func (p *Policy) ReadFile(path string) ([]byte, error) {
+	f, err := p.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (c *Context) ReadFile(path string) ([]byte, error) {
 
 // WriteFile writes data to the file at path, which it makes if it is not there and
 // empties otherwise. It needs create or update.
-func (c *Context) WriteFile(path string, data []byte, perm fs.FileMode) error {
-	f, err := c.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+func (p *Policy) WriteFile(path string, data []byte, perm fs.FileMode) error {
+	f, err := p.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (c *Context) WriteFile(path string, data []byte, perm fs.FileMode) error {
 }
 
 // ReadDir lists the directory at path in name order. It needs read.
-func (c *Context) ReadDir(path string) ([]fs.DirEntry, error) {
-	f, err := c.OpenFile(path, os.O_RDONLY|directoryFlag, 0)
+func (p *Policy) ReadDir(path string) ([]fs.DirEntry, error) {
+	f, err := p.OpenFile(path, os.O_RDONLY|directoryFlag, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +152,11 @@ func (c *Context) ReadDir(path string) ([]fs.DirEntry, error) {
 }
 
 // Mkdir makes the directory path. It needs create.
-func (c *Context) Mkdir(path string, perm fs.FileMode) error {
-	return c.hold("mkdir", path, func() (target, error) {
-		at, err := c.evaluate("mkdir", path, false)
+func (p *Policy) Mkdir(path string, perm fs.FileMode) error {
+	return p.hold("mkdir", path, func() (target, error) {
+		at, err := p.evaluate("mkdir", path, false)
 		if err == nil {
-			err = c.judge(ir.Create, at)
+			err = p.judge(ir.Create, at)
 		}
 		if err == nil && at.kind != ir.Absent {
 			err = fs.ErrExist
@@ -164,7 +164,7 @@ func (c *Context) Mkdir(path string, perm fs.FileMode) error {
 		if err != nil {
 			return at, err
 		}
-		d, name, err := c.directory(at)
+		d, name, err := p.directory(at)
 		if err != nil {
 			return at, err
 		}
@@ -175,36 +175,36 @@ func (c *Context) Mkdir(path string, perm fs.FileMode) error {
 
 // MkdirAll makes the directory path and those above it that are missing. Each that is
 // made needs create.
-func (c *Context) MkdirAll(name string, perm fs.FileMode) error {
-	err := c.Mkdir(name, perm)
+func (p *Policy) MkdirAll(name string, perm fs.FileMode) error {
+	err := p.Mkdir(name, perm)
 	if above := path.Dir(filepath.ToSlash(name)); errors.Is(err, fs.ErrNotExist) && above != "." {
-		if err := c.MkdirAll(above, perm); err != nil {
+		if err := p.MkdirAll(above, perm); err != nil {
 			return err
 		}
-		err = c.Mkdir(name, perm)
+		err = p.Mkdir(name, perm)
 	}
 	if err == nil {
 		return nil
 	}
 	// It may be there already, which takes no capability to say.
-	if at, bad := c.evaluate("mkdir", name, true); bad == nil && at.kind == ir.Dir && c.inside(at) {
+	if at, bad := p.evaluate("mkdir", name, true); bad == nil && at.kind == ir.Dir && p.inside(at) {
 		return nil
 	}
 	return err
 }
 
 // inside reports whether a target is one that the workspace's paths may lead to.
-func (c *Context) inside(at target) bool {
-	return c.view.Decide(ir.Access{Cap: ir.Read, On: at.Place}).Reason != ir.ReasonEscape
+func (p *Policy) inside(at target) bool {
+	return p.view.Decide(ir.Access{Cap: ir.Read, On: at.Place}).Reason != ir.ReasonEscape
 }
 
 // Remove removes the file, symlink or empty directory path. It needs delete. A symlink
 // is not followed.
-func (c *Context) Remove(path string) error {
-	return c.hold("remove", path, func() (target, error) {
-		at, err := c.evaluate("remove", path, false)
+func (p *Policy) Remove(path string) error {
+	return p.hold("remove", path, func() (target, error) {
+		at, err := p.evaluate("remove", path, false)
 		if err == nil {
-			err = c.judge(ir.Delete, at)
+			err = p.judge(ir.Delete, at)
 		}
 		if err == nil && at.kind == ir.Absent {
 			err = fs.ErrNotExist
@@ -212,7 +212,7 @@ func (c *Context) Remove(path string) error {
 		if err != nil {
 			return at, err
 		}
-		d, name, err := c.directory(at)
+		d, name, err := p.directory(at)
 		if err != nil {
 			return at, err
 		}
@@ -223,13 +223,13 @@ func (c *Context) Remove(path string) error {
 
 // directory opens the directory that contains the name of a target. A root is represented by
 // its own directory under the name ".".
-func (c *Context) directory(at target) (directory, string, error) {
+func (p *Policy) directory(at target) (directory, string, error) {
 	parent, ok := at.At.Parent()
 	name := at.At.Base()
 	if !ok {
 		parent, name = at.At, "."
 	}
-	d, err := c.holder.directory(parent)
+	d, err := p.holder.directory(parent)
 	return d, name, err
 }
 
@@ -237,7 +237,7 @@ func (c *Context) directory(at target) (directory, string, error) {
 // the way or of another kind may be a result of a changing path; it is an answer when it stays
 // so.
 // See RATIONALE D87.
-func (c *Context) hold(op, path string, try func() (target, error)) error {
+func (p *Policy) hold(op, path string, try func() (target, error)) error {
 	var before target
 	settled := 0
 	for range tries {

@@ -17,9 +17,9 @@ import (
 const system = "this system's"
 
 // holders are the ways to open, each of which runs here.
-var holders = map[string]func(*testing.T, *Context) holder{
-	system: func(_ *testing.T, c *Context) holder { return c.holder },
-	"os.Root": func(t *testing.T, c *Context) holder {
+var holders = map[string]func(*testing.T, *Policy) holder{
+	system: func(_ *testing.T, c *Policy) holder { return c.holder },
+	"os.Root": func(t *testing.T, c *Policy) holder {
 		h, err := newRootHolder(c.bindings)
 		if err != nil {
 			t.Fatal(err)
@@ -29,10 +29,10 @@ var holders = map[string]func(*testing.T, *Context) holder{
 }
 
 // eachHolder runs a test on every way to open.
-func eachHolder(t *testing.T, test func(t *testing.T, c *Context, dir string)) {
+func eachHolder(t *testing.T, test func(t *testing.T, c *Policy, dir string)) {
 	for name, hold := range holders {
 		t.Run(name, func(t *testing.T) {
-			c, dir := context(t)
+			c, dir := newPolicy(t)
 			c.holder = hold(t, c)
 			test(t, c, dir)
 		})
@@ -41,7 +41,7 @@ func eachHolder(t *testing.T, test func(t *testing.T, c *Context, dir string)) {
 
 // TestOpen covers the capabilities that each way to open takes, and its effect on the file.
 func TestOpen(t *testing.T) {
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		for _, tt := range []struct {
 			path string
 			flag int
@@ -89,7 +89,7 @@ func TestOpen(t *testing.T) {
 
 // TestReadWrite: whole files and directories.
 func TestReadWrite(t *testing.T) {
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		got := func(name string) string {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			return string(data) + text(err)
@@ -145,7 +145,7 @@ func TestReadWrite(t *testing.T) {
 
 // TestNames: directories are made and names are removed where the policy says so.
 func TestNames(t *testing.T) {
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		mkdir := func(p string) error { return c.Mkdir(p, 0o750) }
 		all := func(p string) error { return c.MkdirAll(p, 0o755) }
 		for _, tt := range []struct {
@@ -183,7 +183,7 @@ func TestNames(t *testing.T) {
 // TestSwappedWorkspace: a workspace or target that was replaced by a link is no longer the one
 // of the Context.
 func TestSwappedWorkspace(t *testing.T) {
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		at := func(p string) string { return filepath.Join(dir, p) }
 		err := errors.Join(os.Rename(at("ws"), at("old")), os.Symlink(at("outside"), at("ws")),
 			os.WriteFile(at("outside/README"), []byte("outside"), 0o644))
@@ -197,7 +197,7 @@ func TestSwappedWorkspace(t *testing.T) {
 			t.Error("wrote")
 		}
 	})
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		at := func(p string) string { return filepath.Join(dir, p) }
 		err := errors.Join(os.Rename(at("fork"), at("old")), os.Symlink(at("outside"), at("fork")),
 			os.WriteFile(at("outside/lib"), []byte("outside"), 0o644))
@@ -222,7 +222,7 @@ func (s swapping) directory(ir.Location) (directory, error) {
 // TestKeepsChanging: a path that keeps changing ends in an error of its own, and a stable one
 // in that of the system.
 func TestKeepsChanging(t *testing.T) {
-	c, dir := context(t)
+	c, dir := newPolicy(t)
 	link := filepath.Join(dir, "ws/turning")
 	n := 0
 	c.holder = swapping{func() {
@@ -246,7 +246,7 @@ func TestKeepsChanging(t *testing.T) {
 // TestReplacedRoot: os.Root refers to the workspace that was there when the Context was loaded,
 // even if its name now leads to another directory.
 func TestReplacedRoot(t *testing.T) {
-	c, dir := context(t)
+	c, dir := newPolicy(t)
 	c.holder = holders["os.Root"](t, c)
 	ws := filepath.Join(dir, "ws")
 	if err := errors.Join(os.Rename(ws, ws+"-old"), os.Mkdir(ws, 0o755), os.WriteFile(filepath.Join(ws, "README"), nil, 0o644)); err != nil {

@@ -18,7 +18,7 @@ import (
 
 func init() {
 	for name, e := range map[string]error{"no openat2": unix.ENOSYS, "filtered openat2": unix.EPERM} {
-		holders[name] = func(_ *testing.T, c *Context) holder {
+		holders[name] = func(_ *testing.T, c *Policy) holder {
 			return &linuxHolder{c.bindings, func(int, string, *unix.OpenHow) (int, error) { return -1, e }}
 		}
 	}
@@ -26,7 +26,7 @@ func init() {
 
 // TestPipes: no open waits for the other end of a pipe, and a socket is none either.
 func TestPipes(t *testing.T) {
-	eachHolder(t, func(t *testing.T, c *Context, dir string) {
+	eachHolder(t, func(t *testing.T, c *Policy, dir string) {
 		if err := unix.Mkfifo(filepath.Join(dir, "ws/src/pipe"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ var swaps = [][2]string{
 
 // arena is a workspace in which names trade places.
 type arena struct {
-	*Context
+	*Policy
 	dir   string
 	swaps atomic.Int64
 }
@@ -62,11 +62,11 @@ var denied = []string{"ws/secret/key", "ws/secret/a/b/key", "outside/key", "ws/s
 
 const harmless, forbidden = "harmless", "forbidden"
 
-func newArena(t *testing.T, hold func(*testing.T, *Context) holder) *arena {
-	c, dir := context(t, `"read": true, "update": true}`, `"read": true, "create": true, "update": true, "delete": true}`,
+func newArena(t *testing.T, hold func(*testing.T, *Policy) holder) *arena {
+	c, dir := newPolicy(t, `"read": true, "update": true}`, `"read": true, "create": true, "update": true, "delete": true}`,
 		`{"lexical_path": "secret"}`, `{"lexical_path": "secret"}, {"lexical_path": "src/vault"}`)
 	c.holder = hold(t, c)
-	a := &arena{Context: c, dir: dir}
+	a := &arena{Policy: c, dir: dir}
 	for _, p := range []string{"ws/src/d/key", "ws/src/e/key", "ws/src/f", "fork/d/key", "ws/src/deep/a/b/key", "ws/src/s/key", "ws/src/g"} {
 		a.write(t, p, harmless)
 	}

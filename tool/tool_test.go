@@ -63,8 +63,8 @@ func lay(t testing.TB) string {
 	return dir
 }
 
-// context is the policy above for a fresh workspace.
-func context(t testing.TB, edits ...string) (*Context, string) {
+// newPolicy returns the policy above for a fresh workspace.
+func newPolicy(t testing.TB, edits ...string) (*Policy, string) {
 	t.Helper()
 	dir := lay(t)
 	text := strings.NewReplacer(append([]string{"ROOT", filepath.ToSlash(dir)}, edits...)...).Replace(policy)
@@ -77,7 +77,7 @@ func context(t testing.TB, edits ...string) (*Context, string) {
 
 // TestChecks covers the answer of each check, and the place that the path leads to.
 func TestChecks(t *testing.T) {
-	c, dir := context(t)
+	c, dir := newPolicy(t)
 	checks := map[string]func(string) (string, error){
 		"read": c.CheckRead, "create": c.CheckCreate, "update": c.CheckUpdate, "delete": c.CheckDelete, "execute": c.CheckExecute,
 	}
@@ -125,7 +125,7 @@ func TestChecks(t *testing.T) {
 
 // TestNothingGranted covers the texts of errors where nothing is granted, and where much is.
 func TestNothingGranted(t *testing.T) {
-	c, _ := context(t, `"fs": [`, `"fs": [], "ignored": [`, `"net": [`, `"net": [], "ignored2": [`, `"commands": {`, `"commands": {}, "ignored3": {`)
+	c, _ := newPolicy(t, `"fs": [`, `"fs": [], "ignored": [`, `"net": [`, `"net": [], "ignored2": [`, `"commands": {`, `"commands": {}, "ignored3": {`)
 	_, err := c.CheckRead("README")
 	for _, tt := range []struct {
 		err  error
@@ -146,7 +146,7 @@ func TestNothingGranted(t *testing.T) {
 
 // TestOthers: connections, variables and programs.
 func TestOthers(t *testing.T) {
-	c, _ := context(t)
+	c, _ := newPolicy(t)
 	for _, tt := range []struct {
 		err  error
 		want string
@@ -171,7 +171,7 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%v is no fs.ErrPermission", tt.err)
 		}
 	}
-	real, _ := context(t, `"base":`, `"home": "real", "base":`)
+	real, _ := newPolicy(t, `"base":`, `"home": "real", "base":`)
 	if real.CheckEnv("HOME") == nil {
 		t.Error("the user's HOME is granted by no rule")
 	}
@@ -260,7 +260,7 @@ func TestBadContexts(t *testing.T) {
 
 // TestUnboundTarget: an external rule without an approved target grants nothing.
 func TestUnboundTarget(t *testing.T) {
-	c, _ := context(t, `"approved_target": "ROOT/fork",`, "")
+	c, _ := newPolicy(t, `"approved_target": "ROOT/fork",`, "")
 	var escape *EscapeError
 	if _, err := c.CheckRead("fork/lib"); !errors.As(err, &escape) {
 		t.Errorf("got %v", err)
@@ -270,7 +270,7 @@ func TestUnboundTarget(t *testing.T) {
 // TestFolding: where names differ by case alone, another spelling evades no rule and matches no
 // further grant.
 func TestFolding(t *testing.T) {
-	c, dir := context(t)
+	c, dir := newPolicy(t)
 	c.decideBy(c.tool, true)
 	for _, p := range []string{"SECRET", "Secret/key", "ſecret", "SRC/x"} {
 		if err := os.MkdirAll(filepath.Join(dir, "ws", p), 0o755); err != nil {
@@ -296,7 +296,7 @@ func TestFolding(t *testing.T) {
 // TestRunFromPath: a bare name that PATH finds in the workspace is a file of the
 // workspace, which its rules must let be executed.
 func TestRunFromPath(t *testing.T) {
-	c, dir := context(t, `"commands": {`, `"commands": null, "ignored": {`)
+	c, dir := newPolicy(t, `"commands": {`, `"commands": null, "ignored": {`)
 	if c.Tool() != "edit" || c.Action() != "run" {
 		t.Errorf("got %s, %s", c.Tool(), c.Action())
 	}

@@ -43,16 +43,16 @@ type answer struct {
 }
 
 func main() {
-	direct := flag.Bool("direct", false, "do not ask the Context; the kernel refuses")
+	direct := flag.Bool("direct", false, "do not ask the policy; the kernel refuses")
 	flag.Parse()
-	ctx, err := tool.Load()
+	policy, err := tool.Load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "files:", err)
 		os.Exit(1)
 	}
-	var w world = checked{ctx}
+	var w world = checked{policy}
 	if *direct {
-		w = unchecked{ctx.Root()}
+		w = unchecked{policy.Root()}
 	}
 	if err := serve(w, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "files:", err)

@@ -16,7 +16,7 @@ import (
 )
 
 // world is the environment of the tool. The methods on files are those of package os, by paths
-// relative to the workspace; a *tool.Context has them as well.
+// relative to the workspace; a *tool.Policy has them as well.
 type world interface {
 	ReadFile(path string) ([]byte, error)
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -30,8 +30,8 @@ type world interface {
 	Connect(url string) error
 }
 
-// checked asks the Context before it acts. Files need nothing more than its openers.
-type checked struct{ *tool.Context }
+// checked asks the policy before it acts. Files need nothing more than its openers.
+type checked struct{ *tool.Policy }
 
 func (c checked) Run(program string, args ...string) (string, error) {
 	if err := c.CheckRun(program, args...); err != nil {

@@ -24,9 +24,9 @@ var ErrContext = contextjson.ErrContext
 // maxContext bounds the size of a Context that is read, in bytes.
 const maxContext = 64 << 20
 
-// Context is the part of a policy that a tool is told about. It is immutable and safe for
-// concurrent use.
-type Context struct {
+// Policy is the policy of this tool, as far as its Context tells it. It is immutable and safe
+// for concurrent use.
+type Policy struct {
 	name, action string
 	root         string
 	bindings     *ir.Bindings
@@ -40,9 +40,9 @@ type Context struct {
 	holder holder
 }
 
-// Load reads the Context of this process from the file that ACCESSC_CONTEXT names. The
-// error is ErrNoContext when there is none.
-func Load() (*Context, error) {
+// Load returns the policy of this process, from the Context in the file that ACCESSC_CONTEXT
+// names. The error is [ErrNoContext] when there is none.
+func Load() (*Policy, error) {
 	name := os.Getenv(ir.ContextVariable)
 	if name == "" {
 		return nil, ErrNoContext
@@ -59,10 +59,10 @@ func Load() (*Context, error) {
 	return Parse(data)
 }
 
-// Parse reads a Context from its JSON, such as {{context}} in a tool's command. A null
-// access means that nothing but the workspace's borders is checked. The workspace must
+// Parse returns the policy of a Context in JSON, such as {{context}} in a tool's command. A
+// null access means that nothing but the workspace's borders is checked. The workspace must
 // exist.
-func Parse(data []byte) (*Context, error) {
+func Parse(data []byte) (*Policy, error) {
 	doc, err := contextjson.Parse(data)
 	if err != nil {
 		return nil, err
@@ -81,29 +81,29 @@ func Parse(data []byte) (*Context, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the workspace: %w", err)
 	}
-	c := &Context{name: doc.Tool, action: doc.Action, root: resolver.Root, free: policy == nil}
-	if c.free {
+	p := &Policy{name: doc.Tool, action: doc.Action, root: resolver.Root, free: policy == nil}
+	if p.free {
 		policy = &ir.Tool{Name: doc.Tool, FS: ir.DefaultFS()}
 	}
 	if err := checkRules(policy); err != nil {
 		return nil, err
 	}
-	if c.bindings, err = bindings(c.root, doc); err != nil {
+	if p.bindings, err = bindings(p.root, doc); err != nil {
 		return nil, err
 	}
-	c.locatePrograms(policy)
-	c.decideBy(policy, foldsNames)
-	c.holder, err = newHolder(c.bindings)
-	return c, err
+	p.locatePrograms(policy)
+	p.decideBy(policy, foldsNames)
+	p.holder, err = newHolder(p.bindings)
+	return p, err
 }
 
 // decideBy prepares a policy for questions.
-func (c *Context) decideBy(policy *ir.Tool, folds bool) {
+func (p *Policy) decideBy(policy *ir.Tool, folds bool) {
 	platform, _ := ir.ParsePlatform(runtime.GOOS)
-	facts := ir.Facts{Bindings: c.bindings, Located: true}
-	c.tool, c.view = policy, ir.NewView(policy, platform, facts)
+	facts := ir.Facts{Bindings: p.bindings, Located: true}
+	p.tool, p.view = policy, ir.NewView(policy, platform, facts)
 	if folds {
-		c.folded = ir.NewView(foldedPolicy(policy), platform, ir.Facts{})
+		p.folded = ir.NewView(foldedPolicy(policy), platform, ir.Facts{})
 	}
 }
 
@@ -157,14 +157,14 @@ func checkRules(t *ir.Tool) error {
 }
 
 // Tool returns the name under which the configuration knows this tool.
-func (c *Context) Tool() string { return c.name }
+func (p *Policy) Tool() string { return p.name }
 
 // Action returns the host's request for this call: "run".
-func (c *Context) Action() string { return c.action }
+func (p *Policy) Action() string { return p.action }
 
 // Root returns the workspace root, an absolute path without symlinks.
-func (c *Context) Root() string { return filepath.FromSlash(c.root) }
+func (p *Policy) Root() string { return filepath.FromSlash(p.root) }
 
 // Unrestricted reports whether there is no policy. The checks then confine paths to the
 // workspace and restrict nothing else.
-func (c *Context) Unrestricted() bool { return c.free }
+func (p *Policy) Unrestricted() bool { return p.free }
