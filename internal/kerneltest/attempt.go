@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -21,9 +20,30 @@ type Attempt struct {
 	Argv     []string `json:",omitempty"`
 }
 
-// changes are the operations that would change something where they are allowed.
-var changes = map[string]bool{
-	"create": true, "delete": true, "copy": true, "rename": true, "link": true, "exchange": true,
+// need is the node that an operation needs at one of its paths.
+type need uint8
+
+const (
+	// file is a file at the end of the path; entry is one at the path itself, which may be a
+	// symlink.
+	file need = iota + 1
+	entry
+	// none is nothing at the end of the path, noEntry nothing at the path itself.
+	none
+	noEntry
+	// either is a file or nothing, in a directory.
+	either
+)
+
+// onPaths are the operations on paths: the needs at each path, and whether the operation changes
+// something where it is allowed.
+var onPaths = map[string]struct {
+	needs   []need
+	changes bool
+}{
+	"read": {[]need{file}, false}, "create": {[]need{none}, true}, "update": {[]need{file}, false}, "delete": {[]need{entry}, true},
+	"execute": {[]need{file}, false}, "copy": {[]need{file, either}, true}, "rename": {[]need{entry, either}, true},
+	"link": {[]need{entry, noEntry}, true}, "exchange": {[]need{entry, entry}, true}, "dial": {[]need{file}, false},
 }
 
 // attempt prepares the stage for a question and returns the attempt, or the reason why there is
@@ -49,21 +69,13 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 			return a, "it is about a directory of the tool's own, which each run has anew", nil
 		}
 		abs, staged := s.path(operand)
-		if !staged && changes[q.Verb] {
+		if !staged && onPaths[q.Verb].changes {
 			return a, "it would change something outside of the workspace", nil
 		}
 		if err := s.mirrorPath(abs); err != nil {
 			return a, "", err
 		}
-		made := q.Verb == "create" || q.Verb == "link" && i == 1
-		moved := q.Verb == "delete" || q.Verb == "rename" || q.Verb == "link" || q.Verb == "exchange"
-		loose := i == 1 && (q.Verb == "rename" || q.Verb == "copy")
-		if loose {
-			err = os.MkdirAll(path.Dir(abs), 0o755)
-		} else {
-			err = s.prepare(abs, !moved, made)
-		}
-		if err != nil {
+		if err := s.prepare(abs, onPaths[q.Verb].needs[i]); err != nil {
 			return a, "", err
 		}
 		if _, err := resolve.Lexical(operand); err == nil {
@@ -85,7 +97,7 @@ func (t *Trial) program(s *stage, a Attempt) (Attempt, string, error) {
 		if err := s.mirrorPath(abs); err != nil {
 			return a, "", err
 		}
-		return a, "", s.prepare(abs, true, false)
+		return a, "", s.prepare(abs, file)
 	}
 	abs, ok := t.Lookup(a.A)
 	if !ok {

@@ -136,9 +136,7 @@ func (t *Trial) operation(s *stage, q resolve.Question) (ir.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch q.Verb {
-	case "run", "connect", "env":
-	default:
+	if _, ok := onPaths[q.Verb]; ok {
 		operands := make([]string, len(q.Operands))
 		for i, o := range q.Operands {
 			operands[i], _ = s.path(o)

@@ -164,18 +164,22 @@ func (s *stage) path(operand string) (abs string, staged bool) {
 	return abs, at.Root.Kind != ir.System
 }
 
-// prepare makes the node that an operation needs at one of its paths; where absent is true, it
-// only makes the directory around it and ensures that the path does not exist. Outside of the
-// stage nothing is made.
-func (s *stage) prepare(abs string, follow, absent bool) error {
-	step := resolve.NewDisk().Name
-	if follow {
-		step = resolve.NewDisk().Follow
+// prepare makes the node that an operation needs at one of its paths, or removes it. Outside of
+// the stage nothing is made.
+func (s *stage) prepare(abs string, n need) error {
+	step := resolve.NewDisk().Follow
+	switch n {
+	case either:
+		return os.MkdirAll(path.Dir(abs), 0o755)
+	case entry, noEntry:
+		step = resolve.NewDisk().Name
+	case file, none:
 	}
 	found, err := step(abs)
 	if err != nil || !strings.HasPrefix(found.Abs, s.dir+"/") {
 		return err
 	}
+	absent := n == none || n == noEntry
 	switch {
 	case absent && found.Kind != ir.Absent && path.Dir(found.Abs) != s.dir:
 		return os.RemoveAll(found.Abs)
