@@ -93,16 +93,10 @@ func (op Run) describe() Description {
 // copied lists the capabilities with which contents are copied to a place, given the kind of
 // node that is there.
 func (k NodeKind) copied() []Capability {
-	switch k {
-	case Absent:
-		return []Capability{Create}
-	case File:
-		return []Capability{Update}
-	case Dir, Unknown:
-		return []Capability{Create, Update}
-	default:
-		return []Capability{Create, Update}
+	if k == Absent || k == File {
+		return k.replaced()
 	}
+	return []Capability{Create, Update}
 }
 
 // replaced lists the capabilities with which a name is put at a place, given the kind of node

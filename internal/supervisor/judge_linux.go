@@ -159,11 +159,6 @@ func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	return out
 }
 
-// entry asks whether a name may be made or removed.
-func (j *judge) entry(need ir.Capability, p ir.Place, kind ir.NameKind) judgement {
-	return j.decide(ir.Access{Cap: need, On: p, Name: kind})
-}
-
 // metadata asks for update of mode, owner, times and attributes. Those of the system's own
 // files never change, even where the base grants writing.
 func (j *judge) metadata(p ir.Place) judgement {

@@ -30,7 +30,7 @@ func (c entries) named(dir int, addr uint64, change naming, act func(node) error
 	switch {
 	case e != 0:
 		return fails(e)
-	case !c.permits(c.policy.entry(change.need, c.paths.place(n), change.kind(&n))):
+	case !c.permits(c.policy.decide(ir.Access{Cap: change.need, On: c.paths.place(n), Name: change.kind(&n)})):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)

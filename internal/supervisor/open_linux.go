@@ -337,7 +337,7 @@ func (c opens) create(base int, path string, o opening) answer {
 func (c opens) made(n node, o opening) answer {
 	at := c.paths.place(n)
 	switch {
-	case !c.permits(c.policy.entry(ir.Create, at, ir.NameFile)):
+	case !c.permits(c.policy.decide(ir.Access{Cap: ir.Create, On: at, Name: ir.NameFile})):
 		return fails(unix.EACCES)
 	case o.Flags&accessMode != writeOnly && !c.permits(c.policy.access(at, ir.Read)):
 		return fails(unix.EACCES)

@@ -182,7 +182,7 @@ func (c sockets) bind() answer {
 		return fails(e)
 	case n.dir < 0 || n.object >= 0:
 		return fails(unix.EADDRINUSE)
-	case !c.permits(c.policy.entry(ir.Create, c.paths.place(n), ir.NameFile)):
+	case !c.permits(c.policy.decide(ir.Access{Cap: ir.Create, On: c.paths.place(n), Name: ir.NameFile})):
 		return fails(unix.EACCES)
 	case !c.current():
 		return fails(unix.EINTR)
