@@ -145,16 +145,6 @@ func (g *group) set(settings map[string]string) error {
 // enforces reports whether the group enforces a limit.
 func (g *group) enforces(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
-// join puts this process into the group, if there is one.
-func (g *group) join() error {
-	if g == nil {
-		return nil
-	}
-	_, err := g.procs.WriteString("0")
-	g.joined = err == nil
-	return err
-}
-
 // remove kills the processes left in the group and removes it.
 func (g *group) remove() {
 	if g != nil && !g.joined {

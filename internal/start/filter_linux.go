@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -250,14 +249,4 @@ func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFi
 		}
 	}
 	return t
-}
-
-// installFilter puts the program in front of this thread's system calls.
-func installFilter(filter []unix.SockFilter) error {
-	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	_, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
-	if e != 0 {
-		return e
-	}
-	return nil
 }

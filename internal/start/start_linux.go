@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/ir"
 )
@@ -180,46 +182,30 @@ func (r *run) opens(gap ir.Gap) bool {
 	return false
 }
 
-// confine applies the sandbox and starts the tool. The order matters: descriptors
-// first, privileges next, the ruleset after the last path was opened, the filter
-// last of all.
+// confine applies the sandbox to this process and becomes the tool.
 func (r *run) confine() error {
 	if err := r.sweepAfter(); err != nil {
 		return failed("%w", err)
 	}
-	if err := r.shed(); err != nil {
+	c, err := r.child()
+	if err != nil {
 		return err
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return failed("no_new_privs: %w", err)
-	}
-	if err := ll.LandlockRestrictSelf(r.ruleset, 0); err != nil {
-		return failed("landlock_restrict_self: %w", err)
-	}
-	if err := installFilter(r.filter); err != nil {
-		return failed("seccomp: %w", err)
-	}
-	if err := r.checkCanary(); err != nil {
-		return err
-	}
-	if err := applyLimits(r.perProcess()); err != nil {
+	// The runtime puts back the limit that it has raised when it executes the tool, unless it is
+	// told that the limit was set.
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &inherited.Files); err != nil {
 		return failed("limits: %w", err)
 	}
-	if err := r.group.join(); err != nil {
-		return failed("joining the cgroup: %w", err)
+	if len(r.perProcess()) > 0 {
+		// They bind this process before it is the tool: a garbage collection would die of memory
+		// that it does not get.
+		debug.SetGCPercent(-1)
+		runtime.GC()
 	}
-	return r.notStarted(syscall.Exec(r.file, r.argv, r.env))
-}
-
-// shed removes from this thread the descriptors and capabilities that the tool must not have.
-func (r *run) shed() error {
-	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return failed("closing inherited descriptors: %w", err)
+	if r.group != nil {
+		r.group.joined = true
 	}
-	if err := dropCapabilities(); err != nil {
-		return failed("dropping capabilities: %w", err)
-	}
-	return nil
+	return r.childFailed(supervisor.Become(c))
 }
 
 // notStarted explains why execve(2) failed.
@@ -244,24 +230,6 @@ func (r *run) notStarted(err error) error {
 func (r *run) unlisted() bool {
 	file, err := filepath.EvalSymlinks(r.file)
 	return err == nil && r.spec.Programs != nil && !slices.ContainsFunc(r.spec.Programs, func(p landlock.Program) bool { return p.File == file })
-}
-
-// sing tries operations that must be denied by now: opening the root directory, a socket, a
-// call that the filter always refuses.
-func (r *run) checkCanary() error {
-	if _, _, e := unix.RawSyscall(unix.SYS_SETNS, ^uintptr(0), 0, 0); e != unix.EPERM {
-		return failed("the canary was not denied: the filter is not in force (setns: %v)", e)
-	}
-	if r.canary != "" {
-		if fd, err := unix.Open(r.canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EACCES {
-			_ = unix.Close(fd)
-			return failed("the canary was not denied: the ruleset is not in force (open: %v)", err)
-		}
-	}
-	if _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != unix.EACCES {
-		return failed("the canary was not denied: sockets can be made (%v)", err)
-	}
-	return nil
 }
 
 // findCanary returns a path that the ruleset refuses and nothing else does; none where

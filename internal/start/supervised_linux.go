@@ -75,7 +75,10 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 // child is the process that becomes the tool. From here on this process has no privilege or
 // descriptor any more that the tool must not have.
 func (r *run) child() (supervisor.Child, error) {
-	c := supervisor.Child{Ruleset: r.ruleset, Own: r.own, Filter: r.filter, File: r.file, Argv: r.argv, Env: r.env, Canary: r.canary, Unsupervised: !r.supervised}
+	c := supervisor.Child{
+		Ruleset: r.ruleset, Own: r.own, Filter: r.filter, Join: r.joined(), Unsupervised: !r.supervised,
+		Canary: r.canary, File: r.file, Argv: r.argv, Env: r.env,
+	}
 	var err error
 	if c.Limits, err = limits(r.perProcess()); err == nil && r.narrows() {
 		// A core file has the variables of its process (core(5)).
@@ -87,8 +90,7 @@ func (r *run) child() (supervisor.Child, error) {
 	if r.mark != nil {
 		c.Limits = append(c.Limits, r.mark.Limits()...)
 	}
-	c.Join = r.joined()
-	return c, r.shed()
+	return c, dropPrivileges()
 }
 
 // joined is the list of processes of the cgroup of this run, nil for none.
@@ -199,11 +201,12 @@ func limits(in []backends.Limit) ([]supervisor.Limit, error) {
 		if resource < 0 {
 			continue
 		}
-		lowered, err := atMost(resource, value)
-		if err != nil {
+		var have unix.Rlimit // which can only be lowered
+		if err := unix.Getrlimit(resource, &have); err != nil {
 			return nil, err
 		}
-		out = append(out, supervisor.Limit{Resource: resource, Value: lowered})
+		value = min(value, have.Max)
+		out = append(out, supervisor.Limit{Resource: resource, Value: unix.Rlimit{Cur: value, Max: value}})
 	}
 	return out, nil
 }

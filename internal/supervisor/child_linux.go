@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -10,7 +12,9 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/clone"
 )
 
-// Child is the process that becomes the tool, ready to be cloned.
+// Child is the process that becomes the tool: a clone, or this process itself. Either inherits
+// the descriptors and capabilities of this process, which must have dropped those that the tool
+// must not have.
 type Child struct {
 	// Ruleset is the descriptor of the Landlock ruleset. Own, if not zero, is the set of rights
 	// that the process gets on its own directory of /proc.
@@ -34,9 +38,9 @@ type Limit struct {
 	Value    unix.Rlimit
 }
 
-// step is one system call of the child. A clone of a Go process has one thread and no
-// runtime: it cannot allocate, grow its stack or take a signal, so everything is laid
-// out before (supervisor/clone).
+// step is one system call of the child. A clone of a Go process has one thread and no runtime: it
+// cannot allocate, grow its stack or take a signal, so everything is laid out before
+// (supervisor/clone).
 type step struct {
 	name string
 	nr   uintptr
@@ -67,11 +71,15 @@ type program struct {
 	steps []step
 	alive []any
 	task  clone.Task
-	out   uintptr
-	said  report
-	pid   int
-	// permit receives the byte that the child waits for.
-	permit byte
+	// here is set where this process takes the steps itself. Otherwise the clone writes its
+	// reports to out, and waits for a byte from in, which permit receives.
+	here    bool
+	in, out uintptr
+	permit  byte
+	said    report
+	// kept is the stored result of a step.
+	kept uintptr
+	pid  int
 }
 
 func (p *program) add(s step) { p.steps = append(p.steps, s) }
@@ -111,74 +119,76 @@ type sigaction struct {
 	mask                     uint64
 }
 
-// assemble lays out the steps. The child writes its reports to out; once the filter is in force
-// it waits for a byte from in.
-func (c *Child) assemble(p *program, in, out int) error {
-	p.out = uintptr(out)
-	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
-	if c.Join != nil {
-		p.join(c.Join)
-	}
-	if c.Own != 0 {
-		path, err := p.text("/proc/self")
-		if err != nil {
-			return err
+// confinement lists the parts of the program by which a child confines itself and becomes the
+// tool, in their order. Some are for a clone alone.
+var confinement = [...]struct {
+	cloned bool
+	add    func(*Child, *program) error
+}{
+	{true, (*Child).endWithParent},
+	{true, (*Child).grantOwn},
+	{false, (*Child).restrict},
+	// Before the filter, under which a supervisor may answer the open and the setting of limits.
+	// The limits come late: they bind the Go runtime of this process as well.
+	{false, (*Child).checkRuleset},
+	{false, (*Child).joinGroup},
+	{false, (*Child).limit},
+	{false, (*Child).filter},
+	{true, (*Child).wait},
+	{false, (*Child).checkFilter},
+	// In this process the runtime handles signals up to the end, and package syscall executes the
+	// tool, which keeps the runtime from making threads meanwhile; see Become.
+	{true, (*Child).resetSignals},
+	{true, (*Child).execute},
+}
+
+// assemble lays out the steps.
+func (c *Child) assemble(p *program) error {
+	p.alive = append(p.alive, c)
+	for _, part := range confinement {
+		if part.cloned && p.here {
+			continue
 		}
-		attr := &beneath{access: c.Own}
-		p.alive = append(p.alive, attr)
-		at := unix.AT_FDCWD
-		p.add(step{name: "/proc/self", nr: unix.SYS_OPENAT, args: [5]uintptr{uintptr(at), path, unix.O_PATH | unix.O_CLOEXEC}, keep: true})
-		p.add(step{
-			name: "landlock_add_rule", nr: unix.SYS_LANDLOCK_ADD_RULE, patch: &attr.parent,
-			args: [5]uintptr{uintptr(c.Ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(attr))},
-		})
-		p.add(step{name: "close", nr: unix.SYS_CLOSE, use: true})
+		if err := part.add(c, p); err != nil {
+			return &StartError{Step: "the command", Exec: true, Err: err}
+		}
 	}
+	return nil
+}
+
+// endWithParent has the kernel kill a clone when its parent ends.
+func (c *Child) endWithParent(p *program) error {
+	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	return nil
+}
+
+// grantOwn adds the directory of a clone in /proc to the ruleset, where its parent could not.
+func (c *Child) grantOwn(p *program) error {
+	if c.Own == 0 {
+		return nil
+	}
+	path, err := p.text("/proc/self")
+	attr := &beneath{access: c.Own}
+	p.alive = append(p.alive, attr)
+	at := unix.AT_FDCWD
+	p.add(step{name: "/proc/self", nr: unix.SYS_OPENAT, args: [5]uintptr{uintptr(at), path, unix.O_PATH | unix.O_CLOEXEC}, keep: true})
+	p.add(step{
+		name: "landlock_add_rule", nr: unix.SYS_LANDLOCK_ADD_RULE, patch: &attr.parent,
+		args: [5]uintptr{uintptr(c.Ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(attr))},
+	})
+	p.add(step{name: "close", nr: unix.SYS_CLOSE, use: true})
+	return err
+}
+
+// restrict puts the ruleset in force.
+func (c *Child) restrict(p *program) error {
 	p.add(step{name: "no_new_privs", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}})
 	p.add(step{name: "landlock_restrict_self", nr: unix.SYS_LANDLOCK_RESTRICT_SELF, args: [5]uintptr{uintptr(c.Ruleset)}})
-	// The canary of the ruleset comes before the filter: under that a supervisor may answer the
-	// open.
-	if err := c.canary(p); err != nil {
-		return err
-	}
-	c.confine(p, in)
-	p.canaries()
-	return c.become(p)
+	return nil
 }
 
-// confine puts limits and the filter in force and reports the number of the listener.
-func (c *Child) confine(p *program, in int) {
-	for i := range c.Limits {
-		p.add(step{
-			name: "setrlimit", nr: unix.SYS_PRLIMIT64,
-			args: [5]uintptr{0, uintptr(c.Limits[i].Resource), uintptr(unsafe.Pointer(&c.Limits[i].Value))},
-		})
-	}
-	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
-	p.said = report{step: ready}
-	p.alive = append(p.alive, prog, c)
-	flags := uintptr(filterFlags)
-	if c.Unsupervised {
-		flags = 0
-	}
-	p.add(step{
-		name: "seccomp", nr: unix.SYS_SECCOMP, keep: true,
-		args: [5]uintptr{unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog))},
-	})
-	p.add(step{
-		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,
-		args: [5]uintptr{p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said)},
-	})
-	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{uintptr(in), uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
-}
-
-// filterFlags ask for a listener, and for calls that only a deadly signal interrupts once the
-// supervisor has received them: otherwise the kernel would restart a call that is already
-// carried out (seccomp(2), Linux 5.19).
-const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-
-// canary opens a file that the ruleset must refuse by now.
-func (c *Child) canary(p *program) error {
+// checkRuleset opens a file that the ruleset must refuse by now.
+func (c *Child) checkRuleset(p *program) error {
 	if c.Canary == "" {
 		return nil
 	}
@@ -191,18 +201,65 @@ func (c *Child) canary(p *program) error {
 	return err
 }
 
-// canaries are calls that the filter must refuse by now.
-func (p *program) canaries() {
+func (c *Child) joinGroup(p *program) error {
+	if c.Join != nil {
+		p.join(c.Join)
+	}
+	return nil
+}
+
+func (c *Child) limit(p *program) error {
+	for i := range c.Limits {
+		p.add(step{
+			name: "setrlimit", nr: unix.SYS_PRLIMIT64,
+			args: [5]uintptr{0, uintptr(c.Limits[i].Resource), uintptr(unsafe.Pointer(&c.Limits[i].Value))},
+		})
+	}
+	return nil
+}
+
+// filter puts the filter in force.
+func (c *Child) filter(p *program) error {
+	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
+	p.alive = append(p.alive, prog)
+	flags := uintptr(filterFlags)
+	if c.Unsupervised {
+		flags = 0
+	}
+	p.add(step{
+		name: "seccomp", nr: unix.SYS_SECCOMP, keep: true,
+		args: [5]uintptr{unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog))},
+	})
+	return nil
+}
+
+// wait has a clone report the number of its listener, and wait for its parent.
+func (c *Child) wait(p *program) error {
+	p.said = report{step: ready}
+	p.add(step{
+		name: "write", nr: unix.SYS_WRITE, patch: &p.said.errno,
+		args: [5]uintptr{p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said)},
+	})
+	p.add(step{name: "read", nr: unix.SYS_READ, args: [5]uintptr{p.in, uintptr(unsafe.Pointer(&p.permit)), 1}, exactly: 1})
+	return nil
+}
+
+// checkFilter makes calls that the filter must refuse by now. The socket is of a family that
+// every filter refuses: a supervised tool may make the others, and its supervisor judges them.
+// Without the filter the kernel would answer EPERM (packet(7), CAP_NET_RAW).
+func (c *Child) checkFilter(p *program) error {
 	none := ^uintptr(0)
 	p.add(step{name: "canary of the filter (setns)", nr: unix.SYS_SETNS, args: [5]uintptr{none}, want: syscall.EPERM})
 	p.add(step{
 		name: "canary of the network (socket)", nr: unix.SYS_SOCKET, want: syscall.EACCES,
 		args: [5]uintptr{unix.AF_PACKET, unix.SOCK_RAW},
 	})
+	return nil
 }
 
-// become resets the signal handling of the Go runtime and starts the tool.
-func (c *Child) become(p *program) error {
+// resetSignals undoes the signal handling of the Go runtime in a clone, which must not run a
+// handler before it executes the tool.
+func (c *Child) resetSignals(p *program) error {
 	normal := &sigaction{}
 	p.alive = append(p.alive, normal)
 	for s := 1; s <= 64; s++ {
@@ -215,23 +272,27 @@ func (c *Child) become(p *program) error {
 	p.add(step{
 		name: "rt_sigprocmask", nr: unix.SYS_RT_SIGPROCMASK, args: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(&p.task.Mask)), 0, 8},
 	})
-	file, err1 := p.text(c.File)
-	argv, err2 := p.texts(c.Argv)
-	env, err3 := p.texts(c.Env)
-	p.add(step{name: stepExec, nr: unix.SYS_EXECVE, args: [5]uintptr{file, argv, env}})
-	for _, err := range []error{err1, err2, err3} {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 const stepExec = "execve"
 
+func (c *Child) execute(p *program) error {
+	file, err1 := p.text(c.File)
+	argv, err2 := p.texts(c.Argv)
+	env, err3 := p.texts(c.Env)
+	p.add(step{name: stepExec, nr: unix.SYS_EXECVE, args: [5]uintptr{file, argv, env}})
+	return cmp.Or(err1, err2, err3)
+}
+
+// filterFlags ask for a listener, and for calls that only a deadly signal interrupts once the
+// supervisor has received them: otherwise the kernel would restart a call that is already
+// carried out (seccomp(2), Linux 5.19).
+const filterFlags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+
 // clone starts the child.
 func (p *program) clone(flags uintptr) syscall.Errno {
-	p.task.Run, p.task.Arg, p.task.Flags = take, unsafe.Pointer(p), flags
+	p.task.Run, p.task.Arg, p.task.Flags = enter, unsafe.Pointer(p), flags
 	pid, e := p.task.Start()
 	p.pid = pid
 	return e
@@ -239,7 +300,7 @@ func (p *program) clone(flags uintptr) syscall.Errno {
 
 //go:norace
 //go:nosplit
-func take(p unsafe.Pointer) { (*program)(p).run() }
+func enter(p unsafe.Pointer) { (*program)(p).run() }
 
 // run takes the steps in the child and does not return.
 //
@@ -247,29 +308,47 @@ func take(p unsafe.Pointer) { (*program)(p).run() }
 //go:noinline
 //go:nosplit
 func (p *program) run() {
-	kept := uintptr(0)
 	for i := range p.steps {
-		s := &p.steps[i]
-		first := s.args[0]
-		if s.use {
-			first = kept
-		}
-		if s.patch != nil {
-			*s.patch = int32(kept)
-		}
-		r, _, e := syscall.RawSyscall6(s.nr, first, s.args[1], s.args[2], s.args[3], s.args[4], 0)
-		if e != s.want || s.exactly != 0 && r != s.exactly {
+		if e, ok := p.take(&p.steps[i]); !ok {
 			p.said = report{int32(i), int32(e)}
 			syscall.RawSyscall(unix.SYS_WRITE, p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said))
 			break
-		}
-		if s.keep {
-			kept = r
 		}
 	}
 	for {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 	}
+}
+
+// take takes a step, in the clone or in this process, and reports whether it ended as it must.
+//
+//go:norace
+//go:nosplit
+func (p *program) take(s *step) (syscall.Errno, bool) {
+	first := s.args[0]
+	if s.use {
+		first = p.kept
+	}
+	if s.patch != nil {
+		*s.patch = int32(p.kept)
+	}
+	r, _, e := syscall.RawSyscall6(s.nr, first, s.args[1], s.args[2], s.args[3], s.args[4], 0)
+	if e != s.want || s.exactly != 0 && r != s.exactly {
+		return e, false
+	}
+	if s.keep {
+		p.kept = r
+	}
+	return 0, true
+}
+
+// failure is the error of a step.
+func (s *step) failure(e syscall.Errno) error {
+	err := error(e)
+	if s.want != 0 {
+		err = fmt.Errorf("not denied (%w)", e)
+	}
+	return &StartError{Step: s.name, Exec: s.name == stepExec, Err: err}
 }
 
 // byDefault restores the default effect of a signal.

@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"errors"
-	"fmt"
 	"os/signal"
 	"runtime"
 	"syscall"
@@ -40,7 +39,35 @@ func Clone(c Child) (*Tool, error) {
 			return nil, failed("PR_SET_CHILD_SUBREAPER", err)
 		}
 	}
-	return launch(c)
+	var up, down [2]int
+	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
+		return nil, failed("pipe", err)
+	}
+	p := &program{in: uintptr(down[0]), out: uintptr(up[1])}
+	if err := c.assemble(p); err != nil {
+		return nil, err
+	}
+	if e := p.clone(unix.CLONE_VM | uintptr(unix.SIGCHLD)); e != 0 {
+		return nil, failed("clone", e)
+	}
+	_, _ = unix.Close(up[1]), unix.Close(down[0])
+	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
+}
+
+// Become confines this thread and turns this process into the tool. It returns only when that
+// failed.
+func Become(c Child) error {
+	runtime.LockOSThread()
+	p := &program{here: true}
+	if err := c.assemble(p); err != nil {
+		return err
+	}
+	for i := range p.steps {
+		if e, ok := p.take(&p.steps[i]); !ok {
+			return p.steps[i].failure(e)
+		}
+	}
+	return &StartError{Step: stepExec, Exec: true, Err: syscall.Exec(c.File, c.Argv, c.Env)}
 }
 
 // Kill ends a tool that was not let go.
@@ -111,23 +138,6 @@ func (s *Supervisor) start(t *Tool) error {
 	return t.begin()
 }
 
-// launch clones the child.
-func launch(c Child) (*Tool, error) {
-	var up, down [2]int
-	if err := errors.Join(unix.Pipe2(up[:], unix.O_CLOEXEC), unix.Pipe2(down[:], unix.O_CLOEXEC)); err != nil {
-		return nil, failed("pipe", err)
-	}
-	p := &program{}
-	if err := c.assemble(p, down[0], up[1]); err != nil {
-		return nil, &StartError{Step: "the command", Exec: true, Err: err}
-	}
-	if e := p.clone(unix.CLONE_VM | uintptr(unix.SIGCHLD)); e != 0 {
-		return nil, failed("clone", e)
-	}
-	_, _ = unix.Close(up[1]), unix.Close(down[0])
-	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
-}
-
 // confined waits until the child has reported that its filter is in force. The child then
 // waits.
 func (t *Tool) confined() (*report, error) {
@@ -195,10 +205,5 @@ func (t *Tool) report() (*report, error) {
 	case r.step == ready:
 		return r, nil
 	}
-	s := t.steps[r.step]
-	err = syscall.Errno(r.errno)
-	if s.want != 0 {
-		err = fmt.Errorf("not denied (%w)", err)
-	}
-	return nil, &StartError{Step: s.name, Exec: s.name == stepExec, Err: err}
+	return nil, t.steps[r.step].failure(syscall.Errno(r.errno))
 }

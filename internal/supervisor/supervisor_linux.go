@@ -138,7 +138,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 		s.whole = wholly(spec, workspace)
 	}
 	if s.trace != nil {
-		s.watch()
+		s.handlers[unix.SYS_KILL] = on(processes.kill) // trapped for the report alone
 	}
 	if o.Mark != nil {
 		s.domains = newDomains(o.Mark.mark)
@@ -187,7 +187,7 @@ func (s *Supervisor) settle() error {
 	if unix.Unshare(unix.CLONE_FS) != nil {
 		s.shares.Store(true)
 	}
-	return clearCapabilities()
+	return ClearCapabilities()
 }
 
 // work answers calls. One worker at a time waits for them: the kernel would wake several in
@@ -258,8 +258,9 @@ func fatal(what string, err error) {
 	_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
 }
 
-// clearCapabilities takes every capability from this thread.
-func clearCapabilities() error {
+// ClearCapabilities takes every capability from this thread, the ambient ones with those that are
+// permitted (capabilities(7)).
+func ClearCapabilities() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
 	return unix.Capset(&hdr, &none[0])

@@ -41,8 +41,3 @@ func (c processes) kill() answer {
 	}
 	return proceed
 }
-
-// watch sets the handlers of calls that are trapped for the report alone.
-func (s *Supervisor) watch() {
-	s.handlers[unix.SYS_KILL] = on(processes.kill)
-}
