@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -278,10 +279,7 @@ func answer(op, path string, err error) error {
 	if errors.As(err, &outside) || errors.As(err, &escape) || errors.As(err, &denied) {
 		return err
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
+	err = oserr.Reason(err)
 	var swap *swappedError
 	if errors.As(err, &swap) {
 		err = swap.cause

@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
@@ -77,7 +78,7 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (hostfacts.Opt
 	for flag, files := range map[string][]string{"--config": g.Config, "--untrusted": g.Untrusted} {
 		for _, f := range files {
 			if _, err := os.Stat(f); err != nil {
-				return hostfacts.Options{}, usagef("%s %s: %v", flag, f, pathError(err))
+				return hostfacts.Options{}, usagef("%s %s: %v", flag, f, oserr.Reason(err))
 			}
 		}
 	}
@@ -233,13 +234,6 @@ func findTool(p *ir.Program, name string) (*ir.Tool, error) {
 		return nil, usagef("there is no tool %q; %s", name, near)
 	}
 	return nil, usagef("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
-}
-
-func pathError(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // writeJSON prints a document for programs.

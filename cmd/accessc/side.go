@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -25,7 +26,7 @@ func (g *globals) side(name string) ([]compare.Policy, error) {
 	case err == nil:
 		return manifestPolicies(name)
 	case !errors.Is(err, os.ErrNotExist):
-		return nil, usagef("%s: %v", name, pathError(err))
+		return nil, usagef("%s: %v", name, oserr.Reason(err))
 	}
 	root, err := g.root()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/oserr"
 )
 
 // verifyCmd is "accessc verify".
@@ -143,7 +144,7 @@ func readManifest(name string) (*build.Manifest, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, usagef("%s: %v", name, pathError(err))
+		return nil, usagef("%s: %v", name, oserr.Reason(err))
 	}
 	m, err := build.ParseManifest(data)
 	if err != nil {

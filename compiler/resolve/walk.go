@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -219,7 +220,7 @@ func (w *walker) step() error {
 	n := w.disk.look(next)
 	switch {
 	case n.err != nil:
-		return fmt.Errorf("cannot look at %s: %w", next, plain(n.err))
+		return fmt.Errorf("cannot look at %s: %w", next, oserr.Reason(n.err))
 	case n.link != "":
 		w.links = append(w.links, next)
 		return w.follow(n.link)
@@ -243,14 +244,6 @@ func (w *walker) follow(link string) error {
 // its own. Its number, to which the kernel's link leads, is that of the process that asks.
 func ownProcess(abs string) bool {
 	return runtime.GOOS == "linux" && (abs == "/"+ir.LinuxProc || abs == "/proc/thread-self")
-}
-
-func plain(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // volume returns the root that an absolute slash-separated path starts at: "/", or

@@ -14,6 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -96,7 +97,7 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 		case errors.Is(err, errBound):
 			return report(diag.ExtendsTooMuch, l.reads.exceeded())
 		case err != nil:
-			return report(diag.ExtendsNothing, plainError(err))
+			return report(diag.ExtendsNothing, oserr.Reason(err).Error())
 		}
 		files = append(files, found...)
 	}

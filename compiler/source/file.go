@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -124,7 +125,7 @@ func readFile(name, path string, open func(string) (fs.File, error)) (*File, *di
 			d = diag.New(diag.LayerLeaves, ir.Pos{File: name}, 0)
 			d.Hint = hintLeaves
 		}
-		d.Label = plainError(err)
+		d.Label = oserr.Reason(err).Error()
 		return nil, &d
 	}
 	file := newFile(name, path, data)
@@ -185,16 +186,6 @@ func firstInvalid(data []byte) int {
 		i += n
 	}
 	return len(data)
-}
-
-// plainError drops the operation and path from an I/O error; the diagnostic names
-// the file already.
-func plainError(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func describe(m os.FileMode) string {

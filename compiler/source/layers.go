@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -68,7 +69,7 @@ func Load(req Request) (Set, diag.List) {
 	defer closed()
 	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
 	if err != nil {
-		l.unreadable(req.Root, plainError(err))
+		l.unreadable(req.Root, oserr.Reason(err).Error())
 		return l.set, l.diags
 	}
 	if req.User != "" && !req.Shared {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/accessc/accessc/internal/oserr"
 )
 
 // journal records how to undo each step.
@@ -21,7 +23,7 @@ func in(name string, err error) error {
 	if err == nil || errors.Is(err, errInterrupted) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", name, plain(err))
+	return fmt.Errorf("%s: %w", name, oserr.Reason(err))
 }
 
 // step runs do unless the run was interrupted. do leaves nothing behind when it fails; undo

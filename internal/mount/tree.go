@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/oserr"
 )
 
 // guarded are the directories that nothing is mounted in: they contain configuration or a
@@ -131,13 +132,13 @@ func (p *place) look() error {
 		return nil
 	}
 	if err != nil {
-		return plain(err)
+		return oserr.Reason(err)
 	}
 	p.info = info
 	if isLink(info) {
 		p.link, err = p.parent().Readlink(p.base)
 		if err != nil && info.Mode()&fs.ModeSymlink != 0 {
-			return plain(err)
+			return oserr.Reason(err)
 		}
 	}
 	return nil
@@ -186,18 +187,4 @@ func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 		return nil, errSwapped
 	}
 	return next, nil
-}
-
-// plain drops the operation and the path from an error; the message names the path.
-func plain(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	default:
-		return err
-	}
 }
