@@ -3,7 +3,6 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -52,7 +52,7 @@ func Load() (*Policy, error) {
 		return nil, fmt.Errorf("the Context: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxContext))
+	data, err := bounded.Read(f, maxContext)
 	if err != nil {
 		return nil, fmt.Errorf("the Context: %w", err)
 	}

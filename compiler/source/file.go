@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"sort"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -144,11 +144,9 @@ func readLayer(path string, open func(string) (fs.File, error)) ([]byte, error) 
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, kindError{info.Mode()}
-	case info.Size() > MaxSize:
-		return nil, fmt.Errorf("found %d bytes, expected at most %d", info.Size(), MaxSize)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
+	data, err := bounded.Read(f, MaxSize)
+	if errors.Is(err, bounded.TooLarge(MaxSize)) {
 		err = fmt.Errorf("found more than %d bytes", MaxSize)
 	}
 	return data, err

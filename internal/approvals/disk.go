@@ -3,13 +3,11 @@ package approvals
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-)
 
-// errTooLarge is the reason to set a store aside without reading it.
-var errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
+	"github.com/accessc/accessc/internal/bounded"
+)
 
 // disk is the volume that stores lie on.
 type disk struct{}
@@ -42,14 +40,7 @@ func readFile(path string) ([]byte, error) {
 	if err := private(f, info); err != nil {
 		return nil, err
 	}
-	if info.Size() > MaxSize {
-		return nil, errTooLarge
-	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
-		err = errTooLarge
-	}
-	return data, err
+	return bounded.Read(f, MaxSize)
 }
 
 // checkDir refuses a directory in which another user could replace the store.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/accessc/accessc/internal/bounded"
 )
 
 // patience is how long Update waits for other writers. They have the lock for as long as it
@@ -96,7 +98,7 @@ func update(v volume, path string, change func(*Store) error) (aside string, err
 	unusable := false
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, bounded.TooLarge(MaxSize)):
 		unusable = true
 	case err != nil:
 		return "", err

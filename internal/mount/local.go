@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/bounded"
 )
 
 // Names of the local layer. A writer has the lock of the approvals, so one temporary name is
@@ -65,8 +65,6 @@ func (l *local) read() error {
 		return err
 	case !info.Mode().IsRegular():
 		return errors.New("is not a regular file; grants are not written through it")
-	case info.Size() > source.MaxSize:
-		return fmt.Errorf("is larger than %d bytes", source.MaxSize)
 	}
 	f, err := l.dir.OpenFile(localFile, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -77,8 +75,10 @@ func (l *local) read() error {
 		return errSwapped
 	}
 	l.info = info
-	l.data, err = io.ReadAll(io.LimitReader(f, source.MaxSize))
-	return err
+	if l.data, err = bounded.Read(f, source.MaxSize); err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
+	}
+	return nil
 }
 
 func (l *local) close() {

@@ -1,19 +1,18 @@
 package start
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
@@ -160,16 +159,15 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: not a regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
 	}
 	f, err := openFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var buf bytes.Buffer
-	buf.Grow(int(info.Size()) + 1)
-	_, err = buf.ReadFrom(io.LimitReader(f, limit))
-	return buf.Bytes(), err
+	data, err := bounded.Read(f, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
 }

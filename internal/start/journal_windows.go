@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/internal/bounded"
 )
 
 // journal lists the changes of a run outside of itself. The loader writes it before the first
@@ -157,7 +157,7 @@ func closeAll(all []*journal) {
 }
 
 func readJournal(f *os.File) (*journal, error) {
-	data, err := io.ReadAll(io.LimitReader(f, maxJournal))
+	data, err := bounded.Read(f, maxJournal)
 	if err != nil {
 		return nil, err
 	}
