@@ -2,6 +2,10 @@ package ir
 
 import "strings"
 
+// ProgramPath is the search path for programs where the policy forwards no PATH, on systems other
+// than Windows.
+const ProgramPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
 // ProgramFiles lists the file names under which a program is looked up on a system, in
 // order. Windows knows programs by their extension; those of batch files are left out,
 // since their interpreter reads arguments as code.

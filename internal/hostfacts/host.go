@@ -14,9 +14,6 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// defaultPath is the search path for programs when the policy forwards no PATH.
-const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-
 // Platform returns the platform that this program runs on.
 func Platform() ir.Platform {
 	p, _ := ir.ParsePlatform(runtime.GOOS)
@@ -182,7 +179,7 @@ func expandWindows(p string) string {
 // Lookup returns the function that finds a tool's programs: a path relative to the workspace as
 // it is, a bare name in the PATH that the policy forwards.
 func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
-	path := defaultPath
+	path := ir.ProgramPath
 	view := ir.EnvView(t.Env, t.Home, Platform())
 	if env, ok := os.LookupEnv("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
 		path = env

@@ -11,10 +11,8 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
 )
-
-// defaultPath is where programs are looked up when the policy forwards no PATH.
-const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 // shell runs the commands that ask for one.
 const shell = "/bin/sh"
@@ -41,7 +39,7 @@ func find(program string, env []string) (string, error) {
 	}
 	path, ok := lookupEnv(env, "PATH")
 	if !ok {
-		path = defaultPath
+		path = ir.ProgramPath
 	}
 	refused := error(nil)
 	for _, dir := range filepath.SplitList(path) {
