@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/visible"
 )
 
@@ -98,7 +99,7 @@ func (g *globals) forget(paths []string, answers bool) error {
 			forgotten = append(forgotten, visible.Text(rule))
 		}
 		if answers {
-			forgotten = append(forgotten, count(s.ForgetAnswers(), "answer"))
+			forgotten = append(forgotten, plural.Count(s.ForgetAnswers(), "answer"))
 		}
 		return nil
 	})

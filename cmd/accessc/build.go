@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -194,7 +195,7 @@ func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
 	if len(changes) == 1 {
 		verb = "differs"
 	}
-	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n", count(len(changes), "file"), c.Out, verb)
+	fmt.Fprintf(g.stderr, "%s in %s %s from the configuration; run accessc build\n", plural.Count(len(changes), "file"), c.Out, verb)
 	return exit(exitFindings)
 }
 
@@ -215,9 +216,9 @@ func (g *globals) summarize(tree *build.Tree, changes []build.Change, out string
 			written++
 		}
 	}
-	s := fmt.Sprintf("%s, %s in %s", count(confined, "tool"), count(len(tree.Files)+1, "file"), out)
+	s := fmt.Sprintf("%s, %s in %s", plural.Count(confined, "tool"), plural.Count(len(tree.Files)+1, "file"), out)
 	if other > 0 {
-		s += fmt.Sprintf("; %s not run by accessc", count(other, "tool"))
+		s += fmt.Sprintf("; %s not run by accessc", plural.Count(other, "tool"))
 	}
 	switch {
 	case len(changes) == 0:
@@ -228,13 +229,6 @@ func (g *globals) summarize(tree *build.Tree, changes []build.Change, out string
 		s += fmt.Sprintf("; %d written", written)
 	}
 	fmt.Fprintln(g.stderr, s)
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // report prints findings in a format: text on stderr, the formats for programs on stdout.

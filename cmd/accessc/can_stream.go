@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 )
 
 const streamHelp = `With --stdin, one process answers many questions. Each line is an object, and each is answered by
@@ -96,7 +97,7 @@ func (c *canCmd) stream(g *globals) error {
 		return err
 	}
 	if s.failed > 0 {
-		fmt.Fprintf(g.stderr, "accessc: %s of %d could not be answered\n", count(s.failed, "line"), s.line)
+		fmt.Fprintf(g.stderr, "accessc: %s of %d could not be answered\n", plural.Count(s.failed, "line"), s.line)
 		return exit(exitUsage)
 	}
 	return nil

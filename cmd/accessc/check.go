@@ -7,6 +7,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 )
 
 // checkCmd is "accessc check".
@@ -57,7 +58,7 @@ func (c *checkCmd) Run(g *globals) error {
 		return c.enforceable(g, res)
 	}
 	if c.Format == "text" && len(findings) == 0 {
-		fmt.Fprintf(g.stderr, "%s: no findings\n", count(len(res.Program.Tools), "tool"))
+		fmt.Fprintf(g.stderr, "%s: no findings\n", plural.Count(len(res.Program.Tools), "tool"))
 	}
 	return nil
 }

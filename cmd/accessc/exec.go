@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
@@ -281,7 +282,7 @@ func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
 		return exit(exitUnenforced)
 	}
 	if unheld > 0 {
-		fmt.Fprintf(g.stderr, "this host does not meet %s; accessc doctor says what it can\n", count(unheld, "requirement"))
+		fmt.Fprintf(g.stderr, "this host does not meet %s; accessc doctor says what it can\n", plural.Count(unheld, "requirement"))
 		return exit(exitUnenforced)
 	}
 	return nil

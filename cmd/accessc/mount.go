@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mount"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
 )
@@ -85,7 +86,7 @@ func (c *unmountCmd) Run(g *globals) error {
 			if len(p.Links) < 2 {
 				return "", ""
 			}
-			return fmt.Sprintf("\n%s would be taken back:\n\n", count(len(p.Links), "mount")) + planText(p) + "\n", "Unmount?"
+			return fmt.Sprintf("\n%s would be taken back:\n\n", plural.Count(len(p.Links), "mount")) + planText(p) + "\n", "Unmount?"
 		},
 	}
 	return o.run()

@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/plural"
 )
 
 // verifyCmd is "accessc verify".
@@ -114,10 +115,10 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Proble
 		rows = append(rows, []string{p.Tool, string(p.Class), p.Detail})
 	}
 	fmt.Fprint(g.stdout, explain.Table(rows), explain.WideningsText(wider))
-	what := count(len(m.Tools), "tool") + ", " + count(files, "artifact")
+	what := plural.Count(len(m.Tools), "tool") + ", " + plural.Count(files, "artifact")
 	switch {
 	case len(problems) > 0:
-		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out who changed it\n", c.Manifest, count(len(problems), "thing"))
+		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out who changed it\n", c.Manifest, plural.Count(len(problems), "thing"))
 	case len(wider) > 0:
 		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
 	default:
@@ -128,9 +129,9 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Proble
 
 func are(n int, word string) string {
 	if n == 1 {
-		return count(n, word) + " is"
+		return plural.Count(n, word) + " is"
 	}
-	return count(n, word) + " are"
+	return plural.Count(n, word) + " are"
 }
 
 // readManifest reads a manifest that is given by name.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/visible"
 )
 
@@ -43,17 +44,10 @@ func Summary(l List) string {
 	var parts []string
 	for _, s := range []Severity{Error, Warning} {
 		if n := l.Count(s); n > 0 {
-			parts = append(parts, plural(n, s.String()))
+			parts = append(parts, plural.Count(n, s.String()))
 		}
 	}
-	return strings.Join(parts, ", ") + " in " + plural(len(files), "file")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
+	return strings.Join(parts, ", ") + " in " + plural.Count(len(files), "file")
 }
 
 const (

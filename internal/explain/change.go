@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 )
@@ -136,21 +137,14 @@ func headline(cs []Change) string {
 	if more+less+weaker == 0 {
 		return "every tool may do what it could do before"
 	}
-	out := plural(more, "tool") + " may do more, " + plural(less, "tool") + " may do less"
+	out := plural.Count(more, "tool") + " may do more, " + plural.Count(less, "tool") + " may do less"
 	switch {
 	case weaker == 1:
 		out += ", 1 tool is held less"
 	case weaker > 1:
-		out += ", " + plural(weaker, "tool") + " are held less"
+		out += ", " + plural.Count(weaker, "tool") + " are held less"
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // ChangesText renders a comparison for a terminal.
@@ -283,11 +277,11 @@ func ChangesMarkdown(cs []Change) string {
 		b.WriteString("\n⚠ **Wider**\n" + head + strings.Join(wider, "\n") + "\n")
 	}
 	if len(narrower) > 0 {
-		b.WriteString("\n<details><summary>Narrower: " + plural(len(narrower), "region") + "</summary>\n" +
+		b.WriteString("\n<details><summary>Narrower: " + plural.Count(len(narrower), "region") + "</summary>\n" +
 			head + strings.Join(narrower, "\n") + "\n\n</details>\n")
 	}
 	if same := len(cs) - len(Differing(cs)); same > 0 {
-		b.WriteString("\n" + plural(same, "tool") + " unchanged.\n")
+		b.WriteString("\n" + plural.Count(same, "tool") + " unchanged.\n")
 	}
 	return b.String()
 }

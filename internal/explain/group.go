@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -146,7 +147,7 @@ func groupsHeadline(groups []*Group) string {
 	if policies == 1 {
 		text = "1 policy"
 	}
-	return plural(tools, "tool") + ", " + text
+	return plural.Count(tools, "tool") + ", " + text
 }
 
 // IndexText lists all tools of a view in a table.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -97,14 +98,14 @@ func TestedText(tool string, xs []Tested, s Style) string {
 			rows = append(rows, x.row(s))
 		}
 	}
-	state := plural(len(xs), "test") + " hold"
+	state := plural.Count(len(xs), "test") + " hold"
 	if len(xs) == 1 {
 		state += "s"
 	}
 	if failed > 0 {
-		state = fmt.Sprintf("%d of %s fail", failed, plural(len(xs), "test"))
+		state = fmt.Sprintf("%d of %s fail", failed, plural.Count(len(xs), "test"))
 		if failed == 1 {
-			state = "1 of " + plural(len(xs), "test") + " fails"
+			state = "1 of " + plural.Count(len(xs), "test") + " fails"
 		}
 		state = s.paint(red, state)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -116,18 +117,11 @@ func (m means) agree(req *Request, l *backends.Launch, h Host) (terms, error) {
 	}
 	if len(missing) > 0 {
 		return t, &Error{
-			Code: CodeFailed, Unmet: missing, Err: fmt.Errorf("this host does not meet %s of this policy", requirements(len(missing))),
+			Code: CodeFailed, Unmet: missing, Err: fmt.Errorf("this host does not meet %s of this policy", plural.Count(len(missing), "requirement")),
 		}
 	}
 	if len(t.accepted) > 0 {
 		_, _ = io.WriteString(req.Messages, "accessc: accepted, not enforced: "+strings.Join(t.accepted, ", ")+"\n")
 	}
 	return t, nil
-}
-
-func requirements(n int) string {
-	if n == 1 {
-		return "1 requirement"
-	}
-	return fmt.Sprintf("%d requirements", n)
 }
