@@ -133,7 +133,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 		home := rapid.SampledFrom([]string{"/state/home", "/w s/ab/home", "/w s/ab/src"}).Draw(rt, "home")
 		b := ir.Bindings{Workspace: "/w s", Home: home}
 		data := compile(t, tool, resolved(b))
-		c, err := Parse(data)
+		c, err := parse(data)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 // TestLedgerIsWhole checks that every requirement of a policy is stated once, and with a name
 // where it has to be accepted.
 func TestLedgerIsWhole(t *testing.T) {
-	c, err := Parse(compile(t, example(), backends.Target{Form: backends.Portable}))
+	c, err := parse(compile(t, example(), backends.Target{Form: backends.Portable}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestParseRefuses(t *testing.T) {
 		"empty": "", "two": text + "{}", "another contract": strings.Replace(text, `"1.0.0"`, `"1.0.1"`, 1),
 		"an unknown field": strings.Replace(text, `"containment"`, `"containmend"`, 1), "another format": strings.Replace(text, Format, "x", 1),
 	} {
-		if c, err := Parse([]byte(bad)); !errors.Is(err, ErrConfig) {
+		if c, err := parse([]byte(bad)); !errors.Is(err, errConfig) {
 			t.Errorf("%s: got %+v, %v", name, c, err)
 		}
 	}
