@@ -51,7 +51,7 @@ func TestContextAgainstPolicy(t *testing.T) {
 	const per = 40
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
 		tool := drawTool(rt)
-		back, err := contextjson.Read([]byte(emit(rt, tool, backends.Target{Form: backends.Portable})))
+		back, err := read([]byte(emit(rt, tool, backends.Target{Form: backends.Portable})))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestSentinels(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
 	}
-	back, err := contextjson.Read([]byte(text))
+	back, err := read([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +128,21 @@ func TestExternal(t *testing.T) {
 	}
 }
 
+func read(data []byte) (*ir.Tool, error) {
+	c, err := contextjson.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return c.Policy()
+}
+
 // FuzzRead: no input causes a panic.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(emit(f, ir.NewTool("t"), backends.Target{Form: backends.Portable})))
 	f.Add([]byte(`{"access":null}`))
 	f.Add([]byte(`{"access":{"base":{"name":"none","version":1},"commands":{"x":null}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tool, err := contextjson.Read(data)
+		tool, err := read(data)
 		if err != nil || tool == nil {
 			return
 		}

@@ -30,17 +30,8 @@ func Parse(data []byte) (*Context, error) {
 	return &c, nil
 }
 
-// Read turns the text of a Context back into rules that ir.Decide evaluates, the
-// way a cooperating tool does. A null access yields nil.
-func Read(data []byte) (*ir.Tool, error) {
-	c, err := Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return c.Policy()
-}
-
-// Policy returns the rules of a Context, nil for a null access.
+// Policy turns a Context back into rules that ir.Decide evaluates, the way a cooperating tool
+// does; nil for a null access.
 func (c *Context) Policy() (*ir.Tool, error) {
 	if c.Access == nil {
 		return nil, nil

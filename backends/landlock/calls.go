@@ -2,10 +2,10 @@ package landlock
 
 import "slices"
 
-// CallsVersion is the version of the closed list of system calls: of Allowed, of
+// callsVersion is the version of the closed list of system calls: of Allowed, of
 // Refused and of the argument lists in Always. A loader applies the version that it
 // was built with and refuses a specification of another one.
-const CallsVersion = 1
+const callsVersion = 1
 
 // CallGroup is some system calls that are treated alike, and the reason.
 type CallGroup struct {

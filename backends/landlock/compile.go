@@ -36,10 +36,10 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	// A loader can do nothing about the rows of kernels without Landlock.
 	open := slices.DeleteFunc(slices.Clone(ledger), func(r ir.Row) bool { return r.Levels.To == 0 })
 	s := &Spec{
-		Header: backends.Header{Format: Format, Version: FormatVersion, Form: target.Form.String()},
+		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Launch: backends.NewLaunch(t, target, open),
 		Levels: Levels(), Paths: rules.paths(target), Programs: rules.programs(target), Ports: ports(t),
-		Calls: CallsVersion, Filter: rules.filter(),
+		Calls: callsVersion, Filter: rules.filter(),
 	}
 	var err error
 	s.Supervision, err = rules.supervision(ledger, target)

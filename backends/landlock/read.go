@@ -15,7 +15,7 @@ var ErrSpec = errors.New("not a usable Landlock specification")
 // Parse reads a specification. Unknown fields, rights, groups and versions are refused: a
 // loader would not enforce them.
 func Parse(data []byte) (*Spec, error) {
-	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
+	if err := backends.CheckHeader(ErrSpec, data, format, formatVersion); err != nil {
 		return nil, err
 	}
 	s := &Spec{}
@@ -23,8 +23,8 @@ func Parse(data []byte) (*Spec, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
 	switch {
-	case s.Calls != CallsVersion:
-		return nil, fmt.Errorf("%w: version %d of the list of system calls; this program has %d", ErrSpec, s.Calls, CallsVersion)
+	case s.Calls != callsVersion:
+		return nil, fmt.Errorf("%w: version %d of the list of system calls; this program has %d", ErrSpec, s.Calls, callsVersion)
 	case len(s.Levels) == 0 || len(s.Filter) == 0:
 		return nil, fmt.Errorf("%w: no levels or no filter", ErrSpec)
 	}

@@ -2,11 +2,11 @@ package landlock
 
 import "github.com/accessc/accessc/backends"
 
-// Format identifies the document.
-const Format = "accessc/landlock"
+// format identifies the document.
+const format = "accessc/landlock"
 
-// FormatVersion is the version of the document.
-const FormatVersion = 2
+// formatVersion is the version of the document.
+const formatVersion = 2
 
 // Spec is the input of the loader for one tool on Linux, and a text for reviewers: everything
 // that the sandbox grants, refuses and leaves to other means.
@@ -24,7 +24,7 @@ type Spec struct {
 	Programs []Program `json:"programs"`
 	// Ports are opened only where their gap is accepted.
 	Ports []Port `json:"ports,omitempty"`
-	// Calls is the version of the closed list of system calls (CallsVersion), which every
+	// Calls is the version of the closed list of system calls (callsVersion), which every
 	// filter begins with. Filter lists the further refusals of this policy.
 	Calls  int     `json:"calls"`
 	Filter []Block `json:"filter"`

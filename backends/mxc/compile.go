@@ -12,11 +12,11 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Format identifies the document, in its comment.
-const Format = "accessc/mxc"
+// format identifies the document, in its comment.
+const format = "accessc/mxc"
 
-// FormatVersion is the version of the document.
-const FormatVersion = 2
+// formatVersion is the version of the document.
+const formatVersion = 2
 
 // Backend implements backends.Backend.
 type Backend struct{}
@@ -51,7 +51,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Lifecycle: Lifecycle{DestroyOnExit: true},
 	}
 	c.Comment = Comment{
-		Format: Format, Version: FormatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(from.ledger()),
+		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(from.ledger()),
 	}
 	for _, r := range t.Env {
 		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {

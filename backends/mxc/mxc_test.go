@@ -113,7 +113,7 @@ func TestRootInRoot(t *testing.T) {
 	tool.FS = []ir.FSRule{
 		{At: ir.In("real/logs"), Caps: ir.All}, {Written: "fork", At: fork, External: true, Caps: ir.Caps(ir.Read)},
 	}
-	c, err := Parse(compile(t, tool, resolved(ir.Bindings{Workspace: "/w", External: map[string]string{"fork": "/w/real"}})))
+	c, err := parse(compile(t, tool, resolved(ir.Bindings{Workspace: "/w", External: map[string]string{"fork": "/w/real"}})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestParseRefuses(t *testing.T) {
 	text := string(compile(t, example(), backends.Target{Form: backends.Portable}))
 	for name, bad := range map[string]string{
 		"empty": "", "two": text + "{}", "another contract": strings.Replace(text, `"1.0.0"`, `"1.0.1"`, 1),
-		"an unknown field": strings.Replace(text, `"containment"`, `"containmend"`, 1), "another format": strings.Replace(text, Format, "x", 1),
+		"an unknown field": strings.Replace(text, `"containment"`, `"containmend"`, 1), "another format": strings.Replace(text, format, "x", 1),
 	} {
 		if c, err := parse([]byte(bad)); !errors.Is(err, errConfig) {
 			t.Errorf("%s: got %+v, %v", name, c, err)

@@ -15,7 +15,7 @@ func parse(data []byte) (*Config, error) {
 	if err := strictjson.Unmarshal(data, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if c.Version != Version || c.Comment.Format != Format || c.Comment.Version != FormatVersion {
+	if c.Version != Version || c.Comment.Format != format || c.Comment.Version != formatVersion {
 		return nil, fmt.Errorf("%w: contract %q, %q %d", errConfig, c.Version, c.Comment.Format, c.Comment.Version)
 	}
 	return &c, nil

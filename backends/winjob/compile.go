@@ -39,7 +39,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 	l := newLayout(ir.NewView(t, ir.Windows, target.Facts), target)
 	ledger := l.ledger()
 	s := &Spec{
-		Header:       backends.Header{Format: Format, Version: FormatVersion, Form: target.Form.String()},
+		Header:       backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Launch:       backends.NewLaunch(t, target, ledger),
 		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(),
 		Job: job(t), Token: token(), Attributes: attributes(),
@@ -191,7 +191,7 @@ func attributes() Attributes {
 
 // container asks for no capability: each would open something that no rule is about.
 func container(t *ir.Tool) AppContainer {
-	name := ContainerName(t.Name)
+	name := containerName(t.Name)
 	c := AppContainer{Security: SecurityCapabilities{name, PackageSID(name), []string{}}}
 	if childless(t) {
 		c.ChildProcessPolicy = childProcessRestricted.name

@@ -19,7 +19,7 @@ var ErrSpec = errors.New("not a usable Windows job specification")
 // symbols and identifiers are refused, since a loader would not apply them, and so is any other
 // spelling of the same document, so that the loader reads exactly the reviewed text.
 func Parse(data []byte) (*Spec, error) {
-	if err := backends.CheckHeader(ErrSpec, data, Format, FormatVersion); err != nil {
+	if err := backends.CheckHeader(ErrSpec, data, format, formatVersion); err != nil {
 		return nil, err
 	}
 	s := &Spec{}

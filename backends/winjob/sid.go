@@ -22,26 +22,16 @@ const (
 // words of the SHA-256 digest of its lower-case name in UTF-16.
 // DeriveAppContainerSidFromAppContainerName returns the same outside of any package.
 func PackageSID(name string) string {
-	return hashedSID("S-1-15-2", strings.ToLower(name), 7)
-}
-
-// CapabilitySID returns the security identifier of a named capability, such as "registryRead":
-// S-1-15-3-1024 and the eight words of the SHA-256 digest of its upper-case name in UTF-16.
-// Specifications contain no capability; it serves to compare access lists with one.
-func CapabilitySID(name string) string {
-	return hashedSID("S-1-15-3-1024", strings.ToUpper(name), 8)
-}
-
-func hashedSID(prefix, text string, words int) string {
 	var in []byte
-	for _, unit := range utf16.Encode([]rune(text)) {
+	for _, unit := range utf16.Encode([]rune(strings.ToLower(name))) {
 		in = binary.LittleEndian.AppendUint16(in, unit)
 	}
 	sum := sha256.Sum256(in)
-	for i := range words {
-		prefix += "-" + strconv.FormatUint(uint64(binary.LittleEndian.Uint32(sum[4*i:])), 10)
+	sid := "S-1-15-2"
+	for i := range 7 {
+		sid += "-" + strconv.FormatUint(uint64(binary.LittleEndian.Uint32(sum[4*i:])), 10)
 	}
-	return prefix
+	return sid
 }
 
 // Names of AppContainers have up to 64 characters out of [-_. A-Za-z0-9]
@@ -52,10 +42,10 @@ const (
 	maxToolPart      = 30
 )
 
-// ContainerName returns the name of a tool's AppContainer: a function of the tool's
+// containerName returns the name of a tool's AppContainer: a function of the tool's
 // name alone, so that it is the same everywhere. The digest keeps tools apart whose
 // names differ in characters that AppContainers cannot have.
-func ContainerName(tool string) string {
+func containerName(tool string) string {
 	part := strings.Map(func(r rune) rune {
 		if r < 0x80 && nameRune(byte(r)) {
 			return r

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The identifiers are those that Windows itself shows for the Edge package and for the
-// capability that lets an AppContainer read the registry.
+// The identifier is the one that Windows itself shows for the Edge package.
 func TestSIDs(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
@@ -16,10 +15,6 @@ func TestSIDs(t *testing.T) {
 		{
 			PackageSID("Microsoft.MicrosoftEdge_8WEKYB3D8BBWE"),
 			"S-1-15-2-3624051433-2125758914-1423191267-1740899205-1073925389-3782572162-737981194",
-		},
-		{
-			CapabilitySID("registryRead"),
-			"S-1-15-3-1024-1065365936-1281604716-3511738428-1654721687-432734479-3232135806-4053264122-3456934681",
 		},
 	} {
 		if c.got != c.want {
@@ -33,7 +28,7 @@ func TestContainerName(t *testing.T) {
 	for _, tool := range []string{
 		"fmt", "Fmt", "a b", "a_b", "a-b", "ä", "ü", "", "a/b", `a\b`, strings.Repeat("x", 300), strings.Repeat("x", 301),
 	} {
-		name := ContainerName(tool)
+		name := containerName(tool)
 		if other, ok := seen[name]; ok {
 			t.Errorf("%q and %q are both %q", tool, other, name)
 		}
@@ -48,14 +43,14 @@ func TestContainerName(t *testing.T) {
 			}
 		}
 	}
-	if got, want := ContainerName("fmt"), "accessc.fmt.c63e082d"; got != want {
+	if got, want := containerName("fmt"), "accessc.fmt.c63e082d"; got != want {
 		t.Errorf("got %q, want %q; the name must not change between versions", got, want)
 	}
 }
 
 func TestRunNameRefuses(t *testing.T) {
 	for _, run := range []string{"", "A", "a.b", "a-b ", "ä", "0123456789abcdef0", `a\b`} {
-		if name, err := RunName(ContainerName("fmt"), run); err == nil {
+		if name, err := RunName(containerName("fmt"), run); err == nil {
 			t.Errorf("%q gave %q", run, name)
 		}
 	}

@@ -2,11 +2,11 @@ package winjob
 
 import "github.com/accessc/accessc/backends"
 
-// Format identifies the document.
-const Format = "accessc/windows-job-spec"
+// format identifies the document.
+const format = "accessc/windows-job-spec"
 
-// FormatVersion is the version of the document.
-const FormatVersion = 2
+// formatVersion is the version of the document.
+const formatVersion = 2
 
 // MinimumBuild is the oldest Windows build that a loader starts on: version 1809, the
 // oldest long-term one with every attribute that a specification uses.

@@ -25,7 +25,7 @@ type Request struct {
 // backends, placed at the rule that was refused; with any of them there is no tree.
 func Build(req Request) (*Tree, diag.List, error) {
 	m := &Manifest{
-		Header: backends.Header{Format: ManifestFormat, Version: ManifestVersion, Form: req.Form.String()}, Tools: []Entry{},
+		Header: backends.Header{Format: manifestFormat, Version: manifestVersion, Form: req.Form.String()}, Tools: []Entry{},
 	}
 	tree := &Tree{Files: map[string][]byte{}, Manifest: m, partial: req.Only != nil}
 	var findings diag.List

@@ -15,10 +15,10 @@ import (
 // ManifestFile is the name of the manifest in an output directory.
 const ManifestFile = "manifest.json"
 
-// ManifestFormat and ManifestVersion identify the document.
+// manifestFormat and manifestVersion identify the document.
 const (
-	ManifestFormat  = "accessc/manifest"
-	ManifestVersion = 2
+	manifestFormat  = "accessc/manifest"
+	manifestVersion = 2
 )
 
 // Manifest lists every tool of a build with its permissions, their enforcement on each system,
@@ -90,17 +90,17 @@ func (m *Manifest) marshal() ([]byte, error) {
 	return backends.JSON(d)
 }
 
-// ErrManifest is wrapped by every refusal of a manifest.
-var ErrManifest = errors.New("not a usable manifest")
+// errManifest is wrapped by every refusal of a manifest.
+var errManifest = errors.New("not a usable manifest")
 
 // ParseManifest reads a manifest.
 func ParseManifest(data []byte) (*Manifest, error) {
-	if err := backends.CheckHeader(ErrManifest, data, ManifestFormat, ManifestVersion); err != nil {
+	if err := backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion); err != nil {
 		return nil, err
 	}
 	var d Document
 	if err := json.Unmarshal(data, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+		return nil, fmt.Errorf("%w: %w", errManifest, err)
 	}
 	return d.manifest(), nil
 }

@@ -17,11 +17,11 @@ func (m *Manifest) Policies() ([]compare.Policy, error) {
 		e := &m.Tools[i]
 		t, err := e.tool()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
+			return nil, fmt.Errorf("%w: %s: %w", errManifest, e.Name, err)
 		}
 		p := compare.Policy{Tool: t}
 		if p.Ledger, err = backends.Ledger(e.Ledger); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrManifest, e.Name, err)
+			return nil, fmt.Errorf("%w: %s: %w", errManifest, e.Name, err)
 		}
 		out = append(out, p)
 	}
