@@ -16,10 +16,12 @@ type decision struct{ refused *judgement }
 // permits notes a judgement and reports whether it is a grant.
 func (d *decision) permits(j judgement) bool {
 	d.refused = nil
-	if !j.allowed() {
-		d.refused = &j
+	if j.allowed() {
+		return true
 	}
-	return j.allowed()
+	kept := j // on the heap for a refusal alone
+	d.refused = &kept
+	return false
 }
 
 // deny records a refusal that the supervisor makes without asking the policy.
