@@ -34,20 +34,20 @@ func (Backend) Platform() ir.Platform { return ir.Darwin }
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	p := newPlan(t, target)
-	out := backends.Output{Ledger: p.ledger()}
+	p := newProfile(t, target)
+	out := backends.Output{Ledger: p.ledger(), Refusals: p.refusals}
 	doc, rules := p.document()
 	if rules > maxRules {
-		p.refusals = append(p.refusals, backends.Refusal{
+		out.Refusals = append(out.Refusals, backends.Refusal{
 			TooMany: true,
 			Why:     strconv.Itoa(rules) + " filters in a profile; the system compiles about " + strconv.Itoa(maxRules),
 		})
 	}
-	if out.Refusals = p.refusals; len(out.Refusals) > 0 {
+	if len(out.Refusals) > 0 {
 		return out, nil
 	}
 	var text bytes.Buffer
-	err := profile().Execute(&text, doc)
+	err := profileTemplate().Execute(&text, doc)
 	if err != nil {
 		return out, err
 	}
@@ -61,11 +61,11 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 // directories lists the directories that lead to places with rules. They cannot be made in the
 // sandbox, so the loader makes them before.
 // See RATIONALE D75.
-func (p *plan) directories() []string {
+func (p *profile) directories() []string {
 	var out []string
-	p.walk(func(n *node) {
-		if n.Pinned && len(n.Region.Below) > 0 && !n.base && !n.Link && n.At.Root.Kind != ir.System {
-			out = append(out, p.symbolic(n.At))
+	p.walk(func(r *ir.Region) {
+		if leadsOn(r) && len(r.Below) > 0 && !ofBase(r) && r.At.Root.Kind != ir.System {
+			out = append(out, p.symbolic(r.At))
 		}
 	})
 	return out
@@ -73,7 +73,7 @@ func (p *plan) directories() []string {
 
 // symbolic returns a location in the form that a start uses: a path, or one behind the symbol
 // of its root.
-func (p *plan) symbolic(l ir.Location) string {
+func (p *profile) symbolic(l ir.Location) string {
 	if abs, ok := p.abs(l); ok {
 		return abs
 	}
@@ -83,8 +83,8 @@ func (p *plan) symbolic(l ir.Location) string {
 //go:embed profile.sb.tmpl
 var profileText string
 
-// profile is parsed when it is first used: every start of the command would pay for it otherwise.
-var profile = sync.OnceValue(func() *template.Template {
+// profileTemplate is parsed when it is first used: every start of the command would pay for it otherwise.
+var profileTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("profile").Parse(profileText))
 })
 
@@ -101,7 +101,7 @@ type document struct {
 }
 
 // document renders the parts in the order of the profile and counts their filters.
-func (p *plan) document() (document, int) {
+func (p *profile) document() (document, int) {
 	n := 0
 	render := func(part func(*writer)) string {
 		w := &writer{tool: p.tool.Name}
@@ -112,19 +112,19 @@ func (p *plan) document() (document, int) {
 	return document{
 		Header: start.Header(p.form), Tool: comment(p.tool.Name), Define: p.define(),
 		Loader: p.loader(), System: p.tool.Base == ir.BaseSystem,
-		Ioctl: render(p.ioctl), Rules: render(p.rules), Programs: render(p.programs), Network: render(p.network),
+		Ioctl: render(p.ioctl), Rules: render(p.rules), Programs: render(p.startable), Network: render(p.network),
 		Walk: render(p.ways), Pins: render(p.pins),
 	}, n
 }
 
-func (p *plan) loader() bool { return p.tool.Base == ir.BaseSystem || p.tool.Base == ir.BaseMinimal }
+func (p *profile) loader() bool { return p.tool.Base == ir.BaseSystem || p.tool.Base == ir.BaseMinimal }
 
 // define lists the parameters of the roots that have no path here.
-func (p *plan) define() []string {
+func (p *profile) define() []string {
 	var out []string
-	for _, top := range p.zones {
-		if pl := p.place(top.At); pl.param != "" {
-			out = append(out, pl.param+"=PATH  "+comment(meaning(top.At.Root)))
+	for _, root := range p.roots {
+		if pl := p.place(root.At); pl.param != "" {
+			out = append(out, pl.param+"=PATH  "+comment(meaning(root.At.Root)))
 		}
 	}
 	slices.Sort(out)

@@ -39,14 +39,14 @@ func worse(a, b ir.Held) ir.Held {
 	}
 }
 
-// book writes the ledger of one tool.
-type book struct {
-	*plan
+// ledgerWriter writes the ledger of one tool.
+type ledgerWriter struct {
+	*profile
 	rows *ir.LedgerBuilder
 }
 
-func (p *plan) ledger() ir.Ledger {
-	b := &book{p, ir.NewLedger(ir.Darwin)}
+func (p *profile) ledger() ir.Ledger {
+	b := &ledgerWriter{p, ir.NewLedger(ir.Darwin)}
 	b.files()
 	b.connections()
 	b.environment()
@@ -57,13 +57,13 @@ func (p *plan) ledger() ir.Ledger {
 }
 
 // add states a cell. This platform has one level.
-func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
+func (b *ledgerWriter) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
 	b.rows.Add(r, rule, a, ir.Levels{}, h)
 }
 
 // files states the cells of every filesystem rule, of the base as a whole, and of
 // what no rule matches.
-func (b *book) files() {
+func (b *ledgerWriter) files() {
 	var base []ir.Entry
 	for _, e := range b.view.Entries() {
 		if e.Rule.Origin.Layer == ir.LayerBase {
@@ -89,7 +89,7 @@ func (b *book) files() {
 	}
 }
 
-func (b *book) hidden() ir.CauseID {
+func (b *ledgerWriter) hidden() ir.CauseID {
 	if b.loader() {
 		return start.WhyRoot
 	}
@@ -98,24 +98,24 @@ func (b *book) hidden() ir.CauseID {
 
 // file says how one aspect of one rule is held. A rule that governs no place, since
 // another rule takes all of its own, is held whatever happens.
-func (b *book) file(e ir.Entry, a ir.Aspect) ir.Held {
-	nodes, caps := b.byRule[e.ID], e.Rule.Caps
-	if len(nodes) == 0 {
+func (b *ledgerWriter) file(e ir.Entry, a ir.Aspect) ir.Held {
+	regions, caps := b.byRule[e.ID], e.Rule.Caps
+	if len(regions) == 0 {
 		return exact
 	}
 	switch a {
 	case ir.AspectRead:
 		return read(caps)
 	case ir.AspectCreate:
-		return b.create(caps, nodes)
+		return b.create(caps, regions)
 	case ir.AspectUpdate:
 		return either(caps.Has(ir.Update) && !caps.Has(ir.Create), stricter(start.WhyAtomic))
 	case ir.AspectDelete:
-		return b.remove(caps, nodes)
+		return b.remove(caps, regions)
 	case ir.AspectExecute:
 		return b.execute(caps)
 	case ir.AspectMetadata:
-		return metadata(caps, nodes)
+		return metadata(caps, regions)
 	case ir.AspectMove:
 		return b.move(caps)
 	case ir.AspectSocket:
@@ -134,29 +134,29 @@ func read(caps ir.CapSet) ir.Held {
 	return either(caps.Has(ir.Read) && !caps.Has(ir.Execute), stricter(start.WhyMap))
 }
 
-func (b *book) create(caps ir.CapSet, nodes []*node) ir.Held {
+func (b *ledgerWriter) create(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	switch {
 	case !caps.Has(ir.Create):
 		return exact
 	case !caps.Has(ir.Update):
 		return stricter(start.WhyFill)
 	default:
-		return either(slices.ContainsFunc(nodes, leadsOn), stricter(start.WhyPin))
+		return either(slices.ContainsFunc(regions, leadsOn), stricter(start.WhyPin))
 	}
 }
 
-func (b *book) remove(caps ir.CapSet, nodes []*node) ir.Held {
+func (b *ledgerWriter) remove(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	if !caps.Has(ir.Delete) {
 		return either(caps.Contains(creates), weaker(ir.GapFSMove, start.WhyEmptyDir))
 	}
-	return either(slices.ContainsFunc(nodes, leadsOn), stricter(start.WhyPin))
+	return either(slices.ContainsFunc(regions, leadsOn), stricter(start.WhyPin))
 }
 
-// leadsOn reports whether a node is pinned although the policy lets it be made or
+// leadsOn reports whether a region is pinned although the policy lets it be made or
 // removed, which it never does for a root or the symlink of an external rule.
-func leadsOn(n *node) bool { return n.Pinned && !n.Link }
+func leadsOn(r *ir.Region) bool { return r.Pinned && !r.IsRoot() && !r.Link }
 
-func (b *book) execute(caps ir.CapSet) ir.Held {
+func (b *ledgerWriter) execute(caps ir.CapSet) ir.Held {
 	if !caps.Has(ir.Execute) {
 		return exact
 	}
@@ -164,11 +164,11 @@ func (b *book) execute(caps ir.CapSet) ir.Held {
 	return worse(out, either(b.tool.Commands != nil && b.form != backends.Resolved, stricter(start.WhyPortable)))
 }
 
-func metadata(caps ir.CapSet, nodes []*node) ir.Held {
+func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	switch {
 	case !caps.Has(ir.Update):
 		return exact
-	case nodes[0].base:
+	case ofBase(regions[0]):
 		return stricter(start.WhyDevice)
 	default:
 		return stricter(start.WhySetID)
@@ -177,14 +177,14 @@ func metadata(caps ir.CapSet, nodes []*node) ir.Held {
 
 // move says what renames and links out of a rule's region may carry. What they need
 // of the place that they lead to is in its create, update and delete.
-func (b *book) move(caps ir.CapSet) ir.Held {
+func (b *ledgerWriter) move(caps ir.CapSet) ir.Held {
 	if g, ok := b.moves.renames[caps]; ok {
 		return ir.Held{Is: ir.Weaker, Gap: ir.GapFSMove, Causes: []ir.Cause{{ID: start.WhyGain, Place: string(g.into), Caps: ir.Caps(g.what)}}}
 	}
 	return either(b.moves.withheld[caps], stricter(start.WhyLinks))
 }
 
-func (b *book) connections() {
+func (b *ledgerWriter) connections() {
 	o := opened(b.tool)
 	for i := range o.rules {
 		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, o.held(i))
@@ -221,7 +221,7 @@ func (o *openings) held(i int) ir.Held {
 // environment is built by whoever starts the tool; nothing else is in it. Programs of
 // the system, as sandbox-exec is one, run without the variables of the loader (System
 // Integrity Protection, dyld(1)), and so do not hand them on.
-func (b *book) environment() {
+func (b *ledgerWriter) environment() {
 	for i := range b.tool.Env {
 		r := &b.tool.Env[i]
 		b.add(ir.Env, ir.EnvRuleID(i), ir.AspectForward, either(r.Read && strings.HasPrefix(r.Name, "DYLD_"), stricter(start.WhyLoaderVar)))
@@ -229,7 +229,7 @@ func (b *book) environment() {
 	b.add(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
 }
 
-func (b *book) commands() {
+func (b *ledgerWriter) commands() {
 	set := b.tool.Commands
 	started := b.own != nil || b.form != backends.Resolved && set != nil && len(set.Rules) > 0
 	if set != nil {
@@ -237,10 +237,10 @@ func (b *book) commands() {
 			r := &set.Rules[i]
 			started = started || b.starts(r)
 			id := r.ID()
-			b.add(ir.Commands, id, ir.AspectProgram, b.program(r, weaker(ir.GapCommandsProgram, start.WhyLoader)))
+			b.add(ir.Commands, id, ir.AspectProgram, b.started(r, weaker(ir.GapCommandsProgram, start.WhyLoader)))
 			args, envs := weaker(ir.GapCommandsArgs, start.WhyArgs), weaker(ir.GapCommandsEnvs, start.WhyEnvs)
-			b.add(ir.Commands, id, ir.AspectArgs, either(!r.AnyArgs, b.program(r, args)))
-			b.add(ir.Commands, id, ir.AspectEnvs, either(!r.AllEnvs, b.program(r, envs)))
+			b.add(ir.Commands, id, ir.AspectArgs, either(!r.AnyArgs, b.started(r, args)))
+			b.add(ir.Commands, id, ir.AspectEnvs, either(!r.AllEnvs, b.started(r, envs)))
 		}
 	}
 	b.add(ir.Commands, ir.DefaultRule, ir.AspectProgram, either(set != nil && started, weaker(ir.GapCommandsProgram, start.WhyLoader)))
@@ -248,10 +248,10 @@ func (b *book) commands() {
 	b.add(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact)
 }
 
-// program returns h for a program that can be started, and why it cannot otherwise.
+// started returns h for a program that can be started, and why it cannot otherwise.
 // A portable profile starts none, but it is what people review, and what holds on the
 // host where it will be resolved must not come as a surprise.
-func (b *book) program(r *ir.CommandRule, h ir.Held) ir.Held {
+func (b *ledgerWriter) started(r *ir.CommandRule, h ir.Held) ir.Held {
 	switch {
 	case b.starts(r):
 		return h
@@ -264,7 +264,7 @@ func (b *book) program(r *ir.CommandRule, h ir.Held) ir.Held {
 }
 
 // limits are set by whoever starts the tool, as setrlimit(2) of macOS has them.
-func (b *book) limits() {
+func (b *ledgerWriter) limits() {
 	for _, l := range b.tool.Limits {
 		held := exact
 		gap := ir.GapOfLimit(l.Kind)

@@ -1,6 +1,10 @@
 package seatbelt
 
-import "github.com/accessc/accessc/ir"
+import (
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
 
 // moves lists the escalations between a policy's regions that moving files would allow. A
 // profile sees the two ends of a move one by one and compares nothing.
@@ -30,7 +34,7 @@ type sample struct {
 // findMoves asks the policy about a move from every kind of region to every other. A hard link
 // is permitted where a link does not escalate, and also where a rename escalates in the same
 // way: then withholding the link would achieve nothing.
-func (p *plan) findMoves() moves {
+func (p *profile) findMoves() moves {
 	out := moves{renames: map[ir.CapSet]gain{}, links: map[ir.CapSet]bool{}, withheld: map[ir.CapSet]bool{}}
 	samples := p.samples()
 	for _, src := range samples {
@@ -59,28 +63,23 @@ func (p *plan) findMoves() moves {
 }
 
 // samples finds the first region of each set of capabilities.
-func (p *plan) samples() []sample {
+func (p *profile) samples() []sample {
 	var out []sample
 	seen := map[ir.CapSet]bool{}
-	p.walk(func(n *node) {
-		if n.Governing.Rule != nil && !seen[n.Caps] {
-			seen[n.Caps] = true
-			out = append(out, sample{n.fresh(), n.Governing.ID, n.Caps})
+	p.walk(func(r *ir.Region) {
+		if r.Governing.Rule != nil && !seen[r.Caps] {
+			seen[r.Caps] = true
+			out = append(out, sample{fresh(r), r.ID(), r.Caps})
 		}
 	})
 	return out
 }
 
-// fresh returns the location of a name in n that no rule is about.
-func (n *node) fresh() ir.Location {
+// fresh returns the location of a name in r that no rule is about.
+func fresh(r *ir.Region) ir.Location {
 	name := "x"
-	for taken := true; taken; {
-		taken = false
-		for _, b := range n.Below {
-			if b.At.Base() == name {
-				name, taken = name+"x", true
-			}
-		}
+	for slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Name == name }) {
+		name += "x"
 	}
-	return n.At.Child(name)
+	return r.At.Child(name)
 }

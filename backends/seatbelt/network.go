@@ -131,7 +131,7 @@ func (o *openings) reaches(r *ir.NetRule) bool {
 // network writes the ports that open. To reach a host by its name, programs ask the
 // resolver's socket; that is a way out by itself, so it opens only where every host
 // may be reached anyway.
-func (p *plan) network(w *writer) {
+func (p *profile) network(w *writer) {
 	o := opened(p.tool)
 	remote := func(host string, ports []uint16) [][]string {
 		var lines [][]string

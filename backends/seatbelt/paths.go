@@ -164,7 +164,7 @@ func comment(s string) string {
 }
 
 // place returns how a location is spelled: absolute where its root is bound.
-func (p *plan) place(l ir.Location) place {
+func (p *profile) place(l ir.Location) place {
 	if abs, ok := p.abs(l); ok {
 		return place{text: abs}
 	}
@@ -177,7 +177,7 @@ func (p *plan) place(l ir.Location) place {
 
 // abs returns the absolute path of a location, and false where a parameter stands
 // for its root.
-func (p *plan) abs(l ir.Location) (string, bool) {
+func (p *profile) abs(l ir.Location) (string, bool) {
 	if l.Root.Kind == ir.System {
 		return "/" + l.Path, true
 	}

@@ -31,59 +31,95 @@ func hops(file ir.Location) []ir.Location {
 	return out
 }
 
-// programs writes which files may be started where the policy lists programs. The
+// program is a file that may be started, with those that it starts in its turn.
+type program struct {
+	// rule is nil for the tool's own program.
+	rule  ir.Rule
+	files []ir.Location
+	// interpreters are started by the kernel alone, for scripts.
+	interpreters []ir.Location
+}
+
+// findPrograms lists what may be started where the policy lists programs.
+func (p *profile) findPrograms() []program {
+	set := p.tool.Commands
+	if set == nil {
+		return nil
+	}
+	var out []program
+	if p.own != nil {
+		own := program{}
+		p.add(&own, *p.own)
+		out = append(out, own)
+	}
+	for i := range set.Rules {
+		if r := &set.Rules[i]; p.starts(r) {
+			listed := program{rule: r}
+			p.add(&listed, *r.File)
+			p.add(&listed, hops(*r.File)...)
+			out = append(out, listed)
+		}
+	}
+	return out
+}
+
+// add adds files to a program. Only the kernel starts the interpreter of a script; a shell that
+// becomes another one does so by itself.
+func (p *profile) add(to *program, files ...ir.Location) {
+	to.files = append(to.files, p.executable(files)...)
+	for _, file := range files {
+		if by, ok := p.scripts[located(p.bind, file)]; ok {
+			to.interpreters = append(to.interpreters, p.executable([]ir.Location{by})...)
+			to.files = append(to.files, p.executable(hops(by))...)
+		}
+	}
+}
+
+// executable returns those of some files that the rules on files let be executed.
+func (p *profile) executable(files []ir.Location) []ir.Location {
+	var out []ir.Location
+	for _, file := range files {
+		file = located(p.bind, file)
+		if p.view.Decide(ir.Access{Cap: ir.Execute, On: ir.Direct(file)}).Allowed() {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// starts reports whether a program of the policy is started at all.
+func (p *profile) starts(r *ir.CommandRule) bool { return r.File != nil && p.form == backends.Resolved }
+
+// startable writes which files may be started where the policy lists programs. The
 // rules then deny starting anything; this comes after them.
-func (p *plan) programs(w *writer) {
+func (p *profile) startable(w *writer) {
 	set := p.tool.Commands
 	if set == nil {
 		return
 	}
-	var lines, interpreters [][]string
-	literals := func(rule ir.Rule, files ...ir.Location) [][]string {
-		var out [][]string
-		for _, file := range files {
-			file = located(p.bind, file)
-			if !p.view.Decide(ir.Access{Cap: ir.Execute, On: ir.Direct(file)}).Allowed() {
-				continue
-			}
-			at := p.place(file)
-			if why := at.problem(); why != "" {
-				p.refusals = append(p.refusals, backends.Refusal{Rule: rule, Why: why})
-			}
-			out = append(out, []string{literal(at)})
-		}
-		return out
-	}
-	add := func(rule ir.Rule, files ...ir.Location) {
-		lines = append(lines, literals(rule, files...)...)
-		// Only the kernel starts the interpreter of a script; a shell that becomes another one
-		// does so by itself.
-		for _, file := range files {
-			if by, ok := p.scripts[located(p.bind, file)]; ok {
-				interpreters = append(interpreters, literals(rule, by)...)
-				lines = append(lines, literals(rule, hops(by)...)...)
-			}
-		}
-	}
-	if p.own != nil {
-		add(nil, *p.own)
-	}
 	for i := range set.Rules {
-		r := &set.Rules[i]
-		if r.File == nil || p.form != backends.Resolved {
-			w.comment(r.Program + "  not found: nothing is started under this name")
-			continue
+		text := set.Rules[i].Program
+		if !p.starts(&set.Rules[i]) {
+			text += "  not found: nothing is started under this name"
 		}
-		w.comment(r.Program)
-		add(r, *r.File)
-		add(r, hops(*r.File)...)
+		w.comment(text)
 	}
-	if len(lines) == 0 {
+	var files, interpreters [][]string
+	for _, start := range p.programs {
+		files = append(files, p.literals(start.files)...)
+		interpreters = append(interpreters, p.literals(start.interpreters)...)
+	}
+	if len(files) == 0 {
 		w.comment("nothing starts")
 	}
-	w.allow([]string{opExec, opInterpreter}, lines)
+	w.allow([]string{opExec, opInterpreter}, files)
 	w.allow([]string{opInterpreter}, interpreters)
 }
 
-// starts reports whether a program of the policy is started at all.
-func (p *plan) starts(r *ir.CommandRule) bool { return r.File != nil && p.form == backends.Resolved }
+func (p *profile) literals(files []ir.Location) [][]string {
+	var out [][]string
+	for _, file := range files {
+		out = append(out, []string{literal(p.place(file))})
+	}
+	return out
+}

@@ -1,6 +1,7 @@
 package seatbelt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,11 +190,12 @@ func (j *judge) pinned(at ir.Location) bool {
 	return pinned
 }
 
-// leadsOn reports whether a place is a directory for rules of other places.
+// leadsOn reports whether a place is a directory for rules of other places, those of a root that
+// lies in it among them.
 func (j *judge) leadsOn(at ir.Location) bool {
 	leads := false
-	for _, root := range j.view.Roots() {
-		j.view.Regions(root).Walk(func(n *ir.Region) { leads = leads || n.At == at && len(n.Below) > 0 })
+	for _, root := range j.view.Tree() {
+		root.WalkRoot(func(n *ir.Region) { leads = leads || n.At == at && len(n.Below) > 0 })
 	}
 	return leads
 }
@@ -288,26 +290,23 @@ func (j *judge) named(q question, v ir.Verdict) error {
 	return nil
 }
 
-// trees checks that no clone of a directory contains unreadable files.
+// trees checks that no clone of a directory contains unreadable files. Cause: a directory of
+// the base was cloned with a workspace that lies in it.
 func (j *judge) trees() error {
-	for _, root := range j.view.Roots() {
-		var err error
-		j.view.Regions(root).Walk(func(n *ir.Region) {
+	var err error
+	for _, root := range j.view.Tree() {
+		root.WalkRoot(func(n *ir.Region) {
 			if len(n.Below) == 0 || !j.ask(opClone, n.At, "DIRECTORY") {
 				return
 			}
 			n.Walk(func(below *ir.Region) {
-				abs, _ := j.full.Path(below.At)
-				if !j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(j.full.Locate(abs))}).Allowed() {
+				if !j.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(below.At)}).Allowed() {
 					err = fmt.Errorf("cloning %v carries %v", n.At, below.At)
 				}
 			})
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return j.err
+	return cmp.Or(err, j.err)
 }
 
 // TestProfileAgainstPolicy compiles random policies for random hosts in both forms and puts the

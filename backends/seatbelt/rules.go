@@ -9,103 +9,80 @@ import (
 
 // rules writes the allowed and the denied operations of each region. Whether the filter for a
 // directory and its descendants covers a plain file is disputed, so every place has both.
-func (p *plan) rules(w *writer) {
+func (p *profile) rules(w *writer) {
 	p.baseGroups(w)
-	p.walk(func(n *node) {
-		if n.written() && !n.grouped() && !n.guards() {
-			w.comment(label(n))
-			p.region(w, n)
-			p.guarded(w, n)
+	p.walk(func(r *ir.Region) {
+		if written(r) && !grouped(r) && !r.Guarded() {
+			w.comment(label(r))
+			p.region(w, r)
+			p.guarded(w, r)
 		}
 	})
 }
 
-// guards reports whether a node is a protected path.
-func (n *node) guards() bool { return n.Named && n.Governing.Rule != nil && n.Governing.Rule.Guards() }
-
 // guarded writes the protected paths of a region together, before the rules below them. The
 // region allows more there than they do.
-func (p *plan) guarded(w *writer, n *node) {
-	var nodes []*node
-	var collect func(*node)
-	collect = func(n *node) {
-		for _, b := range n.below {
+func (p *profile) guarded(w *writer, r *ir.Region) {
+	var paths []*ir.Region
+	var collect func(*ir.Region)
+	collect = func(r *ir.Region) {
+		for _, b := range r.Below {
 			switch {
-			case b.guards():
-				nodes = append(nodes, b)
-			case !b.written():
+			case b.Guarded():
+				paths = append(paths, b)
+			case !written(b):
 				collect(b)
 			}
 		}
 	}
-	collect(n)
-	if nodes == nil {
+	collect(r)
+	if paths == nil {
 		return
 	}
-	_, deny := nodes[0].split()
-	w.comment("protected  " + nodes[0].Caps.String())
-	w.deny(string(nodes[0].id()), deny, p.filters(nodes))
+	_, deny := p.grant(paths[0]).split()
+	w.comment("protected  " + paths[0].Caps.String())
+	w.deny(string(paths[0].ID()), deny, p.filters(paths))
 }
 
-// region writes the two statements of a node.
-func (p *plan) region(w *writer, n *node) {
-	allow, deny := n.split()
-	lines := p.filters([]*node{n})
+// region writes the two statements of a region.
+func (p *profile) region(w *writer, r *ir.Region) {
+	allow, deny := p.grant(r).split()
+	lines := p.filters([]*ir.Region{r})
 	w.allow(allow, lines)
-	w.deny(string(n.id()), deny, lines)
+	w.deny(string(r.ID()), deny, lines)
 }
 
-func (p *plan) filters(nodes []*node) [][]string {
+func (p *profile) filters(regions []*ir.Region) [][]string {
 	var lines [][]string
-	for _, n := range nodes {
-		at := p.checked(n)
+	for _, r := range regions {
+		at := p.place(r.At)
 		lines = append(lines, []string{literal(at), subpath(at)})
 	}
 	return lines
 }
 
-// checked returns the place of a node and refuses the rule that cannot be written.
-func (p *plan) checked(n *node) place {
-	at := p.place(n.At)
-	if why := at.problem(); why != "" {
-		p.refuse(n.Governing.Rule, why)
-	}
-	return at
-}
-
-// id names the rule that governs a node.
-func (n *node) id() ir.RuleID {
-	if n.Governing.Rule == nil {
-		return ir.DefaultRule
-	}
-	return n.Governing.ID
-}
-
-func label(n *node) string {
-	id, at := n.id(), n.At.Short()
-	if n.Link {
+func label(r *ir.Region) string {
+	at := r.At.Short()
+	if r.Link {
 		at += " (the link)"
 	}
-	return string(id) + "  " + at + "  " + n.Caps.String()
+	return string(r.ID()) + "  " + at + "  " + r.Caps.String()
 }
-
-// grouped reports whether a node is written with its like at the head of the rules:
-// a place of the base that is inside no other place of the host with rules.
-func (n *node) grouped() bool { return n.base && n.Named && !n.inside }
 
 // baseGroups writes the places of the base, those of one grant together. Nothing is
 // written above them, so the default denies the other operations there.
-func (p *plan) baseGroups(w *writer) {
+func (p *profile) baseGroups(w *writer) {
 	var order []grant
-	groups := map[grant][]*node{}
-	p.walk(func(n *node) {
-		if !n.grouped() {
+	groups := map[grant][]*ir.Region{}
+	p.walk(func(r *ir.Region) {
+		if !grouped(r) {
 			return
 		}
-		if groups[n.grant] == nil {
-			order = append(order, n.grant)
+		g := p.grant(r)
+		if groups[g] == nil {
+			order = append(order, g)
 		}
-		groups[n.grant] = append(groups[n.grant], n)
+		groups[g] = append(groups[g], r)
 	})
 	for _, g := range order {
 		w.comment("base:" + p.tool.Base.String() + "  " + g.caps.String())
@@ -115,11 +92,11 @@ func (p *plan) baseGroups(w *writer) {
 }
 
 // ioctl lets terminals and other devices of the base be configured.
-func (p *plan) ioctl(w *writer) {
+func (p *profile) ioctl(w *writer) {
 	var lines [][]string
-	p.walk(func(n *node) {
-		if n.base && n.Named && n.caps != 0 && n.At.Under(ir.Sys("dev")) {
-			lines = append(lines, []string{literal(p.place(n.At))})
+	p.walk(func(r *ir.Region) {
+		if ofBase(r) && r.Named && r.Caps != 0 && r.At.Under(ir.Sys("dev")) {
+			lines = append(lines, []string{literal(p.place(r.At))})
 		}
 	})
 	w.allow([]string{opIoctl}, lines)
@@ -127,14 +104,14 @@ func (p *plan) ioctl(w *writer) {
 
 // ways lets a program look at the directories that lead to granted places, as getcwd(3) and
 // realpath(3) do. The contents of these directories stay closed.
-func (p *plan) ways(w *writer) {
+func (p *profile) ways(w *writer) {
 	var open []place
 	var roots []string
-	for _, top := range p.zones {
-		if !p.leads(top, &open) {
+	for _, root := range p.roots {
+		if !p.leads(root, &open) {
 			continue
 		}
-		at := p.place(top.At)
+		at := p.place(root.At)
 		if at.param != "" {
 			roots = append(roots, "(path-ancestors "+at.String()+")")
 			continue
@@ -164,29 +141,29 @@ func above(path string) (string, bool) {
 	return path[:max(i, 1)], true
 }
 
-// leads reports whether something is granted at or below n, and collects the nodes
+// leads reports whether something is granted at or below r in its root, and collects the regions
 // on the way to it that grant nothing themselves.
-func (p *plan) leads(n *node, open *[]place) bool {
-	granted := n.caps != 0
-	for _, b := range n.below {
-		granted = p.leads(b, open) || granted
+func (p *profile) leads(r *ir.Region, open *[]place) bool {
+	granted := r.Caps != 0
+	for _, b := range r.Below {
+		granted = !b.IsRoot() && p.leads(b, open) || granted
 	}
-	if granted && n.caps == 0 {
-		*open = append(*open, p.place(n.At))
+	if granted && r.Caps == 0 {
+		*open = append(*open, p.place(r.At))
 	}
 	return granted
 }
 
 // pins denies making and removing the names that must stay where they are, and cloning a
 // directory that contains places with rules of their own.
-func (p *plan) pins(w *writer) {
+func (p *profile) pins(w *writer) {
 	var stay, whole [][]string
-	p.walk(func(n *node) {
-		if n.pinned() {
-			stay = append(stay, []string{literal(p.place(n.At))})
+	p.walk(func(r *ir.Region) {
+		if p.pinned(r) {
+			stay = append(stay, []string{literal(p.place(r.At))})
 		}
-		if n.whole() {
-			whole = append(whole, []string{literal(p.place(n.At))})
+		if p.whole(r) {
+			whole = append(whole, []string{literal(p.place(r.At))})
 		}
 	})
 	w.deny("pin", []string{opCreate, opUnlink}, stay)
