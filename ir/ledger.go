@@ -113,6 +113,64 @@ func Aspects(r Resource) []Aspect {
 	}
 }
 
+// Cell is one thing that a ledger states: an aspect of a rule, of the base, or of all that no
+// rule is about.
+type Cell struct {
+	Resource Resource
+	ID       RuleID
+	Aspect   Aspect
+	// Rule is nil for the base, for the default, for limits and for processes. The one of
+	// protected paths has all the capabilities that any of them grants.
+	Rule Rule
+	// Index is the place of a rule in the tool's list for the resource; it is 0 for files, whose
+	// rules are not all in a list.
+	Index int
+	// Limit is zero for other resources.
+	Limit LimitKind
+}
+
+// Cells lists what a ledger must state for a view, in the order of ledgers.
+func (v *View) Cells() []Cell {
+	var out []Cell
+	add := func(c Cell) {
+		for _, c.Aspect = range Aspects(c.Resource) {
+			out = append(out, c)
+		}
+	}
+	for _, e := range v.Stated() {
+		add(Cell{Resource: FS, ID: e.ID, Rule: e.Rule})
+	}
+	if v.HasBase() {
+		add(Cell{Resource: FS, ID: BaseRule})
+	}
+	add(Cell{Resource: FS, ID: DefaultRule})
+	for i := range v.Tool.Net {
+		add(Cell{Resource: Net, ID: NetRuleID(i), Rule: &v.Tool.Net[i], Index: i})
+	}
+	add(Cell{Resource: Net, ID: DefaultRule})
+	for i := range v.Tool.Env {
+		add(Cell{Resource: Env, ID: EnvRuleID(i), Rule: &v.Tool.Env[i], Index: i})
+	}
+	add(Cell{Resource: Env, ID: DefaultRule})
+	if set := v.Tool.Commands; set != nil {
+		for i := range set.Rules {
+			add(Cell{Resource: Commands, ID: set.Rules[i].ID(), Rule: &set.Rules[i], Index: i})
+		}
+	}
+	add(Cell{Resource: Commands, ID: DefaultRule})
+	for _, l := range v.Tool.Limits {
+		add(Cell{Resource: Limits, ID: l.ID(), Limit: l.Kind})
+	}
+	add(Cell{Resource: Process, ID: DefaultRule})
+	return out
+}
+
+// Restricts reports whether a rule says anything about an aspect of the programs that it lets
+// start.
+func (r *CommandRule) Restricts(a Aspect) bool {
+	return a != AspectArgs && a != AspectEnvs || a == AspectArgs && !r.AnyArgs || a == AspectEnvs && !r.AllEnvs
+}
+
 // Levels is a range of feature levels: Landlock ABI versions on Linux, tiers on
 // Windows, always 0 on macOS. To is inclusive.
 type Levels struct {
@@ -202,16 +260,16 @@ type LedgerBuilder struct {
 func NewLedger(p Platform) *LedgerBuilder { return &LedgerBuilder{platform: p} }
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
-func (b *LedgerBuilder) Add(r Resource, rule RuleID, a Aspect, l Levels, h Held) {
+func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 	alike := func(row Row) bool {
-		return row.Resource == r && row.Aspects[0] == a && row.Levels == l && row.Equal(h)
+		return row.Resource == c.Resource && row.Aspects[0] == c.Aspect && row.Levels == l && row.Equal(h)
 	}
 	i := slices.IndexFunc(b.rows, alike)
 	if i < 0 {
 		i = len(b.rows)
-		b.rows = append(b.rows, Row{Resource: r, Aspects: []Aspect{a}, Platform: b.platform, Levels: l, Held: h})
+		b.rows = append(b.rows, Row{Resource: c.Resource, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h})
 	}
-	b.rows[i].Rules = append(b.rows[i].Rules, rule)
+	b.rows[i].Rules = append(b.rows[i].Rules, c.ID)
 }
 
 // Ledger returns the rows, aspects that share everything else joined, in the

@@ -15,7 +15,7 @@ func ledger(t *ir.Tool) ir.Ledger {
 	b := ir.NewLedger(0)
 	add := func(r ir.Resource, rule ir.RuleID) {
 		for _, a := range ir.Aspects(r) {
-			b.Add(r, rule, a, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
+			b.Add(ir.Cell{Resource: r, ID: rule, Aspect: a}, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
 		}
 	}
 	list := func(r ir.Resource, n int) {

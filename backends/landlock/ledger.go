@@ -3,21 +3,13 @@ package landlock
 import (
 	"slices"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
-
-var exact = ir.Held{Is: ir.Exact}
-
-func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
-
-func supervised(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Supervised, gap, why...) }
-
-func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
 
 // ledgerWriter writes the ledger of one tool.
 type ledgerWriter struct {
 	*ruleset
-	rows *ir.LedgerBuilder
 	// byRule are the regions that each rule governs.
 	byRule map[ir.RuleID][]*ir.Region
 	// noMetadata is true when the filter refuses metadata calls outright.
@@ -25,202 +17,198 @@ type ledgerWriter struct {
 	gain                bool
 	// judges are the classes of calls that a supervisor answers, as far as regions tell.
 	judges Judges
+	// ports is true where rules about hosts would open ports if that were accepted.
+	ports bool
 }
 
 func (s *ruleset) ledger() ir.Ledger {
-	b := &ledgerWriter{
-		ruleset: s, rows: ir.NewLedger(ir.Linux), byRule: map[ir.RuleID][]*ir.Region{},
+	w := &ledgerWriter{
+		ruleset: s, byRule: map[ir.RuleID][]*ir.Region{},
 		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
+		ports: slices.ContainsFunc(s.view.Tool.Net, func(r ir.NetRule) bool { return r.Allow && !literal(&r, s.view.Tool.Net) }),
 	}
-	s.walk(func(r *ir.Region) { b.byRule[r.ID()] = append(b.byRule[r.ID()], r) })
-	b.files()
-	b.network()
-	b.environment()
-	b.commands()
-	b.limits()
-	b.add(ir.Process, ir.DefaultRule, ir.AspectSignal, func(abi int) ir.Held {
-		if abi < 6 {
-			return weaker(ir.GapProcessSignal, whySignal)
-		}
-		return exact
-	})
-	return b.rows.Ledger()
-}
-
-// add states a cell at every ABI version, joining neighbours that are held alike.
-func (b *ledgerWriter) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, at func(abi int) ir.Held) {
-	b.rows.Add(r, rule, a, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
-	for from := 1; from <= MaxABI; {
-		held, to := at(from), from
-		for to < MaxABI && at(to+1).Equal(held) {
-			to++
-		}
-		b.rows.Add(r, rule, a, ir.Levels{From: from, To: to}, held)
-		from = to + 1
-	}
-}
-
-func (b *ledgerWriter) same(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) {
-	b.add(r, rule, a, func(int) ir.Held { return h })
-}
-
-// files states the cells of every filesystem rule, of the base as a whole, and of
-// what no rule matches.
-func (b *ledgerWriter) files() {
-	for _, e := range b.view.Stated() {
-		b.rule(e)
-	}
-	if b.view.HasBase() {
-		b.baseRows()
-	}
-	for _, a := range ir.Aspects(ir.FS) {
-		held := exact
-		if a == ir.AspectMetadata {
-			held = b.metadata(false)
-		}
-		b.same(ir.FS, ir.DefaultRule, a, held)
-	}
-}
-
-func (b *ledgerWriter) baseRows() {
-	surrounded := b.surrounded()
-	for _, a := range ir.Aspects(ir.FS) {
-		held := exact
-		switch a {
-		case ir.AspectRead:
-			held = b.baseRead(surrounded)
-		case ir.AspectExecute:
-			if surrounded {
-				held = stricter(whyBeside)
+	s.walk(func(r *ir.Region) { w.byRule[r.ID()] = append(w.byRule[r.ID()], r) })
+	rows := ir.NewLedger(ir.Linux)
+	for _, c := range s.view.Cells() {
+		rows.Add(c, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
+		for from := 1; from <= MaxABI; {
+			held, to := w.held(c, from), from
+			for to < MaxABI && w.held(c, to+1).Equal(held) {
+				to++
 			}
-		case ir.AspectMetadata:
-			held = b.metadata(false)
-		case ir.AspectOthers:
-			held = ir.Because(ir.Assumed, "", whyMoved)
+			rows.Add(c, ir.Levels{From: from, To: to}, held)
+			from = to + 1
 		}
-		b.same(ir.FS, ir.BaseRule, a, held)
+	}
+	return rows.Ledger()
+}
+
+// held says how a cell is held at an ABI version.
+func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
+	switch r := c.Rule.(type) {
+	case *ir.FSRule:
+		return w.rule(c, r, abi)
+	case *ir.NetRule:
+		return w.connect(r, abi)
+	case *ir.EnvRule:
+		return backends.Exact
+	case *ir.CommandRule:
+		return program(r, c.Aspect)
+	}
+	switch c.Resource {
+	case ir.FS:
+		if c.ID == ir.BaseRule {
+			return w.base(c.Aspect)
+		}
+		if c.Aspect == ir.AspectMetadata {
+			return w.metadata(false)
+		}
+	case ir.Net:
+		return w.denied(abi)
+	case ir.Commands:
+		return backends.When(c.Aspect == ir.AspectProgram && w.view.Tool.Commands != nil, backends.Supervised(ir.GapCommandsProgram, whyLoader))
+	case ir.Limits:
+		return limit(c.Limit)
+	case ir.Process:
+		return backends.When(abi < 6, backends.Weaker(ir.GapProcessSignal, whySignal))
+	case ir.Env:
+	}
+	return backends.Exact
+}
+
+// base says how the base as a whole is held.
+func (w *ledgerWriter) base(a ir.Aspect) ir.Held {
+	switch a {
+	case ir.AspectRead:
+		return w.baseRead(w.surrounded())
+	case ir.AspectExecute:
+		return backends.When(w.surrounded(), backends.Stricter(whyBeside))
+	case ir.AspectMetadata:
+		return w.metadata(false)
+	case ir.AspectOthers:
+		return ir.Because(ir.Assumed, "", whyMoved)
+	default:
+		return backends.Exact
 	}
 }
 
 // served reports whether a supervisor sees every open of the tool.
-func (b *ledgerWriter) served() bool {
-	return judged{Judges: b.judges, metadata: !b.noMetadata, narrows: b.view.Tool.Commands.Narrows()}.serves()
+func (w *ledgerWriter) served() bool {
+	return judged{Judges: w.judges, metadata: !w.noMetadata, narrows: w.view.Tool.Commands.Narrows()}.serves()
 }
 
 // baseRead says how the reading of the base is held. A tool whose opens are all supervised is
 // shown itself in /proc.
-func (b *ledgerWriter) baseRead(surrounded bool) ir.Held {
+func (w *ledgerWriter) baseRead(surrounded bool) ir.Held {
 	var why []ir.CauseID
-	if !b.served() {
+	if !w.served() {
 		why = append(why, whyBase)
 	}
-	if b.view.Tool.Commands.Narrows() {
+	if w.view.Tool.Commands.Narrows() {
 		why = append(why, whyEnviron)
 	}
 	if surrounded {
 		why = append(why, whyBeside)
 	}
 	if why == nil {
-		return exact
+		return backends.Exact
 	}
-	return stricter(why...)
+	return backends.Stricter(why...)
 }
 
 // surrounded reports whether another root lies in what the base lets be started.
-func (b *ledgerWriter) surrounded() bool {
+func (w *ledgerWriter) surrounded() bool {
 	found := false
-	b.walk(func(r *ir.Region) {
-		found = found || r.At.Root.Kind == ir.System && b.expanded(r).Has(ir.Execute)
+	w.walk(func(r *ir.Region) {
+		found = found || r.At.Root.Kind == ir.System && w.expanded(r).Has(ir.Execute)
 	})
 	return found
 }
 
-func (b *ledgerWriter) rule(e ir.Entry) {
-	caps := e.Rule.Caps
-	regions := b.byRule[e.ID]
-	for _, c := range ir.Capabilities {
-		b.add(ir.FS, e.ID, ir.AspectOf(c), func(abi int) ir.Held {
-			if !caps.Has(c) || len(regions) == 0 {
-				return exact
-			}
-			return b.granted(c, caps, regions, abi)
-		})
+func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
+	regions := w.byRule[cell.ID]
+	switch cell.Aspect {
+	case ir.AspectMetadata:
+		private := r.At.Root.Kind == ir.Home || r.At.Root.Kind == ir.Temp
+		if private && w.noMetadata {
+			return backends.Stricter(whyNoUpdate)
+		}
+		return w.metadata(r.Caps.Has(ir.Update))
+	case ir.AspectMove:
+		return w.move(r.Caps, regions, abi)
+	case ir.AspectSocket:
+		return backends.When(r.Caps.Has(ir.Update), backends.Stricter(whySocket))
+	case ir.AspectOthers:
+		return w.others(r)
+	default:
+		c, _ := ir.ParseCapability(string(cell.Aspect))
+		if !r.Caps.Has(c) || len(regions) == 0 {
+			return backends.Exact
+		}
+		return w.granted(c, r.Caps, regions, abi)
 	}
-	private := e.Rule.At.Root.Kind == ir.Home || e.Rule.At.Root.Kind == ir.Temp
-	held := b.metadata(caps.Has(ir.Update))
-	if private && b.noMetadata {
-		held = stricter(whyNoUpdate)
-	}
-	b.same(ir.FS, e.ID, ir.AspectMetadata, held)
-	b.add(ir.FS, e.ID, ir.AspectMove, func(abi int) ir.Held { return b.move(caps, regions, abi) })
-	socket := exact
-	if caps.Has(ir.Update) {
-		socket = stricter(whySocket)
-	}
-	b.same(ir.FS, e.ID, ir.AspectSocket, socket)
-	b.same(ir.FS, e.ID, ir.AspectOthers, b.others(e))
 }
 
 // metadata is how chmod and its like are held: refused outright when nothing may
 // be updated, otherwise neither withheld nor limited by Landlock.
-func (b *ledgerWriter) metadata(granted bool) ir.Held {
+func (w *ledgerWriter) metadata(granted bool) ir.Held {
 	switch {
-	case !b.noMetadata:
-		return supervised(ir.GapFSMetadata, whyMetadata)
+	case !w.noMetadata:
+		return backends.Supervised(ir.GapFSMetadata, whyMetadata)
 	case granted:
-		return stricter(whyNoUpdate)
+		return backends.Stricter(whyNoUpdate)
 	default:
-		return exact
+		return backends.Exact
 	}
 }
 
 // granted says how the ruleset holds a capability that a rule grants.
-func (b *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
+func (w *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
 	takes := ir.Caps(c)
 	if c == ir.Create {
 		// Making a file takes the right to fill it.
 		takes = takes.With(ir.Update)
 	}
-	expands := slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.expanded(r)&takes != 0 })
+	expands := slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.expanded(r)&takes != 0 })
 	switch {
 	case c == ir.Execute && slices.ContainsFunc(regions, unopened):
-		return stricter(whyExecute)
+		return backends.Stricter(whyExecute)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
-		return supervised(ir.GapFSCreate, whyReplace)
+		return backends.Supervised(ir.GapFSCreate, whyReplace)
 	case c == ir.Create && !caps.Has(ir.Update):
-		return supervised(ir.GapFSCreate, whyFill)
-	case expands && !b.judged(c):
+		return backends.Supervised(ir.GapFSCreate, whyFill)
+	case expands && !w.judged(c):
 		if c == ir.Read {
-			return stricter(whyLate, whyList)
+			return backends.Stricter(whyLate, whyList)
 		}
-		return stricter(whyLate)
+		return backends.Stricter(whyLate)
 	case expands:
 		if c == ir.Execute {
-			return supervised(ir.GapFSRevoke, whyExpanded, whyFromMemory)
+			return backends.Supervised(ir.GapFSRevoke, whyExpanded, whyFromMemory)
 		}
 		if c == ir.Update && abi < 3 {
-			return supervised(ir.GapFSRevoke, whyExpanded, whyTruncate)
+			return backends.Supervised(ir.GapFSRevoke, whyExpanded, whyTruncate)
 		}
-		return supervised(ir.GapFSRevoke, whyExpanded)
+		return backends.Supervised(ir.GapFSRevoke, whyExpanded)
 	case c == ir.Update && abi < 3:
-		return stricter(whyTruncate)
-	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.foreign(r, takes) }):
-		return supervised(ir.GapFSCreate, whySelf)
+		return backends.Stricter(whyTruncate)
+	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.foreign(r, takes) }):
+		return backends.Supervised(ir.GapFSCreate, whySelf)
 	}
-	return exact
+	return backends.Exact
 }
 
 // judged reports whether a supervisor answers the calls that a capability is about.
-func (b *ledgerWriter) judged(c ir.Capability) bool {
+func (w *ledgerWriter) judged(c ir.Capability) bool {
 	switch c {
 	case ir.Read:
-		return b.judges.Reads
+		return w.judges.Reads
 	case ir.Create, ir.Delete:
-		return b.judges.Names
+		return w.judges.Names
 	case ir.Update:
-		return b.judges.Updates
+		return w.judges.Updates
 	case ir.Execute:
-		return b.judges.Starts || b.view.Tool.Commands != nil
+		return w.judges.Starts || w.view.Tool.Commands != nil
 	default:
 		return false
 	}
@@ -229,33 +217,33 @@ func (b *ledgerWriter) judged(c ir.Capability) bool {
 // others says how a rule is held when other processes move what it was about: calls that
 // are judged are judged where the file is now.
 // See RATIONALE D45.
-func (b *ledgerWriter) others(e ir.Entry) ir.Held {
-	private := e.Rule.At.Root.Kind != ir.Workspace && e.Rule.At.Root.Kind != ir.External
-	for _, c := range e.Rule.Caps.List() {
-		if private || !b.judged(c) {
+func (w *ledgerWriter) others(r *ir.FSRule) ir.Held {
+	private := r.At.Root.Kind != ir.Workspace && r.At.Root.Kind != ir.External
+	for _, c := range r.Caps.List() {
+		if private || !w.judged(c) {
 			return ir.Because(ir.Assumed, "", whyMoved)
 		}
 	}
-	return exact
+	return backends.Exact
 }
 
 // move says how renames and links out of and into a rule's region are held.
-func (b *ledgerWriter) move(caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
+func (w *ledgerWriter) move(caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
 	switch {
-	case slices.ContainsFunc(regions, b.loose):
-		return supervised(ir.GapFSMove, whyPinned)
-	case b.gain && caps&(ir.Write|ir.FileCaps) != 0:
-		return supervised(ir.GapFSMove, whyGain)
+	case slices.ContainsFunc(regions, w.loose):
+		return backends.Supervised(ir.GapFSMove, whyPinned)
+	case w.gain && caps&(ir.Write|ir.FileCaps) != 0:
+		return backends.Supervised(ir.GapFSMove, whyGain)
 	case caps&ir.Write == 0:
-		return exact
+		return backends.Exact
 	case abi < 2:
-		return stricter(whyRefer)
-	case b.noLinks:
-		return stricter(whyLinks)
+		return backends.Stricter(whyRefer)
+	case w.noLinks:
+		return backends.Stricter(whyLinks)
 	case caps.Has(ir.Update) && !caps.Contains(ir.Write):
-		return stricter(whyMoveOver)
+		return backends.Stricter(whyMoveOver)
 	}
-	return exact
+	return backends.Exact
 }
 
 // unseenGain reports whether a move that the policy refuses because something
@@ -292,30 +280,17 @@ func (s *ruleset) unseenGain() bool {
 	return false
 }
 
-// network states the cells of every net rule. What is denied stays denied as long
-// as no cell is accepted that opens ports.
-func (b *ledgerWriter) network() {
-	opens := false
-	for i := range b.view.Tool.Net {
-		opens = opens || b.view.Tool.Net[i].Allow && !literal(&b.view.Tool.Net[i], b.view.Tool.Net)
+// connect says how a net rule is held.
+func (w *ledgerWriter) connect(r *ir.NetRule, abi int) ir.Held {
+	if r.Allow && literal(r, w.view.Tool.Net) {
+		return backends.Supervised(ir.GapNetAddress, whyAddress)
 	}
-	denied := func(int) ir.Held { return exact }
-	if opens {
-		denied = anyHost
-	}
-	for i := range b.view.Tool.Net {
-		r := &b.view.Tool.Net[i]
-		if r.Allow && literal(r, b.view.Tool.Net) {
-			b.same(ir.Net, ir.NetRuleID(i), ir.AspectConnect, supervised(ir.GapNetAddress, whyAddress))
-			continue
-		}
-		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, denied)
-	}
-	b.add(ir.Net, ir.DefaultRule, ir.AspectConnect, denied)
+	return w.denied(abi)
 }
 
-// anyHost is how the names of hosts are held, with the ports that accepting that opens.
-func anyHost(abi int) ir.Held {
+// denied says how a connection that is denied stays so: as long as no cell is accepted that opens
+// ports.
+func (w *ledgerWriter) denied(abi int) ir.Held {
 	causes := []ir.CauseID{whyHost}
 	if abi < 4 {
 		causes = append(causes, whyAnyTCP)
@@ -323,7 +298,7 @@ func anyHost(abi int) ir.Held {
 	if abi < 10 {
 		causes = append(causes, whyAnyUDP)
 	}
-	return ir.Because(ir.Advisory, ir.GapNetHost, causes...)
+	return backends.When(w.ports, ir.Because(ir.Advisory, ir.GapNetHost, causes...))
 }
 
 // literal reports whether a rule is about one address and port, which a connect call
@@ -334,56 +309,31 @@ func literal(r *ir.NetRule, all []ir.NetRule) bool {
 		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Host == r.Host && !shown(&o) })
 }
 
-func (b *ledgerWriter) environment() {
-	for i := range b.view.Tool.Env {
-		b.same(ir.Env, ir.EnvRuleID(i), ir.AspectForward, exact)
+func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
+	switch {
+	case !r.Restricts(a):
+		return backends.Exact
+	case a == ir.AspectArgs:
+		return backends.Supervised(ir.GapCommandsArgs, whyArgs)
+	case a == ir.AspectEnvs:
+		return backends.Supervised(ir.GapCommandsEnvs, whyEnvs)
+	default:
+		return backends.Supervised(ir.GapCommandsProgram, whyLoader)
 	}
-	b.same(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
 }
 
-func (b *ledgerWriter) commands() {
-	set := b.view.Tool.Commands
-	if set == nil {
-		for _, a := range ir.Aspects(ir.Commands) {
-			b.same(ir.Commands, ir.DefaultRule, a, exact)
-		}
-		return
+func limit(k ir.LimitKind) ir.Held {
+	gap := ir.GapOfLimit(k)
+	switch k {
+	case ir.LimitMemory:
+		return backends.Weaker(gap, whyPerTree)
+	case ir.LimitCPUTime:
+		return backends.Weaker(gap, whyPerProc)
+	case ir.LimitProcesses:
+		return backends.Weaker(gap, whyUserWide)
+	case ir.LimitWallTime:
+		return backends.Supervised(gap, whyWall)
+	case ir.LimitOpenFiles, ir.LimitFileSize:
 	}
-	program := supervised(ir.GapCommandsProgram, whyLoader)
-	for i := range set.Rules {
-		r := &set.Rules[i]
-		id := r.ID()
-		b.same(ir.Commands, id, ir.AspectProgram, program)
-		b.same(ir.Commands, id, ir.AspectArgs, unless(r.AnyArgs, supervised(ir.GapCommandsArgs, whyArgs)))
-		b.same(ir.Commands, id, ir.AspectEnvs, unless(r.AllEnvs, supervised(ir.GapCommandsEnvs, whyEnvs)))
-	}
-	b.same(ir.Commands, ir.DefaultRule, ir.AspectProgram, program)
-	b.same(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact)
-	b.same(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact)
-}
-
-func unless(free bool, h ir.Held) ir.Held {
-	if free {
-		return exact
-	}
-	return h
-}
-
-func (b *ledgerWriter) limits() {
-	for _, l := range b.view.Tool.Limits {
-		held := exact
-		gap := ir.GapOfLimit(l.Kind)
-		switch l.Kind {
-		case ir.LimitMemory:
-			held = weaker(gap, whyPerTree)
-		case ir.LimitCPUTime:
-			held = weaker(gap, whyPerProc)
-		case ir.LimitProcesses:
-			held = weaker(gap, whyUserWide)
-		case ir.LimitWallTime:
-			held = supervised(gap, whyWall)
-		case ir.LimitOpenFiles, ir.LimitFileSize:
-		}
-		b.same(ir.Limits, l.ID(), "limit", held)
-	}
+	return backends.Exact
 }

@@ -1,66 +1,68 @@
 package mxc
 
-import "github.com/accessc/accessc/ir"
-
-var exact = ir.Held{Is: ir.Exact}
-
-func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
-
-func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
-
-func either(applies bool, h ir.Held) ir.Held {
-	if applies {
-		return h
-	}
-	return exact
-}
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
 
 func (p *conversion) ledger() ir.Ledger {
-	b := ir.NewLedger(0)
-	add := func(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) { b.Add(r, rule, a, ir.Levels{}, h) }
-	for _, e := range p.view.Stated() {
-		for _, a := range ir.Aspects(ir.FS) {
-			add(ir.FS, e.ID, a, p.file(e, a))
-		}
+	rows := ir.NewLedger(0)
+	for _, c := range p.view.Cells() {
+		rows.Add(c, ir.Levels{}, p.held(c))
 	}
-	for _, a := range ir.Aspects(ir.FS) {
-		add(ir.FS, ir.DefaultRule, a, either(a == ir.AspectRead || a == ir.AspectExecute, weaker(ir.GapFSDefault, whyBase)))
+	return rows.Ledger()
+}
+
+func (p *conversion) held(c ir.Cell) ir.Held {
+	switch r := c.Rule.(type) {
+	case *ir.FSRule:
+		return p.file(c.ID, r.Caps, c.Aspect)
+	case *ir.NetRule:
+		return backends.When(r.Allow && !p.opens(r), backends.Stricter(whyHost))
+	case *ir.EnvRule:
+		return backends.When(r.Read, backends.Stricter(whyValues))
+	case *ir.CommandRule:
+		return program(r, c.Aspect)
 	}
-	for i := range p.tool.Net {
-		r := &p.tool.Net[i]
-		add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, either(r.Allow && !p.opens(r), stricter(whyHost)))
+	switch c.Resource {
+	case ir.FS:
+		return backends.When(c.Aspect == ir.AspectRead || c.Aspect == ir.AspectExecute, backends.Weaker(ir.GapFSDefault, whyBase))
+	case ir.Commands:
+		return backends.When(c.Aspect == ir.AspectProgram && p.tool.Commands != nil, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+	case ir.Limits:
+		return backends.When(c.Limit != ir.LimitWallTime, backends.Unenforced(ir.GapOfLimit(c.Limit), whyLimit))
+	case ir.Net, ir.Env, ir.Process:
 	}
-	add(ir.Net, ir.DefaultRule, ir.AspectConnect, exact)
-	for i := range p.tool.Env {
-		add(ir.Env, ir.EnvRuleID(i), ir.AspectForward, either(p.tool.Env[i].Read, stricter(whyValues)))
+	return backends.Exact
+}
+
+func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
+	switch {
+	case !r.Restricts(a) || a == ir.AspectProgram:
+		return backends.Exact
+	case a == ir.AspectArgs:
+		return backends.Weaker(ir.GapCommandsArgs, whyArgs)
+	default:
+		return backends.Weaker(ir.GapCommandsEnvs, whyEnvs)
 	}
-	add(ir.Env, ir.DefaultRule, ir.AspectForward, exact)
-	p.programs(add)
-	for _, l := range p.tool.Limits {
-		add(ir.Limits, l.ID(), "limit",
-			either(l.Kind != ir.LimitWallTime, ir.Because(ir.Unenforced, ir.GapOfLimit(l.Kind), whyLimit)))
-	}
-	add(ir.Process, ir.DefaultRule, ir.AspectSignal, exact)
-	return b.Ledger()
 }
 
 // file says how one aspect of one rule is held.
-func (p *conversion) file(e ir.Entry, a ir.Aspect) ir.Held {
-	caps := e.Rule.Caps
+func (p *conversion) file(id ir.RuleID, caps ir.CapSet, a ir.Aspect) ir.Held {
 	is := accessOf(caps)
 	narrowed := func(c ir.Capability) ir.Held {
 		switch {
 		case !caps.Has(c) || is == readWrite:
-			return exact
+			return backends.Exact
 		case is == denied:
-			return stricter(whyUnread)
+			return backends.Stricter(whyUnread)
 		default:
-			return stricter(whyWhole)
+			return backends.Stricter(whyWhole)
 		}
 	}
 	switch a {
 	case ir.AspectRead:
-		return either(is == denied, stricter(whyMissing))
+		return backends.When(is == denied, backends.Stricter(whyMissing))
 	case ir.AspectCreate:
 		return narrowed(ir.Create)
 	case ir.AspectUpdate, ir.AspectMetadata:
@@ -70,25 +72,25 @@ func (p *conversion) file(e ir.Entry, a ir.Aspect) ir.Held {
 	case ir.AspectExecute:
 		switch {
 		case is != denied && !caps.Has(ir.Execute):
-			return weaker(ir.GapFSPaths, whyExecute)
+			return backends.Weaker(ir.GapFSPaths, whyExecute)
 		case is == denied && caps.Has(ir.Execute):
-			return stricter(whyUnread)
+			return backends.Stricter(whyUnread)
 		default:
-			return exact
+			return backends.Exact
 		}
 	case ir.AspectMove:
-		return either(is == readWrite && p.leads(e.ID), weaker(ir.GapFSMove, whyMoves))
+		return backends.When(is == readWrite && p.leads(id), backends.Weaker(ir.GapFSMove, whyMoves))
 	case ir.AspectSocket:
 		switch {
 		case is != denied && !caps.Has(ir.Update):
-			return weaker(ir.GapFSPaths, whySocket)
+			return backends.Weaker(ir.GapFSPaths, whySocket)
 		case is == denied && caps.Has(ir.Update):
-			return stricter(whyUnread)
+			return backends.Stricter(whyUnread)
 		default:
-			return exact
+			return backends.Exact
 		}
 	case ir.AspectOthers:
-		return either(is != denied, ir.Because(ir.Assumed, "", whyMovedAway))
+		return backends.When(is != denied, ir.Because(ir.Assumed, "", whyMovedAway))
 	default:
 		return ir.Held{}
 	}
@@ -101,20 +103,4 @@ func (p *conversion) leads(rule ir.RuleID) bool {
 		root.WalkRoot(func(r *ir.Region) { found = found || r.ID() == rule && len(r.Below) > 0 })
 	}
 	return found
-}
-
-func (p *conversion) programs(add func(ir.Resource, ir.RuleID, ir.Aspect, ir.Held)) {
-	set := p.tool.Commands
-	if set != nil {
-		for i := range set.Rules {
-			r := &set.Rules[i]
-			id := r.ID()
-			add(ir.Commands, id, ir.AspectProgram, exact)
-			add(ir.Commands, id, ir.AspectArgs, either(!r.AnyArgs, weaker(ir.GapCommandsArgs, whyArgs)))
-			add(ir.Commands, id, ir.AspectEnvs, either(!r.AllEnvs, weaker(ir.GapCommandsEnvs, whyEnvs)))
-		}
-	}
-	add(ir.Commands, ir.DefaultRule, ir.AspectProgram, either(set != nil, weaker(ir.GapCommandsProgram, whyPrograms)))
-	add(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact)
-	add(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact)
 }

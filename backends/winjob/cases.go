@@ -41,10 +41,10 @@ var casesOfCauses = map[ir.CauseID]string{
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine
 // verifies, and what nobody holds, has none.
-func caseOf(r ir.Resource, rule ir.RuleID, a ir.Aspect) string {
-	switch r {
+func caseOf(c ir.Cell) string {
+	switch c.Resource {
 	case ir.FS:
-		switch a {
+		switch c.Aspect {
 		case ir.AspectMove:
 			return "moved"
 		case ir.AspectMetadata:
@@ -57,13 +57,14 @@ func caseOf(r ir.Resource, rule ir.RuleID, a ir.Aspect) string {
 	case ir.Net:
 		return "network"
 	case ir.Commands:
-		if a == ir.AspectProgram {
+		if c.Aspect == ir.AspectProgram {
 			return "childless"
 		}
 	case ir.Limits:
-		switch rule {
-		case limitRule(ir.LimitMemory), limitRule(ir.LimitProcesses), limitRule(ir.LimitCPUTime):
+		switch c.Limit {
+		case ir.LimitMemory, ir.LimitProcesses, ir.LimitCPUTime:
 			return "limits"
+		case ir.LimitWallTime, ir.LimitOpenFiles, ir.LimitFileSize:
 		}
 	case ir.Process:
 		return "processes"
@@ -81,18 +82,16 @@ func Cases() []string {
 	return slices.Compact(names)
 }
 
-func limitRule(k ir.LimitKind) ir.RuleID { return ir.Limit{Kind: k}.ID() }
-
 // onWindows names the test that runs the cases.
 const onWindows = "TestOnWindows/"
 
 // resting adds to a cell of tier 1 the cases that will show it.
-func resting(r ir.Resource, rule ir.RuleID, a ir.Aspect, h ir.Held) ir.Held {
+func resting(cell ir.Cell, h ir.Held) ir.Held {
 	if h.Is == ir.Unenforced {
 		return h
 	}
 	var names []string
-	if c := caseOf(r, rule, a); c != "" {
+	if c := caseOf(cell); c != "" {
 		names = append(names, c)
 	}
 	for _, why := range h.Causes {

@@ -72,7 +72,7 @@ func tiers(l ir.Ledger) []Tier {
 func weakest(l ir.Ledger, tier int) Weakest {
 	worst := map[ir.Resource]ir.Enforcement{}
 	for _, r := range l.On(ir.Windows, tier) {
-		if have, ok := worst[r.Resource]; !ok || rank(r.Is) > rank(have) {
+		if have, ok := worst[r.Resource]; !ok || backends.Weakness(r.Is) > backends.Weakness(have) {
 			worst[r.Resource] = r.Is
 		}
 	}

@@ -3,144 +3,127 @@ package winjob
 import (
 	"slices"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
 
-var exact = ir.Held{Is: ir.Exact}
-
-func stricter(why ...ir.CauseID) ir.Held { return ir.Because(ir.Stricter, "", why...) }
-
-func weaker(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Weaker, gap, why...) }
-
-func unenforced(gap ir.Gap, why ...ir.CauseID) ir.Held { return ir.Because(ir.Unenforced, gap, why...) }
-
-// rank orders what is held by how little may be relied upon.
-func rank(e ir.Enforcement) int {
-	switch e {
-	case ir.Exact:
-		return 0
-	case ir.Stricter, ir.Assumed:
-		return 1
-	case ir.Supervised:
-		return 2
-	case ir.Weaker:
-		return 3
-	case ir.Advisory:
-		return 4
-	case ir.Unenforced, ir.Unstated:
-		return 5
-	default:
-		return 5
-	}
-}
-
-// join makes one cell of all that is to be said about it: the weakest word, and
-// every reason, those for the weakest first.
-func join(all ...ir.Held) ir.Held {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b ir.Held) int { return rank(b.Is) - rank(a.Is) })
-	out := exact
-	var causes []ir.Cause
-	for i, h := range all {
-		if i == 0 {
-			out = h
-		}
-		for _, c := range h.Causes {
-			if !slices.Contains(causes, c) {
-				causes = append(causes, c)
-			}
-		}
-	}
-	out.Causes = causes
-	return out
-}
-
-// book writes the ledger of one tool.
-type book struct {
+// ledgerWriter writes the ledger of one tool.
+type ledgerWriter struct {
 	*layout
-	rows *ir.LedgerBuilder
 	// byRule are the regions that each rule governs.
 	byRule map[ir.RuleID][]*ir.Region
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
+	// base are the rules of the base.
+	base []*ir.FSRule
 	// alone is true where the tool may start nothing.
 	alone bool
 }
 
 func (l *layout) ledger() ir.Ledger {
-	b := &book{layout: l, rows: ir.NewLedger(ir.Windows), byRule: map[ir.RuleID][]*ir.Region{}, alone: childless(l.view.Tool)}
+	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID][]*ir.Region{}, alone: childless(l.view.Tool)}
 	for _, r := range l.regions {
 		caps := r.Caps
 		if l.listed() {
 			// Files that may be started are pinned, so no move changes what starts.
 			caps = caps.Without(ir.Execute)
 		}
-		b.byRule[r.ID()] = append(b.byRule[r.ID()], r)
+		w.byRule[r.ID()] = append(w.byRule[r.ID()], r)
 		named := r.At.Root.Kind != ir.System && !impossible(r.At)
-		if named && !r.LeadsToGuarded() && !slices.Contains(b.sets, caps) {
-			b.sets = append(b.sets, caps)
+		if named && !r.LeadsToGuarded() && !slices.Contains(w.sets, caps) {
+			w.sets = append(w.sets, caps)
 		}
 	}
-	b.fileCells()
-	b.netCells()
-	b.envCells()
-	b.commandCells()
-	b.limitCells()
-	b.add(ir.Process, ir.DefaultRule, ir.AspectSignal, unenforced(ir.GapProcessSignal, whySameUser), exact)
-	return b.rows.Ledger()
-}
-
-// add states a cell at both tiers.
-func (b *book) add(r ir.Resource, rule ir.RuleID, a ir.Aspect, job, container ir.Held) {
-	container = resting(r, rule, a, container)
-	if job.Equal(container) {
-		b.rows.Add(r, rule, a, ir.Levels{From: 0, To: ir.BestTier}, job)
-		return
-	}
-	b.rows.Add(r, rule, a, ir.Levels{}, job)
-	b.rows.Add(r, rule, a, ir.Levels{From: ir.BestTier, To: ir.BestTier}, container)
-}
-
-// fileCells states the cells of every filesystem rule, of the base as a whole, and of
-// what no rule matches.
-func (b *book) fileCells() {
-	var base []*ir.FSRule
-	for _, e := range b.view.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
-			base = append(base, e.Rule)
+	for _, r := range l.view.Entries() {
+		if r.Rule.Origin.Layer == ir.LayerBase {
+			w.base = append(w.base, r.Rule)
 		}
 	}
-	for _, e := range b.view.Stated() {
-		b.file(e.ID, func(a ir.Aspect) ir.Held { return b.rule(a, e.Rule, b.byRule[e.ID]) })
+	rows := ir.NewLedger(ir.Windows)
+	for _, c := range l.view.Cells() {
+		job, container := w.job(c), resting(c, w.container(c))
+		if job.Equal(container) {
+			rows.Add(c, ir.Levels{From: 0, To: ir.BestTier}, job)
+			continue
+		}
+		rows.Add(c, ir.Levels{}, job)
+		rows.Add(c, ir.Levels{From: ir.BestTier, To: ir.BestTier}, container)
 	}
-	if base != nil {
-		b.file(ir.BaseRule, func(a ir.Aspect) ir.Held { return ofBase(a, base) })
-	}
-	b.file(ir.DefaultRule, b.ofDefault)
+	return rows.Ledger()
 }
 
-func (b *book) file(id ir.RuleID, at func(ir.Aspect) ir.Held) {
-	for _, a := range ir.Aspects(ir.FS) {
-		b.add(ir.FS, id, a, unenforced(ir.GapFSPaths, whyNoFiles), at(a))
+// job says how a cell is held at tier 0.
+func (w *ledgerWriter) job(c ir.Cell) ir.Held {
+	switch c.Resource {
+	case ir.FS:
+		return backends.Unenforced(ir.GapFSPaths, whyNoFiles)
+	case ir.Net:
+		return backends.Unenforced(ir.GapNetDefault, whyNoNetwork)
+	case ir.Commands:
+		return w.startedByJob(c)
+	case ir.Limits:
+		return limitOfJob(c.Limit)
+	case ir.Process:
+		return backends.Unenforced(ir.GapProcessSignal, whySameUser)
+	case ir.Env:
+		return w.container(c)
+	default:
+		return ir.Held{}
 	}
+}
+
+// container says how a cell is held at tier 1.
+func (w *ledgerWriter) container(c ir.Cell) ir.Held {
+	switch r := c.Rule.(type) {
+	case *ir.FSRule:
+		return w.rule(c.Aspect, r, w.byRule[c.ID])
+	case *ir.NetRule:
+		return backends.When(r.Allow, backends.Stricter(whyNoHosts))
+	case *ir.EnvRule:
+		return backends.Exact
+	case *ir.CommandRule:
+		if c.Aspect == ir.AspectProgram {
+			return backends.Stricter(whyListed)
+		}
+		return unlisted(r, c.Aspect)
+	}
+	switch c.Resource {
+	case ir.FS:
+		if c.ID == ir.BaseRule {
+			return ofBase(c.Aspect, w.base)
+		}
+		return w.ofDefault(c.Aspect)
+	case ir.Env:
+		if w.view.Tool.Home != ir.HomePrivate {
+			return ir.Because(ir.Exact, "", whySets)
+		}
+		return ir.Because(ir.Exact, "", whySet)
+	case ir.Commands:
+		listed := c.Aspect == ir.AspectProgram && w.listed() && !w.alone
+		return backends.When(listed, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+	case ir.Limits:
+		return limitOfContainer(c.Limit)
+	case ir.Net, ir.Process:
+	}
+	return backends.Exact
 }
 
 // ofDefault is about places that no rule names.
-func (b *book) ofDefault(a ir.Aspect) ir.Held {
+func (w *ledgerWriter) ofDefault(a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
-		return join(weaker(ir.GapFSDefault, whyAmbient), stricter(whyHidden))
+		return backends.Join(backends.Weaker(ir.GapFSDefault, whyAmbient), backends.Stricter(whyHidden))
 	case ir.AspectExecute:
-		return weaker(ir.GapFSDefault, whyAmbient)
+		return backends.Weaker(ir.GapFSDefault, whyAmbient)
 	case ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMetadata:
-		return weaker(ir.GapFSDefault, whyProfile)
+		return backends.Weaker(ir.GapFSDefault, whyProfile)
 	case ir.AspectSocket:
-		return weaker(ir.GapFSDefault, whyPipes)
+		return backends.Weaker(ir.GapFSDefault, whyPipes)
 	case ir.AspectOthers:
-		return exact
+		return backends.Exact
 	default:
-		held := b.move(0)
+		held := w.move(0)
 		if held.Gap != "" {
 			held.Gap = ir.GapFSDefault
 		}
@@ -153,66 +136,66 @@ func (b *book) ofDefault(a ir.Aspect) ir.Held {
 func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	if !ok {
-		return exact
+		return backends.Exact
 	}
 	var held []ir.Held
 	for _, r := range rules {
 		switch granted := r.Caps.Has(c); {
 		case granted:
-			held = append(held, stricter(whyOwnBase))
+			held = append(held, backends.Stricter(whyOwnBase))
 		case ambientCaps.Has(c):
-			held = append(held, weaker(ir.GapFSDefault, whyAmbient))
+			held = append(held, backends.Weaker(ir.GapFSDefault, whyAmbient))
 		}
 	}
-	return join(held...)
+	return backends.Join(held...)
 }
 
 // rule is about the regions that one rule governs. A rule that governs nothing, since
 // a later one names the same path, has nothing to be held.
-func (b *book) rule(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
+func (w *ledgerWriter) rule(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
 	if len(regions) == 0 {
-		return exact
+		return backends.Exact
 	}
 	if !slices.ContainsFunc(regions, func(r *ir.Region) bool { return !impossible(r.At) }) {
 		return nameless(r.Caps)
 	}
 	if r.Guards() && a != ir.AspectOthers {
-		return join(b.guarded(a, r, regions), weaker(ir.GapFSProtected, whyGuardless))
+		return backends.Join(w.guarded(a, r, regions), backends.Weaker(ir.GapFSProtected, whyGuardless))
 	}
 	switch a {
 	case ir.AspectMetadata:
-		return b.capability(ir.Update, r.Caps, regions, whyMetadata)
+		return w.capability(ir.Update, r.Caps, regions, whyMetadata)
 	case ir.AspectSocket:
-		return b.capability(ir.Update, r.Caps, regions, whySocket)
+		return w.capability(ir.Update, r.Caps, regions, whySocket)
 	case ir.AspectMove:
-		held := b.move(r.Caps)
+		held := w.move(r.Caps)
 		for _, r := range regions {
 			switch {
-			case b.takable(r) && r.LeadsToGuarded():
-				held = join(held, weaker(ir.GapFSProtected, whyGuardless))
-			case b.takable(r):
-				held = join(held, weaker(ir.GapFSMove, whyOthers))
+			case w.takable(r) && r.LeadsToGuarded():
+				held = backends.Join(held, backends.Weaker(ir.GapFSProtected, whyGuardless))
+			case w.takable(r):
+				held = backends.Join(held, backends.Weaker(ir.GapFSMove, whyOthers))
 			}
 		}
 		return held
 	case ir.AspectOthers:
 		if r.Caps == 0 {
-			return exact
+			return backends.Exact
 		}
 		return ir.Because(ir.Assumed, "", whyMovedAway)
 	default:
 		c, _ := ir.ParseCapability(string(a))
-		return b.capability(c, r.Caps, regions, "")
+		return w.capability(c, r.Caps, regions, "")
 	}
 }
 
 // guarded is about protected paths that are there at the start.
-func (b *book) guarded(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
+func (w *ledgerWriter) guarded(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	if !ok {
-		return exact
+		return backends.Exact
 	}
-	return b.capability(c, r.Caps, regions, "")
+	return w.capability(c, r.Caps, regions, "")
 }
 
 // nameless is about a rule on a path that no file here can have: what it grants
@@ -221,85 +204,85 @@ func nameless(caps ir.CapSet) ir.Held {
 	if caps == 0 {
 		return ir.Because(ir.Exact, "", whyNoName)
 	}
-	return stricter(whyNoName)
+	return backends.Stricter(whyNoName)
 }
 
 // capability says how one capability is held in a rule's regions.
-func (b *book) capability(c ir.Capability, caps ir.CapSet, regions []*ir.Region, granted ir.CauseID) ir.Held {
+func (w *ledgerWriter) capability(c ir.Capability, caps ir.CapSet, regions []*ir.Region, granted ir.CauseID) ir.Held {
 	if !caps.Has(c) {
-		return b.withheld(c, caps)
+		return w.withheld(c, caps)
 	}
 	held := []ir.Held{}
 	if granted != "" {
-		held = append(held, stricter(granted))
+		held = append(held, backends.Stricter(granted))
 	}
 	switch c {
 	case ir.Create:
-		held = append(held, stricter(whySymlink))
+		held = append(held, backends.Stricter(whySymlink))
 	case ir.Delete:
-		if slices.ContainsFunc(regions, func(r *ir.Region) bool { return !r.IsRoot() && b.lists[r].DACL != "" }) {
-			held = append(held, stricter(whySelf))
+		if slices.ContainsFunc(regions, func(r *ir.Region) bool { return !r.IsRoot() && w.lists[r].DACL != "" }) {
+			held = append(held, backends.Stricter(whySelf))
 		}
 	case ir.Execute:
-		if b.listed() {
-			held = append(held, stricter(whyListed))
+		if w.listed() {
+			held = append(held, backends.Stricter(whyListed))
 		}
 	case ir.Read, ir.Update:
 	}
-	if slices.ContainsFunc(regions, func(r *ir.Region) bool { return b.skipped(r) && !above(r).Has(c) }) {
-		held = append(held, stricter(whyAbsent))
+	if slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.skipped(r) && !above(r).Has(c) }) {
+		held = append(held, backends.Stricter(whyAbsent))
 	}
-	return join(append(held, stricter(whyCarried))...)
+	return backends.Join(append(held, backends.Stricter(whyCarried))...)
 }
 
 // withheld says how a capability is held that a rule does not grant. Where the tool
 // may make files or move them to, it decides by their access lists what it can do
 // with them; it cannot start them where it can start nothing.
-func (b *book) withheld(c ir.Capability, caps ir.CapSet) ir.Held {
+func (w *ledgerWriter) withheld(c ir.Capability, caps ir.CapSet) ir.Held {
 	var held []ir.Held
-	if caps.Has(ir.Create) && !(c == ir.Execute && b.alone) {
-		held = append(held, weaker(ir.GapFSCreate, whyOwn))
+	if caps.Has(ir.Create) && !(c == ir.Execute && w.alone) {
+		held = append(held, backends.Weaker(ir.GapFSCreate, whyOwn))
 	}
 	switch c {
 	case ir.Read:
-		if len(wordsFor(caps, b.listed())) == 0 {
-			held = append(held, stricter(whyHidden))
+		if len(wordsFor(caps, w.listed())) == 0 {
+			held = append(held, backends.Stricter(whyHidden))
 		}
 	case ir.Execute:
 		if caps.Has(ir.Read) {
-			held = append(held, stricter(whyLibrary))
+			held = append(held, backends.Stricter(whyLibrary))
 		}
 	case ir.Create, ir.Update, ir.Delete:
 	}
-	return join(held...)
+	return backends.Join(held...)
 }
 
 // move says how renames and links out of and into a rule's regions are held. Pins are
 // exact: no entry gives DELETE on what may not move.
-func (b *book) move(caps ir.CapSet) ir.Held {
+func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
 	var held []ir.Held
-	if b.listed() {
+	if w.listed() {
 		caps = caps.Without(ir.Execute)
 	}
-	for _, other := range b.sets {
+	for _, other := range w.sets {
 		if movesWithGain(caps, other) || movesWithGain(other, caps) {
-			held = append(held, weaker(ir.GapFSMove, whyGain))
+			held = append(held, backends.Weaker(ir.GapFSMove, whyGain))
 		}
 		if linksUnread(caps, other) || linksUnread(other, caps) {
-			held = append(held, weaker(ir.GapFSMove, whyLink))
+			held = append(held, backends.Weaker(ir.GapFSMove, whyLink))
 		}
 		if !caps.Contains(other) {
-			held = append(held, weaker(ir.GapFSMove, whyOthers))
+			held = append(held, backends.Weaker(ir.GapFSMove, whyOthers))
 		}
 	}
 	replaces := caps.Contains(ir.Caps(ir.Create, ir.Delete))
 	if replaces && !caps.Has(ir.Update) {
-		held = append(held, weaker(ir.GapFSMove, whyReplace))
+		held = append(held, backends.Weaker(ir.GapFSMove, whyReplace))
 	}
 	if caps.Has(ir.Update) && !replaces {
-		held = append(held, stricter(whyReplaceAll))
+		held = append(held, backends.Stricter(whyReplaceAll))
 	}
-	return join(held...)
+	return backends.Join(held...)
 }
 
 // movesWithGain reports whether a rename or a hard link can carry something from one
@@ -315,79 +298,55 @@ func linksUnread(from, to ir.CapSet) bool {
 	return from.Has(ir.Update) && !from.Has(ir.Read) && to.Has(ir.Create)
 }
 
-// netCells states the cells of every net rule.
-func (b *book) netCells() {
-	job := unenforced(ir.GapNetDefault, whyNoNetwork)
-	for i := range b.view.Tool.Net {
-		held := exact
-		if b.view.Tool.Net[i].Allow {
-			held = stricter(whyNoHosts)
-		}
-		b.add(ir.Net, ir.NetRuleID(i), ir.AspectConnect, job, held)
-	}
-	b.add(ir.Net, ir.DefaultRule, ir.AspectConnect, job, exact)
-}
-
-func (b *book) envCells() {
-	for i := range b.view.Tool.Env {
-		b.add(ir.Env, ir.EnvRuleID(i), ir.AspectForward, exact, exact)
-	}
-	set := ir.Because(ir.Exact, "", whySet)
-	if b.view.Tool.Home != ir.HomePrivate {
-		set = ir.Because(ir.Exact, "", whySets)
-	}
-	b.add(ir.Env, ir.DefaultRule, ir.AspectForward, set, set)
-}
-
-// commandCells states the cells of every listed program and of all others.
-func (b *book) commandCells() {
-	set := b.view.Tool.Commands
-	other, job := exact, exact
+// startedByJob says how the cells of programs are held at tier 0.
+func (w *ledgerWriter) startedByJob(c ir.Cell) ir.Held {
+	r, named := c.Rule.(*ir.CommandRule)
 	switch {
-	case b.alone:
-		job = weaker(ir.GapCommandsProgram, whySurrogate)
-	case set != nil:
-		job = unenforced(ir.GapCommandsProgram, whyAnyProgram)
-		other = weaker(ir.GapCommandsProgram, whyPrograms)
-		for i := range set.Rules {
-			b.program(&set.Rules[i])
-		}
+	case named:
+		return unlisted(r, c.Aspect)
+	case c.Aspect != ir.AspectProgram || !w.listed():
+		return backends.Exact
+	case w.alone:
+		return backends.Weaker(ir.GapCommandsProgram, whySurrogate)
+	default:
+		return backends.Unenforced(ir.GapCommandsProgram, whyAnyProgram)
 	}
-	b.add(ir.Commands, ir.DefaultRule, ir.AspectProgram, job, other)
-	b.add(ir.Commands, ir.DefaultRule, ir.AspectArgs, exact, exact)
-	b.add(ir.Commands, ir.DefaultRule, ir.AspectEnvs, exact, exact)
 }
 
-func (b *book) program(r *ir.CommandRule) {
-	id := r.ID()
-	b.add(ir.Commands, id, ir.AspectProgram, exact, stricter(whyListed))
-	args, envs := exact, exact
-	if !r.AnyArgs {
-		args = unenforced(ir.GapCommandsArgs, whyNoArgs)
+// unlisted is about the arguments and variables of a listed program, which no tier restricts.
+func unlisted(r *ir.CommandRule, a ir.Aspect) ir.Held {
+	switch {
+	case a == ir.AspectProgram || !r.Restricts(a):
+		return backends.Exact
+	case a == ir.AspectArgs:
+		return backends.Unenforced(ir.GapCommandsArgs, whyNoArgs)
+	default:
+		return backends.Unenforced(ir.GapCommandsEnvs, whyNoEnvs)
 	}
-	if !r.AllEnvs {
-		envs = unenforced(ir.GapCommandsEnvs, whyNoEnvs)
-	}
-	b.add(ir.Commands, id, ir.AspectArgs, args, args)
-	b.add(ir.Commands, id, ir.AspectEnvs, envs, envs)
 }
 
-func (b *book) limitCells() {
-	for _, l := range b.view.Tool.Limits {
-		gap := ir.GapOfLimit(l.Kind)
-		job := weaker(gap, whySurrogate)
-		held := exact
-		switch l.Kind {
-		case ir.LimitMemory, ir.LimitProcesses:
-		case ir.LimitCPUTime:
-			held = weaker(gap, whyUserTime)
-			job = join(job, held)
-		case ir.LimitWallTime:
-			held = ir.Because(ir.Supervised, gap, whyTimer)
-		case ir.LimitOpenFiles, ir.LimitFileSize:
-			held = unenforced(gap, whyNoSuchLimit)
-			job = held
-		}
-		b.add(ir.Limits, l.ID(), "limit", job, held)
+func limitOfJob(k ir.LimitKind) ir.Held {
+	surrogate := backends.Weaker(ir.GapOfLimit(k), whySurrogate)
+	switch k {
+	case ir.LimitCPUTime:
+		return backends.Join(surrogate, limitOfContainer(k))
+	case ir.LimitOpenFiles, ir.LimitFileSize:
+		return limitOfContainer(k)
+	case ir.LimitMemory, ir.LimitProcesses, ir.LimitWallTime:
 	}
+	return surrogate
+}
+
+func limitOfContainer(k ir.LimitKind) ir.Held {
+	gap := ir.GapOfLimit(k)
+	switch k {
+	case ir.LimitCPUTime:
+		return backends.Weaker(gap, whyUserTime)
+	case ir.LimitWallTime:
+		return backends.Supervised(gap, whyTimer)
+	case ir.LimitOpenFiles, ir.LimitFileSize:
+		return backends.Unenforced(gap, whyNoSuchLimit)
+	case ir.LimitMemory, ir.LimitProcesses:
+	}
+	return backends.Exact
 }
