@@ -138,15 +138,15 @@ func accessOf(caps ir.CapSet) access {
 // filesystem lists every place where the answer differs from that of the place above. A denied
 // place outside of all granted ones needs no entry, and gets none: MXC makes a denied path that
 // does not exist, as a directory.
-func (c *conversion) filesystem() Filesystem {
+func (p *conversion) filesystem() Filesystem {
 	out := Filesystem{ReadWrite: []string{}, ReadOnly: []string{}, Denied: []string{}}
-	for _, root := range c.roots {
+	for _, root := range p.roots {
 		if root.At.Root.Kind == ir.Temp {
 			// The temporary directory is MXC's own.
 			continue
 		}
 		root.WalkRoot(func(r *ir.Region) {
-			is, place := accessOf(r.Caps), c.target.Place(r.At)
+			is, place := accessOf(r.Caps), p.target.Place(r.At)
 			switch {
 			case r.Link, is == inherited(r):
 				// A link leads to a place that has an entry; it is none itself.
@@ -174,21 +174,21 @@ func inherited(r *ir.Region) access {
 
 // opens reports whether a rule is about one port of one address, and the policy lets it
 // be reached whatever the scheme.
-func (c *conversion) opens(r *ir.NetRule) bool {
+func (p *conversion) opens(r *ir.NetRule) bool {
 	if !r.Allow || r.Host.Kind != ir.HostAddr || r.Port == 0 || r.Scheme != "" || len(r.Path) > 0 || r.Host.Addr.IsLoopback() {
 		return false
 	}
 	// Another rule about the address could deny a part of the targets that the port lets through.
-	return !slices.ContainsFunc(c.tool.Net, func(o ir.NetRule) bool {
+	return !slices.ContainsFunc(p.tool.Net, func(o ir.NetRule) bool {
 		return !o.Allow && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
 	})
 }
 
-func (c *conversion) egress() []Rule {
+func (p *conversion) egress() []Rule {
 	var out []Rule
-	for i := range c.tool.Net {
-		r := &c.tool.Net[i]
-		if c.opens(r) {
+	for i := range p.tool.Net {
+		r := &p.tool.Net[i]
+		if p.opens(r) {
 			prefix := netip.PrefixFrom(r.Host.Addr, r.Host.Addr.BitLen())
 			out = append(out, Rule{To: []Peer{{prefix.String()}}, Ports: []Port{{"tcp", r.Port}}})
 		}
@@ -198,16 +198,16 @@ func (c *conversion) egress() []Rule {
 
 // environment returns the variables that accessc sets itself and knows. The user of the
 // configuration adds the others.
-func (c *conversion) environment() []string {
-	if c.tool.Home != ir.HomePrivate || !ir.EnvView(c.tool.Env, c.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
+func (p *conversion) environment() []string {
+	if p.tool.Home != ir.HomePrivate || !ir.EnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
 		return []string{}
 	}
-	return []string{"HOME=" + c.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}
+	return []string{"HOME=" + p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}
 }
 
 // timeout is the limit of wall time in milliseconds, 0 for none.
-func (c *conversion) timeout() uint32 {
-	for _, l := range c.tool.Limits {
+func (p *conversion) timeout() uint32 {
+	for _, l := range p.tool.Limits {
 		if l.Kind == ir.LimitWallTime {
 			return uint32(min(l.Value, math.MaxUint32))
 		}
