@@ -4,7 +4,8 @@
 // Go initialises packages in the order of their import paths, each after its imports. This
 // package imports little and its path sorts early, so its init runs before the command-line
 // parser, the TOML reader and the template engine are set up, and a start that needs none of
-// them does not pay for them (docs/performance.md has the figures). It handles exactly
+// them does not pay for them (RATIONALE.md has the figures, "A start from an artifact"). It
+// handles exactly
 //
 //	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON] TOOL [-- ARG...]
 //
@@ -24,6 +25,7 @@ import (
 	"github.com/accessc/accessc/internal/workspace"
 )
 
+// See RATIONALE D104.
 func init() {
 	if len(os.Args) < 2 || os.Args[1] != "exec" {
 		return
