@@ -55,7 +55,7 @@ type Row struct {
 	Evidence []string `json:"evidence,omitempty"`
 }
 
-// NewRow writes a row.
+// NewRow returns a row in the form of documents.
 func NewRow(r ir.Row) Row {
 	out := Row{
 		Resource: r.Resource.String(), Rules: texts(r.Rules), Aspects: texts(r.Aspects), From: r.Levels.From, To: r.Levels.To,
@@ -70,7 +70,7 @@ func NewRow(r ir.Row) Row {
 	return out
 }
 
-// NewRows writes a ledger.
+// NewRows returns a ledger in the form of documents.
 func NewRows(l ir.Ledger) []Row {
 	out := make([]Row, len(l))
 	for i, r := range l {
@@ -87,15 +87,15 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
-// ErrRow is wrapped by every error about a row that cannot be read.
-var ErrRow = errors.New("not a row of a ledger")
+// errRow is wrapped by every error about a row that cannot be read.
+var errRow = errors.New("not a row of a ledger")
 
-// Row reads a row.
+// Row is the inverse of NewRow. It refuses an unknown resource, enforcement, platform or cause.
 func (r Row) Row() (ir.Row, error) {
 	resource := slices.IndexFunc(ir.Resources[:], func(x ir.Resource) bool { return x.String() == r.Resource })
 	is, known := ir.ParseEnforcement(r.Is)
 	if resource < 0 || !known {
-		return ir.Row{}, fmt.Errorf("%w: %s is %s", ErrRow, r.Resource, r.Is)
+		return ir.Row{}, fmt.Errorf("%w: %s is %s", errRow, r.Resource, r.Is)
 	}
 	out := ir.Row{
 		Resource: ir.Resources[resource], Rules: typed[ir.RuleID](r.Rules), Aspects: typed[ir.Aspect](r.Aspects),
@@ -105,7 +105,7 @@ func (r Row) Row() (ir.Row, error) {
 	if r.Platform != "" {
 		var ok bool
 		if out.Platform, ok = ir.ParsePlatform(r.Platform); !ok {
-			return ir.Row{}, fmt.Errorf("%w: platform %s", ErrRow, r.Platform)
+			return ir.Row{}, fmt.Errorf("%w: platform %s", errRow, r.Platform)
 		}
 	}
 	var err error
@@ -118,7 +118,7 @@ func (r Row) causes() ([]ir.Cause, error) {
 	for _, text := range r.Causes {
 		c, ok := ir.ParseCause(text)
 		if !ok {
-			return nil, fmt.Errorf("%w: cause %q", ErrRow, text)
+			return nil, fmt.Errorf("%w: cause %q", errRow, text)
 		}
 		out = append(out, c)
 	}
@@ -133,7 +133,7 @@ func typed[T ~string](list []string) []T {
 	return out
 }
 
-// Ledger reads rows.
+// Ledger is the inverse of NewRows.
 func Ledger(rows []Row) (ir.Ledger, error) {
 	out := make(ir.Ledger, len(rows))
 	for i, r := range rows {

@@ -54,8 +54,8 @@ const (
 	BaseNone
 )
 
-// BaseVersion is the version of the lists below. It changes with every change of
-// theirs, so that two policies under different lists never look equal.
+// BaseVersion is the version of the bases. It changes with every change of their lists,
+// so that two policies under different lists never look equal.
 const BaseVersion = 2
 
 // String returns the configuration word for b.

@@ -83,7 +83,7 @@ func (x *commandIndex) decide(op Run) Verdict {
 			v.Rule = r
 		}
 		return v
-	case r.AnyArgs || slices.ContainsFunc(r.Args, func(p ArgPattern) bool { return p.Matches(op.Args) }):
+	case r.AnyArgs || slices.ContainsFunc(r.Args, func(p ArgPattern) bool { return p.matches(op.Args) }):
 		return Verdict{Effect: Allow, Reason: ReasonRule, Rule: r}
 	default:
 		return Verdict{Reason: ReasonArgs, Rule: r}
@@ -129,7 +129,7 @@ func (x *commandIndex) find(op Run) (*CommandRule, Reason) {
 // See RATIONALE D6.
 func (r *CommandRule) goesBy(name string) bool {
 	return name != "" && name == lastName(r.File.Path) &&
-		(!dispatches(name) || slices.Contains(ProgramFiles(lastName(r.Program), Windows), name))
+		(!dispatches(name) || slices.Contains(Windows.ProgramNames(lastName(r.Program)), name))
 }
 
 // calledName returns the name that a program takes from its argv[0]: the last component,
@@ -179,8 +179,8 @@ func dispatches(name string) bool {
 	})
 }
 
-// Matches reports whether args is one of the sequences that p allows.
-func (p ArgPattern) Matches(args []string) bool {
+// matches reports whether args is one of the sequences that p allows.
+func (p ArgPattern) matches(args []string) bool {
 	if len(args) < len(p.Words) || len(args) > len(p.Words) && !p.Rest {
 		return false
 	}

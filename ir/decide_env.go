@@ -70,9 +70,9 @@ func (x *envIndex) verdict(i int) Verdict {
 	return out
 }
 
-// EnvView returns a view of environment rules alone, for a loader that applies no other part of
+// NewEnvView returns a view of environment rules alone, for a loader that applies no other part of
 // a policy.
-func EnvView(rules []EnvRule, home HomeKind, p Platform) *View {
+func NewEnvView(rules []EnvRule, home HomeKind, p Platform) *View {
 	return &View{Platform: p, env: indexEnv(rules, home == HomePrivate, p)}
 }
 

@@ -32,6 +32,6 @@ func NewTool(name string) *Tool {
 		Protects:  true,
 		FS:        DefaultFS(),
 		Env:       DefaultEnv(),
-		Sensitive: BuiltinSensitive(),
+		Sensitive: defaultSensitive(),
 	}
 }

@@ -16,9 +16,9 @@ const (
 	LinuxStandard = "dev/fd"
 )
 
-// LinuxOwn reports whether a path, without its leading slash, is one of these places. Such a
-// path stays as it is spelled, although the kernel resolves it to a file of the calling
-// process.
+// LinuxOwn reports whether a path, without its leading slash, is LinuxProc, LinuxTerminal,
+// LinuxShared or LinuxStandard. Such a path stays as it is spelled, although the kernel resolves
+// it to a file of the calling process.
 func LinuxOwn(path string) bool {
 	return path == LinuxProc || path == LinuxTerminal || path == LinuxShared || path == LinuxStandard
 }

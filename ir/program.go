@@ -6,10 +6,10 @@ import "strings"
 // than Windows.
 const ProgramPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// ProgramFiles lists the file names under which a program is looked up on a system, in
-// order. Windows knows programs by their extension; those of batch files are left out,
-// since their interpreter reads arguments as code.
-func ProgramFiles(name string, p Platform) []string {
+// ProgramNames returns the file names under which p looks a program up, in order. Windows knows
+// programs by their extension; those of batch files are left out, since their interpreter reads
+// arguments as code.
+func (p Platform) ProgramNames(name string) []string {
 	if p != Windows {
 		return []string{name}
 	}

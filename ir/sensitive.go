@@ -2,10 +2,10 @@ package ir
 
 import "strings"
 
-// BuiltinSensitive returns the paths whose exposure always draws a warning. A
+// defaultSensitive returns the paths whose exposure always draws a warning. A
 // leading "~/" is the user's home, a leading "**/" any directory; a trailing
 // slash covers everything below; "*" within a component matches any characters.
-func BuiltinSensitive() []SensitivePattern {
+func defaultSensitive() []SensitivePattern {
 	out := make([]SensitivePattern, 0, len(builtinSensitive))
 	for _, p := range builtinSensitive {
 		out = append(out, SensitivePattern{p, defaultOrigin})

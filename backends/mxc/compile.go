@@ -199,7 +199,7 @@ func (p *conversion) egress() []Rule {
 // environment returns the variables that accessc sets itself and knows. The user of the
 // configuration adds the others.
 func (p *conversion) environment() []string {
-	if p.tool.Home != ir.HomePrivate || !ir.EnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
+	if p.tool.Home != ir.HomePrivate || !ir.NewEnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
 		return []string{}
 	}
 	return []string{"HOME=" + p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}

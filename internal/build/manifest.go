@@ -57,15 +57,20 @@ func rows(l ir.Ledger) []backends.Row {
 			continue
 		}
 		row := backends.NewRow(r)
-		if r.Platform.Unrun() {
+		if r.Platform == ir.Darwin || r.Platform == ir.Windows {
 			for _, a := range r.Aspects {
-				row.Evidence = append(row.Evidence, "conformance/"+ir.CaseOf(r.Resource, a))
+				row.Evidence = append(row.Evidence, "conformance/"+CaseOf(r.Resource, a))
 			}
 		}
 		out = append(out, row)
 	}
 	return out
 }
+
+// CaseOf names the case of test/conformance that shows on a real system whether an aspect of a
+// resource is enforced as the ledger says.
+// See RATIONALE D76.
+func CaseOf(r ir.Resource, a ir.Aspect) string { return r.String() + "-" + string(a) }
 
 // Hash returns the digest of an artifact as the manifest writes it.
 func Hash(data []byte) string {

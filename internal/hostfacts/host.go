@@ -180,7 +180,7 @@ func expandWindows(p string) string {
 // it is, a bare name in the PATH that the policy forwards.
 func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 	path := ir.ProgramPath
-	view := ir.EnvView(t.Env, t.Home, Platform())
+	view := ir.NewEnvView(t.Env, t.Home, Platform())
 	if env, ok := os.LookupEnv("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
 		path = env
 	}
@@ -208,7 +208,7 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 
 // programIn finds a program in a directory, under the names that it may have there.
 func programIn(dir, name string) (string, bool) {
-	for _, n := range ir.ProgramFiles(name, Platform()) {
+	for _, n := range Platform().ProgramNames(name) {
 		abs := filepath.ToSlash(filepath.Join(dir, n))
 		if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
 			return abs, true

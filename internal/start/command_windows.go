@@ -87,7 +87,7 @@ func defaultPath() string {
 
 // lookup finds a program in a directory, under the names that it may have there.
 func lookup(dir, name string) (string, error) {
-	for _, n := range append(ir.ProgramFiles(name, ir.Windows), name+".bat", name+".cmd") {
+	for _, n := range append(ir.Windows.ProgramNames(name), name+".bat", name+".cmd") {
 		file := filepath.Join(dir, n)
 		info, err := os.Stat(file)
 		switch {

@@ -18,5 +18,5 @@ func envView(l *backends.Launch, system ir.Platform) *ir.View {
 	if l.Home == "" {
 		home = ir.HomeReal
 	}
-	return ir.EnvView(rules, home, system)
+	return ir.NewEnvView(rules, home, system)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -57,7 +58,7 @@ func TestEveryCell(t *testing.T) {
 	var named []string
 	for _, r := range ir.Resources {
 		for _, a := range ir.Aspects(r) {
-			named = append(named, ir.CaseOf(r, a))
+			named = append(named, build.CaseOf(r, a))
 		}
 	}
 	for _, name := range named {
