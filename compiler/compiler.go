@@ -92,8 +92,6 @@ type compilation struct {
 	opts     Options
 	res      *Result
 	findings diag.List
-	// external maps approved external rules to their targets, by tool and path.
-	external map[string]map[string]string
 	// grants are those of the external rules that lead somewhere.
 	grants []Grant
 	// enable is the setting in the table of defaults.

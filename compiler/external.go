@@ -56,7 +56,6 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps})
 	switch {
 	case b.Approved:
-		c.bind(t.Name, found.Lexical, found.Abs)
 		return true
 	case b.Broken:
 		f := s.report(diag.BrokenLink, d.path, "nothing is at "+found.Abs)
@@ -125,15 +124,4 @@ func (c *compilation) finishBindings() {
 			return cmp.Or(strings.Compare(x.Tool, y.Tool), strings.Compare(x.RulePath, y.RulePath))
 		})
 	}
-}
-
-// bind records the target of a tool's external rule.
-func (c *compilation) bind(tool, lexical, target string) {
-	if c.external == nil {
-		c.external = map[string]map[string]string{}
-	}
-	if c.external[tool] == nil {
-		c.external[tool] = map[string]string{}
-	}
-	c.external[tool][lexical] = target
 }

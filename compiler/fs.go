@@ -239,7 +239,10 @@ func (c *compilation) lintFolding(t *ir.Tool) {
 // checkOverlap refuses external rules that reach one place by different names with
 // different capabilities: the system sees the place, not the name.
 func (c *compilation) checkOverlap(t *ir.Tool) {
-	targets := c.external[t.Name]
+	targets := map[string]string{}
+	for _, b := range c.res.Bindings {
+		targets[b.RulePath] = b.Target
+	}
 	var rules []*ir.FSRule
 	for i := range t.FS {
 		if t.FS[i].External && targets[t.FS[i].At.Root.Name] != "" {
