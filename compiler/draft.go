@@ -106,7 +106,7 @@ func (s scope) checkNearly(e *source.Entry) {
 		return
 	}
 	d := diag.New(diag.NearlyAccess, e.At, e.Span)
-	d.Path, d.Label, d.Hint = s.path, "this table is ignored, and says nothing about what the tool may do", hint
+	d.Path, d.Label, d.Hint = s.path, "this table is ignored, and changes no permission", hint
 	s.c.findings.Add(d)
 }
 
@@ -192,7 +192,7 @@ func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
 	}
 	t.Protects = false
 	f := c.report(diag.Unprotected, "tools."+tomltext.Key(d.name)+".access.protected", d.unprotected,
-		"the tool may change files that decide what runs outside of the sandbox")
+		"the tool may change files that later run code outside of the sandbox")
 	f.Hint = "write a rule for the path that the tool has to change, such as .github/workflows, and remove this"
 }
 
@@ -205,7 +205,7 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 		f.Related = []diag.Related{{At: d.source.value.At, Note: "set here"}}
 		f.Hint = "a builtin tool is confined by its host; remove the rule"
 		if t.Source.Kind == ir.SourceMCP {
-			f.Hint = "an MCP server is confined by whoever runs it; remove the rule"
+			f.Hint = "the host of an MCP server confines it; remove the rule"
 		}
 		c.findings.Add(f)
 	}
@@ -219,7 +219,7 @@ func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
 	if d.source == nil {
 		for _, a := range d.access {
 			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)
-			f.Path, f.Label = a.path, "no layer says what runs this tool"
+			f.Path, f.Label = a.path, "no layer says how this tool is run"
 			f.Hint = `add source = "local" and a command to the tool, or correct its name`
 			c.findings.Add(f)
 		}

@@ -82,7 +82,7 @@ func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
 		if r.Read && !r.Prefix && ir.LoaderVariable(r.Name) {
 			f := diag.New(diag.LoaderVariable, leafAt(r.Leaves, "name", r.Origin), len(r.Name)+2)
 			f.Path = r.Origin.Path + ".name"
-			f.Label = "whoever sets it decides what runs inside the tool"
+			f.Label = "its value decides which code runs inside the tool"
 			c.findings.Add(f)
 		}
 		if before, ok := last[r.Subject()]; ok && before.Read != r.Read {

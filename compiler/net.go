@@ -137,6 +137,6 @@ func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
 		if after.Allow {
 			verb = "allowed"
 		}
-		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin), "what both match is "+verb+" because this rule is later")
+		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin), "requests that both match are "+verb+", since this rule is later")
 	}
 }

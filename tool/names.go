@@ -40,7 +40,7 @@ func spelling(path string, windows bool) (spelled, why string) {
 		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
 			return "", "found a name that ends in a dot or blank, which Windows drops"
 		case shortName(name):
-			return "", "found what may be a generated short name; write the long one"
+			return "", "found a possible short name, expected the long one"
 		case device(name):
 			return "", "found the name of a device"
 		}

@@ -24,9 +24,9 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	switch {
 	case s.Calls != callsVersion:
-		return nil, fmt.Errorf("%w: version %d of the list of system calls; this program has %d", ErrSpec, s.Calls, callsVersion)
+		return nil, fmt.Errorf("%w: found version %d of the list of system calls, expected %d; build again", ErrSpec, s.Calls, callsVersion)
 	case len(s.Levels) == 0 || len(s.Filter) == 0:
-		return nil, fmt.Errorf("%w: no levels or no filter", ErrSpec)
+		return nil, fmt.Errorf("%w: found no levels or no filter, expected both", ErrSpec)
 	}
 	return s, s.check()
 }
@@ -36,7 +36,7 @@ func Parse(data []byte) (*Spec, error) {
 func (s *Spec) check() error {
 	for i, want := range Levels() {
 		if i >= len(s.Levels) || !sameLevel(s.Levels[i], want) {
-			return fmt.Errorf("%w: level %d is not that of the kernel", ErrSpec, want.ABI)
+			return fmt.Errorf("%w: found other rights at level %d than Landlock has there; build again", ErrSpec, want.ABI)
 		}
 	}
 	for _, p := range s.Paths {
@@ -83,7 +83,7 @@ func (s *Supervision) check() error {
 
 func (b Block) check() error {
 	if !slices.Contains([]string{"EACCES", "EPERM", "ENOSYS", "EINVAL", "ENOTTY", "ENOPROTOOPT", "OK"}, b.Errno) {
-		return fmt.Errorf("%w: errno %q", ErrSpec, b.Errno)
+		return fmt.Errorf("%w: found the unknown errno %q", ErrSpec, b.Errno)
 	}
 	return checkAll(b.When)
 }
@@ -106,7 +106,7 @@ func (c Condition) check() error {
 		}
 		for _, n := range names {
 			if _, ok := Constant(n); !ok {
-				return fmt.Errorf("%w: constant %q", ErrSpec, n)
+				return fmt.Errorf("%w: found the unknown constant %q", ErrSpec, n)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (c Condition) check() error {
 		tests++
 	}
 	if tests != 1 || c.Arg < 0 || c.Arg > 5 {
-		return fmt.Errorf("%w: a condition on argument %d with %d tests", ErrSpec, c.Arg, tests)
+		return fmt.Errorf("%w: found a condition on argument %d with %d tests, expected one test", ErrSpec, c.Arg, tests)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func sameLevel(a, b Level) bool {
 func known(bits, rights []Right) error {
 	for _, r := range rights {
 		if !slices.Contains(bits, r) {
-			return fmt.Errorf("%w: right %q", ErrSpec, r)
+			return fmt.Errorf("%w: found the unknown right %q", ErrSpec, r)
 		}
 	}
 	return nil

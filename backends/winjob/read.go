@@ -28,7 +28,7 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	again, err := backends.JSON(s)
 	if err != nil || !bytes.Equal(again, data) {
-		return nil, fmt.Errorf("%w: not in the form in which it is written", ErrSpec)
+		return nil, fmt.Errorf("%w: found another layout than accessc writes; build again", ErrSpec)
 	}
 	for _, check := range []func(*Spec) error{
 		(*Spec).checkHeader, (*Spec).checkJob, (*Spec).checkProcess, (*Spec).checkFiles, (*Spec).checkRest,
@@ -45,7 +45,7 @@ func same(what string, got, want any) error {
 	if reflect.DeepEqual(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is %v, expected %v", ErrSpec, what, got, want)
+	return fmt.Errorf("%w: found %s %v, expected %v", ErrSpec, what, got, want)
 }
 
 // oneOf refuses a word that is not in a vocabulary.
@@ -53,7 +53,7 @@ func oneOf[T comparable](what string, got T, want ...T) error {
 	if slices.Contains(want, got) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %v is none of %v", ErrSpec, what, got, want)
+	return fmt.Errorf("%w: found %s %v, expected one of %v", ErrSpec, what, got, want)
 }
 
 func (s *Spec) checkHeader() error {
@@ -66,7 +66,7 @@ func (s *Spec) checkHeader() error {
 	}
 	want := tiers(nil)
 	if len(s.Tiers) != len(want) {
-		return fmt.Errorf("%w: %d tiers, expected %d", ErrSpec, len(s.Tiers), len(want))
+		return fmt.Errorf("%w: found %d tiers, expected %d", ErrSpec, len(s.Tiers), len(want))
 	}
 	for i, t := range s.Tiers {
 		for _, w := range []string{
@@ -80,7 +80,7 @@ func (s *Spec) checkHeader() error {
 	for _, c := range s.Needs {
 		errs = append(errs, oneOf("enforcement", c.Is, words...))
 		if c.From < 0 || c.From > c.To || c.To > ir.BestTier {
-			errs = append(errs, fmt.Errorf("%w: tiers %d to %d", ErrSpec, c.From, c.To))
+			errs = append(errs, fmt.Errorf("%w: found the tiers %d to %d, expected tiers of this version", ErrSpec, c.From, c.To))
 		}
 	}
 	return errors.Join(errs...)
@@ -95,7 +95,7 @@ func (s *Spec) checkJob() error {
 	}
 	always := limitKillOnClose.value | limitDieOnException.value
 	if flags&always != always || !slices.IsSorted(e.Basic.LimitFlags) {
-		return fmt.Errorf("%w: LimitFlags %v", ErrSpec, e.Basic.LimitFlags)
+		return fmt.Errorf("%w: found LimitFlags %v, expected them sorted, with the two that are always set", ErrSpec, e.Basic.LimitFlags)
 	}
 	for _, f := range []struct {
 		flag symbol
@@ -106,7 +106,7 @@ func (s *Spec) checkJob() error {
 		{limitJobTime, e.Basic.PerJobUserTimeLimit > 0},
 	} {
 		if f.set != (flags&f.flag.value != 0) {
-			return fmt.Errorf("%w: %s and its value do not go together", ErrSpec, f.flag.name)
+			return fmt.Errorf("%w: found %s without its value, or the value without it", ErrSpec, f.flag.name)
 		}
 	}
 	return same("UIRestrictionsClass", s.Job.UI.Class, names(uiRestrictions...))
@@ -118,7 +118,7 @@ func (s *Spec) checkProcess() error {
 	if s.Programs != nil && s.startsNothing() {
 		t.Commands = &ir.CommandSet{}
 		if s.Job.Extended.Basic.ActiveProcessLimit != 1 {
-			return fmt.Errorf("%w: a tool that may start nothing has more than one process", ErrSpec)
+			return fmt.Errorf("%w: found more than one process for a tool that may start none", ErrSpec)
 		}
 	}
 	return errors.Join(
@@ -137,7 +137,7 @@ func (s *Spec) checkFiles() error {
 	seen := map[string]bool{}
 	for _, e := range f.Entries {
 		if key := fold(e.Path); e.Path == "" || seen[key] {
-			errs = append(errs, fmt.Errorf("%w: two entries on %q", ErrSpec, e.Path))
+			errs = append(errs, fmt.Errorf("%w: found an empty path or a second entry: %q", ErrSpec, e.Path))
 		} else {
 			seen[key] = true
 		}
@@ -154,7 +154,7 @@ func (s *Spec) checkFiles() error {
 func (s *Spec) checkWords(words []Grant) error {
 	for _, w := range words {
 		if _, ok := s.Files.Grants[w]; !ok {
-			return fmt.Errorf("%w: grant %q", ErrSpec, w)
+			return fmt.Errorf("%w: found the unknown grant %q", ErrSpec, w)
 		}
 	}
 	return nil

@@ -14,15 +14,15 @@ import (
 
 // approvalsCmd is "accessc approvals".
 type approvalsCmd struct {
-	Forget        []string `placeholder:"RULE_PATH" sep:"none" help:"Take back what was approved for a rule path. Repeatable."`
-	ForgetAnswers bool     `help:"Take back what was answered in sessions about sensitive paths."`
+	Forget        []string `placeholder:"RULE_PATH" sep:"none" help:"Withdraw the approval of a rule path. Repeatable."`
+	ForgetAnswers bool     `help:"Forget the answers about sensitive paths."`
 	Format        string   `enum:"text,json" default:"text" help:"Output format: text or json."`
 }
 
 // Help implements kong's detailed help.
 func (approvalsCmd) Help() string {
-	return `Lists what you have approved in this workspace: the paths of external rules, where each may lead, since
-when, and what has become of it. Paths that wait for an approval follow.
+	return `Lists your approvals in this workspace: the path of each external rule, its approved target, the date and
+the present state. Paths that wait for an approval follow.
 
   accessc approvals --forget fork     fork has to be approved again before its rules take effect
   accessc approvals --forget-answers  exec asks again about tools that reach sensitive paths`

@@ -14,7 +14,7 @@ import (
 
 // approveCmd is "accessc approve".
 type approveCmd struct {
-	Yes   bool     `short:"y" help:"Approve without asking: whoever calls has decided."`
+	Yes   bool     `short:"y" help:"Approve without prompting."`
 	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule, relative to the workspace root."`
 }
 
@@ -24,9 +24,9 @@ func (approveCmd) Help() string {
 approved where the symlink leads; a symlink that comes to lead elsewhere needs an approval again.
 Approvals are yours alone: they are kept in your state directory, never in the workspace.
 
-  accessc approve fork             show where fork leads and what tools may do there, and ask
+  accessc approve fork             show the target of fork and the grants of tools there, and ask
   accessc approve --yes fork       approve it without a terminal, in a script
-  accessc approvals                list what is approved
+  accessc approvals                list approvals
 
 Exit status: 0 if all of them are approved now, 1 if not.`
 }

@@ -17,22 +17,22 @@ import (
 // buildCmd is "accessc build".
 type buildCmd struct {
 	Out      string   `placeholder:"DIR" help:"Output directory; otherwise access in the workspace, and with --resolve a place in your state directory, where no tool writes."`
-	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend by name, such as mxc, which all leaves out. Repeatable."`
+	Target   []string `default:"all" placeholder:"TARGET" help:"all, linux, darwin, windows, or a backend such as mxc, which all does not include. Repeatable."`
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Local    bool     `help:"Also compile the layers that are not committed, your own and .accessc/local.toml, into portable artifacts."`
-	Check    bool     `help:"Compare with what is there, print the difference and write nothing; exit 1 if there is one."`
+	Check    bool     `help:"Compare with the files on disk, print the difference and write nothing; exit 1 if there is one."`
 	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
-	NoPrompt bool     `help:"With --resolve: never ask, as where there is no terminal; external rules that are not approved are dropped."`
+	NoPrompt bool     `help:"With --resolve: never prompt, as without a terminal; drop external rules without approval."`
 	Tools    []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
 }
 
 // Help implements kong's detailed help.
 func (buildCmd) Help() string {
 	return `Writes DIR/TOOL/{context.json,landlock.json,seatbelt.sb,winjob.json} for every local tool and
-DIR/manifest.json, which lists what each tool may do, how each system holds it, and the hash of every
-artifact. The directory is written whole or not at all; what is equal is not touched.
+DIR/manifest.json, which lists each tool's permissions, their enforcement by system, and the hash of every
+artifact. The directory is written whole or not at all; files that are up to date are not touched.
 
-  accessc build                     compile what is committed; commit and review the result
+  accessc build                     compile the committed layers; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
   accessc build --resolve           compile for this host alone; prints where accessc exec --artifact runs it from`
 }

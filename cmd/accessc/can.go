@@ -17,12 +17,12 @@ import (
 // canCmd is "accessc can".
 type canCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"Output format: text or json."`
-	Why    bool     `help:"Say how every system holds the answer, and why; without it, how this one does."`
-	On     string   `name:"platform" enum:",linux,darwin,windows" default:"" placeholder:"SYSTEM" help:"Say how one system holds the answer, and why: linux, darwin (macOS) or windows."`
-	System bool     `help:"Ask as the kernel is asked: paths are judged where they lead instead of being refused as a tool's argument."`
-	Stdin  bool     `help:"Answer questions that come as lines of JSON, each by one line of JSON. The policy is read again when it has changed."`
+	Why    bool     `help:"Print how every system enforces the answer, and why; without it, how this one does."`
+	On     string   `name:"platform" enum:",linux,darwin,windows" default:"" placeholder:"SYSTEM" help:"Print how one system enforces the answer, and why: linux, darwin (macOS) or windows."`
+	System bool     `help:"Answer for a system call instead of a tool's argument: absolute paths are allowed, and judged where they lead."`
+	Stdin  bool     `help:"Read questions as lines of JSON, and answer each by one line of JSON. The policy is read again when it has changed."`
 	Tool   string   `arg:"" optional:"" name:"tool" help:"The tool; with --stdin, the one of lines that name none."`
-	Words  []string `arg:"" optional:"" passthrough:"" name:"question" help:"What to ask: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
+	Words  []string `arg:"" optional:"" passthrough:"" name:"question" help:"The question: read src/a, connect https://example.com, env HOME, run git status, rename a b."`
 }
 
 // Help implements kong's detailed help.
@@ -30,7 +30,7 @@ func (canCmd) Help() string {
 	return "Questions:\n\n  " + strings.Join(resolve.Verbs(), "\n  ") + `
 
 Prints the verdict, the rule that won and its line, the rules that lost and why, and how this system
-holds it; --why adds the others and the reasons. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.
+enforces it; --why adds the others and the reasons. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.
 
 ` + streamHelp
 }

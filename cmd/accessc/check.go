@@ -13,15 +13,15 @@ import (
 // checkCmd is "accessc check".
 type checkCmd struct {
 	Format      string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
-	Enforceable bool     `help:"Also ask whether this host meets every requirement of the policies; exit 3 if not."`
+	Enforceable bool     `help:"Also check whether this host meets every requirement of the policies; exit 3 if not."`
 	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
-	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: ask for these tools only."`
+	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: check these tools only."`
 }
 
 // Help implements kong's detailed help.
 func (checkCmd) Help() string {
-	return `Reads every layer, reports all problems at once and writes nothing. What a target cannot express is
-a problem, too. docs/checks.md explains each code.`
+	return `Reads every layer, reports all problems at once and writes nothing. A rule that a target
+cannot express is a problem, too. docs/checks.md explains each code.`
 }
 
 // Run implements the command.

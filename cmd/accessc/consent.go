@@ -119,7 +119,7 @@ func bindingText(b compiler.Binding) (text, question string) {
 		fmt.Fprintf(&s, "\nAn external rule leads out of the workspace, to a target that you have not approved:\n\n  %s → %s\n\n", path, target)
 		question = "Approve this target?"
 	}
-	s.WriteString("What tools may do there:\n")
+	s.WriteString("Grants there:\n")
 	s.WriteString(grantLines(b))
 	s.WriteString("\nThe target is remembered. Rules that grant more there later do not ask again.\n")
 	return s.String(), question

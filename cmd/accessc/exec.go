@@ -23,35 +23,35 @@ import (
 // execCmd is "accessc exec".
 type execCmd struct {
 	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
-	Accept    []string `placeholder:"GAP" help:"Start although this host does not meet a requirement, such as net.host. Repeatable."`
+	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
-	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: the hash that it must have; otherwise the manifest beside it vouches, where no tool can write."`
+	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
-	Trace     bool     `help:"Have every call judged that could be refused, so that --report and the summary miss none. Slower."`
-	Record    string   `placeholder:"FILE" help:"Write a record of the run when it has ended: what was asked for, what held it, how it ended. accessc stays until then."`
-	Arguments string   `placeholder:"JSON" help:"The object that {{tool}} and {{tool.arguments.NAME}} in the command stand for."`
-	NoPrompt  bool     `help:"Never ask, as where there is no terminal: external rules that are not approved are dropped, sensitive paths draw a warning."`
+	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status. accessc stays until then."`
+	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
-	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments that are added to the tool's command."`
+	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 }
 
 // Help implements kong's detailed help.
 func (execCmd) Help() string {
 	return `Applies the tool's policy and becomes the tool: signals, job control and exit status are its own.
-It starts where you stand, if that lies in the workspace, and otherwise at its root.
-What the kernel's rules cannot hold is judged call by call: then accessc stays and supervises the tool.
-Nothing is enforced half: where this host does not hold a part of the policy, the tool does not start
-unless that part is accepted by name.
+It starts in your directory if that lies in the workspace, and otherwise at the workspace root.
+If the kernel's rules cannot enforce the policy exactly, accessc stays and judges the tool's calls.
+If this host does not meet a requirement of the policy, the tool does not start unless you accept
+the gap by name.
 
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
-  accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and what would permit it
+  accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.
 
-Cells that --accept and access.accept take, and what is not held then:
+Gaps that --accept and access.accept take, and their effect:
 
 ` + acceptHelp()
 }
@@ -282,7 +282,7 @@ func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
 		return exit(exitUnenforced)
 	}
 	if unheld > 0 {
-		fmt.Fprintf(g.stderr, "this host does not meet %s; accessc doctor says what it can\n", plural.Count(unheld, "requirement"))
+		fmt.Fprintf(g.stderr, "this host does not meet %s; see accessc doctor\n", plural.Count(unheld, "requirement"))
 		return exit(exitUnenforced)
 	}
 	return nil

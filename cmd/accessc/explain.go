@@ -22,11 +22,11 @@ import (
 
 // explainCmd is "accessc explain".
 type explainCmd struct {
-	Ledger bool     `help:"Also print how each system holds each resource."`
-	Why    bool     `help:"Also print how each system enforces each cell of the ledger, and why."`
-	Base   bool     `help:"Also list what the base grants outside of the workspace, and the protected paths of the workspace."`
-	Who    string   `placeholder:"QUESTION" help:"List which tools may do one thing, such as 'update src/main.c'; a question as accessc can takes it."`
-	Diff   string   `placeholder:"OLD" help:"Compare what is permitted: OLD with the argument, or with the work tree. Either is a directory, a git revision or a manifest.json."`
+	Ledger bool     `help:"Also print how each system enforces each resource."`
+	Why    bool     `help:"Also print each row of the ledger, with its reason."`
+	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
+	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
+	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
 	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
@@ -37,15 +37,15 @@ type explainCmd struct {
 func (explainCmd) Help() string {
 	return `Prints the effective policy of each tool: the regions of the workspace as a tree, the network, the
 environment and the programs, each line with the file and line that set it, and how Linux, macOS and
-Windows hold it.
+Windows enforce it.
 
   accessc explain --html > access.html            a page for a browser, with the ledger and a filter
   accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
-  accessc explain --diff main --format markdown   what a branch permits, as a comment on a pull request
+  accessc explain --diff main --format markdown   the permissions that a branch changes, as a comment on a pull request
   accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more
 
-Several tools stand in a table first, and tools that have the same policy are one entry. The words
-for how a system holds a policy:
+A table lists several tools first, and tools that have the same policy are one entry. The levels
+of enforcement:
 
 ` + explain.Legend(explain.Style{Width: 78})
 }

@@ -27,7 +27,7 @@ import (
 type globals struct {
 	Dir       string   `short:"C" name:"dir" placeholder:"DIR" help:"Workspace root; otherwise the nearest directory upwards with .jp/, accessc.toml or .accessc/, or the git work tree."`
 	Config    []string `placeholder:"FILE" sep:"none" help:"A further layer; a directory means its *.toml. Repeatable."`
-	Untrusted []string `placeholder:"FILE" sep:"none" help:"A further layer that may only narrow what the others permit. Repeatable."`
+	Untrusted []string `placeholder:"FILE" sep:"none" help:"A further layer that may only narrow the permissions of the others. Repeatable."`
 	Set       []string `placeholder:"KEY=VALUE" sep:"none" help:"Set a dotted key over every layer. Repeatable."`
 	Shared    bool     `help:"Leave out the layers that are not committed: the user's own and .accessc/local.toml."`
 	Color     string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`

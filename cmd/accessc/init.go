@@ -22,7 +22,7 @@ type initCmd struct {
 
 // Help implements kong's detailed help.
 func (initCmd) Help() string {
-	return `Writes accessc.toml with one tool, every kind of rule and what it means. An existing file is never
+	return `Writes accessc.toml with one tool, every kind of rule and its meaning. An existing file is never
 touched.`
 }
 

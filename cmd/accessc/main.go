@@ -25,7 +25,7 @@ const (
 	exitUsage       = 2
 	exitUnenforced  = 3
 	exitWidened     = 4
-	description     = "Compile, explain and enforce what the tools of AI agents may read, write, run and reach."
+	description     = "Compile, explain and enforce file, network, environment and program permissions for the tools of AI agents."
 	descriptionMore = `
 
 A policy is TOML, per tool: access.fs, access.net, access.env and access.commands under
@@ -33,7 +33,7 @@ A policy is TOML, per tool: access.fs, access.net, access.env and access.command
 own file, .jp/config.toml, accessc.toml, .accessc/local.toml, --config, --set.
 
 Exit codes: 0 fine, 1 findings or denied, 2 usage, 3 this host cannot enforce the policy,
-4 a comparison found what --fail-on names;
+4 a comparison found a change that --fail-on names;
 exec passes the tool's own status through and uses 125 to 127 when the tool did not start.`
 )
 
@@ -43,17 +43,17 @@ type cli struct {
 
 	Build      buildCmd      `cmd:"" help:"Compile every tool's policy into reviewed artifacts."`
 	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
-	Explain    explainCmd    `cmd:"" help:"Say in words what a tool may do, by which line, and how each system holds it."`
-	Can        canCmd        `cmd:"" help:"Answer whether a tool may do one thing, by which rule and why."`
-	Test       testCmd       `cmd:"" help:"Ask every policy its own tests, and with --kernel the kernel as well."`
+	Explain    explainCmd    `cmd:"" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
+	Can        canCmd        `cmd:"" help:"Ask whether a tool may do one operation, by which rule and why."`
+	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
-	Approve    approveCmd    `cmd:"" help:"Approve where external rules lead, after a look at it."`
-	Approvals  approvalsCmd  `cmd:"" help:"List what is approved, or take it back."`
+	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
+	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
-	Unmount    unmountCmd    `cmd:"" help:"Take mounts back."`
+	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
-	Doctor     doctorCmd     `cmd:"" help:"Say what this host can enforce, and what to do where it cannot."`
+	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`

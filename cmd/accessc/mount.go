@@ -21,7 +21,7 @@ import (
 // mountCmd is "accessc mount".
 type mountCmd struct {
 	Yes    bool     `short:"y" help:"Do not ask before every enabled local tool is granted access."`
-	DryRun bool     `help:"Print what would be done, with the change of .accessc/local.toml, and do nothing."`
+	DryRun bool     `help:"Print the planned changes, with the diff of .accessc/local.toml, and change nothing."`
 	Mounts []string `arg:"" name:"mount" help:"[TOOL:]NAME=PATH[:ro|:rw]"`
 }
 
@@ -33,7 +33,7 @@ approval of its target, and grants access to it in .accessc/local.toml. All of i
   accessc mount fork=~/code/forks/serde           every enabled local tool may read it
   accessc mount fs_edit:fork=~/code/forks/serde   one tool may read it
   accessc mount fs_edit:fork=~/code/forks/serde:rw   one tool may change it
-  accessc mount --dry-run a=/p1 b=/p2             what would be done
+  accessc mount --dry-run a=/p1 b=/p2             print the planned changes
 
 NAME is relative to the current directory, or to the workspace with -C; PATH to the current directory.
 A tool that no layer gives a rule for files keeps its workspace by a rule that is written with the mount.
@@ -43,14 +43,14 @@ Running the command again changes nothing; naming a tool changes its mode. acces
 // unmountCmd is "accessc unmount".
 type unmountCmd struct {
 	Yes    bool     `short:"y" help:"Do not ask before several mounts are taken back."`
-	DryRun bool     `help:"Print what would be done, with the change of .accessc/local.toml, and do nothing."`
+	DryRun bool     `help:"Print the planned changes, with the diff of .accessc/local.toml, and change nothing."`
 	Names  []string `arg:"" optional:"" name:"name" help:"The mounts to take back; all if none is named."`
 }
 
 // Help implements kong's detailed help.
 func (unmountCmd) Help() string {
 	return `Removes the symlinks of mounts, their approvals, and the rules that accessc mount wrote, which say
-mount = true. What people wrote stays, and so does a symlink that one of their rules is about.
+mount = true. Rules that people wrote stay, and so do symlinks that those rules name.
 Directories that were made for a mount stay as well.`
 }
 

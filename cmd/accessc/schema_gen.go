@@ -34,10 +34,10 @@ type conversation struct {
 
 type tool struct {
 	Source      string       `json:"source,omitempty" jsonschema:"pattern=^(local|builtin|mcp)(\\..+)?$" jsonschema_description:"Who runs the tool: local, builtin or mcp, alone or with a dotted name."`
-	Command     *command     `json:"command,omitempty" jsonschema_description:"What is started: words, or a table of program, args and shell."`
+	Command     *command     `json:"command,omitempty" jsonschema_description:"The command to start: words, or a table of program, args and shell."`
 	Run         string       `json:"run,omitempty" jsonschema_description:"How the tool is invoked, such as ask or unattended."`
-	Access      *access      `json:"access,omitempty" jsonschema_description:"What the tool may touch. Local tools only."`
-	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often and after what the tool may be invoked."`
+	Access      *access      `json:"access,omitempty" jsonschema_description:"The tool's permissions. Local tools only."`
+	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often and after which tools the tool may be invoked."`
 }
 
 type command struct{}
@@ -76,10 +76,10 @@ type access struct {
 	Sensitive list[string]       `json:"sensitive_paths,omitempty" jsonschema_description:"Paths whose exposure is worth a warning, beside the built-in ones."`
 	Limits    *limits            `json:"limits,omitempty" jsonschema_description:"Resource limits."`
 	Tests     list[test]         `json:"tests,omitempty" jsonschema_description:"Questions that must be answered so whenever the policy is compiled."`
-	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"What is granted outside of the workspace."`
+	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"The grants outside of the workspace."`
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
-	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that decide what runs outside of the sandbox, such as git hooks, need a rule of their own to be written."`
-	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads what others make there during its run."`
+	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that later run code outside of the sandbox, such as git hooks, need a rule of their own to be written."`
+	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads files that others make there during its run."`
 	Accept    list[gap]          `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
 }
 

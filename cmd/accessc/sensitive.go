@@ -64,7 +64,7 @@ func (g *globals) reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool) (approv
 		term, err := prompt.Open()
 		if err == nil {
 			defer term.Close()
-			text := fmt.Sprintf("\n%s reaches what is sensitive:\n\n%s\nThe answer holds for this session.\n", t.Name, reachLines(reaches))
+			text := fmt.Sprintf("\n%s reaches sensitive paths:\n\n%s\nThe answer holds for this session.\n", t.Name, reachLines(reaches))
 			yes, err := term.Confirm(text, "Start it?")
 			if yes {
 				return approvals.Yes, err
@@ -75,7 +75,7 @@ func (g *globals) reply(t *ir.Tool, reaches []hostfacts.Reach, ask bool) (approv
 			return "", err
 		}
 	}
-	fmt.Fprintf(g.stderr, "accessc: warning: %s reaches what is sensitive:\n%s", t.Name, reachLines(reaches))
+	fmt.Fprintf(g.stderr, "accessc: warning: %s reaches sensitive paths:\n%s", t.Name, reachLines(reaches))
 	return approvals.Warned, nil
 }
 
@@ -102,5 +102,5 @@ func refusal(t *ir.Tool, r approvals.Reply) error {
 		return nil
 	}
 	return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf(
-		"%s was not started: in this session you said no to what it reaches; accessc approvals --forget-answers lets it ask again", t.Name)}
+		"%s was not started: in this session you refused its sensitive paths; to be asked again, run accessc approvals --forget-answers", t.Name)}
 }

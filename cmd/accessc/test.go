@@ -17,7 +17,7 @@ import (
 type testCmd struct {
 	Kernel  bool     `help:"Also try each assertion under the policy, as exec runs the tool, and report both answers. Linux."`
 	Accept  []string `placeholder:"GAP" help:"With --kernel: start although this host does not meet a requirement, as exec does. Repeatable."`
-	Resolve bool     `help:"Ask about this host: external rules lead where they are approved to lead. Implied by --kernel."`
+	Resolve bool     `help:"Ask about this host: only approved external rules take effect. Implied by --kernel."`
 	Format  string   `enum:"text,json,sarif,github" default:"text" help:"Output format: text, json, sarif or github."`
 	Tools   []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
 }
@@ -33,7 +33,7 @@ that led to it:
 
 With --kernel each question is tried as well, on a copy of the paths that it and the rules name: nothing of
 yours is changed, and no program gets to its first instruction. An answer of the kernel that is not the
-wanted one fails, unless the ledger says that this host does not hold it.
+wanted one fails, unless the ledger has a row for the difference on this host.
 
 Exit status: 0 all hold, 1 one fails, 3 this host cannot start a tool.`
 }

@@ -15,7 +15,7 @@ import (
 
 // verifyCmd is "accessc verify".
 type verifyCmd struct {
-	Against  string `placeholder:"OLD" help:"Also list by class what is wider than in OLD: a manifest.json, a directory or a git revision."`
+	Against  string `placeholder:"OLD" help:"Also list wider permissions than in OLD, by class: OLD is a manifest.json, a directory or a git revision."`
 	Format   string `enum:"text,json" default:"text" help:"Output format: text or json."`
 	Manifest string `arg:"" name:"manifest" help:"The manifest.json of a build."`
 }
@@ -23,14 +23,14 @@ type verifyCmd struct {
 // Help implements kong's detailed help.
 func (verifyCmd) Help() string {
 	return `Checks a manifest against itself and the artifacts beside it: every hash, the summary of each policy, and
-for a portable build that each artifact and the ledger are what the policy compiles to. Nothing is read
-but the manifest's directory; the configuration need not be there.
+for a portable build that the policy compiles to exactly these artifacts and this ledger. It reads only
+the manifest's directory; the configuration need not be there.
 
   accessc verify access/manifest.json
   accessc verify access/manifest.json --against release/manifest.json
 
-Exit status: 0 everything matches, 1 something does not, 4 everything matches and something is wider
-than in OLD.`
+Exit status: 0 everything matches, 1 something does not, 4 everything matches and a permission is
+wider than in OLD.`
 }
 
 // verifyDoc is the JSON form.
@@ -118,7 +118,7 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Proble
 	what := plural.Count(len(m.Tools), "tool") + ", " + plural.Count(files, "artifact")
 	switch {
 	case len(problems) > 0:
-		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out who changed it\n", c.Manifest, plural.Count(len(problems), "thing"))
+		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out why it changed\n", c.Manifest, plural.Count(len(problems), "thing"))
 	case len(wider) > 0:
 		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
 	default:

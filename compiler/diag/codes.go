@@ -126,7 +126,7 @@ var registry = map[Code]entry{
 	SameProgram:     {Warning, "two listed programs are one file on this host"},
 	OwnProgram:      {Warning, "a tool's own program does not start under its policy"},
 	BadLimit:        {Error, "not a limit"},
-	UnknownAccept:   {Error, "there is no such cell to accept"},
+	UnknownAccept:   {Error, "there is no such gap to accept"},
 	BadTest:         {Error, "not a question"},
 	TestFailed:      {Error, "a policy test fails"},
 	BadConstraint:   {Error, "not a constraint"},

@@ -89,7 +89,7 @@ func (d *document) read(dec *json.Decoder) error {
 		return ended(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON object")
+		return errors.New("found data after the JSON object")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (d *document) understand(m *member) (err error) {
 		return nil
 	}
 	if d.has(m.key) {
-		return fmt.Errorf("%q stands there twice", m.key)
+		return fmt.Errorf("found %q twice", m.key)
 	}
 	if m.key == mountsKey {
 		d.mounts, err = readMounts(m.value)

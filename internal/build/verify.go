@@ -205,7 +205,7 @@ func (v *verifier) compiled(e *Entry, t *ir.Tool, files map[string][]byte) error
 	}
 	for _, b := range bs {
 		if data, ok := files[b.File()]; ok && !bytes.Equal(data, out.Files[b.File()]) {
-			v.add(ArtifactDiffers, e.Name, "%s/%s is not what this version compiles from the policy", e.Name, b.File())
+			v.add(ArtifactDiffers, e.Name, "%s/%s differs from the artifact that this version compiles from the policy", e.Name, b.File())
 		}
 	}
 	if !reflect.DeepEqual(rows(out.Ledger), e.Ledger) {

@@ -68,7 +68,7 @@ func (b *planner) link(s Spec) (string, error) {
 		case l.Name == name:
 			return "", fmt.Errorf("%s: asked to lead to %s and to %s", name, l.Target, target)
 		case below(name, l.Name) || below(l.Name, name):
-			return "", fmt.Errorf("%s and %s: one of them would lie in what the other leads to", l.Name, name)
+			return "", fmt.Errorf("%s and %s: one would lie in the target of the other", l.Name, name)
 		}
 	}
 	at, err := b.tree.locate(name)
@@ -133,7 +133,7 @@ func (b *planner) target(s Spec) (string, error) {
 	case found.Abs == b.tree.abs || below(found.Abs, b.tree.abs):
 		return "", fmt.Errorf("%s: lies in the workspace; a rule can name it without a mount", s.Path)
 	case below(b.tree.abs, found.Abs):
-		return "", fmt.Errorf("%s: holds the workspace itself; mount what lies beside it", s.Path)
+		return "", fmt.Errorf("%s: contains the workspace; mount a directory beside the workspace", s.Path)
 	}
 	if s.Write {
 		if err := b.own(s, found.Abs); err != nil {
@@ -149,7 +149,7 @@ func (b *planner) own(s Spec, target string) error {
 	for _, dir := range []string{filepath.Dir(filepath.Dir(string(b.now.State))), filepath.Dir(userdir.UserConfig())} {
 		found, err := b.now.Resolver.Disk.Follow(filepath.ToSlash(dir))
 		if err == nil && (found.Abs == target || below(found.Abs, target) || below(target, found.Abs)) {
-			return fmt.Errorf("%s: holds or lies in %s, where accessc keeps what it trusts; mount it read-only", s.Path, found.Abs)
+			return fmt.Errorf("%s: contains or lies in %s, which accessc trusts; mount it read-only", s.Path, found.Abs)
 		}
 	}
 	return nil

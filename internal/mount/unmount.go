@@ -125,7 +125,7 @@ func (b *planner) without() (*hostfacts.Result, error) {
 			continue
 		}
 		return nil, fmt.Errorf("%s: has no other rule, and without one it may use the whole workspace; "+
-			"write what it may use first, such as { path = \".\" } for nothing", t.Name)
+			"write another rule for it first, such as { path = \".\" } for nothing", t.Name)
 	}
 	return then, nil
 }

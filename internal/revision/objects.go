@@ -198,7 +198,7 @@ func (o *objects) next(id, kind string) ([]byte, error) {
 	}
 	data = data[:size]
 	if nameOf(len(id), kind, data) != id {
-		return nil, fmt.Errorf("the object %s is not what its name says; git fsck says more", id)
+		return nil, fmt.Errorf("the object %s does not match its name; run git fsck", id)
 	}
 	return data, nil
 }

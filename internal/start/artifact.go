@@ -79,7 +79,7 @@ func vouched(path, digest, root string) ([]string, error) {
 	named := filepath.Join(filepath.Dir(filepath.Dir(path)), "manifest.json")
 	real, err := filepath.EvalSymlinks(named)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failed("no manifest vouches for %s (%s is not there); pass --sha256", path, named)
+		return nil, failed("found no manifest for %s (expected %s); pass --sha256", path, named)
 	}
 	if err != nil {
 		return nil, failed("the manifest: %w", err)
@@ -103,14 +103,14 @@ func vouched(path, digest, root string) ([]string, error) {
 			return files, nil
 		}
 	}
-	return nil, failed("%s is not what %s vouches for; build again", path, named)
+	return nil, failed("%s does not match its hash in %s; build again", path, named)
 }
 
 func refuse(file, why string) error {
 	if why == "" {
 		return nil
 	}
-	return failed("%s vouches for nothing, since it %s: build --resolve writes to a place of yours, or pass --sha256", file, why)
+	return failed("%s does not count, since it %s: run build --resolve without --out, or pass --sha256", file, why)
 }
 
 // manifest is the part of a build's manifest that a start reads (package build writes it).

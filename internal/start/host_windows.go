@@ -31,7 +31,7 @@ func obstacles() []obstacle {
 			"use Windows"})
 	}
 	if v := windows.RtlGetVersion(); int(v.BuildNumber) < winjob.MinimumBuild {
-		out = append(out, obstacle{0, "build", fmt.Sprintf("%d; what a start needs came with %d", v.BuildNumber, winjob.MinimumBuild),
+		out = append(out, obstacle{0, "build", fmt.Sprintf("%d; a start needs %d or newer", v.BuildNumber, winjob.MinimumBuild),
 			"use Windows 10 1809, Server 2019 or newer"})
 	}
 	if err := createAppContainerProfile.Find(); err != nil {
@@ -109,7 +109,7 @@ func Examine() Report {
 	case 1:
 		r.Summary = "tools are started in AppContainers; accessc check --enforceable asks for your policies"
 	default:
-		r.Summary = "tools are not started here: what is missing above is needed to hold any policy"
+		r.Summary = "tools are not started here: every policy needs the missing parts above"
 	}
 	return r
 }

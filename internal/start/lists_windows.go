@@ -70,7 +70,7 @@ func (r *run) hold() error {
 		case errors.Is(err, errAbsent) && e.Absent == winjob.AbsentSkip:
 			continue
 		case errors.Is(err, errAbsent):
-			return failed("%s is not there, and what appears there would have what the directory above has: "+
+			return failed("%s does not exist, and a file that appears there would have the grants of the directory above: "+
 				"make it, an empty file will do, or drop the rule %s", e.Path, e.Rule)
 		case err != nil:
 			return failed("%s: %w", e.Path, err)
@@ -119,7 +119,7 @@ func openHeld(path string, hold winjob.Hold) (windows.Handle, error) {
 	case errors.Is(err, windows.ERROR_ACCESS_DENIED):
 		return 0, fmt.Errorf("its access list is not yours to change: %w", err)
 	case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
-		return 0, fmt.Errorf("somebody is about to rename or remove it: %w", err)
+		return 0, fmt.Errorf("another process has it open for renaming or removal: %w", err)
 	}
 	return h, err
 }
@@ -144,7 +144,7 @@ func (o *object) examine() error {
 	reparse := info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0
 	switch {
 	case reparse && !o.entry.ReparsePoint:
-		return errors.New("it is a link or another reparse point, and a rule is about what stands at the path itself")
+		return errors.New("it is a link or another reparse point, expected a file or directory at the path itself")
 	case !o.dir && info.NumberOfLinks > 1:
 		return fmt.Errorf("the file has %d names, and one access list for all of them", info.NumberOfLinks)
 	}
@@ -174,7 +174,7 @@ func (o *object) volume() error {
 	}
 	fs := windows.UTF16ToString(name)
 	if flags&windows.FILE_PERSISTENT_ACLS == 0 || fs != "NTFS" && fs != "ReFS" {
-		return fmt.Errorf("its file system is %s, on which access lists are not held", fs)
+		return fmt.Errorf("its file system is %s, which does not enforce access lists", fs)
 	}
 	return nil
 }

@@ -12,5 +12,5 @@ const Observes = false
 
 // Traced refuses: no supervisor sees here which calls the kernel refuses.
 func Traced(*Spec, *ir.Tool, backends.Target) error {
-	return failed("nobody sees here what the kernel refuses")
+	return failed("--trace is not supported on this system")
 }

@@ -31,8 +31,8 @@ func (r *run) outputs() error {
 		return err
 	}
 	if !r.supervised {
-		_, _ = io.WriteString(r.req.Messages, "accessc: the report will be empty: the kernel alone holds the policy of "+r.spec.Tool+
-			", and does not say what it refuses; add --trace to see it (slower)\n")
+		_, _ = io.WriteString(r.req.Messages, "accessc: the report will be empty: no supervisor sees the refusals of "+r.spec.Tool+
+			"; add --trace to see them (slower)\n")
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func makeReal(dir string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory, and rules are about what is below it; build again", dir)
+		return fmt.Errorf("%s is not a directory, expected one, since rules name paths below it; build again", dir)
 	default:
 		return nil
 	}
@@ -231,7 +231,7 @@ func (e ended) asRefused() error {
 	case e.code == exitSystem && strings.Contains(said, saysStart) && strings.Contains(said, saysEPERM):
 		return nil
 	default:
-		return failed("the canary ended with %d, which says nothing: %s", e.code, said)
+		return failed("the canary ended with the unexpected status %d: %s", e.code, said)
 	}
 }
 

@@ -22,7 +22,7 @@ func Examine() Report {
 	}
 	r.Findings = append(r.Findings, f)
 	r.Confines = f.State == Present
-	r.Summary = "tools are not started here: what is missing above is needed to hold any policy"
+	r.Summary = "tools are not started here: every policy needs the missing parts above"
 	if r.Confines {
 		r.Summary = "tools can be confined; accessc check --enforceable asks for your policies"
 	}

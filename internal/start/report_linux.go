@@ -29,7 +29,7 @@ func Examine() Report {
 	r.add(supervisionFinding())
 	r.add(cgroupFinding())
 	r.Confines = r.Landlock >= 1 && seccomp.State == Present
-	r.Summary = "tools are not started here: what is missing above is needed to hold any policy"
+	r.Summary = "tools are not started here: every policy needs the missing parts above"
 	if r.Confines {
 		r.Summary = fmt.Sprintf("tools can be confined at Landlock ABI %d; accessc check --enforceable asks for your policies",
 			min(r.Landlock, landlock.MaxABI))
@@ -82,10 +82,10 @@ func seccompFinding() Finding {
 // supervisionFinding is the finding whether a supervisor can enforce the rules that Landlock
 // cannot.
 func supervisionFinding() Finding {
-	f := Finding{Name: "supervision", State: Present, Detail: "what Landlock cannot hold is judged call by call"}
+	f := Finding{Name: "supervision", State: Present, Detail: "the supervisor judges calls that Landlock cannot"}
 	if err := supervisor.Supported(); err != nil {
 		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their gaps accepted"
-		f.Fix = "use Linux 5.19 or newer, outside of what forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
+		f.Fix = "use Linux 5.19 or newer, outside of a container that forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
 		return f
 	}
 	if supervisor.Supervised() {
@@ -94,7 +94,7 @@ func supervisionFinding() Finding {
 			"policies that need it are refused, or their gaps accepted"
 		f.Fix = "start it outside of the other accessc, or of the container whose profile notifies its runtime"
 	} else if err := supervisor.Starts(); err != nil {
-		f.Detail += "; what appears beside an exception starts with the next start of the tool: " + err.Error()
+		f.Detail += "; programs that appear beside an exception start with the next start of the tool: " + err.Error()
 	}
 	return f
 }

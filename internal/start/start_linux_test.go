@@ -63,7 +63,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "no manifest vouches") {
+	if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "found no manifest") {
 		t.Errorf("without a manifest: %v", err)
 	}
 	if _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
@@ -73,10 +73,10 @@ func TestLoad(t *testing.T) {
 	// The digest once counted wherever it stood between quotes.
 	for manifest, want := range map[string]string{
 		`{"x":"sha256:` + sum + `"}`: "format",
-		`{"format":"accessc/manifest","format_version":2,"form":"resolved","policy_sha256":"sha256:` + sum + `","tools":[]}`:                                                          "is not what",
-		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "is not what",
-		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "is not what",
-		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "is not what",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","policy_sha256":"sha256:` + sum + `","tools":[]}`:                                                          "does not match",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","artifacts":{"seatbelt.sb":"sha256:` + sum + `"}}]}`:                                  "does not match",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"y","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                "does not match",
+		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","policy":{"artifacts":{"landlock.json":"sha256:` + sum + `"}},"artifacts":{}}]}`:      "does not match",
 		`{"format":"accessc/manifest","format_version":1,"tools":[{"name":"x","artifacts":{"landlock.json":"sha256:` + sum + `"}}]}`:                                                  "build it anew",
 		`{"format":"accessc/manifest","format_version":2,"form":"resolved","tools":[{"name":"x","source":"local","artifacts":{"landlock.json":"sha256:` + sum + `"},"ledger":[{}]}]}`: landlock.ErrSpec.Error(),
 	} {

@@ -117,7 +117,7 @@ func (r *run) do() (status uint32, err error) {
 func (r *run) prepare() error {
 	return r.journals.locked(func() error {
 		if err := r.journals.sweep(r.id); err != nil {
-			fmt.Fprintf(r.messages(), "accessc: what an earlier run left cannot be undone: %v\n", err)
+			fmt.Fprintf(r.messages(), "accessc: cannot undo the changes of an earlier run: %v\n", err)
 		}
 		var err error
 		if r.journal, err = r.journals.open(r.id); err != nil {

@@ -41,7 +41,7 @@ func foreign(file, root string) string {
 	}
 	all, err := userdir.Root()
 	if err != nil {
-		return "cannot be told from what tools write: " + err.Error()
+		return "may lie in a place where tools write: " + err.Error()
 	}
 	if root, ok := workspace.Around(file, all); ok {
 		return "lies in the workspace " + root
@@ -79,12 +79,12 @@ func used(file string) (string, bool) {
 func approvedPlace(file, all string) string {
 	stores, err := filepath.Glob(filepath.Join(escape(all), "workspaces", "*", "approvals.json"))
 	if err != nil {
-		return "cannot be told from what tools write: " + err.Error()
+		return "may lie in a place where tools write: " + err.Error()
 	}
 	for _, name := range stores {
 		store, err := approvals.Load(name)
 		if err != nil {
-			return "cannot be told from what tools write: " + name + ": " + err.Error()
+			return "may lie in a place where tools write: " + name + ": " + err.Error()
 		}
 		for _, m := range store.Mounts() {
 			if lies(file, filepath.FromSlash(m.CanonicalTarget)) {

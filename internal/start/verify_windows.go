@@ -124,5 +124,5 @@ func refuseDoubts(doubts []doubt) error {
 		whys = append(whys, d.why)
 	}
 	slices.Sort(whys)
-	return failed("this system does not apply what it was asked for: %s", strings.Join(slices.Compact(whys), "; "))
+	return failed("this system does not apply every restriction: %s", strings.Join(slices.Compact(whys), "; "))
 }

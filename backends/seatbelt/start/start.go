@@ -89,7 +89,7 @@ func Parse(data []byte) (*Spec, error) {
 	text := string(data)
 	profile, tail, ok := strings.Cut(text, "\n"+heading)
 	if !ok {
-		return nil, fmt.Errorf("%w: it does not say how it is started", ErrSpec)
+		return nil, fmt.Errorf("%w: found no specification of the start behind the profile", ErrSpec)
 	}
 	first, _, _ := strings.Cut(profile, "\n")
 	form := ""
@@ -99,13 +99,13 @@ func Parse(data []byte) (*Spec, error) {
 		}
 	}
 	if form == "" {
-		return nil, fmt.Errorf("%w: it begins %q, and this accessc reads %q; build it anew", ErrSpec, first, Header(backends.Resolved))
+		return nil, fmt.Errorf("%w: found the first line %q, expected %q; build again", ErrSpec, first, Header(backends.Resolved))
 	}
 	var doc bytes.Buffer
 	for line := range strings.Lines(tail) {
 		part, marked := strings.CutPrefix(line, mark)
 		if !marked {
-			return nil, fmt.Errorf("%w: %q behind the rules", ErrSpec, strings.TrimSpace(line))
+			return nil, fmt.Errorf("%w: found %q behind the rules, expected comments", ErrSpec, strings.TrimSpace(line))
 		}
 		doc.WriteString(part)
 	}
@@ -120,7 +120,7 @@ func Parse(data []byte) (*Spec, error) {
 func (s *Spec) check() error {
 	for _, d := range s.Directories {
 		if s.Form == backends.Resolved.String() && (!path.IsAbs(d) || path.Clean(d) != d) {
-			return fmt.Errorf("%w: the directory %q", ErrSpec, d)
+			return fmt.Errorf("%w: found the directory %q, expected a canonical path", ErrSpec, d)
 		}
 	}
 	return nil
