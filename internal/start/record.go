@@ -68,6 +68,8 @@ type RecordHost struct {
 type RecordExit struct {
 	Status int    `json:"status"`
 	Signal string `json:"signal,omitempty"`
+	// Limit is the kind of the limit that ended the tool, empty for none.
+	Limit  string `json:"limit,omitempty"`
 	User   int64  `json:"user_ms"`
 	System int64  `json:"system_ms"`
 	// Memory is the largest resident set of one process, in bytes.

@@ -15,7 +15,7 @@ import (
 )
 
 // write writes the record of a run that has ended, if requested.
-func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int) {
+func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int, limit *backends.Limit) {
 	if r.record == nil {
 		return
 	}
@@ -25,6 +25,9 @@ func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int) {
 	if status.Signaled() {
 		const shells = 128
 		doc.Exit.Status, doc.Exit.Signal = shells+int(status.Signal()), unix.SignalName(status.Signal())
+	}
+	if limit != nil {
+		doc.Exit.Limit = limit.Kind
 	}
 	var use unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_CHILDREN, &use) == nil {

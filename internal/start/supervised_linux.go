@@ -39,6 +39,7 @@ func (r *run) supervise() error {
 	r.begun = time.Now()
 	status, err := attend()
 	ended := time.Now()
+	limit := r.endedBy(status, ended)
 	r.discard()
 	_ = log.Close()
 	if err != nil {
@@ -47,7 +48,8 @@ func (r *run) supervise() error {
 	if !status.Exited() || status.ExitStatus() != 0 {
 		log.Summary(r.req.Messages)
 	}
-	r.write(status, ended, log.Total())
+	r.sayLimit(limit)
+	r.write(status, ended, log.Total(), limit)
 	supervisor.Exit(status)
 	return nil
 }

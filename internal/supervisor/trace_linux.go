@@ -23,7 +23,7 @@ func (c *call) blocked() (answer, bool) {
 	}
 	for _, b := range c.trace.Blocks {
 		if b.Refuses(c.calls[c.nr], c.args) {
-			c.refused = &judgement{by: denial.ByFilter, why: "no tool may make this call (" + b.Group + ")"}
+			c.refused = &judgement{by: denial.ByFilter, why: whyBlocked(b.Group)}
 			if b.Errno == "EPERM" {
 				return fails(unix.EPERM), true
 			}
@@ -31,6 +31,17 @@ func (c *call) blocked() (answer, bool) {
 		}
 	}
 	return answer{}, false
+}
+
+// whyBlocked is the reason of the filter. It refuses some groups of calls under every policy,
+// others because of what the policy does not grant.
+func whyBlocked(group string) string {
+	switch group {
+	case "network", "metadata", "links", "truncate":
+		return "this policy grants nothing that needs this call (" + group + ")"
+	default:
+		return "no tool may make this call (" + group + ")"
+	}
 }
 
 // kill reports a signal that the ruleset is going to refuse (ABI 6).

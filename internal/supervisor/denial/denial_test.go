@@ -299,6 +299,25 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestSummarySocket: a socket file needs a rule on files, and an address a net rule.
+func TestSummarySocket(t *testing.T) {
+	tool := ir.NewTool("x")
+	l := NewLog(nil)
+	for _, op := range []ir.Operation{
+		ir.Dial{On: ir.Direct(ir.Sys("srv/s"))},
+		ir.Connect{To: ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("::1")}, Port: 80}},
+	} {
+		l.Add(&Denial{Operation: op, Verdict: ir.Verdict{Reason: ir.ReasonDefault}, View: ir.NewView(tool, ir.Linux, ir.Facts{}), Roots: roots})
+	}
+	var b strings.Builder
+	l.Summary(&b)
+	for _, want := range []string{"connect  /srv/s    no rule; to allow it:\n", "connect  [::1]:80  no net rule; to allow it:\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+}
+
 // TestSummaryJoins: a shell tries a program in each directory of PATH, and a person reads
 // the same line of each.
 func TestSummaryJoins(t *testing.T) {

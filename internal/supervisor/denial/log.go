@@ -245,7 +245,7 @@ func (d *Denial) because(more bool) string {
 		s = fmt.Sprintf("it was not there at the start: rule %s, %s", v.Rule.Subject(), v.Rule.Source())
 	case v.Rule == nil:
 		s = "no rule"
-		if ir.Describe(d.Operation).Resource == ir.Net {
+		if _, ok := d.Operation.(ir.Connect); ok {
 			s = "no net rule"
 		}
 	default:
