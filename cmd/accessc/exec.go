@@ -26,9 +26,9 @@ type execCmd struct {
 	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
-	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output."`
+	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
-	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status. accessc stays until then."`
+	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
 	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`

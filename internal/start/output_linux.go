@@ -37,9 +37,9 @@ func (r *run) outputs() error {
 	return nil
 }
 
-// output opens a file that this process writes about a tool, or standard output for "-". The
-// tool must not be able to change it: no symlink leads to it, it has no other name, and the
-// policy grants no writing there. The file is opened before the tool starts, and empty from
+// output opens a file that this process writes about a tool, standard output for "-", or a
+// descriptor that the caller has passed on. The tool must not be able to change it: no
+// symlink leads to it, it has no other name, and the policy grants no writing there. The file is opened before the tool starts, and empty from
 // then on.
 func (r *run) output(flag, path string) (*os.File, error) {
 	if path == "-" {
@@ -48,6 +48,13 @@ func (r *run) output(flag, path string) (*os.File, error) {
 			return nil, failed("%s -: standard output: %w", flag, err)
 		}
 		return os.NewFile(uintptr(fd), "-"), nil
+	}
+	if n, ok := descriptorOf(path); ok {
+		f, err := r.descriptor(n)
+		if err != nil {
+			return nil, failed("%s %s: %w", flag, path, err)
+		}
+		return f, nil
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -62,6 +69,8 @@ func (r *run) output(flag, path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+var errNotRegular = errors.New("not a regular file; open a pipe or a FIFO yourself and name its descriptor, as in /dev/fd/3")
 
 // openOutput opens a regular file of this user's for writing, over no symlink.
 func openOutput(abs string) (*os.File, error) {
@@ -78,7 +87,7 @@ func openOutput(abs string) (*os.File, error) {
 		}
 		return nil, errors.New("is a symlink")
 	case errors.Is(err, unix.ENXIO):
-		return nil, errors.New("not a regular file")
+		return nil, errNotRegular
 	case err != nil:
 		return nil, err
 	}
@@ -88,7 +97,7 @@ func openOutput(abs string) (*os.File, error) {
 	switch {
 	case err != nil:
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		err = errors.New("not a regular file")
+		err = errNotRegular
 	case st.Nlink != 1:
 		err = errors.New("has a further name (a hard link), by which it could be written")
 	case int(st.Uid) != os.Geteuid():

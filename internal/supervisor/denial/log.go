@@ -1,6 +1,7 @@
 package denial
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
@@ -28,10 +30,12 @@ type Log struct {
 	// size is the number of bytes written, lost the number of lines that could not be.
 	size  int64
 	limit int64
-	lost  int
-	total int
-	kept  []*seen
-	index map[string]*seen
+	// patience is how long a line may wait for the reader of a pipe.
+	patience time.Duration
+	lost     int
+	total    int
+	kept     []*seen
+	index    map[string]*seen
 }
 
 // seen is a denial and its number of occurrences.
@@ -42,7 +46,7 @@ type seen struct {
 
 // NewLog returns a log that writes lines to a file, nil for none.
 func NewLog(file *os.File) *Log {
-	return &Log{file: file, limit: maxReport, index: map[string]*seen{}}
+	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}}
 }
 
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
@@ -90,14 +94,19 @@ func (l *Log) write(text []byte) {
 		l.lost++
 		return
 	}
+	// Only pipes that were opened not to block have deadlines.
+	_ = l.file.SetWriteDeadline(time.Now().Add(l.patience))
 	n, err := l.file.Write(text)
 	if err == nil {
 		l.size += int64(n)
 		return
 	}
 	l.lost++
-	if n > 0 {
-		_ = l.file.Truncate(l.size)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		l.patience = 10 * time.Millisecond
+	}
+	if n > 0 && l.file.Truncate(l.size) != nil {
+		l.limit = l.size // half a line stays, and none may be put behind it
 	}
 }
 
