@@ -182,6 +182,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)
 	c.finishLists(t, d)
+	c.checkPlaceholders(t)
 	return t
 }
 

@@ -34,6 +34,7 @@ const (
 	BadSource       Code = "ACC023"
 	BadCommand      Code = "ACC024"
 	Widens          Code = "ACC025"
+	OptionLike      Code = "ACC026"
 	AbsolutePath    Code = "ACC030"
 	PathLeaves      Code = "ACC031"
 	PathOutside     Code = "ACC032"
@@ -100,6 +101,7 @@ var registry = map[Code]entry{
 	BadSource:       {Error, "unknown source"},
 	BadCommand:      {Error, "not a command that can be run"},
 	Widens:          {Error, "an untrusted layer permits more"},
+	OptionLike:      {Warning, "an argument of a call may become an option"},
 	AbsolutePath:    {Error, "absolute paths are not permitted"},
 	PathLeaves:      {Error, "a rule's path leaves the workspace"},
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},
