@@ -20,7 +20,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, doc := range []any{
 		explain.Document{}, explain.ChangesDocument{}, explain.WhoDocument{}, explain.TestedDocument{}, explain.WideningDoc{},
-		reply{}, streamed{}, verifyDoc{}, approvalsDoc{}, doctorDoc{}, build.Document{},
+		reply{}, streamed{}, verifyDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, build.Document{},
 	} {
 		for _, name := range fields(reflect.TypeOf(doc), seen) {
 			if !strings.Contains(string(data), "`"+name+"`") {
@@ -47,6 +47,9 @@ func fields(t reflect.Type, seen map[reflect.Type]bool) []string {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if name != "" {
 			out = append(out, name)
 		}

@@ -389,6 +389,18 @@ func size(n uint64) string {
 	return out
 }
 
+// Bytes writes a size that need not be exact.
+func Bytes(n int64) string {
+	units, value, i := []string{"bytes", "KB", "MB", "GB", "TB"}, float64(n), 0
+	for ; value >= 1000 && i < len(units)-1; i++ {
+		value /= 1000
+	}
+	if i == 0 {
+		return strconv.FormatInt(n, 10) + " bytes"
+	}
+	return strconv.FormatFloat(value, 'f', 1, 64) + " " + units[i]
+}
+
 // holds summarises the ledger: per platform the weakest enforcement, and how often it occurs.
 func (p *Policy) holds(s Style) string {
 	var parts []string

@@ -1,0 +1,65 @@
+package userdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PrivateHome is the private home of one tool.
+type PrivateHome struct {
+	Tool string `json:"tool"`
+	Path string `json:"path"`
+	// Bytes and Files are what lies in it, as far as it can be listed.
+	Bytes int64 `json:"bytes"`
+	Files int   `json:"files"`
+}
+
+// Homes lists the private homes of a workspace by tool.
+func (d Dir) Homes() ([]PrivateHome, error) {
+	entries, err := os.ReadDir(d.Home(""))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out := []PrivateHome{}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		h := PrivateHome{Tool: e.Name(), Path: d.Home(e.Name())}
+		_ = filepath.WalkDir(h.Path, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return nil // what cannot be listed is left out
+			}
+			if info, err := e.Info(); err == nil {
+				h.Bytes += info.Size()
+				h.Files++
+			}
+			return nil
+		})
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// ClearHome removes the private home of a tool, which must have a checked name. Symlinks in it
+// are removed and not followed.
+func (d Dir) ClearHome(tool string) error {
+	root, err := os.OpenRoot(d.Home(""))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if root.RemoveAll(tool) == nil {
+		return nil
+	}
+	// Caches of modules are read-only directories, which cannot be emptied as they are.
+	_ = fs.WalkDir(root.FS(), tool, func(name string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() {
+			return root.Chmod(name, 0o700)
+		}
+		return err
+	})
+	return root.RemoveAll(tool)
+}
