@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 )
@@ -79,7 +80,7 @@ func (c *homesCmd) chosen(dir userdir.Dir) ([]userdir.PrivateHome, error) {
 func homesText(homes []userdir.PrivateHome) string {
 	var rows [][]string
 	for _, h := range homes {
-		rows = append(rows, []string{h.Tool, explain.Bytes(h.Bytes), count(h.Files, "file"), h.Path})
+		rows = append(rows, []string{h.Tool, explain.Bytes(h.Bytes), plural.Count(h.Files, "file"), h.Path})
 	}
 	return explain.Table(rows)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -22,14 +23,17 @@ type initCmd struct {
 
 // Help implements kong's detailed help.
 func (initCmd) Help() string {
-	return `Writes accessc.toml with one tool, every kind of rule and its meaning. An existing file is never
+	return `Writes accessc.toml with one tool, every kind of rule and its meaning, and a tool for each of
+Makefile, package.json, go.mod, Cargo.toml and pyproject.toml that is there. An existing file is never
 touched.`
 }
 
 // Run implements the command.
 func (c *initCmd) Run(g *globals) error {
+	more, files := found(g.Dir)
+	text := starter + more
 	if c.Print {
-		_, err := fmt.Fprint(g.stdout, starter)
+		_, err := fmt.Fprint(g.stdout, text)
 		return err
 	}
 	dir := g.Dir
@@ -52,10 +56,14 @@ func (c *initCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(starter)
+	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	fmt.Fprintf(g.stderr, "%s written; next: accessc explain\n", path)
+	with := ""
+	if len(files) > 0 {
+		with = " with tools for " + strings.Join(files, ", ")
+	}
+	fmt.Fprintf(g.stderr, "%s written%s; next: accessc explain\n", path, with)
 	return nil
 }
