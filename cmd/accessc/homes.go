@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/internal/explain"
-	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 )
