@@ -129,8 +129,11 @@ type manifestEntry struct {
 	Artifacts   map[string]string `json:"artifacts"`
 	Sensitive   json.RawMessage   `json:"sensitive"`
 	Policy      json.RawMessage   `json:"policy"`
+	PolicyAs    string            `json:"policy_as"`
+	Identity    json.RawMessage   `json:"identity"`
 	Constraints json.RawMessage   `json:"constraints"`
 	Ledger      json.RawMessage   `json:"ledger"`
+	LedgerAs    string            `json:"ledger_as"`
 }
 
 // The manifest's format and version, as package build has them.
