@@ -44,7 +44,7 @@ func (f Form) String() string {
 
 // Target is the target of a compilation.
 type Target struct {
-	Form Form
+	Form Form // how far the host is known
 	// Facts describe the host of a resolved artifact and are zero for a portable one.
 	Facts ir.Facts
 	// Context is the text of the tool's Context; empty in a portable artifact.
@@ -75,7 +75,7 @@ type Output struct {
 // Refusal is a rule that a target cannot even approximate. Rule is nil when the policy as a
 // whole is refused.
 type Refusal struct {
-	Rule ir.Rule
+	Rule ir.Rule // nil when the policy as a whole is refused
 	// TooMany distinguishes a policy over the target's size from one rule's form.
 	TooMany bool
 	// Why is the reason, for messages.

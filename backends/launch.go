@@ -8,8 +8,8 @@ import (
 
 // Header begins every artifact that is JSON, and the manifest of a build.
 type Header struct {
-	Format  string `json:"format"`
-	Version int    `json:"format_version"`
+	Format  string `json:"format"`         // the kind of document
+	Version int    `json:"format_version"` // of the format
 	// Form is "portable" or "resolved".
 	Form string `json:"form"`
 }
@@ -17,7 +17,7 @@ type Header struct {
 // Launch is what a loader needs to know of a tool beside what confines it. It is the
 // same on every system, and part of the artifact of each.
 type Launch struct {
-	Tool string `json:"tool"`
+	Tool string `json:"tool"` // the tool's name
 	// Command is what is started; nil when the caller names it.
 	Command *Command `json:"command,omitempty"`
 	// Workspace is the working directory, Home the private home directory, empty
@@ -27,7 +27,7 @@ type Launch struct {
 	Home      string `json:"home"`
 	// Environment is what is forwarded; everything else is not.
 	Environment []Variable `json:"environment"`
-	Limits      []Limit    `json:"limits,omitempty"`
+	Limits      []Limit    `json:"limits,omitempty"` // of resources
 	// Needs are the rows that a loader must meet by other means, or that must be accepted.
 	// Their levels are versions of Landlock's ABI on Linux and tiers on Windows.
 	Needs []Row `json:"needs"`
@@ -39,22 +39,22 @@ type Launch struct {
 
 // Command is what a tool runs.
 type Command struct {
-	Program string   `json:"program"`
-	Args    []string `json:"args"`
-	Shell   bool     `json:"shell,omitempty"`
+	Program string   `json:"program"`         // a name to look up, or a path
+	Args    []string `json:"args"`            // with placeholders
+	Shell   bool     `json:"shell,omitempty"` // has the system shell run Program
 }
 
 // Variable is an environment rule. The name of a prefix is its literal part.
 type Variable struct {
-	Name   string `json:"name"`
-	Prefix bool   `json:"prefix,omitempty"`
-	Read   bool   `json:"read"`
+	Name   string `json:"name"`             // without the "*" of a prefix
+	Prefix bool   `json:"prefix,omitempty"` // whether more may follow the name
+	Read   bool   `json:"read"`             // whether matching variables are forwarded
 }
 
 // Limit is a resource limit, in the unit of its kind.
 type Limit struct {
-	Kind  string `json:"kind"`
-	Value uint64 `json:"value"`
+	Kind  string `json:"kind"`  // as in a policy
+	Value uint64 `json:"value"` // in bytes, milliseconds or pieces
 }
 
 // NewLaunch writes a tool's part of an artifact for a target. Its needs are the rows of the

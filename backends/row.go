@@ -40,15 +40,15 @@ func (s Sentences) All(causes []ir.Cause) string {
 
 // Row is a row of the enforcement ledger in the form that every document has.
 type Row struct {
-	Resource string   `json:"resource"`
-	Rules    []string `json:"rules"`
-	Aspects  []string `json:"aspects"`
-	Platform string   `json:"platform,omitempty"`
+	Resource string   `json:"resource"`           // one of fs, net, env, commands, limits, process
+	Rules    []string `json:"rules"`              // identifiers, such as "fs[0]"
+	Aspects  []string `json:"aspects"`            // the parts of the rules that the row is about
+	Platform string   `json:"platform,omitempty"` // empty where the document is for one
 	// From and To bound the feature levels, inclusive: Landlock ABI versions on linux, 0
 	// being a kernel without it; tiers on windows; always 0 elsewhere.
 	From int    `json:"from_level"`
 	To   int    `json:"to_level"`
-	Is   string `json:"is"`
+	Is   string `json:"is"` // the word of the enforcement
 	// Causes, Gap and Evidence are those of ir.Held.
 	Causes   []string `json:"causes,omitempty"`
 	Gap      string   `json:"gap,omitempty"`

@@ -39,7 +39,7 @@ type Result struct {
 	// Program is nil when an error stopped the run. Compiled apart, it has the tools without
 	// errors.
 	Program  *ir.Program
-	Findings diag.List
+	Findings diag.List // sorted by place
 	// Files are the texts of the files that were read, for quoting lines of them.
 	Files source.Files
 	// Listed are the directories in which a new file may become a layer.

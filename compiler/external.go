@@ -31,9 +31,9 @@ type Binding struct {
 
 // Grant is one tool's access by one external rule.
 type Grant struct {
-	Tool     string
-	RulePath string
-	Caps     ir.CapSet
+	Tool     string    // the tool's name
+	RulePath string    // the lexical path
+	Caps     ir.CapSet // granted at the target
 }
 
 // Covers reports whether other needs no approval once b has one: it lies below, by its path and

@@ -9,7 +9,7 @@ type CauseID string
 
 // Cause is a cause with the parts that its sentence names.
 type Cause struct {
-	ID CauseID
+	ID CauseID // selects the sentence
 	// Place is a path or the identifier of a rule, empty for most causes.
 	Place string
 	// Caps are capabilities, empty for most causes.

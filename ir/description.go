@@ -4,7 +4,7 @@ package ir
 type Description struct {
 	// Verb is the word for the operation, Subject its target as a rule on it would name it.
 	Verb, Subject string
-	Resource      Resource
+	Resource      Resource // whose rules decide
 	// Places are the paths that the operation names, a source before its destination.
 	Places []Place
 	// Needs are the capabilities that suffice on each of the Places; those of a Start suffice

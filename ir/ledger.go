@@ -116,9 +116,9 @@ func Aspects(r Resource) []Aspect {
 // Cell is one thing that a ledger states: an aspect of a rule, of the base, or of all that no
 // rule is about.
 type Cell struct {
-	Resource Resource
-	ID       RuleID
-	Aspect   Aspect
+	Resource Resource // that the cell is about
+	ID       RuleID   // of the rule, or of one that is implied
+	Aspect   Aspect   // of the resource
 	// Rule is nil for the base, for the default, for limits and for processes. The one of
 	// protected paths has all the capabilities that any of them grants.
 	Rule Rule
@@ -174,7 +174,7 @@ func (r *CommandRule) Restricts(a Aspect) bool {
 // Levels is a range of feature levels: Landlock ABI versions on Linux, tiers on
 // Windows, always 0 on macOS. To is inclusive.
 type Levels struct {
-	From, To int
+	From, To int // both inclusive
 }
 
 // Holds reports whether level is in the range.
@@ -182,17 +182,17 @@ func (l Levels) Holds(level int) bool { return l.From <= level && level <= l.To 
 
 // Row says how a platform enforces some cells that it enforces alike.
 type Row struct {
-	Resource Resource
-	Rules    []RuleID
-	Aspects  []Aspect
-	Platform Platform
-	Levels   Levels
+	Resource Resource // the type of the rules
+	Rules    []RuleID // that the row is about
+	Aspects  []Aspect // of these rules
+	Platform Platform // one system
+	Levels   Levels   // its feature levels
 	Held
 }
 
 // Held is how a cell is enforced.
 type Held struct {
-	Is Enforcement
+	Is Enforcement // the strength
 	// Causes are empty only where Is is Exact.
 	Causes []Cause
 	// Gap is the name under which the cell may be accepted as it is; empty where there is

@@ -49,8 +49,8 @@ func (r Root) String() string {
 // Location is a canonical place: a root and a slash-separated path below it with
 // no empty, "." or ".." component. The path of the root itself is empty.
 type Location struct {
-	Root Root
-	Path string
+	Root Root   // the tree
+	Path string // below it
 }
 
 // In returns the location of path below the workspace root.
@@ -156,9 +156,9 @@ func cut(path string) (first, rest string) {
 // paths are canonical, absolute and slash-separated. An empty path means that
 // the root is not bound there.
 type Bindings struct {
-	Workspace string
-	Home      string
-	Temp      string
+	Workspace string // the root of the workspace
+	Home      string // the home directory that the tool sees
+	Temp      string // the private directory of the run
 	// External maps the lexical path of an approved external rule to its target.
 	External map[string]string
 }

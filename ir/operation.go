@@ -41,8 +41,8 @@ type Operation interface{ describe() Description }
 
 // Access asks for one capability on one place.
 type Access struct {
-	Cap Capability
-	On  Place
+	Cap Capability // one capability
+	On  Place      // the place
 	// Name is the kind of the name that Create makes or Delete removes. It matters at names
 	// that lead to rules (ReasonLeads) and has no meaning elsewhere.
 	Name NameKind
@@ -65,47 +65,47 @@ const (
 
 // Copy reads Src and writes its contents to Dst.
 type Copy struct {
-	Src, Dst Place
-	DstKind  NodeKind
+	Src, Dst Place    // from, to
+	DstKind  NodeKind // of an existing Dst
 }
 
 // Rename moves the name Src to Dst, replacing an existing Dst.
 type Rename struct {
-	Src, Dst         Place
-	SrcKind, DstKind NodeKind
+	Src, Dst         Place    // from, to
+	SrcKind, DstKind NodeKind // of the two objects
 }
 
 // Exchange swaps the names A and B.
 type Exchange struct {
-	A, B         Place
-	AKind, BKind NodeKind
+	A, B         Place    // both ends
+	AKind, BKind NodeKind // of the two objects
 }
 
 // Link gives the file at Src the further name Dst.
 type Link struct {
-	Src, Dst Place
+	Src, Dst Place // from, to
 }
 
 // Dial connects to the socket file at On.
 type Dial struct {
-	On Place
+	On Place // the socket file
 }
 
 // Start executes the file at On. Interpreter is the program that runs it, nil unless it is a
 // script.
 type Start struct {
-	On          Place
-	Interpreter *Place
+	On          Place  // the file
+	Interpreter *Place // nil unless the file is a script
 }
 
 // Connect opens a connection to a target.
 type Connect struct {
-	To Endpoint
+	To Endpoint // the target
 }
 
 // Forward hands an environment variable to the tool.
 type Forward struct {
-	Name string
+	Name string // of the variable
 }
 
 // Run starts a program from within the tool.
@@ -122,10 +122,10 @@ type Run struct {
 // Endpoint is a parsed network target. Host is a name or an address, never a pattern. Port is
 // the effective port; Scheme is lower-case; Path contains the normalised segments.
 type Endpoint struct {
-	Scheme string
-	Host   Host
-	Port   uint16
-	Path   []string
+	Scheme string   // such as "https"
+	Host   Host     // name or address
+	Port   uint16   // effective
+	Path   []string // segments
 }
 
 // DefaultPort returns the port that a scheme implies, or 0. The table is the URL

@@ -56,9 +56,9 @@ func ParseLayer(s string) (Layer, bool) {
 // Pos is a place in a configuration file. Line and Col count from 1, Col in
 // characters; zero means that the place is the file as a whole.
 type Pos struct {
-	File string
-	Line int
-	Col  int
+	File string // as the user knows it
+	Line int    // from 1
+	Col  int    // from 1
 }
 
 // String writes the position as file:line:column and omits zero parts.
@@ -95,6 +95,6 @@ func (o Origin) String() string {
 
 // Leaf is the origin of one written field of a rule.
 type Leaf struct {
-	Key string
-	At  Pos
+	Key string // of the field
+	At  Pos    // its place
 }

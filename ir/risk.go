@@ -125,8 +125,8 @@ func Exposed(t *Tool) []string {
 // Exposure is a sensitive pattern and the regions that grant something on paths that
 // it covers. Their governing rules are never nil.
 type Exposure struct {
-	Pattern string
-	By      []*Region
+	Pattern string    // as listed
+	By      []*Region // regions in the order of their paths
 }
 
 // Exposures lists the sensitive patterns that are reached in the workspace.

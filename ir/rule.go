@@ -64,8 +64,8 @@ type FSRule struct {
 	Links []Location
 	// Mount marks a rule that the mount command wrote and may take away.
 	Mount  bool
-	Caps   CapSet
-	Origin Origin
+	Caps   CapSet // granted here and below
+	Origin Origin // layer and place
 	// Leaves are the places of the written fields.
 	Leaves []Leaf
 }
@@ -88,9 +88,9 @@ const (
 // Host is a canonical host or host pattern. Name is lower-case ASCII without a trailing dot; it
 // is empty for HostAddr and HostAny. Addr is set for HostAddr alone.
 type Host struct {
-	Kind HostKind
-	Name string
-	Addr netip.Addr
+	Kind HostKind   // the form of the host
+	Name string     // or the fixed part of a pattern
+	Addr netip.Addr // of a HostAddr
 }
 
 // String writes the host as a rule spells it.
@@ -116,7 +116,7 @@ func (h Host) String() string {
 type NetRule struct {
 	// Written is the host as its layer spells it.
 	Written string
-	Host    Host
+	Host    Host // canonical
 	// Scheme is lower-case, empty for any.
 	Scheme string
 	// Port is 0 when the rule names none: the default port of the target's scheme.
@@ -125,8 +125,8 @@ type NetRule struct {
 	Path []string
 	// Allow is false for a rule that denies.
 	Allow  bool
-	Origin Origin
-	Leaves []Leaf
+	Origin Origin // layer and place
+	Leaves []Leaf // places of the written fields
 }
 
 // EnvRule forwards or withholds matching variables.
@@ -135,9 +135,9 @@ type EnvRule struct {
 	Name string
 	// Prefix is true when the rule was written with a trailing "*".
 	Prefix bool
-	Read   bool
-	Origin Origin
-	Leaves []Leaf
+	Read   bool   // whether matching variables are forwarded
+	Origin Origin // layer and place
+	Leaves []Leaf // places of the written fields
 }
 
 // CommandRule lets the tool start one program.
@@ -154,8 +154,8 @@ type CommandRule struct {
 	// rule does not narrow them.
 	Envs    []string
 	AllEnvs bool
-	Origin  Origin
-	Leaves  []Leaf
+	Origin  Origin // layer and place
+	Leaves  []Leaf // places of the written fields
 }
 
 // ArgPattern is one allowed argument sequence.

@@ -11,7 +11,7 @@ const FormatVersion = 1
 
 // Program is the result of one compilation: every tool, sorted by name.
 type Program struct {
-	Tools []*Tool
+	Tools []*Tool // sorted by name
 }
 
 // Tool finds a tool by name.
@@ -51,9 +51,9 @@ func (k SourceKind) String() string {
 // Source says which program runs a tool. Detail is the text after the first dot, empty if there
 // is none.
 type Source struct {
-	Kind   SourceKind
-	Detail string
-	Origin Origin
+	Kind   SourceKind // of program
+	Detail string     // such as the name of a server
+	Origin Origin     // layer and place
 }
 
 // String writes the source as the configuration spells it.
@@ -67,11 +67,11 @@ func (s Source) String() string {
 // Command is the command line by which the host starts a tool. Words may contain placeholders
 // such as {{context}}.
 type Command struct {
-	Program string
-	Args    []string
+	Program string   // a name or a path
+	Args    []string // further words
 	// Shell hands the program text to the system shell.
 	Shell  bool
-	Origin Origin
+	Origin Origin // layer and place
 }
 
 // HomeKind is the meaning of HOME for a tool.
@@ -99,15 +99,15 @@ func (h HomeKind) String() string {
 
 // Tool is the finalized policy of one tool.
 type Tool struct {
-	Name   string
-	Source Source
+	Name   string // unique in its program
+	Source Source // the program that runs it
 	// Command is nil if no command is configured.
 	Command *Command
 	// Run is the invocation mode, such as "ask" or "unattended"; empty if unset.
 	Run string
 
-	Base BaseName
-	Home HomeKind
+	Base BaseName // the grants outside of the workspace
+	Home HomeKind // the tool's own or the user's
 	// LateOpen has the supervisor permit access to files that other processes create during the
 	// run beside an exception, for a tool that could not create them itself. Without it such
 	// files stay closed until the next start, which spares most such tools a supervisor.
@@ -128,11 +128,11 @@ type Tool struct {
 	// Declared says which of the three lists some layer declared.
 	Declared Declared
 
-	Sensitive []SensitivePattern
-	Limits    []Limit
+	Sensitive []SensitivePattern // paths whose exposure gives a warning
+	Limits    []Limit            // at most one of each kind
 	// Constraints is nil when there are none.
 	Constraints *Constraints
-	Tests       []Assertion
+	Tests       []Assertion // questions and expected answers
 	// Accept names requirements of the ledger that the policy knowingly leaves unenforced.
 	Accept []Acceptance
 }
@@ -140,13 +140,13 @@ type Tool struct {
 // Declared says which resource types some layer declared. An undeclared type
 // carries its default.
 type Declared struct {
-	FS, Net, Env bool
+	FS, Net, Env bool // the three lists
 }
 
 // CommandSet is a declared commands table, sorted by program.
 type CommandSet struct {
-	Rules  []CommandRule
-	Origin Origin
+	Rules  []CommandRule // sorted by program
+	Origin Origin        // of the table
 }
 
 // Narrows reports whether some program has fewer variables than the tool. A nil set narrows
@@ -158,8 +158,8 @@ func (s *CommandSet) Narrows() bool {
 // SensitivePattern is one entry of the list of paths whose exposure gives a warning. Built-in
 // entries have LayerDefault.
 type SensitivePattern struct {
-	Pattern string
-	Origin  Origin
+	Pattern string // with * and **
+	Origin  Origin // layer and place
 }
 
 // LimitKind names a resource limit.
@@ -201,9 +201,9 @@ func (k LimitKind) String() string {
 // Limit bounds one resource of a tool: bytes for memory and file_size,
 // milliseconds for the times, a count otherwise.
 type Limit struct {
-	Kind   LimitKind
-	Value  uint64
-	Origin Origin
+	Kind   LimitKind // the resource
+	Value  uint64    // in the unit of the kind
+	Origin Origin    // layer and place
 }
 
 // Constraints limit how often, and after which other tools, a tool may be invoked. The host's
@@ -215,7 +215,7 @@ type Constraints struct {
 	OnlyAfter []string
 	// Forbidden is true when the tool may not be invoked at all.
 	Forbidden bool
-	Origin    Origin
+	Origin    Origin // layer and place
 }
 
 // Assertion is one line of access.tests: a question and the answer it must get.
@@ -224,13 +224,13 @@ type Assertion struct {
 	Allow bool
 	// Question is written as for the command "can".
 	Question string
-	Origin   Origin
+	Origin   Origin // layer and place
 }
 
 // Acceptance names a requirement, such as "net.host", that is knowingly unenforced.
 type Acceptance struct {
-	Gap    Gap
-	Origin Origin
+	Gap    Gap    // the requirement
+	Origin Origin // layer and place
 }
 
 func utoa(n uint16) string { return strconv.FormatUint(uint64(n), 10) }

@@ -4,9 +4,9 @@ import "slices"
 
 // Considered is one rule that matches an operation, and whether it wins.
 type Considered struct {
-	ID   RuleID
-	Rule Rule
-	Wins bool
+	ID   RuleID // of the rule
+	Rule Rule   // that matches
+	Wins bool   // whether it decides
 	// Note is the reason why a matching rule did not win; empty for the winner.
 	Note string
 }

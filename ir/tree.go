@@ -9,10 +9,10 @@ import (
 // Region is a named node of the region tree, for rendering and compiling a policy: a rule's
 // path, or an ancestor of one.
 type Region struct {
-	At Location
+	At Location // the region's own place
 	// Name is its name in the directory above, empty where none is known.
 	Name string
-	Caps CapSet
+	Caps CapSet // granted here
 	// Governing is the rule that decides here; its Rule is nil under default-deny.
 	Governing Entry
 	// Named is true when a rule is written for this very path.

@@ -84,8 +84,8 @@ func (r Reason) String() string {
 
 // Verdict is the answer to one operation.
 type Verdict struct {
-	Effect Effect
-	Reason Reason
+	Effect Effect // permit or deny
+	Reason Reason // why
 	// Rule is the rule that decided, nil when none matched.
 	Rule Rule
 	// Need is the capability that decided, zero outside the filesystem.

@@ -9,8 +9,8 @@ import (
 // tree of its filesystem rules, base and private directories included, and
 // indexes of the rest. It is immutable and safe for concurrent use.
 type View struct {
-	Tool     *Tool
-	Platform Platform
+	Tool     *Tool    // its policy
+	Platform Platform // that it is prepared for
 
 	// bind are the host's bindings, nil in a portable view.
 	bind      *Bindings
@@ -29,8 +29,8 @@ type View struct {
 // "base[0]", "home", "tmp" or "program" for those in no file, and "protected" for the rules
 // of protected paths, which are told apart by their paths alone.
 type Entry struct {
-	ID   RuleID
-	Rule *FSRule
+	ID   RuleID  // of the rule
+	Rule *FSRule // the rule
 }
 
 // Facts are the properties of one host that a view depends on. The zero value describes none:

@@ -123,7 +123,7 @@ func (e *EnvError) Unwrap() error { return fs.ErrPermission }
 type CommandError struct {
 	// Program is the name or path that was asked for.
 	Program string
-	Args    []string
+	Args    []string // that were asked for
 	// Listed is true where the program may be started with other arguments.
 	Listed bool
 	// NameOf is the listed program that it is the file of, where the name is another one;

@@ -20,7 +20,7 @@ type Context struct {
 	Root string `json:"root"`
 	// Action is the request of the host, such as "run".
 	Action string `json:"action"`
-	Tool   string `json:"tool"`
+	Tool   string `json:"tool"` // the tool's name
 	// Access is nil for a tool that runs without any sandbox.
 	Access *Access `json:"access"`
 }
@@ -28,67 +28,67 @@ type Context struct {
 // Access is the finalized policy. A null in its place means that the tool runs
 // without any sandbox; this package never writes one.
 type Access struct {
-	Base Base `json:"base"`
+	Base Base `json:"base"` // the grants outside of the workspace
 	// Home is "real" where HOME and the XDG directories are the user's, and absent
 	// where they are the tool's own.
 	Home string   `json:"home,omitempty"`
-	FS   []FSRule `json:"fs"`
+	FS   []FSRule `json:"fs"` // in the order of the policy
 	// Protected names the list of paths that a rule around them does not let be changed;
 	// absent where there is none.
 	Protected *Protected          `json:"protected,omitempty"`
-	Net       []NetRule           `json:"net"`
-	Env       []EnvRule           `json:"env"`
-	Commands  map[string]*Command `json:"commands"`
+	Net       []NetRule           `json:"net"`      // in the order of the policy
+	Env       []EnvRule           `json:"env"`      // in the order of the policy
+	Commands  map[string]*Command `json:"commands"` // by program; null means any program
 }
 
 // Protected names a list of paths, with further ones relative to the root.
 type Protected struct {
-	Version int `json:"version"`
+	Version int `json:"version"` // of the list of paths
 	// More lists further paths, relative to the root.
 	More []string `json:"more,omitempty"`
 }
 
 // Base names the list of grants outside of the workspace.
 type Base struct {
-	Name    string `json:"name"`
-	Version int    `json:"version"`
+	Name    string `json:"name"`    // such as "system"
+	Version int    `json:"version"` // of the list of that name
 }
 
 // FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for
 // the root itself.
 type FSRule struct {
-	LexicalPath string `json:"lexical_path"`
-	External    bool   `json:"external"`
+	LexicalPath string `json:"lexical_path"` // as the policy has it
+	External    bool   `json:"external"`     // on a symlink that leads out of the workspace
 	// ApprovedTarget is the target of an external rule, nil for other rules.
 	ApprovedTarget *string `json:"approved_target"`
-	Read           bool    `json:"read"`
-	Create         bool    `json:"create"`
-	Update         bool    `json:"update"`
-	Delete         bool    `json:"delete"`
-	Execute        bool    `json:"execute"`
+	Read           bool    `json:"read"`    // list and read
+	Create         bool    `json:"create"`  // make new names
+	Update         bool    `json:"update"`  // change what is there
+	Delete         bool    `json:"delete"`  // remove names
+	Execute        bool    `json:"execute"` // start as a program
 }
 
 // NetRule is one network rule.
 type NetRule struct {
-	Host string `json:"host"`
+	Host string `json:"host"` // a name, an address or a pattern
 	// Scheme, Port and PathPrefix are nil where the rule does not name them.
 	Scheme     *string `json:"scheme,omitempty"`
 	Port       *uint16 `json:"port,omitempty"`
 	PathPrefix *string `json:"path_prefix,omitempty"`
-	Allow      bool    `json:"allow"`
+	Allow      bool    `json:"allow"` // false for a rule that denies
 }
 
 // EnvRule is one environment rule; the name of a prefix ends in "*".
 type EnvRule struct {
-	Name string `json:"name"`
-	Read bool   `json:"read"`
+	Name string `json:"name"` // a variable, or a prefix and "*"
+	Read bool   `json:"read"` // whether matching variables are forwarded
 }
 
 // Command is one program. A null list of args means any arguments, a null list of
 // envs all of the tool's variables.
 type Command struct {
-	Args [][]string `json:"args"`
-	Envs []string   `json:"envs"`
+	Args [][]string `json:"args"` // the argument lists that are allowed
+	Envs []string   `json:"envs"` // the variables that the program gets
 }
 
 // The sentinels stand for "everything is denied".

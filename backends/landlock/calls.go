@@ -9,12 +9,12 @@ const callsVersion = 1
 
 // CallGroup is some system calls that are treated alike, and the reason.
 type CallGroup struct {
-	Name string
+	Name string // as in the document
 	// Errno is the error that the calls end in; empty for calls that may run.
 	Errno string
 	// Why is the reason, in one sentence part.
 	Why   string
-	Calls []string
+	Calls []string // by their names in the kernel
 }
 
 // Allowed lists the system calls that may reach the kernel. Further blocks and traps

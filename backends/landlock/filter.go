@@ -10,11 +10,11 @@ import (
 // conditions must be true; a call without conditions always fails. Names that an architecture
 // does not have are skipped there.
 type Block struct {
-	Group string `json:"group"`
+	Group string `json:"group"` // the list that the calls are on
 	// Errno names the error of the calls, or is "OK".
 	Errno    string      `json:"errno"`
-	Syscalls []string    `json:"syscalls"`
-	When     []Condition `json:"when,omitempty"`
+	Syscalls []string    `json:"syscalls"`       // by their names in the kernel
+	When     []Condition `json:"when,omitempty"` // all must be true
 	// From and To bound the ABI versions at which the block is needed; 0 means all.
 	From int `json:"from_abi,omitempty"`
 	To   int `json:"to_abi,omitempty"`
@@ -24,12 +24,12 @@ type Block struct {
 // the kernel's headers; In and NotIn compare the low 32 bits under Mask (all of
 // them where it is 0), NonZero the whole register.
 type Condition struct {
-	Arg     int      `json:"arg"`
-	Mask    uint32   `json:"mask,omitempty"`
-	In      []string `json:"in,omitempty"`
-	NotIn   []string `json:"not_in,omitempty"`
-	AnyBit  []string `json:"any_bit,omitempty"`
-	NonZero bool     `json:"nonzero,omitempty"`
+	Arg     int      `json:"arg"`               // counted from 0
+	Mask    uint32   `json:"mask,omitempty"`    // applied before the comparison
+	In      []string `json:"in,omitempty"`      // equal to one of them
+	NotIn   []string `json:"not_in,omitempty"`  // equal to none of them
+	AnyBit  []string `json:"any_bit,omitempty"` // has a bit of one of them
+	NonZero bool     `json:"nonzero,omitempty"` // has any bit
 }
 
 // Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK), of an open mode (O_ACCMODE)

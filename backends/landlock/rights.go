@@ -83,7 +83,7 @@ func Levels() []Level {
 
 // Masks are the handled rights of one ABI version as the kernel takes them.
 type Masks struct {
-	FS, Net, Scoped uint64
+	FS, Net, Scoped uint64 // LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*
 }
 
 // Handled returns the rights that a loader at the given ABI version handles: all that the

@@ -37,8 +37,8 @@ type Spec struct {
 // something else for every tool: /proc/self is the directory of its first process, and
 // /dev/tty also the controlling terminal by its own name.
 type Path struct {
-	Path   string  `json:"path"`
-	Access []Right `json:"access"`
+	Path   string  `json:"path"`   // absolute; symbols stand for places in a portable specification
+	Access []Right `json:"access"` // the rights granted
 	// Entries, where present, turns the grant into one on each entry that the
 	// directory has at the start, and none on the directory itself.
 	Entries *Entries `json:"entries,omitempty"`
@@ -46,21 +46,21 @@ type Path struct {
 
 // Entries lists the entries of a directory that a grant leaves out.
 type Entries struct {
-	Except []string `json:"except"`
+	Except []string `json:"except"` // names, without their directory
 }
 
 // Program is a file that may be started, with the interpreter that it names. The
 // tool's own has no name.
 type Program struct {
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty"` // as the policy lists it
 	// File is the canonical file; empty in a portable specification.
 	File string `json:"file,omitempty"`
 }
 
 // Port grants rights on a TCP port of any host.
 type Port struct {
-	Port   uint16  `json:"port"`
-	Access []Right `json:"access"`
+	Port   uint16  `json:"port"`   // on any host
+	Access []Right `json:"access"` // to bind, to connect, or both
 	// Cell names the gap that must be accepted, such as "net.host".
 	Cell string `json:"cell"`
 }

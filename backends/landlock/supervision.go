@@ -51,9 +51,9 @@ type Judges struct {
 
 // Trap hands system calls to the supervisor. All conditions must be true.
 type Trap struct {
-	Group    string      `json:"group"`
-	Syscalls []string    `json:"syscalls"`
-	When     []Condition `json:"when,omitempty"`
+	Group    string      `json:"group"`          // the list that the calls are on
+	Syscalls []string    `json:"syscalls"`       // by their names in the kernel
+	When     []Condition `json:"when,omitempty"` // all must be true
 }
 
 // Judged is a policy with the places of its roots. Policy is read by a supervisor alone.
@@ -69,8 +69,8 @@ type Judged struct {
 
 // Granted is a place of the base and its capabilities.
 type Granted struct {
-	Path string   `json:"path"`
-	Caps []string `json:"caps"`
+	Path string   `json:"path"` // absolute
+	Caps []string `json:"caps"` // by their names
 }
 
 // judged are the classes of calls that a supervisor answers, with the groups of calls that

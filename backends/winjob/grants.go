@@ -29,9 +29,9 @@ type (
 	}
 	// ACE is an entry of an access list, for the package of the run.
 	ACE struct {
-		AceType    string   `json:"AceType"`
-		AceFlags   []string `json:"AceFlags"`
-		AccessMask []string `json:"AccessMask"`
+		AceType    string   `json:"AceType"`    // the header's symbol
+		AceFlags   []string `json:"AceFlags"`   // how the entry is inherited
+		AccessMask []string `json:"AccessMask"` // the rights, by their symbols
 	}
 )
 

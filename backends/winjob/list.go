@@ -15,12 +15,12 @@ type List struct {
 	Null bool
 	// Protected is true where nothing is inherited.
 	Protected bool
-	ACEs      []ListACE
+	ACEs      []ListACE // in the order of evaluation
 }
 
 // ListACE is one entry: its six fields or more, as they are written.
 type ListACE struct {
-	Type, Flags, Rights, Object, Inherited, SID string
+	Type, Flags, Rights, Object, Inherited, SID string // the six fields, separated by semicolons
 	// Further is the rest, such as a condition, with its semicolon.
 	Further string
 }

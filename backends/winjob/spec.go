@@ -28,24 +28,24 @@ type Spec struct {
 	// Variables are those that the loader sets itself.
 	Variables []Variable `json:"variables"`
 
-	Job        JobObject  `json:"jobObject"`
-	Token      Token      `json:"token"`
-	Attributes Attributes `json:"procThreadAttributes"`
+	Job        JobObject  `json:"jobObject"`            // bounds every process of the run
+	Token      Token      `json:"token"`                // the tool's rights as a user
+	Attributes Attributes `json:"procThreadAttributes"` // given to CreateProcess
 
 	// The rest is for the AppContainer of tier 1.
 	Container AppContainer `json:"appContainer"`
-	Files     FileAccess   `json:"fileAccess"`
+	Files     FileAccess   `json:"fileAccess"` // access lists
 	// Programs are the files that may be started where the policy lists them; nil
 	// means any that the entries let execute.
 	Programs []Program `json:"programs"`
-	Network  Network   `json:"network"`
+	Network  Network   `json:"network"` // closed
 }
 
 // Tier is a choice of means.
 type Tier struct {
 	// Tier is 0 for a job alone and 1 for an AppContainer.
 	Tier int    `json:"tier"`
-	Name string `json:"name"`
+	Name string `json:"name"` // "job" or "appcontainer"
 	// Boundary is true where the tool cannot get around the applied sections.
 	Boundary bool `json:"boundary"`
 	// Applies and Leaves are the sections that a loader of this tier applies, and
@@ -58,70 +58,70 @@ type Tier struct {
 
 // Weakest is one word per resource, as in the ledger.
 type Weakest struct {
-	FS       string `json:"fs"`
-	Net      string `json:"net"`
-	Env      string `json:"env"`
-	Commands string `json:"commands"`
-	Limits   string `json:"limits"`
-	Process  string `json:"process"`
+	FS       string `json:"fs"`       // files
+	Net      string `json:"net"`      // connections
+	Env      string `json:"env"`      // variables
+	Commands string `json:"commands"` // programs
+	Limits   string `json:"limits"`   // resources
+	Process  string `json:"process"`  // other processes
 }
 
 // Variable is a name and a value in which symbols stand for places: ${home} for the one that
 // the document names, ${tmp}, ${context} and ${SystemRoot} for places that only the loader
 // knows.
 type Variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name"`  // of the variable
+	Value string `json:"value"` // with symbols
 }
 
 // JobObject is the argument of SetInformationJobObject before the start.
 type JobObject struct {
-	Extended ExtendedLimits `json:"JOBOBJECT_EXTENDED_LIMIT_INFORMATION"`
-	UI       UIRestrictions `json:"JOBOBJECT_BASIC_UI_RESTRICTIONS"`
+	Extended ExtendedLimits `json:"JOBOBJECT_EXTENDED_LIMIT_INFORMATION"` // limits
+	UI       UIRestrictions `json:"JOBOBJECT_BASIC_UI_RESTRICTIONS"`      // keeps the job from the desktop
 }
 
 // ExtendedLimits bound the job. JobMemoryLimit is bytes of committed memory.
 type ExtendedLimits struct {
-	Basic          BasicLimits `json:"BasicLimitInformation"`
-	JobMemoryLimit uint64      `json:"JobMemoryLimit,omitempty"`
+	Basic          BasicLimits `json:"BasicLimitInformation"`    // limits of time and number
+	JobMemoryLimit uint64      `json:"JobMemoryLimit,omitempty"` // in bytes
 }
 
 // BasicLimits bound the job. PerJobUserTimeLimit is in units of 100 nanoseconds.
 type BasicLimits struct {
-	LimitFlags          []string `json:"LimitFlags"`
-	PerJobUserTimeLimit int64    `json:"PerJobUserTimeLimit,omitempty"`
-	ActiveProcessLimit  uint32   `json:"ActiveProcessLimit,omitempty"`
+	LimitFlags          []string `json:"LimitFlags"`                    // the limits that are set
+	PerJobUserTimeLimit int64    `json:"PerJobUserTimeLimit,omitempty"` // in units of 100 ns
+	ActiveProcessLimit  uint32   `json:"ActiveProcessLimit,omitempty"`  // processes at a time
 }
 
 // UIRestrictions keep the job from the clipboard, the display and the logon.
 type UIRestrictions struct {
-	Class []string `json:"UIRestrictionsClass"`
+	Class []string `json:"UIRestrictionsClass"` // what is kept from the job
 }
 
 // Token is the difference between the tool's token and the user's.
 type Token struct {
-	Restricted RestrictedToken `json:"CreateRestrictedToken"`
+	Restricted RestrictedToken `json:"CreateRestrictedToken"` // made from the user's token
 	// Integrity is the most that the token has.
 	Integrity string `json:"TokenIntegrityLevel"`
 }
 
 // RestrictedToken is the arguments of the call.
 type RestrictedToken struct {
-	Flags              []string `json:"Flags"`
-	SidsToDisable      []string `json:"SidsToDisable"`
-	PrivilegesToDelete []string `json:"PrivilegesToDelete"`
-	SidsToRestrict     []string `json:"SidsToRestrict"`
+	Flags              []string `json:"Flags"`              // the header's symbols
+	SidsToDisable      []string `json:"SidsToDisable"`      // groups that can only deny
+	PrivilegesToDelete []string `json:"PrivilegesToDelete"` // beyond those that Flags take away
+	SidsToRestrict     []string `json:"SidsToRestrict"`     // identifiers that must be permitted besides
 }
 
 // Attributes are the attributes of the new process at both tiers.
 type Attributes struct {
-	JobList    []string `json:"PROC_THREAD_ATTRIBUTE_JOB_LIST"`
-	HandleList []string `json:"PROC_THREAD_ATTRIBUTE_HANDLE_LIST"`
+	JobList    []string `json:"PROC_THREAD_ATTRIBUTE_JOB_LIST"`    // the job
+	HandleList []string `json:"PROC_THREAD_ATTRIBUTE_HANDLE_LIST"` // the standard handles
 }
 
 // AppContainer are the attributes that put the new process into its container.
 type AppContainer struct {
-	Security SecurityCapabilities `json:"PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES"`
+	Security SecurityCapabilities `json:"PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES"` // the container
 	// ChildProcessPolicy is empty where the tool may start programs.
 	ChildProcessPolicy string `json:"PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY,omitempty"`
 }
@@ -129,9 +129,9 @@ type AppContainer struct {
 // SecurityCapabilities name the AppContainer. The identifier is that of the name as written; a
 // loader appends the run to the name and derives its own (RunName).
 type SecurityCapabilities struct {
-	AppContainerName string   `json:"AppContainerName"`
-	AppContainerSID  string   `json:"AppContainerSid"`
-	Capabilities     []string `json:"Capabilities"`
+	AppContainerName string   `json:"AppContainerName"` // before the run is appended
+	AppContainerSID  string   `json:"AppContainerSid"`  // derived from the name
+	Capabilities     []string `json:"Capabilities"`     // none, for a closed network
 }
 
 // FileAccess is the access lists of a run. The loader opens every path with the \\?\ prefix and
@@ -143,7 +143,7 @@ type FileAccess struct {
 	// Strip are identifiers that match the tool besides its own; a protected list
 	// loses their entries too, and an inherited one that has any is refused.
 	Strip  []string        `json:"strip"`
-	Grants map[Grant]Lists `json:"grants"`
+	Grants map[Grant]Lists `json:"grants"` // the entries for each word
 	// Entries are in the order of the tree: parents before their children.
 	Entries []Entry `json:"entries"`
 	// Ambient lists the directories that are open to every AppContainer under any policy.
@@ -154,9 +154,9 @@ type FileAccess struct {
 
 // Hold is the arguments with which CreateFile opens an object for the time of the run.
 type Hold struct {
-	Access []string `json:"dwDesiredAccess"`
-	Share  []string `json:"dwShareMode"`
-	Flags  []string `json:"dwFlagsAndAttributes"`
+	Access []string `json:"dwDesiredAccess"`      // of the handle
+	Share  []string `json:"dwShareMode"`          // what others may do meanwhile
+	Flags  []string `json:"dwFlagsAndAttributes"` // of the open
 }
 
 // DACL is the treatment of the access list of an object.
@@ -187,10 +187,10 @@ const (
 // Entry is the access list of one object and, by inheritance, of all below it that
 // has no entry of its own.
 type Entry struct {
-	Path   string  `json:"path"`
-	DACL   DACL    `json:"dacl"`
-	Grants []Grant `json:"grants"`
-	Absent Absent  `json:"absent"`
+	Path   string  `json:"path"`   // absolute; symbols stand for places in a portable specification
+	DACL   DACL    `json:"dacl"`   // the treatment of the access list
+	Grants []Grant `json:"grants"` // the words of FileAccess.Grants
+	Absent Absent  `json:"absent"` // the treatment of a path without an object
 	// ReparsePoint is true for the link of an external rule: the entry is on the link
 	// itself. Any other entry that turns out to be a reparse point is refused.
 	ReparsePoint bool `json:"reparsePoint,omitempty"`
@@ -200,7 +200,7 @@ type Entry struct {
 
 // Ambient is a directory that every AppContainer may read and run from.
 type Ambient struct {
-	Path string `json:"path"`
+	Path string `json:"path"` // of the directory
 	// Granted is true where the policy's base grants it as well.
 	Granted bool `json:"granted"`
 }
@@ -208,7 +208,7 @@ type Ambient struct {
 // Unmatched is a rule's path with a name that NTFS does not allow. There can be no file at the
 // path, so there is nothing to put an entry on.
 type Unmatched struct {
-	Path string `json:"path"`
+	Path string `json:"path"` // as the policy has it
 	// Rule identifies the rule, as in the ledger.
 	Rule string `json:"rule"`
 }
@@ -216,7 +216,7 @@ type Unmatched struct {
 // Program is a file that may be started. The tool's own has no name. A path that turns out to
 // be anything but a file gets nothing.
 type Program struct {
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty"` // as the policy lists it
 	// File is the canonical file; empty in a portable specification.
 	File string `json:"file,omitempty"`
 	// Ambient is true for a file that every AppContainer may run, and that needs no
@@ -229,7 +229,7 @@ type Program struct {
 // Network is the network access. The only mode is "closed": no capability of an AppContainer is
 // about a host.
 type Network struct {
-	Mode string `json:"mode"`
+	Mode string `json:"mode"` // "closed"
 	// Services enforce it; a loader refuses to start while one of them is not running.
 	Services []string `json:"services"`
 	// Rules are those of the policy; none of them opens anything.
@@ -238,9 +238,9 @@ type Network struct {
 
 // NetRule is a network rule.
 type NetRule struct {
-	Host   string   `json:"host"`
-	Scheme string   `json:"scheme,omitempty"`
-	Port   uint16   `json:"port,omitempty"`
-	Path   []string `json:"path,omitempty"`
-	Allow  bool     `json:"allow"`
+	Host   string   `json:"host"`             // a name, an address or a pattern
+	Scheme string   `json:"scheme,omitempty"` // empty for any
+	Port   uint16   `json:"port,omitempty"`   // 0 where the rule names none
+	Path   []string `json:"path,omitempty"`   // the segments of path_prefix
+	Allow  bool     `json:"allow"`            // false for a rule that denies
 }

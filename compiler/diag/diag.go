@@ -35,9 +35,9 @@ func (s Severity) String() string {
 // Diagnostic is one finding. Code, Message and Severity follow from the code's
 // entry in the registry; use New.
 type Diagnostic struct {
-	Code     Code
-	Severity Severity
-	Message  string
+	Code     Code     // the kind of finding
+	Severity Severity // error, warning or note
+	Message  string   // one sentence
 	// Path is the configuration path, such as conversation.tools.x.access.fs[2].path.
 	Path string
 	// At is where the source line is; Span is how many bytes of it the caret covers.
@@ -53,7 +53,7 @@ type Diagnostic struct {
 
 // Related is another place that takes part in a finding.
 type Related struct {
-	At ir.Pos
+	At ir.Pos // the place
 	// Note says how the place takes part.
 	Note string
 }

@@ -204,9 +204,9 @@ type sarifRegion struct {
 
 // Rule is a kind of result in a SARIF log.
 type Rule struct {
-	ID       Code
-	Title    string
-	Severity Severity
+	ID       Code     // the code of its findings
+	Title    string   // in a few words
+	Severity Severity // as printed
 }
 
 // WriteSARIF renders findings as a SARIF 2.1.0 log.

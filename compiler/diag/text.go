@@ -15,9 +15,9 @@ import (
 // Text renders findings for a person. Color wraps words in ANSI sequences. Width is how
 // many columns the terminal has, 0 where there is none to fit.
 type Text struct {
-	Lines Lines
-	Color bool
-	Width int
+	Lines Lines // the files that are quoted
+	Color bool  // whether to write ANSI sequences
+	Width int   // in columns
 }
 
 // Write renders every finding, separated by blank lines.

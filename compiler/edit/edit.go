@@ -12,7 +12,9 @@ import (
 )
 
 // Field is one key of an item; Value is TOML.
-type Field struct{ Key, Value string }
+type Field struct {
+	Key, Value string // the key as written, and its value
+}
 
 // String is a field with a string.
 func String(key, value string) Field { return Field{key, tomltext.String(value)} }

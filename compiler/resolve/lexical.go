@@ -23,7 +23,9 @@ var (
 )
 
 // TextError is the reason why a path cannot be written for every target.
-type TextError struct{ Why string }
+type TextError struct {
+	Why string // the reason, for messages
+}
 
 // Error implements error.
 func (e *TextError) Error() string { return e.Why }

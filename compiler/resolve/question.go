@@ -70,8 +70,8 @@ func ParseQuestion(words []string) (Question, error) {
 
 // Asker turns questions into operations for one tool on one host.
 type Asker struct {
-	Resolver *Resolver
-	Bindings *ir.Bindings
+	Resolver *Resolver    // evaluates paths
+	Bindings *ir.Bindings // where the roots lie on the host
 	// Kernel asks as the kernel is asked: paths lead where they lead, absolute or not.
 	Kernel bool
 	// Lookup finds a program by name; nil finds none.

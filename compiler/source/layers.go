@@ -43,7 +43,7 @@ type Request struct {
 
 // Layer is one file of the configuration, or one key that was set.
 type Layer struct {
-	Kind ir.Layer
+	Kind ir.Layer // its place among the layers
 	// File is the file that was read, or the text of a key.
 	File *File
 	// Root is its root table.
@@ -55,8 +55,8 @@ type Layer struct {
 // Set is the layers of one run in the order in which they are merged, and the
 // text of every file that was read.
 type Set struct {
-	Layers []Layer
-	Files  Files
+	Layers []Layer // from the lowest to the highest
+	Files  Files   // by name
 	// Listed are the absolute paths of directories in which patterns of extends look: a file
 	// that appears there may become a layer.
 	Listed []string

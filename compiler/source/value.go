@@ -47,11 +47,11 @@ func (k Kind) String() string {
 // Value is one value of a layer. Text is the contents of a string, the written
 // form of every other scalar.
 type Value struct {
-	Kind Kind
-	At   ir.Pos
+	Kind Kind   // of the value
+	At   ir.Pos // its first character
 	// Span is the number of bytes to mark in messages.
 	Span int
-	Text string
+	Text string // of a scalar
 	// Int, Bool, Table and Array are set for values of these kinds alone.
 	Int   int64
 	Bool  bool
@@ -65,17 +65,17 @@ type Value struct {
 // Table is a table of a layer, its entries in the order in which they were
 // written.
 type Table struct {
-	Entries []Entry
+	Entries []Entry // as written
 	index   map[string]int
 }
 
 // Entry is one key of a table.
 type Entry struct {
-	Key string
-	At  ir.Pos
+	Key string // unquoted
+	At  ir.Pos // its first character
 	// Span is the length of the written key in bytes.
 	Span  int
-	Value *Value
+	Value *Value // never nil
 }
 
 // Get returns the value of a key, nil if there is none.

@@ -49,8 +49,8 @@ func (v Verdict) String() string {
 // Side is the answer of one of the two policies to an example: the rule that decides, nil when
 // none matches, and the reason.
 type Side struct {
-	Rule   ir.Rule
-	Reason ir.Reason
+	Rule   ir.Rule   // that decides
+	Reason ir.Reason // of the verdict
 }
 
 // origin returns the origin of the rule, its zero value where none decides.
@@ -87,8 +87,8 @@ const Protected = "protected paths"
 
 // Difference is one region in which the policies differ alike.
 type Difference struct {
-	Kind     Kind
-	Resource ir.Resource
+	Kind     Kind        // of the change
+	Resource ir.Resource // the type of the rules
 	// Wider is true where the new policy permits something that the old one did not.
 	Wider bool
 	// What lists the capabilities, or is a verb, such as "connect".
@@ -103,7 +103,7 @@ type Difference struct {
 	// accessc can takes and a shell reads; empty where no question shows the difference, as for
 	// a move that only a known file may make.
 	Example  string
-	Old, New Side
+	Old, New Side // the answers to Example
 	// Limits are the old and the new value of a limit, 0 for none.
 	Limits [2]uint64
 	// Platforms are those on which it matters; nil means all.
@@ -132,8 +132,8 @@ func (v Verdict) and(wider bool) Verdict {
 
 // Policy is a tool with the ledger of its artifacts, nil where none was made.
 type Policy struct {
-	Tool   *ir.Tool
-	Ledger ir.Ledger
+	Tool   *ir.Tool  // its policy
+	Ledger ir.Ledger // of all platforms
 }
 
 // Nothing returns the policy that permits nothing but t's access to the system, its base and

@@ -45,13 +45,13 @@ func (w Why) String() string {
 // Idle is a rule that decides nothing of its own, or, with Partly, one that loses a part of its
 // matches by its place in the list alone.
 type Idle struct {
-	Resource ir.Resource
+	Resource ir.Resource // the list of the rule
 	// Index is the rule's place in the tool's list of that resource; for a pattern of
 	// arguments, Pattern is its place in the rule's, otherwise -1.
 	Index, Pattern int
-	Rule           ir.Rule
-	Why            Why
-	Partly         bool
+	Rule           ir.Rule // the rule
+	Why            Why     // the reason
+	Partly         bool    // whether it loses only a part of its matches
 	// By lists the rules and defaults that decide instead, each once.
 	By []Side
 }

@@ -14,35 +14,35 @@ type document struct {
 
 // ToolDoc is one tool in the document; the manifest embeds it.
 type ToolDoc struct {
-	Name        string          `json:"name"`
-	Source      string          `json:"source"`
-	SourceAt    *origin         `json:"source_origin,omitempty"`
-	Run         string          `json:"run,omitempty"`
-	Command     *command        `json:"command,omitempty"`
-	Base        string          `json:"base"`
-	BaseVersion int             `json:"base_version"`
-	Home        string          `json:"home"`
-	LateOpen    bool            `json:"late_open,omitempty"`
-	Protected   *protected      `json:"protected,omitempty"`
-	FS          fsList          `json:"fs"`
-	Net         netList         `json:"net"`
-	Env         envList         `json:"env"`
-	Commands    *commands       `json:"commands"`
-	Sensitive   []pattern       `json:"sensitive_paths"`
-	Limits      []limit         `json:"limits"`
-	Constraints *ConstraintsDoc `json:"constraints,omitempty"`
-	Tests       []assertion     `json:"tests"`
-	Accept      []acceptance    `json:"accept"`
+	Name        string          `json:"name"`                    // of the tool
+	Source      string          `json:"source"`                  // the program that runs it
+	SourceAt    *origin         `json:"source_origin,omitempty"` // the place that says so
+	Run         string          `json:"run,omitempty"`           // the invocation mode
+	Command     *command        `json:"command,omitempty"`       // nil if none is configured
+	Base        string          `json:"base"`                    // the grants outside of the workspace
+	BaseVersion int             `json:"base_version"`            // of the list of that name
+	Home        string          `json:"home"`                    // "private" or "real"
+	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
+	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
+	FS          fsList          `json:"fs"`                      // rules for files
+	Net         netList         `json:"net"`                     // rules for connections
+	Env         envList         `json:"env"`                     // rules for variables
+	Commands    *commands       `json:"commands"`                // null means any program
+	Sensitive   []pattern       `json:"sensitive_paths"`         // paths whose exposure gives a warning
+	Limits      []limit         `json:"limits"`                  // bounds of resources
+	Constraints *ConstraintsDoc `json:"constraints,omitempty"`   // nil where there are none
+	Tests       []assertion     `json:"tests"`                   // questions and expected answers
+	Accept      []acceptance    `json:"accept"`                  // requirements that are knowingly unenforced
 }
 
 // Identity is the part of a tool that says which one it is: what several tools may have alike
 // is the rest.
 type Identity struct {
-	Name     string   `json:"name"`
-	Source   string   `json:"source"`
-	SourceAt *origin  `json:"source_origin,omitempty"`
-	Run      string   `json:"run,omitempty"`
-	Command  *command `json:"command,omitempty"`
+	Name     string   `json:"name"`                    // the tool's name
+	Source   string   `json:"source"`                  // where the tool comes from
+	SourceAt *origin  `json:"source_origin,omitempty"` // where a layer says so
+	Run      string   `json:"run,omitempty"`           // "unattended", or empty
+	Command  *command `json:"command,omitempty"`       // what the tool runs
 }
 
 // Identity returns the identity of a tool.
@@ -158,10 +158,10 @@ type limit struct {
 
 // ConstraintsDoc is the text form of ir.Constraints.
 type ConstraintsDoc struct {
-	MaxInvocations int      `json:"max_invocations,omitempty"`
-	OnlyAfter      []string `json:"only_after"`
-	Forbidden      bool     `json:"forbidden,omitempty"`
-	Origin         *origin  `json:"origin,omitempty"`
+	MaxInvocations int      `json:"max_invocations,omitempty"` // 0 when unlimited
+	OnlyAfter      []string `json:"only_after"`                // tools to be invoked before
+	Forbidden      bool     `json:"forbidden,omitempty"`       // may not be invoked at all
+	Origin         *origin  `json:"origin,omitempty"`          // layer and place
 }
 
 type assertion struct {
