@@ -81,7 +81,7 @@ func inScript(ts *testscript.TestScript, args []string) *exec.Cmd {
 	ts.Check(err)
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, k := range []string{"PATH", "HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR", "NO_COLOR", "WORK"} {
+	for _, k := range []string{"PATH", "HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR", "NO_COLOR", "WORK", "GOCOVERDIR"} {
 		cmd.Env = append(cmd.Env, k+"="+ts.Getenv(k))
 	}
 	cmd.Stdout, cmd.Stderr = new(strings.Builder), new(strings.Builder)

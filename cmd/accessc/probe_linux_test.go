@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,8 @@ func probe() {
 		name, arg, _ := strings.Cut(what, "=")
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
+	// Unlike os.Exit it writes no counters under go test -cover, and has no word about them.
+	syscall.Exit(0)
 }
 
 func attempt(name, arg string) error {

@@ -30,6 +30,9 @@ import (
 // The test binary plays three parts: the test, the loader that it starts with a
 // specification, and the tool that the loader becomes.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		muteCoverage()
+	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
 		load(os.Args[2], "kernel-tool")
 	}
@@ -120,7 +123,7 @@ func load(file, part string) {
 			})
 		}
 	}
-	fmt.Fprintln(os.Stderr, err)
+	fmt.Fprintln(stderr, err)
 	os.Exit(start.CodeFailed)
 }
 

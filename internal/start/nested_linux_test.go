@@ -41,7 +41,7 @@ func nest(args []string) {
 			})
 		}
 	}
-	fmt.Fprintln(os.Stderr, err)
+	fmt.Fprintln(stderr, err)
 	os.Exit(start.CodeFailed)
 }
 
@@ -238,6 +238,6 @@ func unmarkable(args []string) {
 	if err == nil {
 		err = syscall.Exec(os.Args[0], append(os.Args[:1:1], args...), os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, err)
+	fmt.Fprintln(stderr, err)
 	os.Exit(1)
 }

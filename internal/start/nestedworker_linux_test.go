@@ -79,7 +79,7 @@ func becomeBound(part string) {
 		err = swap()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "own ruleset:", err)
+		fmt.Fprintln(stderr, "own ruleset:", err)
 		os.Exit(1)
 	}
 	work(os.Stdin, os.Stdout)

@@ -37,7 +37,7 @@ func loadSupervised(file, report string, trace bool, program ...string) {
 			})
 		}
 	}
-	fmt.Fprintln(os.Stderr, err)
+	fmt.Fprintln(stderr, err)
 	os.Exit(start.CodeFailed)
 }
 

@@ -81,7 +81,7 @@ func work(in io.Reader, out io.Writer) {
 	for {
 		var list []attempt
 		if err := dec.Decode(&list); err != nil {
-			fmt.Fprintln(os.Stderr, "the worker ends:", err, last)
+			fmt.Fprintln(stderr, "the worker ends:", err, last)
 			return
 		}
 		answers := make([]syscall.Errno, len(list))
