@@ -87,3 +87,58 @@ func TestLocateByComponents(t *testing.T) {
 		t.Errorf("a home that is the workspace: got %+v", got)
 	}
 }
+
+// TestImpliedRulesNamed has verdicts on the base name its rules, the first one included.
+func TestImpliedRulesNamed(t *testing.T) {
+	tool := ir.NewTool("t")
+	v := ir.NewView(tool, ir.Linux, ir.Facts{})
+	for _, want := range ir.ImpliedRules(tool) {
+		got := v.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(want.At)})
+		rule, ok := got.Rule.(*ir.FSRule)
+		if got.Reason != ir.ReasonRule || !ok || rule.At != want.At {
+			t.Errorf("%+v: %+v", want.At, got)
+		}
+	}
+}
+
+// TestFaultOfProgram refuses a program whose path cannot be evaluated, and lets the commands
+// decide about one that is missing.
+func TestFaultOfProgram(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "make", AnyArgs: true, AllEnvs: true}}}
+	v := ir.NewView(tool, ir.Linux, ir.Facts{})
+	for _, program := range []string{"make", "cc"} {
+		got := v.Decide(ir.Run{Program: program, File: &ir.Place{Fault: ir.ReasonEscape}})
+		if got.Allowed() || got.Reason != ir.ReasonEscape {
+			t.Errorf("%s escapes: %+v", program, got)
+		}
+	}
+	listed := v.Decide(ir.Run{Program: "make", File: &ir.Place{Fault: ir.ReasonMissing}})
+	other := v.Decide(ir.Run{Program: "cc", File: &ir.Place{Fault: ir.ReasonMissing}})
+	if listed.Reason == other.Reason || other.Allowed() {
+		t.Errorf("missing: make %+v, cc %+v", listed, other)
+	}
+}
+
+// TestOwnProgramDoubled adds the tool's own program to the list, unless it stands there.
+func TestOwnProgramDoubled(t *testing.T) {
+	file, other := ir.In("bin/run"), ir.In("bin/other")
+	for _, c := range []struct {
+		program string
+		file    *ir.Location
+		want    int
+	}{
+		{"bin/run", nil, 1},
+		{"run", &file, 1},
+		{"bin/run", &other, 2},
+		{"walk", &file, 2},
+	} {
+		tool := ir.NewTool("t")
+		tool.Command = &ir.Command{Program: "bin/run"}
+		tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: c.program, File: c.file, AnyArgs: true, AllEnvs: true}}}
+		v := ir.NewView(tool, ir.Linux, ir.Facts{Program: &file, Bindings: &ir.Bindings{Workspace: "/w"}})
+		if got := len(v.Programs()); got != c.want {
+			t.Errorf("%s %v: %d programs, want %d", c.program, c.file, got, c.want)
+		}
+	}
+}
