@@ -1,6 +1,7 @@
 package start_test
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -418,6 +419,11 @@ func (t *tree) started(by *text, q step) outcome {
 		return faulty(syscall.ENOENT)
 	}
 	o := outcome{needs: []need{{where(f.at), f.at, ir.AspectExecute}}, denied: !by.starts(where(f.at), argv(q))}
+	if by.listed && q.A.Rest != "" {
+		// The path is a name of the program as well: AT_EXECFN, and the first argument of a script.
+		called := slices.Concat([]string{path.Base(q.A.Rest)}, argv(q)[1:])
+		o.denied = o.denied || !by.starts(where(f.at), called)
+	}
 	file := f.at.file
 	byDescriptor := q.A.How == "descriptor" || q.A.How == emptyPath || q.A.How == "opened"
 	switch {
