@@ -4,7 +4,7 @@ import "slices"
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
-const ProtectedVersion = 1
+const ProtectedVersion = 2
 
 // ProtectedPath is a place of a workspace whose files decide which programs later run outside
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
@@ -66,6 +66,8 @@ const protectedID = "protected"
 const (
 	WhyPolicy  = "says what tools may do"
 	WhyGit     = "git runs programs that it names"
+	WhyLock    = "git or a build makes a protected file of it by renaming"
+	bare       = "with it git takes the directory for a repository, and its files for git's own"
 	startsMCP  = "agents start the servers that it names"
 	agentRuns  = "an agent runs commands that it names, or asks less"
 	editorRuns = "an editor runs commands that it names"
@@ -73,7 +75,8 @@ const (
 	serverRuns = "build servers run it"
 )
 
-// protected is sorted by path.
+// protected is sorted by path. NAME.lock is what git writes before it renames it to NAME
+// (lockfile.h): a tool that could open or link it would hold the file that NAME becomes.
 var protected = [...]ProtectedPath{
 	{Path: ".accessc", Why: WhyPolicy},
 	{Path: ".aider.conf.yml", Why: agentRuns},
@@ -91,17 +94,22 @@ var protected = [...]ProtectedPath{
 	{Path: ".gemini", Why: agentRuns},
 	{Path: ".git/commondir", Why: WhyGit},
 	{Path: ".git/config", Why: WhyGit},
+	{Path: ".git/config.lock", Why: WhyLock},
 	{Path: ".git/config.worktree", Why: WhyGit},
+	{Path: ".git/config.worktree.lock", Why: WhyLock},
 	{Path: ".git/hooks", Why: WhyGit},
 	{Path: ".git/info/attributes", Why: WhyGit},
+	{Path: ".git/info/attributes.lock", Why: WhyLock},
 	{Path: ".git/modules", Why: WhyGit},
 	{Path: ".git/worktrees", Why: WhyGit},
 	{Path: ".gitea/workflows", Why: serverRuns},
+	{Path: ".githooks", Why: WhyGit},
 	{Path: ".github/actions", Why: serverRuns},
 	{Path: ".github/hooks", Why: agentRuns},
 	{Path: ".github/workflows", Why: serverRuns},
 	{Path: ".gitlab-ci.yml", Why: serverRuns},
 	{Path: ".gitmodules", Why: WhyGit},
+	{Path: ".gitmodules.lock", Why: WhyLock},
 	{Path: ".husky", Why: WhyGit},
 	{Path: ".idea", Why: editorRuns},
 	{Path: ".jp/config", Why: WhyPolicy},
@@ -122,6 +130,8 @@ var protected = [...]ProtectedPath{
 	{Path: ".vscode", Why: editorRuns},
 	{Path: ".windsurf", Why: agentRuns},
 	{Path: ".zed", Why: editorRuns},
+	{Path: "HEAD", Why: bare},
+	{Path: "access/.accessc", Why: WhyLock},
 	{Path: "access/manifest.json", Why: WhyPolicy},
 	{Path: "accessc.toml", Why: WhyPolicy},
 	{Path: "lefthook.yml", Why: WhyGit},

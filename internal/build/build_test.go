@@ -100,7 +100,7 @@ func TestWrite(t *testing.T) {
 		t.Error("files of others were touched")
 	}
 	for name := range got {
-		if strings.Contains(name, ".accessc-") {
+		if strings.Contains(name, ".accessc") {
 			t.Errorf("the staging left %s", name)
 		}
 	}
@@ -204,6 +204,10 @@ func TestFailedWriteLeavesTheOld(t *testing.T) {
 		},
 		"a manifest of a newer version": func(t *testing.T, dir string) {
 			must(t, os.WriteFile(filepath.Join(dir, build.ManifestFile), []byte(`{"format":"accessc/manifest","format_version":99}`), 0o644))
+		},
+		"a symlink in the way of the staging": func(t *testing.T, dir string) {
+			// Cause: files were staged where a symlink led, which no rule protects.
+			must(t, os.Symlink("two", filepath.Join(dir, ".accessc")))
 		},
 		"a FIFO in the way": func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "one", "context.json")))

@@ -26,7 +26,7 @@ func (t *Tree) Write(dir string) ([]Change, error) {
 	defer root.Close()
 	changes, err := t.diff(root)
 	if err == nil && len(changes) > 0 {
-		s := stage{root: root, dir: ".accessc-" + rand.Text()}
+		s := stage{root: root, dir: staging + "/" + rand.Text()}
 		err = s.apply(changes)
 	}
 	if err != nil && made {
@@ -35,6 +35,10 @@ func (t *Tree) Write(dir string) ([]Change, error) {
 	}
 	return changes, err
 }
+
+// staging is the directory of stages. Below a workspace's access it is a protected path: a tool
+// that could open or link a staged file would hold the manifest that it becomes.
+const staging = ".accessc"
 
 // stage is the directory in which new files wait and replaced files are kept until
 // all are in place.
@@ -46,10 +50,20 @@ type stage struct {
 }
 
 func (s *stage) apply(changes []Change) (err error) {
+	if err := s.root.Mkdir(staging, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := s.root.Lstat(staging); err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: staging, Err: fs.ErrExist}
+	}
 	if err := s.root.Mkdir(s.dir, 0o755); err != nil {
 		return err
 	}
-	defer func() { _ = s.root.RemoveAll(s.dir) }()
+	defer func() {
+		_ = s.root.RemoveAll(s.dir)
+		// Only an empty directory goes, so that other builds keep theirs.
+		_ = s.root.Remove(staging)
+	}()
 	for i, c := range changes {
 		if c.New != nil {
 			if err := s.write(s.name("new", i), c.New); err != nil {

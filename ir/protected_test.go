@@ -1,0 +1,43 @@
+package ir_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// TestProtectedNames: names that become protected files by renaming, and those that make a
+// repository of the root, are no tool's to create. Cause: a tool that opened or linked
+// .git/config.lock, or a staged file of a build, wrote the file that it became; one that made
+// HEAD, config, objects and refs in the root had git run programs of that config.
+func TestProtectedNames(t *testing.T) {
+	v := ir.NewView(ir.NewTool("t"), ir.Linux, ir.Facts{})
+	can := func(at string) bool {
+		place := ir.Direct(ir.In(at))
+		return v.Decide(ir.Access{Cap: ir.Create, On: place, Name: ir.NameFile}).Allowed() ||
+			v.Decide(ir.Access{Cap: ir.Update, On: place}).Allowed()
+	}
+	for _, at := range []string{
+		".git/config.lock", ".git/config.worktree.lock", ".git/info/attributes.lock", ".gitmodules.lock", "HEAD", ".githooks/pre-commit",
+		"access/.accessc/x/new0", ".git/worktrees/w/config.worktree.lock", ".git/modules/m/config.lock",
+	} {
+		if can(at) {
+			t.Errorf("%s can be written", at)
+		}
+	}
+	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects"} {
+		if !can(at) {
+			t.Errorf("%s cannot be written", at)
+		}
+	}
+	sorted := slices.IsSortedFunc(ir.ProtectedPaths(), func(a, b ir.ProtectedPath) int {
+		if a.Path < b.Path {
+			return -1
+		}
+		return 1
+	})
+	if !sorted {
+		t.Error("the list is not sorted")
+	}
+}
