@@ -29,15 +29,10 @@ func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 		}
 		r.guarded = append(r.guarded, ir.ProtectedPath{Path: at, Why: why, Origin: ir.Origin{Layer: ir.LayerProtected, Label: "protected"}})
 	}
-	if found, ok := r.here(".git"); ok && found.Kind == ir.File {
-		add(r.within(found.Abs), ir.WhyGit)
-		if len(found.Links) > 0 {
-			add(".git", ir.WhyGit)
-		}
-	}
+	r.guardGit(add)
 	for _, p := range ir.ProtectedPaths() {
 		if found, ok := r.here(p.Path); ok && len(found.Links) > 0 {
-			add(r.within(found.Abs), p.Why)
+			r.guardAt(path.Join(r.Resolver.Root, p.Path), p.Why, add)
 		}
 	}
 	for name := range r.Files {

@@ -439,37 +439,3 @@ access.fs = [
 		},
 	})
 }
-
-// Files that decide which programs run outside of the sandbox are not written by a grant around
-// them, also where git and the user have them elsewhere: SECURITY.md promises it without
-// exceptions.
-func TestProtected(t *testing.T) {
-	for _, c := range []struct {
-		name, file string
-		setup      func(*place)
-	}{
-		{"the .git of a worktree", ".git", func(p *place) { p.write(".git", "gitdir: "+p.outside+"/main/.git/worktrees/w\n") }},
-		{"the target of .git", "repo/config", func(p *place) { p.write("repo/config", "[core]\n"); p.symlink("repo", ".git") }},
-		{"the target of .envrc", "conf/envrc", func(p *place) { p.write("conf/envrc", "true\n"); p.symlink("conf/envrc", ".envrc") }},
-		{"the target of .claude", "conf/claude/settings.json", func(p *place) { p.write("conf/claude/settings.json", "{}\n"); p.symlink("conf/claude", ".claude") }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newPlace(t, scene{
-				tool:  "#!/bin/sh\necho evil >" + c.file + "\necho fine >fine\n",
-				toml:  `access.fs = [{ path = ".", read = true, write = true }, { path = "bin", read = true, execute = true }]`,
-				setup: c.setup,
-			}, accessc(t), os.Getuid())
-			out, err := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t").CombinedOutput()
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-			if data, _ := os.ReadFile(p.path("fine")); string(data) != "fine\n" {
-				t.Errorf("the control was not written\n%s", out)
-			}
-			if data, _ := os.ReadFile(p.path(c.file)); string(data) == "evil\n" {
-				t.Errorf("%s was written", c.file)
-			}
-			ask(t, p, []string{"update " + c.file}, "no")
-		})
-	}
-}

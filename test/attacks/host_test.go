@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -273,6 +274,47 @@ func initialize(p *place, stop <-chan struct{}) {
 		}
 		os.RemoveAll(p.path(".git"))
 	})
+}
+
+// replace writes files as git and builds do: under another name first, then by a rename.
+func replace(p *place, stop <-chan struct{}) {
+	names := [][2]string{
+		{".git/config.lock", ".git/config"}, {".git/config.worktree.lock", ".git/config.worktree"}, {".gitmodules.lock", ".gitmodules"},
+		{"access/.accessc/s/new0", "access/manifest.json"}, {".git/index.lock", ".git/index"},
+	}
+	until(stop, func(int) {
+		for _, n := range names {
+			p.write(n[0], "the user's")
+		}
+		time.Sleep(2 * time.Millisecond)
+		for _, n := range names {
+			p.must(os.Rename(p.path(n[0]), p.path(n[1])))
+		}
+		time.Sleep(2 * time.Millisecond)
+		for _, n := range names[:len(names)-1] {
+			if data, err := os.ReadFile(p.path(n[1])); string(data) != "the user's" {
+				p.t.Errorf("%s holds %q, %v", n[1], data, err)
+			}
+		}
+	})
+}
+
+// git runs git as the user outside of the sandbox.
+func (p *place) git(args ...string) {
+	cmd := p.command(p.t.Context())
+	git := exec.Command("git", args...)
+	git.Dir, git.Env, git.SysProcAttr = p.ws, cmd.Env, cmd.SysProcAttr
+	if out, err := git.CombinedOutput(); err != nil {
+		p.t.Logf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// unasked is a verdict: git on the host runs no program of the tool's.
+func unasked(t *testing.T, p *place, _ string) {
+	p.git("status")
+	if _, err := os.Lstat(p.path("ran")); err == nil {
+		t.Error("git ran a program that the tool named")
+	}
 }
 
 // redirect has the approved symlink lead elsewhere and back.
