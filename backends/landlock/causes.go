@@ -41,6 +41,7 @@ const (
 	whyUserWide   ir.CauseID = "landlock.user-wide"
 	whyWall       ir.CauseID = "landlock.wall"
 	whyMoved      ir.CauseID = "landlock.moved"
+	whyHeld       ir.CauseID = "landlock.held"
 
 	// Folds is stated by a loader, of a directory that it finds on its host.
 	Folds ir.CauseID = "landlock.folds"
@@ -99,4 +100,6 @@ var Sentences = backends.Sentences{
 	whyMoved: "assumes that no other process moves a directory of the rule elsewhere during the run, " +
 		"or links a file with a rule of its own there: the ruleset knows both by their inodes, " +
 		"so they stay granted",
+	whyHeld: "assumes that no other process moves to a place with fewer grants what the tool has " +
+		"opened, mapped or linked: descriptors, mappings and hard links keep their grants",
 }

@@ -86,7 +86,7 @@ func (w *ledgerWriter) base(a ir.Aspect) ir.Held {
 	case ir.AspectMetadata:
 		return w.metadata(false)
 	case ir.AspectOthers:
-		return ir.Because(ir.Assumed, "", whyMoved)
+		return ir.Because(ir.Assumed, "", whyMoved, whyHeld)
 	default:
 		return backends.Exact
 	}
@@ -215,16 +215,20 @@ func (w *ledgerWriter) judged(c ir.Capability) bool {
 }
 
 // others says how a rule is held when other processes move what it was about: calls that
-// are judged are judged where the file is now.
+// are judged are judged where the file is now. The kernel judges an open, a mapping and a link
+// once, when it is made; reading and writing a descriptor asks for nothing (landlock(7)).
 // See RATIONALE D45.
 func (w *ledgerWriter) others(r *ir.FSRule) ir.Held {
+	var why []ir.CauseID
 	private := r.At.Root.Kind != ir.Workspace && r.At.Root.Kind != ir.External
-	for _, c := range r.Caps.List() {
-		if private || !w.judged(c) {
-			return ir.Because(ir.Assumed, "", whyMoved)
-		}
+	if slices.ContainsFunc(r.Caps.List(), func(c ir.Capability) bool { return private || !w.judged(c) }) {
+		why = append(why, whyMoved)
 	}
-	return backends.Exact
+	// A file that is made is open for writing.
+	if r.Caps&ir.Caps(ir.Read, ir.Create, ir.Update) != 0 {
+		why = append(why, whyHeld)
+	}
+	return backends.When(why != nil, ir.Because(ir.Assumed, "", why...))
 }
 
 // move says how renames and links out of and into a rule's region are held.
