@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/ir"
@@ -15,20 +16,13 @@ import (
 // the directory that .git leads to, in the common directory that this one names
 // (gitrepository-layout(5)), and in the root where that is a repository itself.
 func (r *Result) guardGit(add func(at, why string)) {
-	dot := path.Join(r.Resolver.Root, ".git")
-	if found, err := r.Resolver.Disk.Follow(dot); err == nil && found.Kind == ir.File {
-		add(r.within(found.Abs), ir.WhyGit)
-		if len(found.Links) > 0 {
-			add(".git", ir.WhyGit)
-		}
-	}
-	dir := r.gitDir(dot)
+	dir := r.gitDir(add)
 	if dir == "" {
 		return
 	}
 	dirs := []string{dir}
 	if text, ok := readText(path.Join(dir, "commondir")); ok {
-		dirs = []string{r.real(dir, strings.TrimRight(text, "\r\n")), dir}
+		dirs = []string{r.real(dir, strings.TrimRight(text, "\r\n"), add), dir}
 	}
 	var configs []string
 	for _, dir := range dirs {
@@ -42,12 +36,16 @@ func (r *Result) guardGit(add func(at, why string)) {
 	r.guardConfigs(configs, add)
 }
 
-// guardAt adds a place and where symlinks lead from there. Git writes NAME.lock beside the
-// target, too.
+// guardAt adds a place, the symlinks on the way, and where they lead. Git writes NAME.lock beside
+// the target, too.
 func (r *Result) guardAt(abs, why string, add func(at, why string)) {
 	add(r.within(abs), why)
 	found, err := r.Resolver.Disk.Follow(abs)
-	if at := r.within(found.Abs); err == nil && at != "" && len(found.Links) > 0 {
+	if err != nil || len(found.Links) == 0 {
+		return
+	}
+	r.guardLinks(found, why, add)
+	if at := r.within(found.Abs); at != "" {
 		add(at, why)
 		if why == ir.WhyGit && found.Kind != ir.Dir {
 			add(at+".lock", ir.WhyLock)
@@ -55,21 +53,33 @@ func (r *Result) guardAt(abs, why string, add func(at, why string)) {
 	}
 }
 
+// guardLinks adds the symlinks on the way to a place: a tool that replaced one would put another
+// file in that place.
+func (r *Result) guardLinks(found resolve.Found, why string, add func(at, why string)) {
+	for _, link := range found.Links {
+		add(r.within(link), why)
+	}
+}
+
 // gitDir returns the directory of the workspace's repository: .git, the one that it names as a
 // file, or the root. It is empty where git finds none.
-func (r *Result) gitDir(dot string) string {
-	found, err := r.Resolver.Disk.Follow(dot)
-	switch {
-	case err != nil:
+func (r *Result) gitDir(add func(at, why string)) string {
+	found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, ".git"))
+	if err != nil {
 		return ""
-	case found.Kind == ir.Dir:
+	}
+	r.guardLinks(found, ir.WhyGit, add)
+	switch found.Kind {
+	case ir.Dir:
 		return found.Abs
-	case found.Kind == ir.File:
+	case ir.File:
+		add(r.within(found.Abs), ir.WhyGit)
 		text, _ := readText(found.Abs)
 		if dir, ok := strings.CutPrefix(text, "gitdir: "); ok {
-			return r.real(r.Resolver.Root, strings.TrimRight(dir, "\r\n"))
+			return r.real(r.Resolver.Root, strings.TrimRight(dir, "\r\n"), add)
 		}
 		return ""
+	case ir.Absent, ir.Unknown:
 	}
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if found, err := r.Resolver.Disk.Follow(path.Join(r.Resolver.Root, name)); err != nil || found.Kind == ir.Absent {
@@ -91,10 +101,10 @@ func (r *Result) guardConfigs(files []string, add func(at, why string)) {
 		for _, v := range settings(text) {
 			switch v.name {
 			case "core.hookspath":
-				r.guardAt(r.real(r.Resolver.Root, v.value), ir.WhyGit, add)
+				add(r.within(r.real(r.Resolver.Root, v.value, add)), ir.WhyGit)
 			case "include.path", "includeif.path":
-				file := r.real(path.Dir(files[i]), v.value)
-				r.guardAt(file, ir.WhyGit, add)
+				file := r.real(path.Dir(files[i]), v.value, add)
+				add(r.within(file), ir.WhyGit)
 				add(r.within(file+".lock"), ir.WhyLock)
 				files = append(files, file)
 			}
@@ -102,8 +112,9 @@ func (r *Result) guardConfigs(files []string, add func(at, why string)) {
 	}
 }
 
-// real is where a path that git reads leads, without symlinks; as written where that fails.
-func (r *Result) real(dir, to string) string {
+// real is where a path that git reads leads, without symlinks; as written where that fails. The
+// symlinks are added.
+func (r *Result) real(dir, to string, add func(at, why string)) string {
 	to = filepath.ToSlash(to)
 	if rest, ok := strings.CutPrefix(to, "~/"); ok && r.home != "" {
 		dir, to = filepath.ToSlash(r.home), rest
@@ -111,10 +122,12 @@ func (r *Result) real(dir, to string) string {
 	if !path.IsAbs(to) && !filepath.IsAbs(to) {
 		to = dir + "/" + to
 	}
-	if found, err := r.Resolver.Disk.Follow(to); err == nil {
-		return found.Abs
+	found, err := r.Resolver.Disk.Follow(to)
+	if err != nil {
+		return path.Clean(to)
 	}
-	return path.Clean(to)
+	r.guardLinks(found, ir.WhyGit, add)
+	return found.Abs
 }
 
 // readText reads a file of git's.

@@ -53,6 +53,12 @@ func TestGitProtected(t *testing.T) {
 			files: map[string]string{"conf/c": "[core]\nhooksPath = conf/h\n", ".git/x": ""}, links: map[string]string{".git/config": "../conf/c"},
 			want: []string{"conf/c", "conf/c.lock", "conf/h"},
 		},
+		// Cause: the second link was no protected path, and a tool let it lead to its own hooks.
+		"symlinks over symlinks": {
+			files: map[string]string{".git/config": "[core]\nhooksPath = by/h\n", "conf/h/x": ""},
+			links: map[string]string{".git/info": "../a", "a": "b", "b": "conf", ".envrc": "c", "c": "conf/e", "by": "conf"},
+			want:  []string{".git/info", "a", "b", "by", "c", "conf/attributes", "conf/attributes.lock", "conf/e", "conf/h"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -41,11 +41,13 @@ func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 			abs = path.Join(r.Resolver.Root, filepath.ToSlash(name))
 		}
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(abs)); err == nil && found.Kind == ir.File {
+			r.guardLinks(found, ir.WhyPolicy, add)
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
 	}
 	for _, dir := range r.Listed {
 		if found, err := r.Resolver.Disk.Follow(filepath.ToSlash(dir)); err == nil {
+			r.guardLinks(found, ir.WhyPolicy, add)
 			add(r.within(found.Abs), ir.WhyPolicy)
 		}
 	}

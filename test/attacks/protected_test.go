@@ -52,6 +52,26 @@ func TestRepositories(t *testing.T) {
 			verdict: unasked,
 		},
 		{
+			name: "symlinks over symlinks",
+			toml: granted,
+			setup: func(p *place) {
+				p.git("init", "-q", ".")
+				p.git("config", "core.hooksPath", "by/h")
+				p.write("conf/h/x", "fine")
+				p.write("conf/e", "fine")
+				p.symlink("conf", "by")
+				p.symlink("c", ".envrc")
+				p.symlink("conf/e", "c")
+				p.must(os.RemoveAll(p.path(".git/info")))
+				p.symlink("../by", ".git/info")
+			},
+			denied:  []string{"delete by", "rename by src", "delete c", "create conf/h/pre-commit", "update conf/e", "create conf/attributes"},
+			allowed: []string{"create conf/other", "create .git/index"},
+			tool: "#!/bin/sh\nmkdir mine mine/h\nfor n in by c .git/info .envrc; do { rm -f $n || ln -sfn mine $n || mv -T mine $n; } 2>/dev/null && echo LEAK $n\ndone\n" +
+				"for n in by/h/pre-commit .git/info/attributes c; do { echo evil >$n; } 2>/dev/null && echo LEAK $n\ndone\necho x >by/other && echo GOOD create\n",
+			good: []string{"create"},
+		},
+		{
 			name: "work with git",
 			toml: granted,
 			setup: func(p *place) {
