@@ -279,6 +279,9 @@ func TestHostileFiles(t *testing.T) {
 		"100 MB": big, "a symlink loop": loop, "a directory": dir, "a device": os.DevNull, "nothing": filepath.Join(dir, "none"),
 		"a NUL byte": write("nul.toml", []byte("a = 1\x00")), "invalid UTF-8": write("utf8.toml", []byte("a = '\xff'")),
 		"deep nesting": write("deep.toml", []byte("a = "+strings.Repeat("[", 100_000))),
+		// The parser bounds arrays and inline tables alone, and a header of 400,000 parts was read.
+		"a deep header": write("header.toml", []byte("[a"+strings.Repeat(".a", 400_000)+"]")),
+		"a deep key":    write("key.toml", []byte("a = { a"+strings.Repeat(".a", 100)+" = 1 }")),
 	} {
 		start := time.Now()
 		_, findings := Load(Request{Root: dir, Configs: []string{path}})

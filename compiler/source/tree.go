@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -51,6 +52,9 @@ func (b *builder) expression(n *unstable.Node) *diag.Diagnostic {
 
 // header opens the section of [a.b] or [[a.b]].
 func (b *builder) header(n *unstable.Node, item bool) *diag.Diagnostic {
+	if err := b.deep(n); err != nil {
+		return err
+	}
 	at := b.root
 	for it := n.Key(); it.Next(); {
 		key := it.Node()
@@ -116,6 +120,9 @@ func (v *Value) into() *Value {
 // keyValue adds key = value to a table; a dotted key opens tables on the way,
 // which nothing else may have defined.
 func (b *builder) keyValue(at *Value, n *unstable.Node) *diag.Diagnostic {
+	if err := b.deep(n); err != nil {
+		return err
+	}
 	for it := n.Key(); it.Next(); {
 		key := it.Node()
 		old := at.Table.Entry(string(key.Data))
@@ -139,6 +146,26 @@ func (b *builder) keyValue(at *Value, n *unstable.Node) *diag.Diagnostic {
 		at = old.Value
 	}
 	return nil
+}
+
+// maxParts bounds the parts of a dotted key, each of which opens a table. The parser bounds
+// arrays and inline tables alone.
+const maxParts = 100
+
+// deep reports a key of too many parts.
+func (b *builder) deep(n *unstable.Node) *diag.Diagnostic {
+	it := n.Key()
+	for range maxParts {
+		if !it.Next() || it.IsLast() {
+			return nil
+		}
+	}
+	if !it.Next() {
+		return nil
+	}
+	d := diag.New(diag.BadTOML, b.file.Pos(int(it.Node().Raw.Offset)), int(it.Node().Raw.Length))
+	d.Label = fmt.Sprintf("found a key of more than %d parts", maxParts)
+	return &d
 }
 
 func (b *builder) newTable(key *unstable.Node, m made) *Value {
