@@ -54,6 +54,9 @@ func checkDir(dir string) error {
 	if err == nil {
 		err = private(f, info)
 	}
+	if err == nil {
+		err = sheltered(dir)
+	}
 	if err != nil {
 		return fmt.Errorf("its directory %s: %w", filepath.ToSlash(dir), err)
 	}

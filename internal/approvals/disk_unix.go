@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
+
+	"github.com/accessc/accessc/internal/shellword"
 )
 
 // openPlain opens the file at path itself, without waiting: open(2) follows a symlink and
@@ -30,6 +33,31 @@ func private(_ *os.File, info os.FileInfo) error {
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("others may write it (mode %04o)", info.Mode().Perm())
+	}
+	return nil
+}
+
+// sheltered refuses a path on which every user could put another directory in the place of one:
+// one below a directory that all may write and that is not sticky. It looks at the path as it is
+// written and at where it leads.
+func sheltered(dir string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	for _, at := range []string{dir, real} {
+		for up := filepath.Dir(at); ; up = filepath.Dir(up) {
+			info, err := os.Stat(up)
+			if err != nil {
+				return err
+			}
+			if info.Mode()&(0o002|os.ModeSticky) == 0o002 {
+				return fmt.Errorf("every user may write the directory %s above it; close it: chmod o-w %s", up, shellword.Quote(up))
+			}
+			if up == filepath.Dir(up) {
+				break
+			}
+		}
 	}
 	return nil
 }

@@ -39,6 +39,16 @@ func TestGuards(t *testing.T) {
 		{"others may write its directory", "others may write it (mode 0770)", func(path string) bool {
 			return os.WriteFile(path, []byte(evil), 0o600) == nil && os.Chmod(filepath.Dir(path), 0o770) == nil
 		}},
+		// A state directory above that every user could write was taken.
+		{"everybody may write above", "chmod o-w ", func(path string) bool {
+			return os.WriteFile(path, []byte(evil), 0o600) == nil && os.Chmod(filepath.Dir(filepath.Dir(path)), 0o777) == nil
+		}},
+		{"everybody may write above where it leads", "chmod o-w ", func(path string) bool {
+			real := filepath.Join(filepath.Dir(filepath.Dir(path)), "open", "real")
+			return os.MkdirAll(real, 0o700) == nil && os.Chmod(filepath.Dir(real), 0o777) == nil &&
+				os.WriteFile(filepath.Join(real, filepath.Base(path)), []byte(evil), 0o600) == nil &&
+				os.Remove(filepath.Dir(path)) == nil && os.Symlink(real, filepath.Dir(path)) == nil
+		}},
 		{"foreign", "belongs to user 12345", func(path string) bool {
 			return os.WriteFile(path, []byte(evil), 0o600) == nil && os.Chown(path, 12345, -1) == nil
 		}},
