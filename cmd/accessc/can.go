@@ -121,7 +121,7 @@ func prepare(res *hostfacts.Result, t *ir.Tool) (*asked, error) {
 	facts := res.Facts(t)
 	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
 	return &asked{
-		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Lookup: res.Lookup(t)},
+		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: res.Lookup(t)},
 		view:   ir.NewView(t, hostfacts.Platform(), facts),
 		ledger: out.Ledger,
 	}, err

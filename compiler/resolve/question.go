@@ -72,6 +72,9 @@ func ParseQuestion(words []string) (Question, error) {
 type Asker struct {
 	Resolver *Resolver    // evaluates paths
 	Bindings *ir.Bindings // where the roots lie on the host
+	// Program is the tool's own program, to which its /proc/self/exe leads; nil where it is not
+	// known.
+	Program *ir.Location
 	// Kernel asks as the kernel is asked: paths lead where they lead, absolute or not.
 	Kernel bool
 	// Lookup finds a program by name; nil finds none.
@@ -142,7 +145,16 @@ func present(k ir.NodeKind) ir.NodeKind {
 	return k
 }
 
+// place evaluates a path, with the tool's program where it has the link of a process to its own.
 func (a Asker) place(p string, follow bool) (ir.Place, ir.NodeKind, error) {
+	on, kind, err := a.evaluate(p, follow)
+	if follow && a.Program != nil && on.At == ir.Sys(ownProgram[1:]) {
+		on.At = *a.Program
+	}
+	return on, kind, err
+}
+
+func (a Asker) evaluate(p string, follow bool) (ir.Place, ir.NodeKind, error) {
 	if at, ok := own(p); ok {
 		if abs, bound := a.Bindings.Path(at); bound {
 			return a.Resolver.Kernel(abs, follow, a.Bindings)

@@ -217,6 +217,10 @@ func (w *walker) step() error {
 		w.at, w.kind = "/"+ir.LinuxProc, ir.Dir
 		return nil
 	}
+	if at, kind, ok := ownLink(next); ok {
+		w.at, w.kind = at, kind
+		return nil
+	}
 	n := w.disk.look(next)
 	switch {
 	case n.err != nil:
@@ -245,6 +249,27 @@ func (w *walker) follow(link string) error {
 func ownProcess(abs string) bool {
 	return runtime.GOOS == "linux" && (abs == "/"+ir.LinuxProc || abs == "/proc/thread-self")
 }
+
+// ownLink returns the place where a link of a process to its own files leads for the tool, which
+// has other files than this process: a standard descriptor to the place that rules are about, a
+// further one to nothing, the program to itself, which Asker.Program replaces.
+func ownLink(abs string) (at string, kind ir.NodeKind, ok bool) {
+	below, own := strings.CutPrefix(abs, "/"+ir.LinuxProc+"/")
+	number, fd := strings.CutPrefix(below, "fd/")
+	switch {
+	case !own || runtime.GOOS != "linux":
+		return "", ir.Unknown, false
+	case fd && len(number) == 1 && number[0] <= '2':
+		return "/" + ir.LinuxStandard + "/" + number, ir.File, true
+	case fd:
+		return abs, ir.Absent, true
+	default:
+		return abs, ir.File, abs == ownProgram
+	}
+}
+
+// ownProgram is the link of a process to its program.
+const ownProgram = "/" + ir.LinuxProc + "/exe"
 
 // volume returns the root that an absolute slash-separated path starts at: "/", or
 // "C:/" on Windows; empty for a relative path.
