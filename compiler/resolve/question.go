@@ -97,13 +97,13 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	case "read", "create", "update":
 		c, _ := ir.ParseCapability(q.Verb)
 		on, _, err := a.place(q.Operands[0], true)
-		return ir.Access{Cap: c, On: on}, err
+		return ir.Access{Cap: c, On: on, Name: made(q.Operands[0])}, err
 	case "execute":
 		on, _, err := a.place(q.Operands[0], true)
 		return ir.Start{On: on}, err
 	case "delete":
-		on, _, err := a.place(q.Operands[0], false)
-		return ir.Access{Cap: ir.Delete, On: on}, err
+		on, kind, err := a.place(q.Operands[0], false)
+		return ir.Access{Cap: ir.Delete, On: on, Name: removed(kind)}, err
 	case "dial":
 		on, _, err := a.place(q.Operands[0], true)
 		return ir.Dial{On: on}, err
@@ -134,6 +134,26 @@ func (a Asker) pair(q Question) (ir.Operation, error) {
 	default:
 		return ir.Rename{Src: one, Dst: two, SrcKind: present(oneKind), DstKind: twoKind}, nil
 	}
+}
+
+// made is the kind of name that a question makes: a directory if the path ends in a slash.
+func made(path string) ir.NameKind {
+	if strings.HasSuffix(filepath.ToSlash(path), "/") {
+		return ir.NameDir
+	}
+	return ir.NameFile
+}
+
+// removed is the kind of name that is removed where a node of a kind is now.
+func removed(k ir.NodeKind) ir.NameKind {
+	switch k {
+	case ir.Dir:
+		return ir.NameDir
+	case ir.File:
+		return ir.NameFile
+	case ir.Absent, ir.Unknown:
+	}
+	return ir.NameAny
 }
 
 // present reads a name that is not there as one that could be anything: the
