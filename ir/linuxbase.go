@@ -51,7 +51,7 @@ var linuxSystem = []BaseEntry{
 	{"/proc/filesystems", readOnly, "kinds of file system"},
 	{"/proc/loadavg", readOnly, "load of the machine"},
 	{"/proc/meminfo", readOnly, "memory of the machine"},
-	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool"},
+	{"/" + LinuxProc, readOnly, "a process of the tool as it sees itself and the others of the tool, with the machine's sockets and mounts; the numbers of all processes"},
 	{"/proc/stat", readOnly, "times of the processors"},
 	{"/proc/sys", readOnly, "settings of the kernel"},
 	{"/proc/uptime", readOnly, "time since the start of the machine"},

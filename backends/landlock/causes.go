@@ -65,8 +65,9 @@ var Sentences = backends.Sentences{
 		"are refused",
 	whyEnviron: "where a rule gives a program fewer variables, no process of the tool can read another " +
 		"one's",
-	whyBase: "without a supervisor, child processes cannot see themselves in /proc, and there is no " +
-		"shared memory and no pseudo-terminal by its name",
+	whyBase: "without a supervisor, /proc cannot be listed and child processes cannot see themselves " +
+		"there, files behind standard descriptors are not opened again, and there is no shared " +
+		"memory and no pseudo-terminal by its name",
 	whyFill:    "Landlock allows an empty file to be created here, but not to be filled",
 	whyReplace: "with delete, Landlock would allow a rename to replace files, which needs update",
 	whySelf: "Landlock creates and deletes the path itself by the rights of its parent, which " +

@@ -83,6 +83,8 @@ func (w *ledgerWriter) base(a ir.Aspect) ir.Held {
 		return w.baseRead(w.surrounded())
 	case ir.AspectExecute:
 		return backends.When(w.surrounded(), backends.Stricter(whyBeside))
+	case ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove, ir.AspectSocket:
+		return backends.When(w.ownless(), backends.Stricter(whyBase))
 	case ir.AspectMetadata:
 		return w.metadata(false)
 	case ir.AspectOthers:
@@ -97,11 +99,19 @@ func (w *ledgerWriter) served() bool {
 	return judged{Judges: w.judges, metadata: !w.noMetadata, narrows: w.view.Tool.Commands.Narrows()}.serves()
 }
 
+// ownless reports whether the base has places that are the tool's own under a supervisor alone:
+// the ruleset grants nothing there.
+func (w *ledgerWriter) ownless() bool {
+	return !w.served() && slices.ContainsFunc(w.view.Entries(), func(e ir.Entry) bool {
+		return e.Rule.Origin.Layer == ir.LayerBase && ir.LinuxOwn(e.Rule.At.Path)
+	})
+}
+
 // baseRead says how the reading of the base is held. A tool whose opens are all supervised is
 // shown itself in /proc.
 func (w *ledgerWriter) baseRead(surrounded bool) ir.Held {
 	var why []ir.CauseID
-	if !w.served() {
+	if w.ownless() {
 		why = append(why, whyBase)
 	}
 	if w.view.Tool.Commands.Narrows() {

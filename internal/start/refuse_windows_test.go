@@ -221,7 +221,7 @@ func TestHold(t *testing.T) {
 		path, why string
 		absent    winjob.Absent
 	}{
-		{at("none"), "is not there", winjob.AbsentRefuse},
+		{at("none"), "does not exist", winjob.AbsentRefuse},
 		{at("none"), "", winjob.AbsentSkip},
 		{at("one"), "2 names", winjob.AbsentRefuse},
 		{`\\server\share\x`, "not an absolute path on a drive", winjob.AbsentRefuse},
