@@ -319,6 +319,7 @@ func (j judged) list() []Trap {
 	case j.Starts:
 		add("starts", nil, "execve", "execveat")
 	}
+	add("watches", nil, "inotify_add_watch")
 	calls := []string{"bind", "connect"}
 	if j.connect {
 		calls = append(calls, "listen")

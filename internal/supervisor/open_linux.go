@@ -225,6 +225,44 @@ func (c opens) tells(name string) bool {
 
 const whyVariables = "another process may have variables that this one does not get"
 
+// watch answers inotify_add_watch(2). A watch shows the names in a directory and who uses them,
+// so it is judged as reading.
+func (c opens) watch() answer {
+	path, e := c.path(c.args[1])
+	if e != 0 {
+		return fails(e)
+	}
+	instance, e := c.duplicate(dirfd(c.args[0]))
+	if e != 0 {
+		return fails(e)
+	}
+	base, e := c.paths.base(unix.AT_FDCWD, path)
+	if e != 0 {
+		return fails(e)
+	}
+	c.names.RLock()
+	defer c.names.RUnlock()
+	n, e := c.paths.object(base, path, follow(c.args[2]&unix.IN_DONT_FOLLOW == 0), 0)
+	switch {
+	case e != 0:
+		return fails(e)
+	case !c.permits(c.policy.access(c.box.at(where(n.object)), ir.Read)):
+		return fails(unix.EACCES)
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	var a answer
+	err := c.do(func() error {
+		number, err := unix.InotifyAddWatch(instance, self(n.object), uint32(c.args[2])&^unix.IN_DONT_FOLLOW)
+		a.val = int64(number)
+		return err
+	})
+	if err != nil {
+		return result(err)
+	}
+	return a
+}
+
 // openStandard opens a standard descriptor again, with no more access than it has.
 func (c opens) openStandard(n node, o opening) answer {
 	at := ir.Direct(ir.Sys(ir.LinuxStandard))

@@ -61,6 +61,7 @@ func handlers() map[uint32]handler {
 		unix.SYS_SETPRIORITY:        func(c *call) answer { return processes{c}.otherOf(prioProcess) },
 		unix.SYS_IOPRIO_SET:         func(c *call) answer { return processes{c}.otherOf(ioprioProcess) },
 
+		unix.SYS_INOTIFY_ADD_WATCH:       on(opens.watch),
 		unix.SYS_LANDLOCK_CREATE_RULESET: on(rulesets.createRuleset),
 		unix.SYS_LANDLOCK_ADD_RULE:       on(rulesets.addRule),
 		unix.SYS_LANDLOCK_RESTRICT_SELF:  on(rulesets.restrict),
