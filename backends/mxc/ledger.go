@@ -16,7 +16,7 @@ func (p *conversion) ledger() ir.Ledger {
 func (p *conversion) held(c ir.Cell) ir.Held {
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
-		return p.file(c.ID, r.Caps, c.Aspect)
+		return p.rule(c, r)
 	case *ir.NetRule:
 		return backends.When(r.Allow && !p.opens(r), backends.Stricter(whyHost))
 	case *ir.EnvRule:
@@ -47,7 +47,24 @@ func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
 	}
 }
 
-// file says how one aspect of one rule is held.
+// rule says how one aspect of a rule is held. Protected paths have one rule for all, and the
+// capabilities that remain differ from place to place.
+func (p *conversion) rule(c ir.Cell, r *ir.FSRule) ir.Held {
+	if !r.Guards() {
+		return p.file(c.ID, r.Caps, c.Aspect)
+	}
+	var all []ir.Held
+	for _, root := range p.roots {
+		root.WalkRoot(func(r *ir.Region) {
+			if r.ID() == c.ID {
+				all = append(all, p.file(c.ID, r.Caps, c.Aspect))
+			}
+		})
+	}
+	return backends.Join(all...)
+}
+
+// file says how one aspect of a rule with these capabilities is held.
 func (p *conversion) file(id ir.RuleID, caps ir.CapSet, a ir.Aspect) ir.Held {
 	is := accessOf(caps)
 	narrowed := func(c ir.Capability) ir.Held {

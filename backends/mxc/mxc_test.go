@@ -122,6 +122,23 @@ func TestRootInRoot(t *testing.T) {
 	}
 }
 
+// TestProtectedPlacesDiffer: one row speaks for all protected places. Cause: their capabilities
+// were joined first, so that reading in one made starting exact in another that cannot be read.
+func TestProtectedPlacesDiffer(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Command = &ir.Command{Program: "true"}
+	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Write.With(ir.Read)}, {At: ir.In("a"), Caps: ir.Write.With(ir.Execute)}}
+	tool.Protects = true
+	tool.Protected = []ir.ProtectedPath{{Path: "a/x", Why: "test"}}
+	c, err := parse(compile(t, tool, resolved(ir.Bindings{Workspace: "/w"})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := excuse(c, "protected", ir.AspectExecute); row.Is != ir.Weaker.String() || len(row.Causes) != 2 {
+		t.Errorf("starting at protected places is %s, %v", row.Is, row.Causes)
+	}
+}
+
 // TestConfigAgainstPolicy puts the same questions to random policies and to their emitted
 // configurations. The answers may differ only where the ledger says in which direction.
 func TestConfigAgainstPolicy(t *testing.T) {
