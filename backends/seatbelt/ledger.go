@@ -77,12 +77,25 @@ func (w *ledgerWriter) hidden() ir.CauseID {
 }
 
 // file says how one aspect of one rule is held. A rule that governs no place, since
-// another rule takes all of its own, is held whatever happens.
+// another rule takes all of its own, is held whatever happens. Protected paths have one rule for
+// all, and the capabilities that remain differ from place to place.
 func (w *ledgerWriter) file(id ir.RuleID, r *ir.FSRule, a ir.Aspect) ir.Held {
-	regions, caps := w.byRule[id], r.Caps
-	if len(regions) == 0 {
+	regions := w.byRule[id]
+	switch {
+	case len(regions) == 0:
 		return backends.Exact
+	case !r.Guards():
+		return w.places(r.Caps, regions, a)
 	}
+	var all []ir.Held
+	for i, x := range regions {
+		all = append(all, w.places(x.Caps, regions[i:i+1], a))
+	}
+	return backends.Join(all...)
+}
+
+// places says how one aspect of regions with these capabilities is held.
+func (w *ledgerWriter) places(caps ir.CapSet, regions []*ir.Region, a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
 		return read(caps)

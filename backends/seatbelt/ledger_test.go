@@ -210,3 +210,21 @@ func TestLedgerElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestProtectedPlacesDiffer: one row speaks for all protected places. Cause: it was derived from
+// the capabilities of all of them together, so that a place that is wholly hidden counted as
+// one that can be read and started.
+func TestProtectedPlacesDiffer(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In("a"), Caps: ir.Write}}
+	tool.Protects = true
+	tool.Protected = []ir.ProtectedPath{{Path: "a/x", Why: "test"}}
+	out, err := Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, ok := out.Ledger.Cell(ir.FS, "protected", ir.AspectRead, ir.Darwin, 0)
+	if !ok || row.Is != ir.Stricter || !slices.Contains(row.Causes, ir.Cause{ID: start.WhyHidden}) {
+		t.Errorf("reading protected places is %v, %v", row.Is, row.Causes)
+	}
+}
