@@ -126,7 +126,7 @@ access.fs = [
 		{
 			name:    "names that are not there yet",
 			denied:  []string{"read late/.env", "create late/.env", "rename late src/away", "exchange src/d late"},
-			allowed: []string{"create late", "create late/other"},
+			allowed: []string{"create late/", "create late/other"},
 			tool:    "late",
 			host:    belate,
 			good:    []string{"create beside a late name"},
