@@ -54,7 +54,7 @@ func (r row) skips() string {
 	case r.abi < 1:
 		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|old)$"
 	case r.abi < signals:
-		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|explain|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without)$"
+		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|explain|homes|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without)$"
 	default:
 		return documents + "^TestScripts$/^(old|without)$"
 	}
