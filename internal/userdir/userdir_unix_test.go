@@ -31,7 +31,7 @@ func TestDirectories(t *testing.T) {
 		if err == nil && journals != c.want+"/journal" || (err == nil) != (c.want != "") {
 			t.Errorf("%+v: journals %q, %v", c, journals, err)
 		}
-		dir, err := userdir.For("/work/a b")
+		dir, err := userdir.For("/ws/a b")
 		if got := string(dir); err == nil && !strings.HasPrefix(got, c.want+"/workspaces/a_b-") || (err == nil) != (c.want != "") {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
