@@ -91,7 +91,7 @@ func undocumented(s *ast.StructType) (total int, bare []*ast.Ident) {
 	return total, bare
 }
 
-// TestFieldsNotice has the count miss what it must and nothing else.
+// TestFieldsNotice has the count miss the undocumented fields and nothing else.
 func TestFieldsNotice(t *testing.T) {
 	const source = `package p
 type T struct {

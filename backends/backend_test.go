@@ -9,8 +9,8 @@ import (
 	"github.com/accessc/accessc/backends"
 )
 
-// TestCheckHeader: a document of another format, version or form is refused by what is wrong
-// with it, and one that is no JSON is left to its reader.
+// TestCheckHeader: a document of another format, version or form is refused by the part that
+// is wrong with it, and one that is no JSON is left to its reader.
 func TestCheckHeader(t *testing.T) {
 	kind := errors.New("not usable")
 	for _, c := range []struct{ format, version, form, want string }{

@@ -6,7 +6,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Exact is a cell in which the platform does what the policy says.
+// Exact is a cell in which the platform does as the policy says.
 var Exact = ir.Held{Is: ir.Exact}
 
 // Stricter is a cell in which the platform permits less.

@@ -129,7 +129,7 @@ type Cell struct {
 	Limit LimitKind
 }
 
-// Cells lists what a ledger must state for a view, in the order of ledgers.
+// Cells lists the cells that a ledger must state for a view, in the order of ledgers.
 func (v *View) Cells() []Cell {
 	var out []Cell
 	add := func(c Cell) {

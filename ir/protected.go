@@ -75,7 +75,7 @@ const (
 	serverRuns = "build servers run it"
 )
 
-// protected is sorted by path. NAME.lock is what git writes before it renames it to NAME
+// protected is sorted by path. NAME.lock is the file that git writes before it renames it to NAME
 // (lockfile.h): a tool that could open or link it would hold the file that NAME becomes.
 var protected = [...]ProtectedPath{
 	{Path: ".accessc", Why: WhyPolicy},

@@ -63,7 +63,7 @@ type FSRule struct {
 	ApprovedTarget *string `json:"approved_target"`
 	Read           bool    `json:"read"`    // list and read
 	Create         bool    `json:"create"`  // make new names
-	Update         bool    `json:"update"`  // change what is there
+	Update         bool    `json:"update"`  // change existing files
 	Delete         bool    `json:"delete"`  // remove names
 	Execute        bool    `json:"execute"` // start as a program
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ruleset lays out what the kernel is given for a view: a lower bound of its policy. A grant on
+// ruleset lays out the rules that the kernel is given for a view: a lower bound of its policy. A grant on
 // a directory reaches everything below it, and the kernel takes nothing away there.
 type ruleset struct {
 	view *ir.View
@@ -29,7 +29,7 @@ func newRuleset(v *ir.View) *ruleset {
 	return s
 }
 
-// findLacks records what r and everything below it lacks. The symlink of an external rule has no
+// findLacks records the capabilities that r and everything below it lack. The symlink of an external rule has no
 // contents, so only the capabilities on its name count there.
 func (s *ruleset) findLacks(r *ir.Region) ir.CapSet {
 	lacks := ir.All &^ s.wants(r)

@@ -114,7 +114,7 @@ func (s *ruleset) judges() Judges {
 	return j
 }
 
-// linkable returns what a file is granted by a rule on its own path and keeps where less is
+// linkable returns the capabilities that a file is granted by a rule on its own path and keeps where less is
 // granted, if the tool gives it a further name there: the ruleset applies to the file, not to
 // the name.
 func (s *ruleset) linkable() ir.CapSet {

@@ -105,7 +105,7 @@ func excuse(c *Config, rule string, a ir.Aspect) backends.Row {
 }
 
 // TestRootInRoot: a rule of the workspace does not reach into the target of an external rule
-// that lies there. Cause: its place was listed all the same, and opened what the target denies.
+// that lies there. Cause: its place was listed all the same, and opened places that the target denies.
 func TestRootInRoot(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Command, tool.Home = &ir.Command{Program: "true"}, ir.HomeReal

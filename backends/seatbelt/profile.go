@@ -65,7 +65,7 @@ func (p *profile) ordered(roots []*ir.Region) []*ir.Region {
 	return roots
 }
 
-// validate refuses what cannot be written: rules whose paths are not canonical, as the region tree
+// validate refuses rules that cannot be written: rules whose paths are not canonical, as the region tree
 // would take some of them for others, and places that the language cannot spell.
 func (p *profile) validate() {
 	for _, e := range p.view.Entries() {

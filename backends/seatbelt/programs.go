@@ -40,7 +40,7 @@ type program struct {
 	interpreters []ir.Location
 }
 
-// findPrograms lists what may be started where the policy lists programs.
+// findPrograms lists the files that may be started where the policy lists programs.
 func (p *profile) findPrograms() []program {
 	set := p.tool.Commands
 	if set == nil {

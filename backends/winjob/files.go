@@ -28,7 +28,7 @@ func newLayout(v *ir.View, t backends.Target) *layout {
 
 func (l *layout) listed() bool { return l.view.Tool.Commands != nil }
 
-// above returns what the list of the directory above a region grants in it. The list of a root
+// above returns the access that the list of the directory above a region grants in it. The list of a root
 // is always protected, so nothing is inherited there, and none is set for the system's root.
 func above(r *ir.Region) ir.CapSet {
 	if r.IsRoot() || r.Above.IsRoot() && r.At.Root.Kind == ir.System {
@@ -82,7 +82,7 @@ func absentRoot(k ir.RootKind) Absent {
 	}
 }
 
-// below lays out what is below a region in its root.
+// below lays out the regions below a region in its root.
 func (l *layout) below(r *ir.Region) {
 	for _, b := range r.Below {
 		if b.IsRoot() {

@@ -95,7 +95,7 @@ type BasicLimits struct {
 
 // UIRestrictions keep the job from the clipboard, the display and the logon.
 type UIRestrictions struct {
-	Class []string `json:"UIRestrictionsClass"` // what is kept from the job
+	Class []string `json:"UIRestrictionsClass"` // kept from the job
 }
 
 // Token is the difference between the tool's token and the user's.
@@ -155,7 +155,7 @@ type FileAccess struct {
 // Hold is the arguments with which CreateFile opens an object for the time of the run.
 type Hold struct {
 	Access []string `json:"dwDesiredAccess"`      // of the handle
-	Share  []string `json:"dwShareMode"`          // what others may do meanwhile
+	Share  []string `json:"dwShareMode"`          // others' access meanwhile
 	Flags  []string `json:"dwFlagsAndAttributes"` // of the open
 }
 

@@ -40,7 +40,7 @@ type Sharer[R any] struct{ policies, ledgers Repeats }
 // NewSharer begins a document.
 func NewSharer[R any]() *Sharer[R] { return &Sharer[R]{Repeats{}, Repeats{}} }
 
-// Share returns what a document has of the next tool.
+// Share returns the part that a document has of the next tool.
 func (s *Sharer[R]) Share(policy irjson.ToolDoc, ledger []R) (Shared[R], error) {
 	var out Shared[R]
 	var err error
@@ -73,7 +73,7 @@ type EntryDoc struct {
 	Shared[backends.Row]
 }
 
-// document writes what tools have alike once.
+// document writes equal parts of tools once.
 func (m *Manifest) document() (*Document, error) {
 	out := &Document{Manifest: *m, Tools: []EntryDoc{}}
 	sharer := NewSharer[backends.Row]()

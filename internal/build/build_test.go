@@ -152,7 +152,7 @@ func TestManifestVouches(t *testing.T) {
 	}
 }
 
-// TestAlikeOnce: what tools have alike stands once in the manifest, so that many tools of one
+// TestAlikeOnce: equal parts of tools stand once in the manifest, so that many tools of one
 // policy do not make it long, and is read back for each of them.
 func TestAlikeOnce(t *testing.T) {
 	var names []string

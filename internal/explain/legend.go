@@ -20,7 +20,7 @@ var legend = []term{
 	{ir.Assumed.String(), "exact as long as something outside of the sandbox stays as its reason says"},
 }
 
-// cellMeaning says what the numbers of the ledger count.
+// cellMeaning explains the numbers of the ledger.
 const cellMeaning = "A cell is one aspect of one rule, such as create for fs[0]; 12 supervised are 12 such cells."
 
 // Legend explains the words of the ledger, for a terminal or a help text.

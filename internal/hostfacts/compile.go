@@ -72,7 +72,7 @@ func Compile(opts Options) (*Result, error) {
 	return r, nil
 }
 
-// check reports what this host knows against the program.
+// check reports this host's objections to the program.
 func (r *Result) check(opts Options) {
 	if r.Program == nil {
 		return

@@ -81,7 +81,7 @@ func TestGitProtected(t *testing.T) {
 				want[i] = strings.TrimPrefix(want[i], "/")
 			}
 			slices.Sort(want)
-			// What lies below another protected path is not listed again.
+			// A path below another protected path is not listed again.
 			want = slices.DeleteFunc(want, func(p string) bool {
 				return slices.ContainsFunc(want, func(o string) bool { return strings.HasPrefix(p, o+"/") })
 			})

@@ -89,7 +89,7 @@ func listen(t *testing.T, addr string) (net.Listener, string) {
 	return l, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// TestRequests refuses what no trial writes.
+// TestRequests refuses requests that no trial writes.
 func TestRequests(t *testing.T) {
 	if err := kerneltest.Try("{", new(strings.Builder)); err == nil {
 		t.Error("half a request is tried")

@@ -4,7 +4,7 @@ package shebang
 
 import "bytes"
 
-// Size is how much of a file the kernel reads to find out what it is (BINPRM_BUF_SIZE,
+// Size is how much of a file the kernel reads to find out its format (BINPRM_BUF_SIZE,
 // include/uapi/linux/binfmts.h).
 const Size = 256
 

@@ -23,7 +23,7 @@ func descriptorOf(path string) (int, bool) {
 var errNotPassed = errors.New("no descriptor of this number was passed on, open for writing")
 
 // descriptor duplicates a descriptor that the caller has passed on. Those that this process has
-// opened itself are closed at execve and so none of them. What a tool could write is refused as
+// opened itself are closed at execve and so none of them. A file that a tool could write is refused as
 // under a path.
 func (r *run) descriptor(n int) (*os.File, error) {
 	flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)

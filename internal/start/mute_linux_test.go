@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// stderr is standard error for what a part of the test binary has to say.
+// stderr is standard error for messages of a part of the test binary.
 var stderr = os.Stderr
 
 // muteCoverage is for the parts other than the test. Under go test -cover os.Exit writes counters,

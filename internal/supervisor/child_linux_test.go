@@ -31,7 +31,7 @@ func refusing(t *testing.T, setns bool) []unix.SockFilter {
 }
 
 // TestCanaries: neither a clone nor this process becomes the tool where the ruleset or the filter
-// does not refuse what it must.
+// refuses too little.
 func TestCanaries(t *testing.T) {
 	if abi, err := ll.LandlockGetABIVersion(); err != nil || abi < 1 {
 		t.Skip("no Landlock here")

@@ -15,7 +15,7 @@ import (
 // terminals, its shared memory, its standard descriptors. Here the path of a file becomes the
 // place that rules are about.
 
-// sandbox is how this process tells what belongs to the tool.
+// sandbox is how this process knows the tool's files and processes.
 type sandbox struct {
 	// self is this process, procfs and root its views of /proc and "/".
 	self         int

@@ -11,7 +11,7 @@ import (
 type PrivateHome struct {
 	Tool string `json:"tool"`
 	Path string `json:"path"`
-	// Bytes and Files are what lies in it, as far as it can be listed.
+	// Bytes and Files count its contents, as far as it can be listed.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"`
 }
@@ -30,7 +30,7 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 		h := PrivateHome{Tool: e.Name(), Path: d.Home(e.Name())}
 		_ = filepath.WalkDir(h.Path, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
-				return nil // what cannot be listed is left out
+				return nil // unreadable directories are left out
 			}
 			if info, err := e.Info(); err == nil {
 				h.Bytes += info.Size()

@@ -42,7 +42,7 @@ type Identity struct {
 	Source   string   `json:"source"`                  // where the tool comes from
 	SourceAt *origin  `json:"source_origin,omitempty"` // where a layer says so
 	Run      string   `json:"run,omitempty"`           // "unattended", or empty
-	Command  *command `json:"command,omitempty"`       // what the tool runs
+	Command  *command `json:"command,omitempty"`       // the tool's program
 }
 
 // Identity returns the identity of a tool.

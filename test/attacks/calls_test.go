@@ -107,7 +107,7 @@ func pairs(p *place) {
 	}
 }
 
-// TestCleaner: what removes the private directory of a run follows no symlink that a process of
+// TestCleaner: the process that removes the private directory of a run follows no symlink that a process of
 // the tool puts there meanwhile.
 func TestCleaner(t *testing.T) {
 	victim := func(p *place) string { return p.outside + "/victim" }

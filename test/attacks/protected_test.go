@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// granted is what a tool may do by the default policy.
+// granted are operations that the default policy permits.
 const granted = `access.fs = [{ path = ".", read = true, write = true }, { path = "bin", read = true, execute = true }]`
 
 // Files that the host makes protected ones of, and repositories that git would find.

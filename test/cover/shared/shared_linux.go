@@ -1,7 +1,7 @@
 // Package shared keeps the coverage counters of a test binary in a file that all its processes
 // map, so that none of them has to write anything when it ends: a loader replaces itself by the
 // tool, a supervisor may be killed, a sandbox has no file to write to. The process that runs the
-// tests reports what all of them reached.
+// tests reports the statements that all of them reached.
 //
 // The command cover links it into the tests, with its counters in mode set: every process then
 // stores the same values, in any order.
