@@ -22,7 +22,13 @@ func (v *View) Decide(op Operation) Verdict {
 	case Start:
 		return v.start(op)
 	case Connect:
-		return v.net.decide(op.To)
+		out := v.net.decide(op.To, op.Method)
+		if op.Own && out.Reason == ReasonDefault {
+			return v.net.listen(Listen{op.To.Host, op.To.Port})
+		}
+		return out
+	case Listen:
+		return v.net.listen(op)
 	case Forward:
 		return v.env.decide(op.Name)
 	case Run:

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,8 @@ type netIndex struct {
 	byAddr   map[string][]int
 	bySuffix map[string][]int
 	any      []int
+	// listens are the rules about listening, which no other list has.
+	listens []int
 }
 
 func indexNet(rules []NetRule) netIndex {
@@ -20,6 +23,10 @@ func indexNet(rules []NetRule) netIndex {
 	}
 	for i := range rules {
 		h := rules[i].Host
+		if rules[i].Listen {
+			x.listens = append(x.listens, i)
+			continue
+		}
 		switch h.Kind {
 		case HostName:
 			x.byName[h.Name] = append(x.byName[h.Name], i)
@@ -36,9 +43,9 @@ func indexNet(rules []NetRule) netIndex {
 
 // decide finds the winning rule. The more exact kind of host wins before anything
 // else counts; then the more specific rule; then the later one.
-func (x *netIndex) decide(to Endpoint) Verdict {
+func (x *netIndex) decide(to Endpoint, method string) Verdict {
 	for class := range x.classes(to.Host) {
-		if i := x.best(class, to); i >= 0 {
+		if i := x.best(class, to, method); i >= 0 {
 			out := Verdict{Reason: ReasonRule, Rule: &x.rules[i]}
 			if x.rules[i].Allow {
 				out.Effect = Allow
@@ -53,7 +60,11 @@ func (x *netIndex) decide(to Endpoint) Verdict {
 func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		if h.Kind == HostAddr {
-			if yield(x.byAddr[h.Addr.String()]) && !privateAddr(h) {
+			switch {
+			case !yield(x.byAddr[h.Addr.String()]):
+			case h.Addr.Unmap().IsLoopback():
+				yield(x.byName[Localhost])
+			case !privateAddr(h):
 				yield(x.any)
 			}
 			return
@@ -75,12 +86,58 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 	}
 }
 
+// Localhost is the name of this host. A rule about it is about the loopback addresses, too
+// (RFC 6761, 6.3).
+const Localhost = "localhost"
+
+// listen finds the winning rule about listening: an address wins over localhost, which wins over
+// every address; then the rule with a port; then the later one.
+func (x *netIndex) listen(op Listen) Verdict {
+	win, most := -1, -1
+	for _, i := range x.listens {
+		if s := x.rules[i].listens(op); s >= 0 && s >= most {
+			win, most = i, s
+		}
+	}
+	if win < 0 {
+		return refuse(ReasonDefault)
+	}
+	out := Verdict{Reason: ReasonRule, Rule: &x.rules[win]}
+	if x.rules[win].Allow {
+		out.Effect = Allow
+	}
+	return out
+}
+
+// lastPrivileged is the last port that needs a privilege (ip(7), ip_unprivileged_port_start).
+const lastPrivileged = 1023
+
+// listens returns how exactly a rule is about listening at an address, -1 if it is not.
+func (r *NetRule) listens(op Listen) int {
+	score := 0
+	switch {
+	case r.Host == op.Host:
+		score = 4
+	case r.Host.Kind == HostName && op.Host.Kind == HostAddr && op.Host.Addr.Unmap().IsLoopback():
+		score = 2
+	case r.Host.Kind != HostAny:
+		return -1
+	}
+	switch {
+	case r.Port == 0 && (op.Port == 0 || op.Port > lastPrivileged):
+		return score
+	case r.Port != 0 && r.Port == op.Port:
+		return score + 1
+	}
+	return -1
+}
+
 // best returns the most specific matching rule of a class, the last one on a tie.
-func (x *netIndex) best(class []int, to Endpoint) int {
+func (x *netIndex) best(class []int, to Endpoint, method string) int {
 	win, most := -1, -1
 	for _, i := range class {
 		r := &x.rules[i]
-		if !r.matches(to) {
+		if !r.matches(to, method) {
 			continue
 		}
 		if s := r.specificity(); s >= most {
@@ -91,8 +148,11 @@ func (x *netIndex) best(class []int, to Endpoint) int {
 }
 
 // matches compares everything but the host.
-func (r *NetRule) matches(to Endpoint) bool {
-	if r.Scheme != "" && r.Scheme != to.Scheme {
+func (r *NetRule) matches(to Endpoint, method string) bool {
+	if r.Scheme != "" && r.Scheme != to.Scheme || len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
+		return false
+	}
+	if to.Scheme == Stream && r.Scheme == "" && r.Allow {
 		return false
 	}
 	want := r.Port
@@ -117,6 +177,9 @@ func (r *NetRule) specificity() int {
 		n++
 	}
 	if r.Port != 0 {
+		n++
+	}
+	if len(r.Methods) > 0 {
 		n++
 	}
 	return n

@@ -73,6 +73,11 @@ func (op Link) describe() Description {
 	return two("link", op.Src, Caps(Read, Update), op.Dst, Caps(Create))
 }
 
+func (op Listen) describe() Description {
+	r := NetRule{Host: op.Host, Port: op.Port}
+	return Description{Verb: "listen", Subject: r.Subject(), Resource: Net, aspect: AspectListen}
+}
+
 func (op Connect) describe() Description {
 	r := NetRule{Host: op.To.Host, Port: op.To.Port}
 	return Description{Verb: "connect", Subject: r.Subject(), Resource: Net, aspect: AspectConnect}

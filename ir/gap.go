@@ -29,6 +29,8 @@ const (
 	GapNetAddress      Gap = "net.address"
 	GapNetDefault      Gap = "net.default"
 	GapNetHost         Gap = "net.host"
+	GapNetListen       Gap = "net.listen"
+	GapNetPath         Gap = "net.path"
 	GapProcessSignal   Gap = "process.signal"
 )
 
@@ -54,6 +56,8 @@ var effects = map[Gap]string{
 	GapNetAddress:      "addresses are not opened, or more than the rules name",
 	GapNetDefault:      "the network is not closed",
 	GapNetHost:         "any host is reached at the ports that the rules name",
+	GapNetListen:       "connections are accepted at more addresses or ports than the rules name, or at none",
+	GapNetPath:         "paths of https requests are not seen: all or none of the host's are reached",
 	GapProcessSignal:   "signals reach processes outside of the sandbox",
 }
 

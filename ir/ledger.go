@@ -74,6 +74,8 @@ const (
 	AspectOthers Aspect = "others"
 	// AspectConnect is reaching a network target.
 	AspectConnect Aspect = "connect"
+	// AspectListen is accepting connections.
+	AspectListen Aspect = "listen"
 	// AspectForward is handing over a variable.
 	AspectForward Aspect = "forward"
 	// AspectProgram is which programs start.
@@ -99,7 +101,7 @@ func Aspects(r Resource) []Aspect {
 			AspectOthers,
 		}
 	case Net:
-		return []Aspect{AspectConnect}
+		return []Aspect{AspectConnect, AspectListen}
 	case Env:
 		return []Aspect{AspectForward}
 	case Commands:
@@ -134,7 +136,9 @@ func (v *View) Cells() []Cell {
 	var out []Cell
 	add := func(c Cell) {
 		for _, c.Aspect = range Aspects(c.Resource) {
-			out = append(out, c)
+			if r, ok := c.Rule.(*NetRule); !ok || r.Listen == (c.Aspect == AspectListen) {
+				out = append(out, c)
+			}
 		}
 	}
 	for _, e := range v.Stated() {

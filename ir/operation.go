@@ -101,6 +101,18 @@ type Start struct {
 // Connect opens a connection to a target.
 type Connect struct {
 	To Endpoint // the target
+	// Method is that of an HTTP request, empty where none is known.
+	Method string
+	// Own is true where a process of the tool itself listens at the target.
+	Own bool
+}
+
+// Listen accepts connections at an address of this host.
+type Listen struct {
+	// Host is the name localhost, or an address; the unspecified one stands for all.
+	Host Host
+	// Port is 0 where the kernel chooses one.
+	Port uint16
 }
 
 // Forward hands an environment variable to the tool.
@@ -127,6 +139,10 @@ type Endpoint struct {
 	Port   uint16   // effective
 	Path   []string // segments
 }
+
+// Stream is the scheme of connections whose bytes are not looked at. Only a rule that says so
+// allows one; a rule without a scheme denies one.
+const Stream = "tcp"
 
 // DefaultPort returns the port that a scheme implies, or 0. The table is the URL
 // standard's list of special schemes (https://url.spec.whatwg.org/#special-scheme).

@@ -1,6 +1,9 @@
 package ir
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // Resource is a kind of thing that a policy restricts.
 type Resource uint8
@@ -123,10 +126,34 @@ type NetRule struct {
 	Port uint16
 	// Path holds the segments of path_prefix, empty for any path.
 	Path []string
+	// Methods are the methods of requests that the rule is about, empty for all.
+	Methods []string
+	// Inspect is set where TLS is terminated, so that paths and methods are seen.
+	Inspect bool
+	// Opaque is set where the bytes of a connection are not looked at.
+	Opaque bool
+	// Credential is what the egress proxy puts into the requests that the rule allows, nil for
+	// none.
+	Credential *Credential
+	// Listen is set for a rule about accepting connections at an address of this host. Its host
+	// is localhost, an address or "*"; without a port it is about the ports above 1023.
+	Listen bool
 	// Allow is false for a rule that denies.
 	Allow  bool
 	Origin Origin // layer and place
 	Leaves []Leaf // places of the written fields
+}
+
+// A Credential is a secret that the tool does not see: the egress proxy puts it into requests.
+// One of Env, File and Command says where the value comes from.
+type Credential struct {
+	Env     string   // a variable of the caller; the tool has a stand-in under the same name
+	File    string   // a file outside of the sandbox, as written
+	Command []string // a command that is run outside of the sandbox and prints the value
+	// As is the part of a request that carries the value: header, basic or query.
+	As string
+	// Name is that of the header or query parameter; of the user for basic.
+	Name string
 }
 
 // EnvRule forwards or withholds matching variables.
@@ -192,6 +219,12 @@ func (r *NetRule) Subject() string {
 	}
 	for _, p := range r.Path {
 		s += "/" + p
+	}
+	if len(r.Methods) > 0 {
+		s = strings.Join(r.Methods, ",") + " " + s
+	}
+	if r.Listen {
+		s = "listen " + s
 	}
 	return s
 }

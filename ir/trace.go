@@ -103,12 +103,16 @@ func (r *NetRule) note(to Endpoint) string {
 	switch {
 	case r.Scheme != "" && r.Scheme != to.Scheme:
 		return "another scheme"
+	case to.Scheme == Stream && r.Scheme == "" && r.Allow:
+		return "only a rule with scheme = \"tcp\" allows a stream"
 	case r.Port == 0 && DefaultPort(to.Scheme) != to.Port:
 		return "not the scheme's default port"
 	case r.Port != 0 && r.Port != to.Port:
 		return "another port"
-	case !r.matches(to):
+	case !slices.Equal(r.Path, to.Path[:min(len(r.Path), len(to.Path))]):
 		return "another path"
+	case len(r.Methods) > 0:
+		return "another method"
 	default:
 		return "a more specific or later rule matches"
 	}

@@ -42,7 +42,9 @@ func sameFiles(a, b *ir.Tool) bool {
 
 func sameNetwork(a, b *ir.Tool) bool {
 	return slices.EqualFunc(a.Net, b.Net, func(x, y ir.NetRule) bool {
-		return x.Host == y.Host && x.Scheme == y.Scheme && x.Port == y.Port && x.Allow == y.Allow && slices.Equal(x.Path, y.Path)
+		return x.Host == y.Host && x.Scheme == y.Scheme && x.Port == y.Port && x.Allow == y.Allow && slices.Equal(x.Path, y.Path) &&
+			slices.Equal(x.Methods, y.Methods) && x.Inspect == y.Inspect && x.Opaque == y.Opaque && x.Listen == y.Listen &&
+			sameCredential(x.Credential, y.Credential)
 	})
 }
 
@@ -69,4 +71,11 @@ func ownProgram(t *ir.Tool) string {
 		return ""
 	}
 	return t.Command.Program
+}
+
+func sameCredential(a, b *ir.Credential) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Env == b.Env && a.File == b.File && slices.Equal(a.Command, b.Command) && a.As == b.As && a.Name == b.Name
 }

@@ -104,13 +104,26 @@ type netList struct {
 }
 
 type netRule struct {
-	Written string   `json:"written,omitempty"`
-	Host    string   `json:"host"`
-	Scheme  string   `json:"scheme,omitempty"`
-	Port    uint16   `json:"port,omitempty"`
-	Path    []string `json:"path,omitempty"`
-	Allow   bool     `json:"allow"`
-	Origin  *origin  `json:"origin,omitempty"`
+	Written    string      `json:"written,omitempty"`
+	Host       string      `json:"host"`
+	Scheme     string      `json:"scheme,omitempty"`
+	Port       uint16      `json:"port,omitempty"`
+	Path       []string    `json:"path,omitempty"`
+	Methods    []string    `json:"methods,omitempty"`
+	Inspect    bool        `json:"inspect,omitempty"`
+	Opaque     bool        `json:"opaque,omitempty"`
+	Listen     bool        `json:"listen,omitempty"`
+	Credential *credential `json:"credential,omitempty"`
+	Allow      bool        `json:"allow"`
+	Origin     *origin     `json:"origin,omitempty"`
+}
+
+type credential struct {
+	Env     string   `json:"env,omitempty"`
+	File    string   `json:"file,omitempty"`
+	Command []string `json:"command,omitempty"`
+	As      string   `json:"as"`
+	Name    string   `json:"name"`
 }
 
 type envList struct {

@@ -160,6 +160,7 @@ func (r *decoder) caps(names []string) ir.CapSet {
 func (r *decoder) net(d *netRule) ir.NetRule {
 	return ir.NetRule{
 		Written: d.Written, Host: check(r, parseHost, d.Host), Scheme: d.Scheme, Port: d.Port, Path: unlist(d.Path),
+		Methods: unlist(d.Methods), Inspect: d.Inspect, Opaque: d.Opaque, Listen: d.Listen, Credential: (*ir.Credential)(d.Credential),
 		Allow: d.Allow, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin),
 	}
 }

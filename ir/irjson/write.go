@@ -119,7 +119,8 @@ func (e encoder) protected(p *ir.ProtectedPath) protectedPath {
 
 func (e encoder) net(r *ir.NetRule) netRule {
 	return netRule{
-		e.written(r.Written), r.Host.String(), r.Scheme, r.Port, r.Path, r.Allow, e.origin(r.Origin, r.Leaves),
+		e.written(r.Written), r.Host.String(), r.Scheme, r.Port, r.Path, r.Methods, r.Inspect, r.Opaque, r.Listen,
+		(*credential)(r.Credential), r.Allow, e.origin(r.Origin, r.Leaves),
 	}
 }
 
