@@ -1,0 +1,70 @@
+package egress
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"time"
+)
+
+// recordHandshake is the first byte of a TLS connection (RFC 8446, 5.1).
+const recordHandshake = 22
+
+// extensionECH hides the name that a client asks for (RFC 9849).
+const extensionECH = 0xfe0d
+
+// A hello is what a TLS client says first.
+type hello struct {
+	name string
+	ech  bool
+}
+
+// errHello stops the handshake once the hello has been read.
+var errHello = errors.New("hello read")
+
+// readHello reads a TLS ClientHello. What was read stays to be read again.
+func readHello(c *client) (hello, error) {
+	var out hello
+	got := false
+	probe := &listening{client: c}
+	config := &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+		out = hello{name: info.ServerName, ech: slices.Contains(info.Extensions, extensionECH)}
+		got = true
+		return nil, errHello
+	}}
+	err := tls.Server(probe, config).Handshake()
+	c.seen = append(probe.heard.Bytes(), c.seen...)
+	if got {
+		return out, nil
+	}
+	return hello{}, err
+}
+
+// maxHello bounds the bytes that are read for a ClientHello.
+const maxHello = 128 << 10
+
+// listening reads from a client, remembers what it read, and says nothing.
+type listening struct {
+	*client
+	heard bytes.Buffer
+}
+
+func (l *listening) Read(b []byte) (int, error) {
+	if l.heard.Len() >= maxHello {
+		return 0, errors.New("a hello that is too long")
+	}
+	n, err := l.client.Read(b)
+	l.heard.Write(b[:n])
+	return n, err
+}
+
+func (l *listening) Write([]byte) (int, error)        { return 0, io.ErrClosedPipe }
+func (l *listening) Close() error                     { return nil }
+func (l *listening) SetDeadline(time.Time) error      { return nil }
+func (l *listening) SetReadDeadline(time.Time) error  { return nil }
+func (l *listening) SetWriteDeadline(time.Time) error { return nil }
+
+var _ net.Conn = (*listening)(nil)

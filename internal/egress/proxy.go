@@ -1,0 +1,290 @@
+package egress
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Limits bound the proxy's use of memory, descriptors and time.
+type Limits struct {
+	// Connections is the number of connections of the tool at once; further ones are closed.
+	Connections int
+	// Questions is the number of DNS questions that wait for the host's resolver at once.
+	Questions int
+	// Names is the number of names that the stub knows at once.
+	Names int
+	// Header is the size of a request's header in bytes.
+	Header int
+	// Handshake is the time until a client has said what it wants, Dial that until a host has
+	// accepted, Idle that of a connection without a byte.
+	Handshake, Dial, Idle time.Duration
+}
+
+// DefaultLimits are those of a run.
+func DefaultLimits() Limits {
+	return Limits{
+		Connections: 16384, Questions: 256, Names: 65536, Header: 64 << 10,
+		Handshake: 10 * time.Second, Dial: 30 * time.Second, Idle: time.Hour,
+	}
+}
+
+// Config is what a proxy needs of its run.
+type Config struct {
+	Policy Policy
+	// Resolve returns the addresses of a name.
+	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
+	// Dial connects to an address that was judged.
+	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Authority signs for hosts whose rules say inspect, nil without such rules.
+	Authority *Authority
+	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
+	// those of the system.
+	Roots *x509.CertPool
+	// Own are this host's addresses, which a name does not grant.
+	Own []netip.Addr
+	// Refused is told of every refusal. Sentence says it to the client.
+	Refused  func(Refusal)
+	Sentence func(ir.Operation, ir.Verdict) string
+	Limits   Limits
+}
+
+// A Refusal is a request that the policy denies, or that the proxy cannot judge.
+type Refusal struct {
+	Op      ir.Operation
+	Verdict ir.Verdict
+	// Why is the reason where it is not the policy's: the request itself.
+	Why string
+}
+
+// An Origin says how a connection reached the proxy.
+type Origin struct {
+	// Host and Port are where the tool wanted to connect to. Host is zero for a connection to the
+	// proxy itself, which says in its first bytes where it wants to go.
+	Host ir.Host
+	Port uint16
+	// Resolver is set for questions to the stub over TCP.
+	Resolver bool
+	// Upstream is a connection to the host that was made already, nil for none.
+	Upstream net.Conn
+}
+
+// Proxy serves the tool of one run.
+type Proxy struct {
+	config    Config
+	pool      *Pool
+	tcp       []net.Listener // IPv4, and IPv6 where the host has it
+	plain     *feed          // connections that carry HTTP
+	server    *http.Server
+	transport *http.Transport
+	ctx       context.Context
+	cancel    context.CancelFunc
+	questions chan struct{}
+	slots     chan struct{}
+	running   sync.WaitGroup
+
+	mu       sync.Mutex
+	expected map[netip.AddrPort]Origin
+	open     map[io.Closer]struct{}
+	closed   bool
+}
+
+// Start listens on the loopback addresses.
+func Start(config Config) (*Proxy, error) {
+	p := &Proxy{
+		config: config, pool: newPool(config.Limits.Names), plain: newFeed(), slots: make(chan struct{}, config.Limits.Connections),
+		expected: map[netip.AddrPort]Origin{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	if err := p.listen("127.0.0.1:0"); err != nil {
+		p.cancel()
+		return nil, err
+	}
+	// A host without IPv6 has no such address, and its tools no such sockets.
+	_ = p.listen("[::1]:0")
+	p.server = &http.Server{
+		Handler: http.HandlerFunc(p.request), ConnContext: withOrigin, ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: config.Limits.Handshake, IdleTimeout: config.Limits.Idle, MaxHeaderBytes: config.Limits.Header,
+		DisableGeneralOptionsHandler: true,
+	}
+	p.transport = p.newTransport()
+	p.running.Add(1)
+	go func() {
+		defer p.running.Done()
+		_ = p.server.Serve(p.plain)
+	}()
+	return p, nil
+}
+
+// listen opens the sockets for one loopback address.
+func (p *Proxy) listen(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	p.tcp = append(p.tcp, l)
+	p.running.Add(1)
+	go p.accept(l)
+	return nil
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
+	}
+	return netip.AddrPort{}
+}
+
+func (p *Proxy) listens6() bool { return len(p.tcp) > 1 }
+
+// Listener returns the address for connections of a family, false where this host has none.
+func (p *Proxy) Listener(v6 bool) (netip.AddrPort, bool) {
+	if v6 && !p.listens6() {
+		return netip.AddrPort{}, false
+	}
+	return addrPort(p.tcp[index(v6)].Addr()), true
+}
+
+func index(v6 bool) int {
+	if v6 {
+		return 1
+	}
+	return 0
+}
+
+// Pool returns the addresses that stand for names.
+func (p *Proxy) Pool() *Pool { return p.pool }
+
+// Expect announces a connection from a local address. Others are closed: they are not the
+// tool's. The caller takes the announcement back if it does not connect.
+func (p *Proxy) Expect(from netip.AddrPort, o Origin) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expected[from] = o
+}
+
+// Forget takes back what Expect announced.
+func (p *Proxy) Forget(from netip.AddrPort) {
+	p.mu.Lock()
+	o, ok := p.expected[from]
+	delete(p.expected, from)
+	p.mu.Unlock()
+	if ok && o.Upstream != nil {
+		_ = o.Upstream.Close()
+	}
+}
+
+// accept takes connections that were announced.
+func (p *Proxy) accept(l net.Listener) {
+	defer p.running.Done()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			var temporary interface{ Temporary() bool }
+			if errors.As(err, &temporary) && temporary.Temporary() {
+				time.Sleep(10 * time.Millisecond) // no descriptors are left: wait for some
+				continue
+			}
+			return
+		}
+		from := addrPort(conn.RemoteAddr())
+		p.mu.Lock()
+		o, ok := p.expected[from]
+		delete(p.expected, from)
+		p.mu.Unlock()
+		select {
+		case p.slots <- struct{}{}:
+		default:
+			ok = false
+		}
+		if !ok || !p.track(conn) {
+			_ = conn.Close()
+			continue
+		}
+		p.running.Add(1)
+		go func() {
+			defer p.running.Done()
+			p.serve(&client{Conn: conn, proxy: p, origin: o})
+		}()
+	}
+}
+
+// trackResolver remembers a socket of the stub, of which there are as many as connections.
+func (p *Proxy) trackResolver(c net.PacketConn) bool {
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		return false
+	}
+	if !p.track(c) {
+		<-p.slots
+		return false
+	}
+	p.running.Add(1)
+	return true
+}
+
+func (p *Proxy) dropResolver(c net.PacketConn) {
+	_ = c.Close()
+	p.mu.Lock()
+	delete(p.open, c)
+	p.mu.Unlock()
+	<-p.slots
+}
+
+// track remembers an open connection, so that Close ends it.
+func (p *Proxy) track(c io.Closer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.open[c] = struct{}{}
+	return true
+}
+
+// Close ends all connections.
+func (p *Proxy) Close() {
+	p.cancel()
+	for _, l := range p.tcp {
+		_ = l.Close()
+	}
+	p.mu.Lock()
+	p.closed = true
+	for c := range p.open {
+		_ = c.Close()
+	}
+	for _, o := range p.expected {
+		if o.Upstream != nil {
+			_ = o.Upstream.Close()
+		}
+	}
+	p.mu.Unlock()
+	_ = p.server.Close()
+	p.transport.CloseIdleConnections()
+	p.running.Wait()
+}
+
+func (p *Proxy) refused(r Refusal) {
+	if p.config.Refused != nil {
+		p.config.Refused(r)
+	}
+}
+
+// sentence says a refusal in the words of every report.
+func (p *Proxy) sentence(r Refusal) string {
+	if r.Why != "" {
+		return "accessc: " + r.Why
+	}
+	return "accessc: " + p.config.Sentence(r.Op, r.Verdict)
+}

@@ -1,0 +1,133 @@
+package egress
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/netip"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// Numbers of SOCKS5 (RFC 1928).
+const (
+	socksVersion     = 5
+	socksConnect     = 1
+	socksIPv4        = 1
+	socksName        = 3
+	socksIPv6        = 4
+	socksNoAuth      = 0
+	socksNoMethod    = 0xff
+	socksGranted     = 0
+	socksNotAllowed  = 2
+	socksUnreachable = 4
+	socksNoCommand   = 7
+	socksNoAddress   = 8
+)
+
+// socks serves a SOCKS5 client: CONNECT without authentication, the connection says who asks.
+func (p *Proxy) socks(c *client) {
+	if err := socksMethods(c); err != nil {
+		return
+	}
+	h, port, code := socksRequest(c)
+	if code != socksGranted {
+		socksReply(c, code)
+		return
+	}
+	granted, refused := reach(p.config.Policy, h, port)
+	if len(granted) == 0 {
+		p.refused(refused)
+		socksReply(c, socksNotAllowed)
+		return
+	}
+	// The host is dialled before the client is told that it is there.
+	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
+	upstream, err := p.dial(p.ctx, to)
+	if err != nil {
+		p.failed(to, err)
+		socksReply(c, dialCode(err))
+		return
+	}
+	c.origin = Origin{Host: h, Port: port, Upstream: upstream}
+	defer c.dropUpstream()
+	if socksReply(c, socksGranted) == nil {
+		p.tunnel(c, h, port)
+	}
+}
+
+// dropUpstream closes a connection that was made for a tunnel that did not come to be.
+func (c *client) dropUpstream() {
+	if c.origin.Upstream != nil {
+		_ = c.origin.Upstream.Close()
+	}
+}
+
+func dialCode(err error) byte {
+	if errors.Is(err, errInternal) {
+		return socksNotAllowed
+	}
+	return socksUnreachable
+}
+
+// socksMethods reads the methods of authentication and chooses none.
+func socksMethods(c *client) error {
+	var head [2]byte
+	if _, err := io.ReadFull(c, head[:]); err != nil {
+		return err
+	}
+	methods := make([]byte, head[1])
+	if _, err := io.ReadFull(c, methods); err != nil {
+		return err
+	}
+	for _, m := range methods {
+		if m == socksNoAuth {
+			_, err := c.Write([]byte{socksVersion, socksNoAuth})
+			return err
+		}
+	}
+	_, _ = c.Write([]byte{socksVersion, socksNoMethod})
+	return errors.New("no method without authentication")
+}
+
+// socksRequest reads where the client wants to go.
+func socksRequest(c *client) (h ir.Host, port uint16, code byte) {
+	var head [4]byte
+	if _, err := io.ReadFull(c, head[:]); err != nil || head[0] != socksVersion {
+		return h, 0, 1
+	}
+	size := map[byte]int{socksIPv4: 4, socksIPv6: 16}[head[3]]
+	if head[3] == socksName {
+		var n [1]byte
+		if _, err := io.ReadFull(c, n[:]); err != nil {
+			return h, 0, 1
+		}
+		size = int(n[0])
+	}
+	raw := make([]byte, size+2)
+	if _, err := io.ReadFull(c, raw); err != nil {
+		return h, 0, 1
+	}
+	port = binary.BigEndian.Uint16(raw[size:])
+	switch {
+	case head[1] != socksConnect:
+		return h, 0, socksNoCommand
+	case head[3] == socksName:
+		h, err := resolve.Host(string(raw[:size]))
+		if err != nil {
+			return h, 0, socksNotAllowed
+		}
+		return h, port, socksGranted
+	case size == 0:
+		return h, 0, socksNoAddress
+	}
+	addr, _ := netip.AddrFromSlice(raw[:size])
+	return ir.Host{Kind: ir.HostAddr, Addr: addr.Unmap()}, port, socksGranted
+}
+
+// socksReply answers with a code and no address.
+func socksReply(c *client, code byte) error {
+	_, err := c.Write([]byte{socksVersion, code, 0, socksIPv4, 0, 0, 0, 0, 0, 0})
+	return err
+}

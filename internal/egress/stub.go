@@ -1,0 +1,183 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+)
+
+// answerTTL is the time in seconds that clients may keep an answer. The addresses are valid for
+// the whole run.
+const answerTTL = 60
+
+// blocked is the extended error code for answers that a policy withholds (RFC 8914, 4.16).
+const blocked = 15
+
+// optionError is the option of extended errors (RFC 8914, 2).
+const optionError = 15
+
+// typeHTTPS and typeSVCB would tell a client of other ports, addresses and encrypted names
+// (RFC 9460).
+const (
+	typeSVCB  dnsmessage.Type = 64
+	typeHTTPS dnsmessage.Type = 65
+)
+
+// Answer answers a DNS message of the tool, nil if it is none.
+func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
+	var parser dnsmessage.Parser
+	head, err := parser.Start(query)
+	if err != nil || head.Response {
+		return nil
+	}
+	reply := dnsmessage.Header{ID: head.ID, Response: true, OpCode: head.OpCode, RecursionDesired: head.RecursionDesired, RecursionAvailable: true}
+	q, err := parser.Question()
+	if _, more := parser.Question(); err != nil || !errors.Is(more, dnsmessage.ErrSectionDone) {
+		reply.RCode = dnsmessage.RCodeFormatError
+		return pack(reply, nil, nil, "")
+	}
+	if head.OpCode != 0 || q.Class != dnsmessage.ClassINET {
+		reply.RCode = dnsmessage.RCodeRefused
+		return pack(reply, &q, nil, "")
+	}
+	host, err := resolve.Host(q.Name.String())
+	if err != nil || host.Kind != ir.HostName {
+		reply.RCode = dnsmessage.RCodeRefused
+		return pack(reply, &q, nil, "not a host name")
+	}
+	v := p.config.Policy.Named(host)
+	if !v.Allowed() {
+		// A denied name is never looked up: the question itself could carry data away.
+		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v}
+		p.refused(refusal)
+		reply.RCode = dnsmessage.RCodeRefused
+		return pack(reply, &q, nil, p.sentence(refusal))
+	}
+	var body dnsmessage.ResourceBody
+	reply.RCode, body = p.lookup(ctx, q.Type, host)
+	return pack(reply, &q, body, "")
+}
+
+// lookup answers for a granted name. It asks the host's resolver only whether the name exists.
+func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+	switch t {
+	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
+	case typeHTTPS, typeSVCB:
+		return dnsmessage.RCodeSuccess, nil
+	default:
+		return dnsmessage.RCodeRefused, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
+	defer cancel()
+	_, err := p.config.Resolve(ctx, host.Name)
+	var missing *net.DNSError
+	switch {
+	case errors.As(err, &missing) && missing.IsNotFound:
+		return dnsmessage.RCodeNameError, nil
+	case err != nil:
+		return dnsmessage.RCodeServerFailure, nil
+	}
+	v4, v6, ok := p.pool.Addresses(host.Name)
+	switch {
+	case !ok:
+		return dnsmessage.RCodeRefused, nil
+	case t == dnsmessage.TypeA:
+		return dnsmessage.RCodeSuccess, &dnsmessage.AResource{A: v4.As4()}
+	case !p.listens6():
+		return dnsmessage.RCodeSuccess, nil
+	default:
+		return dnsmessage.RCodeSuccess, &dnsmessage.AAAAResource{AAAA: v6.As16()}
+	}
+}
+
+// pack writes an answer. Errors cannot occur: all parts were parsed or are constants.
+func pack(h dnsmessage.Header, q *dnsmessage.Question, body dnsmessage.ResourceBody, why string) []byte {
+	m := dnsmessage.Message{Header: h}
+	if q != nil {
+		m.Questions = []dnsmessage.Question{*q}
+	}
+	if body != nil {
+		m.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: answerTTL}, Body: body,
+		}}
+	}
+	if why != "" {
+		const most = 300 // below the smallest size that resolvers take, with the name
+		data := append([]byte{0, blocked}, why[:min(len(why), most)]...)
+		var opt dnsmessage.ResourceHeader
+		if opt.SetEDNS0(1232, dnsmessage.RCodeSuccess, false) == nil {
+			m.Additionals = []dnsmessage.Resource{{Header: opt, Body: &dnsmessage.OPTResource{
+				Options: []dnsmessage.Option{{Code: optionError, Data: data}},
+			}}}
+		}
+	}
+	out, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// serveResolver answers the messages that come by one socket of the tool, until it closes.
+// Questions that wait for the host's resolver do not hold up others.
+func (p *Proxy) serveResolver(conn net.PacketConn) {
+	if !p.trackResolver(conn) {
+		_ = conn.Close()
+		return
+	}
+	go func() {
+		defer p.running.Done()
+		defer p.dropResolver(conn)
+		buf := make([]byte, maxQuestion)
+		for {
+			n, _, err := conn.ReadFrom(buf)
+			if err != nil || n == 0 {
+				return // an end of a pair reads nothing when the other is closed
+			}
+			query := append([]byte{}, buf[:n]...)
+			select {
+			case p.questions <- struct{}{}:
+			default:
+				continue // the client asks again
+			}
+			go func() {
+				defer func() { <-p.questions }()
+				if answer := p.Answer(p.ctx, query); answer != nil {
+					_, _ = conn.(interface{ Write([]byte) (int, error) }).Write(answer)
+				}
+			}()
+		}
+	}()
+}
+
+// maxQuestion is the largest DNS message that the stub reads by one datagram.
+const maxQuestion = 4096
+
+// serveStream answers questions over TCP (RFC 7766), of which each is behind its length.
+func (p *Proxy) serveStream(conn net.Conn) {
+	for {
+		_ = conn.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+		var size [2]byte
+		if _, err := io.ReadFull(conn, size[:]); err != nil {
+			return
+		}
+		query := make([]byte, int(size[0])<<8|int(size[1]))
+		if _, err := io.ReadFull(conn, query); err != nil {
+			return
+		}
+		answer := p.Answer(p.ctx, query)
+		if answer == nil {
+			return
+		}
+		if _, err := conn.Write(append([]byte{byte(len(answer) >> 8), byte(len(answer))}, answer...)); err != nil {
+			return
+		}
+	}
+}
