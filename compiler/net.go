@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -25,7 +26,7 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "allow")
+	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential", "listen", "allow")
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -33,13 +34,14 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
 	sortLeaves(d.rule.Leaves)
-	if t.Get("host") == nil {
+	switch {
+	case t.Get("host") != nil:
+	case d.rule.Listen:
+		d.rule.Host, d.rule.Written = ir.Host{Kind: ir.HostName, Name: ir.Localhost}, ir.Localhost
+	default:
 		s.missing(v, "a net rule", "host")
 	}
-	if e := t.Entry("scheme"); e != nil && d.rule.Scheme != "" && ir.DefaultPort(d.rule.Scheme) == 0 && t.Get("port") == nil {
-		f := s.key("scheme").report(diag.BadNetField, e.Value, "found a scheme without a default port and no port: nothing matches")
-		f.Hint = "add port = …"
-	}
+	s.checkNet(t, &d.rule)
 	return d, d.rule.Host.Kind != 0
 }
 
@@ -77,9 +79,40 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 			}
 			r.Path = segs
 		}
+	case "methods":
+		r.Methods = s.methods(e.Value)
+	case "inspect":
+		r.Inspect = s.boolean(e.Value)
+	case "opaque":
+		r.Opaque = s.boolean(e.Value)
+	case "credential":
+		r.Credential = s.credential(e.Value)
+	case "listen":
+		r.Listen = s.boolean(e.Value)
 	case "allow":
 		r.Allow = s.boolean(e.Value)
 	}
+}
+
+// methods reads the methods of requests, which are told apart by case (RFC 9110, 9.1).
+func (s scope) methods(v *source.Value) []string {
+	out := s.strs(v)
+	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
+		s.report(diag.BadNetField, v, "found no method").Hint = "remove the key: a rule without it is about all methods"
+	}
+	for i, item := range v.Array {
+		in := s.item(i)
+		switch m := item.Text; {
+		case item.Kind != source.StringKind:
+		case m == "" || strings.Trim(m, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "":
+			in.report(diag.BadNetField, item, `found "`+m+`", expected a method such as "GET"`)
+		case m == "TRACE" || m == "TRACK":
+			in.report(diag.BadNetField, item, "found "+m+": its answer holds the whole request, credentials included, so none passes")
+		case m == "CONNECT":
+			in.report(diag.BadNetField, item, "found CONNECT, which asks a proxy for a connection and is no request to a host")
+		}
+	}
+	return out
 }
 
 func (c *compilation) finishNet(t *ir.Tool, d *draft) {
@@ -92,4 +125,5 @@ func (c *compilation) finishNet(t *ir.Tool, d *draft) {
 		t.Net = append(t.Net, r.rule)
 	}
 	c.lintNet(t)
+	c.lintPassing(t)
 }
