@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -94,22 +93,15 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 	}
 }
 
-// methods reads the methods of requests, which are told apart by case (RFC 9110, 9.1).
+// methods reads the methods of requests.
 func (s scope) methods(v *source.Value) []string {
 	out := s.strs(v)
 	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
 		s.report(diag.BadNetField, v, "found no method").Hint = "remove the key: a rule without it is about all methods"
 	}
 	for i, item := range v.Array {
-		in := s.item(i)
-		switch m := item.Text; {
-		case item.Kind != source.StringKind:
-		case m == "" || strings.Trim(m, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "":
-			in.report(diag.BadNetField, item, `found "`+m+`", expected a method such as "GET"`)
-		case m == "TRACE" || m == "TRACK":
-			in.report(diag.BadNetField, item, "found "+m+": its answer holds the whole request, credentials included, so none passes")
-		case m == "CONNECT":
-			in.report(diag.BadNetField, item, "found CONNECT, which asks a proxy for a connection and is no request to a host")
+		if err := resolve.Method(item.Text); err != nil && item.Kind == source.StringKind {
+			s.item(i).report(diag.BadNetField, item, err.Error())
 		}
 	}
 	return out
