@@ -77,7 +77,10 @@ func (c *compilation) lintPassing(t *ir.Tool) {
 		switch {
 		case len(r.Path) > 0 && (r.Scheme == "" || r.Scheme == "https") && !inspected[targetOf(*r)]:
 			warn(diag.NetUnseen, r, "path_prefix", "by https all paths of "+r.Host.String()+" are reached, or none", "add inspect = true")
-		case !r.Allow || r.Listen || r.Scheme == "http" || r.Scheme == "https" || r.Scheme == ir.Stream:
+		case !r.Allow || r.Listen || r.Scheme == "http" || r.Scheme == ir.Stream:
+		case r.Opaque && !r.Inspect && inspected[targetOf(*r)]:
+			warn(diag.NetOnlyWeb, r, "opaque", "another rule has "+r.Host.String()+" inspected", "remove one of the two")
+		case r.Scheme == "https":
 		case r.Scheme != "":
 			warn(diag.NetOnlyWeb, r, "scheme", "no connection is taken for one of "+r.Scheme+": those of http, https and tcp are told apart",
 				`write scheme = "tcp"; for a protocol that begins as HTTP, such as wss, "https" or "http"`)
