@@ -144,7 +144,7 @@ var gaps = []any{
 	"commands.args", "commands.envs", "commands.program",
 	"fs.create", "fs.default", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.revoke",
 	"limits.cpu_time", "limits.file_size", "limits.memory", "limits.open_files", "limits.processes", "limits.wall_time",
-	"net.address", "net.default", "net.host", "process.signal",
+	"net.address", "net.default", "net.host", "net.listen", "net.path", "process.signal",
 }
 
 // JSONSchema lists the names.
