@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,33 +9,66 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// grid is the ways of reaching a host. The last entry of each list stands for all that neither
+// policy names: an empty scheme, a method that is not known, and a port.
+type grid struct {
+	schemes, methods []string
+	ports            []uint16
+}
+
+// lane is one way of reaching a host.
+type lane struct {
+	scheme, method string
+	port           uint16
+}
+
+func (g grid) size() int { return len(g.schemes) * len(g.methods) * len(g.ports) }
+
+// at returns a lane by its number: by scheme, then by method, then by port.
+func (g grid) at(i int) lane {
+	ports, methods := len(g.ports), len(g.methods)
+	return lane{g.schemes[i/ports/methods], g.methods[i/ports%methods], g.ports[i%ports]}
+}
+
+// to asks about a path of a host by a lane. A stream has neither a method nor a path.
+func (l lane) to(h ir.Host, path []string) ir.Connect {
+	if l.scheme == ir.Stream {
+		path, l.method = nil, ""
+	}
+	return ir.Connect{To: ir.Endpoint{Scheme: l.scheme, Host: h, Port: l.port, Path: path}, Method: l.method}
+}
+
 // special are the schemes that have a default port.
 var special = []string{"http", "https", "ftp", "ws", "wss"}
 
-func (c *comparison) lanes() []lane {
-	schemes, ports := slices.Clone(special), []uint16{}
+func (c *comparison) grid() grid {
+	g := grid{schemes: slices.Clone(special)}
 	for _, s := range special {
-		ports = append(ports, ir.DefaultPort(s))
+		g.ports = append(g.ports, ir.DefaultPort(s))
 	}
 	for _, r := range rules(c.old.Tool, c.new.Tool) {
-		schemes, ports = append(schemes, r.Scheme), append(ports, r.Port)
-	}
-	slices.Sort(schemes)
-	slices.Sort(ports)
-	schemes, ports = slices.Compact(schemes), slices.Compact(ports)
-	schemes = slices.DeleteFunc(schemes, func(s string) bool { return s == "" })
-	ports = slices.DeleteFunc(ports, func(p uint16) bool { return p == 0 })
-	free := uint16(1024)
-	for slices.Contains(ports, free) {
-		free++
-	}
-	var out []lane
-	for _, s := range append(schemes, "") {
-		for _, p := range append(ports, free) {
-			out = append(out, lane{scheme: s, port: p, otherPort: p == free, otherScheme: s == ""})
+		if !r.Listen {
+			g.schemes, g.methods, g.ports = append(g.schemes, r.Scheme), append(g.methods, r.Methods...), append(g.ports, r.Port)
 		}
 	}
-	return out
+	g.schemes, g.methods, g.ports = append(named(g.schemes), ""), append(named(g.methods), ""), named(g.ports)
+	g.ports = append(g.ports, unnamed(g.ports, 1024))
+	return g
+}
+
+// named are the values that rules name, each once.
+func named[T string | uint16](all []T) []T {
+	slices.Sort(all)
+	var none T
+	return slices.DeleteFunc(slices.Compact(all), func(x T) bool { return x == none })
+}
+
+// unnamed is the first port from one on that is not listed.
+func unnamed(ports []uint16, from uint16) uint16 {
+	for slices.Contains(ports, from) {
+		from++
+	}
+	return from
 }
 
 // paths is the tree of all path prefixes that rules name.
@@ -57,25 +91,23 @@ func (c *comparison) paths() *pathTree {
 // hosts is the tree of host cells: all of them, below that wildcards by length, and
 // single names and addresses where they belong.
 func (n *netPartition) hosts() *hostTree {
-	var patterns []ir.Host
-	for _, r := range rules(n.old.Tool, n.new.Tool) {
-		if r.Host.Kind != ir.HostAny && !slices.Contains(patterns, r.Host) {
-			patterns = append(patterns, r.Host)
-		}
-	}
-	slices.SortStableFunc(patterns, func(a, b ir.Host) int { return breadth(a) - breadth(b) })
+	cells := n.hostCells(false)
 	root := &hostTree{item: hostCell{pattern: ir.Host{Kind: ir.HostAny}}}
 	nodes := []*hostTree{root}
-	for _, p := range patterns {
+	for _, cell := range cells {
 		above := root
 		for _, o := range nodes {
-			if covers(o.item.pattern, p) {
+			if !o.item.loopback && covers(o.item.pattern, cell.pattern) {
 				above = o
 			}
 		}
-		t := &hostTree{item: hostCell{pattern: p}}
+		t := &hostTree{item: cell}
 		above.below = append(above.below, t)
 		nodes = append(nodes, t)
+	}
+	var patterns []ir.Host
+	for _, cell := range cells {
+		patterns = append(patterns, cell.pattern)
 	}
 	for _, t := range nodes {
 		t.item.sample = sampleHost(t.item.pattern, patterns)
@@ -84,10 +116,41 @@ func (n *netPartition) hosts() *hostTree {
 	return root
 }
 
+// hostCells are the hosts that rules about connecting or about listening name, a pattern before
+// those that it covers. A rule on localhost is also about the loopback addresses, which are a
+// cell of their own.
+func (c *comparison) hostCells(listen bool) []hostCell {
+	var patterns []ir.Host
+	for _, r := range rules(c.old.Tool, c.new.Tool) {
+		if r.Listen == listen && r.Host.Kind != ir.HostAny && !slices.Contains(patterns, r.Host) {
+			patterns = append(patterns, r.Host)
+		}
+	}
+	var out []hostCell
+	for _, p := range patterns {
+		out = append(out, hostCell{pattern: p})
+	}
+	if slices.ContainsFunc(patterns, isLocalhost) {
+		addr := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		for slices.Contains(patterns, ir.Host{Kind: ir.HostAddr, Addr: addr}) {
+			addr = addr.Next()
+		}
+		out = append(out, hostCell{pattern: ir.Host{Kind: ir.HostAddr, Addr: addr}, loopback: true})
+	}
+	slices.SortStableFunc(out, func(a, b hostCell) int { return breadth(a.pattern) - breadth(b.pattern) })
+	return out
+}
+
+func isLocalhost(h ir.Host) bool { return h.Kind == ir.HostName && h.Name == ir.Localhost }
+
 // breadth orders patterns so that a pattern comes before those that it covers.
 func breadth(h ir.Host) int {
-	if h.Kind == ir.HostSuffix {
+	switch h.Kind {
+	case ir.HostSuffix:
 		return strings.Count(h.Name, ".")
+	case ir.HostAddr:
+		return 1 << 17
+	case ir.HostAny, ir.HostName:
 	}
 	return 1 << 16
 }
@@ -98,7 +161,9 @@ func covers(wide, h ir.Host) bool {
 		return true
 	case ir.HostSuffix:
 		return (h.Kind == ir.HostName || h.Kind == ir.HostSuffix) && strings.HasSuffix(h.Name, "."+wide.Name)
-	case ir.HostName, ir.HostAddr:
+	case ir.HostName:
+		return isLocalhost(wide) && h.Kind == ir.HostAddr && h.Addr.Unmap().IsLoopback()
+	case ir.HostAddr:
 		return false
 	default:
 		return false

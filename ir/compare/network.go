@@ -12,44 +12,42 @@ import (
 type hostCell struct {
 	pattern ir.Host
 	sample  ir.Host
+	// loopback marks the loopback addresses that no rule names, of which localhost is the name.
+	loopback bool
 }
 
-// lane is a way of reaching a host: a scheme and a port, of which "other" stands for all that
-// neither policy names.
-type lane struct {
-	scheme string
-	port   uint16
-	// otherPort and otherScheme mark samples of ports and schemes that no rule names.
-	otherPort, otherScheme bool
+func (c hostCell) String() string {
+	if c.loopback {
+		return "loopback addresses"
+	}
+	return c.pattern.String()
 }
 
-// network compares the targets that may be connected to.
+// network compares the targets that may be connected to, how much is looked at there, the
+// credentials that are used there, and the addresses that may be listened at.
 func (c *comparison) network() []Difference {
-	if len(c.old.Tool.Net) == 0 && len(c.new.Tool.Net) == 0 {
-		return nil
-	}
-	n := &netPartition{comparison: c, lanes: c.lanes(), paths: c.paths()}
-	t := n.hosts()
 	var out []Difference
-	for _, wider := range []bool{true, false} {
-		for _, r := range n.only(t, wider).regions() {
-			out = append(out, n.describe(r, wider)...)
-		}
+	if slices.ContainsFunc(rules(c.old.Tool, c.new.Tool), func(r ir.NetRule) bool { return !r.Listen }) {
+		n := &netPartition{comparison: c, grid: c.grid(), paths: c.paths()}
+		n.bit = n.granted
+		out = n.differences(Difference{Resource: ir.Net, What: "connect"})
 	}
-	return out
+	return slices.Concat(out, c.inspection(), c.credentials(), c.listening())
 }
 
 // netPartition is the universe of targets, cut by the rules of either policy.
 type netPartition struct {
 	*comparison
-	lanes []lane
+	grid  grid
 	paths *pathTree
+	// bit compares the policies at one target: '+' where the new one has something that the old
+	// one does not, '-' where it lacks something, else a blank.
+	bit func(ir.Connect) byte
 }
 
 type pathTree = tree[[]string, string]
 
-// hostTree has as its label the bits of all paths and lanes, as text: "+" where the
-// new policy permits more, "-" where less.
+// hostTree has as its label the bits of all paths and lanes, as text.
 type hostTree = tree[hostCell, string]
 
 func rules(ts ...*ir.Tool) []ir.NetRule {
@@ -60,19 +58,40 @@ func rules(ts ...*ir.Tool) []ir.NetRule {
 	return out
 }
 
-// label asks about every path and lane of a host.
+// granted compares what may be connected to.
+func (n *netPartition) granted(op ir.Connect) byte {
+	_, new, differs := n.ask(op)
+	return sign(differs, new.Allowed())
+}
+
+func sign(differs, wider bool) byte {
+	switch {
+	case !differs:
+		return ' '
+	case wider:
+		return '+'
+	default:
+		return '-'
+	}
+}
+
+// differences lists the regions of both directions, each as a copy of a difference.
+func (n *netPartition) differences(like Difference) []Difference {
+	t := n.hosts()
+	var out []Difference
+	for _, like.Wider = range []bool{true, false} {
+		for _, r := range n.only(t, like.Wider).regions() {
+			out = append(out, n.describe(r, like)...)
+		}
+	}
+	return out
+}
+
+// label compares every path and lane of a host.
 func (n *netPartition) label(h ir.Host, p *pathTree) string {
 	var out strings.Builder
-	for _, l := range n.lanes {
-		_, new, differs := n.ask(ir.Connect{To: ir.Endpoint{Scheme: l.scheme, Host: h, Port: l.port, Path: p.item}})
-		switch {
-		case !differs:
-			out.WriteByte(' ')
-		case new.Allowed():
-			out.WriteByte('+')
-		default:
-			out.WriteByte('-')
-		}
+	for i := range n.grid.size() {
+		out.WriteByte(n.bit(n.grid.at(i).to(h, p.item)))
 	}
 	for _, b := range p.below {
 		out.WriteString(n.label(h, b))
@@ -101,25 +120,34 @@ func direction(label string, wider bool) string {
 	return label
 }
 
-// describe lists the differences of one region of hosts: by path, and there by lanes.
-func (n *netPartition) describe(r region[hostCell, string], wider bool) []Difference {
+// describe lists the differences of one region of hosts: by path, and there by lanes. A stream
+// has no path, and is listed at the root.
+func (n *netPartition) describe(r region[hostCell, string], like Difference) []Difference {
 	rest := r.label
 	t := n.labelled(n.paths, &rest)
 	var except []string
 	for _, e := range r.except {
-		except = append(except, e.pattern.String())
+		except = append(except, e.String())
 	}
 	var out []Difference
 	for _, p := range t.regions() {
-		for _, g := range n.groups(p.label) {
-			to := ir.Endpoint{Scheme: g.sample.scheme, Host: r.item.sample, Port: g.sample.port, Path: p.item}
-			old, new, _ := n.ask(ir.Connect{To: to})
-			d := Difference{
-				Resource: ir.Net, Wider: wider, What: "connect", Where: g.text(r.item.pattern, p.item), Except: slices.Clone(except),
-				Example: spell("connect", n.url(to)), Old: side(old), New: side(new),
+		for _, g := range n.grid.groups(p.label) {
+			stream := g.sample.scheme == ir.Stream
+			if stream && len(p.item) > 0 {
+				continue
+			}
+			op := g.sample.to(r.item.sample, p.item)
+			old, new, differs := n.ask(op)
+			d := like
+			d.Where, d.Except = g.text(r.item, p.item), slices.Clone(except)
+			d.Old, d.New = side(old), side(new)
+			if differs {
+				d.Example = n.grid.spell(op)
 			}
 			for _, e := range p.except {
-				d.Except = append(d.Except, "/"+strings.Join(e, "/"))
+				if !stream {
+					d.Except = append(d.Except, "/"+strings.Join(e, "/"))
+				}
 			}
 			out = append(out, d)
 		}
@@ -129,8 +157,9 @@ func (n *netPartition) describe(r region[hostCell, string], wider bool) []Differ
 
 // labelled hands the lanes of a label out to the paths, in the order of label.
 func (n *netPartition) labelled(p *pathTree, rest *string) *pathTree {
-	out := &pathTree{item: p.item, label: (*rest)[:len(n.lanes)]}
-	*rest = (*rest)[len(n.lanes):]
+	size := n.grid.size()
+	out := &pathTree{item: p.item, label: (*rest)[:size]}
+	*rest = (*rest)[size:]
 	if strings.TrimSpace(out.label) == "" {
 		out.label = ""
 	}
