@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -76,7 +74,12 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		// HTTP/2, whose requests would not be judged.
 		r.Header.Del("Upgrade")
 	}
-	p.forward(to).ServeHTTP(w, r)
+	via, err := p.forwarder(to)
+	if err != nil {
+		p.unreached(w, to, err)
+		return
+	}
+	p.forward(to).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
 }
 
 func webSocket(h http.Header) bool {
@@ -289,18 +292,30 @@ func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
 				}
 			}
 		},
-		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode == http.StatusSwitchingProtocols && !webSocket(r.Request.Header) {
-				_ = r.Body.Close()
-				return errUpgrade
-			}
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			p.failed(to, err)
-			p.answer(w, "accessc: "+err.Error(), failure(err))
-		},
+		ModifyResponse: acceptableAnswer,
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, to, err) },
 	}
+}
+
+// unreached answers a request whose host was not reached.
+func (p *Proxy) unreached(w http.ResponseWriter, to ir.Endpoint, err error) {
+	p.failed(to, err)
+	p.answer(w, "accessc: "+err.Error(), failure(err))
+}
+
+// acceptableAnswer refuses answers that are not to a request of the tool.
+func acceptableAnswer(r *http.Response) error {
+	var err error
+	switch {
+	case r.StatusCode == http.StatusSwitchingProtocols && !webSocket(r.Request.Header):
+		err = errUpgrade
+	case r.StatusCode == http.StatusProxyAuthRequired && carriageOf(r.Request.Context()).via != nil:
+		err = errForwarder
+	default:
+		return nil
+	}
+	_ = r.Body.Close()
+	return err
 }
 
 // buffers are those through which the bodies of answers pass.
@@ -316,31 +331,3 @@ func (b *buffers) Get() []byte {
 
 // Put implements httputil.BufferPool.
 func (b *buffers) Put(used []byte) { b.pool.Put(&used) }
-
-// newTransport dials hosts that were judged; connections are kept for requests to the same host,
-// each of which is judged.
-func (p *Proxy) newTransport() *http.Transport {
-	limits := p.config.Limits
-	return &http.Transport{
-		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			h, port, err := authority(address, "")
-			if err != nil {
-				return nil, err
-			}
-			var conn net.Conn
-			if c := clientOf(ctx); c != nil && c.origin.Host == h && c.origin.Port == port {
-				conn = c.upstream()
-			}
-			if conn == nil {
-				conn, err = p.dial(ctx, ir.Endpoint{Scheme: schemeOf(port), Host: h, Port: port})
-			}
-			if err != nil {
-				return nil, err
-			}
-			return &timed{Conn: conn, idle: limits.Idle}, nil
-		},
-		TLSClientConfig: &tls.Config{RootCAs: p.config.Roots}, DisableCompression: true, ForceAttemptHTTP2: true,
-		MaxIdleConns: 256, MaxIdleConnsPerHost: 32, IdleConnTimeout: limits.Handshake * 6,
-		TLSHandshakeTimeout: limits.Handshake, ExpectContinueTimeout: time.Second, MaxResponseHeaderBytes: int64(limits.Header) * 4,
-	}
-}

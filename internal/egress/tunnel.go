@@ -201,6 +201,11 @@ func (p *Proxy) join(c *client, to ir.Endpoint) {
 			return
 		}
 	}
+	upstream, err := p.whole(upstream, to)
+	if err != nil {
+		reset(c)
+		return
+	}
 	if !p.track(upstream) {
 		_ = upstream.Close()
 		return

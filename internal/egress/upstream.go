@@ -70,27 +70,66 @@ func hostPort(to ir.Endpoint) string { return to.Host.String() + ":" + strconv.I
 // dialVia connects to a target by the caller's proxy, which resolves the name. Neither its
 // credentials nor its words reach the tool.
 func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.Conn, error) {
-	judge := p.countName
-	if to.Host.Kind == ir.HostAddr {
-		judge = p.literal
-	}
-	if err := judge(to); err != nil {
+	if err := p.unresolved(to); err != nil {
 		return nil, err
 	}
 	conn, err := p.dialProxy(ctx, via)
 	if err != nil {
-		return nil, errors.New("the caller's own proxy cannot be reached")
+		return nil, err
 	}
+	if to.Scheme == schemeHTTP && speaksHTTP(via) {
+		return &halfway{Conn: conn, via: via}, nil
+	}
+	return ask(ctx, conn, via, to)
+}
+
+// unresolved refuses hosts whose addresses stay unknown.
+func (p *Proxy) unresolved(to ir.Endpoint) error {
+	if to.Host.Kind == ir.HostAddr {
+		return p.literal(to)
+	}
+	return p.countName(to)
+}
+
+// halfway is a connection to the caller's proxy for a host with which the client will speak
+// plain HTTP, it seems. Proxies take such requests in absolute form, and many of them no CONNECT
+// to port 80.
+type halfway struct {
+	net.Conn
+	via *url.URL
+}
+
+func speaksHTTP(via *url.URL) bool { return via.Scheme == "http" || via.Scheme == "https" }
+
+// forwarder is the caller's proxy for requests that are sent to it in absolute form, nil for none.
+func (p *Proxy) forwarder(to ir.Endpoint) (*url.URL, error) {
+	via, err := p.via(to)
+	if err != nil || via == nil || to.Scheme != schemeHTTP || !speaksHTTP(via) {
+		return nil, err
+	}
+	return via, p.unresolved(to)
+}
+
+// whole finishes a connection that is halfway.
+func (p *Proxy) whole(conn net.Conn, to ir.Endpoint) (net.Conn, error) {
+	h, ok := conn.(*halfway)
+	if !ok {
+		return conn, nil
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, p.config.Limits.Dial)
+	defer cancel()
+	return ask(ctx, h.Conn, h.via, to)
+}
+
+// ask has the caller's proxy connect to a target.
+func ask(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
 	end, _ := ctx.Deadline()
 	_ = conn.SetDeadline(end)
-	switch via.Scheme {
-	case "http", "https":
+	var err error
+	if speaksHTTP(via) {
 		conn, err = connectBy(ctx, conn, via, to)
-	case "socks5", "socks5h":
+	} else {
 		conn, err = socksBy(ctx, conn, via, to)
-	default:
-		_ = conn.Close()
-		return nil, fmt.Errorf("the caller's own proxy has the unknown scheme %q", via.Scheme)
 	}
 	if err != nil {
 		return nil, err
@@ -98,20 +137,29 @@ func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.
 	return conn, conn.SetDeadline(time.Time{})
 }
 
+// errForwarder is the failure to reach the caller's proxy.
+var errForwarder = errors.New("the caller's own proxy cannot be reached")
+
 // dialProxy connects to the caller's proxy, which the caller trusts wherever it is.
 func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
-	port, err := strconv.ParseUint(via.Port(), 10, 16)
-	if via.Port() == "" {
-		port, err = map[string]uint64{"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}[via.Scheme], nil
+	port, known := map[string]uint64{"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}[via.Scheme]
+	if !known {
+		return nil, fmt.Errorf("the caller's own proxy has the unknown scheme %q", via.Scheme)
 	}
-	if err != nil {
-		return nil, err
+	if via.Port() != "" {
+		var err error
+		if port, err = strconv.ParseUint(via.Port(), 10, 16); err != nil {
+			return nil, errForwarder
+		}
 	}
-	list := []netip.Addr{}
-	if a, err := netip.ParseAddr(via.Hostname()); err == nil {
+	var list []netip.Addr
+	switch a, err := netip.ParseAddr(via.Hostname()); {
+	case err == nil:
 		list = append(list, a)
-	} else if list, err = p.config.Resolve(ctx, via.Hostname()); err != nil {
-		return nil, err
+	case local(via.Hostname()):
+		list = loopback
+	default:
+		list, _ = p.config.Resolve(ctx, via.Hostname())
 	}
 	for _, a := range list {
 		conn, err := p.config.Dial(ctx, netip.AddrPortFrom(a, uint16(port)))
@@ -119,7 +167,7 @@ func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 			return conn, nil
 		}
 	}
-	return nil, errors.New("no address")
+	return nil, errForwarder
 }
 
 // connectBy asks a proxy by CONNECT.
@@ -205,9 +253,8 @@ func socksBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (
 		if to.Host.Kind == ir.HostAddr {
 			name = to.Host.Addr.String()
 		}
-		var out net.Conn
-		if out, err = d.(proxy.ContextDialer).DialContext(ctx, "tcp", net.JoinHostPort(name, strconv.Itoa(int(to.Port)))); err == nil {
-			return out, nil
+		if _, err = d.(proxy.ContextDialer).DialContext(ctx, "tcp", net.JoinHostPort(name, strconv.Itoa(int(to.Port)))); err == nil {
+			return conn, nil // which knows more than what carries it now
 		}
 	}
 	_ = conn.Close()
