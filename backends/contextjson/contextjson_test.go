@@ -46,7 +46,7 @@ func TestContextAgainstPolicy(t *testing.T) {
 		}
 		policy, context := ir.NewView(tool, ir.Linux, ir.Facts{}), ir.NewView(back, ir.Linux, ir.Facts{})
 		for range per {
-			op := drawOperation(rt)
+			op := drawOperation(rt, tool)
 			if got, want := context.Decide(op).Allowed(), policy.Decide(op).Allowed(); got != want {
 				rt.Fatalf("%+v: the Context says %v, the policy %v", op, got, want)
 			}
@@ -54,12 +54,12 @@ func TestContextAgainstPolicy(t *testing.T) {
 	})
 }
 
-func drawOperation(t *rapid.T) ir.Operation {
+func drawOperation(t *rapid.T, tool *ir.Tool) ir.Operation {
 	switch rapid.IntRange(0, 2).Draw(t, "operation") {
 	case 0:
 		return ir.Forward{Name: rapid.SampledFrom([]string{"A", "AB", "ABC", "LD_X", "HOME", "_"}).Draw(t, "name")}
 	case 1:
-		return irtest.NetOperation(t)
+		return irtest.NetOp(t, tool.Net)
 	default:
 		return ir.Access{
 			Cap: rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "cap"), On: ir.Direct(ir.In(irtest.Path(t, irtest.Plain, 3))),

@@ -51,9 +51,14 @@ func drawTool(t *rapid.T) *ir.Tool {
 			At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "a}b/c"}}, External: true, Mount: true, Caps: ir.Caps(ir.Read),
 		})
 	}
-	tool.Net = irtest.NetRules(t, 4)
+	tool.Net = nilIfEmpty(irtest.NetRules(t, 4))
 	for i := range tool.Net {
-		tool.Net[i].Origin = drawOrigin(t)
+		r := &tool.Net[i]
+		r.Written, r.Origin = "w", drawOrigin(t)
+		if r.Credential != nil {
+			r.Methods = words(t, "methods")
+			r.Credential = &ir.Credential{Env: "E", File: "~/f", Command: words(t, "credential"), As: "query", Name: rapid.String().Draw(t, "name")}
+		}
 	}
 	tool.Declared = ir.Declared{FS: rapid.Bool().Draw(t, "fs declared"), Net: true}
 	tool.Command = &ir.Command{Program: "p", Args: words(t, "args"), Shell: rapid.Bool().Draw(t, "shell"), Origin: drawOrigin(t)}
