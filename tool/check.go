@@ -1,12 +1,9 @@
 package tool
 
 import (
-	"errors"
 	"io/fs"
-	"net/netip"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -77,7 +74,11 @@ func (p *Policy) checkNet(method, url string) error {
 // with a number for the port: "localhost:8080", "[::1]:0", ":80" for all addresses of this host.
 // The error is a *NetError.
 func (p *Policy) CheckListen(address string) error {
-	op, err := listening(address)
+	written := address
+	if strings.HasPrefix(written, ":") {
+		written = "*" + written
+	}
+	op, err := resolve.Asker{}.Operation(resolve.Question{Verb: "listen", Operands: []string{written}})
 	if err != nil {
 		return &NetError{URL: address, Listen: true, Why: err.Error(), Allowed: p.hosts(true)}
 	}
@@ -89,25 +90,6 @@ func (p *Policy) CheckListen(address string) error {
 		return nil
 	}
 	return &NetError{URL: address, Listen: true, Rule: place(subject(v.Rule)), Allowed: p.hosts(true)}
-}
-
-// listening reads an address and a port.
-func listening(address string) (ir.Listen, error) {
-	i := strings.LastIndexByte(address, ':')
-	port, err := strconv.ParseUint(address[i+1:], 10, 16)
-	if i < 0 || err != nil {
-		return ir.Listen{}, errors.New("expected an address and a port, such as localhost:8080")
-	}
-	op := ir.Listen{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}, Port: uint16(port)}
-	if i > 0 {
-		if op.Host, err = resolve.Host(address[:i]); err != nil {
-			return op, err
-		}
-	}
-	if op.Host.Kind == ir.HostName && op.Host.Name != ir.Localhost {
-		return op, errors.New("expected localhost or an address of this host")
-	}
-	return op, nil
 }
 
 // CheckEnv reports whether the policy forwards an environment variable. The error is an

@@ -197,9 +197,9 @@ func TestRequests(t *testing.T) {
 		{c.CheckListen("localhost:80"), "listening at localhost:80 is denied: no rule matches" + listens},
 		{c.CheckListen(":8080"), "listening at :8080 is denied: no rule matches" + listens},
 		{c.CheckListen("[::1]:9090"), "listening at [::1]:9090 is denied by the rule on localhost:9090" + listens},
-		{c.CheckListen("localhost:http"), "listening at localhost:http is refused: expected an address and a port, such as localhost:8080"},
-		{c.CheckListen("8080"), "listening at 8080 is refused: expected an address and a port, such as localhost:8080"},
-		{c.CheckListen("example.com:8080"), "listening at example.com:8080 is refused: expected localhost or an address of this host"},
+		{c.CheckListen("localhost:http"), "listening at localhost:http is refused: found port \"http\", expected 0 to 65535"},
+		{c.CheckListen("8080"), "listening at 8080 is refused: found \"8080\", expected an address and a port, such as localhost:8080"},
+		{c.CheckListen("example.com:8080"), "listening at example.com:8080 is refused: found the name example.com, expected localhost, an address of this host, or *"},
 	} {
 		if got := text(tt.err); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
