@@ -52,11 +52,17 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, Refusal{Op: op, Why: why}, code)
 		return
 	}
-	if v := p.config.Policy.Request(to, r.Method); !v.Allowed() {
+	v := p.config.Policy.Request(to, r.Method)
+	if !v.Allowed() {
 		p.refuse(w, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
-	p.forward(to).ServeHTTP(w, r)
+	add, why := p.injection(to, v, r)
+	if why != "" {
+		p.refuse(w, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		return
+	}
+	add.through(p.forward(to)).ServeHTTP(w, r)
 }
 
 // target is where a request goes. In a tunnel it must be for the tunnel's host.

@@ -50,6 +50,8 @@ type Config struct {
 	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
 	// those of the system.
 	Roots *x509.CertPool
+	// Secrets are the values for rules with a credential, nil without such rules.
+	Secrets *Secrets
 	// Own are this host's addresses, which a name does not grant.
 	Own []netip.Addr
 	// Refused is told of every refusal. Sentence says it to the client.

@@ -219,6 +219,9 @@ func TestAll(t *testing.T) {
 	if err != nil || len(all) != 1 || string(all["env GOOD"].Value) != value {
 		t.Errorf("%v %v", all, err)
 	}
+	if env := credential.Environ(rules, all); len(env) != 1 || env[0] != "GOOD="+string(all["env GOOD"].StandIn) {
+		t.Errorf("the tool has %q", env)
+	}
 	if _, err := credential.All(context.Background(), append(rules, ir.NetRule{Credential: &ir.Credential{Env: "NONE"}}), h); err == nil {
 		t.Error("a variable that is not set is no error")
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,18 @@ func All(ctx context.Context, rules []ir.NetRule, h Host) (map[string]Secret, er
 		out[Source(c)] = s
 	}
 	return out, nil
+}
+
+// Environ is what a tool has instead of the caller's variables that rules take values from, sorted.
+// It also replaces those that an env rule grants: the value itself would reach the tool.
+func Environ(rules []ir.NetRule, secrets map[string]Secret) (out []string) {
+	for i := range rules {
+		if c := rules[i].Credential; c != nil && c.Env != "" {
+			out = append(out, c.Env+"="+string(secrets[Source(c)].StandIn))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Extract reads a value and makes its stand-in. Errors never hold a part of the value.
