@@ -32,6 +32,11 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 			rt.Fatal(err)
 		}
 		view := ir.NewView(tool, ir.Linux, ir.Facts{})
+		for _, cell := range view.Cells() {
+			if row, ok := ledger.Cell(cell.Resource, cell.ID, cell.Aspect, 0, 0); cell.Resource == ir.Net && (!ok || !row.Is.Held()) {
+				rt.Fatalf("%s %s: %+v", cell.ID, cell.Aspect, row)
+			}
+		}
 		for range per {
 			op := irtest.NetOp(rt, tool.Net)
 			passes := connects(c, op)

@@ -56,7 +56,10 @@ func drawNet(t *rapid.T) []ir.NetRule {
 		if rapid.IntRange(0, 4).Draw(t, "methods given") == 0 {
 			r.Methods = []string{"GET"}
 		}
-		r.Inspect = r.Allow && rapid.IntRange(0, 4).Draw(t, "inspect") == 0
+		if r.Inspect = r.Allow && rapid.IntRange(0, 4).Draw(t, "inspect") == 0; r.Inspect && rapid.Bool().Draw(t, "credential") {
+			r.Credential = &ir.Credential{Env: "TOKEN", As: "header", Name: "Authorization"}
+		}
+		r.Opaque = r.Allow && !r.Inspect && rapid.IntRange(0, 4).Draw(t, "opaque") == 0
 	}
 	return rules
 }
