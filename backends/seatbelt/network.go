@@ -114,9 +114,10 @@ func carried(r *ir.NetRule) bool {
 	return slices.Contains([]string{"http", "https", ir.Stream}, r.Scheme)
 }
 
-// streams reports whether connections that a denying rule is about can pass as a stream.
+// streams reports whether connections that a denying rule is about can pass as others that the
+// proxy does not look at.
 func (o *openings) streams(r *ir.NetRule) bool {
-	return r.Scheme != ir.Stream && o.beside(r, func(a *ir.NetRule) bool { return a.Scheme == ir.Stream })
+	return o.beside(r, func(a *ir.NetRule) bool { return (a.Scheme == ir.Stream || a.Opaque) && a.Scheme != r.Scheme })
 }
 
 // unseen reports whether requests that a rule tells from others are encrypted on their way

@@ -107,8 +107,8 @@ func drawDial(t *rapid.T, rules []ir.NetRule) dial {
 }
 
 // carries is what the proxy does with a connection (see internal/egress): it passes all bytes
-// where a stream is granted, and sees requests of http, and those of https by inspection. By is the
-// rule that lets a connection pass, nil for none.
+// where a stream is granted, or nothing but opaque rules, and sees requests of http, and those of
+// https by inspection. By is the rule that lets a connection pass, nil for none.
 func carries(v *ir.View, d dial) (by *ir.NetRule) {
 	rule := func(w ir.Verdict) *ir.NetRule {
 		r, _ := w.Rule.(*ir.NetRule)
@@ -117,12 +117,23 @@ func carries(v *ir.View, d dial) (by *ir.NetRule) {
 		}
 		return r
 	}
-	stream := d.to
-	stream.Scheme, stream.Path = ir.Stream, nil
-	if r := rule(v.Reach(stream)); r != nil {
-		return r
+	var opaque, seen *ir.NetRule
+	for _, scheme := range []string{ir.Stream, "http", "https"} {
+		to := d.to
+		to.Scheme, to.Path = scheme, nil
+		switch r := rule(v.Reach(to)); {
+		case r == nil:
+		case scheme == ir.Stream:
+			return r
+		case r.Opaque:
+			opaque = r
+		default:
+			seen = r
+		}
 	}
 	switch {
+	case opaque != nil && seen == nil:
+		return opaque
 	case d.to.Scheme == "https" && !v.Inspects(d.to):
 		return rule(v.Reach(d.to))
 	case d.to.Scheme == "http" || d.to.Scheme == "https":
@@ -224,9 +235,10 @@ func (c *networkCase) dials(t *rapid.T, d dial, proxied bool) {
 		by = carries(c.view, d)
 	}
 	weak := func(r ir.Row) bool {
-		// What a rule for a stream lets pass is its grant, and what one for paths lets pass is
-		// stated at it.
-		return permitsMore(r) || by != nil && (v.Rule == nil && by.Scheme == ir.Stream || permitsMore(c.row(by, ir.AspectConnect)))
+		// What a rule for bytes that are not looked at lets pass is its grant, and what one for
+		// paths lets pass is stated at it.
+		blind := by != nil && (by.Scheme == ir.Stream || by.Opaque)
+		return permitsMore(r) || blind && v.Rule == nil || by != nil && permitsMore(c.row(by, ir.AspectConnect))
 	}
 	c.compare(t, d, v, direct, weak, func(r ir.Row) bool { return r.Cites(start.WhyProxy) || r.Cites(start.WhyLoopback) }, ir.AspectConnect)
 	c.compare(t, d, v, direct || by != nil, weak, func(r ir.Row) bool { return r.Cites(start.WhyScheme) || r.Cites(start.WhyLoopback) }, ir.AspectConnect)
@@ -294,6 +306,8 @@ func TestNetworkCells(t *testing.T) {
 		{"a credential for the own machine", []ir.NetRule{with(allow(local, 80), func(r *ir.NetRule) { r.Credential = &ir.Credential{} })}, nil, true,
 			[]ir.Held{mixed}},
 		{"a scheme beside a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 443, Allow: true}, {Host: a, Scheme: "https"}}, nil, true,
+			[]ir.Held{proxy, ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)}},
+		{"a scheme beside what is not looked at", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Opaque = true }), {Host: a, Scheme: "http", Port: 443}}, nil, true,
 			[]ir.Held{proxy, ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)}},
 		{"another host beside a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 443, Allow: true}, {Host: host("b.test"), Scheme: "https"}}, nil, true,
 			[]ir.Held{proxy, backends.Exact}},

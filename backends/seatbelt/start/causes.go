@@ -80,7 +80,7 @@ var Sentences = backends.Sentences{
 	WhyServer: "assumes that the server of a name serves no other name inside of TLS",
 	WhyScheme: "the proxy serves HTTP and TLS; connections of other kinds pass by a rule with scheme = " +
 		"\"tcp\" alone",
-	WhyStream: "bytes that a rule with scheme = \"tcp\" lets pass are not looked at",
+	WhyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
 	WhyOwn: "a profile knows all addresses of this machine as one host, so the port is also open " +
 		"on its local network addresses",
 	WhyLoopback: "of the loopback addresses 127.0.0.1 and ::1 alone are open",
