@@ -55,6 +55,8 @@ type Config struct {
 	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
 	// those of the system.
 	Roots *x509.CertPool
+	// Secrets are the values for rules with a credential, nil without such rules.
+	Secrets *Secrets
 	// Own are this host's addresses, which a name does not grant. Those that it gets during the
 	// run are known by the source address that the system chooses (see made).
 	Own []netip.Addr

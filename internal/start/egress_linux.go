@@ -14,9 +14,9 @@ import (
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
-// proxied are the variables that the egress proxy gets of its caller's: where the host's
+// passed are the variables that the egress proxy gets of its caller's: where the host's
 // authorities are, how its resolver works, and which proxy leads out of its network.
-var proxied = []string{
+var passed = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN", "RES_OPTIONS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
 }
@@ -54,7 +54,7 @@ func (r *run) startEgress() error {
 	defer null.Close()
 	env := slices.DeleteFunc(slices.Clone(r.req.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(proxied, name)
+		return !slices.Contains(passed, name)
 	})
 	p, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
 		Dir: "/", Env: append([]string{}, env...), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
