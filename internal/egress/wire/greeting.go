@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"fmt"
+	"net/url"
+)
+
+// A Greeting is what a proxy says first to a loader that leaves no supervisor behind: one line of
+// JSON on its control socket.
+type Greeting struct {
+	// Port is on 127.0.0.1. Clients are known by the token there.
+	Port  uint16 `json:"port,omitempty"`
+	Token string `json:"token,omitempty"`
+	// Error says why there is no proxy.
+	Error string `json:"error,omitempty"`
+}
+
+// User is the name that goes with a token.
+const User = "accessc"
+
+// URL is the proxy as variables of clients name it.
+func (g Greeting) URL() string {
+	u := url.URL{Scheme: "http", User: url.UserPassword(User, g.Token), Host: fmt.Sprintf("127.0.0.1:%d", g.Port)}
+	return u.String()
+}
