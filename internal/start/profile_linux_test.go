@@ -118,7 +118,7 @@ func (m *likeMac) spelling(path string) (string, error) {
 func (m *likeMac) descriptors() error           { return m.called("descriptors") }
 func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
 
-func (m *likeMac) egress(policy []byte) (egressEnd, error) {
+func (m *likeMac) egress(policy []byte, _ []string) (egressEnd, error) {
 	m.policy = policy
 	err := m.called("egress")
 	if err != nil {

@@ -1,14 +1,11 @@
 package wire
 
-import (
-	"fmt"
-	"net/url"
-)
+import "strconv"
 
 // A Greeting is what a proxy says first to a loader that leaves no supervisor behind: one line of
 // JSON on its control socket.
 type Greeting struct {
-	// Port is on 127.0.0.1. Clients are known by the token there.
+	// Port is on 127.0.0.1. Clients are known by the token there, which is letters and digits.
 	Port  uint16 `json:"port,omitempty"`
 	Token string `json:"token,omitempty"`
 	// Error says why there is no proxy.
@@ -20,6 +17,5 @@ const User = "accessc"
 
 // URL is the proxy as variables of clients name it.
 func (g Greeting) URL() string {
-	u := url.URL{Scheme: "http", User: url.UserPassword(User, g.Token), Host: fmt.Sprintf("127.0.0.1:%d", g.Port)}
-	return u.String()
+	return "http://" + User + ":" + g.Token + "@127.0.0.1:" + strconv.Itoa(int(g.Port))
 }
