@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
@@ -41,12 +42,27 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
 			plainWord(a.System.Verdict), clean(a.System.because()))
 	}
+	if own, ok := a.own(); ok {
+		fmt.Fprintf(&b, "     where a process of the tool itself listens: yes, %s\n", clean(own.because()))
+	}
 	for _, p := range systems {
 		if held := a.heldText(s, why, p); held != "" {
 			fmt.Fprintf(&b, "     %s\n", held)
 		}
 	}
 	return s.Hang(b.String(), 5)
+}
+
+// own is the answer about a connection to a process of the tool itself, where it is another one.
+func (a *Answer) own() (*Answer, bool) {
+	op, ok := a.Operation.(ir.Connect)
+	if !ok || a.Verdict.Allowed() {
+		return nil, false
+	}
+	op.Own = true
+	out := *a
+	out.Operation, out.Verdict = op, a.View.Decide(op)
+	return &out, out.Verdict.Allowed()
 }
 
 func plainWord(v ir.Verdict) string {
@@ -177,7 +193,9 @@ func (a *Answer) pin() string {
 
 // what returns the target of the question.
 func (a *Answer) what() string {
-	return strings.Join(a.Question.Operands, " and ")
+	words := slices.Clone(a.Question.Operands)
+	words[0] = strings.TrimPrefix(a.Question.Method+" "+words[0], " ")
+	return strings.Join(words, " and ")
 }
 
 // heldText is one line on how a platform holds the cell that decided.
@@ -213,6 +231,7 @@ func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 type AnswerDoc struct {
 	Tool        string             `json:"tool"`
 	Operation   string             `json:"operation"`
+	Method      string             `json:"method,omitempty"`
 	Target      string             `json:"target"`
 	Destination string             `json:"destination,omitempty"`
 	Arguments   []string           `json:"arguments,omitempty"`
@@ -265,7 +284,7 @@ func heldDoc(h ir.Held) HeldDoc {
 // JSON returns the machine-readable form.
 func (a *Answer) JSON(s Style) *AnswerDoc {
 	d := &AnswerDoc{
-		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Target: a.Question.Operands[0], Arguments: a.Question.Args,
+		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Method: a.Question.Method, Target: a.Question.Operands[0], Arguments: a.Question.Args,
 		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(),
 		Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
 	}
