@@ -31,6 +31,8 @@ const (
 	ByRuleset    By = "landlock"
 	ByFilter     By = "seccomp"
 	BySupervisor By = "supervisor"
+	// ByEgress is the egress proxy, for requests that no policy can grant.
+	ByEgress By = "egress"
 )
 
 // Denial is one refused operation.
