@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -42,8 +43,8 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
 			plainWord(a.System.Verdict), clean(a.System.because()))
 	}
-	if own, ok := a.own(); ok {
-		fmt.Fprintf(&b, "     where a process of the tool itself listens: yes, %s\n", clean(own.because()))
+	for _, o := range a.others() {
+		fmt.Fprintf(&b, "     %s: %s, %s\n", o.Where, plainWord(o.answer.Verdict), clean(o.Detail))
 	}
 	for _, p := range systems {
 		if held := a.heldText(s, why, p); held != "" {
@@ -53,16 +54,39 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 	return s.Hang(b.String(), 5)
 }
 
-// own is the answer about a connection to a process of the tool itself, where it is another one.
-func (a *Answer) own() (*Answer, bool) {
+// OtherDoc is an answer that differs from the main one, and the case that it is about.
+type OtherDoc struct {
+	Where   string `json:"where"`
+	Verdict string `json:"verdict"`
+	Detail  string `json:"detail"`
+	answer  *Answer
+}
+
+// others are the answers about a connection that the question may mean as well: to a process of
+// the tool itself, and to the addresses that localhost leads to, which the system judges.
+func (a *Answer) others() []OtherDoc {
 	op, ok := a.Operation.(ir.Connect)
-	if !ok || a.Verdict.Allowed() {
-		return nil, false
+	if !ok {
+		return nil
+	}
+	var out []OtherDoc
+	add := func(where string, op ir.Connect) {
+		o := *a
+		o.Operation, o.Verdict = op, a.View.Decide(op)
+		if o.Verdict.Allowed() != a.Verdict.Allowed() {
+			out = append(out, OtherDoc{where, o.Verdict.Effect.String(), o.because(), &o})
+		}
+	}
+	if op.To.Host == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) {
+		for _, addr := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+			at := op
+			at.To.Host = ir.Host{Kind: ir.HostAddr, Addr: addr}
+			add("where localhost leads to "+addr.String(), at)
+		}
 	}
 	op.Own = true
-	out := *a
-	out.Operation, out.Verdict = op, a.View.Decide(op)
-	return &out, out.Verdict.Allowed()
+	add("where a process of the tool itself listens", op)
+	return out
 }
 
 func plainWord(v ir.Verdict) string {
@@ -243,6 +267,7 @@ type AnswerDoc struct {
 	Considered  []ConsideredDoc    `json:"considered"`
 	Enforcement map[string]HeldDoc `json:"enforcement"`
 	System      *AnswerDoc         `json:"system,omitempty"`
+	Others      []OtherDoc         `json:"others,omitempty"`
 }
 
 // RuleDoc is a rule in JSON.
@@ -285,7 +310,7 @@ func heldDoc(h ir.Held) HeldDoc {
 func (a *Answer) JSON(s Style) *AnswerDoc {
 	d := &AnswerDoc{
 		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Method: a.Question.Method, Target: a.Question.Operands[0], Arguments: a.Question.Args,
-		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(),
+		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(), Others: a.others(),
 		Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
 	}
 	if len(a.Question.Operands) > 1 {

@@ -20,6 +20,7 @@ func networkTool() *ir.Tool {
 		{Host: name("pinned.test"), Scheme: "https", Opaque: true, Allow: true},
 		{Host: name(ir.Localhost), Listen: true, Allow: true},
 		{Host: ir.Host{Kind: ir.HostAny}, Listen: true, Port: 3000},
+		{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.IPv6Loopback()}, Scheme: "http", Port: 9000, Allow: true},
 	}
 	for i := range t.Net {
 		t.Net[i].Origin = ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "a.toml", Line: i + 1}}
@@ -60,6 +61,9 @@ func TestNetworkAnswers(t *testing.T) {
 		"connect tcp://db.test:5432":         "yes  the rule on tcp://db.test:5432 allows it (a.toml:2)\n",
 		"connect tcp://api.test:443":         "no   no rule matches tcp://api.test:443\n     GET,HEAD https://api.test/v1 (a.toml:1): another scheme\n",
 		"connect tcp://127.0.0.1:8080": "no   no rule matches tcp://127.0.0.1:8080\n" +
+			"     where a process of the tool itself listens: yes, the rule on listen localhost allows it (a.toml:4)\n",
+		"connect http://localhost:9000": "no   no rule matches http://localhost:9000\n" +
+			"     where localhost leads to ::1: yes, the rule on http://[::1]:9000 allows it (a.toml:6)\n" +
 			"     where a process of the tool itself listens: yes, the rule on listen localhost allows it (a.toml:4)\n",
 		"listen localhost:8080": "yes  the rule on listen localhost allows it (a.toml:4)\n" +
 			"     listen *:3000 (a.toml:5): another port\n",
