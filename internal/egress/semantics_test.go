@@ -70,6 +70,7 @@ func (w *world) reasons() string {
 }
 
 func opaque(r *ir.NetRule)              { r.Opaque = true }
+func inspect(r *ir.NetRule)             { r.Inspect = true }
 func port(n uint16) func(*ir.NetRule)   { return func(r *ir.NetRule) { r.Port = n } }
 func scheme(s string) func(*ir.NetRule) { return func(r *ir.NetRule) { r.Scheme = s } }
 func deny(r *ir.NetRule)                { r.Allow = false }
