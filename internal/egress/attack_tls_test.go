@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
@@ -172,7 +173,7 @@ func TestFronting(t *testing.T) {
 					if err := c.Handshake(); err != nil {
 						t.Fatal(f.name, err)
 					}
-					transport := &http.Transport{ForceAttemptHTTP2: true, DialTLS: func(string, string) (net.Conn, error) { return c, nil }}
+					transport := &http.Transport{ForceAttemptHTTP2: true, DialTLSContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }}
 					r, err := transport.RoundTrip(&http.Request{Method: "GET", URL: parsed("https://example.com/x"), Host: host, Header: http.Header{}})
 					if err != nil {
 						t.Fatal(f.name, err)
