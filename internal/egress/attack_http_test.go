@@ -58,7 +58,7 @@ func pathWorld(t *testing.T, change ...func(*egress.Config)) (*world, *x509.Cert
 		for _, f := range change {
 			f(c)
 		}
-	}, allow("example.com", inspect, path("api"), methods("GET", "HEAD", "TRACE", "TRACK", "get")), allow("example.com", inspect, path("api", "write")))
+	}, allow("example.com", inspect, below("api"), methods("GET", "HEAD", "TRACE", "TRACK", "get")), allow("example.com", inspect, below("api", "write")))
 	w.names["example.com"] = "203.0.113.1"
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority.PEM())

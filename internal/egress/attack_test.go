@@ -95,7 +95,7 @@ func pooled(w *world, host string, port uint16) net.Conn {
 
 func connected(w *world, host string, port uint16) net.Conn {
 	c := w.connect(egress.Origin{})
-	if r, _ := request(w.T, c, fmt.Sprintf("CONNECT %s:%d HTTP/1.1\r\nHost: x\r\n\r\n", host, port)); r.StatusCode != 200 {
+	if r, _ := request(w, c, fmt.Sprintf("CONNECT %s:%d HTTP/1.1\r\nHost: x\r\n\r\n", host, port)); r.StatusCode != 200 {
 		return nil
 	}
 	return c

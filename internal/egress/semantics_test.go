@@ -49,7 +49,7 @@ func exchange(c net.Conn, text string) string {
 }
 
 // request sends a request by a connection and returns its answer.
-func request(t *testing.T, c net.Conn, text string) (*http.Response, string) {
+func request(t testing.TB, c net.Conn, text string) (*http.Response, string) {
 	t.Helper()
 	_, _ = io.WriteString(c, text)
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -72,7 +72,7 @@ func (w *world) reasons() string {
 func opaque(r *ir.NetRule)                  { r.Opaque = true }
 func inspect(r *ir.NetRule)                 { r.Inspect = true }
 func port(n uint16) func(*ir.NetRule)       { return func(r *ir.NetRule) { r.Port = n } }
-func path(s ...string) func(*ir.NetRule)    { return func(r *ir.NetRule) { r.Path = s } }
+func below(s ...string) func(*ir.NetRule)   { return func(r *ir.NetRule) { r.Path = s } }
 func methods(s ...string) func(*ir.NetRule) { return func(r *ir.NetRule) { r.Methods = s } }
 func scheme(s string) func(*ir.NetRule)     { return func(r *ir.NetRule) { r.Scheme = s } }
 func deny(r *ir.NetRule)                    { r.Allow = false }
