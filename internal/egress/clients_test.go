@@ -225,7 +225,7 @@ func available(t *testing.T, row *clients.Variable, on ir.Platform) {
 	case row.Client == "requests" && exec.Command("python3", "-c", "import requests").Run() != nil:
 		t.Skip("python3 has no requests")
 	case row.Client == "node" && row.Kind < clients.Bundle:
-		if text, _ := exec.Command("node", "--help").Output(); !strings.Contains(string(text), "NODE_USE_ENV_PROXY") {
+		if text, _ := exec.Command("node", "--help").Output(); !strings.Contains(string(text), "--use-env-proxy") {
 			t.Skip("this version of node reads no variables about proxies")
 		}
 	}
