@@ -182,6 +182,7 @@ func TestClients(t *testing.T) {
 			available(t, &row, on)
 			all := clients.Environ(setup, on, none)
 			direct := "https://localhost:" + port
+			//exhaustive:ignore
 			switch row.Kind {
 			case clients.Bundle, clients.JavaBundle:
 				trust := clients.Environ(clients.Setup{PEM: setup.PEM, PKCS12: setup.PKCS12}, on, none)
