@@ -196,12 +196,6 @@ func (p *Proxy) terminate(c *client, to ir.Endpoint) {
 		p.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
 		return
 	}
-	c.origin.Host, c.origin.Port = to.Host, to.Port
-	end := make(chan struct{})
-	c.done = func() { close(end) }
-	_ = c.SetDeadline(time.Time{})
 	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
-	if p.plain.give(tls.Server(c, config)) {
-		<-end
-	}
+	p.hand(c, tls.Server(c, config))
 }
