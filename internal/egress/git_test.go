@@ -2,9 +2,9 @@ package egress_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/cgi"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/internal/egress"
 	"github.com/accessc/accessc/internal/egress/clients"
 	"github.com/accessc/accessc/ir"
 )
@@ -86,23 +87,25 @@ func TestGit(t *testing.T) {
 	}
 }
 
-// bridge is a proxy that git knows: it connects as the supervisor does.
+// bridge is an address that git takes for the proxy: connections to the proxy itself are announced.
 func bridge(t *testing.T, w *world) *url.URL {
-	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		conn, _, err := http.NewResponseController(rw).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			to := w.connect(egress.Origin{})
+			go func() { _, _ = io.Copy(to, conn); _ = to.Close() }()
+			go func() { _, _ = io.Copy(conn, to); _ = conn.Close() }()
 		}
-		defer conn.Close()
-		to := w.to(r.URL.Hostname(), 443)
-		defer to.Close()
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { _, _ = io.Copy(to, conn); _ = to.Close() }()
-		_, _ = io.Copy(conn, to)
-	}))
-	t.Cleanup(s.Close)
-	return &url.URL{Scheme: "http", Host: s.Listener.Addr().String()}
+	}()
+	return &url.URL{Scheme: "http", Host: l.Addr().String()}
 }
 
 // command is git without this account's configuration.

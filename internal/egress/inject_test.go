@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,7 @@ func (v *vault) serve(t *testing.T, rules []ir.NetRule, h2 bool, answer http.Han
 		v.mu.Unlock()
 		answer(w, r)
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.EnableHTTP2 = h2
 	server.StartTLS()
 	a, err := egress.NewAuthority([]ir.Host{host("*.example.com")})
