@@ -140,7 +140,6 @@ func (w *world) connect(o egress.Origin) net.Conn {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	return c
 }
