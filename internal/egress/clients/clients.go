@@ -60,6 +60,8 @@ const (
 var Table = []Variable{
 	{Client: "curl", Name: "http_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "https_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "ALL_PROXY", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "no_proxy", Kind: Direct, Source: curlProxy},
 	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "NO_PROXY", Kind: Direct, Source: curlProxy},
@@ -83,6 +85,7 @@ var Table = []Variable{
 	{Client: "node", Name: "HTTPS_PROXY", Kind: Proxy, Source: nodeProxy},
 	// Read since versions 22.21 and 24.5.
 	{Client: "node", Name: "NODE_USE_ENV_PROXY", Kind: Switch, Source: nodeProxy},
+	{Client: "grpc", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: javaOptions},
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: gradleDoc},
 
