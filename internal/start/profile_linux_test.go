@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
 )
@@ -126,7 +127,7 @@ func (m *likeMac) egress(policy []byte, _ []string) (egressEnd, error) {
 	}
 	held, hold, err := os.Pipe()
 	m.held = held
-	return egressEnd{port: 40001, env: []string{"HTTPS_PROXY=http://x:token@127.0.0.1:40001"}, hold: hold}, err
+	return egressEnd{wire.Greeting{Port: 40001, Token: "token"}, hold}, err
 }
 
 func (m *likeMac) sweepAfter(_ string, hold *os.File) error {
@@ -273,7 +274,7 @@ func TestProfileEgress(t *testing.T) {
 	if !slices.Contains(m.became, "PROXY=40001") || !bytes.Contains(m.policy, []byte("a.test")) {
 		t.Errorf("became %q, policy %s", m.became, m.policy)
 	}
-	if strings.Contains(m.printed, "corporate") || strings.Count(m.printed, "HTTPS_PROXY=http://x:token@") != 1 {
+	if strings.Contains(m.printed, "corporate") || strings.Count(m.printed, "\nHTTPS_PROXY=http://accessc:token@") != 1 {
 		t.Errorf("variables %q", m.printed)
 	}
 }

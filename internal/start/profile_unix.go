@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/internal/egress/clients"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -75,11 +78,9 @@ type seatbeltHost interface {
 	become(file string, argv, env []string) error
 }
 
-// egressEnd is the proxy of a run, as the tool reaches it.
+// egressEnd is the proxy of a run, as its loader knows it.
 type egressEnd struct {
-	port uint16
-	// env are the variables by which clients find it.
-	env []string
+	wire.Greeting
 	// hold is a descriptor whose end is that of the proxy.
 	hold *os.File
 }
@@ -181,12 +182,20 @@ func (s *profileStart) openEgress() error {
 	if s.egress, err = s.host.egress(s.spec.Egress, s.req.Environ); err != nil {
 		return failed("the proxy for the hosts of the policy: %w", err)
 	}
+	proxy, err := url.Parse(s.egress.URL())
+	if err != nil {
+		return failed("%w", err)
+	}
+	set := clients.Environ(clients.Setup{Proxy: proxy}, ir.Darwin, func(name string) string {
+		value, _ := lookupEnv(s.env, name)
+		return value
+	})
 	s.env = slices.DeleteFunc(s.env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		_, set := lookupEnv(s.egress.env, name)
-		return set
+		_, replaced := lookupEnv(set, name)
+		return replaced
 	})
-	s.env = append(s.env, s.egress.env...)
+	s.env = append(s.env, set...)
 	slices.Sort(s.env)
 	return nil
 }
@@ -234,7 +243,7 @@ func makeReal(dir string) error {
 func (s *profileStart) under(words ...string) []string {
 	argv := []string{sandboxExec, "-D", "TMP=" + s.tmp}
 	if s.spec.Egress != nil {
-		argv = append(argv, "-D", start.ParamProxy+"="+strconv.Itoa(int(s.egress.port)))
+		argv = append(argv, "-D", start.ParamProxy+"="+strconv.Itoa(int(s.egress.Port)))
 	}
 	return slices.Concat(argv, []string{"-f", s.profile}, words)
 }
