@@ -254,6 +254,8 @@ func TestNetworkWords(t *testing.T) {
 		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Scheme, r.Port = ir.Stream, 22 }), with(func(r *ir.NetRule) { r.Path = []string{"v1"} })},
 			"+ connect a.test by tcp, port 22 [] (connect tcp://a.test:22)\n+ connect a.test/v1 by https, port 443 [] (connect https://a.test/v1)"},
 		{[]ir.NetRule{inspected}, []ir.NetRule{web}, "+ connect uninspected a.test, port 443 [] ()"},
+		{[]ir.NetRule{inspected}, []ir.NetRule{with(func(r *ir.NetRule) { r.Methods = []string{"GET"} })},
+			"- connect a.test by https, port 443, any method but GET [] (connect https://a.test/)\n+ connect uninspected a.test, port 443 [] ()"},
 		{[]ir.NetRule{with(func(r *ir.NetRule) { r.Opaque = true })}, []ir.NetRule{web}, "- connect opaque a.test, port 443 [] ()"},
 		{[]ir.NetRule{token("A")}, []ir.NetRule{token("B")}, "- use variable A as header Authorization a.test, port 443 [] ()\n" +
 			"+ use variable B as header Authorization a.test, port 443 [] ()"},
