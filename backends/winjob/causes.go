@@ -83,8 +83,8 @@ var Sentences = backends.Sentences{
 	whyNoHosts: "no connection is opened, whatever its scheme, path or method: the capabilities of an " +
 		"AppContainer know no hosts, and there is no proxy on this system",
 	whyNoListen: "an AppContainer without capabilities accepts no connections from outside of it",
-	whyNoName: "no file on NTFS can have this name",
-	whyOwn:    "the process that creates a file chooses its access list, and a moved file keeps its own",
+	whyNoName:   "no file on NTFS can have this name",
+	whyOwn:      "the process that creates a file chooses its access list, and a moved file keeps its own",
 	whyGain: "a move or link that would be an escalation succeeds, and takes effect when the next " +
 		"start renews the access lists",
 	whyLink:    "a hard link does not need read of the file",
