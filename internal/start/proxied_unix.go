@@ -54,7 +54,13 @@ func newProxied(req *Request, policy json.RawMessage, l *backends.Launch, tmp st
 	for _, b := range links {
 		roots.External[b.rule] = b.target
 	}
-	if p.secrets, err = credential.All(context.Background(), p.rules, reachable(req, ir.NewView(tool, system, ir.Facts{Bindings: roots}), roots)); err != nil {
+	getenv := func(name string) string {
+		value, _ := lookupEnv(req.Environ, name)
+		return value
+	}
+	h := credential.Host{Getenv: getenv, Environ: req.Environ, Home: getenv("HOME"), Messages: req.Messages}
+	h.Reach(ir.NewView(tool, system, ir.Facts{Bindings: roots}), roots)
+	if p.secrets, err = credential.All(context.Background(), p.rules, h); err != nil {
 		return nil, err
 	}
 	p.setup.Secrets = map[string]wire.Secret{}
@@ -67,23 +73,6 @@ func newProxied(req *Request, policy json.RawMessage, l *backends.Launch, tmp st
 // inspects reports whether the tool's clients meet certificates of the run.
 func (p *proxied) inspects() bool {
 	return slices.ContainsFunc(p.rules, func(r ir.NetRule) bool { return r.Inspect })
-}
-
-// reachable says what the tool can do to the places of credentials.
-func reachable(req *Request, v *ir.View, roots *ir.Bindings) credential.Host {
-	may := func(path string, caps ...ir.Capability) bool {
-		at := ir.Direct(roots.Locate(path))
-		return slices.ContainsFunc(caps, func(c ir.Capability) bool { return v.Decide(ir.Access{Cap: c, On: at}).Allowed() })
-	}
-	getenv := func(name string) string {
-		value, _ := lookupEnv(req.Environ, name)
-		return value
-	}
-	return credential.Host{
-		Getenv: getenv, Environ: req.Environ, Home: getenv("HOME"), Messages: req.Messages,
-		Readable: func(path string) bool { return may(path, ir.Read) },
-		Writable: func(path string) bool { return may(path, ir.Create, ir.Update, ir.Delete) },
-	}
 }
 
 // trusted are the files of authorities that the caller's own clients use.
