@@ -266,7 +266,8 @@ func TestNetworkWords(t *testing.T) {
 		{[]ir.NetRule{listen("localhost", 80, true)}, []ir.NetRule{listen("localhost", 80, true), listen("127.0.0.1", 80, false)},
 			"- listen 127.0.0.1, port 80 [] (listen 127.0.0.1:80)"},
 		{[]ir.NetRule{{Host: host("*"), Allow: true}}, []ir.NetRule{{Host: host("*"), Allow: true}, {Host: host("localhost"), Port: 8080, Allow: true}},
-			"+ connect localhost, port 8080 [] (connect https://localhost:8080/)"},
+			"+ connect localhost by tcp, port 8080 [] (connect tcp://localhost:8080)\n" +
+				"+ connect localhost, port 8080 [] (connect https://localhost:8080/)"},
 	} {
 		a, b := closed(), closed()
 		a.Net, b.Net = c.old, c.new
