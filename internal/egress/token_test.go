@@ -69,22 +69,22 @@ func TestToken(t *testing.T) {
 		fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
 	}
 	g, end := byToken(t, func(control io.ReadWriter) error { return egress.ServeByToken(control, config) })
-	if code, said := w.get(w.through(g.URL()), "http://example.com/"); code != http.StatusOK {
+	if code, said := w.get(w.through(g.URL().String()), "http://example.com/"); code != http.StatusOK {
 		t.Errorf("http: %d %s", code, said)
 	} else if h := <-seen; h.Get("Proxy-Authorization") != "" {
 		t.Errorf("the host sees %v", h)
 	}
-	if code, said := w.get(w.through(g.URL()), "https://example.com/x"); code != http.StatusOK || said != "GET example.com /x" {
+	if code, said := w.get(w.through(g.URL().String()), "https://example.com/x"); code != http.StatusOK || said != "GET example.com /x" {
 		t.Errorf("https: %d %s", code, said)
 	}
-	if code, said := w.get(w.through(g.URL()), "http://b.example/"); code != http.StatusForbidden || !strings.Contains(said, "refused") {
+	if code, said := w.get(w.through(g.URL().String()), "http://b.example/"); code != http.StatusForbidden || !strings.Contains(said, "refused") {
 		t.Errorf("another host: %d %s", code, said)
 	}
 	for _, other := range []wire.Greeting{{Port: g.Port}, {Port: g.Port, Token: g.Token + "A"}, {Port: g.Port, Token: strings.ToLower(g.Token)}} {
-		if code, said := w.get(w.through(other.URL()), "http://example.com/"); code != http.StatusProxyAuthRequired {
+		if code, said := w.get(w.through(other.URL().String()), "http://example.com/"); code != http.StatusProxyAuthRequired {
 			t.Errorf("with the token %q: %d %s", other.Token, code, said)
 		}
-		if code, said := w.get(w.through(other.URL()), "https://example.com/"); code == http.StatusOK || !strings.Contains(said, "Authentication Required") {
+		if code, said := w.get(w.through(other.URL().String()), "https://example.com/"); code == http.StatusOK || !strings.Contains(said, "Authentication Required") {
 			t.Errorf("with the token %q: %d %s", other.Token, code, said)
 		}
 	}

@@ -17,7 +17,7 @@ type Kind uint8
 const (
 	// Proxy is the URL of the proxy.
 	Proxy Kind = iota + 1
-	// Direct lists the hosts that are reached without the proxy.
+	// Direct lists the hosts that are reached without the proxy: none.
 	Direct
 	// Switch is 1 where the other variables about proxies are to be read.
 	Switch
@@ -61,6 +61,9 @@ var Table = []Variable{
 	{Client: "curl", Name: "http_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "https_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "no_proxy", Kind: Direct, Source: curlProxy},
+	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "NO_PROXY", Kind: Direct, Source: curlProxy},
+	{Client: "gRPC", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "git", Name: "http_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "git", Name: "https_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "npm", Name: "HTTP_PROXY", Kind: Proxy, Source: npmProxy},
@@ -97,10 +100,6 @@ var Table = []Variable{
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: gradleDoc},
 }
 
-// loopback stays direct: it leads to no other host, and clients in Go and Java never use a proxy
-// for it.
-const loopback = "localhost,127.0.0.1,::1"
-
 // The files of a run's directory that hold the authorities which clients trust.
 const (
 	PEMFile    = "roots.pem"
@@ -122,7 +121,7 @@ func Environ(s Setup, on ir.Platform, have func(name string) string) []string {
 	values := map[string]string{}
 	for _, v := range Table {
 		value := v.value(s)
-		if value == "" || v.Only != 0 && v.Only != on {
+		if value == "" && (v.Kind != Direct || s.Proxy == nil) || v.Only != 0 && v.Only != on {
 			continue
 		}
 		if v.Kind != JavaProxy && v.Kind != JavaBundle {
@@ -152,8 +151,6 @@ func (v *Variable) value(s Setup) string {
 	switch v.Kind {
 	case Proxy:
 		return s.Proxy.String()
-	case Direct:
-		return loopback
 	case Switch:
 		return "1"
 	case JavaProxy:
