@@ -113,11 +113,17 @@ func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, wh
 		return to, http.StatusBadRequest, whyNotAbsolute
 	case host == (ir.Host{}):
 		host, port = p.meant(named), at
-	case r.URL.IsAbs() && r.URL.Scheme != scheme, named != host || at != port:
+	case r.URL.IsAbs() && r.URL.Scheme != scheme, !means(named, host) || at != port:
 		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
 		return to, http.StatusMisdirectedRequest, why
 	}
 	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
+}
+
+// means reports whether a name is that of the host that a connection goes to. A client that wants
+// localhost connects to an address.
+func means(named, host ir.Host) bool {
+	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr && host.Addr.Unmap().IsLoopback()
 }
 
 // malformed reports whether a target has parts that programs read in different ways, whatever
