@@ -114,20 +114,27 @@ const lastPrivileged = 1023
 
 // listens returns how exactly a rule is about listening at an address, -1 if it is not.
 func (r *NetRule) listens(op Listen) int {
-	score := 0
+	score := r.binds(op.Host)
 	switch {
-	case r.Host == op.Host:
-		score = 4
-	case r.Host.Kind == HostName && op.Host.Kind == HostAddr && op.Host.Addr.Unmap().IsLoopback():
-		score = 2
-	case r.Host.Kind != HostAny:
-		return -1
-	}
-	switch {
+	case score < 0:
 	case r.Port == 0 && (op.Port == 0 || op.Port > lastPrivileged):
 		return score
 	case r.Port != 0 && r.Port == op.Port:
 		return score + 1
+	}
+	return -1
+}
+
+// binds returns how exactly the host of a rule is that of an address of this host, -1 if it is
+// another one.
+func (r *NetRule) binds(h Host) int {
+	switch {
+	case r.Host == h:
+		return 4
+	case r.Host.Kind == HostName && h.Kind == HostAddr && h.Addr.Unmap().IsLoopback():
+		return 2
+	case r.Host.Kind == HostAny:
+		return 0
 	}
 	return -1
 }
@@ -137,7 +144,7 @@ func (x *netIndex) best(class []int, to Endpoint, method string) int {
 	win, most := -1, -1
 	for _, i := range class {
 		r := &x.rules[i]
-		if !r.matches(to, method) {
+		if !x.matches(r, to, method) {
 			continue
 		}
 		if s := r.specificity(); s >= most {
@@ -148,11 +155,25 @@ func (x *netIndex) best(class []int, to Endpoint, method string) int {
 }
 
 // matches compares everything but the host.
+func (x *netIndex) matches(r *NetRule, to Endpoint, method string) bool {
+	return r.matches(to, method) && (to.Scheme != Stream || r.Scheme == Stream || !r.Allow || Plain(r, x.rules))
+}
+
+// Plain reports whether a rule is about every connection to an address, whatever its bytes: it
+// names an address or this host, it says nothing about requests, and neither does another rule
+// about that address. See RATIONALE D122.
+func Plain(r *NetRule, all []NetRule) bool {
+	shown := func(r *NetRule) bool {
+		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil
+	}
+	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
+	return one && !r.Listen && shown(r) &&
+		!slices.ContainsFunc(all, func(o NetRule) bool { return !o.Listen && o.Host == r.Host && !shown(&o) })
+}
+
+// matches compares what a rule says itself.
 func (r *NetRule) matches(to Endpoint, method string) bool {
 	if r.Scheme != "" && r.Scheme != to.Scheme || len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
-		return false
-	}
-	if to.Scheme == Stream && r.Scheme == "" && r.Allow {
 		return false
 	}
 	want := r.Port
@@ -188,7 +209,10 @@ func (r *NetRule) specificity() int {
 // Ties reports whether some target matches both rules and neither is more
 // specific, so that their order alone decides. Both must be about the same host.
 func (r *NetRule) Ties(o *NetRule) bool {
-	if r.specificity() != o.specificity() || r.Scheme != "" && o.Scheme != "" && r.Scheme != o.Scheme {
+	if r.Listen || o.Listen {
+		return r.Listen && o.Listen && r.Port == o.Port
+	}
+	if r.specificity() != o.specificity() || !r.sharesScheme(o) || !r.sharesMethod(o) {
 		return false
 	}
 	short, long := r.Path, o.Path
@@ -201,6 +225,20 @@ func (r *NetRule) Ties(o *NetRule) bool {
 		}
 	}
 	return r.sharesPort(o)
+}
+
+// sharesScheme reports whether the two rules can match one scheme.
+func (r *NetRule) sharesScheme(o *NetRule) bool {
+	if r.Scheme == "" {
+		r, o = o, r
+	}
+	return r.Scheme == o.Scheme || o.Scheme == "" && (r.Scheme != Stream || !o.Allow)
+}
+
+// sharesMethod reports whether the two rules can match one method.
+func (r *NetRule) sharesMethod(o *NetRule) bool {
+	return len(r.Methods) == 0 || len(o.Methods) == 0 ||
+		slices.ContainsFunc(r.Methods, func(m string) bool { return slices.Contains(o.Methods, m) })
 }
 
 // sharesPort reports whether the two rules can match one port. A rule without a

@@ -74,12 +74,17 @@ func (op Link) describe() Description {
 }
 
 func (op Listen) describe() Description {
-	r := NetRule{Host: op.Host, Port: op.Port}
-	return Description{Verb: "listen", Subject: r.Subject(), Resource: Net, aspect: AspectListen}
+	return Description{Verb: "listen", Subject: op.Host.String() + ":" + utoa(op.Port), Resource: Net, aspect: AspectListen}
 }
 
 func (op Connect) describe() Description {
-	r := NetRule{Host: op.To.Host, Port: op.To.Port}
+	r := NetRule{Host: op.To.Host, Scheme: op.To.Scheme, Port: op.To.Port, Path: op.To.Path}
+	if r.Port == DefaultPort(r.Scheme) {
+		r.Port = 0
+	}
+	if op.Method != "" {
+		r.Methods = []string{op.Method}
+	}
 	return Description{Verb: "connect", Subject: r.Subject(), Resource: Net, aspect: AspectConnect}
 }
 

@@ -68,7 +68,8 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, Refusal{Op: op, Why: why}, code)
 		return
 	}
-	if v := p.config.Policy.Request(to, r.Method); !v.Allowed() {
+	v := p.config.Policy.Request(to, r.Method)
+	if !v.Allowed() {
 		p.refuse(w, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
@@ -77,12 +78,17 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		// HTTP/2, whose requests would not be judged.
 		r.Header.Del("Upgrade")
 	}
+	add, why := p.injection(to, v, r)
+	if why != "" {
+		p.refuse(w, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		return
+	}
 	via, err := p.forwarder(to)
 	if err != nil {
 		p.unreached(w, to, err)
 		return
 	}
-	p.forward(to).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
+	add.through(p.forward(to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
 }
 
 func webSocket(h http.Header) bool {

@@ -56,6 +56,8 @@ type Config struct {
 	// Roots are the authorities by which hosts are known whose connections are inspected, and the
 	// caller's own proxy, nil for those of the system.
 	Roots *x509.CertPool
+	// Secrets are the values for rules with a credential, nil without such rules.
+	Secrets *Secrets
 	// Token lets connections in that were not announced: the tool's clients say it as the password
 	// of the proxy's URL. Empty for none.
 	Token string

@@ -27,8 +27,9 @@ func (p *Proxy) passes(w http.ResponseWriter, r *http.Request, c *client) bool {
 	if !c.stranger {
 		return true
 	}
-	said := http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}
-	if _, token, ok := said.BasicAuth(); ok && p.knows(token) {
+	values := r.Header["Proxy-Authorization"]
+	said := http.Request{Header: http.Header{"Authorization": values}}
+	if _, token, ok := said.BasicAuth(); ok && len(values) == 1 && p.knows(token) {
 		return true
 	}
 	w.Header().Set("Proxy-Authenticate", `Basic realm="accessc"`)

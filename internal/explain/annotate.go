@@ -56,7 +56,11 @@ func sentence(tool string, d compare.Difference) string {
 	case !d.Wider:
 		may = " may no longer "
 	}
-	return clean(tool + may + d.What + " " + region(d))
+	at := " "
+	if d.Kind == compare.Inspection || d.Kind == compare.Credentials || d.What == "listen" {
+		at = " at "
+	}
+	return clean(tool + may + d.What + at + region(d))
 }
 
 // cause returns the line of the new side that a difference comes from: the rule or the value
@@ -98,7 +102,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Enforcement:
+	case compare.Presence, compare.Confinement, compare.Enforcement, compare.Inspection, compare.Credentials:
 	}
 	return ir.Pos{}
 }
@@ -126,6 +130,7 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.filesystem.widened", "more of the files", "less of the files"},
 	{"tool.exec.widened", "more programs or arguments", "fewer programs or arguments"},
 	{"tool.network.widened", "more of the network", "less of the network"},
+	{"tool.credentials.widened", "a credential is used in more requests", "a credential is used in fewer requests"},
 	{"tool.environment.widened", "more variables", "fewer variables"},
 	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},

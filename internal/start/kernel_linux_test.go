@@ -21,6 +21,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -32,6 +34,12 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		muteCoverage()
+	}
+	if len(os.Args) == 2 && os.Args[1] == wire.Command {
+		if err := egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup")); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
 		load(os.Args[2], "kernel-tool")
@@ -90,6 +98,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "kernel-again" {
 		_ = syscall.Exec("/proc/self/exe", []string{"again", "kernel-told", "again"}, os.Environ())
 		leaveNow()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "proxy-by-token" {
+		_ = egress.RunByToken(os.NewFile(3, "control"), os.NewFile(4, "setup"))
+		os.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == start.SweepCommand {
 		_ = start.Sweep(os.Args[2], os.Args[3:]...)

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -63,11 +66,23 @@ type seatbeltHost interface {
 	descriptors() error
 	// limit sets the resource limits of this process.
 	limit([]backends.Limit) error
-	// sweepAfter has a directory removed when this process is gone, whatever program it has
-	// become.
-	sweepAfter(dir string) error
+	// egress starts the proxy of the run. It is no child of this process. It gets some of the
+	// caller's variables.
+	egress(p *proxied, environ []string) (egressEnd, error)
+	// sweepAfter has a directory removed, and the hold on a proxy closed, when this process is
+	// gone, whatever program it has become. The hold is nil without a proxy.
+	sweepAfter(dir string, hold *os.File) error
 	// become replaces this process. It returns only errors.
 	become(file string, argv, env []string) error
+}
+
+// egressEnd is the proxy of a run, as the tool reaches it.
+type egressEnd struct {
+	port uint16
+	// url is the proxy as variables of clients name it.
+	url *url.URL
+	// hold is a descriptor whose end is that of the proxy.
+	hold *os.File
 }
 
 // profileStart is a start in progress.
@@ -77,8 +92,9 @@ type profileStart struct {
 	launch backends.Launch
 	host   seatbeltHost
 	directories
-	env  []string
-	argv []string
+	env    []string
+	argv   []string
+	egress egressEnd
 	// profile is the file that sandbox-exec reads.
 	profile string
 }
@@ -102,6 +118,9 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	}
 	if err == nil {
 		err = s.leave()
+	}
+	if s.egress.hold != nil {
+		_ = s.egress.hold.Close()
 	}
 	s.discard()
 	return err
@@ -134,6 +153,9 @@ func (s *profileStart) prepare() error {
 		return failed("the profile: %w", err)
 	}
 	s.env = environ(&s.launch, ir.Darwin, s.req.Environ, s.tmp, s.tmp+contextFile)
+	if err := s.openEgress(); err != nil {
+		return err
+	}
 	if err := os.Chdir(s.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
@@ -147,6 +169,24 @@ func (s *profileStart) prepare() error {
 	if err := os.Chdir(s.req.place(s.spec.Workspace)); err != nil {
 		return failed("the working directory: %w", err)
 	}
+	return nil
+}
+
+// openEgress starts the proxy where the profile needs one. Its variables take the place of those
+// that the policy forwards: a proxy of the caller is not reached from inside.
+func (s *profileStart) openEgress() error {
+	if s.spec.Egress == nil {
+		return nil
+	}
+	p, err := newProxied(s.req, s.spec.Egress, &s.launch, s.tmp, ir.Darwin)
+	if err == nil {
+		s.egress, err = s.host.egress(p, s.req.Environ)
+	}
+	if err != nil {
+		return failed("the proxy for the hosts of the policy: %w", err)
+	}
+	s.env = p.environ(s.env, s.egress.url)
+	p.wipe()
 	return nil
 }
 
@@ -191,7 +231,11 @@ func makeReal(dir string) error {
 
 // under returns the command that starts words under the profile.
 func (s *profileStart) under(words ...string) []string {
-	return append([]string{sandboxExec, "-D", "TMP=" + s.tmp, "-f", s.profile}, words...)
+	argv := []string{sandboxExec, "-D", "TMP=" + s.tmp}
+	if s.spec.Egress != nil {
+		argv = append(argv, "-D", start.ParamProxy+"="+strconv.Itoa(int(s.egress.port)))
+	}
+	return slices.Concat(argv, []string{"-f", s.profile}, words)
 }
 
 // checkCanary starts a program that must not start, under the profile that the tool will have. It lies
@@ -250,7 +294,7 @@ func (s *profileStart) reached(dir string) bool {
 
 // leave becomes the tool.
 func (s *profileStart) leave() error {
-	if err := s.host.sweepAfter(s.dir); err != nil {
+	if err := s.host.sweepAfter(s.dir, s.egress.hold); err != nil {
 		return failed("%w", err)
 	}
 	if err := s.host.limit(s.spec.Limits); err != nil {

@@ -139,9 +139,21 @@ const (
 
 // sweepAfter leaves a process behind that waits until this one, the tool by then, is gone. It
 // is started by another one that ends at once, so that it is no child of the tool, whose
-// wait(2) would see it.
-func (darwin) sweepAfter(dir string) error {
-	return sweeper(dir, sweepApart, strconv.Itoa(os.Getpid())).Run()
+// wait(2) would see it. Both inherit the hold and do nothing with it.
+func (darwin) sweepAfter(dir string, hold *os.File) error {
+	cmd := sweeper(dir, sweepApart, strconv.Itoa(os.Getpid()))
+	if hold != nil {
+		cmd.ExtraFiles = []*os.File{hold}
+	}
+	return cmd.Run()
+}
+
+func (darwin) egress(p *proxied, environ []string) (egressEnd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return egressEnd{}, err
+	}
+	return startByToken(self, p, environ)
 }
 
 func sweeper(dir string, words ...string) *exec.Cmd {

@@ -55,6 +55,7 @@ func Start(req Request) error {
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	if err := r.prepare(); err != nil {
+		r.egress.end()
 		r.discard()
 		return r.notRecorded(err)
 	}
@@ -100,6 +101,8 @@ type run struct {
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// egress is the proxy of the run, nil where no rule names a host.
+	egress *egress
 	// sweeper is kept for its clone, whose memory may be this process's.
 	sweeper *sweeper
 }
@@ -122,6 +125,9 @@ func (r *run) prepare() error {
 	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
 		return err
 	}
+	if err := r.startEgress(); err != nil {
+		return failed("the egress proxy: %w", err)
+	}
 	if r.supervised {
 		r.mark = supervisor.NewMark()
 		r.shared = r.makeShared()
@@ -130,6 +136,10 @@ func (r *run) prepare() error {
 		return err
 	}
 	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	if r.egress != nil {
+		r.env = r.egress.environ(r.env, nil)
+		r.egress.wipe()
+	}
 	if err := os.Chdir(r.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
