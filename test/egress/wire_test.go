@@ -28,7 +28,6 @@ type listening struct {
 	socket int
 	mu     sync.Mutex
 	counts map[packet]int // from is left out
-	froms  map[netip.AddrPort]netip.AddrPort
 }
 
 // beginnings keeps the packets that leave and begin an exchange: of TCP those with SYN alone,
@@ -73,7 +72,7 @@ func listen() (*listening, error) {
 		return nil, fmt.Errorf("packet socket: %w", err)
 	}
 	_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, 64<<20) // as much as the host gives
-	l := &listening{socket: s, counts: map[packet]int{}, froms: map[netip.AddrPort]netip.AddrPort{}}
+	l := &listening{socket: s, counts: map[packet]int{}}
 	go l.read()
 	return l, nil
 }
@@ -98,14 +97,28 @@ func (l *listening) note(b []byte) {
 	if !ok {
 		return
 	}
-	if p.proto == unix.IPPROTO_ICMPV6 && len(rest) > 0 && rest[0] >= 130 {
-		return // the kernel's own: multicast listeners, neighbours
+	if p.kernels(rest) {
+		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.froms[p.from] = p.to
 	p.from = netip.AddrPort{}
 	l.counts[p]++
+}
+
+// kernels reports whether the kernel sends such packets by itself: errors, and those about
+// multicast and neighbours (RFC 792, 4443, 3376, 3810).
+func (p packet) kernels(rest []byte) bool {
+	const unreachable4, unreachable6, firstMulticast, lastMulticast = 3, 1, 130, 143
+	switch {
+	case p.proto == unix.IPPROTO_ICMP && len(rest) > 0:
+		return rest[0] == unreachable4
+	case p.proto == unix.IPPROTO_ICMPV6 && len(rest) > 0:
+		return rest[0] == unreachable6 || rest[0] >= firstMulticast && rest[0] <= lastMulticast
+	case p.proto == unix.IPPROTO_UDP:
+		return p.from == netip.MustParseAddrPort("203.0.113.53:53") // the name server's answers
+	}
+	return p.to.Addr() == netip.MustParseAddr("ff02::16") || p.proto == unix.IPPROTO_IGMP
 }
 
 // parse reads the headers of an IP packet.
