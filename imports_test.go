@@ -22,7 +22,7 @@ var rooms = [][]string{
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
 	{"internal/egress"},
-	{"internal/egress/wire", "internal/supervisor/denial", "internal/supervisor/clone"},
+	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},

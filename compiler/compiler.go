@@ -141,7 +141,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
-			s := scope{c: c, layer: layer.Kind, path: t.prefix + tomltext.Key(e.Key)}
+			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, path: t.prefix + tomltext.Key(e.Key)}
 			c.gatherTool(tools, s, e)
 		}
 	}

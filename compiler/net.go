@@ -2,8 +2,6 @@ package compiler
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -27,7 +25,7 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 	if t == nil {
 		return nil, false
 	}
-	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "allow")
+	s.known(t, "a net rule", "host", "scheme", "port", "path_prefix", "methods", "inspect", "opaque", "credential", "listen", "allow")
 	d := &netDraft{v: v, rule: ir.NetRule{Origin: s.origin(v.At)}}
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -35,13 +33,14 @@ func (s scope) netRule(v *source.Value) (*netDraft, bool) {
 		d.rule.Leaves = append(d.rule.Leaves, ir.Leaf{Key: e.Key, At: e.Value.At})
 	}
 	sortLeaves(d.rule.Leaves)
-	if t.Get("host") == nil {
+	switch {
+	case t.Get("host") != nil:
+	case d.rule.Listen:
+		d.rule.Host, d.rule.Written = ir.Host{Kind: ir.HostName, Name: ir.Localhost}, ir.Localhost
+	default:
 		s.missing(v, "a net rule", "host")
 	}
-	if e := t.Entry("scheme"); e != nil && d.rule.Scheme != "" && ir.DefaultPort(d.rule.Scheme) == 0 && t.Get("port") == nil {
-		f := s.key("scheme").report(diag.BadNetField, e.Value, "found a scheme without a default port and no port: nothing matches")
-		f.Hint = "add port = …"
-	}
+	s.checkNet(t, &d.rule)
 	return d, d.rule.Host.Kind != 0
 }
 
@@ -79,9 +78,33 @@ func (s scope) netField(r *ir.NetRule, e *source.Entry) {
 			}
 			r.Path = segs
 		}
+	case "methods":
+		r.Methods = s.methods(e.Value)
+	case "inspect":
+		r.Inspect = s.boolean(e.Value)
+	case "opaque":
+		r.Opaque = s.boolean(e.Value)
+	case "credential":
+		r.Credential = s.credential(e.Value)
+	case "listen":
+		r.Listen = s.boolean(e.Value)
 	case "allow":
 		r.Allow = s.boolean(e.Value)
 	}
+}
+
+// methods reads the methods of requests.
+func (s scope) methods(v *source.Value) []string {
+	out := s.strs(v)
+	if v.Kind == source.ArrayKind && len(v.Array) == 0 {
+		s.report(diag.BadNetField, v, "found no method").Hint = "remove the key: a rule without it is about all methods"
+	}
+	for i, item := range v.Array {
+		if err := resolve.Method(item.Text); err != nil && item.Kind == source.StringKind {
+			s.item(i).report(diag.BadNetField, item, err.Error())
+		}
+	}
+	return out
 }
 
 func (c *compilation) finishNet(t *ir.Tool, d *draft) {
@@ -94,49 +117,5 @@ func (c *compilation) finishNet(t *ir.Tool, d *draft) {
 		t.Net = append(t.Net, r.rule)
 	}
 	c.lintNet(t)
-}
-
-// lintNet warns about pairs of equal specificity, one allowing and one denying,
-// that some target matches both of. Such pairs share a host, and their paths lie
-// on one line and differ by at most the two other things that count.
-func (c *compilation) lintNet(t *ir.Tool) {
-	// at lists the rules of a path, under those of the paths below it.
-	at, under := map[string][]*ir.NetRule{}, map[string][]*ir.NetRule{}
-	for i := range t.Net {
-		r := &t.Net[i]
-		whole := len(r.Path)
-		for n := max(whole-2, 0); n <= whole; n++ {
-			c.compareNet(at[netKey(r, n)], r)
-			if n < whole {
-				remember(under, netKey(r, n), r)
-			}
-		}
-		c.compareNet(under[netKey(r, whole)], r)
-		remember(at, netKey(r, whole), r)
-	}
-}
-
-// remember keeps the latest few rules of a key: a lint that names one pair of a
-// hundred thousand equal rules is as good as one that names all.
-func remember(m map[string][]*ir.NetRule, key string, r *ir.NetRule) {
-	const few = 8
-	list := append(m[key], r)
-	m[key] = list[max(len(list)-few, 0):]
-}
-
-func netKey(r *ir.NetRule, segments int) string {
-	return r.Host.String() + " " + strconv.Itoa(segments) + " " + strings.Join(r.Path[:segments], "/")
-}
-
-func (c *compilation) compareNet(earlier []*ir.NetRule, after *ir.NetRule) {
-	for _, before := range earlier {
-		if before.Allow == after.Allow || !before.Ties(after) {
-			continue
-		}
-		verb := "denied"
-		if after.Allow {
-			verb = "allowed"
-		}
-		c.orderDecides(before, after, leafAt(after.Leaves, "host", after.Origin), "requests that both match are "+verb+", since this rule is later")
-	}
+	c.lintPassing(t)
 }

@@ -18,6 +18,8 @@ type scope struct {
 	c     *compilation
 	layer ir.Layer
 	path  string
+	// confined is that of the layer.
+	confined bool
 }
 
 func (s scope) key(k string) scope {

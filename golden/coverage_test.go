@@ -26,7 +26,8 @@ var constructs = strings.Fields(`
 	fs:root fs:update
 	home:private home:real
 	limits:cpu_time limits:file_size limits:memory limits:open_files limits:processes limits:wall_time
-	net:addr4 net:addr6 net:allow net:any net:deny net:name net:path net:port net:scheme net:suffix
+	net:addr4 net:addr6 net:allow net:any net:credential net:deny net:inspect net:listen net:methods net:name net:opaque
+	net:path net:port net:scheme net:stream net:suffix
 `)
 
 // TestEveryConstruct checks that each construct of the language is in a golden artifact of each
@@ -164,6 +165,8 @@ func usedHost(r ir.NetRule) []string {
 	}
 	for name, is := range map[string]bool{
 		"scheme": r.Scheme != "", "port": r.Port != 0, "path": len(r.Path) > 0, "allow": r.Allow, "deny": !r.Allow,
+		"methods": len(r.Methods) > 0, "inspect": r.Inspect, "opaque": r.Opaque, "stream": r.Scheme == ir.Stream,
+		"credential": r.Credential != nil, "listen": r.Listen,
 	} {
 		if is {
 			out = append(out, name)

@@ -23,7 +23,7 @@ import (
 // shape lists the findings that a JSON Schema can make, too.
 var shape = map[diag.Code]bool{
 	diag.WrongType: true, diag.MissingField: true, diag.BadValue: true, diag.UnknownKey: true,
-	diag.AccessOnDefault: true, diag.ReplaceEmpty: true, diag.UnknownAccept: true, diag.BadLimit: true,
+	diag.AccessOnDefault: true, diag.ReplaceEmpty: true, diag.UnknownAccept: true, diag.BadLimit: true, diag.BadNetField: true,
 }
 
 func schema(t *testing.T) *jsonschema.Schema {
@@ -152,6 +152,7 @@ func TestSchemaKeys(t *testing.T) {
 		{"access.fs = { value = [], zzz = 1 }", list("fs")},
 		{"access.net = [{ host = 'a', zzz = 1 }]", list("net", "items")},
 		{"access.net = { value = [], zzz = 1 }", list("net")},
+		{"access.net = [{ host = 'a', credential = { zzz = 1 } }]", list("net", "items", "properties", "credential")},
 		{"access.env = [{ name = 'A', zzz = 1 }]", list("env", "items")},
 		{"access.env = { value = [], zzz = 1 }", list("env")},
 		{"access.sensitive_paths = { value = [], zzz = 1 }", list("sensitive_paths")},

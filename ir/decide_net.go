@@ -114,20 +114,27 @@ const lastPrivileged = 1023
 
 // listens returns how exactly a rule is about listening at an address, -1 if it is not.
 func (r *NetRule) listens(op Listen) int {
-	score := 0
+	score := r.binds(op.Host)
 	switch {
-	case r.Host == op.Host:
-		score = 4
-	case r.Host.Kind == HostName && op.Host.Kind == HostAddr && op.Host.Addr.Unmap().IsLoopback():
-		score = 2
-	case r.Host.Kind != HostAny:
-		return -1
-	}
-	switch {
+	case score < 0:
 	case r.Port == 0 && (op.Port == 0 || op.Port > lastPrivileged):
 		return score
 	case r.Port != 0 && r.Port == op.Port:
 		return score + 1
+	}
+	return -1
+}
+
+// binds returns how exactly the host of a rule is that of an address of this host, -1 if it is
+// another one.
+func (r *NetRule) binds(h Host) int {
+	switch {
+	case r.Host == h:
+		return 4
+	case r.Host.Kind == HostName && h.Kind == HostAddr && h.Addr.Unmap().IsLoopback():
+		return 2
+	case r.Host.Kind == HostAny:
+		return 0
 	}
 	return -1
 }
@@ -188,7 +195,10 @@ func (r *NetRule) specificity() int {
 // Ties reports whether some target matches both rules and neither is more
 // specific, so that their order alone decides. Both must be about the same host.
 func (r *NetRule) Ties(o *NetRule) bool {
-	if r.specificity() != o.specificity() || r.Scheme != "" && o.Scheme != "" && r.Scheme != o.Scheme {
+	if r.Listen || o.Listen {
+		return r.Listen && o.Listen && r.Port == o.Port
+	}
+	if r.specificity() != o.specificity() || !r.sharesScheme(o) || !r.sharesMethod(o) {
 		return false
 	}
 	short, long := r.Path, o.Path
@@ -201,6 +211,20 @@ func (r *NetRule) Ties(o *NetRule) bool {
 		}
 	}
 	return r.sharesPort(o)
+}
+
+// sharesScheme reports whether the two rules can match one scheme.
+func (r *NetRule) sharesScheme(o *NetRule) bool {
+	if r.Scheme == "" {
+		r, o = o, r
+	}
+	return r.Scheme == o.Scheme || o.Scheme == "" && (r.Scheme != Stream || !o.Allow)
+}
+
+// sharesMethod reports whether the two rules can match one method.
+func (r *NetRule) sharesMethod(o *NetRule) bool {
+	return len(r.Methods) == 0 || len(o.Methods) == 0 ||
+		slices.ContainsFunc(r.Methods, func(m string) bool { return slices.Contains(o.Methods, m) })
 }
 
 // sharesPort reports whether the two rules can match one port. A rule without a

@@ -79,7 +79,13 @@ func (op Listen) describe() Description {
 }
 
 func (op Connect) describe() Description {
-	r := NetRule{Host: op.To.Host, Port: op.To.Port}
+	r := NetRule{Host: op.To.Host, Scheme: op.To.Scheme, Port: op.To.Port, Path: op.To.Path}
+	if r.Port == DefaultPort(r.Scheme) {
+		r.Port = 0
+	}
+	if op.Method != "" {
+		r.Methods = []string{op.Method}
+	}
 	return Description{Verb: "connect", Subject: r.Subject(), Resource: Net, aspect: AspectConnect}
 }
 

@@ -89,13 +89,14 @@ func TestNet(t *testing.T) {
 // TestTies: a pair ties exactly where some target matches both and neither is more
 // specific, which a search over all targets of a small world finds, too.
 func TestTies(t *testing.T) {
-	schemes, ports := []string{"http", "https", "x"}, []uint16{80, 443, 9}
+	schemes, ports, methods := []string{"http", "https", "x", ir.Stream}, []uint16{80, 443, 9}, []string{"", "GET", "POST", "PUT"}
 	irtest.Check(t, 4000, 1, func(rt *rapid.T) {
 		draw := func(name string) ir.NetRule {
 			r := ir.NetRule{Host: host("a")}
-			r.Scheme = rapid.SampledFrom([]string{"", "http", "https", "x"}).Draw(rt, name+" scheme")
+			r.Scheme = rapid.SampledFrom(append(schemes, "")).Draw(rt, name+" scheme")
 			r.Port = rapid.SampledFrom([]uint16{0, 80, 443, 9}).Draw(rt, name+" port")
 			r.Path = rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q"}), 0, 2).Draw(rt, name+" path")
+			r.Methods = rapid.SliceOfN(rapid.SampledFrom(methods[1:]), 0, 2).Draw(rt, name+" methods")
 			return r
 		}
 		a, b := draw("a"), draw("b")
@@ -104,8 +105,10 @@ func TestTies(t *testing.T) {
 		for _, s := range schemes {
 			for _, p := range ports {
 				for _, path := range [][]string{nil, {"p"}, {"q"}, {"p", "p"}, {"p", "q"}, {"q", "p"}, {"q", "q"}} {
-					to := ir.Connect{To: ir.Endpoint{Scheme: s, Host: host("a"), Port: p, Path: path}}
-					want = want || decidesBy(to, a, b) && decidesBy(to, b, a)
+					for _, m := range methods {
+						to := ir.Connect{To: ir.Endpoint{Scheme: s, Host: host("a"), Port: p, Path: path}, Method: m}
+						want = want || decidesBy(to, a, b) && decidesBy(to, b, a)
+					}
 				}
 			}
 		}
@@ -113,16 +116,6 @@ func TestTies(t *testing.T) {
 			rt.Fatalf("%+v and %+v: got %v, want %v", a, b, got, want)
 		}
 	})
-}
-
-// decidesBy reports whether last decides a target when it stands behind first, and
-// first matches as well.
-func decidesBy(to ir.Connect, first, last ir.NetRule) bool {
-	both, alone := &ir.Tool{Net: []ir.NetRule{first, last}}, &ir.Tool{Net: []ir.NetRule{first}}
-	if ir.NewView(alone, ir.Linux, ir.Facts{}).Decide(to).Rule == nil {
-		return false
-	}
-	return ir.NewView(both, ir.Linux, ir.Facts{}).Decide(to).Rule == ir.Rule(&both.Net[1])
 }
 
 // TestEnv compares the index with a scan of all rules.
@@ -397,7 +390,12 @@ func TestRisk(t *testing.T) {
 		"executes": {policy(t, ". rx"), ir.RiskMedium}, "a secret": {policy(t, "cfg/.env r"), ir.RiskMedium},
 		"reads outside": {policy(t, "ext:fork r"), ir.RiskMedium}, "writes outside": {policy(t, "ext:fork ru"), ir.RiskHigh},
 		"network": {net, ir.RiskHigh}, "loader variable": {loader, ir.RiskHigh},
-		"overridden network": {denied, ir.RiskLow}, "network but for one scheme": {oneScheme, ir.RiskHigh},
+		"network by one method": {netRules(ir.NetRule{Host: host("a.com"), Methods: []string{"GET"}, Inspect: true, Allow: true}), ir.RiskHigh},
+		"a stream":              {netRules(ir.NetRule{Host: host("a.com"), Scheme: ir.Stream, Port: 22, Allow: true}), ir.RiskHigh},
+		"listens at loopback":   {netRules(ir.NetRule{Host: host("localhost"), Listen: true, Allow: true}), ir.RiskMedium},
+		"listens everywhere":    {netRules(ir.NetRule{Host: host("*"), Listen: true, Port: 80, Allow: true}), ir.RiskHigh},
+		"listens nowhere":       {netRules(ir.NetRule{Host: host("*"), Listen: true}), ir.RiskLow},
+		"overridden network":    {denied, ir.RiskLow}, "network but for one scheme": {oneScheme, ir.RiskHigh},
 		"overridden variable": {withheld, ir.RiskLow}, "overridden write": {policy(t, ". r\nout rcud\nout r"), ir.RiskLow},
 		"overridden write outside": {policy(t, "ext:fork ru\next:fork r"), ir.RiskMedium}, "starts nothing": {idle, ir.RiskLow},
 		"nothing": {policy(t, ""), ir.RiskLow},

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -11,10 +12,10 @@ type Risk uint8
 // The risks. A tool has the highest class of all its effective grants: a rule that another one
 // overrides does not count.
 //
-//   - high: it reaches the network, writes outside of the workspace, or gets a
-//     variable that decides how programs load code;
-//   - medium: it writes or executes in the workspace, reads outside of it, or is
-//     granted something that is sensitive by name;
+//   - high: it reaches the network or is reached from it, writes outside of the workspace, or
+//     gets a variable that decides how programs load code;
+//   - medium: it writes or executes in the workspace, reads outside of it, listens at a loopback
+//     address, or is granted something that is sensitive by name;
 //   - low: it reads the workspace, or less.
 //
 // The base, the private home and the temporary directory belong to every tool and do not count.
@@ -44,7 +45,7 @@ func RiskOf(t *Tool) Risk {
 	if v.reachesNetwork() || v.getsLoader() {
 		return RiskHigh
 	}
-	risk := RiskLow
+	risk := v.riskOfListening()
 	for _, root := range v.Roots() {
 		if root.Kind != Workspace && root.Kind != External {
 			continue
@@ -93,9 +94,31 @@ func (v *View) reachesNetwork() bool {
 			if to.Port == 0 {
 				to.Port = DefaultPort(scheme)
 			}
-			return v.Decide(Connect{To: to}).Allowed()
+			return slices.ContainsFunc(append([]string{""}, r.Methods...), func(method string) bool {
+				return v.Decide(Connect{To: to, Method: method}).Allowed()
+			})
 		})
 	})
+}
+
+// riskOfListening is high where connections come from other hosts.
+func (v *View) riskOfListening() Risk {
+	risk := RiskLow
+	for i := range v.Tool.Net {
+		r := &v.Tool.Net[i]
+		op := Listen{r.Host, r.Port}
+		if r.Host.Kind == HostAny {
+			op.Host = Host{Kind: HostAddr, Addr: netip.IPv6Unspecified()}
+		}
+		switch {
+		case !r.Listen || !r.Allow || !v.Decide(op).Allowed():
+		case r.Host.Kind == HostName, r.Host.Kind == HostAddr && r.Host.Addr.Unmap().IsLoopback():
+			risk = max(risk, RiskMedium)
+		default:
+			risk = RiskHigh
+		}
+	}
+	return risk
 }
 
 // getsLoader reports whether a variable that decides how programs load code is forwarded.

@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Considered is one rule that matches an operation, and whether it wins.
 type Considered struct {
@@ -20,7 +23,12 @@ func (v *View) Trace(op Operation, verdict Verdict) []Considered {
 	}
 	switch op := op.(type) {
 	case Connect:
-		out = v.traceNet(op.To)
+		out = v.traceNet(op)
+		if op.Own {
+			out = append(out, v.traceListen(Listen{op.To.Host, op.To.Port})...)
+		}
+	case Listen:
+		out = v.traceListen(op)
 	case Forward:
 		out = v.traceEnv(op.Name)
 	case Run:
@@ -87,19 +95,19 @@ func (v *View) traceAt(at Location) []Considered {
 	return out
 }
 
-func (v *View) traceNet(to Endpoint) []Considered {
+func (v *View) traceNet(op Connect) []Considered {
 	var out []Considered
-	for class := range v.net.classes(to.Host) {
+	for class := range v.net.classes(op.To.Host) {
 		for _, i := range slices.Backward(class) {
 			r := &v.net.rules[i]
-			out = append(out, Considered{ID: NetRuleID(i), Rule: r, Note: r.note(to)})
+			out = append(out, Considered{ID: NetRuleID(i), Rule: r, Note: r.note(op.To, op.Method)})
 		}
 	}
 	return out
 }
 
 // note returns the reason why a rule with a matching host did not win.
-func (r *NetRule) note(to Endpoint) string {
+func (r *NetRule) note(to Endpoint, method string) string {
 	switch {
 	case r.Scheme != "" && r.Scheme != to.Scheme:
 		return "another scheme"
@@ -111,11 +119,32 @@ func (r *NetRule) note(to Endpoint) string {
 		return "another port"
 	case !slices.Equal(r.Path, to.Path[:min(len(r.Path), len(to.Path))]):
 		return "another path"
-	case len(r.Methods) > 0:
+	case len(r.Methods) > 0 && method == "":
+		return "about " + strings.Join(r.Methods, ", ") + " alone"
+	case len(r.Methods) > 0 && !slices.Contains(r.Methods, method):
 		return "another method"
 	default:
 		return "a more specific or later rule matches"
 	}
+}
+
+// traceListen lists the rules about listening at an address of the same host.
+func (v *View) traceListen(op Listen) []Considered {
+	var out []Considered
+	for _, i := range slices.Backward(v.net.listens) {
+		r := &v.net.rules[i]
+		c := Considered{ID: NetRuleID(i), Rule: r, Note: "a more specific or later rule matches"}
+		switch {
+		case r.binds(op.Host) < 0:
+			continue
+		case r.listens(op) < 0 && r.Port == 0:
+			c.Note = "without a port it is about those above 1023"
+		case r.listens(op) < 0:
+			c.Note = "another port"
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func (v *View) traceEnv(name string) []Considered {

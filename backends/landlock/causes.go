@@ -32,6 +32,9 @@ const (
 	whyAnyTCP     ir.CauseID = "landlock.host-tcp"
 	whyAnyUDP     ir.CauseID = "landlock.host-udp"
 	whyAddress    ir.CauseID = "landlock.address"
+	whyPath       ir.CauseID = "landlock.path"
+	whyServer     ir.CauseID = "landlock.server"
+	whyListen     ir.CauseID = "landlock.listen"
 	whySignal     ir.CauseID = "landlock.signal"
 	whyLoader     ir.CauseID = "landlock.loader"
 	whyArgs       ir.CauseID = "landlock.args"
@@ -86,8 +89,13 @@ var Sentences = backends.Sentences{
 	whySocket:   "without a supervisor no socket can be created",
 	whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepting the gap " +
 		"opens TCP to every host at the ports of the rules, and UDP for name resolution",
-	whyAnyTCP:  "TCP is then open at every port: Landlock knows its ports from ABI 4",
-	whyAnyUDP:  "UDP is then open at every port: Landlock knows its ports from ABI 10",
+	whyAnyTCP: "TCP is then open at every port: Landlock knows its ports from ABI 4",
+	whyAnyUDP: "UDP is then open at every port: Landlock knows its ports from ABI 10",
+	whyPath: "TLS hides paths and methods: without inspect = true a connection to the host passes as a " +
+		"whole if some request is allowed",
+	whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
+		"asked for them, without inspect = true",
+	whyListen:  "Landlock knows ports but no addresses",
 	whyAddress: "the ruleset knows ports but no addresses",
 	whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",
 	whyLoader:  "the kernel also starts loaders, interpreters and files in memory",

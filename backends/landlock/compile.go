@@ -82,7 +82,7 @@ func ports(t *ir.Tool) []Port {
 	for i := range t.Net {
 		r := &t.Net[i]
 		switch {
-		case !r.Allow || literal(r, t.Net):
+		case !r.Allow || r.Listen || literal(r, t.Net):
 		case r.Port != 0:
 			add(r.Port)
 		case r.Scheme != "":

@@ -17,7 +17,7 @@ type ledgerWriter struct {
 	gain                bool
 	// judges are the classes of calls that a supervisor answers, as far as regions tell.
 	judges Judges
-	// ports is true where rules about hosts would open ports if that were accepted.
+	// ports is true where rules name hosts, which opens ports if net.host is accepted.
 	ports bool
 }
 
@@ -25,7 +25,7 @@ func (s *ruleset) ledger() ir.Ledger {
 	w := &ledgerWriter{
 		ruleset: s, byRule: map[ir.RuleID][]*ir.Region{},
 		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
-		ports: slices.ContainsFunc(s.view.Tool.Net, func(r ir.NetRule) bool { return r.Allow && !literal(&r, s.view.Tool.Net) }),
+		ports: named(s.view.Tool.Net),
 	}
 	s.walk(func(r *ir.Region) { w.byRule[r.ID()] = append(w.byRule[r.ID()], r) })
 	rows := ir.NewLedger(ir.Linux)
@@ -49,6 +49,9 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 	case *ir.FSRule:
 		return w.rule(c, r, abi)
 	case *ir.NetRule:
+		if r.Listen {
+			return w.listen()
+		}
 		return w.connect(r, abi)
 	case *ir.EnvRule:
 		return backends.Exact
@@ -64,6 +67,9 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 			return w.metadata(false)
 		}
 	case ir.Net:
+		if c.Aspect == ir.AspectListen {
+			return w.listen()
+		}
 		return w.denied(abi)
 	case ir.Commands:
 		return backends.When(c.Aspect == ir.AspectProgram && w.view.Tool.Commands != nil, backends.Supervised(ir.GapCommandsProgram, whyLoader))
@@ -296,31 +302,33 @@ func (s *ruleset) unseenGain() bool {
 
 // connect says how a net rule is held.
 func (w *ledgerWriter) connect(r *ir.NetRule, abi int) ir.Held {
-	if r.Allow && literal(r, w.view.Tool.Net) {
+	seen := len(r.Path)+len(r.Methods) == 0 || r.Inspect || r.Scheme == "http"
+	switch {
+	case r.Allow && literal(r, w.view.Tool.Net):
 		return backends.Supervised(ir.GapNetAddress, whyAddress)
+	case !seen && w.ports:
+		return ir.Because(ir.Advisory, ir.GapNetPath, whyPath)
+	case r.Allow && !r.Inspect && !r.Opaque && (r.Scheme == "" || r.Scheme == "https"):
+		return w.denied(abi, whyServer)
 	}
 	return w.denied(abi)
 }
 
-// denied says how a connection that is denied stays so: as long as no cell is accepted that opens
-// ports.
-func (w *ledgerWriter) denied(abi int) ir.Held {
-	causes := []ir.CauseID{whyHost}
+// denied says how connections are held to rules that name hosts.
+func (w *ledgerWriter) denied(abi int, more ...ir.CauseID) ir.Held {
+	causes := append([]ir.CauseID{whyHost}, more...)
 	if abi < 4 {
 		causes = append(causes, whyAnyTCP)
 	}
 	if abi < 10 {
 		causes = append(causes, whyAnyUDP)
 	}
-	return backends.When(w.ports, ir.Because(ir.Advisory, ir.GapNetHost, causes...))
+	return backends.When(w.ports, backends.Supervised(ir.GapNetHost, causes...))
 }
 
-// literal reports whether a rule is about one address and port, which a connect call
-// shows, and no other rule says more about that address than such a call does.
-func literal(r *ir.NetRule, all []ir.NetRule) bool {
-	shown := func(r *ir.NetRule) bool { return r.Scheme == "" && len(r.Path) == 0 }
-	return r.Host.Kind == ir.HostAddr && r.Port != 0 && shown(r) &&
-		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return o.Host == r.Host && !shown(&o) })
+// listen says how accepting connections is held.
+func (w *ledgerWriter) listen() ir.Held {
+	return backends.When(listens(w.view.Tool.Net), backends.Supervised(ir.GapNetListen, whyListen))
 }
 
 func program(r *ir.CommandRule, a ir.Aspect) ir.Held {

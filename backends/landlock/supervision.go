@@ -2,7 +2,6 @@ package landlock
 
 import (
 	"encoding/json"
-	"net/netip"
 	"slices"
 
 	"github.com/accessc/accessc/backends"
@@ -30,6 +29,11 @@ type Supervision struct {
 	Traps []Trap `json:"traps"`
 	// Connect lists the addresses that may be connected to.
 	Connect []string `json:"connect,omitempty"`
+	// Egress is set where rules name hosts: every other connection passes the egress proxy of
+	// the run, which knows them by name.
+	Egress bool `json:"egress,omitempty"`
+	// Listen is set where the tool may accept connections.
+	Listen bool `json:"listen,omitempty"`
 	// Judged is the policy to judge by, in a resolved specification.
 	Judged *Judged `json:"judged,omitempty"`
 }
@@ -77,7 +81,8 @@ type Granted struct {
 // it sees for other reasons.
 type judged struct {
 	Judges
-	metadata, connect, programs bool
+	metadata, programs bool
+	internet
 	// narrows is set where some program has fewer variables than the tool.
 	narrows bool
 }
@@ -146,23 +151,29 @@ func (j *Judges) add(c ir.CapSet) {
 // met are the gaps that a supervisor closes.
 var met = []ir.Gap{
 	ir.GapCommandsArgs, ir.GapCommandsEnvs, ir.GapCommandsProgram, ir.GapFSCreate, ir.GapFSMetadata, ir.GapFSMove, ir.GapFSRevoke,
-	ir.GapLimitWallTime, ir.GapNetAddress,
+	ir.GapLimitWallTime, ir.GapNetAddress, ir.GapNetHost, ir.GapNetListen,
 }
 
 // supervision returns the supervisor's part in a policy, nil where none is needed.
 func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision, error) {
-	out := &Supervision{Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(s.view.Tool.Net)}
+	net := s.view.Tool.Net
+	out := &Supervision{
+		Gaps: []string{}, Replaces: []string{"network", "others"}, Connect: addresses(net), Egress: named(net), Listen: listens(net),
+	}
 	for _, gap := range met {
 		if slices.ContainsFunc(l, func(r ir.Row) bool { return r.Is == ir.Supervised && r.Gap == gap }) {
 			out.Gaps = append(out.Gaps, string(gap))
 		}
 	}
-	j := judged{Judges: s.judges(), metadata: s.updatesMetadata(), connect: out.Connect != nil, programs: s.view.Tool.Commands != nil, narrows: s.view.Tool.Commands.Narrows()}
+	j := judged{
+		Judges: s.judges(), metadata: s.updatesMetadata(), internet: out.internet(), programs: s.view.Tool.Commands != nil,
+		narrows: s.view.Tool.Commands.Narrows(),
+	}
 	if len(out.Gaps) == 0 && !j.Lists {
 		return nil, nil
 	}
 	out.Judges, out.Paths, out.Traps = j.Judges, s.supervisedPaths(target, j.Judges), j.list()
-	out.Filter = slices.Concat(underSupervisor, supervisedSockets(j.connect))
+	out.Filter = slices.Concat(underSupervisor, j.internet.filter())
 	if j.serves() {
 		out.Replaces = append(out.Replaces, "openat2")
 	}
@@ -225,53 +236,6 @@ var newerMetadata = Block{
 	Group: "metadata", Errno: "ENOSYS", Syscalls: []string{"setxattrat", "removexattrat", "file_setattr"},
 }
 
-// supervisedSockets permits the sockets that reach other processes only by a call that the
-// supervisor judges: connected unix sockets and, where addresses are allowed, TCP.
-func supervisedSockets(tcp bool) []Block {
-	families := []string{"AF_UNIX"}
-	if tcp {
-		families = append(families, inet...)
-	}
-	block := func(call string, when ...Condition) Block {
-		return Block{Group: "network", Errno: "EACCES", Syscalls: []string{call}, When: when}
-	}
-	out := []Block{
-		block("socket", Condition{Arg: 0, NotIn: families}),
-		block("socket", Condition{Arg: 1, Mask: sockTypeMask, NotIn: []string{"SOCK_STREAM", "SOCK_SEQPACKET"}}),
-	}
-	out = append(out, sockets[1:]...)
-	if !tcp {
-		return out
-	}
-	return append(out,
-		block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: []string{"SOCK_STREAM"}}),
-		block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 2, NotIn: []string{"IPPROTO_IP", "IPPROTO_TCP"}}),
-	)
-}
-
-var inet = []string{"AF_INET", "AF_INET6"}
-
-// addresses returns the targets of rules that allow one address and port.
-func addresses(rules []ir.NetRule) []string {
-	var out []string
-	for i := range rules {
-		if r := &rules[i]; r.Allow && literal(r, rules) {
-			out = append(out, netip.AddrPortFrom(r.Host.Addr, r.Port).String())
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// ParseAddress reads an address of Connect.
-func ParseAddress(s string) (ir.Endpoint, error) {
-	a, err := netip.ParseAddrPort(s)
-	if err != nil {
-		return ir.Endpoint{}, err
-	}
-	return ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr()}, Port: a.Port()}, nil
-}
-
 // Supervises reports whether a supervisor meets a requirement.
 func (s *Supervision) Supervises(n backends.Row) bool {
 	return s != nil && n.Is == ir.Supervised.String() && slices.Contains(s.Gaps, n.Gap)
@@ -320,11 +284,7 @@ func (j judged) list() []Trap {
 		add("starts", nil, "execve", "execveat")
 	}
 	add("watches", nil, "inotify_add_watch")
-	calls := []string{"bind", "connect"}
-	if j.connect {
-		calls = append(calls, "listen")
-	}
-	add("sockets", nil, calls...)
+	out = append(out, j.internet.traps()...)
 	for _, b := range others {
 		add("others", b.When, b.Syscalls...)
 	}

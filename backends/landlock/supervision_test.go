@@ -39,7 +39,9 @@ func TestJudges(t *testing.T) {
 		"more below":    {[]ir.FSRule{at("", ir.All.Without(ir.Execute)), at("bin", ir.All)}, nil, "updates names starts metadata"},
 		"own path":      {[]ir.FSRule{at("", read), at("dist", read|ir.Write)}, nil, "updates names metadata"},
 		"address":       {[]ir.FSRule{at("", read)}, []ir.NetRule{local}, "listen"},
-		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "-"},
+		"host":          {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.b"}, Allow: true}}, "listen hosts"},
+		"listen":        {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: ir.Localhost}, Listen: true, Allow: true}}, "listen"},
+		"localhost":     {[]ir.FSRule{at("", read)}, []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: ir.Localhost}, Port: 80, Allow: true}}, "listen"},
 		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "updates names"},
 		"only the base": {nil, nil, "-"},
 		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs"},
@@ -92,6 +94,7 @@ func classes(s *landlock.Supervision) string {
 	add(traps("execve") && !s.Judges.Starts, "programs")
 	add(traps("chmod"), "metadata")
 	add(traps("listen"), "listen")
+	add(traps("socket"), "hosts")
 	return strings.Join(out, " ")
 }
 
@@ -156,8 +159,8 @@ func TestAddressesThatSayMore(t *testing.T) {
 	if spec.Supervision != nil && len(spec.Supervision.Connect) > 0 {
 		t.Errorf("opens %v", spec.Supervision.Connect)
 	}
-	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Is != ir.Advisory {
-		t.Errorf("the ledger says %v", row.Is)
+	if row, ok := ledger.Cell(ir.Net, "net[0]", ir.AspectConnect, ir.Linux, landlock.MaxABI); !ok || row.Gap != ir.GapNetHost {
+		t.Errorf("the ledger says %v", row)
 	}
 }
 

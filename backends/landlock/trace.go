@@ -17,13 +17,13 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
 		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
-		metadata: true, connect: true, programs: t.Commands != nil,
+		metadata: true, internet: internet{connect: true, listen: listens(t.Net), egress: named(t.Net)}, programs: t.Commands != nil,
 	}
 	next := &Supervision{
 		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
-		Filter: slices.Concat(underSupervisor, supervisedSockets(true), []Block{newerMetadata}),
-		Traps:  append(all.list(), watched...),
+		Egress: all.egress, Listen: all.listen, Filter: slices.Concat(underSupervisor, all.internet.filter(), []Block{newerMetadata}),
+		Traps: append(all.list(), watched...),
 	}
 	if all.programs {
 		next.Filter = append(next.Filter, tracing)

@@ -16,6 +16,7 @@ const (
 	whyBase      ir.CauseID = "mxc.base"
 	whyMissing   ir.CauseID = "mxc.missing"
 	whyHost      ir.CauseID = "mxc.host"
+	whyListen    ir.CauseID = "mxc.listen"
 	whyValues    ir.CauseID = "mxc.values"
 	whyPrograms  ir.CauseID = "mxc.programs"
 	whyArgs      ir.CauseID = "mxc.args"
@@ -36,8 +37,9 @@ var Sentences = backends.Sentences{
 	whyBase: "MXC lets every tool read and run the system's programs and libraries, and brings a " +
 		"directory for temporary files",
 	whyMissing: "a denied place that does not exist is created, as a directory",
-	whyHost: "rules are about addresses and ports; names, schemes and paths stay closed, and so " +
-		"does this machine",
+	whyHost: "rules are about addresses and ports; names, schemes, paths and methods stay closed, and " +
+		"so does this machine",
+	whyListen:   "connections are accepted at every port or at none, so at none",
 	whyValues:   "the configuration holds values; its user adds those of the environment",
 	whyPrograms: "all programs are treated alike",
 	whyArgs:     "arguments are not checked",

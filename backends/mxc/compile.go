@@ -175,12 +175,15 @@ func inherited(r *ir.Region) access {
 // opens reports whether a rule is about one port of one address, and the policy lets it
 // be reached whatever the scheme.
 func (p *conversion) opens(r *ir.NetRule) bool {
-	if !r.Allow || r.Host.Kind != ir.HostAddr || r.Port == 0 || r.Scheme != "" || len(r.Path) > 0 || r.Host.Addr.IsLoopback() {
+	if !r.Allow || r.Listen || r.Host.Kind != ir.HostAddr || r.Host.Addr.IsLoopback() {
+		return false
+	}
+	if r.Port == 0 || r.Scheme != "" || len(r.Path) > 0 || len(r.Methods) > 0 || r.Inspect || r.Credential != nil {
 		return false
 	}
 	// Another rule about the address could deny a part of the targets that the port lets through.
 	return !slices.ContainsFunc(p.tool.Net, func(o ir.NetRule) bool {
-		return !o.Allow && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
+		return !o.Allow && !o.Listen && (o.Port == 0 || o.Port == r.Port) && (o.Host == r.Host || o.Host.Kind == ir.HostAny)
 	})
 }
 

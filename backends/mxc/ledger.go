@@ -18,6 +18,9 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	case *ir.FSRule:
 		return p.rule(c, r)
 	case *ir.NetRule:
+		if r.Listen {
+			return backends.When(r.Allow, backends.Stricter(whyListen))
+		}
 		return backends.When(r.Allow && !p.opens(r), backends.Stricter(whyHost))
 	case *ir.EnvRule:
 		return backends.When(r.Read, backends.Stricter(whyValues))

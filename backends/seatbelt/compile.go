@@ -3,6 +3,7 @@ package seatbelt
 import (
 	"bytes"
 	_ "embed" // the template
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
 )
 
 // maxRules bounds how many filters a profile may have. Compiling one takes time with
@@ -54,8 +56,23 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if target.Form == backends.Resolved {
 		target.Facts = firstNames(target.Facts)
 	}
-	out.Data, err = start.Append(text.Bytes(), start.Spec{Launch: backends.NewLaunch(t, target, out.Ledger), Directories: p.directories()})
+	spec := start.Spec{Launch: backends.NewLaunch(t, target, out.Ledger), Directories: p.directories()}
+	if target.Form == backends.Resolved && opened(t).proxied {
+		spec.Egress, err = proxyPolicy(t)
+	}
+	if err == nil {
+		out.Data, err = start.Append(text.Bytes(), spec)
+	}
 	return out, err
+}
+
+// proxyPolicy is the part of a policy that the proxy of a run decides by.
+func proxyPolicy(t *ir.Tool) (json.RawMessage, error) {
+	part := &ir.Tool{Name: t.Name, Source: ir.Source{Kind: t.Source.Kind, Detail: t.Source.Detail}, Base: ir.BaseNone, Home: t.Home, Net: slices.Clone(t.Net)}
+	for i := range part.Net {
+		part.Net[i].Leaves = nil
+	}
+	return irjson.Marshal(&ir.Program{Tools: []*ir.Tool{part}})
 }
 
 // directories lists the directories that lead to places with rules. They cannot be made in the
@@ -119,13 +136,16 @@ func (p *profile) document() (document, int) {
 
 func (p *profile) loader() bool { return p.tool.Base == ir.BaseSystem || p.tool.Base == ir.BaseMinimal }
 
-// define lists the parameters of the roots that have no path here.
+// define lists the parameters: of the roots that have no path here, and of the proxy.
 func (p *profile) define() []string {
 	var out []string
 	for _, root := range p.roots {
 		if pl := p.place(root.At); pl.param != "" {
 			out = append(out, pl.param+"=PATH  "+comment(meaning(root.At.Root)))
 		}
+	}
+	if opened(p.tool).proxied {
+		out = append(out, start.ParamProxy+"=PORT  the proxy of the run")
 	}
 	slices.Sort(out)
 	return out

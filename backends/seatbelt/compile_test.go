@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
 )
@@ -152,7 +153,7 @@ func TestTooMany(t *testing.T) {
 		tool.FS = append(tool.FS, ruleAt(n+1, "d/"+strings.Repeat("x", n%100)+string(rune('a'+n/100)), ir.Caps(ir.Read)))
 		if n == 900 {
 			out := compile(t, tool, backends.Target{Form: backends.Portable})
-			if _, err := sbpl.Parse(string(out.Data), Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"})); err != nil {
+			if _, err := sbpl.Parse(string(out.Data), Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"}, proxyPort)); err != nil {
 				t.Fatalf("at %d rules: %v %+v", n, err, out.Refusals)
 			}
 		}
@@ -192,15 +193,15 @@ func TestPortable(t *testing.T) {
 	if bytes.Contains(out.Data, []byte("/Users")) || bytes.Contains(out.Data, []byte("/Volumes/data")) {
 		t.Errorf("a path of the host in\n%s", out.Data)
 	}
-	params := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}})
+	params := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}}, proxyPort)
 	if _, err := sbpl.Parse(string(out.Data), params); err != nil {
 		t.Error(err)
 	}
 	for name := range params {
-		if !bytes.Contains(out.Data, []byte("; define -D "+name+"=PATH")) {
+		if !bytes.Contains(out.Data, []byte("; define -D "+name+"=")) {
 			t.Errorf("%s is not listed", name)
 		}
-		less := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}})
+		less := Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}}, proxyPort)
 		delete(less, name)
 		if _, err := sbpl.Parse(string(out.Data), less); err == nil {
 			t.Errorf("%s is listed and not needed", name)
@@ -217,7 +218,7 @@ func TestDataVolume(t *testing.T) {
 	if got := compile(t, example(), resolved(b)).Data; !bytes.Equal(got, want) {
 		t.Errorf("another profile:\n%s", got)
 	}
-	if p := Parameters(example(), b); p[ParamWorkspace] != "/Users/u/my work" || p["EXTERNAL_0"] != "/Volumes/data/fork" {
+	if p := Parameters(example(), b, proxyPort); p[ParamWorkspace] != "/Users/u/my work" || p["EXTERNAL_0"] != "/Volumes/data/fork" {
 		t.Errorf("parameters %v", p)
 	}
 }
@@ -232,7 +233,7 @@ func TestWays(t *testing.T) {
 	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
 		target := resolved(b)
 		target.Form = form
-		p, err := sbpl.Parse(string(compile(t, tool, target).Data), Parameters(tool, b))
+		p, err := sbpl.Parse(string(compile(t, tool, target).Data), Parameters(tool, b, proxyPort))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +257,7 @@ func TestWays(t *testing.T) {
 
 // TestRequests checks the parts of a profile that are the same for every policy.
 func TestRequests(t *testing.T) {
-	p, err := sbpl.Parse(string(compile(t, example(), resolved(exampleHost())).Data), map[string]string{ParamTemp: "/t"})
+	p, err := sbpl.Parse(string(compile(t, example(), resolved(exampleHost())).Data), map[string]string{ParamTemp: "/t", start.ParamProxy: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestRequests(t *testing.T) {
 func TestStatements(t *testing.T) {
 	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": resolved(exampleHost())} {
 		p, err := sbpl.Parse(string(compile(t, example(), target).Data),
-			Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}}))
+			Parameters(example(), ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t", External: map[string]string{"fork": "/f"}}, proxyPort))
 		if err != nil {
 			t.Fatal(err)
 		}

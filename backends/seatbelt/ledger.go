@@ -13,12 +13,14 @@ import (
 type ledgerWriter struct {
 	*profile
 	ports *openings
+	// listens are the ports at which connections are accepted.
+	listens *listening
 	// base are the rules of the base.
 	base []ir.Entry
 }
 
 func (p *profile) ledger() ir.Ledger {
-	w := &ledgerWriter{profile: p, ports: opened(p.tool)}
+	w := &ledgerWriter{profile: p, ports: opened(p.tool), listens: listened(p.view)}
 	for _, e := range p.view.Entries() {
 		if e.Rule.Origin.Layer == ir.LayerBase {
 			w.base = append(w.base, e)
@@ -39,6 +41,9 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	case *ir.FSRule:
 		return w.file(c.ID, r, c.Aspect)
 	case *ir.NetRule:
+		if r.Listen {
+			return w.listens.held(r)
+		}
 		return w.ports.held(c.Index)
 	case *ir.EnvRule:
 		return backends.When(r.Read && strings.HasPrefix(r.Name, "DYLD_"), backends.Stricter(start.WhyLoaderVar))
@@ -56,10 +61,10 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		}
 		return backends.Join(all...)
 	case ir.Net:
-		return backends.Join(
-			backends.When(len(w.ports.every) > 0, backends.Weaker(ir.GapNetAddress, start.WhyEvery)),
-			backends.When(len(w.ports.own) > 0, backends.Weaker(ir.GapNetAddress, start.WhyOwn)),
-		)
+		if c.Aspect == ir.AspectListen {
+			return w.listens.byDefault()
+		}
+		return backends.When(len(w.ports.own) > 0, backends.Weaker(ir.GapNetAddress, start.WhyOwn))
 	case ir.Commands:
 		return backends.When(c.Aspect == ir.AspectProgram && w.starting(), backends.Weaker(ir.GapCommandsProgram, start.WhyLoader))
 	case ir.Limits:
@@ -177,26 +182,29 @@ func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
 	return backends.When(w.moves.withheld[caps], backends.Stricter(start.WhyLinks))
 }
 
-// held says how one network rule is held.
+// held says how one rule about connections is held.
 func (o *openings) held(i int) ir.Held {
 	r := &o.rules[i]
+	unseen := backends.When(o.unseen(r), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyUnseen))
 	switch {
 	case plain(r) && !o.wins(i):
 		return backends.Exact
-	case !r.Allow && ownPlain(r):
-		exposed := slices.Contains(o.every, r.Port) && !slices.Contains(o.shut, r.Port)
-		return backends.When(exposed, backends.Weaker(ir.GapNetAddress, start.WhyEvery))
 	case !r.Allow:
 		exposed := slices.ContainsFunc(o.own, func(port uint16) bool { return mayMatch(r, port) })
-		return backends.When(exposed && !own(r.Host), backends.Weaker(ir.GapNetAddress, start.WhyOwn))
-	case !o.reaches(r) && (own(r.Host) || r.Host.Kind == ir.HostAny) && plain(r):
-		return backends.Stricter(start.WhyDispute)
-	case !o.reaches(r):
-		return backends.Stricter(start.WhyHost)
-	case own(r.Host) && slices.Contains(o.own, r.Port):
-		return backends.Weaker(ir.GapNetAddress, start.WhyOwn)
+		return backends.Join(
+			backends.When(exposed && !own(r.Host), backends.Weaker(ir.GapNetAddress, start.WhyOwn)), unseen,
+			backends.When(o.streams(r), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)),
+		)
+	case o.direct(r):
+		return backends.Join(
+			backends.Weaker(ir.GapNetAddress, start.WhyOwn), backends.When(r.Host == localName, backends.Stricter(start.WhyLoopback)),
+		)
 	default:
-		return backends.When(r.Host.Kind == ir.HostAny && plain(r), backends.Weaker(ir.GapNetAddress, start.WhyEvery))
+		serves := secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
+		return backends.Join(
+			backends.Stricter(start.WhyProxy), unseen, backends.When(!carried(r), backends.Stricter(start.WhyScheme)),
+			backends.When(serves, ir.Because(ir.Assumed, "", start.WhyServer)),
+		)
 	}
 }
 

@@ -31,7 +31,11 @@ func cells(tool *ir.Tool, view *ir.View) []string {
 	}
 	add(ir.FS, "default")
 	for i := range tool.Net {
-		add(ir.Net, ir.NetRuleID(i))
+		aspect := ir.AspectConnect
+		if tool.Net[i].Listen {
+			aspect = ir.AspectListen
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", ir.Net, ir.NetRuleID(i), aspect))
 	}
 	for i := range tool.Env {
 		add(ir.Env, ir.EnvRuleID(i))

@@ -11,47 +11,38 @@ import (
 
 // A filter for a connection has one of two hosts, "localhost" and "*", and a port;
 // anything else refuses the whole profile ("host must be * or localhost in network
-// address"). So of a policy's network rules those about a port of the own machine,
-// or of every host, can be written if they name no scheme and no path.
+// address"). So a profile opens ports of the own machine by itself; every other host is
+// reached through the proxy of the run, which is at a port of the own machine.
+// See RATIONALE D117.
 
-// resolver is the socket by which names are resolved (mDNSResponder(8)).
-const resolver = "/private/var/run/mDNSResponder"
-
-// openings are the ports that a profile opens.
+// openings are the ports to connect to that a profile opens.
 type openings struct {
 	rules []ir.NetRule
-	// every are the ports open to every host, own those open to the own machine.
-	every, own []uint16
-	// shut are ports of every that are closed to the own machine.
-	shut []uint16
+	// own are the ports of the own machine that are open.
+	own []uint16
+	// proxied is true where some rule is of use through the proxy alone.
+	proxied bool
 }
 
 // opened decides which ports open. A port stays closed when a rule that denies could match a
-// connection to it and the profile cannot distinguish that connection.
+// connection to it and the profile cannot distinguish that connection; the proxy can.
 // See RATIONALE D71.
 func opened(t *ir.Tool) *openings {
 	o := &openings{rules: t.Net}
 	for i := range t.Net {
 		r := &t.Net[i]
 		switch {
-		case !r.Allow || !plain(r) || !o.wins(i):
-		case r.Host.Kind == ir.HostAny && !o.disputed(r.Port, nil, ownPlain):
-			o.every = insert(o.every, r.Port)
-		case own(r.Host) && !o.disputed(r.Port, ownHost, nil):
+		case !r.Allow || r.Listen || plain(r) && !o.wins(i):
+		case ownPlain(r) && r.Credential == nil && !o.disputed(r.Port):
 			o.own = insert(o.own, r.Port)
-		}
-	}
-	for i := range t.Net {
-		// A wildcard of the policy matches the name, and no address of the machine.
-		r := &t.Net[i]
-		if !r.Allow && plain(r) && r.Host == localName && o.wins(i) && slices.Contains(o.every, r.Port) {
-			o.shut = insert(o.shut, r.Port)
+		default:
+			o.proxied = true
 		}
 	}
 	return o
 }
 
-var localName = ir.Host{Kind: ir.HostName, Name: "localhost"}
+var localName = ir.Host{Kind: ir.HostName, Name: ir.Localhost}
 
 func insert(ports []uint16, port uint16) []uint16 {
 	if i, ok := slices.BinarySearch(ports, port); !ok {
@@ -61,7 +52,9 @@ func insert(ports []uint16, port uint16) []uint16 {
 }
 
 // plain reports whether a rule is about a port and nothing that a profile cannot see.
-func plain(r *ir.NetRule) bool { return r.Port != 0 && r.Scheme == "" && len(r.Path) == 0 }
+func plain(r *ir.NetRule) bool {
+	return r.Port != 0 && r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect
+}
 
 // own reports whether a host is one of the names of the own machine.
 func own(h ir.Host) bool {
@@ -77,26 +70,20 @@ func own(h ir.Host) bool {
 	}
 }
 
-func ownHost(r *ir.NetRule) bool { return own(r.Host) }
-
 func ownPlain(r *ir.NetRule) bool { return own(r.Host) && plain(r) }
 
 // wins reports whether no later rule takes everything that a plain rule matches.
 func (o *openings) wins(i int) bool {
 	return !slices.ContainsFunc(o.rules[i+1:], func(r ir.NetRule) bool {
-		return plain(&r) && r.Host == o.rules[i].Host && r.Port == o.rules[i].Port
+		return !r.Listen && plain(&r) && r.Host == o.rules[i].Host && r.Port == o.rules[i].Port
 	})
 }
 
-// disputed reports whether some rule denies a connection to a port. Only rules for which among
-// is true count, and none for which except is; nil means no such limit.
-func (o *openings) disputed(port uint16, among, except func(*ir.NetRule) bool) bool {
+// disputed reports whether some rule denies a connection to a port of the own machine.
+func (o *openings) disputed(port uint16) bool {
 	for i := range o.rules {
 		r := &o.rules[i]
-		if r.Allow || !mayMatch(r, port) || among != nil && !among(r) || except != nil && except(r) {
-			continue
-		}
-		if !plain(r) || o.wins(i) {
+		if !r.Allow && !r.Listen && own(r.Host) && mayMatch(r, port) && (!plain(r) || o.wins(i)) {
 			return true
 		}
 	}
@@ -116,35 +103,71 @@ func mayMatch(r *ir.NetRule, port uint16) bool {
 	})
 }
 
-// reaches reports whether every connection that an allowing rule matches passes.
-func (o *openings) reaches(r *ir.NetRule) bool {
-	if r.Port == 0 {
-		return false
-	}
-	every := slices.Contains(o.every, r.Port)
-	if own(r.Host) {
-		return slices.Contains(o.own, r.Port) || every && !slices.Contains(o.shut, r.Port)
-	}
-	return every
+// direct reports whether the port of an allowing rule is open without the proxy.
+func (o *openings) direct(r *ir.NetRule) bool {
+	return own(r.Host) && r.Port != 0 && slices.Contains(o.own, r.Port)
 }
 
-// network writes the ports that open. To reach a host by its name, programs ask the
-// resolver's socket; that is a way out by itself, so it opens only where every host
-// may be reached anyway.
+// carried reports whether the proxy serves every connection that an allowing rule is about. It
+// tells HTTP, TLS and other bytes apart, and passes those for a rule with the scheme of streams.
+func carried(r *ir.NetRule) bool {
+	return slices.Contains([]string{"http", "https", ir.Stream}, r.Scheme)
+}
+
+// streams reports whether connections that a denying rule is about can pass as others that the
+// proxy does not look at.
+func (o *openings) streams(r *ir.NetRule) bool {
+	return o.beside(r, func(a *ir.NetRule) bool { return (a.Scheme == ir.Stream || a.Opaque) && a.Scheme != r.Scheme })
+}
+
+// unseen reports whether requests that a rule tells from others are encrypted on their way
+// through the proxy.
+func (o *openings) unseen(r *ir.NetRule) bool {
+	return (len(r.Path) > 0 || len(r.Methods) > 0) && secured(r) && o.beside(r, secured)
+}
+
+// beside reports whether a rule of a kind allows some connection to a host and port that r is
+// about.
+func (o *openings) beside(r *ir.NetRule, kind func(*ir.NetRule) bool) bool {
+	return slices.ContainsFunc(o.rules, func(a ir.NetRule) bool {
+		return a.Allow && !a.Listen && kind(&a) && (a.Port == 0 || mayMatch(r, a.Port)) && meets(r.Host, a.Host)
+	})
+}
+
+// meets reports whether some host can match both patterns.
+func meets(a, b ir.Host) bool {
+	pattern := func(h ir.Host) bool { return h.Kind == ir.HostSuffix || h.Kind == ir.HostAny }
+	local := func(h ir.Host) bool { return h == localName || h.Kind == ir.HostAddr && h.Addr.IsLoopback() }
+	return a == b || pattern(a) || pattern(b) || local(a) && local(b)
+}
+
+// secured reports whether a rule is about connections whose requests are encrypted on their way
+// through the proxy.
+func secured(r *ir.NetRule) bool {
+	return (r.Scheme == "" || r.Scheme == "https") && !r.Inspect
+}
+
+// network writes the ports that open. Names are resolved by the proxy, so the resolver's
+// socket (mDNSResponder(8)), which is a way out by itself, stays closed.
 func (p *profile) network(w *writer) {
 	o := opened(p.tool)
-	remote := func(host string, ports []uint16) [][]string {
-		var lines [][]string
-		for _, port := range ports {
-			lines = append(lines, []string{"(remote tcp " + start.Quote(host+":"+strconv.Itoa(int(port))) + ")"})
-		}
-		return lines
-	}
 	connect := []string{opConnect}
-	if len(o.every) > 0 {
-		w.allow(connect, [][]string{{literal(place{text: resolver})}})
+	if o.proxied {
+		w.allow(connect, [][]string{{`(remote tcp (string-append "localhost:" (param "` + start.ParamProxy + `")))`}})
 	}
-	w.allow(connect, remote("*", o.every))
-	w.deny("net", connect, remote("localhost", o.shut))
-	w.allow(connect, remote("localhost", o.own))
+	w.allow(connect, addresses("remote", "localhost", o.own...))
+	listened(p.view).write(w)
+}
+
+// addresses writes one filter for each port at one end of a connection.
+func addresses(end, host string, ports ...uint16) [][]string {
+	var lines [][]string
+	for _, port := range ports {
+		lines = append(lines, []string{address(end, host, strconv.Itoa(int(port)))})
+	}
+	return lines
+}
+
+func address(end, host, port string) string {
+	return "(" + end + " tcp " + start.Quote(host+":"+port) + ")"
 }

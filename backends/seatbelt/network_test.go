@@ -1,6 +1,7 @@
 package seatbelt
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/sbpl"
 )
@@ -25,22 +27,39 @@ var (
 
 func addr(s string) ir.Host { return ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr(s)} }
 
+// proxyPort is where tests have the proxy. No rule names it.
+const proxyPort = 49151
+
 func drawNet(t *rapid.T) []ir.NetRule {
 	rules := make([]ir.NetRule, rapid.IntRange(0, 5).Draw(t, "net"))
 	plain := rapid.Bool().Draw(t, "plain") // hosts and ports alone, which a profile can say exactly
 	for i := range rules {
 		r := &rules[i]
+		if rapid.IntRange(0, 2).Draw(t, "listens") == 0 {
+			*r = drawListen(t)
+			continue
+		}
 		r.Host = rapid.SampledFrom(hosts).Draw(t, "host")
 		r.Allow = rapid.IntRange(0, 2).Draw(t, "allow") > 0
 		if rapid.IntRange(0, 4).Draw(t, "port given") > 0 {
 			r.Port = rapid.SampledFrom(ports).Draw(t, "port")
 		}
-		if !plain && rapid.IntRange(0, 3).Draw(t, "scheme given") == 0 {
-			r.Scheme = rapid.SampledFrom([]string{"http", "https", "postgres"}).Draw(t, "scheme")
+		if !plain && rapid.IntRange(0, 2).Draw(t, "scheme given") == 0 {
+			r.Scheme = rapid.SampledFrom([]string{"http", "https", "postgres", ir.Stream}).Draw(t, "scheme")
 		}
-		if !plain && rapid.IntRange(0, 4).Draw(t, "path given") == 0 {
+		if plain || r.Scheme == ir.Stream {
+			continue
+		}
+		if rapid.IntRange(0, 2).Draw(t, "path given") == 0 {
 			r.Path = []string{"v1"}
 		}
+		if rapid.IntRange(0, 4).Draw(t, "methods given") == 0 {
+			r.Methods = []string{"GET"}
+		}
+		if r.Inspect = r.Allow && rapid.IntRange(0, 4).Draw(t, "inspect") == 0; r.Inspect && rapid.Bool().Draw(t, "credential") {
+			r.Credential = &ir.Credential{Env: "TOKEN", As: "header", Name: "Authorization"}
+		}
+		r.Opaque = r.Allow && !r.Inspect && rapid.IntRange(0, 4).Draw(t, "opaque") == 0
 	}
 	return rules
 }
@@ -48,74 +67,192 @@ func drawNet(t *rapid.T) []ir.NetRule {
 // dial is a connection: the question to the policy, and the address that the system sees. A
 // name has the address that it resolves to.
 type dial struct {
-	to ir.Endpoint
-	at sbpl.Address
+	to     ir.Endpoint
+	method string
+	at     sbpl.Address
 }
 
-func drawDial(t *rapid.T) dial {
-	targets := []struct {
-		host ir.Host
-		addr string
-		own  bool
-	}{
+// target is a host with the address that the system sees.
+type target struct {
+	host ir.Host
+	addr string
+	own  bool
+}
+
+// drawDial draws a connection, half of them to the host, port and scheme of a rule.
+func drawDial(t *rapid.T, rules []ir.NetRule) dial {
+	targets := []target{
 		{host("localhost"), "127.0.0.1", true}, {host("localhost"), "::1", true}, {addr("127.0.0.1"), "127.0.0.1", true},
 		{addr("::1"), "::1", true}, {addr("127.0.0.2"), "127.0.0.2", false}, {addr("10.0.0.5"), "10.0.0.5", false},
 		{addr("192.168.1.7"), "192.168.1.7", true}, {addr("8.8.8.8"), "8.8.8.8", false}, {host("api.example.com"), "1.2.3.4", false},
 		{host("x.example.com"), "1.2.3.4", false}, {host("evil.test"), "6.6.6.6", false}, {addr("0.0.0.0"), "0.0.0.0", true},
 	}
 	c := rapid.SampledFrom(targets).Draw(t, "target")
+	scheme := rapid.SampledFrom([]string{"", "http", "https", "postgres", ir.Stream}).Draw(t, "to scheme")
 	port := rapid.SampledFrom(append([]uint16{21, 22}, ports...)).Draw(t, "to port")
+	if len(rules) > 0 && rapid.Bool().Draw(t, "near") {
+		r := rapid.SampledFrom(rules).Draw(t, "rule")
+		if i := slices.IndexFunc(targets, func(c target) bool { return c.host == r.Host }); i >= 0 {
+			c = targets[i]
+		}
+		if scheme = cmp.Or(r.Scheme, scheme); r.Port != 0 {
+			port = r.Port
+		}
+	}
 	d := dial{to: ir.Endpoint{Host: c.host, Port: port}, at: sbpl.Address{Protocol: "tcp", Addr: netip.MustParseAddr(c.addr), Port: port, Own: c.own}}
-	d.to.Scheme = rapid.SampledFrom([]string{"", "http", "https", "postgres"}).Draw(t, "to scheme")
-	if rapid.Bool().Draw(t, "to path") {
-		d.to.Path = []string{"v1", "x"}
+	if d.to.Scheme = scheme; d.to.Scheme != ir.Stream && rapid.Bool().Draw(t, "request") {
+		d.to.Path, d.method = []string{"v1", "x"}, rapid.SampledFrom([]string{"GET", "POST"}).Draw(t, "method")
 	}
 	return d
 }
 
-// TestNetworkAgainstPolicy holds the ports that open against the policy. What passes
-// and is denied must be at a cell that is weaker, what is refused and granted at
-// one that is stricter.
+// carries is what the proxy does with a connection (see internal/egress): it passes all bytes
+// where a stream is granted, or nothing but opaque rules, and sees requests of http, and those of
+// https by inspection. By is the rule that lets a connection pass, nil for none.
+func carries(v *ir.View, d dial) (by *ir.NetRule) {
+	rule := func(w ir.Verdict) *ir.NetRule {
+		r, _ := w.Rule.(*ir.NetRule)
+		if !w.Allowed() {
+			return nil
+		}
+		return r
+	}
+	var opaque, seen *ir.NetRule
+	for _, scheme := range []string{ir.Stream, "http", "https"} {
+		to := d.to
+		to.Scheme, to.Path = scheme, nil
+		switch r := rule(v.Reach(to)); {
+		case r == nil:
+		case scheme == ir.Stream:
+			return r
+		case r.Opaque:
+			opaque = r
+		default:
+			seen = r
+		}
+	}
+	switch {
+	case opaque != nil && seen == nil:
+		return opaque
+	case d.to.Scheme == "https" && !v.Inspects(d.to):
+		return rule(v.Reach(d.to))
+	case d.to.Scheme == "http" || d.to.Scheme == "https":
+		return rule(v.Request(d.to, d.method))
+	default:
+		return nil
+	}
+}
+
+// networkCase is a policy with its profile.
+type networkCase struct {
+	tool    *ir.Tool
+	view    *ir.View
+	profile *sbpl.Profile
+	ledger  ir.Ledger
+	text    []byte
+	seen    map[string]int
+}
+
+func drawNetwork(t *rapid.T, seen map[string]int) *networkCase {
+	c := &networkCase{tool: &ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Net: drawNet(t)}, seen: seen}
+	out, err := Backend{}.Compile(c.tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.profile, err = sbpl.Parse(string(out.Data), map[string]string{ParamWorkspace: "/w", ParamTemp: "/t", start.ParamProxy: fmt.Sprint(proxyPort)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.view, c.ledger, c.text = ir.NewView(c.tool, ir.Darwin, ir.Facts{}), out.Ledger, out.Data
+	return c
+}
+
+func (c *networkCase) allows(t *rapid.T, op string, r sbpl.Request) bool {
+	yes, err := c.profile.Allows(op, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return yes
+}
+
+// row is that of the rule behind a verdict.
+func (c *networkCase) row(by ir.Rule, a ir.Aspect) ir.Row {
+	id := ir.DefaultRule
+	for i := range c.tool.Net {
+		if by == ir.Rule(&c.tool.Net[i]) {
+			id = ir.NetRuleID(i)
+			if c.tool.Net[i].Listen {
+				a = ir.AspectListen
+			}
+		}
+	}
+	row, _ := c.ledger.Cell(ir.Net, id, a, ir.Darwin, 0)
+	return row
+}
+
+// compare fails where an answer differs from the policy's and no row says so: what passes and is
+// denied must be at a cell that is weaker, what is refused and granted at one that names
+// a reason for being stricter.
+func (c *networkCase) compare(t *rapid.T, asked any, v ir.Verdict, passes bool, weak, strict func(ir.Row) bool, a ir.Aspect) {
+	row := c.row(v.Rule, a)
+	c.seen[fmt.Sprintf("%s %v %v %s", a, v.Allowed(), passes, row.Is)]++
+	if passes && !v.Allowed() && !weak(row) || !passes && v.Allowed() && !strict(row) {
+		t.Fatalf("%+v: policy %v by %v, system %v, ledger %+v\nrules %+v\n%s", asked, v.Allowed(), v.Rule, passes, row, c.tool.Net, c.text)
+	}
+}
+
+func permitsMore(r ir.Row) bool { return r.Is == ir.Weaker || r.Is == ir.Advisory }
+
+// TestNetworkAgainstPolicy holds the ports that open, and the proxy behind one of them, against the
+// policy, for clients that use the proxy and for those that do not.
 func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 50
 	seen := map[string]int{}
 	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		tool := &ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Net: drawNet(rt)}
-		out, err := Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
-		if err != nil {
-			rt.Fatal(err)
+		c := drawNetwork(rt, seen)
+		proxy := sbpl.Address{Protocol: "tcp", Addr: netip.MustParseAddr("127.0.0.1"), Port: proxyPort, Own: true}
+		proxied := c.allows(rt, opConnect, sbpl.Request{Remote: &proxy})
+		if c.allows(rt, opConnect, sbpl.Request{Path: "/private/var/run/mDNSResponder"}) {
+			rt.Fatalf("names are resolved:\n%s", c.text)
 		}
-		p, err := sbpl.Parse(string(out.Data), map[string]string{ParamWorkspace: "/w", ParamTemp: "/t"})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		view := ir.NewView(tool, ir.Darwin, ir.Facts{})
 		for range per {
-			d := drawDial(rt)
-			v := view.Decide(ir.Connect{To: d.to})
-			allows, err := p.Allows(opConnect, sbpl.Request{Remote: &d.at})
-			if err != nil {
-				rt.Fatal(err)
-			}
-			id := ir.DefaultRule
-			for i := range tool.Net {
-				if v.Rule == ir.Rule(&tool.Net[i]) {
-					id = ir.NetRuleID(i)
-				}
-			}
-			row, _ := out.Ledger.Cell(ir.Net, id, ir.AspectConnect, ir.Darwin, 0)
-			seen[fmt.Sprintf("%v %v %s", v.Allowed(), allows, row.Is)]++
-			if allows && !v.Allowed() && row.Is != ir.Weaker || !allows && v.Allowed() && row.Is != ir.Stricter {
-				rt.Fatalf("%+v: policy %v by %s, profile %v, ledger %+v\nrules %+v\n%s", d, v.Allowed(), id, allows, row, tool.Net, out.Data)
-			}
+			c.dials(rt, drawDial(rt, c.tool.Net), proxied)
 		}
 	})
+	checkSeen(t, seen, "connect true true stricter", "connect true true weaker", "connect true true advisory",
+		"connect true false stricter", "connect false true weaker", "connect false false exact")
+}
+
+// dials compares one connection.
+func (c *networkCase) dials(t *rapid.T, d dial, proxied bool) {
+	direct := c.allows(t, opConnect, sbpl.Request{Remote: &d.at})
+	if direct && d.to.Scheme == ir.Stream {
+		d.to.Scheme = "" // streams are apart from other connections in the proxy alone
+	}
+	v := c.view.Decide(ir.Connect{To: d.to, Method: d.method})
+	var by *ir.NetRule
+	if proxied {
+		by = carries(c.view, d)
+	}
+	weak := func(r ir.Row) bool {
+		// What a rule for bytes that are not looked at lets pass is its grant, and what one for
+		// paths lets pass is stated at it.
+		blind := by != nil && (by.Scheme == ir.Stream || by.Opaque)
+		return permitsMore(r) || blind && v.Rule == nil || by != nil && permitsMore(c.row(by, ir.AspectConnect))
+	}
+	c.compare(t, d, v, direct, weak, func(r ir.Row) bool { return r.Cites(start.WhyProxy) || r.Cites(start.WhyLoopback) }, ir.AspectConnect)
+	c.compare(t, d, v, direct || by != nil, weak, func(r ir.Row) bool { return r.Cites(start.WhyScheme) || r.Cites(start.WhyLoopback) }, ir.AspectConnect)
+}
+
+// checkSeen checks that many questions had each of some answers, of which every one is at least
+// one in a thousand.
+func checkSeen(t *testing.T, seen map[string]int, musts ...string) {
+	t.Helper()
 	asked := 0
 	for _, n := range seen {
 		asked += n
 	}
-	// One of them is one answer in a thousand.
-	for _, must := range []string{"true true exact", "true true weaker", "true false stricter", "false true weaker", "false false exact"} {
+	for _, must := range musts {
 		if seen[must] == 0 && asked > 10_000 {
 			t.Errorf("%s never happened: %v", must, seen)
 		}
@@ -126,39 +263,62 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 func TestNetworkCells(t *testing.T) {
 	allow := func(h ir.Host, port uint16) ir.NetRule { return ir.NetRule{Host: h, Port: port, Allow: true} }
 	deny := func(h ir.Host, port uint16) ir.NetRule { return ir.NetRule{Host: h, Port: port} }
-	every := ir.Host{Kind: ir.HostAny}
+	https := func(h ir.Host) ir.NetRule { return ir.NetRule{Host: h, Scheme: "https", Allow: true} }
+	with := func(r ir.NetRule, change func(*ir.NetRule)) ir.NetRule {
+		change(&r)
+		return r
+	}
+	every, local, a := ir.Host{Kind: ir.HostAny}, host("localhost"), host("a.test")
+	path := func(r *ir.NetRule) { r.Path = []string{"a"} }
+	proxy := backends.Stricter(start.WhyProxy)
+	served := backends.Stricter(start.WhyProxy, start.WhyServer)
+	mixed := backends.Stricter(start.WhyProxy, start.WhyScheme, start.WhyServer)
+	onOwn := backends.Weaker(ir.GapNetAddress, start.WhyOwn)
+	ofOwn := backends.Weaker(ir.GapNetAddress, start.WhyOwn, start.WhyLoopback)
+	unseen := func(more ...ir.CauseID) ir.Held {
+		return ir.Because(ir.Advisory, ir.GapNetPath, append([]ir.CauseID{start.WhyUnseen}, more...)...)
+	}
 	for _, c := range []struct {
-		name             string
-		rules            []ir.NetRule
-		every, own, shut []uint16
-		cells            []ir.Held
+		name    string
+		rules   []ir.NetRule
+		own     []uint16
+		proxied bool
+		cells   []ir.Held
 	}{
-		{"nothing", nil, nil, nil, nil, nil},
-		{"a denial", []ir.NetRule{deny(every, 443)}, nil, nil, nil, []ir.Held{backends.Exact}},
-		{"the own machine", []ir.NetRule{allow(host("localhost"), 80)}, nil, []uint16{80}, nil, []ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyOwn)}},
-		{"the own machine without a port", []ir.NetRule{allow(host("localhost"), 0)}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyHost)}},
-		{"every host", []ir.NetRule{allow(every, 443)}, []uint16{443}, nil, nil, []ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyEvery)}},
-		{"every host without a port", []ir.NetRule{allow(every, 0)}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyHost)}},
-		{"a host", []ir.NetRule{allow(host("a.test"), 443)}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyHost)}},
-		{"a scheme", []ir.NetRule{{Host: every, Scheme: "https", Port: 443, Allow: true}}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyHost)}},
-		{"a path", []ir.NetRule{{Host: host("localhost"), Port: 80, Path: []string{"a"}, Allow: true}}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyHost)}},
-		{"every host but one", []ir.NetRule{allow(every, 443), deny(host("evil.test"), 0)}, nil, nil, nil, []ir.Held{backends.Stricter(start.WhyDispute), backends.Exact}},
-		{"every host but the own machine", []ir.NetRule{allow(every, 80), deny(host("localhost"), 80)}, []uint16{80}, nil, []uint16{80},
-			[]ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyEvery), backends.Exact}},
-		{"every host but an address of the own machine", []ir.NetRule{allow(every, 80), deny(addr("::1"), 80)}, []uint16{80}, nil, nil,
-			[]ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyEvery), backends.Weaker(ir.Gap("net.address"), start.WhyEvery)}},
-		{"one name of the machine, not the other", []ir.NetRule{allow(host("localhost"), 80), deny(addr("127.0.0.1"), 80)}, nil, nil, nil,
-			[]ir.Held{backends.Stricter(start.WhyDispute), backends.Exact}},
-		{"denied, then allowed", []ir.NetRule{deny(host("localhost"), 80), allow(host("localhost"), 80)}, nil, []uint16{80}, nil,
-			[]ir.Held{backends.Exact, backends.Weaker(ir.Gap("net.address"), start.WhyOwn)}},
-		{"a host at a port that is open to all", []ir.NetRule{allow(every, 443), allow(host("a.test"), 443)}, []uint16{443}, nil, nil,
-			[]ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyEvery), backends.Exact}},
-		{"all denied but the own machine", []ir.NetRule{allow(host("localhost"), 80), deny(every, 80)}, nil, []uint16{80}, nil,
-			[]ir.Held{backends.Weaker(ir.Gap("net.address"), start.WhyOwn), backends.Weaker(ir.Gap("net.address"), start.WhyOwn)}},
+		{"nothing", nil, nil, false, nil},
+		{"a denial", []ir.NetRule{deny(every, 443)}, nil, false, []ir.Held{backends.Exact}},
+		{"the own machine", []ir.NetRule{allow(local, 80)}, []uint16{80}, false, []ir.Held{ofOwn}},
+		{"an own address", []ir.NetRule{allow(addr("::1"), 80)}, []uint16{80}, false, []ir.Held{onOwn}},
+		{"the own machine without a port", []ir.NetRule{allow(local, 0)}, nil, true, []ir.Held{mixed}},
+		{"every host", []ir.NetRule{allow(every, 443)}, nil, true, []ir.Held{mixed}},
+		{"an address", []ir.NetRule{allow(addr("10.0.0.5"), 443)}, nil, true, []ir.Held{backends.Stricter(start.WhyProxy, start.WhyScheme)}},
+		{"a host", []ir.NetRule{https(a)}, nil, true, []ir.Held{served}},
+		{"a host that is inspected", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Inspect = true })}, nil, true, []ir.Held{proxy}},
+		{"one that is not looked at", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Opaque = true })}, nil, true, []ir.Held{proxy}},
+		{"http", []ir.NetRule{{Host: a, Scheme: "http", Path: []string{"a"}, Allow: true}}, nil, true, []ir.Held{proxy}},
+		{"a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 22, Allow: true}}, nil, true, []ir.Held{proxy}},
+		{"a path", []ir.NetRule{with(https(a), path)}, nil, true, []ir.Held{unseen(start.WhyProxy, start.WhyServer)}},
+		{"a method", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Methods = []string{"GET"} })}, nil, true,
+			[]ir.Held{unseen(start.WhyProxy, start.WhyServer)}},
+		{"a path that is denied", []ir.NetRule{https(a), {Host: a, Scheme: "https", Path: []string{"a"}}}, nil, true, []ir.Held{served, unseen()}},
+		{"a path that is denied where nothing is open", []ir.NetRule{https(host("b.test")), {Host: a, Scheme: "https", Path: []string{"a"}}}, nil, true,
+			[]ir.Held{served, backends.Exact}},
+		{"a credential for the own machine", []ir.NetRule{with(allow(local, 80), func(r *ir.NetRule) { r.Credential = &ir.Credential{} })}, nil, true,
+			[]ir.Held{mixed}},
+		{"a scheme beside a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 443, Allow: true}, {Host: a, Scheme: "https"}}, nil, true,
+			[]ir.Held{proxy, ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)}},
+		{"a scheme beside what is not looked at", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Opaque = true }), {Host: a, Scheme: "http", Port: 443}}, nil, true,
+			[]ir.Held{proxy, ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)}},
+		{"another host beside a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 443, Allow: true}, {Host: host("b.test"), Scheme: "https"}}, nil, true,
+			[]ir.Held{proxy, backends.Exact}},
+		{"every host but one", []ir.NetRule{allow(every, 443), deny(a, 0)}, nil, true, []ir.Held{mixed, backends.Exact}},
+		{"one name of the machine, not the other", []ir.NetRule{allow(local, 80), deny(addr("127.0.0.1"), 80)}, nil, true, []ir.Held{mixed, backends.Exact}},
+		{"denied, then allowed", []ir.NetRule{deny(local, 80), allow(local, 80)}, []uint16{80}, false, []ir.Held{backends.Exact, ofOwn}},
+		{"all denied but the own machine", []ir.NetRule{allow(local, 80), deny(every, 80)}, []uint16{80}, false, []ir.Held{ofOwn, onOwn}},
 	} {
 		o := opened(&ir.Tool{Net: c.rules})
-		if !slices.Equal(o.every, c.every) || !slices.Equal(o.own, c.own) || !slices.Equal(o.shut, c.shut) {
-			t.Errorf("%s: got %v %v %v", c.name, o.every, o.own, o.shut)
+		if !slices.Equal(o.own, c.own) || o.proxied != c.proxied {
+			t.Errorf("%s: got %v %v", c.name, o.own, o.proxied)
 		}
 		for i, want := range c.cells {
 			if got := o.held(i); !got.Equal(want) {
@@ -168,25 +328,57 @@ func TestNetworkCells(t *testing.T) {
 	}
 }
 
-// TestResolver checks that the resolver opens only with a port of every host.
-func TestResolver(t *testing.T) {
-	for _, c := range []struct {
-		rule ir.NetRule
-		want bool
-	}{
-		{ir.NetRule{Host: ir.Host{Kind: ir.HostAny}, Port: 443, Allow: true}, true},
-		{ir.NetRule{Host: host("localhost"), Port: 443, Allow: true}, false},
-		{ir.NetRule{Host: host("a.test"), Port: 443, Allow: true}, false},
-	} {
-		tool := ir.NewTool("t")
-		tool.Net = []ir.NetRule{c.rule}
-		p, err := sbpl.Parse(string(compile(t, tool, backends.Target{Form: backends.Portable}).Data),
-			Parameters(tool, ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"}))
+// TestProxy: the profile of a tool with host rules opens the port that the start says, and nothing
+// else; without that port the system refuses the profile.
+func TestProxy(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Net = []ir.NetRule{{Host: host("a.test"), Scheme: "https", Allow: true}}
+	b := ir.Bindings{Workspace: "/w", Home: "/h", Temp: "/t"}
+	text := string(compile(t, tool, backends.Target{Form: backends.Portable}).Data)
+	p, err := sbpl.Parse(text, Parameters(tool, b, 1234))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]bool{"127.0.0.1:1234": true, "127.0.0.1:1235": false, "1.2.3.4:1234": false, "1.2.3.4:443": false} {
+		to := netip.MustParseAddrPort(at)
+		if got, _ := p.Allows(opConnect, sbpl.Request{Remote: &sbpl.Address{Protocol: "tcp", Addr: to.Addr(), Port: to.Port()}}); got != want {
+			t.Errorf("%s: got %v", at, got)
+		}
+	}
+	if _, err := sbpl.Parse(text, map[string]string{ParamWorkspace: "/w", ParamHome: "/h", ParamTemp: "/t"}); err == nil {
+		t.Error("the profile is usable without a proxy")
+	}
+}
+
+// TestProxyPolicy: the proxy of a resolved profile decides about hosts as the policy does.
+func TestProxyPolicy(t *testing.T) {
+	tool := example()
+	for _, form := range []backends.Form{backends.Portable, backends.Resolved} {
+		target := resolved(exampleHost())
+		target.Form = form
+		spec, err := start.Parse(compile(t, tool, target).Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := p.Allows(opConnect, sbpl.Request{Path: resolver}); got != c.want {
-			t.Errorf("%+v: got %v", c.rule, got)
+		if form == backends.Portable {
+			if spec.Egress != nil {
+				t.Errorf("a portable profile has %s", spec.Egress)
+			}
+			continue
 		}
+		program, err := irjson.Unmarshal(spec.Egress)
+		if err != nil || len(program.Tools) != 1 {
+			t.Fatal(err, string(spec.Egress))
+		}
+		v := ir.NewView(program.Tools[0], ir.Darwin, ir.Facts{})
+		for name, want := range map[string]bool{"api.example.com": true, "example.com": false} {
+			if got := v.Reach(ir.Endpoint{Scheme: "https", Host: host(name), Port: 443}).Allowed(); got != want {
+				t.Errorf("%s: got %v", name, got)
+			}
+		}
+	}
+	tool.Net = tool.Net[:1]
+	if spec, err := start.Parse(compile(t, tool, resolved(exampleHost())).Data); err != nil || spec.Egress != nil {
+		t.Errorf("got %s, %v, want no proxy", spec.Egress, err)
 	}
 }

@@ -25,11 +25,11 @@ const (
 // it).
 const maxText = 1000
 
-// Parameters returns the parameters of a tool's portable profile and the paths that
-// they have under b; roots that b does not bind are left out. The values must be
+// Parameters returns the parameters of a tool's portable profile: the paths that they have under
+// b, and the port of the proxy. Roots that b does not bind are left out. The paths must be
 // canonical, and none may be "/".
-func Parameters(t *ir.Tool, b ir.Bindings) map[string]string {
-	out := map[string]string{}
+func Parameters(t *ir.Tool, b ir.Bindings, proxy uint16) map[string]string {
+	out := map[string]string{start.ParamProxy: strconv.Itoa(int(proxy))}
 	for root, name := range parameterNames(t) {
 		if abs, ok := b.Path(ir.Location{Root: root}); ok {
 			out[name] = start.FirstName(abs)

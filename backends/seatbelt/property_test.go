@@ -35,7 +35,7 @@ type judge struct {
 func newJudge(s *scenario, form backends.Form, text string, ledger ir.Ledger) (*judge, error) {
 	target := s.target(form)
 	j := &judge{scenario: s, view: ir.NewView(s.tool, ir.Darwin, firstNames(target.Facts)), ledger: ledger, seen: map[string]int{}, used: map[claim]bool{}}
-	profile, err := sbpl.Parse(text, Parameters(s.tool, s.full))
+	profile, err := sbpl.Parse(text, Parameters(s.tool, s.full, proxyPort))
 	j.profile = profile
 	return j, err
 }

@@ -25,6 +25,7 @@ var casesOfCauses = map[ir.CauseID]string{
 	whyReplaceAll: "replace",
 	whyOwnBase:    "ambient",
 	whyNoHosts:    "network",
+	whyNoListen:   "network",
 	whyNoName:     "names",
 	whyOwn:        "own-list",
 	whyGain:       "moved",

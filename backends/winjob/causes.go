@@ -32,6 +32,7 @@ const (
 	whyReplaceAll ir.CauseID = "windows.replace-all"
 	whyOwnBase    ir.CauseID = "windows.own-base"
 	whyNoHosts    ir.CauseID = "windows.no-hosts"
+	whyNoListen   ir.CauseID = "windows.no-listen"
 	whyNoName     ir.CauseID = "windows.no-name"
 
 	// Tier 1: what is let through.
@@ -48,8 +49,9 @@ const (
 	whyPrograms  ir.CauseID = "windows.programs"
 
 	// Exact, with a remark.
-	whySet  ir.CauseID = "windows.set"
-	whySets ir.CauseID = "windows.sets"
+	whySet    ir.CauseID = "windows.set"
+	whySets   ir.CauseID = "windows.sets"
+	whyItself ir.CauseID = "windows.itself"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
@@ -78,9 +80,12 @@ var Sentences = backends.Sentences{
 	whySocket:     "an AppContainer may be refused even where the file may be written",
 	whyReplaceAll: "a rename replaces a file only with create and delete there",
 	whyOwnBase:    "files without an entry for ALL APPLICATION PACKAGES are refused",
-	whyNoHosts:    "no connection is opened: the capabilities of an AppContainer know no hosts",
-	whyNoName:     "no file on NTFS can have this name",
-	whyOwn:        "the process that creates a file chooses its access list, and a moved file keeps its own",
+	whyNoHosts: "no connection is opened, whatever its scheme, path or method: the capabilities of an " +
+		"AppContainer know no hosts, and there is no proxy on this system",
+	whyNoListen: "an AppContainer without capabilities accepts connections from the tool's own processes " +
+		"alone",
+	whyNoName: "no file on NTFS can have this name",
+	whyOwn:    "the process that creates a file chooses its access list, and a moved file keeps its own",
 	whyGain: "a move or link that would be an escalation succeeds, and takes effect when the next " +
 		"start renews the access lists",
 	whyLink:    "a hard link does not need read of the file",
@@ -98,4 +103,5 @@ var Sentences = backends.Sentences{
 	whySet:      "SystemRoot is set too, to a value that every process can read",
 	whySets: "SystemRoot and LOCALAPPDATA are set too, to a value that every process can read and " +
 		"to a directory of the tool",
+	whyItself: "processes of the tool can connect to each other on loopback, and to nothing else",
 }

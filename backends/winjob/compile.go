@@ -261,7 +261,7 @@ func network(t *ir.Tool) Network {
 	n := Network{Mode: modeClosed, Services: services, Rules: []NetRule{}}
 	for i := range t.Net {
 		r := &t.Net[i]
-		n.Rules = append(n.Rules, NetRule{r.Host.String(), r.Scheme, r.Port, r.Path, r.Allow})
+		n.Rules = append(n.Rules, NetRule{r.Host.String(), r.Scheme, r.Port, r.Path, r.Methods, r.Listen, r.Allow})
 	}
 	return n
 }

@@ -34,8 +34,9 @@ func goldenTool(t *testing.T) (*ir.Tool, ir.Facts) {
 	})
 	tool.Command = &ir.Command{Program: "fmt", Args: []string{"--write"}}
 	tool.Net = []ir.NetRule{{
-		Host: ir.Host{Kind: ir.HostName, Name: "api.example.com"}, Scheme: "https", Path: []string{"v1"}, Allow: true,
-	}}
+		Host: ir.Host{Kind: ir.HostName, Name: "api.example.com"}, Scheme: "https", Path: []string{"v1"}, Methods: []string{"GET"}, Inspect: true,
+		Allow: true,
+	}, {Host: ir.Host{Kind: ir.HostName, Name: ir.Localhost}, Port: 8080, Listen: true, Allow: true}}
 	git, gen := ir.Sys("C:/Program Files/Git/cmd/git.exe"), ir.In("src/gen/gen.exe")
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{
 		{Program: "gen", File: &gen, AnyArgs: true, AllEnvs: true}, {Program: "git", File: &git, AllEnvs: true},

@@ -79,6 +79,9 @@ func (w *ledgerWriter) container(c ir.Cell) ir.Held {
 	case *ir.FSRule:
 		return w.rule(c.Aspect, r, w.byRule[c.ID])
 	case *ir.NetRule:
+		if r.Listen {
+			return backends.When(r.Allow, backends.Stricter(whyNoListen))
+		}
 		return backends.When(r.Allow, backends.Stricter(whyNoHosts))
 	case *ir.EnvRule:
 		return backends.Exact
@@ -104,7 +107,9 @@ func (w *ledgerWriter) container(c ir.Cell) ir.Held {
 		return backends.When(listed, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
 	case ir.Limits:
 		return limitOfContainer(c.Limit)
-	case ir.Net, ir.Process:
+	case ir.Net:
+		return ir.Because(ir.Exact, "", whyItself)
+	case ir.Process:
 	}
 	return backends.Exact
 }

@@ -16,11 +16,7 @@ import (
 // anyTool draws a policy of every resource, with names that no file here can have.
 func anyTool(t *rapid.T) *ir.Tool {
 	tool := genTool(t, append([]string{"a:b", "CON", "x?"}, irtest.Plain...))
-	for range rapid.IntRange(0, 3).Draw(t, "net") {
-		tool.Net = append(tool.Net, ir.NetRule{
-			Host: ir.Host{Kind: ir.HostName, Name: "example.com"}, Port: 443, Allow: rapid.Bool().Draw(t, "allow"),
-		})
-	}
+	tool.Net = irtest.NetRules(t, 3)
 	for range rapid.IntRange(0, 3).Draw(t, "env") {
 		tool.Env = append(tool.Env, ir.EnvRule{
 			Name:   rapid.SampledFrom([]string{"PATH", "systemroot", "LOCAL", "TEMP", ""}).Draw(t, "variable"),
@@ -97,7 +93,7 @@ func TestEveryCellIsStatedOnce(t *testing.T) {
 		have := stated(ledger)
 		for r, rules := range rulesOf(ir.NewView(tool, ir.Windows, target.Facts)) {
 			for _, rule := range rules {
-				for _, a := range ir.Aspects(r) {
+				for _, a := range aspects(tool, r, rule) {
 					for tier := 0; tier <= ir.BestTier; tier++ {
 						key := fmt.Sprint(ir.Windows, r, rule, a, tier)
 						if have[key] != 1 {
@@ -117,6 +113,20 @@ func TestEveryCellIsStatedOnce(t *testing.T) {
 	})
 }
 
+// aspects are those of a resource that a rule has; rules of the network have one of them.
+func aspects(tool *ir.Tool, r ir.Resource, rule ir.RuleID) []ir.Aspect {
+	for i := range tool.Net {
+		switch {
+		case r != ir.Net || rule != ir.NetRuleID(i):
+		case tool.Net[i].Listen:
+			return []ir.Aspect{ir.AspectListen}
+		default:
+			return []ir.Aspect{ir.AspectConnect}
+		}
+	}
+	return ir.Aspects(r)
+}
+
 func checkRow(t *rapid.T, row ir.Row) {
 	switch {
 	case row.Is == ir.Unstated, row.Is != ir.Exact && row.Causes == nil:
@@ -133,7 +143,10 @@ func checkRow(t *rapid.T, row ir.Row) {
 // TestLedger is what the tiers hold of a few policies, cell by cell.
 func TestLedger(t *testing.T) {
 	tool := toolWith(t, ".: read create update delete execute", ".env: ", "src: read", "drop: create", "a:b: read", "c?: ", "inbox: delete")
-	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAny}, Port: 443, Allow: true}, {Host: ir.Host{Kind: ir.HostAny}}}
+	tool.Net = []ir.NetRule{
+		{Host: ir.Host{Kind: ir.HostAny}, Port: 443, Allow: true}, {Host: ir.Host{Kind: ir.HostAny}},
+		{Host: ir.Host{Kind: ir.HostAny}, Port: 8080, Listen: true, Allow: true}, {Host: ir.Host{Kind: ir.HostAny}, Listen: true},
+	}
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "git", AllEnvs: true}}}
 	tool.Limits = []ir.Limit{
 		{Kind: ir.LimitMemory, Value: 1}, {Kind: ir.LimitCPUTime, Value: 1}, {Kind: ir.LimitWallTime, Value: 1},
@@ -170,7 +183,10 @@ func TestLedger(t *testing.T) {
 		{ir.FS, "default", ir.AspectMove, "none fs.paths", "weaker fs.default", whyOthers},
 		{ir.Net, "net[0]", ir.AspectConnect, "none net.default", "stricter", whyNoHosts},
 		{ir.Net, "net[1]", ir.AspectConnect, "none net.default", "exact", ""},
-		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", ""},
+		{ir.Net, "net[2]", ir.AspectListen, "none net.default", "stricter", whyNoListen},
+		{ir.Net, "net[3]", ir.AspectListen, "none net.default", "exact", ""},
+		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", whyItself},
+		{ir.Net, "default", ir.AspectListen, "none net.default", "exact", whyItself},
 		{ir.Env, "env[0]", ir.AspectForward, "exact", "exact", ""},
 		{ir.Env, "default", ir.AspectForward, "exact", "exact", whySet},
 		{ir.Commands, "commands.git", ir.AspectProgram, "exact", "stricter", whyListed},

@@ -236,11 +236,13 @@ type Network struct {
 	Rules []NetRule `json:"rules"`
 }
 
-// NetRule is a network rule.
+// NetRule is a network rule. How a proxy would carry its requests is left out: there is none.
 type NetRule struct {
-	Host   string   `json:"host"`             // a name, an address or a pattern
-	Scheme string   `json:"scheme,omitempty"` // empty for any
-	Port   uint16   `json:"port,omitempty"`   // 0 where the rule names none
-	Path   []string `json:"path,omitempty"`   // the segments of path_prefix
-	Allow  bool     `json:"allow"`            // false for a rule that denies
+	Host    string   `json:"host"`              // a name, an address or a pattern
+	Scheme  string   `json:"scheme,omitempty"`  // empty for any
+	Port    uint16   `json:"port,omitempty"`    // 0 where the rule names none
+	Path    []string `json:"path,omitempty"`    // the segments of path_prefix
+	Methods []string `json:"methods,omitempty"` // empty for all
+	Listen  bool     `json:"listen,omitempty"`  // for a rule about accepting connections
+	Allow   bool     `json:"allow"`             // false for a rule that denies
 }

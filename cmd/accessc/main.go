@@ -13,6 +13,7 @@ import (
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/visible"
@@ -88,6 +89,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if len(args) == 2 && args[0] == kerneltest.TryCommand {
 		return status(kerneltest.Try(args[1], stdout), stderr)
+	}
+	if len(args) == 1 && args[0] == wire.Command {
+		return status(serveEgress(), stderr)
 	}
 	var c cli
 	shown := []*visible.Writer{visible.NewWriter(stdout, false), visible.NewWriter(stderr, false)}

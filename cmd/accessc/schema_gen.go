@@ -96,11 +96,50 @@ type fsRule struct {
 }
 
 type netRule struct {
-	Host   string `json:"host" jsonschema_description:"A name, *.name, *, an IPv4 or a bracketed IPv6 address."`
-	Scheme string `json:"scheme,omitempty"`
-	Port   int    `json:"port,omitempty" jsonschema:"minimum=1,maximum=65535"`
-	Path   string `json:"path_prefix,omitempty" jsonschema:"pattern=^/"`
-	Allow  bool   `json:"allow,omitempty"`
+	Host       string      `json:"host,omitempty" jsonschema_description:"A name, *.name, *, an IPv4 or a bracketed IPv6 address."`
+	Scheme     string      `json:"scheme,omitempty" jsonschema_description:"https, http, or tcp for connections whose bytes are not looked at."`
+	Port       int         `json:"port,omitempty" jsonschema:"minimum=1,maximum=65535"`
+	Path       string      `json:"path_prefix,omitempty" jsonschema:"pattern=^/" jsonschema_description:"The beginning of the path, by segments. In https it is seen with inspect alone."`
+	Methods    []method    `json:"methods,omitempty" jsonschema:"minItems=1" jsonschema_description:"The methods of requests, such as GET; all without this. Needs inspect unless the scheme is http."`
+	Inspect    bool        `json:"inspect,omitempty" jsonschema_description:"TLS is terminated by the egress proxy, so that paths and methods are seen."`
+	Opaque     bool        `json:"opaque,omitempty" jsonschema_description:"TLS is passed whatever name its client asks for."`
+	Credential *credential `json:"credential,omitempty" jsonschema_description:"A secret that the egress proxy puts into the requests; the tool has a stand-in."`
+	Listen     bool        `json:"listen,omitempty" jsonschema_description:"The rule is about accepting connections at localhost, an address of this host, or *."`
+	Allow      bool        `json:"allow,omitempty"`
+}
+
+// JSONSchemaExtend has every rule name a host but those about listening.
+func (netRule) JSONSchemaExtend(s *jsonschema.Schema) {
+	s.If = member("listen", &jsonschema.Schema{Const: true})
+	s.Then, s.Else = jsonschema.TrueSchema, &jsonschema.Schema{Required: []string{"host"}}
+}
+
+type method struct{}
+
+// JSONSchema describes a method.
+func (method) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: "^[A-Z-]+$", Not: &jsonschema.Schema{Enum: []any{"CONNECT", "TRACE", "TRACK"}}}
+}
+
+type credential struct {
+	Env     string `json:"env,omitempty" jsonschema_description:"The caller's variable that holds the secret; the tool sees a stand-in in it."`
+	File    string `json:"file,omitempty" jsonschema:"pattern=^(~?/)" jsonschema_description:"The file that holds the secret. Not in a layer of the workspace."`
+	Command words  `json:"command,omitempty" jsonschema_description:"The command that prints the secret, run outside of the sandbox. Not in a layer of the workspace."`
+	As      string `json:"as" jsonschema:"enum=header,enum=basic,enum=query" jsonschema_description:"The part of a request that carries the secret."`
+	Name    string `json:"name" jsonschema_description:"The name of the header or of the query's parameter; for basic, the user."`
+}
+
+// JSONSchemaExtend has a credential name one source.
+func (credential) JSONSchemaExtend(s *jsonschema.Schema) {
+	// One of the three, and as and name.
+	s.MinProperties, s.MaxProperties = ptr(3), ptr(3)
+}
+
+type words struct{}
+
+// JSONSchema describes the two forms of a command without settings.
+func (words) JSONSchema() *jsonschema.Schema {
+	return typed(&jsonschema.Schema{Items: &jsonschema.Schema{Type: "string"}, MinItems: ptr(1)}, "string", "array")
 }
 
 type envRule struct {
@@ -144,7 +183,7 @@ var gaps = []any{
 	"commands.args", "commands.envs", "commands.program",
 	"fs.create", "fs.default", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.revoke",
 	"limits.cpu_time", "limits.file_size", "limits.memory", "limits.open_files", "limits.processes", "limits.wall_time",
-	"net.address", "net.default", "net.host", "process.signal",
+	"net.address", "net.default", "net.host", "net.listen", "net.path", "process.signal",
 }
 
 // JSONSchema lists the names.

@@ -52,6 +52,9 @@ const (
 	Unprotected     Code = "ACC044"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
+	NetUnseen       Code = "ACC052"
+	NetOnlyWeb      Code = "ACC053"
+	CredentialLayer Code = "ACC054"
 	BadEnvName      Code = "ACC055"
 	LoaderVariable  Code = "ACC056"
 	OrderDecides    Code = "ACC060"
@@ -119,6 +122,9 @@ var registry = map[Code]entry{
 	Unprotected:     {Warning, "protected paths are a tool's to change"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
+	NetUnseen:       {Warning, "paths of https requests are not seen"},
+	NetOnlyWeb:      {Warning, "a net rule lets less pass than it says"},
+	CredentialLayer: {Error, "a credential whose source this layer may not name"},
 	BadEnvName:      {Error, "not a variable name"},
 	LoaderVariable:  {Warning, "this variable changes how programs load code"},
 	OrderDecides:    {Warning, "only the order of two rules decides"},

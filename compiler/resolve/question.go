@@ -3,20 +3,25 @@ package resolve
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
 
-// Question is a question to a policy, in the words of a user: "read src/a", "connect
+// Question is a question to a policy, in the words of a user: "read src/a", "connect POST
 // https://example.com", "run git status".
 type Question struct {
 	// Verb is one of the verbs below, such as "read".
 	Verb string
-	// Operands are the paths, the URL, the variable, or the program.
+	// Method is that of a request of "connect", empty for one that no rule names.
+	// See RATIONALE D108.
+	Method string
+	// Operands are the paths, the URL, the address, the variable, or the program.
 	Operands []string
 	// Args are the arguments of the program of "run".
 	Args []string
@@ -30,7 +35,7 @@ var verbs = []struct {
 }{
 	{"read", 1, "PATH"}, {"create", 1, "PATH"}, {"update", 1, "PATH"}, {"delete", 1, "PATH"}, {"execute", 1, "PATH"},
 	{"copy", 2, "SRC DST"}, {"rename", 2, "SRC DST"}, {"link", 2, "SRC DST"}, {"exchange", 2, "A B"},
-	{"dial", 1, "SOCKET"}, {"connect", 1, "URL"}, {"env", 1, "NAME"}, {"run", 1, "PROG ARG..."},
+	{"dial", 1, "SOCKET"}, {"connect", 1, "[METHOD] URL"}, {"listen", 1, "ADDRESS:PORT"}, {"env", 1, "NAME"}, {"run", 1, "PROG ARG..."},
 }
 
 // Verbs lists the questions with their operands, for help texts.
@@ -61,12 +66,24 @@ func ParseQuestion(words []string) (Question, error) {
 		}
 		return Question{}, fmt.Errorf("found %q, expected one of %s", words[0], strings.Join(names, ", "))
 	}
-	v, rest := verbs[i], words[1:]
+	v, rest, method := verbs[i], words[1:], ""
+	if v.verb == "connect" && len(rest) == 2 {
+		method, rest = rest[0], rest[1:]
+		if strings.Trim(method, methodLetters) != "" || method == "" {
+			return Question{}, fmt.Errorf("found %q, expected a method such as GET, or a URL alone", method)
+		}
+	}
 	if len(rest) < v.operands || len(rest) > v.operands && v.verb != "run" {
 		return Question{}, fmt.Errorf("found %q, expected %s %s", strings.Join(words, " "), v.verb, v.usage)
 	}
-	return Question{Verb: v.verb, Operands: rest[:v.operands], Args: rest[v.operands:]}, nil
+	return Question{Verb: v.verb, Method: method, Operands: rest[:v.operands], Args: rest[v.operands:]}, nil
 }
+
+// methodLetters are those of methods, which are told apart by case (RFC 9110, 9.1).
+const methodLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-"
+
+// Target is the first operand, behind the method if there is one.
+func (q Question) Target() string { return strings.TrimPrefix(q.Method+" "+q.Operands[0], " ") }
 
 // Asker turns questions into operations for one tool on one host.
 type Asker struct {
@@ -89,7 +106,12 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	switch q.Verb {
 	case "connect":
 		to, err := URL(q.Operands[0])
-		return ir.Connect{To: to}, err
+		if err == nil && to.Scheme == ir.Stream && q.Method != "" {
+			err = fmt.Errorf("found the method %s of a stream, which has none", q.Method)
+		}
+		return ir.Connect{To: to, Method: q.Method}, err
+	case "listen":
+		return listen(q.Operands[0])
 	case "env":
 		return ir.Forward{Name: q.Operands[0]}, nil
 	case "run":
@@ -110,6 +132,29 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	default:
 		return a.pair(q)
 	}
+}
+
+// listen reads an address and a port. Every address is that of both families at once.
+func listen(address string) (ir.Operation, error) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 || strings.HasSuffix(address, "]") {
+		return nil, fmt.Errorf("found %q, expected an address and a port, such as localhost:8080", address)
+	}
+	port, err := strconv.ParseUint(address[i+1:], 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("found port %q, expected 0 to 65535", address[i+1:])
+	}
+	op := ir.Listen{Host: ir.Host{Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}, Port: uint16(port)}
+	if address[:i] == "*" {
+		return op, nil
+	}
+	if op.Host, err = Host(address[:i]); err != nil {
+		return nil, err
+	}
+	if op.Host.Kind == ir.HostName && op.Host.Name != ir.Localhost {
+		return nil, fmt.Errorf("found the name %s, expected localhost, an address of this host, or *", op.Host)
+	}
+	return op, nil
 }
 
 // pair evaluates the operations on two paths. Copying opens both; the others act

@@ -50,6 +50,8 @@ type Layer struct {
 	Root *Table
 	// Narrow marks a layer that may take away and not grant.
 	Narrow bool
+	// Confined marks a file that every writer of the workspace can write.
+	Confined bool
 }
 
 // Set is the layers of one run in the order in which they are merged, and the
@@ -213,7 +215,7 @@ func (l *loader) file(kind ir.Layer, path string, from ir.Pos) {
 	l.extends(kind, f, root)
 	l.stack = l.stack[:len(l.stack)-1]
 	l.merged[once] = true
-	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow})
+	l.set.Layers = append(l.set.Layers, Layer{kind, f, root, l.narrow, l.confined})
 }
 
 // refuse reports a file that is no layer. A layer may extend any file, even one of passwords,

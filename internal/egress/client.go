@@ -2,7 +2,6 @@ package egress
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -17,8 +16,9 @@ type client struct {
 	proxy  *Proxy
 	origin Origin
 	seen   []byte
+	mu     sync.Mutex // guards origin.Upstream
 	once   sync.Once
-	done   func() // tells the one who waits for the connection's end
+	end    chan struct{} // closed with the connection
 }
 
 // Read implements net.Conn.
@@ -37,24 +37,37 @@ func (c *client) Read(b []byte) (int, error) {
 func (c *client) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(func() {
-		p := c.proxy
-		p.mu.Lock()
-		delete(p.open, c.Conn)
-		p.mu.Unlock()
-		<-p.slots
-		if c.done != nil {
-			c.done()
+		if u := c.upstream(); u != nil {
+			_ = u.Close()
 		}
+		c.proxy.drop(c.Conn)
+		close(c.end)
 	})
 	return err
 }
 
-// CloseWrite ends the direction to the tool.
-func (c *client) CloseWrite() error {
-	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return w.CloseWrite()
+// upstream hands over the connection to the host that was made already, nil for none.
+func (c *client) upstream() net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.origin.Upstream
+	c.origin.Upstream = nil
+	return u
+}
+
+// carry makes the client's connection one to a host.
+func (c *client) carry(o Origin) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.origin = o
+}
+
+// reset has the client see an error instead of an end.
+func reset(c net.Conn) {
+	if l, ok := c.(interface{ SetLinger(int) error }); ok {
+		_ = l.SetLinger(0)
 	}
-	return c.Close()
+	_ = c.Close()
 }
 
 // first looks at the next bytes, at least one.
@@ -92,58 +105,19 @@ func (p *Proxy) greet(c *client) {
 	case err != nil:
 	case b[0] == socksVersion:
 		p.socks(c)
+	case b[0] == socks4Version:
+		_, _ = c.Write([]byte{0, socks4Rejected, 0, 0, 0, 0, 0, 0})
 	default:
-		p.hand(c)
+		p.hand(c, c)
 	}
 }
 
 // hand gives a connection to the HTTP server and waits for its end.
-func (p *Proxy) hand(c *client) {
-	end := make(chan struct{})
-	c.done = func() { close(end) }
+func (p *Proxy) hand(c *client, carrier net.Conn) {
 	_ = c.SetDeadline(time.Time{})
-	if p.plain.give(c) {
-		<-end
+	if p.plain.give(carrier) {
+		<-c.end
 	}
-}
-
-// copyBoth moves bytes in both directions until both have ended or nothing moves.
-func (p *Proxy) copyBoth(c *client, upstream net.Conn) {
-	_ = c.SetDeadline(time.Time{})
-	both := make(chan struct{})
-	go func() {
-		p.copyOne(upstream, c, c.seen)
-		close(both)
-	}()
-	p.copyOne(c.Conn, upstream, nil)
-	<-both
-	_ = upstream.Close()
-}
-
-// copyOne moves bytes in one direction. The kernel moves them where both ends are sockets
-// (splice(2)). A direction that failed ends both.
-func (p *Proxy) copyOne(dst, src net.Conn, seen []byte) {
-	if c, ok := src.(*client); ok {
-		src = c.Conn
-	}
-	var err error
-	if len(seen) > 0 {
-		_, err = dst.Write(seen)
-	}
-	const part = 1 << 20
-	for err == nil {
-		_ = src.SetReadDeadline(time.Now().Add(p.config.Limits.Idle))
-		var n int64
-		n, err = io.CopyN(dst, src, part)
-		if timeout, ok := err.(net.Error); ok && timeout.Timeout() && n > 0 {
-			err = nil // bytes moved within the time
-		}
-	}
-	if w, ok := dst.(interface{ CloseWrite() error }); ok && err == io.EOF {
-		_ = w.CloseWrite()
-		return
-	}
-	_, _ = dst.Close(), src.Close()
 }
 
 // feed is a listener for connections that were accepted elsewhere.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -37,22 +38,39 @@ type world struct {
 	said  []string
 	dials []string
 	looks []string
+
+	reached []string          // requests that arrived at a server
+	handle  http.HandlerFunc  // answers them, nil for the default
+	ports   map[uint16]string // servers beside the two
 }
 
 func newWorld(t *testing.T, rules ...ir.NetRule) *world { return newWorldWith(t, nil, rules...) }
 
 func newWorldWith(t *testing.T, a *egress.Authority, rules ...ir.NetRule) *world {
-	w := &world{T: t, names: map[string]string{}}
+	return newWorldOf(t, func(c *egress.Config) { c.Authority = a }, rules...)
+}
+
+func newWorldOf(t *testing.T, change func(*egress.Config), rules ...ir.NetRule) *world {
+	w := &world{T: t, names: map[string]string{}, ports: map[uint16]string{}}
 	h := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.reached = append(w.reached, r.Method+" "+r.Host+" "+r.URL.EscapedPath())
+		handle := w.handle
+		w.mu.Unlock()
+		if handle != nil {
+			handle(rw, r)
+			return
+		}
 		fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
 	})
 	w.plain, w.tls = httptest.NewServer(h), httptest.NewUnstartedServer(h)
+	w.tls.Config.ErrorLog = log.New(io.Discard, "", 0)
 	w.tls.EnableHTTP2 = true
 	w.tls.StartTLS()
 	var err error
 	view := ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{})
-	w.proxy, err = egress.Start(egress.Config{
-		Policy: view, Authority: a, Roots: pool(w.tls.Certificate()), Limits: egress.DefaultLimits(),
+	config := egress.Config{
+		Policy: view, Roots: pool(w.tls.Certificate()), Limits: egress.DefaultLimits(),
 		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -67,11 +85,14 @@ func newWorldWith(t *testing.T, a *egress.Authority, rules ...ir.NetRule) *world
 			w.mu.Lock()
 			w.dials = append(w.dials, to.String())
 			w.mu.Unlock()
-			s := map[uint16]*httptest.Server{80: w.plain, 443: w.tls}[to.Port()]
-			if s == nil {
+			at, ok := map[uint16]string{80: w.plain.Listener.Addr().String(), 443: w.tls.Listener.Addr().String()}[to.Port()]
+			if !ok {
+				at, ok = w.ports[to.Port()]
+			}
+			if !ok {
 				return nil, errors.New("connection refused")
 			}
-			return (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
+			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
 		},
 		Refused: func(r egress.Refusal) {
 			w.mu.Lock()
@@ -79,7 +100,11 @@ func newWorldWith(t *testing.T, a *egress.Authority, rules ...ir.NetRule) *world
 			w.said = append(w.said, fmt.Sprint(r.Op, r.Why))
 		},
 		Sentence: func(op ir.Operation, _ ir.Verdict) string { return fmt.Sprint("refused ", op) },
-	})
+	}
+	if change != nil {
+		change(&config)
+	}
+	w.proxy, err = egress.Start(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +289,6 @@ func TestRefused(t *testing.T) {
 		{"NUL in a name", "", 0, "CONNECT other.example%00.wild.example:443 HTTP/1.1\r\nHost: a\r\n\r\n"},
 		{"the apex of a wildcard", "", 0, "GET http://wild.example/ HTTP/1.1\r\nHost: wild.example\r\n\r\n"},
 		{"address as a number", "", 0, "GET http://3405803777/ HTTP/1.1\r\nHost: 3405803777\r\n\r\n"},
-		{"upgrade to HTTP/2", "example.com", 80, "GET / HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n"},
 		{"HTTP/2 without TLS", "example.com", 80, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
 		{"a path beside the rule's", "paths.example", 80, "GET /apis HTTP/1.1\r\nHost: paths.example\r\n\r\n"},
 		{"dot segments", "paths.example", 80, "GET /api/../x HTTP/1.1\r\nHost: paths.example\r\n\r\n"},

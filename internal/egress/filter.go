@@ -2,12 +2,8 @@ package egress
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -22,6 +18,7 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks (RFC 2544), the stub's pool
 	netip.MustParsePrefix("240.0.0.0/4"),      // reserved (RFC 1112)
 	netip.MustParsePrefix("fec0::/10"),        // site-local (RFC 3879)
+	netip.MustParsePrefix("64:ff9b:1::/48"),   // translators of the local network (RFC 8215)
 	netip.MustParsePrefix("fd00::/8"),         // unique local; netip knows it, the pool is in it
 }
 
@@ -29,7 +26,6 @@ var special = []netip.Prefix{
 var (
 	compatible = netip.MustParsePrefix("::/96")           // RFC 4291, 2.5.5.1
 	translated = netip.MustParsePrefix("64:ff9b::/96")    // RFC 6052
-	local64    = netip.MustParsePrefix("64:ff9b:1::/48")  // RFC 8215
 	rfc2765    = netip.MustParsePrefix("::ffff:0:0:0/96") // RFC 2765
 	sixToFour  = netip.MustParsePrefix("2002::/16")       // RFC 3056
 	teredo     = netip.MustParsePrefix("2001::/32")       // RFC 4380
@@ -42,7 +38,7 @@ func inner(a netip.Addr) (netip.Addr, bool) {
 	switch {
 	case !a.Is6() || a == netip.IPv6Unspecified() || a == netip.IPv6Loopback():
 		return netip.Addr{}, false
-	case compatible.Contains(a), translated.Contains(a), rfc2765.Contains(a), local64.Contains(a):
+	case compatible.Contains(a), translated.Contains(a), rfc2765.Contains(a), isatap(b):
 		return at(12), true
 	case sixToFour.Contains(a):
 		return at(2), true
@@ -50,6 +46,11 @@ func inner(a netip.Addr) (netip.Addr, bool) {
 		return netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]}), true
 	}
 	return netip.Addr{}, false
+}
+
+// isatap reports whether an address is one of a tunnel through an IPv4 network (RFC 5214, 6.1).
+func isatap(b [16]byte) bool {
+	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
 // internal reports whether an address leads somewhere that names of the internet do not: to this
@@ -63,27 +64,38 @@ func (p *Proxy) internal(a netip.Addr) bool {
 		slices.ContainsFunc(special, func(s netip.Prefix) bool { return s.Contains(a) }) || slices.Contains(p.config.Own, a)
 }
 
-// errInternal is the reason why no address of a name was dialled.
-var errInternal = errors.New("the name leads to an address of this host or its networks, which only a rule for the address grants")
+// A withheld error is a refusal, where other errors of dial are the network's.
+type withheld string
+
+// Error implements error.
+func (w withheld) Error() string { return string(w) }
+
+// Is has errors.Is take all of them for the same.
+func (withheld) Is(target error) bool {
+	_, ok := target.(withheld)
+	return ok
+}
+
+// Reasons why no address of a granted host was dialled.
+const (
+	errInternal = withheld("the name leads to an address of this host or its networks, which only a rule for the address grants")
+	errInner    = withheld("the address leads to an IPv4 address that no rule grants")
+	errNames    = withheld("too many names below one wildcard within a minute")
+)
 
 // addresses resolves a host once and returns the addresses that may be dialled for it.
 func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, error) {
 	if to.Host.Kind == ir.HostAddr {
-		// Only a rule that names an internal address has granted it (see ir.NetRule).
-		if p.internal(to.Host.Addr) && !p.names(to, to.Host.Addr) {
-			return nil, errInternal
-		}
-		return []netip.Addr{to.Host.Addr}, nil
+		return []netip.Addr{to.Host.Addr}, p.literal(to)
 	}
-	found, err := p.config.Resolve(ctx, to.Host.Name)
+	found, err := p.resolve(ctx, to.Host.Name)
 	if err != nil {
 		return nil, err
 	}
 	var out []netip.Addr
 	for _, a := range found {
 		a = a.Unmap().WithZone("")
-		local := a.IsLoopback() && to.Host.Name == "localhost"
-		if local || !p.internal(a) || p.names(to, a) {
+		if !p.internal(a) || p.names(to, a) {
 			out = append(out, a)
 		}
 	}
@@ -93,35 +105,30 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 	return out, nil
 }
 
-// names reports whether a rule for this very address grants the request.
+// literal says why an address that a wildcard grants may not be dialled. One that leads to an
+// IPv4 address needs a rule for that, too, unless a rule names it.
+func (p *Proxy) literal(to ir.Endpoint) error {
+	a := to.Host.Addr
+	if p.names(to, a) {
+		return nil
+	}
+	if p.internal(a) {
+		return errInternal
+	}
+	if v4, ok := inner(a); ok {
+		to.Host = ir.Host{Kind: ir.HostAddr, Addr: v4}
+		if !p.config.Policy.Reach(to).Allowed() {
+			return errInner
+		}
+	}
+	return nil
+}
+
+// names reports whether a rule for this very address grants the request. One for localhost is
+// about the loopback addresses.
 func (p *Proxy) names(to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
 	v := p.config.Policy.Reach(to)
 	r := rule(v)
-	return v.Allowed() && r != nil && r.Host.Kind == ir.HostAddr
-}
-
-// dial connects to a judged target.
-func (p *Proxy) dial(ctx context.Context, to ir.Endpoint) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
-	defer cancel()
-	list, err := p.addresses(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	err = fmt.Errorf("%s has no address", to.Host)
-	for i, a := range list {
-		// Each address gets an equal part of the time that is left (as net.Dialer does).
-		part := ctx
-		if end, ok := ctx.Deadline(); ok && i < len(list)-1 {
-			var done context.CancelFunc
-			part, done = context.WithTimeout(ctx, time.Until(end)/time.Duration(len(list)-i))
-			defer done()
-		}
-		var c net.Conn
-		if c, err = p.config.Dial(part, netip.AddrPortFrom(a, to.Port)); err == nil {
-			return c, nil
-		}
-	}
-	return nil, err
+	return v.Allowed() && r != nil && (r.Host.Kind == ir.HostAddr || r.Host.Kind == ir.HostName && a.IsLoopback())
 }

@@ -6,12 +6,19 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"time"
 )
 
-// recordHandshake is the first byte of a TLS connection (RFC 8446, 5.1).
-const recordHandshake = 22
+// recordHandshake is the first byte of a TLS connection (RFC 8446, 5.1). The others are of an
+// alert that refuses one (RFC 8446, 6).
+const (
+	recordHandshake = 22
+	recordAlert     = 21
+	alertFatal      = 2
+	alertDenied     = 49
+)
 
 // extensionECH hides the name that a client asks for (RFC 9849).
 const extensionECH = 0xfe0d
@@ -24,6 +31,22 @@ type hello struct {
 
 // errHello stops the handshake once the hello has been read.
 var errHello = errors.New("hello read")
+
+// maxHellos bounds the connections whose hello is read at once, and with it the memory for them.
+const maxHellos = 1024
+
+// hello reads a TLS ClientHello when its turn comes, within the time of the handshake.
+func (p *Proxy) hello(c *client) (hello, error) {
+	late := time.NewTimer(p.config.Limits.Handshake)
+	defer late.Stop()
+	select {
+	case p.hellos <- struct{}{}:
+		defer func() { <-p.hellos }()
+		return readHello(c)
+	case <-late.C:
+		return hello{}, os.ErrDeadlineExceeded
+	}
+}
 
 // readHello reads a TLS ClientHello. What was read stays to be read again.
 func readHello(c *client) (hello, error) {

@@ -5,12 +5,15 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
@@ -20,8 +23,11 @@ import (
 const (
 	whyNotAbsolute = "this is a proxy: expected CONNECT, or a request for http:// with its host"
 	whyAmbiguous   = "servers disagree about the path of this request; rules with path_prefix grant only plain ones"
+	whyMalformed   = "the target of this request has user information, a backslash or other characters that no target has"
+	whyOverride    = "servers may take another path or method for the one of this request"
 	whyTrace       = "TRACE shows a request to its sender, credentials included"
-	whyUpgrade     = "connections are upgraded to WebSocket alone"
+	whyNested      = "CONNECT inside a tunnel"
+	whyBusy        = "too many requests at once"
 )
 
 // clientOf returns the connection that a request came by.
@@ -43,24 +49,52 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.connect(w, r, c)
 		return
 	}
-	to, code, why := target(c, r)
+	select {
+	case p.requests <- struct{}{}:
+		defer func() { <-p.requests }()
+	default:
+		p.answer(w, whyBusy, http.StatusServiceUnavailable)
+		return
+	}
+	to, code, why := p.target(c, r)
 	if why == "" {
 		code, why = p.acceptable(to, r)
 	}
-	op := ir.Connect{To: to}
+	op := ir.Connect{To: to, Method: r.Method}
 	if why != "" {
 		p.refuse(w, Refusal{Op: op, Why: why}, code)
 		return
 	}
-	if v := p.config.Policy.Request(to, r.Method); !v.Allowed() {
+	v := p.config.Policy.Request(to, r.Method)
+	if !v.Allowed() {
 		p.refuse(w, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
-	p.forward(to).ServeHTTP(w, r)
+	if !webSocket(r.Header) {
+		// A server may disregard the wish for another protocol (RFC 9110, 7.8), such as for
+		// HTTP/2, whose requests would not be judged.
+		r.Header.Del("Upgrade")
+	}
+	add, why := p.injection(to, v, r)
+	if why != "" {
+		p.refuse(w, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		return
+	}
+	via, err := p.forwarder(to)
+	if err != nil {
+		p.unreached(w, to, err)
+		return
+	}
+	add.through(p.forward(to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
 }
 
-// target is where a request goes. In a tunnel it must be for the tunnel's host.
-func target(c *client, r *http.Request) (to ir.Endpoint, code int, why string) {
+func webSocket(h http.Header) bool {
+	return len(h["Upgrade"]) == 1 && strings.EqualFold(h.Get("Upgrade"), "websocket")
+}
+
+// target is where a request goes. In a tunnel it must be for the tunnel's host. A Host beside an
+// absolute target counts for nothing (RFC 9112, 3.2.2) and is not forwarded.
+func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, why string) {
 	host, port := c.origin.Host, c.origin.Port
 	scheme := schemeHTTP
 	if r.TLS != nil {
@@ -68,17 +102,26 @@ func target(c *client, r *http.Request) (to ir.Endpoint, code int, why string) {
 	}
 	named, at, err := authority(r.Host, scheme)
 	switch {
+	case malformed(r):
+		return to, http.StatusBadRequest, whyMalformed
 	case err != nil:
 		return to, http.StatusBadRequest, err.Error()
-	case host == (ir.Host{}) && (!r.URL.IsAbs() || r.URL.Scheme != schemeHTTP || r.URL.User != nil):
+	case host == (ir.Host{}) && (!r.URL.IsAbs() || r.URL.Scheme != schemeHTTP):
 		return to, http.StatusBadRequest, whyNotAbsolute
 	case host == (ir.Host{}):
-		host, port = named, at
+		host, port = p.meant(named), at
 	case r.URL.IsAbs() && r.URL.Scheme != scheme, named != host || at != port:
-		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, net.JoinHostPort(host.String(), strconv.Itoa(int(port))))
+		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
 		return to, http.StatusMisdirectedRequest, why
 	}
 	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
+}
+
+// malformed reports whether a target has parts that programs read in different ways, whatever
+// the rules are. The query may have a backslash: it belongs to the server.
+func malformed(r *http.Request) bool {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	return r.URL.User != nil || strings.ContainsFunc(r.RequestURI, unicode.IsControl) || strings.Contains(path, "\\") || r.URL.Opaque != ""
 }
 
 // authority parses a host with an optional port (RFC 3986, 3.2).
@@ -101,15 +144,23 @@ func authority(s, scheme string) (ir.Host, uint16, error) {
 	return h, port, nil
 }
 
+// overrides are headers by which servers take another method or path than the request's.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+
 // acceptable refuses requests that servers may understand in another way than the policy.
 func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why string) {
-	switch {
-	case r.Method == http.MethodTrace || r.Method == "TRACK":
+	if strings.EqualFold(r.Method, http.MethodTrace) || strings.EqualFold(r.Method, "TRACK") {
 		return http.StatusMethodNotAllowed, whyTrace
-	case r.Header.Get("Upgrade") != "" && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
-		return http.StatusBadRequest, whyUpgrade
-	case p.config.Policy.Finer(to) && ambiguous(r.URL):
+	}
+	if !p.config.Policy.Finer(to) {
+		return 0, ""
+	}
+	has := func(name string) bool { return r.Header[name] != nil }
+	switch {
+	case ambiguous(r.URL):
 		return http.StatusBadRequest, whyAmbiguous
+	case strings.ToUpper(r.Method) != r.Method, slices.ContainsFunc(overrides, has):
+		return http.StatusBadRequest, whyOverride
 	}
 	return 0, ""
 }
@@ -148,19 +199,25 @@ func unreserved(c byte) bool {
 // refuse answers a request that is not forwarded.
 func (p *Proxy) refuse(w http.ResponseWriter, r Refusal, code int) {
 	p.refused(r)
-	text := p.sentence(r)
+	p.answer(w, p.sentence(r), code)
+}
+
+// answer says why a request is not forwarded.
+func (p *Proxy) answer(w http.ResponseWriter, text string, code int) {
 	w.Header().Set("X-Proxy-Error", text)
-	w.Header().Set("Connection", "close")
 	http.Error(w, text, code)
 }
 
 // connect serves a CONNECT request: a tunnel to a host and port.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	if c.origin.Host != (ir.Host{}) || r.ProtoMajor != 1 {
-		p.refuse(w, Refusal{Op: ir.Connect{}, Why: "CONNECT inside a tunnel"}, http.StatusMethodNotAllowed)
+		p.refuse(w, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
 		return
 	}
 	h, port, err := authority(r.Host, "")
+	if r.RequestURI != r.Host {
+		err = errors.New(whyMalformed)
+	}
 	if err != nil {
 		p.refuse(w, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
 		return
@@ -169,12 +226,13 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	if err != nil {
 		return
 	}
+	defer c.Close()
 	// The client may have sent bytes behind its request.
 	if n := buffered.Reader.Buffered(); n > 0 {
 		rest, _ := buffered.Reader.Peek(n)
 		c.seen = append(append([]byte{}, rest...), c.seen...)
 	}
-	defer c.Close()
+	h = p.meant(h)
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
 		p.refused(refused)
@@ -185,18 +243,24 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	upstream, err := p.dial(p.ctx, to)
 	if err != nil {
 		p.failed(to, err)
-		code := http.StatusBadGateway
-		if errors.Is(err, errInternal) {
-			code = http.StatusForbidden
-		}
-		answer(c, code, "accessc: "+err.Error())
+		answer(c, failure(err), "accessc: "+err.Error())
 		return
 	}
-	c.origin = Origin{Host: h, Port: port, Upstream: upstream}
-	defer c.dropUpstream()
+	c.carry(Origin{Host: h, Port: port, Upstream: upstream})
 	if _, err := c.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err == nil {
 		p.tunnel(c, h, port)
 	}
+}
+
+// failure is the status for a host that was not reached.
+func failure(err error) int {
+	switch {
+	case errors.Is(err, errInternal):
+		return http.StatusForbidden
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
 }
 
 // answer writes a refusal of CONNECT. The reason stands in the status line, which clients show.
@@ -211,43 +275,65 @@ func answer(c *client, code int, text string) {
 		code, line, line, len(text)+1, text)
 }
 
-// forward sends judged requests to a host.
+// forwarded are the headers that a reverse proxy takes from its clients. This one passes them on.
+var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+
+// errUpgrade is a server that changes the protocol although nothing asked for that.
+var errUpgrade = errors.New("the server changes the protocol without having been asked")
+
+// forward sends judged requests to a host, which gets the name that was judged.
 func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
+	host := hostPort(to)
+	if to.Port == ir.DefaultPort(to.Scheme) {
+		host = to.Host.String()
+	}
 	return &httputil.ReverseProxy{
-		Transport: p.transport, FlushInterval: -1, ErrorLog: p.server.ErrorLog,
+		Transport: p.transport, FlushInterval: -1, ErrorLog: p.server.ErrorLog, BufferPool: &p.buffers,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, r.In.Host
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, host, host
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
-			r.Out.Host = r.In.Host
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if errors.Is(err, errInternal) {
-				p.refuse(w, Refusal{Op: ir.Connect{To: to}, Why: err.Error()}, http.StatusForbidden)
-				return
+			for _, name := range forwarded {
+				if v := r.In.Header[name]; v != nil {
+					r.Out.Header[name] = v
+				}
 			}
-			w.Header().Set("X-Proxy-Error", "accessc: "+err.Error())
-			w.WriteHeader(http.StatusBadGateway)
 		},
+		ModifyResponse: acceptableAnswer,
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, to, err) },
 	}
 }
 
-// newTransport dials hosts that were judged; connections are kept for requests to the same host,
-// each of which is judged.
-func (p *Proxy) newTransport() *http.Transport {
-	return &http.Transport{
-		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			h, port, err := authority(address, "")
-			if err != nil {
-				return nil, err
-			}
-			if c := clientOf(ctx); c != nil && c.origin.Upstream != nil && c.origin.Host == h && c.origin.Port == port {
-				conn := c.origin.Upstream
-				c.origin.Upstream = nil
-				return conn, nil
-			}
-			return p.dial(ctx, ir.Endpoint{Scheme: schemeOf(port), Host: h, Port: port})
-		},
-		TLSClientConfig: &tls.Config{RootCAs: p.config.Roots}, DisableCompression: true, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32, IdleConnTimeout: p.config.Limits.Handshake * 6,
-		TLSHandshakeTimeout: p.config.Limits.Handshake, MaxResponseHeaderBytes: int64(p.config.Limits.Header) * 4,
-	}
+// unreached answers a request whose host was not reached.
+func (p *Proxy) unreached(w http.ResponseWriter, to ir.Endpoint, err error) {
+	p.failed(to, err)
+	p.answer(w, "accessc: "+err.Error(), failure(err))
 }
+
+// acceptableAnswer refuses answers that are not to a request of the tool.
+func acceptableAnswer(r *http.Response) error {
+	var err error
+	switch {
+	case r.StatusCode == http.StatusSwitchingProtocols && !webSocket(r.Request.Header):
+		err = errUpgrade
+	case r.StatusCode == http.StatusProxyAuthRequired && carriageOf(r.Request.Context()).via != nil:
+		err = errForwarder
+	default:
+		return nil
+	}
+	_ = r.Body.Close()
+	return err
+}
+
+// buffers are those through which the bodies of answers pass.
+type buffers struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if have, ok := b.pool.Get().(*[]byte); ok {
+		return *have
+	}
+	return make([]byte, 32<<10)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(used []byte) { b.pool.Put(&used) }

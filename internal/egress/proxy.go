@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -17,12 +18,16 @@ import (
 
 // Limits bound the proxy's use of memory, descriptors and time.
 type Limits struct {
-	// Connections is the number of connections of the tool at once; further ones are closed.
+	// Connections is the number of connections of the tool at once, and of requests in them;
+	// further ones are closed, or answered with 503.
 	Connections int
 	// Questions is the number of DNS questions that wait for the host's resolver at once.
 	Questions int
 	// Names is the number of names that the stub knows at once.
 	Names int
+	// Wildcard is the number of names below one wildcard that are looked up within a minute: the
+	// names themselves carry data to the owner of the zone.
+	Wildcard int
 	// Header is the size of a request's header in bytes.
 	Header int
 	// Handshake is the time until a client has said what it wants, Dial that until a host has
@@ -33,7 +38,7 @@ type Limits struct {
 // DefaultLimits are those of a run.
 func DefaultLimits() Limits {
 	return Limits{
-		Connections: 16384, Questions: 256, Names: 65536, Header: 64 << 10,
+		Connections: 16384, Questions: 256, Names: 65536, Wildcard: 120, Header: 64 << 10,
 		Handshake: 10 * time.Second, Dial: 30 * time.Second, Idle: time.Hour,
 	}
 }
@@ -50,8 +55,15 @@ type Config struct {
 	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
 	// those of the system.
 	Roots *x509.CertPool
-	// Own are this host's addresses, which a name does not grant.
+	// Secrets are the values for rules with a credential, nil without such rules.
+	Secrets *Secrets
+	// Own are this host's addresses, which a name does not grant. Those that it gets during the
+	// run are known by the source address that the system chooses (see made).
 	Own []netip.Addr
+	// Proxy returns the caller's own proxy for a URL, nil for none or if there is no such proxy.
+	// Hosts behind one are asked for by name, and their addresses stay unknown: only literal
+	// addresses are filtered then.
+	Proxy func(*url.URL) (*url.URL, error)
 	// Refused is told of every refusal. Sentence says it to the client.
 	Refused  func(Refusal)
 	Sentence func(ir.Operation, ir.Verdict) string
@@ -86,14 +98,18 @@ type Proxy struct {
 	plain     *feed          // connections that carry HTTP
 	server    *http.Server
 	transport *http.Transport
+	buffers   buffers
 	ctx       context.Context
 	cancel    context.CancelFunc
+	wild      wildcards
 	questions chan struct{}
 	slots     chan struct{}
+	requests  chan struct{}
+	hellos    chan struct{}
 	running   sync.WaitGroup
 
 	mu       sync.Mutex
-	expected map[netip.AddrPort]Origin
+	expected map[netip.AddrPort]*announcement
 	open     map[io.Closer]struct{}
 	closed   bool
 }
@@ -102,7 +118,9 @@ type Proxy struct {
 func Start(config Config) (*Proxy, error) {
 	p := &Proxy{
 		config: config, pool: newPool(config.Limits.Names), plain: newFeed(), slots: make(chan struct{}, config.Limits.Connections),
-		expected: map[netip.AddrPort]Origin{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
+		expected: map[netip.AddrPort]*announcement{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
+		requests: make(chan struct{}, config.Limits.Connections), hellos: make(chan struct{}, maxHellos),
+		wild: wildcards{most: config.Limits.Wildcard, seen: map[string]*minute{}},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err := p.listen("127.0.0.1:0"); err != nil {
@@ -165,23 +183,62 @@ func index(v6 bool) int {
 // Pool returns the addresses that stand for names.
 func (p *Proxy) Pool() *Pool { return p.pool }
 
+// An announcement is a connection that was announced and has not come yet.
+type announcement struct {
+	origin Origin
+	expiry *time.Timer
+}
+
+func (a *announcement) drop() {
+	a.expiry.Stop()
+	if a.origin.Upstream != nil {
+		_ = a.origin.Upstream.Close()
+	}
+}
+
 // Expect announces a connection from a local address. Others are closed: they are not the
-// tool's. The caller takes the announcement back if it does not connect.
+// tool's. The caller takes the announcement back if it does not connect; it expires, so that it
+// is not another program's that gets the address later.
 func (p *Proxy) Expect(from netip.AddrPort, o Origin) {
+	a := &announcement{origin: o}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.expected[from] = o
+	a.expiry = time.AfterFunc(p.config.Limits.Handshake, func() { p.forget(from, a) })
+	if old := p.expected[from]; old != nil {
+		old.drop()
+		delete(p.expected, from)
+	}
+	if p.closed {
+		a.drop()
+		return
+	}
+	p.expected[from] = a
 }
 
 // Forget takes back what Expect announced.
-func (p *Proxy) Forget(from netip.AddrPort) {
+func (p *Proxy) Forget(from netip.AddrPort) { p.forget(from, nil) }
+
+// forget takes an announcement back, nil for any.
+func (p *Proxy) forget(from netip.AddrPort, only *announcement) {
 	p.mu.Lock()
-	o, ok := p.expected[from]
-	delete(p.expected, from)
-	p.mu.Unlock()
-	if ok && o.Upstream != nil {
-		_ = o.Upstream.Close()
+	defer p.mu.Unlock()
+	if a := p.expected[from]; a != nil && (only == nil || a == only) {
+		delete(p.expected, from)
+		a.drop()
 	}
+}
+
+// announced returns the origin of a connection that came, once.
+func (p *Proxy) announced(from netip.AddrPort) (Origin, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.expected[from]
+	if a == nil {
+		return Origin{}, false
+	}
+	delete(p.expected, from)
+	a.expiry.Stop()
+	return a.origin, true
 }
 
 // accept takes connections that were announced.
@@ -197,48 +254,41 @@ func (p *Proxy) accept(l net.Listener) {
 			}
 			return
 		}
-		from := addrPort(conn.RemoteAddr())
-		p.mu.Lock()
-		o, ok := p.expected[from]
-		delete(p.expected, from)
-		p.mu.Unlock()
-		select {
-		case p.slots <- struct{}{}:
-		default:
-			ok = false
-		}
-		if !ok || !p.track(conn) {
+		o, ok := p.announced(addrPort(conn.RemoteAddr()))
+		if !ok || !p.admit(conn) {
 			_ = conn.Close()
+			if o.Upstream != nil {
+				_ = o.Upstream.Close()
+			}
 			continue
 		}
-		p.running.Add(1)
 		go func() {
 			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o})
+			p.serve(&client{Conn: conn, proxy: p, origin: o, end: make(chan struct{})})
 		}()
 	}
 }
 
-// trackResolver remembers a socket of the stub, of which there are as many as connections.
-func (p *Proxy) trackResolver(c net.PacketConn) bool {
+// admit takes a slot for a connection of the tool, which drop gives back.
+func (p *Proxy) admit(c io.Closer) bool {
 	select {
 	case p.slots <- struct{}{}:
 	default:
 		return false
 	}
-	if !p.track(c) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		<-p.slots
 		return false
 	}
+	p.open[c] = struct{}{}
 	p.running.Add(1)
 	return true
 }
 
-func (p *Proxy) dropResolver(c net.PacketConn) {
-	_ = c.Close()
-	p.mu.Lock()
-	delete(p.open, c)
-	p.mu.Unlock()
+func (p *Proxy) drop(c io.Closer) {
+	p.untrack(c)
 	<-p.slots
 }
 
@@ -253,6 +303,12 @@ func (p *Proxy) track(c io.Closer) bool {
 	return true
 }
 
+func (p *Proxy) untrack(c io.Closer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, c)
+}
+
 // Close ends all connections.
 func (p *Proxy) Close() {
 	p.cancel()
@@ -264,11 +320,10 @@ func (p *Proxy) Close() {
 	for c := range p.open {
 		_ = c.Close()
 	}
-	for _, o := range p.expected {
-		if o.Upstream != nil {
-			_ = o.Upstream.Close()
-		}
+	for _, a := range p.expected {
+		a.drop()
 	}
+	clear(p.expected)
 	p.mu.Unlock()
 	_ = p.server.Close()
 	p.transport.CloseIdleConnections()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"syscall"
+	"time"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
@@ -13,6 +15,8 @@ import (
 // Numbers of SOCKS5 (RFC 1928).
 const (
 	socksVersion     = 5
+	socks4Version    = 4
+	socks4Rejected   = 0x5b
 	socksConnect     = 1
 	socksIPv4        = 1
 	socksName        = 3
@@ -22,6 +26,7 @@ const (
 	socksGranted     = 0
 	socksNotAllowed  = 2
 	socksUnreachable = 4
+	socksRefused     = 5
 	socksNoCommand   = 7
 	socksNoAddress   = 8
 )
@@ -36,6 +41,7 @@ func (p *Proxy) socks(c *client) {
 		socksReply(c, code)
 		return
 	}
+	h = p.meant(h)
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
 		p.refused(refused)
@@ -47,26 +53,23 @@ func (p *Proxy) socks(c *client) {
 	upstream, err := p.dial(p.ctx, to)
 	if err != nil {
 		p.failed(to, err)
+		_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
 		socksReply(c, dialCode(err))
 		return
 	}
-	c.origin = Origin{Host: h, Port: port, Upstream: upstream}
-	defer c.dropUpstream()
+	c.carry(Origin{Host: h, Port: port, Upstream: upstream})
+	_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
 	if socksReply(c, socksGranted) == nil {
 		p.tunnel(c, h, port)
 	}
 }
 
-// dropUpstream closes a connection that was made for a tunnel that did not come to be.
-func (c *client) dropUpstream() {
-	if c.origin.Upstream != nil {
-		_ = c.origin.Upstream.Close()
-	}
-}
-
 func dialCode(err error) byte {
-	if errors.Is(err, errInternal) {
+	switch {
+	case errors.Is(err, errInternal):
 		return socksNotAllowed
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return socksRefused
 	}
 	return socksUnreachable
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -58,11 +59,31 @@ func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
 		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v}
 		p.refused(refusal)
 		reply.RCode = dnsmessage.RCodeRefused
+		if !extended(&parser) {
+			return pack(reply, &q, nil, "")
+		}
 		return pack(reply, &q, nil, p.sentence(refusal))
 	}
 	var body dnsmessage.ResourceBody
 	reply.RCode, body = p.lookup(ctx, q.Type, host)
 	return pack(reply, &q, body, "")
+}
+
+// extended reports whether a question has the record that its answer may have then (RFC 6891,
+// 6.1.1).
+func extended(p *dnsmessage.Parser) bool {
+	if p.SkipAllAnswers() != nil || p.SkipAllAuthorities() != nil {
+		return false
+	}
+	for {
+		h, err := p.AdditionalHeader()
+		if err != nil || h.Type == dnsmessage.TypeOPT {
+			return err == nil
+		}
+		if p.SkipAdditional() != nil {
+			return false
+		}
+	}
 }
 
 // lookup answers for a granted name. It asks the host's resolver only whether the name exists.
@@ -76,11 +97,17 @@ func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host) (dn
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
 	defer cancel()
-	_, err := p.config.Resolve(ctx, host.Name)
+	var err error
+	if via, _ := p.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil {
+		_, err = p.resolve(ctx, host.Name)
+	}
 	var missing *net.DNSError
 	switch {
 	case errors.As(err, &missing) && missing.IsNotFound:
 		return dnsmessage.RCodeNameError, nil
+	case errors.Is(err, errInternal):
+		p.refused(Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Why: err.Error()})
+		return dnsmessage.RCodeRefused, nil
 	case err != nil:
 		return dnsmessage.RCodeServerFailure, nil
 	}
@@ -110,7 +137,7 @@ func pack(h dnsmessage.Header, q *dnsmessage.Question, body dnsmessage.ResourceB
 	}
 	if why != "" {
 		const most = 300 // below the smallest size that resolvers take, with the name
-		data := append([]byte{0, blocked}, why[:min(len(why), most)]...)
+		data := append([]byte{0, blocked}, strings.ToValidUTF8(why[:min(len(why), most)], "")...)
 		var opt dnsmessage.ResourceHeader
 		if opt.SetEDNS0(1232, dnsmessage.RCodeSuccess, false) == nil {
 			m.Additionals = []dnsmessage.Resource{{Header: opt, Body: &dnsmessage.OPTResource{
@@ -128,13 +155,14 @@ func pack(h dnsmessage.Header, q *dnsmessage.Question, body dnsmessage.ResourceB
 // serveResolver answers the messages that come by one socket of the tool, until it closes.
 // Questions that wait for the host's resolver do not hold up others.
 func (p *Proxy) serveResolver(conn net.PacketConn) {
-	if !p.trackResolver(conn) {
+	if !p.admit(conn) {
 		_ = conn.Close()
 		return
 	}
 	go func() {
 		defer p.running.Done()
-		defer p.dropResolver(conn)
+		defer p.drop(conn)
+		defer conn.Close()
 		buf := make([]byte, maxQuestion)
 		for {
 			n, _, err := conn.ReadFrom(buf)
@@ -147,7 +175,9 @@ func (p *Proxy) serveResolver(conn net.PacketConn) {
 			default:
 				continue // the client asks again
 			}
+			p.running.Add(1)
 			go func() {
+				defer p.running.Done()
 				defer func() { <-p.questions }()
 				if answer := p.Answer(p.ctx, query); answer != nil {
 					_, _ = conn.(interface{ Write([]byte) (int, error) }).Write(answer)
@@ -157,7 +187,7 @@ func (p *Proxy) serveResolver(conn net.PacketConn) {
 	}()
 }
 
-// maxQuestion is the largest DNS message that the stub reads by one datagram.
+// maxQuestion is the largest DNS message that the stub reads.
 const maxQuestion = 4096
 
 // serveStream answers questions over TCP (RFC 7766), of which each is behind its length.
@@ -169,13 +199,23 @@ func (p *Proxy) serveStream(conn net.Conn) {
 			return
 		}
 		query := make([]byte, int(size[0])<<8|int(size[1]))
+		if len(query) > maxQuestion {
+			return
+		}
 		if _, err := io.ReadFull(conn, query); err != nil {
 			return
 		}
+		select {
+		case p.questions <- struct{}{}:
+		case <-p.ctx.Done():
+			return
+		}
 		answer := p.Answer(p.ctx, query)
+		<-p.questions
 		if answer == nil {
 			return
 		}
+		_ = conn.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
 		if _, err := conn.Write(append([]byte{byte(len(answer) >> 8), byte(len(answer))}, answer...)); err != nil {
 			return
 		}

@@ -1,20 +1,27 @@
 package egress
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
 
-// Reasons for refusing a tunnel that the policy may grant.
+// Reasons for refusing a tunnel that the policy may grant. Clients that send an ECH extension
+// without a key (RFC 9849, 6.2) cannot be told from those with one. See RATIONALE D111.
 const (
-	whyNoName  = "the TLS client does not say which name it wants; a rule with opaque = true grants that"
-	whyECH     = "the TLS client encrypts the name that it wants (ECH); a rule with opaque = true grants that"
-	whyNotHTTP = "the connection is neither TLS nor HTTP; a rule with scheme = \"tcp\" grants that"
+	whyNoName      = "the TLS client does not say which name it wants; a rule with opaque = true grants that"
+	whyECH         = "the TLS client encrypts the name that it wants, or pretends to (ECH); a rule with inspect = true or opaque = true grants that"
+	whyNotHTTP     = "the connection is neither TLS nor HTTP; a rule with scheme = \"tcp\" grants that"
+	whyNoAuthority = "connections to the host are inspected, and this run has no certificates for that"
+	whyServerFirst = "the server speaks first; a rule with scheme = \"tcp\" grants that"
 )
 
 // tunnel serves a connection to a host and port. The first bytes tell the scheme unless every
@@ -23,50 +30,151 @@ func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
 		p.refused(refused)
+		reset(c)
 		return
 	}
-	if v, ok := granted[schemeStream]; ok {
-		p.join(c, ir.Endpoint{Scheme: schemeStream, Host: h, Port: port}, v)
+	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
+	if unseen(granted) {
+		p.join(c, to)
 		return
 	}
-	_ = c.SetReadDeadline(time.Now().Add(p.config.Limits.Handshake))
-	b, err := c.first()
+	b, err := p.opening(c, to)
 	switch {
 	case err != nil:
+		reset(c)
 	case b[0] == recordHandshake:
-		p.secure(c, ir.Endpoint{Scheme: schemeHTTPS, Host: h, Port: port})
-	case 'A' <= b[0] && b[0] <= 'Z':
-		c.origin = Origin{Host: h, Port: port, Upstream: c.origin.Upstream}
-		p.hand(c)
+		to.Scheme = schemeHTTPS
+		p.secure(c, to)
+	case 'A' <= b[0] && b[0] <= 'Z' && !bytes.HasPrefix(b, []byte("SSH-")):
+		p.hand(c, c)
 	default:
 		p.refused(Refusal{Op: refused.Op, Why: whyNotHTTP})
+		reset(c)
+	}
+}
+
+// unseen reports whether all bytes are granted.
+func unseen(granted map[string]ir.Verdict) bool {
+	if _, ok := granted[schemeStream]; ok {
+		return true
+	}
+	for _, v := range granted {
+		if r := rule(v); r == nil || !r.Opaque {
+			return false
+		}
+	}
+	return true
+}
+
+// errServerFirst is the end of a tunnel whose server speaks first.
+var errServerFirst = errors.New("the server speaks first")
+
+// opening reads the first bytes of a client, and meanwhile connects to the host and listens to
+// it: with a server that speaks first the client would wait until it is given up.
+func (p *Proxy) opening(c *client, to ir.Endpoint) ([]byte, error) {
+	_ = c.SetReadDeadline(time.Now().Add(p.config.Limits.Handshake))
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	w := &watch{ended: make(chan error, 1)}
+	go func() {
+		err := w.listen(ctx, p, c, to)
+		if err != nil {
+			_ = c.SetReadDeadline(time.Unix(1, 0))
+		}
+		w.ended <- err
+	}()
+	b, err := c.first()
+	if err != nil {
+		cancel()
+	}
+	w.stop()
+	if watched := <-w.ended; watched != nil {
+		p.failed(to, watched)
+		return nil, watched
+	}
+	return b, err
+}
+
+// A watch listens to a host until its client has spoken.
+type watch struct {
+	ended   chan error
+	mu      sync.Mutex
+	conn    net.Conn // that is listened to
+	stopped bool
+}
+
+func (w *watch) listen(ctx context.Context, p *Proxy, c *client, to ir.Endpoint) error {
+	conn := c.upstream()
+	if conn == nil {
+		var err error
+		if conn, err = p.dial(ctx, to); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	w.conn = conn
+	if w.stopped {
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+	}
+	w.mu.Unlock()
+	n, err := conn.Read(make([]byte, 1))
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.carry(Origin{Host: to.Host, Port: to.Port, Upstream: conn})
+		return conn.SetReadDeadline(time.Time{})
+	}
+	_ = conn.Close()
+	if n > 0 {
+		return errServerFirst
+	}
+	return err
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	if w.conn != nil {
+		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
 // secure serves a connection whose first bytes are TLS.
 func (p *Proxy) secure(c *client, to ir.Endpoint) {
 	v := p.config.Policy.Reach(to)
-	said, err := readHello(c)
-	op := ir.Connect{To: to}
-	switch why := p.mismatch(to, v, said); {
+	said, err := p.hello(c)
+	refusal := Refusal{Op: ir.Connect{To: to}, Verdict: v}
+	switch {
 	case err != nil:
+		reset(c)
+		return
 	case !v.Allowed():
-		p.refused(Refusal{Op: op, Verdict: v})
-	case why != "":
-		p.refused(Refusal{Op: op, Why: why})
-	case p.config.Policy.Inspects(to):
-		p.terminate(c, to)
+	case rule(v) != nil && rule(v).Opaque:
+		p.join(c, to)
+		return
 	default:
-		p.join(c, to, v)
+		inspects := p.config.Policy.Inspects(to)
+		if refusal.Why = mismatch(to, said, inspects); refusal.Why != "" {
+			break
+		}
+		switch {
+		case !inspects:
+			p.join(c, to)
+			return
+		case p.config.Authority != nil:
+			p.terminate(c, to)
+			return
+		}
+		refusal.Why = whyNoAuthority
 	}
+	p.refused(refusal)
+	_, _ = c.Write([]byte{recordAlert, 3, 3, 0, 2, alertFatal, alertDenied})
 }
 
-// mismatch says why a hello does not fit the host that was judged, empty if it does.
-func (p *Proxy) mismatch(to ir.Endpoint, v ir.Verdict, said hello) string {
-	if r := rule(v); r != nil && r.Opaque {
-		return ""
-	}
-	if said.ech {
+// mismatch says why a hello does not fit the host that was judged, empty if it does. A client
+// may greet twice (RFC 8446, 4.1.4); the second hello is not read, and must not differ in its
+// name. A server that takes the second name serves several.
+func mismatch(to ir.Endpoint, said hello, inspects bool) string {
+	if said.ech && !inspects {
 		return whyECH
 	}
 	if said.name == "" {
@@ -83,30 +191,35 @@ func (p *Proxy) mismatch(to ir.Endpoint, v ir.Verdict, said hello) string {
 }
 
 // join connects to the host and moves bytes.
-func (p *Proxy) join(c *client, to ir.Endpoint, v ir.Verdict) {
-	upstream := c.origin.Upstream
-	if c.origin.Upstream = nil; upstream == nil {
+func (p *Proxy) join(c *client, to ir.Endpoint) {
+	upstream := c.upstream()
+	if upstream == nil {
 		var err error
 		if upstream, err = p.dial(p.ctx, to); err != nil {
 			p.failed(to, err)
+			reset(c)
 			return
 		}
+	}
+	upstream, err := p.whole(upstream, to)
+	if err != nil {
+		reset(c)
+		return
 	}
 	if !p.track(upstream) {
 		_ = upstream.Close()
 		return
 	}
-	defer func() {
-		p.mu.Lock()
-		delete(p.open, upstream)
-		p.mu.Unlock()
-	}()
+	defer p.untrack(upstream)
 	p.copyBoth(c, upstream)
 }
 
 // failed reports a host that may not be dialled. Other failures are the network's.
 func (p *Proxy) failed(to ir.Endpoint, err error) {
-	if errors.Is(err, errInternal) {
-		p.refused(Refusal{Op: ir.Connect{To: to}, Why: fmt.Sprintf("%s: %s", net.JoinHostPort(to.Host.String(), fmt.Sprint(to.Port)), err)})
+	switch {
+	case errors.Is(err, errServerFirst):
+		p.refused(Refusal{Op: ir.Connect{To: to}, Why: whyServerFirst})
+	case errors.Is(err, errInternal):
+		p.refused(Refusal{Op: ir.Connect{To: to}, Why: hostPort(to) + ": " + err.Error()})
 	}
 }

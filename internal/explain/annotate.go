@@ -98,7 +98,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Enforcement:
+	case compare.Presence, compare.Confinement, compare.Enforcement, compare.Inspection, compare.Credentials:
 	}
 	return ir.Pos{}
 }
@@ -126,6 +126,7 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.filesystem.widened", "more of the files", "less of the files"},
 	{"tool.exec.widened", "more programs or arguments", "fewer programs or arguments"},
 	{"tool.network.widened", "more of the network", "less of the network"},
+	{"tool.credentials.widened", "a credential is used in more requests", "a credential is used in fewer requests"},
 	{"tool.environment.widened", "more variables", "fewer variables"},
 	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},

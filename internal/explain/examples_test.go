@@ -102,14 +102,27 @@ func drawNet(t *rapid.T) []ir.NetRule {
 	hosts := []string{"*", "a.test", "x.a.test", "*.a.test", "*.test", "localhost", "127.0.0.1", "[::1]", "192.0.2.1", "xn--bcher-kva.test"}
 	out := make([]ir.NetRule, rapid.IntRange(0, 4).Draw(t, "hosts"))
 	for i := range out {
+		if rapid.IntRange(0, 3).Draw(t, "listen") == 0 {
+			host, err := resolve.HostPattern(rapid.SampledFrom([]string{"*", "localhost", "127.0.0.1", "[::1]", "[::]", "192.0.2.1"}).Draw(t, "address"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[i] = ir.NetRule{Host: host, Listen: true, Allow: rapid.Bool().Draw(t, "allow"), Port: rapid.SampledFrom([]uint16{0, 80, 1024}).Draw(t, "port")}
+			continue
+		}
 		host, err := resolve.HostPattern(rapid.SampledFrom(hosts).Draw(t, "host"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[i] = ir.NetRule{
 			Host: host, Allow: rapid.Bool().Draw(t, "allow"),
-			Scheme: rapid.SampledFrom([]string{"", "https", "http", "git", "tcp", "tcp2"}).Draw(t, "scheme"),
-			Port:   rapid.SampledFrom([]uint16{0, 80, 443, 8080}).Draw(t, "port"),
+			Scheme:  rapid.SampledFrom([]string{"", "https", "http", "git", "tcp", "tcp2"}).Draw(t, "scheme"),
+			Port:    rapid.SampledFrom([]uint16{0, 80, 443, 8080}).Draw(t, "port"),
+			Methods: rapid.SampledFrom([][]string{nil, {"GET"}, {"GET", "PATCH"}}).Draw(t, "methods"),
+			Inspect: rapid.Bool().Draw(t, "inspect"),
+		}
+		if rapid.Bool().Draw(t, "secret") {
+			out[i].Credential = &ir.Credential{File: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "file"), As: "basic"}
 		}
 		prefix := rapid.SampledFrom([]string{"/", "/v1", "/v1/a b", "/it's", "/$x/&y", "/ü"}).Draw(t, "path")
 		if out[i].Path, err = resolve.PathPrefix(prefix); err != nil {

@@ -53,7 +53,9 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.accept.widened"}
 	case compare.Enforcement:
 		return []string{"tool.enforcement.weakened"}
-	case compare.Grant:
+	case compare.Credentials:
+		return []string{"tool.credentials.widened"}
+	case compare.Grant, compare.Inspection:
 	}
 	switch d.Resource {
 	case ir.FS:

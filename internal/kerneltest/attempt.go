@@ -3,7 +3,6 @@ package kerneltest
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 )
 
 // Attempt is one operation for a process under a policy to try. A and B are paths,
-// relative to the workspace where the question's are; an address and port; a variable and
+// relative to the workspace where the question's are; a host and port; a variable and
 // its value; a program, which is started as Argv.
 type Attempt struct {
 	Op, A, B string
@@ -107,19 +106,15 @@ func (t *Trial) program(s *stage, a Attempt) (Attempt, string, error) {
 	return a, "", nil
 }
 
-// nobody is an address reserved for documentation (RFC 5737): the kernel knows no names.
-var nobody = netip.MustParseAddr("192.0.2.1")
-
-func endpoint(url string) (addr, port string, err error) {
+func endpoint(url string) (host, port string, err error) {
 	to, err := resolve.URL(url)
 	if err != nil {
 		return "", "", err
 	}
-	at := nobody
 	if to.Host.Kind == ir.HostAddr {
-		at = to.Host.Addr
+		return to.Host.Addr.String(), fmt.Sprint(to.Port), nil
 	}
-	return at.String(), fmt.Sprint(to.Port), nil
+	return to.Host.Name, fmt.Sprint(to.Port), nil
 }
 
 // open starts the listener that an attempt to dial needs.

@@ -8,5 +8,6 @@
 // started program before its first instruction.
 //
 // A trial does not cover the effect of a program's arguments, which the kernel does not look
-// at, and hosts by name; there the answer is the one for an address that is not assigned.
+// at, and the parts of a request that the egress proxy reads in the stream. Connections to hosts
+// by name are tried up to the proxy, which looks up no name and reaches no host.
 package kerneltest

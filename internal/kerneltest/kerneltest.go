@@ -100,6 +100,9 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 		return untried("%v", err), nil
 	}
 	out.Verdict = out.View.Decide(out.Operation)
+	if c, ok := out.Operation.(ir.Connect); ok && !out.Verdict.Allowed() && reaches(out.View, c.To) {
+		return untried("only a request inside of the connection tells"), nil
+	}
 	spec, err := t.Compile(&tool, facts)
 	if err != nil {
 		return out, err
@@ -114,6 +117,16 @@ func (t *Trial) try(s *stage, q resolve.Question, a Attempt) (Outcome, error) {
 		out.Why = "the call ended in " + errno + ", which says nothing"
 	}
 	return out, nil
+}
+
+// reaches reports whether some request to a host and port is granted, by any scheme.
+func reaches(v *ir.View, to ir.Endpoint) bool {
+	for _, to.Scheme = range []string{"https", "http", ir.Stream, to.Scheme} {
+		if v.Reach(to).Allowed() {
+			return true
+		}
+	}
+	return false
 }
 
 // programs is the table of programs with the tool's own in it, since the one that is

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
@@ -40,7 +41,7 @@ func Load(file string) error {
 	}
 	return start.Start(start.Request{
 		Spec: spec, Program: self, Args: []string{TryCommand, string(attempt)}, Accept: s.Accept, Environ: s.Environ,
-		Messages: io.Discard,
+		Messages: io.Discard, Offline: true,
 	})
 }
 
@@ -143,12 +144,18 @@ func started(file string, argv []string) error {
 	return err
 }
 
+// nobody is an address that no host has: one for documentation (RFC 5737).
+var nobody = netip.MustParseAddr("192.0.2.1")
+
 func (a Attempt) connect() error {
-	addr, err := netip.ParseAddr(a.A)
+	port, err := strconv.Atoi(a.B)
 	if err != nil {
 		return err
 	}
-	port, err := strconv.Atoi(a.B)
+	addr, err := netip.ParseAddr(a.A)
+	if err != nil {
+		addr, err = lookup(a.A)
+	}
 	if err != nil {
 		return err
 	}
@@ -166,4 +173,59 @@ func connected(domain int, to unix.Sockaddr) error {
 	}
 	err = unix.Connect(fd, to)
 	return errors.Join(err, unix.Close(fd))
+}
+
+// maxLookup is how long an answer may take, in seconds.
+const maxLookup = 10
+
+// lookup asks a resolver for a name, as programs do.
+func lookup(name string) (addr netip.Addr, err error) {
+	host, err := dnsmessage.NewName(name + ".")
+	if err != nil {
+		return addr, err
+	}
+	question := dnsmessage.Message{
+		Header: dnsmessage.Header{RecursionDesired: true}, Questions: []dnsmessage.Question{{Name: host, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}},
+	}
+	data, err := question.Pack()
+	if err != nil {
+		return addr, err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nobody, nil // there is no way to ask: ports are all that is judged
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: maxLookup}); err != nil {
+		return addr, err
+	}
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: 53, Addr: nobody.As4()}); err != nil {
+		return addr, err
+	}
+	if _, err := unix.Write(fd, data); err != nil {
+		return addr, err
+	}
+	buf := make([]byte, 4096)
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return addr, err
+	}
+	return address(buf[:n])
+}
+
+// address reads the answer to a lookup.
+func address(answer []byte) (addr netip.Addr, err error) {
+	var m dnsmessage.Message
+	if err := m.Unpack(answer); err != nil {
+		return addr, err
+	}
+	if m.RCode == dnsmessage.RCodeRefused {
+		return addr, unix.EACCES
+	}
+	for _, r := range m.Answers {
+		if a, ok := r.Body.(*dnsmessage.AResource); ok {
+			return netip.AddrFrom4(a.A), nil
+		}
+	}
+	return addr, fmt.Errorf("no address: %v", m.RCode)
 }

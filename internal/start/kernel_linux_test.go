@@ -21,6 +21,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -32,6 +34,12 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		muteCoverage()
+	}
+	if len(os.Args) == 2 && os.Args[1] == wire.Command {
+		if err := egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup")); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
 		load(os.Args[2], "kernel-tool")

@@ -31,6 +31,12 @@ type likeMac struct {
 	// spelled maps a path to the file system's own spelling.
 	spelled map[string]string
 
+	// policy is what the proxy decides by, held the other end of the hold on it, and holds whether
+	// the sweeper has that.
+	policy []byte
+	held   *os.File
+	holds  bool
+
 	calls   []string
 	became  []string
 	env     []string
@@ -73,22 +79,26 @@ func (m *likeMac) start(argv, env []string) (ended, string, error) {
 
 // apply is sandbox-exec: it returns how that ends, or the command that it becomes.
 func (m *likeMac) apply(argv []string) (ended, []string) {
-	name, value, ok := strings.Cut(argv[2], "=")
-	if argv[1] != "-D" || !ok || argv[3] != "-f" {
+	params := map[string]string{}
+	for argv = argv[1:]; len(argv) > 1 && argv[0] == "-D"; argv = argv[2:] {
+		name, value, _ := strings.Cut(argv[1], "=")
+		params[name] = value
+	}
+	if len(argv) < 3 || argv[0] != "-f" {
 		return ended{64, "usage"}, nil
 	}
-	text, err := os.ReadFile(argv[4])
+	text, err := os.ReadFile(argv[1])
 	if err != nil {
 		return ended{exitProfile, err.Error()}, nil
 	}
-	profile, err := sbpl.Parse(string(text), map[string]string{name: value})
+	profile, err := sbpl.Parse(string(text), params)
 	if err != nil {
 		return ended{exitProfile, err.Error()}, nil
 	}
 	if m.nested {
 		return ended{exitSystem, "sandbox-exec: sandbox_apply: Operation not permitted\n"}, nil
 	}
-	argv = argv[5:]
+	argv = argv[2:]
 	file, _ := filepath.EvalSymlinks(argv[0])
 	allowed, err := profile.Allows("process-exec*", sbpl.Request{Path: file})
 	if (err != nil || !allowed || argv[0] == setIDProgram) && !m.idle {
@@ -107,7 +117,22 @@ func (m *likeMac) spelling(path string) (string, error) {
 
 func (m *likeMac) descriptors() error           { return m.called("descriptors") }
 func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
-func (m *likeMac) sweepAfter(string) error      { return m.called("sweep") }
+
+func (m *likeMac) egress(policy []byte) (egressEnd, error) {
+	m.policy = policy
+	err := m.called("egress")
+	if err != nil {
+		return egressEnd{}, err
+	}
+	held, hold, err := os.Pipe()
+	m.held = held
+	return egressEnd{port: 40001, env: []string{"HTTPS_PROXY=http://x:token@127.0.0.1:40001"}, hold: hold}, err
+}
+
+func (m *likeMac) sweepAfter(_ string, hold *os.File) error {
+	m.holds = hold != nil
+	return m.called("sweep")
+}
 
 var errBecame = errors.New("the process would be another one now")
 
@@ -220,6 +245,54 @@ func TestProfileStart(t *testing.T) {
 	}
 }
 
+// proxied is a tool with a rule about a host.
+func proxied(text string) *ir.Tool {
+	tool := harmless(text)
+	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.test"}, Scheme: "https", Allow: true}}
+	tool.Env = append(tool.Env, ir.EnvRule{Name: "HTTPS_PROXY", Read: true})
+	return tool
+}
+
+// TestProfileEgress: the proxy of a tool with host rules starts before the canary. The profile
+// opens its port, its variables take the place of the caller's, and it is held until the
+// tool is gone.
+func TestProfileEgress(t *testing.T) {
+	p := newPlace(t)
+	m := &likeMac{}
+	req := request()
+	req.Environ = append(req.Environ, "HTTPS_PROXY=http://corporate:8080")
+	if err := startProfile(req, p.spec(t, proxied("env"), backends.Resolved), m); !errors.Is(err, errBecame) {
+		t.Fatal(err)
+	}
+	defer m.held.Close()
+	order := []string{"egress", "run canary", "run sandbox-exec", "sweep", "become"}
+	got := slices.DeleteFunc(m.calls, func(call string) bool { return !slices.Contains(order, call) })
+	if !slices.Equal(got, order) || !m.holds {
+		t.Errorf("calls %q, held %v", got, m.holds)
+	}
+	if !slices.Contains(m.became, "PROXY=40001") || !bytes.Contains(m.policy, []byte("a.test")) {
+		t.Errorf("became %q, policy %s", m.became, m.policy)
+	}
+	if strings.Contains(m.printed, "corporate") || strings.Count(m.printed, "HTTPS_PROXY=http://x:token@") != 1 {
+		t.Errorf("variables %q", m.printed)
+	}
+}
+
+// TestProfileEgressEnds: the proxy ends when the start fails after it.
+func TestProfileEgressEnds(t *testing.T) {
+	for _, fails := range []string{"run canary", "run sandbox-exec", "sweep", "limit"} {
+		p := newPlace(t)
+		m := &likeMac{fails: fails}
+		if err := startProfile(request(), p.spec(t, proxied("true"), backends.Resolved), m); err == nil || slices.Contains(m.calls, "become") {
+			t.Errorf("%s: %v, calls %q", fails, err, m.calls)
+		}
+		if n, err := m.held.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			t.Errorf("%s: the proxy is held: %v", fails, err)
+		}
+		_ = m.held.Close()
+	}
+}
+
 // TestProfileCanary: a canary that does not show that the profile is in force stops the start.
 func TestProfileCanary(t *testing.T) {
 	open := func(s *start.Spec) { s.Profile = "(version 1)(allow default)" }
@@ -284,6 +357,7 @@ func TestProfileFailsClosed(t *testing.T) {
 	}{
 		{"descriptors", likeMac{fails: "descriptors"}, harmless("true"), backends.Resolved, CodeFailed, "descriptors fails"},
 		{"spelling", likeMac{fails: "spelling"}, harmless("true"), backends.Resolved, CodeFailed, "spelling fails"},
+		{"egress", likeMac{fails: "egress"}, proxied("true"), backends.Resolved, CodeFailed, "the hosts of the policy: egress fails"},
 		{"sweep", likeMac{fails: "sweep"}, harmless("true"), backends.Resolved, CodeFailed, "sweep fails"},
 		{"limit", likeMac{fails: "limit"}, harmless("true"), backends.Resolved, CodeFailed, "limit fails"},
 		{"portable", likeMac{}, harmless("true"), backends.Portable, CodeFailed, "portable"},

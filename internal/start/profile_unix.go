@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -63,11 +65,23 @@ type seatbeltHost interface {
 	descriptors() error
 	// limit sets the resource limits of this process.
 	limit([]backends.Limit) error
-	// sweepAfter has a directory removed when this process is gone, whatever program it has
-	// become.
-	sweepAfter(dir string) error
+	// egress starts the proxy of the run, which decides by a policy in the form of package
+	// irjson. It is no child of this process.
+	egress(policy []byte) (egressEnd, error)
+	// sweepAfter has a directory removed, and the hold on a proxy closed, when this process is
+	// gone, whatever program it has become. The hold is nil without a proxy.
+	sweepAfter(dir string, hold *os.File) error
 	// become replaces this process. It returns only errors.
 	become(file string, argv, env []string) error
+}
+
+// egressEnd is the proxy of a run, as the tool reaches it.
+type egressEnd struct {
+	port uint16
+	// env are the variables by which clients find it.
+	env []string
+	// hold is a descriptor whose end is that of the proxy.
+	hold *os.File
 }
 
 // profileStart is a start in progress.
@@ -77,8 +91,9 @@ type profileStart struct {
 	launch backends.Launch
 	host   seatbeltHost
 	directories
-	env  []string
-	argv []string
+	env    []string
+	argv   []string
+	egress egressEnd
 	// profile is the file that sandbox-exec reads.
 	profile string
 }
@@ -102,6 +117,9 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	}
 	if err == nil {
 		err = s.leave()
+	}
+	if s.egress.hold != nil {
+		_ = s.egress.hold.Close()
 	}
 	s.discard()
 	return err
@@ -134,6 +152,9 @@ func (s *profileStart) prepare() error {
 		return failed("the profile: %w", err)
 	}
 	s.env = environ(&s.launch, ir.Darwin, s.req.Environ, s.tmp, s.tmp+contextFile)
+	if err := s.openEgress(); err != nil {
+		return err
+	}
 	if err := os.Chdir(s.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}
@@ -147,6 +168,26 @@ func (s *profileStart) prepare() error {
 	if err := os.Chdir(s.req.place(s.spec.Workspace)); err != nil {
 		return failed("the working directory: %w", err)
 	}
+	return nil
+}
+
+// openEgress starts the proxy where the profile needs one. Its variables take the place of those
+// that the policy forwards: a proxy of the caller is not reached from inside.
+func (s *profileStart) openEgress() error {
+	if s.spec.Egress == nil {
+		return nil
+	}
+	var err error
+	if s.egress, err = s.host.egress(s.spec.Egress); err != nil {
+		return failed("the proxy for the hosts of the policy: %w", err)
+	}
+	s.env = slices.DeleteFunc(s.env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, set := lookupEnv(s.egress.env, name)
+		return set
+	})
+	s.env = append(s.env, s.egress.env...)
+	slices.Sort(s.env)
 	return nil
 }
 
@@ -191,7 +232,11 @@ func makeReal(dir string) error {
 
 // under returns the command that starts words under the profile.
 func (s *profileStart) under(words ...string) []string {
-	return append([]string{sandboxExec, "-D", "TMP=" + s.tmp, "-f", s.profile}, words...)
+	argv := []string{sandboxExec, "-D", "TMP=" + s.tmp}
+	if s.spec.Egress != nil {
+		argv = append(argv, "-D", start.ParamProxy+"="+strconv.Itoa(int(s.egress.port)))
+	}
+	return slices.Concat(argv, []string{"-f", s.profile}, words)
 }
 
 // checkCanary starts a program that must not start, under the profile that the tool will have. It lies
@@ -250,7 +295,7 @@ func (s *profileStart) reached(dir string) bool {
 
 // leave becomes the tool.
 func (s *profileStart) leave() error {
-	if err := s.host.sweepAfter(s.dir); err != nil {
+	if err := s.host.sweepAfter(s.dir, s.egress.hold); err != nil {
 		return failed("%w", err)
 	}
 	if err := s.host.limit(s.spec.Limits); err != nil {

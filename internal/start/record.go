@@ -98,6 +98,7 @@ type RecordCell struct {
 const (
 	meansLandlock   = "landlock"
 	meansSeccomp    = "seccomp"
+	meansEgress     = "egress"
 	meansSupervisor = "supervisor"
 	meansEnviron    = "environment"
 	meansRlimit     = "rlimit"

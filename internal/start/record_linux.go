@@ -130,6 +130,9 @@ func (r *run) means(row ir.Row, a ir.Aspect) []string {
 		if r.opens(ir.GapNetHost) {
 			return []string{meansLandlock, meansSeccomp}
 		}
+		if r.egress != nil {
+			return []string{meansSeccomp, meansEgress}
+		}
 		return []string{meansSeccomp}
 	case ir.Env:
 		return []string{meansEnviron}

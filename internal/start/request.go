@@ -34,6 +34,8 @@ type Request struct {
 	// Trace has a supervisor judge every call that could be refused, so that the report has
 	// all of them. The specification must have been made for it (Traced).
 	Trace bool
+	// Offline has the egress proxy look up no names and reach no hosts, for trials.
+	Offline bool
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }

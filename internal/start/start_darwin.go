@@ -139,9 +139,18 @@ const (
 
 // sweepAfter leaves a process behind that waits until this one, the tool by then, is gone. It
 // is started by another one that ends at once, so that it is no child of the tool, whose
-// wait(2) would see it.
-func (darwin) sweepAfter(dir string) error {
-	return sweeper(dir, sweepApart, strconv.Itoa(os.Getpid())).Run()
+// wait(2) would see it. Both inherit the hold and do nothing with it.
+func (darwin) sweepAfter(dir string, hold *os.File) error {
+	cmd := sweeper(dir, sweepApart, strconv.Itoa(os.Getpid()))
+	if hold != nil {
+		cmd.ExtraFiles = []*os.File{hold}
+	}
+	return cmd.Run()
+}
+
+// egress refuses: there is no proxy on this system yet.
+func (darwin) egress([]byte) (egressEnd, error) {
+	return egressEnd{}, errors.New("accessc has none on macOS yet; remove the rules about hosts")
 }
 
 func sweeper(dir string, words ...string) *exec.Cmd {

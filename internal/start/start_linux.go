@@ -55,6 +55,7 @@ func Start(req Request) error {
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	if err := r.prepare(); err != nil {
+		r.egress.end()
 		r.discard()
 		return r.notRecorded(err)
 	}
@@ -100,6 +101,8 @@ type run struct {
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// egress is the proxy of the run, nil where no rule names a host.
+	egress *egress
 	// sweeper is kept for its clone, whose memory may be this process's.
 	sweeper *sweeper
 }
@@ -111,6 +114,9 @@ func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
+	if err := r.startEgress(); err != nil {
+		return failed("the egress proxy: %w", err)
+	}
 	// The ruleset is about files that exist, so the home comes first.
 	if err := makeHome(&r.launch); err != nil {
 		return err

@@ -24,16 +24,19 @@ import (
 func (r *run) supervise() error {
 	child, err := r.child()
 	if err != nil {
+		r.egress.end()
 		return err
 	}
 	t, err := supervisor.Clone(child)
 	if err != nil {
+		r.egress.end()
 		return r.childFailed(err)
 	}
 	log := denial.NewLog(r.report)
 	attend, err := r.attendant(t, log)
 	if err != nil {
 		t.Kill()
+		r.egress.end()
 		return err
 	}
 	r.begun = time.Now()
@@ -63,8 +66,12 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if !r.supervised {
 		return t.Attend, nil
 	}
+	proxy, err := r.egress.greeted()
+	if err != nil {
+		return nil, failed("%w", err)
+	}
 	b, err := supervisor.New(r.spec, supervisor.Options{
-		Temp: r.tmp, Shared: r.shared, ByPort: r.opens(ir.GapNetHost), Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
 		Join: r.joined(),
 	})

@@ -158,7 +158,7 @@ func (c *caller) process() int {
 // cannot be marked, as a descendant of this process, which is the reaper of all orphans among
 // them.
 func (s *sandbox) ours(pid int) bool {
-	if pid == s.self {
+	if pid == s.self || pid == s.proxy {
 		return false
 	}
 	if s.marks != nil {

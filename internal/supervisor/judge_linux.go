@@ -176,12 +176,12 @@ func (j *judge) run(at ir.Place, argv []string) judgement {
 }
 
 // connect asks for an address, which the specification must list with its port, so that the
-// arguments of connect say everything. An IPv4 address inside of an IPv6 one reaches the same
-// host (RFC 4291, 2.5.5.2) and is judged as such.
-func (j *judge) connect(a netip.AddrPort) judgement {
+// arguments of connect say everything, or where the tool itself listens. An IPv4 address inside
+// of an IPv6 one reaches the same host (RFC 4291, 2.5.5.2) and is judged as such.
+func (j *judge) connect(a netip.AddrPort, own bool) judgement {
 	to := ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr().Unmap().WithZone("")}, Port: a.Port()}
-	out := j.decide(ir.Connect{To: to})
-	shown := slices.ContainsFunc(j.listed, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
+	out := j.decide(ir.Connect{To: to, Own: own})
+	shown := own || slices.ContainsFunc(j.listed, func(e ir.Endpoint) bool { return e.Host == to.Host && e.Port == to.Port })
 	if out.allowed() && !shown {
 		return judgement{by: denial.BySupervisor, op: out.op, why: "the kernel sees an address, and no rule names this address and its port alone"}
 	}

@@ -67,7 +67,7 @@ func TestJudgeAddresses(t *testing.T) {
 		"127.0.0.1:80": true, "[::ffff:127.0.0.1]:80": true, "127.0.0.1:81": false, "[::1]:81": true, "[::1%lo]:81": true, "[::1]:80": false,
 		"127.0.0.2:80": false, "0.0.0.0:80": false, "10.0.0.1:80": false,
 	} {
-		if got := j.connect(netip.MustParseAddrPort(a)).allowed(); got != want {
+		if got := j.connect(netip.MustParseAddrPort(a), false).allowed(); got != want {
 			t.Errorf("%s: %v", a, got)
 		}
 	}

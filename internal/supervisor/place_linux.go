@@ -18,7 +18,9 @@ import (
 // sandbox is how this process knows the tool's files and processes.
 type sandbox struct {
 	// self is this process, procfs and root its views of /proc and "/".
-	self         int
+	self int
+	// proxy is the egress proxy, a child of this process that is not the tool's; 0 for none.
+	proxy        int
 	procfs, root int
 	roots        *ir.Bindings
 	// terminal is the controlling terminal, given are the standard descriptors that the tool was
@@ -36,6 +38,9 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
 	if o.Mark != nil {
 		s.marks = &o.Mark.mark
+	}
+	if o.Egress != nil {
+		s.proxy = o.Egress.PID
 	}
 	for fd := range s.given {
 		s.given[fd], _ = inode(fd)

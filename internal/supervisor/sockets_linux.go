@@ -13,11 +13,8 @@ import (
 // sockets answers the calls that connect sockets and let them be reached.
 type sockets struct{ *call }
 
-// Reasons for refusing sockets that no rule is about.
-const (
-	whyNameless = "a unix address without a file is nothing that a rule names"
-	whyReached  = "tools are not reached from the network"
-)
+// whyNameless is the reason for refusing sockets that no rule is about.
+const whyNameless = "a unix address without a file is nothing that a rule names"
 
 // maxAddress is the largest socket address that the kernel takes (struct sockaddr_storage).
 const maxAddress = 128
@@ -63,9 +60,6 @@ func (c sockets) connect() answer {
 		return fails(e)
 	}
 	fd, family, e := c.socket()
-	if e == unix.EACCES && c.byPort {
-		return proceed
-	}
 	if e != 0 {
 		return fails(e)
 	}
@@ -73,22 +67,18 @@ func (c sockets) connect() answer {
 	switch {
 	case family == unix.AF_UNIX && asked == unix.AF_UNIX:
 		return c.dial(fd, raw)
-	case asked != unix.AF_UNIX && family != unix.AF_UNIX && c.mayReachRaw(raw):
-		if !c.current() {
-			return fails(unix.EINTR)
+	case family == unix.AF_UNIX && c.egress != nil:
+		return c.inquire(fd, raw)
+	case asked == family || family == unix.AF_INET6 && asked == unix.AF_INET:
+		if to, ok := internet(raw); ok {
+			return c.reach(fd, to, raw)
 		}
-		return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
-	case c.byPort:
-		return proceed
-	case c.refused != nil:
-		return fails(unix.EACCES)
-	default:
-		return c.denies(unix.EACCES, "an address of another family than the socket's")
 	}
+	return c.denies(unix.EACCES, "an address of another family than the socket's")
 }
 
-// mayReachRaw judges an IP address, of the sizes of struct sockaddr_in and sockaddr_in6.
-func (c sockets) mayReachRaw(raw []byte) bool {
+// internet reads an address of struct sockaddr_in or sockaddr_in6.
+func internet(raw []byte) (netip.AddrPort, bool) {
 	const v4, v6 = 16, 28
 	var addr netip.Addr
 	switch family := binary.NativeEndian.Uint16(raw); {
@@ -97,15 +87,42 @@ func (c sockets) mayReachRaw(raw []byte) bool {
 	case family == unix.AF_INET6 && len(raw) >= v6:
 		addr = netip.AddrFrom16([16]byte(raw[8:24]))
 	default:
-		return false
+		return netip.AddrPort{}, false
 	}
-	return c.permits(c.policy.connect(netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:]))))
+	return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[2:])), true
+}
+
+// reach connects to an address: to itself, where a rule lists it or the tool listens there, or
+// to the egress proxy, which knows hosts by their names.
+func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
+	direct := c.policy.connect(to, c.listeners.own(c.tid, to))
+	switch {
+	case direct.allowed():
+	case c.egress != nil:
+		return answer{wait: func() answer { return c.route(fd, to) }}
+	}
+	switch {
+	case !c.permits(direct):
+		return fails(unix.EACCES)
+	case !c.current():
+		return fails(unix.EINTR)
+	}
+	return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
 }
 
 // connected connects; a socket that does not block answers at once (EINPROGRESS), since the
 // duplicate shares that flag.
 func connected(fd int, raw []byte) error {
 	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// bound binds to an address of the internet.
+func bound(fd int, raw []byte) error {
+	_, _, e := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
 	if e != 0 {
 		return e
 	}
@@ -152,7 +169,7 @@ func (c sockets) dial(fd int, raw []byte) answer {
 	}}
 }
 
-// bind makes a socket file. Other addresses are not for confined tools.
+// bind makes a socket file, or takes an address at which the tool may listen.
 func (c sockets) bind() answer {
 	raw, e := c.address()
 	if e != 0 {
@@ -162,11 +179,19 @@ func (c sockets) bind() answer {
 	if e != 0 {
 		return fails(e)
 	}
+	if to, ok := internet(raw); ok {
+		return c.take(fd, family, to, raw)
+	}
+	if family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX {
+		return c.denies(unix.EACCES, "an address of another family than the socket's")
+	}
+	return c.file(fd, raw)
+}
+
+// file makes a socket file.
+func (c sockets) file(fd int, raw []byte) answer {
 	path, ok := socketPath(raw)
-	switch {
-	case family != unix.AF_UNIX || binary.NativeEndian.Uint16(raw) != unix.AF_UNIX:
-		return c.denies(unix.EACCES, whyReached)
-	case !ok:
+	if !ok {
 		return c.denies(unix.EACCES, whyNameless)
 	}
 	c.asked = append(c.asked, path)
@@ -187,13 +212,13 @@ func (c sockets) bind() answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
-	return result(c.do(func() error { return c.bound(fd, n) }))
+	return result(c.do(func() error { return c.named(fd, n) }))
 }
 
-// bound binds to a name in the directory that was judged. The only call for that binds to a
+// named binds to a name in the directory that was judged. The only call for that binds to a
 // path relative to the working directory, which is this thread's alone (see settle). The socket
 // shows its last name only (getsockname(2)).
-func (c sockets) bound(fd int, n node) error {
+func (c sockets) named(fd int, n node) error {
 	c.alone()
 	// An O_PATH descriptor is enough for fchdir(2).
 	if err := unix.Fchdir(n.dir); err != nil {
@@ -202,16 +227,4 @@ func (c sockets) bound(fd int, n node) error {
 	defer func() { _ = unix.Fchdir(c.box.root) }()
 	c.umask()
 	return unix.Bind(fd, &unix.SockaddrUnix{Name: n.name})
-}
-
-// listen lets unix sockets wait for connections, and no others.
-func (c sockets) listen() answer {
-	fd, family, e := c.socket()
-	switch {
-	case e != 0:
-		return fails(e)
-	case family != unix.AF_UNIX:
-		return c.denies(unix.EACCES, whyReached)
-	}
-	return result(c.do(func() error { return unix.Listen(fd, int(int32(uint32(c.args[1])))) }))
 }

@@ -32,8 +32,10 @@ type Supervisor struct {
 	// sets them then holds common.
 	shares atomic.Bool
 	common sync.Mutex
-	// byPort leaves connections that no listed address allows to the ruleset's ports.
-	byPort bool
+	// egress is the way to the egress proxy, nil where no rule names a host.
+	egress *egress
+	// listeners are the sockets at which the tool accepts connections.
+	listeners listeners
 	// tool is the process that the tool starts in, became whether it has.
 	tool   int
 	became atomic.Bool
@@ -87,8 +89,8 @@ type Options struct {
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
-	// ByPort is set where the gap net.host was accepted, so that connections go by port.
-	ByPort bool
+	// Egress is the egress proxy of the run, nil where no rule names a host.
+	Egress *Egress
 	// Wall is how long the tool may run, 0 for any time.
 	Wall time.Duration
 	// Denied, if not nil, receives every refusal before the tool learns of it. Many threads
@@ -123,7 +125,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 		return nil, err
 	}
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), byPort: o.ByPort, wall: o.Wall, denied: o.Denied, calls: o.Calls,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 	}
 	if len(s.placements) > maxPlacements {
@@ -140,6 +142,9 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	if s.trace != nil {
 		s.handlers[unix.SYS_KILL] = on(processes.kill) // trapped for the report alone
 	}
+	if spec.Supervision.Egress && s.egress == nil {
+		return nil, errNoEgress
+	}
 	if o.Mark != nil {
 		s.domains = newDomains(o.Mark.mark)
 	}
@@ -152,6 +157,9 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 // serve starts answering the calls of a tool.
 func (s *Supervisor) serve(l listener, tool int) {
 	s.listener, s.tool = l, tool
+	if s.egress != nil {
+		go s.egress.listen(s.told)
+	}
 	l.takeTurns()
 	s.spawn()
 }

@@ -13,6 +13,16 @@ func on[T ~struct{ *call }](answers func(T) answer) handler {
 	return func(c *call) answer { return answers(T{c}) }
 }
 
+// hosts is the handler of calls that are trapped only where hosts are known by name.
+func hosts(answers func(sockets) answer) handler {
+	return func(c *call) answer {
+		if c.egress == nil {
+			return fails(unix.EACCES)
+		}
+		return answers(sockets{c})
+	}
+}
+
 // handlers answer the trapped calls, by number. A trapped call without one fails with
 // ENOSYS.
 func handlers() map[uint32]handler {
@@ -52,6 +62,11 @@ func handlers() map[uint32]handler {
 		unix.SYS_CONNECT: on(sockets.connect),
 		unix.SYS_BIND:    on(sockets.bind),
 		unix.SYS_LISTEN:  on(sockets.listen),
+
+		unix.SYS_SOCKET:      hosts(sockets.datagram),
+		unix.SYS_SENDTO:      hosts(sockets.sendto),
+		unix.SYS_SETSOCKOPT:  hosts(sockets.setsockopt),
+		unix.SYS_GETPEERNAME: hosts(sockets.getpeername),
 
 		unix.SYS_PRLIMIT64:          func(c *call) answer { return processes{c}.other(c.args[0]) },
 		unix.SYS_SCHED_SETAFFINITY:  func(c *call) answer { return processes{c}.other(c.args[0]) },

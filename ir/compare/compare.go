@@ -80,6 +80,10 @@ const (
 	Unheld
 	// Enforcement: how a platform enforces a requirement.
 	Enforcement
+	// Inspection: how much of granted connections is looked at.
+	Inspection
+	// Credentials: the credential that is put into granted requests.
+	Credentials
 )
 
 // Protected is the place of a difference of several protected paths.

@@ -200,42 +200,6 @@ func closed() *ir.Tool {
 	return Nothing(&ir.Tool{Name: "t", Base: ir.BaseNone, Home: ir.HomeReal, Commands: &ir.CommandSet{}}).Tool
 }
 
-func drawHost(t *rapid.T) ir.Host {
-	return rapid.SampledFrom(hosts).Draw(t, "host")
-}
-
-var hosts = []ir.Host{
-	{Kind: ir.HostAny}, {Kind: ir.HostName, Name: "a.test"}, {Kind: ir.HostName, Name: "x.a.test"}, {Kind: ir.HostName, Name: "b.test"},
-	{Kind: ir.HostSuffix, Name: "a.test"}, {Kind: ir.HostSuffix, Name: "test"}, {Kind: ir.HostSuffix, Name: "x.a.test"},
-}
-
-func drawNet(t *rapid.T, n int) []ir.NetRule {
-	out := make([]ir.NetRule, rapid.IntRange(0, n).Draw(t, "rules"))
-	for i := range out {
-		out[i] = ir.NetRule{Host: drawHost(t), Allow: rapid.Bool().Draw(t, "allow")}
-		out[i].Scheme = rapid.SampledFrom([]string{"", "https", "http", "git"}).Draw(t, "scheme")
-		out[i].Port = rapid.SampledFrom([]uint16{0, 443, 8080}).Draw(t, "port")
-		out[i].Path = rapid.SampledFrom([][]string{nil, {"v1"}, {"v1", "a"}, {"w"}}).Draw(t, "path")
-	}
-	return out
-}
-
-// targets is a universe that includes names which no policy mentions.
-func targets() []ir.Operation {
-	var out []ir.Operation
-	for _, name := range []string{"a.test", "x.a.test", "y.a.test", "z.x.a.test", "b.test", "c.test", "other.org"} {
-		for _, scheme := range []string{"", "http", "https", "ftp", "ws", "wss", "git", "ssh"} {
-			for _, port := range []uint16{21, 80, 443, 8080, 9999} {
-				for _, path := range [][]string{nil, {"v1"}, {"v1", "a"}, {"v1", "b"}, {"w", "q"}, {"u"}} {
-					to := ir.Endpoint{Scheme: scheme, Host: ir.Host{Kind: ir.HostName, Name: name}, Port: port, Path: path}
-					out = append(out, ir.Connect{To: to})
-				}
-			}
-		}
-	}
-	return out
-}
-
 // near draws a list and another one that is often close to it.
 func near[T any](t *rapid.T, draw func(*rapid.T, int) []T) (a, b []T) {
 	a = draw(t, 4)
@@ -259,38 +223,6 @@ func against(rt *rapid.T, a, b *ir.Tool, r ir.Resource, ops []ir.Operation) {
 	mirror := map[Verdict]Verdict{Equivalent: Equivalent, Changed: Changed, Narrowed: Widened, Widened: Narrowed}
 	if back != mirror[Sum(ds)] {
 		rt.Fatalf("there %v, back %v", Sum(ds), back)
-	}
-}
-
-func TestNetworkAgainstBruteForce(t *testing.T) {
-	ops := targets()
-	irtest.Check(t, 5000, 1, func(rt *rapid.T) {
-		a, b := closed(), closed()
-		a.Net, b.Net = near(rt, drawNet)
-		against(rt, a, b, ir.Net, ops)
-		c := newComparison(a, b, ir.Linux)
-		n := &netPartition{comparison: c, lanes: c.lanes(), paths: c.paths()}
-		for _, wider := range []bool{true, false} {
-			n.coverHosts(rt, wider)
-		}
-	})
-}
-
-// coverHosts checks the regions of hosts against every host of the universe.
-func (n *netPartition) coverHosts(rt *rapid.T, wider bool) {
-	regions := n.only(n.hosts(), wider).regions()
-	for _, name := range []string{"a.test", "x.a.test", "y.a.test", "z.x.a.test", "b.test", "c.test", "other.org", "test", "d.z.x.a.test"} {
-		h := ir.Host{Kind: ir.HostName, Name: name}
-		in := func(c hostCell) bool { return c.pattern == h || covers(c.pattern, h) }
-		said, hits := "", 0
-		for _, r := range regions {
-			if in(r.item) && !slices.ContainsFunc(r.except, in) {
-				said, hits = r.label, hits+1
-			}
-		}
-		if want := direction(n.label(h, n.paths), wider); said != want || hits > 1 {
-			rt.Fatalf("%s: %d regions say %q, it is %q", name, hits, said, want)
-		}
 	}
 }
 

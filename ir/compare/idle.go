@@ -182,8 +182,8 @@ func (s *search) run() []Idle {
 	}
 	for i, item := range s.list {
 		// A program that is listed with no arguments at all wins nowhere, and no other
-		// rule is about it: it is redundant.
-		if written(item.Rule) && !wins[item.Rule] && s.resource != ir.Commands {
+		// rule is about it: it is redundant. A rule that has a host inspected need not win.
+		if written(item.Rule) && !wins[item.Rule] && s.resource != ir.Commands && (!s.looks() || s.needless(i)) {
 			out = append(out, s.never(item))
 			s.gone[i] = true
 		}
@@ -206,6 +206,11 @@ func (s *search) run() []Idle {
 func written(r ir.Rule) bool {
 	o := r.Source()
 	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied
+}
+
+// looks reports whether rules have an effect where they do not win: on how much is looked at.
+func (s *search) looks() bool {
+	return s.resource == ir.Net && slices.ContainsFunc(s.tool.Net, func(r ir.NetRule) bool { return r.Inspect || r.Opaque })
 }
 
 // never explains why a rule wins nowhere, and which rules win where it matches.
@@ -410,7 +415,7 @@ func items(t *ir.Tool, r ir.Resource) []Idle {
 
 // netSize returns the number of cells of targets.
 func (c *comparison) netSize() int {
-	return (len(c.old.Tool.Net) + 1) * len(c.lanes()) * len(all(c.paths()))
+	return (len(c.old.Tool.Net) + 2) * c.grid().size() * len(all(c.paths()))
 }
 
 func all[T any, L comparable](t *tree[T, L]) []T {
@@ -451,13 +456,16 @@ func (c *comparison) targets(r ir.Resource) []ir.Operation {
 }
 
 func (c *comparison) endpoints() []ir.Operation {
-	var out []ir.Operation
 	n := &netPartition{comparison: c, paths: &pathTree{}}
-	paths, lanes := all(c.paths()), c.lanes()
+	paths, grid := all(c.paths()), c.grid()
+	out := c.listens()
 	for _, h := range all(n.hosts()) {
-		for _, l := range lanes {
+		for i := range grid.size() {
+			l := grid.at(i)
 			for _, p := range paths {
-				out = append(out, ir.Connect{To: ir.Endpoint{Scheme: l.scheme, Host: h.sample, Port: l.port, Path: p}})
+				if op := l.to(h.sample, p); l.scheme != ir.Stream || l.method == "" && len(p) == 0 {
+					out = append(out, op)
+				}
 			}
 		}
 	}

@@ -62,6 +62,10 @@ func idleAgainst(rt *rapid.T, t *ir.Tool, r ir.Resource, ops []ir.Operation, pla
 				verdict := v.Decide(op)
 				allowed = append(allowed, verdict.Allowed())
 				winners[verdict.Rule] = true
+				if to, ok := op.(ir.Connect); ok && to.To.Scheme == "https" {
+					inspected, opaque, credential := used(v, to)
+					allowed = append(allowed, inspected, opaque, credential == "A", credential == "B")
+				}
 			}
 		}
 		return allowed, winners
@@ -71,7 +75,7 @@ func idleAgainst(rt *rapid.T, t *ir.Tool, r ir.Resource, ops []ir.Operation, pla
 		if never[item.Rule] && winners[item.Rule] {
 			rt.Fatalf("%s wins, and is said not to: %+v", item.ID(), found)
 		}
-		if !gone[i] && !winners[item.Rule] {
+		if n, ok := item.Rule.(*ir.NetRule); !gone[i] && !winners[item.Rule] && (!ok || !n.Inspect && !n.Opaque) {
 			rt.Fatalf("%s never wins, of which nothing is said: %+v", item.ID(), found)
 		}
 	}
@@ -116,6 +120,16 @@ func TestIdleNetwork(t *testing.T) {
 	irtest.Check(t, 1000, 1, func(rt *rapid.T) {
 		x := closed()
 		x.Net = drawNet(rt, 6)
+		idleAgainst(rt, x, ir.Net, ops, ir.Linux)
+	})
+}
+
+// TestIdleUses is that for rules that change how requests are treated, also where they do not win.
+func TestIdleUses(t *testing.T) {
+	ops := targets()
+	irtest.Check(t, 300, 1, func(rt *rapid.T) {
+		x := closed()
+		x.Net = drawUses(rt, 4)
 		idleAgainst(rt, x, ir.Net, ops, ir.Linux)
 	})
 }

@@ -132,13 +132,16 @@ func TestPairsOfFiles(t *testing.T) {
 
 func TestPairsOfNetwork(t *testing.T) {
 	hosts := []ir.Host{
-		{Kind: ir.HostAny}, {Kind: ir.HostSuffix, Name: "t"}, {Kind: ir.HostName, Name: "a.t"}, {Kind: ir.HostSuffix, Name: "a.t"},
+		host("*"), host("*.t"), host("a.t"), host("*.a.t"), host("localhost"),
 	}
 	paths := [][]string{nil, nil, {"v"}, {"v", "a"}}
 	rule := func(r *rand.Rand) ir.NetRule {
+		if r.IntN(4) == 0 {
+			return ir.NetRule{Listen: true, Host: host(pick(r, []string{"*", "localhost", "127.0.0.1", "10.0.0.1"})), Port: pick(r, []uint16{0, 80, 8080}), Allow: r.IntN(2) == 0}
+		}
 		return ir.NetRule{
-			Host: pick(r, hosts), Scheme: pick(r, []string{"", "https", "git"}), Port: pick(r, []uint16{0, 443, 8080}), Path: pick(r, paths),
-			Allow: r.IntN(2) == 0,
+			Host: pick(r, hosts), Scheme: pick(r, []string{"", "https", "git", ir.Stream}), Port: pick(r, []uint16{0, 443, 8080}), Path: pick(r, paths),
+			Methods: pick(r, [][]string{nil, nil, {"GET"}, {"GET", "PUT"}}), Allow: r.IntN(2) == 0,
 		}
 	}
 	// All that these rules tell apart: a scheme that they name, with a default port and
@@ -148,12 +151,22 @@ func TestPairsOfNetwork(t *testing.T) {
 		{Scheme: "wss", Port: 443}, {Scheme: "ssh", Port: 443}, {Scheme: "ssh", Port: 8080}, {Scheme: "ftp", Port: 21}, {Scheme: "ssh", Port: 9},
 	}
 	var ops []ir.Operation
-	for _, name := range []string{"a.t", "b.t", "x.a.t", "o"} {
+	for _, name := range []string{"a.t", "b.t", "x.a.t", "o", "localhost", "127.0.0.1"} {
 		for _, to := range lanes {
 			for _, path := range [][]string{nil, {"v"}, {"v", "a"}} {
-				to.Host, to.Path = ir.Host{Kind: ir.HostName, Name: name}, path
-				ops = append(ops, ir.Connect{To: to})
+				for _, method := range []string{"", "GET", "PUT"} {
+					to.Host, to.Path = host(name), path
+					ops = append(ops, ir.Connect{To: to, Method: method})
+				}
 			}
+		}
+		for _, port := range []uint16{443, 8080} {
+			ops = append(ops, ir.Connect{To: ir.Endpoint{Scheme: ir.Stream, Host: host(name), Port: port}})
+		}
+	}
+	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "10.0.0.1", "::"} {
+		for _, port := range []uint16{0, 80, 81, 8080, 8081} {
+			ops = append(ops, ir.Listen{Host: host(name), Port: port})
 		}
 	}
 	pairsOf(t, ops, func(r *rand.Rand, a, b *ir.Tool) { a.Net, b.Net = pair(r, 4, rule) })

@@ -7,25 +7,36 @@ import (
 
 // The causes of the ledger; Sentences says what each means.
 const (
-	WhyHidden     ir.CauseID = "seatbelt.hidden"
-	WhyRoot       ir.CauseID = "seatbelt.root"
-	WhyMap        ir.CauseID = "seatbelt.map"
-	WhyFill       ir.CauseID = "seatbelt.fill"
-	WhyPin        ir.CauseID = "seatbelt.pin"
-	WhyAtomic     ir.CauseID = "seatbelt.atomic"
-	WhyEmptyDir   ir.CauseID = "seatbelt.empty-dir"
-	WhySetID      ir.CauseID = "seatbelt.set-id"
-	WhyDevice     ir.CauseID = "seatbelt.device"
-	WhySugid      ir.CauseID = "seatbelt.sugid"
-	WhyImage      ir.CauseID = "seatbelt.image"
-	WhyPortable   ir.CauseID = "seatbelt.portable"
-	WhyMissing    ir.CauseID = "seatbelt.missing"
-	WhyLinks      ir.CauseID = "seatbelt.links"
-	WhySocket     ir.CauseID = "seatbelt.socket"
-	WhyHost       ir.CauseID = "seatbelt.host"
-	WhyDispute    ir.CauseID = "seatbelt.dispute"
-	WhyOwn        ir.CauseID = "seatbelt.own"
-	WhyEvery      ir.CauseID = "seatbelt.every"
+	WhyHidden   ir.CauseID = "seatbelt.hidden"
+	WhyRoot     ir.CauseID = "seatbelt.root"
+	WhyMap      ir.CauseID = "seatbelt.map"
+	WhyFill     ir.CauseID = "seatbelt.fill"
+	WhyPin      ir.CauseID = "seatbelt.pin"
+	WhyAtomic   ir.CauseID = "seatbelt.atomic"
+	WhyEmptyDir ir.CauseID = "seatbelt.empty-dir"
+	WhySetID    ir.CauseID = "seatbelt.set-id"
+	WhyDevice   ir.CauseID = "seatbelt.device"
+	WhySugid    ir.CauseID = "seatbelt.sugid"
+	WhyImage    ir.CauseID = "seatbelt.image"
+	WhyPortable ir.CauseID = "seatbelt.portable"
+	WhyMissing  ir.CauseID = "seatbelt.missing"
+	WhyLinks    ir.CauseID = "seatbelt.links"
+	WhySocket   ir.CauseID = "seatbelt.socket"
+	WhyProxy    ir.CauseID = "seatbelt.proxy"
+	WhyUnseen   ir.CauseID = "seatbelt.unseen"
+	WhyServer   ir.CauseID = "seatbelt.server"
+	WhyScheme   ir.CauseID = "seatbelt.scheme"
+	WhyStream   ir.CauseID = "seatbelt.stream"
+	WhyOwn      ir.CauseID = "seatbelt.own"
+	WhyLoopback ir.CauseID = "seatbelt.loopback"
+
+	WhyListenOwn     ir.CauseID = "seatbelt.listen-own"
+	WhyListenLow     ir.CauseID = "seatbelt.listen-low"
+	WhyListenMapped  ir.CauseID = "seatbelt.listen-mapped"
+	WhyListenDispute ir.CauseID = "seatbelt.listen-dispute"
+	WhyListenAddress ir.CauseID = "seatbelt.listen-address"
+	WhyListenConnect ir.CauseID = "seatbelt.listen-connect"
+
 	WhyLoader     ir.CauseID = "seatbelt.loader"
 	WhyArgs       ir.CauseID = "seatbelt.args"
 	WhyEnvs       ir.CauseID = "seatbelt.envs"
@@ -62,12 +73,26 @@ var Sentences = backends.Sentences{
 	WhyLinks: "hard links are refused: the link could be executed at its new place, and the system " +
 		"does not compare",
 	WhySocket: "Unix sockets are closed",
-	WhyHost:   "a profile knows no host names, schemes or paths, so the connection stays closed",
-	WhyDispute: "a profile cannot tell this from a connection that another rule denies, so both stay " +
-		"closed",
+	WhyProxy: "a profile knows no hosts but this machine, so the proxy of the run connects, and programs " +
+		"that read no proxy variable reach no host",
+	WhyUnseen: "requests in TLS are not seen without inspect: all of the host's paths and methods are " +
+		"reached, or none",
+	WhyServer: "assumes that the server of a name serves no other name inside of TLS",
+	WhyScheme: "the proxy serves HTTP and TLS; connections of other kinds pass by a rule with scheme = " +
+		"\"tcp\" alone",
+	WhyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
 	WhyOwn: "a profile knows all addresses of this machine as one host, so the port is also open " +
 		"on its local network addresses",
-	WhyEvery: "the port is also open to private and loopback addresses, and names are resolved",
+	WhyLoopback: "of the loopback addresses 127.0.0.1 and ::1 alone are open",
+	WhyListenOwn: "a profile knows all addresses of this machine as one host, so connections are also " +
+		"accepted on its local network addresses",
+	WhyListenLow: "a profile knows no range of ports, so the ports below 1024 are open as well, which " +
+		"any user can bind to all addresses",
+	WhyListenMapped: "an IPv6 socket that is bound to 127.0.0.1, as Java does, is refused",
+	WhyListenDispute: "a profile cannot tell this from an address that another rule denies, so the port " +
+		"stays closed to both",
+	WhyListenAddress: "a profile knows no addresses, so the port stays closed",
+	WhyListenConnect: "the tool connects to its own listeners only by a rule about localhost and the port",
 	WhyLoader: "a listed shell or interpreter runs any script, and programs that /bin/sh and the " +
 		"developer tools start may start as well",
 	WhyArgs:       "the system does not check arguments",

@@ -7,6 +7,7 @@ package start
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -15,6 +16,9 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/strictjson"
 )
+
+// ParamProxy is the parameter for the port of the proxy, at all addresses of this machine.
+const ParamProxy = "PROXY"
 
 // FormatVersion is the version of the profile's shape, in its first line.
 const FormatVersion = 2
@@ -25,6 +29,10 @@ type Spec struct {
 	// Directories are made before the start, parents before their children. The profile lets no
 	// process make them, or something else could be put in their place.
 	Directories []string `json:"directories,omitempty"`
+	// Egress is the policy that the proxy of a run decides by, in the form of package irjson. The
+	// profile has its port as a parameter. It is nil where no rule needs a proxy, and in portable
+	// profiles.
+	Egress json.RawMessage `json:"egress,omitempty"`
 	// Form is "portable" or "resolved".
 	Form string `json:"-"`
 	// Profile is the whole text.

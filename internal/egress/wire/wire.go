@@ -4,9 +4,22 @@ package wire
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"net/netip"
 )
+
+// Command is the hidden command of accessc that serves the proxy of one run. Its descriptors 3
+// and 4 are the socket and the Setup.
+const Command = "__egress"
+
+// A Setup is the document that a proxy process reads first.
+type Setup struct {
+	// Policy is the canonical document of package irjson, with one tool.
+	Policy json.RawMessage `json:"policy"`
+	// Offline has the proxy look up no names and reach no hosts.
+	Offline bool `json:"offline,omitempty"`
+}
 
 // Kind is the first byte of a packet.
 type Kind byte

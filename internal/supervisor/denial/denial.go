@@ -31,6 +31,8 @@ const (
 	ByRuleset    By = "landlock"
 	ByFilter     By = "seccomp"
 	BySupervisor By = "supervisor"
+	// ByEgress is the egress proxy, for requests that no policy can grant.
+	ByEgress By = "egress"
 )
 
 // Denial is one refused operation.
@@ -58,10 +60,10 @@ type Denial struct {
 	proposed *grant
 }
 
-// grant is a result of Grant.
+// grant is a result of Grant. A net rule has a form within a line, too.
 type grant struct {
-	toml string
-	ok   bool
+	toml, inline string
+	ok           bool
 }
 
 // line is the JSON document of one denial.
@@ -85,6 +87,7 @@ type line struct {
 	Reason    string   `json:"reason"`
 	Rule      *rule    `json:"rule"`
 	Grant     *string  `json:"grant"`
+	Sentence  string   `json:"sentence,omitempty"`
 }
 
 type process struct {
@@ -121,6 +124,9 @@ func (d *Denial) Line() []byte {
 	}
 	if toml, ok := d.Grant(); ok {
 		l.Grant = &toml
+	}
+	if ir.Describe(d.Operation).Resource == ir.Net {
+		l.Sentence = d.sentence()
 	}
 	// Strings and integers always have a JSON form.
 	data, _ := json.Marshal(l)

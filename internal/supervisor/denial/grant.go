@@ -18,29 +18,33 @@ import (
 // existing one, and false where no single addition does, or none that should be made. Decide
 // has permitted the operation under every proposal.
 func (d *Denial) Grant() (string, bool) {
-	if d.proposed == nil {
-		toml, ok := d.find()
-		d.proposed = &grant{toml, ok}
-	}
-	return d.proposed.toml, d.proposed.ok
+	g := d.grant()
+	return g.toml, g.ok
 }
 
-func (d *Denial) find() (string, bool) {
+func (d *Denial) grant() *grant {
+	if d.proposed == nil {
+		d.proposed = d.find()
+	}
+	return d.proposed
+}
+
+func (d *Denial) find() *grant {
 	if d.View == nil || d.Why != "" {
-		return "", false
+		return &grant{}
 	}
-	if c, ok := d.Operation.(ir.Connect); ok {
-		return d.network(c)
-	}
-	if ir.Describe(d.Operation).Resource != ir.FS {
-		return "", false
-	}
-	for _, change := range d.changes() {
-		if change.writable() && d.permits(change) {
-			return change.toml(d.View.Tool), true
+	switch ir.Describe(d.Operation).Resource {
+	case ir.Net:
+		return d.network()
+	case ir.FS:
+		for _, change := range d.changes() {
+			if change.writable() && d.permits(change) {
+				return &grant{toml: change.toml(d.View.Tool), ok: true}
+			}
 		}
+	case ir.Env, ir.Commands, ir.Limits, ir.Process:
 	}
-	return "", false
+	return &grant{}
 }
 
 // change is an addition to the filesystem rules of a tool.
@@ -229,19 +233,6 @@ func (c change) toml(t *ir.Tool) string {
 		}
 	}
 	return b.String()
-}
-
-// network is a rule for one address and port.
-func (d *Denial) network(c ir.Connect) (string, bool) {
-	tool := *d.View.Tool
-	tool.Net = append(slices.Clone(tool.Net), ir.NetRule{Host: c.To.Host, Port: c.To.Port, Allow: true})
-	if !ir.NewView(&tool, d.View.Platform, ir.Facts{Base: []ir.FSRule{}}).Decide(c).Allowed() {
-		return "", false
-	}
-	var b strings.Builder
-	table(&b, &tool, "net")
-	fmt.Fprintf(&b, "host = %s\nport = %d\nallow = true\n", tomltext.String(c.To.Host.String()), c.To.Port)
-	return b.String(), true
 }
 
 func table(b *strings.Builder, t *ir.Tool, list string) {

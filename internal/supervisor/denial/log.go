@@ -200,7 +200,7 @@ func (s *seen) what() string {
 		target += " to " + to
 	}
 	if words := s.words(); len(words) > 1 {
-		target += " " + cut(strings.Join(words[1:], " "))
+		target += " " + cut(strings.Join(words[1:], " "), maxWords)
 	}
 	if s.times > 1 {
 		target += " ×" + strconv.Itoa(s.times)
@@ -217,9 +217,11 @@ func (d *Denial) words() []string {
 	return append([]string{run.Program}, run.Args...)
 }
 
-// cut shortens a text for a line of the summary.
-func cut(s string) string {
-	const most = 48
+// maxWords is the longest list of arguments in a line of the summary, in characters.
+const maxWords = 48
+
+// cut shortens a text for a line.
+func cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
@@ -254,7 +256,7 @@ func (d *Denial) because(more bool) string {
 		s = fmt.Sprintf("it was not there at the start: rule %s, %s", v.Rule.Subject(), v.Rule.Source())
 	case v.Rule == nil:
 		s = "no rule"
-		if _, ok := d.Operation.(ir.Connect); ok {
+		if ir.Describe(d.Operation).Resource == ir.Net {
 			s = "no net rule"
 		}
 	default:

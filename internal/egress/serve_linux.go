@@ -1,13 +1,13 @@
 package egress
 
 import (
-	"context"
-	"errors"
+	"encoding/json"
+	"io"
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +20,27 @@ type service struct {
 	proxy   *Proxy
 	control int
 	write   sync.Mutex
+}
+
+// Run is the proxy process of one run: it reads its setup, gives up its privileges, and serves the
+// supervisor at the other end of a socket until that end closes.
+func Run(control, setup *os.File) error {
+	data, err := io.ReadAll(setup)
+	if err != nil {
+		return err
+	}
+	var s wire.Setup
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	config, err := NewConfig(&s, ir.Linux)
+	if err != nil {
+		return err
+	}
+	if err := confine(); err != nil {
+		return err
+	}
+	return Serve(control, config)
 }
 
 // Serve runs a proxy for the supervisor at the other end of a socket, until that end closes.
@@ -38,6 +59,7 @@ func Serve(control *os.File, config Config) error {
 	if err := s.send(&hello); err != nil {
 		return err
 	}
+	defer runtime.KeepAlive(control) // an *os.File that is not used any more closes its descriptor
 	return s.loop()
 }
 
@@ -49,19 +71,25 @@ func (s *service) send(p *wire.Packet) error {
 
 // refused tells the supervisor, which reports all refusals of the run.
 func (s *service) refused(r Refusal) {
-	p := wire.Packet{Kind: wire.Refused, Text: make([]string, 6)}
-	if op, ok := r.Op.(ir.Connect); ok {
-		p.Want = netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port)
-		p.Text = []string{op.To.Scheme, op.To.Host.String(), joinPath(op.To.Path), op.Method, r.Why}
-	}
+	p := r.packet(wire.Refused)
 	_ = s.send(&p)
 }
 
-func joinPath(segments []string) (out string) {
-	for _, s := range segments {
-		out += "/" + s
+// packet writes a refusal.
+func (r Refusal) packet(kind wire.Kind) wire.Packet {
+	op, _ := r.Op.(ir.Connect)
+	host := ""
+	if op.To.Host.Kind != 0 {
+		host = op.To.Host.String()
 	}
-	return out
+	path := ""
+	for _, s := range op.To.Path {
+		path += "/" + s
+	}
+	return wire.Packet{
+		Kind: kind, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port),
+		Text: []string{op.To.Scheme, host, path, op.Method, r.Why},
+	}
 }
 
 // loop answers the supervisor. A packet that it cannot read ends the proxy, and with it every
@@ -99,77 +127,16 @@ func (s *service) loop() error {
 
 // route decides about a connection and announces it to the proxy.
 func (s *service) route(p wire.Packet) {
-	o, e := s.proxy.Route(p.Want, p.Blocking)
+	o, refused, e := s.proxy.route(p.Want, p.Blocking)
+	answer := wire.Packet{Kind: wire.Answer}
+	if refused != nil {
+		answer = refused.packet(wire.Answer)
+	}
+	answer.ID, answer.Errno = p.ID, uint32(e)
 	if e == 0 {
 		s.proxy.Expect(p.From, o)
 	}
-	_ = s.send(&wire.Packet{Kind: wire.Answer, ID: p.ID, Errno: uint32(e)})
-}
-
-// dnsPort is the port of name servers (RFC 1035, 4.2).
-const dnsPort = 53
-
-// Route decides about a connection of the tool to an address. If the caller waits for the host,
-// Route connects to it first, so that the tool learns of its errors.
-func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
-	for _, v6 := range []bool{false, true} {
-		if l, ok := p.Listener(v6); ok && l == want {
-			return Origin{}, 0
-		}
-	}
-	host := ir.Host{Kind: ir.HostAddr, Addr: want.Addr().Unmap().WithZone("")}
-	if p.pool.Holds(host.Addr) {
-		named, ok := p.pool.Host(host.Addr)
-		if !ok {
-			return Origin{}, syscall.EHOSTUNREACH
-		}
-		host = named
-	}
-	granted, refused := reach(p.config.Policy, host, want.Port())
-	if len(granted) == 0 {
-		if want.Port() == dnsPort {
-			return Origin{Resolver: true}, 0
-		}
-		p.refused(refused)
-		return Origin{}, syscall.EACCES
-	}
-	o := Origin{Host: host, Port: want.Port()}
-	if !wait {
-		return o, 0
-	}
-	to := ir.Endpoint{Scheme: likely(granted, want.Port()), Host: host, Port: want.Port()}
-	upstream, err := p.dial(p.ctx, to)
-	if err != nil {
-		p.failed(to, err)
-		return Origin{}, errnoOf(err)
-	}
-	o.Upstream = upstream
-	return o, 0
-}
-
-// likely is the scheme that a port suggests if it is granted, else one that is.
-func likely(granted map[string]ir.Verdict, port uint16) string {
-	for _, s := range []string{schemeOf(port), schemeStream, schemeHTTPS, schemeHTTP} {
-		if _, ok := granted[s]; ok {
-			return s
-		}
-	}
-	return schemeStream
-}
-
-// errnoOf is the error number that connect(2) gives for a failure.
-func errnoOf(err error) syscall.Errno {
-	var e syscall.Errno
-	switch {
-	case errors.Is(err, errInternal):
-		return syscall.EACCES
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return syscall.ETIMEDOUT
-	default:
-		return syscall.EHOSTUNREACH
-	}
+	_ = s.send(&answer)
 }
 
 // resolver serves a pair of sockets: the tool has the other end and takes it for a UDP socket.

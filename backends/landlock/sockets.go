@@ -1,0 +1,131 @@
+package landlock
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// internet says which sockets of the internet a supervised tool can have.
+type internet struct {
+	// connect is set where addresses may be connected to, listen where connections may be
+	// accepted, egress where hosts are known by name.
+	connect, listen, egress bool
+}
+
+func (s *Supervision) internet() internet {
+	return internet{connect: s.Connect != nil, listen: s.Listen, egress: s.Egress}
+}
+
+// tcp reports whether the tool can have TCP sockets.
+func (n internet) tcp() bool { return n.connect || n.listen || n.egress }
+
+var inet = []string{"AF_INET", "AF_INET6"}
+
+// datagrams are the sockets of UDP and its relatives.
+var datagrams = []Condition{{Arg: 0, In: inet}, {Arg: 1, Mask: sockTypeMask, In: []string{"SOCK_DGRAM"}}}
+
+// filter permits the sockets that reach other processes only by a call that the supervisor
+// judges: connected unix sockets and, where the policy needs them, TCP. Where hosts are known by
+// name, a trap answers calls that make a datagram socket of the internet.
+func (n internet) filter() []Block {
+	families, types, protocols := []string{"AF_UNIX"}, []string{"SOCK_STREAM", "SOCK_SEQPACKET"}, []string{"IPPROTO_IP", "IPPROTO_TCP"}
+	if n.tcp() {
+		families = append(families, inet...)
+	}
+	block := func(call string, when ...Condition) Block {
+		return Block{Group: "network", Errno: "EACCES", Syscalls: []string{call}, When: when}
+	}
+	out := []Block{block("socket", Condition{Arg: 0, NotIn: families})}
+	streams := []string{"SOCK_STREAM"}
+	if n.egress {
+		out = append(out, block("socket", Condition{Arg: 0, In: []string{"AF_UNIX"}}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
+		streams, protocols = append(streams, "SOCK_DGRAM"), append(protocols, "IPPROTO_UDP")
+	} else {
+		out = append(out, block("socket", Condition{Arg: 1, Mask: sockTypeMask, NotIn: types}))
+	}
+	if n.tcp() {
+		out = append(out,
+			block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 1, Mask: sockTypeMask, NotIn: streams}),
+			block("socket", Condition{Arg: 0, In: inet}, Condition{Arg: 2, NotIn: protocols}),
+		)
+	}
+	for _, b := range sockets[1:] {
+		// A trap answers what is sent to an address.
+		if !n.egress || b.Syscalls[0] != "sendto" {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// traps are the calls on sockets that the supervisor judges.
+func (n internet) traps() []Trap {
+	calls := []string{"bind", "connect"}
+	if n.tcp() {
+		calls = append(calls, "listen")
+	}
+	out := []Trap{{"sockets", calls, nil}}
+	if !n.egress {
+		return out
+	}
+	return append(out,
+		Trap{"datagrams", []string{"socket"}, datagrams},
+		Trap{"datagrams", []string{"sendto"}, []Condition{{Arg: 4, NonZero: true}}},
+		// A resolver asks for errors of its datagrams (ip(7)).
+		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IP"}}, {Arg: 2, In: []string{"IP_RECVERR"}}}},
+		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IPV6"}}, {Arg: 2, In: []string{"IPV6_RECVERR"}}}},
+		// The peer of a connection is the host, not the proxy (getpeername(2)).
+		Trap{"peers", []string{"getpeername"}, nil},
+	)
+}
+
+// addresses returns the targets of rules that allow one address and port.
+func addresses(rules []ir.NetRule) []string {
+	var out []string
+	for i := range rules {
+		r := &rules[i]
+		if !r.Allow || !literal(r, rules) {
+			continue
+		}
+		at := []netip.Addr{r.Host.Addr}
+		if r.Host.Kind == ir.HostName {
+			at = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
+		}
+		for _, a := range at {
+			out = append(out, netip.AddrPortFrom(a, r.Port).String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// named reports whether a rule allows hosts that a call to connect does not show.
+func named(rules []ir.NetRule) bool {
+	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow && !r.Listen && !literal(&r, rules) })
+}
+
+// listens reports whether a rule lets connections be accepted.
+func listens(rules []ir.NetRule) bool {
+	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow && r.Listen })
+}
+
+// literal reports whether a rule is about one address and port, which a connect call shows, and
+// no other rule says more about that address than such a call does. The name of this host is
+// its loopback addresses.
+func literal(r *ir.NetRule, all []ir.NetRule) bool {
+	shown := func(r *ir.NetRule) bool { return r.Scheme == "" && len(r.Path) == 0 && !r.Inspect && !r.Opaque }
+	one := r.Host.Kind == ir.HostAddr || r.Host.Kind == ir.HostName && r.Host.Name == ir.Localhost
+	return one && !r.Listen && r.Port != 0 && shown(r) &&
+		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return !o.Listen && o.Host == r.Host && !shown(&o) })
+}
+
+// ParseAddress reads an address of Connect.
+func ParseAddress(s string) (ir.Endpoint, error) {
+	a, err := netip.ParseAddrPort(s)
+	if err != nil {
+		return ir.Endpoint{}, err
+	}
+	return ir.Endpoint{Host: ir.Host{Kind: ir.HostAddr, Addr: a.Addr()}, Port: a.Port()}, nil
+}

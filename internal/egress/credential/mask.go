@@ -1,0 +1,187 @@
+package credential
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Mask puts stand-ins where answers show a value, as it is or in a usual encoding. Each has the
+// length of the text that it replaces, so answers keep theirs. See RATIONALE D116.
+type Mask struct {
+	pairs []pair
+}
+
+type pair struct{ value, standIn []byte }
+
+// Mask is the mask of a value that requests carry with these users.
+func (s Secret) Mask(users ...string) *Mask {
+	m := &Mask{}
+	for _, encode := range encodings(users) {
+		p := pair{[]byte(encode(s.Value)), []byte(encode(s.StandIn))}
+		known := slices.ContainsFunc(m.pairs, func(o pair) bool { return bytes.Equal(o.value, p.value) })
+		if !known && len(p.value) == len(p.standIn) {
+			m.pairs = append(m.pairs, p)
+		}
+	}
+	// A longer one may hold a shorter one.
+	slices.SortStableFunc(m.pairs, func(a, b pair) int { return len(b.value) - len(a.value) })
+	return m
+}
+
+// encodings are the forms in which servers show what they were sent.
+func encodings(users []string) []func([]byte) string {
+	plain := func(encode func(string) string) func([]byte) string {
+		return func(b []byte) string { return encode(string(b)) }
+	}
+	out := []func([]byte) string{
+		plain(strings.Clone), plain(url.QueryEscape), plain(url.PathEscape), plain(html.EscapeString),
+		plain(func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }),
+		plain(func(s string) string { return lowerEscapes(url.QueryEscape(s)) }),
+		plain(jsonString), plain(func(s string) string { return strings.ReplaceAll(jsonString(s), "/", `\/`) }),
+		plain(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace),
+		hex.EncodeToString, func(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) },
+	}
+	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		out = append(out, alphabet.EncodeToString)
+		for _, user := range users {
+			out = append(out, func(b []byte) string { return alphabet.EncodeToString([]byte(user + ":" + string(b))) })
+		}
+		for before := range 3 {
+			out = append(out, func(b []byte) string { return within(alphabet, before, b) })
+		}
+	}
+	return out
+}
+
+// within is the part of an encoded text that a value in it determines alone, with a number of
+// bytes before it that leaves a remainder of 3.
+func within(alphabet *base64.Encoding, before int, b []byte) string {
+	text := append(make([]byte, before, before+len(b)), b...)
+	return alphabet.EncodeToString(text)[(before*8+5)/6 : len(text)*8/6]
+}
+
+func jsonString(s string) string {
+	out, _ := json.Marshal(s)
+	return strings.Trim(string(out), `"`)
+}
+
+// lowerEscapes writes percent-encoded characters with small letters.
+func lowerEscapes(s string) string {
+	out := []byte(s)
+	for i := 0; i < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i:], bytes.ToLower(out[i:min(i+3, len(out))]))
+		}
+	}
+	return string(out)
+}
+
+// Replace puts stand-ins into a text.
+func (m *Mask) Replace(b []byte) { m.replace(b, len(b)) }
+
+// replace puts stand-ins where values begin before a place.
+func (m *Mask) replace(b []byte, end int) {
+	for _, p := range m.pairs {
+		for at := 0; at < end; {
+			i := bytes.Index(b[at:], p.value)
+			if i < 0 || at+i >= end {
+				break
+			}
+			at += i + copy(b[at+i:], p.standIn)
+		}
+	}
+}
+
+// Shows reports whether a text shows the value.
+func (m *Mask) Shows(s string) bool {
+	return slices.ContainsFunc(m.pairs, func(p pair) bool { return strings.Contains(s, string(p.value)) })
+}
+
+// Header puts stand-ins into the values of a header.
+func (m *Mask) Header(h map[string][]string) {
+	for _, values := range h {
+		for i, v := range values {
+			if m.Shows(v) {
+				b := []byte(v)
+				m.Replace(b)
+				values[i] = string(b)
+			}
+		}
+	}
+}
+
+// partial returns where a text ends with the beginning of a value, and its stand-in; the length
+// of the text if it does not.
+func (m *Mask) partial(b []byte) (at int, standIn []byte) {
+	at = len(b)
+	for _, p := range m.pairs {
+		for i := max(0, len(b)-len(p.value)+1); i < at; i++ {
+			next := bytes.IndexByte(b[i:], p.value[0])
+			if next < 0 {
+				break
+			}
+			if i += next; i < at && bytes.HasPrefix(p.value, b[i:]) {
+				at, standIn = i, p.standIn
+			}
+		}
+	}
+	return at, standIn
+}
+
+// Reader puts stand-ins into what is read, also where reads divide a value: what may be its
+// beginning waits for the next bytes. At the end ended is called.
+func (m *Mask) Reader(r io.ReadCloser, ended func()) io.ReadCloser {
+	return &reader{ReadCloser: r, mask: m, ended: ended}
+}
+
+type reader struct {
+	io.ReadCloser
+	mask  *Mask
+	ended func()
+	buf   []byte // read, and not yet returned
+	clean int    // of these, the bytes that hold no part of a value
+	err   error
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(b []byte) (int, error) {
+	for r.clean == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		r.fill(max(len(b), bytes.MinRead))
+	}
+	n := copy(b, r.buf[:r.clean])
+	r.buf = append(r.buf[:0], r.buf[n:]...)
+	r.clean -= n
+	return n, nil
+}
+
+func (r *reader) fill(size int) {
+	have := len(r.buf)
+	r.buf = slices.Grow(r.buf, size)[:have+size]
+	var n int
+	n, r.err = r.ReadCloser.Read(r.buf[have:])
+	r.buf = r.buf[:have+n]
+	if r.err == nil {
+		// A value that lies in what may be a longer form of it waits for that one.
+		r.clean, _ = r.mask.partial(r.buf)
+		r.mask.replace(r.buf, r.clean)
+		return
+	}
+	r.mask.Replace(r.buf)
+	// Fewer bytes than the shortest value are chance.
+	at, standIn := r.mask.partial(r.buf)
+	if rest := r.buf[at:]; len(rest) >= minValue {
+		copy(rest, standIn)
+	}
+	r.clean = len(r.buf)
+	r.ended()
+}

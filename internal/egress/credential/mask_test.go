@@ -1,0 +1,89 @@
+package credential_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/accessc/accessc/internal/egress/credential"
+)
+
+// TestMask: an answer shows the stand-in where the server shows the value in a usual encoding,
+// however reads divide it, and keeps its length.
+func TestMask(t *testing.T) {
+	for _, value := range []string{value, `p&s"w<o>r'd/\+ %1=a`, strings.Repeat("long", 1000)} {
+		s, err := credential.NewSecret([]byte(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.Mask("user")
+		for i, encode := range []func(string) string{
+			strings.Clone, url.QueryEscape, url.PathEscape, html.EscapeString,
+			func(v string) string { return strings.ToLower(fmt.Sprintf("%%%X", 'a')) + url.QueryEscape(v) },
+			func(v string) string { out, _ := json.Marshal(v); return string(out) },
+			func(v string) string { return hex.EncodeToString([]byte(v)) },
+			func(v string) string { return fmt.Sprintf("%X", v) },
+			func(v string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + v)) },
+			func(v string) string { return base64.URLEncoding.EncodeToString([]byte(v)) },
+			func(v string) string { return base64.RawURLEncoding.EncodeToString([]byte("user:" + v)) },
+		} {
+			text := "before ghp_ " + encode(value) + " between " + encode(value) + encode(value) + " after " + encode(value)
+			want := "before ghp_ " + encode(string(s.StandIn)) + " between " + encode(string(s.StandIn)) + encode(string(s.StandIn)) + " after " + encode(string(s.StandIn))
+			for name, split := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader, "bytes": iotest.OneByteReader, "end with bytes": iotest.DataErrReader} {
+				if name == "bytes" && len(value) > 100 {
+					continue
+				}
+				ended := 0
+				got, err := io.ReadAll(m.Reader(io.NopCloser(split(strings.NewReader(text))), func() { ended++ }))
+				if err != nil || string(got) != want || ended != 1 {
+					t.Errorf("encoding %d, %s: %.300s, want %.300s: %v", i, name, got, want, err)
+				}
+			}
+		}
+		for before := range 4 {
+			text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + value + "tail"))
+			got := []byte(text)
+			m.Replace(got)
+			decoded, err := base64.StdEncoding.DecodeString(string(got))
+			// The characters at the edges belong to the neighbours as well.
+			if err != nil || bytes.Contains(decoded, []byte(value[3:len(value)-3])) {
+				t.Errorf("%d bytes before the value: %s", before, decoded)
+			}
+		}
+	}
+}
+
+// TestMaskParts: what cannot be the beginning of a value is not held back, and an answer that
+// breaks off inside of one shows none of it.
+func TestMaskParts(t *testing.T) {
+	s, err := credential.NewSecret([]byte(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := io.Pipe()
+	r := s.Mask().Reader(in, func() {})
+	buf := make([]byte, 100)
+	for _, text := range []string{"data: 1\n\n", "x", "ghp_x"} {
+		go func() { _, _ = io.WriteString(out, text) }()
+		if n, err := r.Read(buf); string(buf[:n]) != text || err != nil {
+			t.Errorf("read %q, %v, want %q", buf[:n], err, text)
+		}
+	}
+	broken := errors.New("broken")
+	go func() {
+		_, _ = io.WriteString(out, value[:20])
+		_ = out.CloseWithError(broken)
+	}()
+	if rest, err := io.ReadAll(r); string(rest) != string(s.StandIn[:20]) || !errors.Is(err, broken) {
+		t.Errorf("read %q, %v", rest, err)
+	}
+}

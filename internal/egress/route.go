@@ -1,0 +1,84 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"syscall"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// dnsPort is the port of name servers (RFC 1035, 4.2).
+const dnsPort = 53
+
+// Route decides about a connection of the tool to an address. If the caller waits for the host,
+// Route connects to it first, so that the tool learns of its errors.
+func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
+	o, refused, e := p.route(want, wait)
+	if refused != nil {
+		p.refused(*refused)
+	}
+	return o, e
+}
+
+func (p *Proxy) route(want netip.AddrPort, wait bool) (Origin, *Refusal, syscall.Errno) {
+	for _, v6 := range []bool{false, true} {
+		if l, ok := p.Listener(v6); ok && l == want {
+			return Origin{}, nil, 0
+		}
+	}
+	host := ir.Host{Kind: ir.HostAddr, Addr: want.Addr().Unmap().WithZone("")}
+	if p.pool.Holds(host.Addr) {
+		named, ok := p.pool.Host(host.Addr)
+		if !ok {
+			return Origin{}, nil, syscall.EHOSTUNREACH
+		}
+		host = named
+	}
+	granted, refused := reach(p.config.Policy, host, want.Port())
+	if len(granted) == 0 {
+		if want.Port() == dnsPort {
+			return Origin{Resolver: true}, nil, 0
+		}
+		return Origin{}, &refused, syscall.EACCES
+	}
+	o := Origin{Host: host, Port: want.Port()}
+	if !wait {
+		return o, nil, 0
+	}
+	to := ir.Endpoint{Scheme: likely(granted, want.Port()), Host: host, Port: want.Port()}
+	upstream, err := p.dial(p.ctx, to)
+	switch {
+	case errors.Is(err, errInternal):
+		return Origin{}, &Refusal{Op: ir.Connect{To: to}, Why: err.Error()}, syscall.EACCES
+	case err != nil:
+		return Origin{}, nil, errnoOf(err)
+	}
+	o.Upstream = upstream
+	return o, nil, 0
+}
+
+// likely is the scheme that a port suggests if it is granted, else one that is.
+func likely(granted map[string]ir.Verdict, port uint16) string {
+	for _, s := range []string{schemeOf(port), schemeStream, schemeHTTPS, schemeHTTP} {
+		if _, ok := granted[s]; ok {
+			return s
+		}
+	}
+	return schemeStream
+}
+
+// errnoOf is the error number that connect(2) gives for a failure.
+func errnoOf(err error) syscall.Errno {
+	var e syscall.Errno
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return syscall.ETIMEDOUT
+	default:
+		return syscall.EHOSTUNREACH
+	}
+}

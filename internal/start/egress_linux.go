@@ -1,0 +1,127 @@
+package start
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/supervisor"
+)
+
+// passed are the variables that the egress proxy gets of its caller's: where the host's
+// authorities are, how its resolver works, and which proxy leads out of its network.
+var passed = []string{
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN", "RES_OPTIONS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
+}
+
+// egress is the proxy process of a run.
+type egress struct {
+	process *os.Process
+	control int
+}
+
+// startEgress starts the egress proxy of the run, if the policy names hosts: a process of its
+// own, so that what parses the tool's requests is not what judges its calls. It ends when its
+// end of the control socket closes.
+// See RATIONALE D121.
+func (r *run) startEgress() error {
+	if !r.supervised || !r.spec.Supervision.Egress || r.spec.Supervision.Judged == nil {
+		return nil
+	}
+	setup, err := sealed(wire.Setup{Policy: r.spec.Supervision.Judged.Policy, Offline: r.req.Offline})
+	if err != nil {
+		return err
+	}
+	defer setup.Close()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "control")
+	defer theirs.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return err
+	}
+	defer null.Close()
+	env := slices.DeleteFunc(slices.Clone(r.req.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.Contains(passed, name)
+	})
+	p, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
+		Dir: "/", Env: append([]string{}, env...), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return err
+	}
+	r.egress = &egress{process: p, control: pair[0]}
+	return nil
+}
+
+// sealed is a file in memory with a document.
+func sealed(doc any) (*os.File, error) {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("setup", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "setup")
+	if _, err = f.Write(data); err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// maxGreeting is how long the proxy may take to listen, in milliseconds.
+const maxGreeting = 20_000
+
+// greeted waits until the proxy listens.
+func (e *egress) greeted() (*supervisor.Egress, error) {
+	if e == nil {
+		return nil, nil
+	}
+	fds := []unix.PollFd{{Fd: int32(e.control), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, maxGreeting)
+	for err == unix.EINTR {
+		n, err = unix.Poll(fds, maxGreeting)
+	}
+	if err != nil || n == 0 {
+		return nil, errors.New("the egress proxy does not answer")
+	}
+	buf := make([]byte, wire.MaxSize)
+	size, err := unix.Read(e.control, buf)
+	if err != nil || size == 0 {
+		return nil, errors.New("the egress proxy ended")
+	}
+	hello, err := wire.Parse(buf[:size])
+	if err != nil || hello.Kind != wire.Hello {
+		return nil, wire.ErrPacket
+	}
+	return &supervisor.Egress{Control: e.control, PID: e.process.Pid, V4: hello.Want, V6: hello.From}, nil
+}
+
+// end ends the proxy of a tool that was not started.
+func (e *egress) end() {
+	if e == nil {
+		return
+	}
+	_ = unix.Close(e.control)
+	_ = e.process.Kill()
+	_, _ = e.process.Wait()
+}

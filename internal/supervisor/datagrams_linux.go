@@ -1,0 +1,137 @@
+package supervisor
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tool has no datagram sockets of the internet. It gets one end of a pair of unix sockets in
+// their place, whose other end the stub resolver serves, so that programs that ask name servers
+// themselves get answers, and nothing else is ever sent.
+// See RATIONALE D120.
+
+// whyDatagram is the reason for refusing datagrams.
+const whyDatagram = "datagrams reach no host; only questions to name servers are answered"
+
+// portDNS is the port of name servers (RFC 1035, 4.2.1).
+const portDNS = 53
+
+// datagram makes the pair for a call that asks for a datagram socket.
+func (c sockets) datagram() answer {
+	if p := c.args[2]; p != 0 && p != unix.IPPROTO_UDP {
+		return fails(unix.EPROTONOSUPPORT)
+	}
+	kind := unix.SOCK_SEQPACKET | unix.SOCK_CLOEXEC | int(c.args[1])&unix.SOCK_NONBLOCK
+	pair, err := unix.Socketpair(unix.AF_UNIX, kind, 0)
+	if err != nil {
+		return result(err)
+	}
+	_ = unix.SetNonblock(pair[1], true)
+	err = c.egress.resolver(pair[1], process{c.process(), c.comm()})
+	_ = unix.Close(pair[1])
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return fails(unix.ENETDOWN)
+	}
+	return answer{hand: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
+}
+
+// inquire connects such a socket: to a name server, any of which the stub resolver stands for.
+// Programs also connect datagram sockets to learn by which of their own addresses they would
+// reach a host; for them there is no route (RFC 6724).
+func (c sockets) inquire(fd int, raw []byte) answer {
+	if binary.NativeEndian.Uint16(raw) == unix.AF_UNSPEC {
+		return answer{}
+	}
+	to, ok := internet(raw)
+	switch {
+	case !ok:
+		return fails(unix.EAFNOSUPPORT)
+	case to.Port() != portDNS:
+		return fails(unix.ENETUNREACH)
+	}
+	c.egress.remember(fd, to)
+	return answer{}
+}
+
+// sendto judges data with an address. The kernel ignores the addresses of connected sockets, and
+// a tool has no others, so the call goes on.
+func (c sockets) sendto() answer {
+	n := int(int32(uint32(c.args[5])))
+	if n < 2 || n > maxAddress {
+		return proceed
+	}
+	raw, e := c.bytes(c.args[4], n)
+	if e != 0 {
+		return fails(e)
+	}
+	fd, family, e := c.socket()
+	if e != 0 {
+		return fails(e)
+	}
+	to, ok := internet(raw)
+	if family != unix.AF_UNIX || !ok {
+		return proceed
+	}
+	if to.Port() != portDNS {
+		return c.denies(unix.EACCES, whyDatagram)
+	}
+	c.egress.remember(fd, to)
+	return proceed
+}
+
+// setsockopt accepts options of datagram sockets for those that stand for them.
+func (c sockets) setsockopt() answer {
+	_, family, e := c.socket()
+	switch {
+	case e != 0:
+		return fails(e)
+	case family == unix.AF_UNIX:
+		return answer{}
+	}
+	return proceed
+}
+
+// getpeername tells a tool the address that it has asked for: connections lead to the proxy.
+func (c sockets) getpeername() answer {
+	fd, family, e := c.socket()
+	if e != 0 {
+		return proceed
+	}
+	to, ok := c.egress.peer(fd)
+	if _, err := unix.Getpeername(fd); !ok || err != nil {
+		return proceed
+	}
+	if family == unix.AF_UNIX {
+		family = unix.AF_INET
+		if to.Addr().Is6() {
+			family = unix.AF_INET6
+		}
+	}
+	raw := sockaddr(family, to)
+	size, e := c.bytes(c.args[2], 4)
+	if e != 0 {
+		return fails(e)
+	}
+	room := int(int32(binary.NativeEndian.Uint32(size)))
+	if room < 0 {
+		return fails(unix.EINVAL)
+	}
+	if e := c.put(c.args[1], raw[:min(room, len(raw))]); e != 0 {
+		return fails(e)
+	}
+	return fails(c.put(c.args[2], binary.NativeEndian.AppendUint32(nil, uint32(len(raw)))))
+}
+
+// put writes to the caller's memory.
+func (c *caller) put(addr uint64, b []byte) unix.Errno {
+	if len(b) == 0 {
+		return 0
+	}
+	n, err := unix.ProcessVMWritev(c.tid, []unix.Iovec{iovec(b)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
+	if err != nil || n != len(b) {
+		return unix.EFAULT
+	}
+	return 0
+}

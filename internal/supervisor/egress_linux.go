@@ -1,0 +1,337 @@
+package supervisor
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// Egress is the egress proxy of a run as the supervisor knows it.
+type Egress struct {
+	// Control is the socket that the proxy is steered by, PID its process.
+	Control, PID int
+	// V4 and V6 are the addresses that it listens at; V6 is invalid on hosts without IPv6.
+	V4, V6 netip.AddrPort
+}
+
+// egress is the way to the proxy.
+type egress struct {
+	Egress
+	write sync.Mutex
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]chan wire.Packet
+	down    bool
+	// peers are the addresses that sockets of the tool are connected to in its own eyes, by
+	// their cookies, callers the processes that asked for a connection or a resolver.
+	peers   recent[uint64, netip.AddrPort]
+	callers recent[uint64, process]
+}
+
+// process is a process of the tool, for reports.
+type process struct {
+	pid  int
+	name string
+}
+
+// maxRecent bounds what a tool can make the supervisor remember about its sockets.
+const maxRecent = 1 << 16
+
+// recent is a map of the latest entries.
+type recent[K comparable, V any] struct {
+	entries map[K]V
+	order   []K
+	next    int
+}
+
+func (r *recent[K, V]) put(k K, v V) {
+	if r.entries == nil {
+		r.entries = map[K]V{}
+	}
+	if _, known := r.entries[k]; !known {
+		if len(r.order) < maxRecent {
+			r.order = append(r.order, k)
+		} else {
+			delete(r.entries, r.order[r.next])
+			r.order[r.next] = k
+			r.next = (r.next + 1) % maxRecent
+		}
+	}
+	r.entries[k] = v
+}
+
+func newEgress(e *Egress) *egress {
+	if e == nil {
+		return nil
+	}
+	return &egress{Egress: *e, waiting: map[uint64]chan wire.Packet{}}
+}
+
+// listen takes the packets of the proxy until it ends. refused gets those about requests that
+// the proxy has refused.
+func (e *egress) listen(refused func(wire.Packet)) {
+	buf := make([]byte, wire.MaxSize)
+	for {
+		n, err := unix.Read(e.Control, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		p, malformed := wire.Parse(buf[:max(n, 0)])
+		if err != nil || n == 0 || malformed != nil {
+			e.end()
+			return
+		}
+		switch p.Kind {
+		case wire.Answer:
+			e.mu.Lock()
+			in := e.waiting[p.ID]
+			delete(e.waiting, p.ID)
+			e.mu.Unlock()
+			if in != nil {
+				in <- p
+			}
+		case wire.Refused:
+			refused(p)
+		}
+	}
+}
+
+// end fails all questions: without its proxy the tool reaches no host by name.
+func (e *egress) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.down = true
+	for id, in := range e.waiting {
+		delete(e.waiting, id)
+		in <- wire.Packet{Kind: wire.Answer, ID: id, Errno: uint32(unix.ENETDOWN)}
+	}
+}
+
+// ask sends a question of a process and waits for its answer.
+func (e *egress) ask(p wire.Packet, by process) wire.Packet {
+	in := make(chan wire.Packet, 1)
+	e.mu.Lock()
+	e.last++
+	p.ID = e.last
+	e.callers.put(p.ID, by)
+	if e.down {
+		in <- wire.Packet{Errno: uint32(unix.ENETDOWN)}
+	} else {
+		e.waiting[p.ID] = in
+	}
+	e.mu.Unlock()
+	if err := e.send(&p, nil); err != nil {
+		e.end()
+	}
+	return <-in
+}
+
+func (e *egress) send(p *wire.Packet, rights []byte) error {
+	e.write.Lock()
+	defer e.write.Unlock()
+	return unix.Sendmsg(e.Control, p.Append(nil), rights, nil, unix.MSG_NOSIGNAL)
+}
+
+// resolver gives the stub resolver of the proxy one end of a pair of sockets.
+func (e *egress) resolver(fd int, by process) error {
+	e.mu.Lock()
+	e.last++
+	id := e.last
+	e.callers.put(id, by)
+	down := e.down
+	e.mu.Unlock()
+	if down {
+		return unix.ENETDOWN
+	}
+	return e.send(&wire.Packet{Kind: wire.Resolver, ID: id}, unix.UnixRights(fd))
+}
+
+// caller is the process that a packet is about, zero where it is not known.
+func (e *egress) caller(p wire.Packet) process {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.callers.entries[p.ID]
+}
+
+// remember keeps the address that a socket is connected to in the eyes of the tool.
+func (e *egress) remember(fd int, to netip.AddrPort) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.peers.put(cookie, to)
+}
+
+func (e *egress) peer(fd int) (netip.AddrPort, bool) {
+	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return netip.AddrPort{}, false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	to, ok := e.peers.entries[cookie]
+	return to, ok
+}
+
+// stateClose is TCP_CLOSE (include/net/tcp_states.h).
+const stateClose = 7
+
+// route connects a socket to the proxy, which has been told where the tool wanted to go and
+// agrees. A tool that waits learns the errors of the host; one that does not wait is connected
+// at once, and its connection ends if the host cannot be reached.
+func (c sockets) route(fd int, to netip.AddrPort) answer {
+	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return fails(unix.EACCES)
+	}
+	proxy, e := c.egress.listener(fd, family, to)
+	if e != 0 {
+		return fails(e)
+	}
+	raw := sockaddr(family, proxy)
+	if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err != nil || info.State != stateClose {
+		// It goes to the proxy already, or waits for connections itself: the kernel knows the error.
+		return result(c.do(func() error { return connected(fd, raw) }))
+	}
+	from, e := source(fd, family, proxy)
+	if e != 0 {
+		return fails(e)
+	}
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	waits := err == nil && flags&unix.O_NONBLOCK == 0
+	reply := c.egress.ask(wire.Packet{Kind: wire.Route, Want: to, From: from, Blocking: waits}, process{c.process(), c.comm()})
+	if len(reply.Text) > 0 {
+		c.permits(c.policy.refusal(reply))
+	}
+	if reply.Errno != 0 {
+		return fails(unix.Errno(reply.Errno))
+	}
+	if !c.current() {
+		_ = c.egress.send(&wire.Packet{Kind: wire.Forget, From: from}, nil)
+		return fails(unix.EINTR)
+	}
+	c.egress.remember(fd, to)
+	err = c.do(func() error { return connected(fd, raw) })
+	if err != nil && err != unix.EINPROGRESS {
+		_ = c.egress.send(&wire.Packet{Kind: wire.Forget, From: from}, nil)
+	}
+	return result(err)
+}
+
+// listener is the address of the proxy for a socket of a family that wants to go somewhere.
+func (e *egress) listener(fd, family int, to netip.AddrPort) (netip.AddrPort, unix.Errno) {
+	switch {
+	case family == unix.AF_INET:
+		return e.V4, 0
+	case e.V6.IsValid() && !to.Addr().Is4In6():
+		return e.V6, 0
+	}
+	only, err := unix.GetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY)
+	if err != nil || only != 0 {
+		return netip.AddrPort{}, unix.ENETUNREACH
+	}
+	return e.V4, 0
+}
+
+// source binds a socket to a loopback address unless it is bound, and returns the address that
+// the proxy will see.
+func source(fd, family int, proxy netip.AddrPort) (netip.AddrPort, unix.Errno) {
+	at, e := localAddress(fd)
+	if e != 0 {
+		return at, e
+	}
+	if at.Port() == 0 {
+		// With this option the port would be chosen by connect(2).
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 0)
+		if err := bound(fd, sockaddr(family, netip.AddrPortFrom(proxy.Addr(), 0))); err != nil {
+			return at, errno(err)
+		}
+		if at, e = localAddress(fd); e != 0 {
+			return at, e
+		}
+	}
+	return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
+}
+
+// sockaddr writes an address as struct sockaddr_in or sockaddr_in6.
+func sockaddr(family int, a netip.AddrPort) []byte {
+	b := binary.NativeEndian.AppendUint16(nil, uint16(family))
+	b = binary.BigEndian.AppendUint16(b, a.Port())
+	if family == unix.AF_INET {
+		v4 := a.Addr().Unmap().As4()
+		return append(append(b, v4[:]...), make([]byte, 8)...)
+	}
+	v6 := a.Addr().As16()
+	b = append(append(b, 0, 0, 0, 0), v6[:]...)
+	return append(b, 0, 0, 0, 0)
+}
+
+// Places of the texts of a packet about a refusal.
+const (
+	textScheme = iota
+	textHost
+	textPath
+	textMethod
+	textWhy
+	texts
+)
+
+// refusal judges again what the proxy has refused.
+func (j *judge) refusal(p wire.Packet) judgement {
+	t := append(p.Text, make([]string, texts)...)
+	op := ir.Connect{To: ir.Endpoint{Scheme: t[textScheme], Host: host(t[textHost]), Port: p.Want.Port()}, Method: t[textMethod]}
+	if path := strings.TrimPrefix(t[textPath], "/"); path != "" {
+		op.To.Path = strings.Split(path, "/")
+	}
+	if t[textWhy] != "" {
+		return judgement{by: denial.ByEgress, op: op, why: t[textWhy]}
+	}
+	out := judgement{by: denial.ByPolicy, op: op}
+	switch {
+	case op.Method != "":
+		out.verdict = j.view.Decide(op)
+	case op.To.Port == 0:
+		out.verdict = j.view.Named(op.To.Host)
+	default:
+		out.verdict = j.view.Reach(op.To)
+	}
+	if out.allowed() {
+		return judgement{by: denial.ByEgress, op: op, why: "the egress proxy refused it"}
+	}
+	return out
+}
+
+// host reads a host as ir.Host writes it.
+func host(s string) ir.Host {
+	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return ir.Host{Kind: ir.HostAddr, Addr: a}
+	}
+	return ir.Host{Kind: ir.HostName, Name: s}
+}
+
+// told reports a refusal of the proxy, which no call of the tool waits for.
+func (s *Supervisor) told(p wire.Packet) {
+	if s.denied == nil {
+		return
+	}
+	r, by := s.policy.refusal(p), s.egress.caller(p)
+	s.denied(&denial.Denial{
+		Time: time.Now(), By: r.by, Operation: r.op, Verdict: r.verdict, Why: r.why, PID: by.pid, Name: by.name,
+		View: s.policy.view, Roots: s.sandbox.roots,
+	})
+}
+
+// errNoEgress is the reason for not starting a tool whose rules name hosts.
+var errNoEgress = errors.New("rules name hosts, and no egress proxy was started")

@@ -1,0 +1,170 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// take binds a socket to an address. A port that the kernel chooses needs no rule as long as
+// nothing listens there, which listen judges.
+func (c sockets) take(fd, family int, at netip.AddrPort, raw []byte) answer {
+	chosen := at.Port() == 0 && (at.Addr().IsUnspecified() || at.Addr().Unmap().IsLoopback())
+	switch {
+	case family == unix.AF_UNIX:
+		// The socket stands for one of datagrams, which has no address.
+		if c.egress == nil || !chosen {
+			return c.denies(unix.EACCES, whyDatagram)
+		}
+		return answer{}
+	case chosen && c.egress != nil:
+	case !c.permits(c.policy.listen(at)):
+		return fails(unix.EACCES)
+	}
+	if !c.current() {
+		return fails(unix.EINTR)
+	}
+	return result(c.do(func() error { return bound(fd, raw) }))
+}
+
+// listen lets unix sockets wait for connections, and those of the internet at addresses that
+// the policy grants. Without an address the kernel takes all, with a port of its choice.
+func (c sockets) listen() answer {
+	fd, family, e := c.socket()
+	if e != 0 {
+		return fails(e)
+	}
+	if family != unix.AF_UNIX {
+		at, e := localAddress(fd)
+		switch {
+		case e != 0:
+			return fails(e)
+		case !c.permits(c.policy.listen(at)):
+			return fails(unix.EACCES)
+		case !c.current():
+			return fails(unix.EINTR)
+		}
+	}
+	backlog := int(int32(uint32(c.args[1])))
+	err := c.do(func() error { return unix.Listen(fd, backlog) })
+	if err == nil && family != unix.AF_UNIX {
+		c.listeners.add(fd)
+	}
+	return result(err)
+}
+
+// localAddress is the address of a socket of the internet.
+func localAddress(fd int) (netip.AddrPort, unix.Errno) {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.AddrPort{}, errno(err)
+	}
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port)), 0
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port)), 0
+	}
+	return netip.AddrPort{}, unix.EACCES
+}
+
+// listen asks whether connections may be accepted at an address.
+func (j *judge) listen(at netip.AddrPort) judgement {
+	return j.decide(ir.Listen{Host: ir.Host{Kind: ir.HostAddr, Addr: at.Addr().Unmap().WithZone("")}, Port: at.Port()})
+}
+
+// listeners are the sockets of the tool that wait for connections, by their inodes. Those that
+// are closed stay listed: the kernel counts through 2^32 inodes before one comes again.
+type listeners struct {
+	mu     sync.Mutex
+	inodes map[uint64]struct{}
+}
+
+// maxListeners bounds what a tool can make the supervisor remember.
+const maxListeners = 1 << 16
+
+func (l *listeners) add(fd int) {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inodes == nil || len(l.inodes) >= maxListeners {
+		l.inodes = map[uint64]struct{}{}
+	}
+	l.inodes[st.Ino] = struct{}{}
+}
+
+// own reports whether all sockets that could accept a connection to a loopback address are the
+// tool's own. Sockets that listen at all addresses count, whatever the kernel would prefer.
+func (l *listeners) own(tid int, to netip.AddrPort) bool {
+	l.mu.Lock()
+	none := len(l.inodes) == 0
+	l.mu.Unlock()
+	if none || !to.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	all := append(listening(tid, "tcp", to), listening(tid, "tcp6", to)...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(inode uint64) bool {
+		_, ours := l.inodes[inode]
+		return !ours
+	})
+}
+
+// stateListen is TCP_LISTEN (include/net/tcp_states.h), as /proc/net/tcp writes it.
+const stateListen = "0A"
+
+// listening lists the inodes of sockets that could accept a connection to an address
+// (proc_pid_net(5)).
+func listening(tid int, table string, to netip.AddrPort) []uint64 {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/net/" + table)
+	if err != nil {
+		return []uint64{0} // no socket's: unknown ones are not the tool's
+	}
+	var out []uint64
+	for line := range bytes.Lines(data) {
+		f := strings.Fields(string(line))
+		const address, state, inode = 1, 3, 9
+		if len(f) <= inode || f[state] != stateListen {
+			continue
+		}
+		at, ok := hexAddress(f[address])
+		if !ok || at.Port() != to.Port() || !at.Addr().IsUnspecified() && at.Addr().Unmap() != to.Addr().Unmap() {
+			continue
+		}
+		n, err := strconv.ParseUint(f[inode], 10, 64)
+		if err != nil {
+			n = 0
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// hexAddress reads an address of /proc/net/tcp: words in the machine's byte order.
+func hexAddress(s string) (netip.AddrPort, bool) {
+	host, port, _ := strings.Cut(s, ":")
+	b, err := hex.DecodeString(host)
+	n, err2 := strconv.ParseUint(port, 16, 16)
+	if err != nil || err2 != nil || len(b)%4 != 0 {
+		return netip.AddrPort{}, false
+	}
+	for i := 0; i < len(b); i += 4 {
+		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
+	}
+	a, ok := netip.AddrFromSlice(b)
+	return netip.AddrPortFrom(a, uint16(n)), ok
+}
