@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,6 +46,8 @@ type world struct {
 	mu    sync.Mutex
 	came  []arrival
 	open  []io.Closer
+	// serving is the number of open connections to servers that speak neither HTTP nor TLS.
+	serving atomic.Int32
 }
 
 func newWorld() (*world, error) {
@@ -184,6 +187,8 @@ func (w *world) stream(at string, handle func(net.Conn)) error {
 				return
 			}
 			go func() {
+				w.serving.Add(1)
+				defer w.serving.Add(-1)
 				defer c.Close()
 				_ = c.SetDeadline(time.Now().Add(time.Minute))
 				handle(c)
