@@ -55,9 +55,9 @@ func TestWorld(t *testing.T) {
 		if a := w.arrivals(n); len(a) != 1 || a[0].to != netip.MustParseAddrPort(to) {
 			t.Errorf("%s: arrived %v", to, a)
 		}
-		seen, err := w.wire.seen()
-		if err != nil || seen[packet{proto: 6, to: netip.MustParseAddrPort(to)}] != 1 {
-			t.Errorf("%s: seen %v %v", to, seen, err)
+		seen := func() bool { return w.window(t).wire[packet{proto: 6, to: netip.MustParseAddrPort(to)}] == 1 }
+		if !within(time.Second, seen) {
+			t.Errorf("%s: seen %v", to, w.window(t).wire)
 		}
 	}
 	for name, want := range map[string]bool{"a.example.test": true, "loop6.example.test": true, "missing.example.test": false, "broken.example.test": false} {

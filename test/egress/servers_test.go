@@ -51,7 +51,7 @@ type world struct {
 }
 
 func newWorld() (*world, error) {
-	dir, err := os.MkdirTemp("", "accessc-egress-")
+	dir, err := os.MkdirTemp("", "egress-world-")
 	if err != nil {
 		return nil, err
 	}
