@@ -24,7 +24,7 @@ func TestJoin(t *testing.T) {
 // TestEveryCellOnce: the cells of a view have each rule of each resource with each aspect once.
 func TestEveryCellOnce(t *testing.T) {
 	tool := ir.NewTool("t")
-	tool.Net, tool.Limits = make([]ir.NetRule, 2), []ir.Limit{{Kind: ir.LimitMemory}}
+	tool.Net, tool.Limits = []ir.NetRule{{}, {}, {Listen: true}}, []ir.Limit{{Kind: ir.LimitMemory}}
 	tool.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: "make"}}}
 	cells := ir.NewView(tool, ir.Linux, ir.Facts{}).Cells()
 	count := map[ir.Resource]int{}
@@ -35,7 +35,11 @@ func TestEveryCellOnce(t *testing.T) {
 			t.Errorf("%+v twice", c)
 		}
 	}
-	for r, rules := range map[ir.Resource]int{ir.Net: 3, ir.Env: len(tool.Env) + 1, ir.Commands: 2, ir.Limits: 1, ir.Process: 1} {
+	// A rule of net is about connecting or listening, the default about both.
+	if count[ir.Net] != len(tool.Net)+len(ir.Aspects(ir.Net)) {
+		t.Errorf("%d cells of net", count[ir.Net])
+	}
+	for r, rules := range map[ir.Resource]int{ir.Env: len(tool.Env) + 1, ir.Commands: 2, ir.Limits: 1, ir.Process: 1} {
 		if count[r] != rules*len(ir.Aspects(r)) {
 			t.Errorf("%d cells of %s", count[r], r)
 		}
