@@ -194,7 +194,7 @@ func (p *place) pair(t *testing.T, c *client, told bool) {
 // approve approves the files of externals.
 func (p *place) approve() {
 	for name := range externals() {
-		cmd := p.command(p.Context(), "", accessc(p.T, p.w), "approve", "-C", p.ws, "--yes", name)
+		cmd := p.command(p.Context(), "", accessc(p.TB, p.w), "approve", "-C", p.ws, "--yes", name)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			p.Errorf("approve: %v\n%s", err, out)
 		}

@@ -50,6 +50,10 @@ func route(p netip.Prefix, iface uint32) []byte {
 		b[6] = unix.RT_SCOPE_UNIVERSE
 	}
 	b = attribute(b, unix.RTA_DST, p.Addr().AsSlice())
+	if p.Addr().Is4() {
+		// Else connections come from the address that they go to, as those of a host to itself.
+		b = attribute(b, unix.RTA_PREFSRC, []byte{127, 0, 0, 1})
+	}
 	return attribute(b, unix.RTA_OIF, binary.NativeEndian.AppendUint32(nil, iface))
 }
 

@@ -30,7 +30,7 @@ const nobody = 65534
 
 // A place is a workspace with a policy for one user.
 type place struct {
-	*testing.T
+	testing.TB
 	w    *world
 	user user
 	dir  string // contains the others
@@ -45,7 +45,7 @@ var built struct {
 }
 
 // accessc builds the program under test once and returns its path.
-func accessc(t *testing.T, w *world) string {
+func accessc(t testing.TB, w *world) string {
 	built.Do(func() {
 		built.bin = w.file("accessc")
 		build := exec.Command("go", "build", "-o", built.bin, "./cmd/accessc")
@@ -62,12 +62,12 @@ func accessc(t *testing.T, w *world) string {
 }
 
 // newPlace lays out a workspace whose tool, t, runs any command line under the rules.
-func newPlace(t *testing.T, w *world, u user, rules string) *place {
+func newPlace(t testing.TB, w *world, u user, rules string) *place {
 	dir, err := os.MkdirTemp(w.dir, "place-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{T: t, w: w, user: u, dir: dir, ws: dir + "/ws", home: dir + "/home"}
+	p := &place{TB: t, w: w, user: u, dir: dir, ws: dir + "/ws", home: dir + "/home"}
 	p.must(os.Chmod(dir, 0o755))
 	p.write("bin/run", "#!/bin/sh\nexec \"$@\"\n")
 	p.must(os.Chmod(p.ws+"/bin/run", 0o755))
@@ -137,12 +137,12 @@ func (p *place) command(ctx context.Context, in string, args ...string) *exec.Cm
 
 // exec is a start of the tool with the report below the place's directory.
 func (p *place) exec(ctx context.Context, in, report string, args ...string) *exec.Cmd {
-	all := []string{accessc(p.T, p.w), "exec", "-C", p.ws, "--no-prompt", "--report", filepath.Join(p.dir, report), "t", "--"}
+	all := []string{accessc(p.TB, p.w), "exec", "-C", p.ws, "--no-prompt", "--report", filepath.Join(p.dir, report), "t", "--"}
 	return p.command(ctx, in, append(all, args...)...)
 }
 
 // holds skips the test where the host cannot hold rules for names, as exec says itself.
-func (p *place) holds(t *testing.T) {
+func (p *place) holds(t testing.TB) {
 	t.Helper()
 	out, err := p.exec(t.Context(), "", "holds.jsonl", "true").CombinedOutput()
 	var exit *exec.ExitError

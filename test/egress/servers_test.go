@@ -124,6 +124,7 @@ func (w *world) arrivals(n int) []arrival {
 // ports of the servers. Each listens at every address of the world.
 const (
 	portEcho     = 7
+	portSource   = 19
 	portSSH      = 22
 	portSMTP     = 25
 	portDNS      = 53
@@ -145,7 +146,7 @@ func (w *world) serve() error {
 		return err
 	}
 	for port, handle := range map[int]func(net.Conn){
-		portEcho: w.echo, portSMTP: w.greeting, portSSH: func(c net.Conn) { w.shell(c, keys) }, portPostgres: w.postgres,
+		portEcho: w.echo, portSMTP: w.greeting, portSSH: func(c net.Conn) { w.shell(c, keys) }, portPostgres: w.postgres, portSource: w.source,
 	} {
 		if err := w.stream(fmt.Sprintf("[::]:%d", port), handle); err != nil {
 			return err

@@ -63,7 +63,7 @@ var (
 )
 
 // policy returns the rules as TOML, and the view that decides by them.
-func policy(t *testing.T, list []grant) (toml string, view *ir.View) {
+func policy(t testing.TB, list []grant) (toml string, view *ir.View) {
 	tool := &ir.Tool{Name: "t"}
 	for _, g := range list {
 		h, err := resolve.HostPattern(g.host)

@@ -67,7 +67,7 @@ func again() (code int, ok bool) {
 }
 
 // need returns the world, or skips the test where the host has none to give.
-func need(t *testing.T) *world {
+func need(t testing.TB) *world {
 	t.Helper()
 	if the == nil {
 		t.Skip(missing)
