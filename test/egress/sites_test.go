@@ -19,6 +19,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
@@ -42,6 +43,14 @@ func (w *world) sites() (http.Handler, error) {
 		if h := by[label]; h != nil {
 			h.ServeHTTP(rw, r)
 			return
+		}
+		if r.URL.Path == "/bulk" {
+			rw.Header().Set("Content-Length", strconv.Itoa(bulk))
+			for part := make([]byte, 1<<18); ; {
+				if _, err := rw.Write(part); err != nil { // also behind the length
+					return
+				}
+			}
 		}
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
