@@ -73,6 +73,9 @@ func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.T
 // would describes the permission that a difference adds.
 func would(d compare.Difference) string {
 	s := "would let it " + d.What + " " + d.Where
+	if d.Kind == compare.Credentials {
+		s = "would let it " + d.What + " at " + d.Where
+	}
 	if d.Example != "" {
 		s += `, such as "` + d.Example + `"`
 	}

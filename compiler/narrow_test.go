@@ -58,12 +58,25 @@ func drawLayer(t *rapid.T, first bool) string {
 		})
 	}
 	if some("net") {
-		drawList(t, &b, "net", func() string {
-			h := rapid.SampledFrom([]string{`host = "a.com"`, `host = "*.com"`, `host = "a.com", scheme = "https"`, `host = "a.com", port = 8`}).Draw(t, "host")
-			return fmt.Sprintf("{ %s, allow = %v }", h, rapid.Bool().Draw(t, "allow"))
-		})
+		drawList(t, &b, "net", func() string { return drawNet(t) })
 	}
 	return b.String()
+}
+
+// drawNet writes a rule of the network, those that must allow with "allow = true".
+func drawNet(t *rapid.T) string {
+	rule := rapid.SampledFrom([]string{
+		`host = "a.com"`, `host = "*.com"`, `host = "a.com", scheme = "https"`, `host = "a.com", port = 8`,
+		`host = "a.com", inspect = true`, `host = "a.com", methods = ["GET"], inspect = true`, `host = "*.com", scheme = "tcp", port = 8`,
+		`listen = true`, `listen = true, host = "*", port = 8`,
+		`host = "a.com", opaque = true, allow = true`,
+		`host = "a.com", inspect = true, credential = { env = "T", as = "header", name = "X" }, allow = true`,
+		`host = "a.com", inspect = true, methods = ["GET"], credential = { env = "U", as = "header", name = "X" }, allow = true`,
+	}).Draw(t, "rule")
+	if strings.HasSuffix(rule, "allow = true") {
+		return "{ " + rule + " }"
+	}
+	return fmt.Sprintf("{ %s, allow = %v }", rule, rapid.Bool().Draw(t, "allow"))
 }
 
 func drawList(t *rapid.T, b *strings.Builder, key string, item func() string) {
@@ -112,10 +125,17 @@ func operations() []ir.Operation {
 		out = append(out, ir.Forward{Name: n})
 	}
 	for _, h := range []string{"a.com", "b.com", "com"} {
-		for _, s := range []string{"https", "http", "wss"} {
+		for _, s := range []string{"https", "http", "wss", ir.Stream} {
 			for _, p := range []uint16{ir.DefaultPort(s), 8, 9} {
-				out = append(out, ir.Connect{To: ir.Endpoint{Scheme: s, Host: ir.Host{Kind: ir.HostName, Name: h}, Port: p}})
+				for _, m := range []string{"", "GET", "POST"} {
+					out = append(out, ir.Connect{To: ir.Endpoint{Scheme: s, Host: ir.Host{Kind: ir.HostName, Name: h}, Port: p}, Method: m})
+				}
 			}
+		}
+	}
+	for _, h := range []ir.Host{{Kind: ir.HostName, Name: ir.Localhost}, irtest.Address("127.0.0.1"), irtest.Address("9.9.9.9"), irtest.Address("::")} {
+		for _, p := range []uint16{0, 8, 80, 8080} {
+			out = append(out, ir.Listen{Host: h, Port: p})
 		}
 	}
 	for _, p := range []string{"ls", "rm", "cp"} {
@@ -142,6 +162,9 @@ func within(without, with *ir.Tool, ops []ir.Operation) bool {
 			if b.Decide(op).Allowed() && !a.Decide(op).Allowed() {
 				return false
 			}
+			if to, ok := op.(ir.Connect); ok && !looksWithin(a, b, to) {
+				return false
+			}
 		}
 	}
 	looser := func(old, new uint64) bool { return old != 0 && (new == 0 || new > old) }
@@ -160,6 +183,27 @@ func within(without, with *ir.Tool, ops []ir.Operation) bool {
 	old, new := constraints(without), constraints(with)
 	return !looser(limit(without), limit(with)) && !(len(with.Accept) > 0 && len(without.Accept) == 0) &&
 		!looser(uint64(old.MaxInvocations), uint64(new.MaxInvocations)) && !(old.Forbidden && !new.Forbidden)
+}
+
+// looksWithin reports whether a connection is looked at no less than by another policy that
+// permits it as well, and a request carries no credential that it does not carry there.
+func looksWithin(without, with *ir.View, op ir.Connect) bool {
+	rule := func(v ir.Verdict) ir.NetRule {
+		if r, ok := v.Rule.(*ir.NetRule); ok && v.Allowed() {
+			return *r
+		}
+		return ir.NetRule{}
+	}
+	if c := rule(with.Decide(op)).Credential; c != nil && op.To.Scheme == "https" {
+		if old := rule(without.Decide(op)).Credential; old == nil || old.Env != c.Env {
+			return false
+		}
+	}
+	old, new := without.Reach(op.To), with.Reach(op.To)
+	if op.To.Scheme != "https" || !old.Allowed() || !new.Allowed() {
+		return true
+	}
+	return (with.Inspects(op.To) || !without.Inspects(op.To)) && (rule(old).Opaque || !rule(new).Opaque)
 }
 
 // TestUntrusted: a layer that may only narrow is accepted if, and only if, every permission

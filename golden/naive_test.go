@@ -3,17 +3,12 @@ package golden_test
 import (
 	"encoding/json"
 	"maps"
-	"net/netip"
-	"net/url"
 	"os"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"golang.org/x/net/idna"
 )
 
 // naivePolicy follows a Context by docs/vectors.md alone: it shares no code with the evaluator,
@@ -24,6 +19,7 @@ type naivePolicy struct {
 		Home     string
 		FS       []naiveFile
 		Net      []naiveNet
+		Listen   []naiveNet
 		Env      []naiveEnv
 		Commands map[string]struct{ Args *[][]string }
 	}
@@ -40,6 +36,7 @@ type naiveNet struct {
 	Host, Scheme string
 	Port         int
 	Prefix       string `json:"path_prefix"`
+	Methods      []string
 	Allow        bool
 }
 
@@ -59,7 +56,9 @@ func readNaive(t *testing.T, data []byte) naivePolicy {
 func (p naivePolicy) answer(q vector) vector {
 	switch q.Operation {
 	case "connect":
-		q.Verdict, q.Reason = p.connect(q.Target)
+		q.Verdict, q.Reason = p.connect(q.Target, q.Method)
+	case "listen":
+		q.Verdict, q.Reason = p.listen(q.Target)
 	case "env":
 		q.Verdict, q.Reason = p.env(q.Target)
 	case "run":
@@ -218,109 +217,6 @@ var (
 	loaderEnv = regexp.MustCompile(`(?i)^(LD_.*|DYLD_.*|BASH_FUNC_.*|GIT_CONFIG_.*|NODE_OPTIONS|NODE_PATH|GIT_SSH_COMMAND|PYTHONSTARTUP|` +
 		`PYTHONPATH|BASH_ENV|ENV|PERL5OPT|RUBYOPT|IFS|EDITOR)$`)
 )
-
-func (p naivePolicy) connect(target string) (string, string) {
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme == "" || u.Host == "" {
-		return "deny", "invalid"
-	}
-	scheme := strings.ToLower(u.Scheme)
-	host, addr, ok := naiveHost(u)
-	port := ports[scheme]
-	if u.Port() != "" {
-		n, err := strconv.ParseUint(u.Port(), 10, 16)
-		ok = ok && err == nil
-		port = int(n)
-	}
-	if !ok || port == 0 {
-		return "deny", "invalid"
-	}
-	return p.reach(scheme, host, addr, port, naiveSegments(u, ports[scheme] != 0))
-}
-
-// naiveHost is a target's host in the form in which rules write it.
-func naiveHost(u *url.URL) (host string, addr netip.Addr, ok bool) {
-	host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if addr, err := netip.ParseAddr(host); err == nil {
-		addr = addr.Unmap()
-		if addr.Is6() {
-			return "[" + addr.String() + "]", addr, strings.HasPrefix(u.Host, "[")
-		}
-		return addr.String(), addr, true
-	}
-	host, err := idna.Lookup.ToASCII(host)
-	last := host[strings.LastIndex(host, ".")+1:]
-	return host, addr, err == nil && allowed.MatchString(host) && !number.MatchString(last)
-}
-
-func naiveSegments(u *url.URL, special bool) []string {
-	p := escaped.ReplaceAllStringFunc(u.EscapedPath(), func(e string) string {
-		n, _ := strconv.ParseUint(e[1:], 16, 8)
-		if c := string(rune(n)); plain.MatchString(c) || c == `\` && special {
-			return c
-		}
-		return strings.ToUpper(e)
-	})
-	if special {
-		p = strings.ReplaceAll(p, `\`, "/")
-	}
-	var out []string
-	for part := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {
-		switch part {
-		case ".":
-		case "..":
-			out = out[:max(len(out)-1, 0)]
-		default:
-			out = append(out, part)
-		}
-	}
-	return out
-}
-
-func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segments []string) (string, string) {
-	if p.Access == nil {
-		return "allow", "unrestricted"
-	}
-	win, most := -1, []int{-1, 0}
-	for i, r := range p.Access.Net {
-		class := 0 // any host; then by the length of a suffix; then exact
-		suffix, wild := strings.CutPrefix(r.Host, "*.")
-		switch {
-		case r.Host == host:
-			class = 1000
-		case wild && !addr.IsValid() && strings.HasSuffix(host, "."+suffix):
-			class = len(suffix)
-		case r.Host == "*" && !reserved(addr):
-		default:
-			continue
-		}
-		want := r.Port
-		if want == 0 {
-			want = ports[scheme]
-		}
-		prefix := slices.DeleteFunc(strings.Split(r.Prefix, "/"), func(s string) bool { return s == "" })
-		if r.Scheme != "" && r.Scheme != scheme || want != port || len(prefix) > len(segments) || !slices.Equal(prefix, segments[:len(prefix)]) {
-			continue
-		}
-		rank := []int{class, len(prefix)}
-		if r.Scheme != "" {
-			rank[1]++
-		}
-		if r.Port != 0 {
-			rank[1]++
-		}
-		if slices.Compare(rank, most) >= 0 {
-			win, most = i, rank
-		}
-	}
-	return byRule(win, win >= 0 && p.Access.Net[win].Allow)
-}
-
-// reserved are the addresses that no wildcard reaches.
-func reserved(a netip.Addr) bool {
-	return a.IsValid() && (a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() ||
-		a.IsInterfaceLocalMulticast() || a.IsUnspecified())
-}
 
 func byRule(win int, allow bool) (verdict, reason string) {
 	verdict, reason = "deny", "rule"

@@ -40,6 +40,7 @@ type vectorGroup struct {
 // vector is a question as accessc can --stdin takes it, and its answer.
 type vector struct {
 	Operation string   `json:"operation"`
+	Method    string   `json:"method,omitempty"`
 	Target    string   `json:"target"`
 	Arguments []string `json:"arguments,omitempty"`
 	Verdict   string   `json:"verdict"`
@@ -210,9 +211,13 @@ func (w *vectorWorld) evaluator(t *testing.T, doc *contextjson.Context) {
 
 // answer fills in the evaluator's answer, and compares the others with it.
 func (w *vectorWorld) answer(t *testing.T, c *vector) {
-	question := vector{Operation: c.Operation, Target: c.Target, Arguments: c.Arguments}
+	question := vector{Operation: c.Operation, Method: c.Method, Target: c.Target, Arguments: c.Arguments}
 	*c = question
-	q, err := resolve.ParseQuestion(append([]string{c.Operation, c.Target}, c.Arguments...))
+	words := append([]string{c.Operation, c.Method, c.Target}, c.Arguments...)
+	if c.Method == "" {
+		words = slices.Delete(words, 1, 2)
+	}
+	q, err := resolve.ParseQuestion(words)
 	if err != nil {
 		t.Fatalf("%+v: %v", question, err)
 	}
@@ -259,7 +264,11 @@ func (w *vectorWorld) ask(q vector) string {
 	case "execute":
 		_, err = w.library.CheckExecute(q.Target)
 	case "connect":
-		err = w.library.CheckConnect(q.Target)
+		if err = w.library.CheckConnect(q.Target); q.Method != "" {
+			err = w.library.CheckRequest(q.Method, q.Target)
+		}
+	case "listen":
+		err = w.library.CheckListen(q.Target)
 	case "env":
 		err = w.library.CheckEnv(q.Target)
 	case "run":

@@ -144,7 +144,7 @@ func (x *netIndex) best(class []int, to Endpoint, method string) int {
 	win, most := -1, -1
 	for _, i := range class {
 		r := &x.rules[i]
-		if !r.matches(to, method) {
+		if !x.matches(r, to, method) {
 			continue
 		}
 		if s := r.specificity(); s >= most {
@@ -155,11 +155,25 @@ func (x *netIndex) best(class []int, to Endpoint, method string) int {
 }
 
 // matches compares everything but the host.
+func (x *netIndex) matches(r *NetRule, to Endpoint, method string) bool {
+	return r.matches(to, method) && (to.Scheme != Stream || r.Scheme == Stream || !r.Allow || Plain(r, x.rules))
+}
+
+// Plain reports whether a rule is about every connection to an address, whatever its bytes: it
+// names an address or this host, it says nothing about requests, and neither does another rule
+// about that address. See RATIONALE D122.
+func Plain(r *NetRule, all []NetRule) bool {
+	shown := func(r *NetRule) bool {
+		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil
+	}
+	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
+	return one && !r.Listen && shown(r) &&
+		!slices.ContainsFunc(all, func(o NetRule) bool { return !o.Listen && o.Host == r.Host && !shown(&o) })
+}
+
+// matches compares what a rule says itself.
 func (r *NetRule) matches(to Endpoint, method string) bool {
 	if r.Scheme != "" && r.Scheme != to.Scheme || len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
-		return false
-	}
-	if to.Scheme == Stream && r.Scheme == "" && r.Allow {
 		return false
 	}
 	want := r.Port

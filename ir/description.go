@@ -74,8 +74,7 @@ func (op Link) describe() Description {
 }
 
 func (op Listen) describe() Description {
-	r := NetRule{Host: op.Host, Port: op.Port}
-	return Description{Verb: "listen", Subject: r.Subject(), Resource: Net, aspect: AspectListen}
+	return Description{Verb: "listen", Subject: op.Host.String() + ":" + utoa(op.Port), Resource: Net, aspect: AspectListen}
 }
 
 func (op Connect) describe() Description {

@@ -141,7 +141,7 @@ type Endpoint struct {
 }
 
 // Stream is the scheme of connections whose bytes are not looked at. Only a rule that says so
-// allows one; a rule without a scheme denies one.
+// allows one, or one about an address alone (Plain); a rule without a scheme denies one.
 const Stream = "tcp"
 
 // DefaultPort returns the port that a scheme implies, or 0. The table is the URL

@@ -76,7 +76,7 @@ func (v *View) some(to Endpoint, is func(*NetRule) bool) bool {
 			if !is(&r) {
 				continue
 			}
-			if r.Path, r.Methods = nil, nil; r.matches(to, "") {
+			if r.Path, r.Methods = nil, nil; v.net.matches(&r, to, "") {
 				return true
 			}
 		}

@@ -100,18 +100,18 @@ func (v *View) traceNet(op Connect) []Considered {
 	for class := range v.net.classes(op.To.Host) {
 		for _, i := range slices.Backward(class) {
 			r := &v.net.rules[i]
-			out = append(out, Considered{ID: NetRuleID(i), Rule: r, Note: r.note(op.To, op.Method)})
+			out = append(out, Considered{ID: NetRuleID(i), Rule: r, Note: v.net.note(r, op.To, op.Method)})
 		}
 	}
 	return out
 }
 
 // note returns the reason why a rule with a matching host did not win.
-func (r *NetRule) note(to Endpoint, method string) string {
+func (x *netIndex) note(r *NetRule, to Endpoint, method string) string {
 	switch {
 	case r.Scheme != "" && r.Scheme != to.Scheme:
 		return "another scheme"
-	case to.Scheme == Stream && r.Scheme == "" && r.Allow:
+	case to.Scheme == Stream && r.Scheme == "" && r.Allow && !Plain(r, x.rules):
 		return "only a rule with scheme = \"tcp\" allows a stream"
 	case r.Port == 0 && DefaultPort(to.Scheme) != to.Port:
 		return "not the scheme's default port"

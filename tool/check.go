@@ -42,21 +42,54 @@ func (p *Policy) CheckExecute(path string) (resolved string, err error) {
 	return p.check(ir.Execute, path)
 }
 
-// CheckConnect reports whether a connection to an URL is allowed. The error is a
-// *NetError. Check every redirect as well.
-func (p *Policy) CheckConnect(url string) error {
+// CheckConnect reports whether a connection to an URL is allowed, whose requests have methods that
+// no rule names. The error is a *NetError. Check every redirect as well.
+func (p *Policy) CheckConnect(url string) error { return p.checkNet("", url) }
+
+// CheckRequest reports whether a request by a method, such as "GET", to an URL is allowed;
+// otherwise it is as CheckConnect.
+func (p *Policy) CheckRequest(method, url string) error {
+	if err := resolve.Method(method); err != nil {
+		return &NetError{URL: url, Method: method, Why: err.Error(), Allowed: p.hosts(false)}
+	}
+	return p.checkNet(method, url)
+}
+
+func (p *Policy) checkNet(method, url string) error {
 	to, err := resolve.URL(url)
 	if err != nil {
-		return &NetError{URL: url, Why: err.Error(), Allowed: p.hosts()}
+		return &NetError{URL: url, Method: method, Why: err.Error(), Allowed: p.hosts(false)}
 	}
 	if p.free {
 		return nil
 	}
-	v := p.view.Decide(ir.Connect{To: to})
+	v := p.view.Decide(ir.Connect{To: to, Method: method})
 	if v.Allowed() {
 		return nil
 	}
-	return &NetError{URL: url, Rule: subject(v.Rule), Allowed: p.hosts()}
+	return &NetError{URL: url, Method: method, Rule: subject(v.Rule), Allowed: p.hosts(false)}
+}
+
+// CheckListen reports whether connections may be accepted at an address as net.Listen takes it,
+// with a number for the port: "localhost:8080", "[::1]:0", ":80" for all addresses of this host.
+// The error is a *NetError.
+func (p *Policy) CheckListen(address string) error {
+	written := address
+	if strings.HasPrefix(written, ":") {
+		written = "*" + written
+	}
+	op, err := resolve.Asker{}.Operation(resolve.Question{Verb: "listen", Operands: []string{written}})
+	if err != nil {
+		return &NetError{URL: address, Listen: true, Why: err.Error(), Allowed: p.hosts(true)}
+	}
+	if p.free {
+		return nil
+	}
+	v := p.view.Decide(op)
+	if v.Allowed() {
+		return nil
+	}
+	return &NetError{URL: address, Listen: true, Rule: place(subject(v.Rule)), Allowed: p.hosts(true)}
 }
 
 // CheckEnv reports whether the policy forwards an environment variable. The error is an
@@ -236,16 +269,19 @@ func (p *Policy) commandError(v ir.Verdict, on target, op ir.Operation) error {
 	return e
 }
 
-// hosts lists the targets that the net rules allow.
-func (p *Policy) hosts() []string {
+// hosts lists the targets that the net rules allow, or those at which they allow listening.
+func (p *Policy) hosts(listen bool) []string {
 	var out []string
 	for i := range p.tool.Net {
-		if p.tool.Net[i].Allow {
-			out = append(out, p.tool.Net[i].Subject())
+		if r := &p.tool.Net[i]; r.Allow && r.Listen == listen {
+			out = append(out, place(r.Subject()))
 		}
 	}
 	return out
 }
+
+// place is the subject of a rule about listening without its verb.
+func place(subject string) string { return strings.TrimPrefix(subject, "listen ") }
 
 func subject(r ir.Rule) string {
 	if r == nil {

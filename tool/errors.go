@@ -78,13 +78,17 @@ func (e *DeniedError) Error() string {
 // Unwrap makes every refusal fs.ErrPermission.
 func (e *DeniedError) Unwrap() error { return fs.ErrPermission }
 
-// A NetError refuses a connection.
+// A NetError refuses a connection, a request, or listening.
 type NetError struct {
-	// URL is the target that was asked for.
+	// URL is the target that was asked for; of listening, the address.
 	URL string
+	// Method is that of a request, empty for a connection.
+	Method string
+	// Listen is true where listening was asked for.
+	Listen bool
 	// Rule is the rule that decided, empty where none matches.
 	Rule string
-	// Why is the problem of a target that is no URL.
+	// Why is the problem of a target that is no URL, or no address.
 	Why string
 	// Allowed lists the rules that allow something.
 	Allowed []string
@@ -92,10 +96,17 @@ type NetError struct {
 
 // Error implements error.
 func (e *NetError) Error() string {
-	if e.Why != "" {
-		return fmt.Sprintf("connecting to %s is refused: %s", e.URL, e.Why)
+	what := "connecting to " + e.URL
+	switch {
+	case e.Listen:
+		what = "listening at " + e.URL
+	case e.Method != "":
+		what = e.Method + " of " + e.URL
 	}
-	return fmt.Sprintf("connecting to %s is denied%s%s", e.URL, by(e.Rule), instead(e.Allowed, "allowed:", "nothing is allowed"))
+	if e.Why != "" {
+		return fmt.Sprintf("%s is refused: %s", what, e.Why)
+	}
+	return fmt.Sprintf("%s is denied%s%s", what, by(e.Rule), instead(e.Allowed, "allowed:", "nothing is allowed"))
 }
 
 // Unwrap makes every refusal fs.ErrPermission.

@@ -152,6 +152,11 @@ func checkRules(t *ir.Tool) error {
 		if err != nil || bad != nil || host != t.Net[i].Host || scheme != t.Net[i].Scheme {
 			return fmt.Errorf("%w: the host %q of a rule is not canonical", ErrContext, written)
 		}
+		for _, m := range t.Net[i].Methods {
+			if err := resolve.Method(m); err != nil {
+				return fmt.Errorf("%w: a method of a rule: %w", ErrContext, err)
+			}
+		}
 	}
 	return nil
 }

@@ -177,6 +177,39 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestRequests: requests by their method, streams, and listening.
+func TestRequests(t *testing.T) {
+	c, _ := newPolicy(t, `"net": [`, `"listen": [{"host": "localhost", "allow": true}, {"host": "*", "port": 9000, "allow": true}, {"host": "localhost", "port": 9090}],
+		"net": [{"host": "git.test", "methods": ["GET", "HEAD"], "inspect": true, "allow": true}, {"host": "db.test", "scheme": "tcp", "port": 5432, "allow": true}], "without": [`)
+	const allowed = "; allowed: GET,HEAD git.test, tcp://db.test:5432"
+	const listens = "; allowed: localhost, *:9000"
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{c.CheckRequest("GET", "https://git.test/a"), ""}, {c.CheckRequest("HEAD", "https://git.test"), ""},
+		{c.CheckRequest("POST", "https://git.test/a"), "POST of https://git.test/a is denied: no rule matches" + allowed},
+		{c.CheckRequest("get", "https://git.test/a"), `get of https://git.test/a is refused: found "get", expected a method such as GET`},
+		{c.CheckRequest("GET", "git.test"), "GET of git.test is refused: not a URL: expected scheme://host, such as https://git.test"},
+		{c.CheckConnect("https://git.test/a"), "connecting to https://git.test/a is denied: no rule matches" + allowed},
+		{c.CheckConnect("tcp://db.test:5432"), ""}, {c.CheckConnect("https://db.test:5432"), "connecting to https://db.test:5432 is denied: no rule matches" + allowed},
+		{c.CheckListen("localhost:8080"), ""}, {c.CheckListen("127.0.0.1:0"), ""}, {c.CheckListen("[::1]:1024"), ""}, {c.CheckListen(":9000"), ""}, {c.CheckListen("0.0.0.0:9000"), ""},
+		{c.CheckListen("localhost:80"), "listening at localhost:80 is denied: no rule matches" + listens},
+		{c.CheckListen(":8080"), "listening at :8080 is denied: no rule matches" + listens},
+		{c.CheckListen("[::1]:9090"), "listening at [::1]:9090 is denied by the rule on localhost:9090" + listens},
+		{c.CheckListen("localhost:http"), "listening at localhost:http is refused: found port \"http\", expected 0 to 65535"},
+		{c.CheckListen("8080"), "listening at 8080 is refused: found \"8080\", expected an address and a port, such as localhost:8080"},
+		{c.CheckListen("example.com:8080"), "listening at example.com:8080 is refused: found the name example.com, expected localhost, an address of this host, or *"},
+	} {
+		if got := text(tt.err); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+		if tt.err != nil && !errors.Is(tt.err, fs.ErrPermission) {
+			t.Errorf("%v is no fs.ErrPermission", tt.err)
+		}
+	}
+}
+
 func text(err error) string {
 	if err == nil {
 		return ""
@@ -191,7 +224,7 @@ func TestUnrestricted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Unrestricted() || c.Root() != filepath.Join(dir, "ws") || c.CheckEnv("X") != nil || c.CheckConnect("https://a.com") != nil || c.CheckRun("rm") != nil {
+	if !c.Unrestricted() || c.Root() != filepath.Join(dir, "ws") || c.CheckEnv("X") != nil || c.CheckConnect("https://a.com") != nil || c.CheckRequest("PUT", "https://a.com") != nil || c.CheckListen(":80") != nil || c.CheckRun("rm") != nil {
 		t.Error("something is restricted")
 	}
 	if _, err := c.ReadFile("secret/key"); err != nil {
@@ -233,6 +266,7 @@ func TestBadContexts(t *testing.T) {
 		"no name":         rule(`{"lexical_path": "", "external": true, "approved_target": "/a"}`, ""),
 		"upper-case host": rule("", `{"host": "A.com"}`), "Unicode host": rule("", `{"host": "münchen.de"}`), "no host": rule("", `{}`),
 		"upper-case scheme": rule("", `{"host": "a.com", "scheme": "HTTPS"}`),
+		"lower-case method": rule("", `{"host": "a.com", "methods": ["get"]}`), "empty method": rule("", `{"host": "a.com", "methods": [""]}`),
 	} {
 		if c, err := Parse([]byte(text)); err == nil {
 			t.Errorf("%s: accepted, %+v", name, c)
@@ -358,6 +392,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q leads to %s", path, got)
 		}
 		_, _, _ = c.CheckConnect(path), c.CheckEnv(path), c.CheckRun(path)
+		_, _ = c.CheckListen(path), c.CheckRequest(path, path)
 		_, _ = spelling(path, true)
 	})
 }

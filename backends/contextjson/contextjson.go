@@ -35,10 +35,13 @@ type Access struct {
 	FS   []FSRule `json:"fs"` // in the order of the policy
 	// Protected names the list of paths that a rule around them does not let be changed;
 	// absent where there is none.
-	Protected *Protected          `json:"protected,omitempty"`
-	Net       []NetRule           `json:"net"`      // in the order of the policy
-	Env       []EnvRule           `json:"env"`      // in the order of the policy
-	Commands  map[string]*Command `json:"commands"` // by program; null means any program
+	Protected *Protected `json:"protected,omitempty"`
+	Net       []NetRule  `json:"net"` // in the order of the policy
+	// Listen has the rules about listening, absent where there is none.
+	// See RATIONALE D107.
+	Listen   []ListenRule        `json:"listen,omitempty"`
+	Env      []EnvRule           `json:"env"`      // in the order of the policy
+	Commands map[string]*Command `json:"commands"` // by program; null means any program
 }
 
 // Protected names a list of paths, with further ones relative to the root.
@@ -75,7 +78,30 @@ type NetRule struct {
 	Scheme     *string `json:"scheme,omitempty"`
 	Port       *uint16 `json:"port,omitempty"`
 	PathPrefix *string `json:"path_prefix,omitempty"`
-	Allow      bool    `json:"allow"` // false for a rule that denies
+	// Methods are those of the requests that the rule is about, absent for all.
+	Methods []string `json:"methods,omitempty"`
+	// Inspect is true where the egress proxy terminates TLS, Opaque where it does not look at it.
+	Inspect bool `json:"inspect,omitempty"`
+	Opaque  bool `json:"opaque,omitempty"`
+	// Credential is what the egress proxy puts into the requests; absent for nothing.
+	Credential *Credential `json:"credential,omitempty"`
+	Allow      bool        `json:"allow"` // false for a rule that denies
+}
+
+// Credential says where a secret stands in a request. Where it comes from is not the tool's to
+// know, but for the variable that has a stand-in.
+type Credential struct {
+	Env  string `json:"env,omitempty"` // the variable, if it is one
+	As   string `json:"as"`            // header, basic or query
+	Name string `json:"name"`          // of the header, the user or the parameter
+}
+
+// ListenRule is one rule about accepting connections.
+type ListenRule struct {
+	Host string `json:"host"` // localhost, an address or "*"
+	// Port is nil where the rule is about all ports above 1023.
+	Port  *uint16 `json:"port,omitempty"`
+	Allow bool    `json:"allow"` // false for a rule that denies
 }
 
 // EnvRule is one environment rule; the name of a prefix ends in "*".
@@ -131,7 +157,11 @@ func build(t *ir.Tool, target backends.Target) Context {
 		}
 	}
 	for i := range t.Net {
-		a.Net = append(a.Net, netRule(&t.Net[i]))
+		if r := &t.Net[i]; r.Listen {
+			a.Listen = append(a.Listen, ListenRule{r.Host.String(), some(r.Port), r.Allow})
+		} else {
+			a.Net = append(a.Net, netRule(r))
+		}
 	}
 	for i := range t.Env {
 		a.Env = append(a.Env, EnvRule{t.Env[i].Subject(), t.Env[i].Read})
@@ -174,12 +204,12 @@ func fsRule(r *ir.FSRule, target backends.Target) FSRule {
 }
 
 func netRule(r *ir.NetRule) NetRule {
-	out := NetRule{Host: r.Host.String(), Allow: r.Allow}
-	if r.Scheme != "" {
-		out.Scheme = &r.Scheme
+	out := NetRule{
+		Host: r.Host.String(), Scheme: some(r.Scheme), Port: some(r.Port), Methods: r.Methods,
+		Inspect: r.Inspect, Opaque: r.Opaque, Allow: r.Allow,
 	}
-	if r.Port != 0 {
-		out.Port = &r.Port
+	if c := r.Credential; c != nil {
+		out.Credential = &Credential{c.Env, c.As, c.Name}
 	}
 	if len(r.Path) > 0 {
 		prefix := ""
@@ -189,6 +219,15 @@ func netRule(r *ir.NetRule) NetRule {
 		out.PathPrefix = &prefix
 	}
 	return out
+}
+
+// some returns a pointer to a value, nil for the zero value.
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }
 
 func command(r *ir.CommandRule) *Command {

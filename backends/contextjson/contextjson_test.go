@@ -1,7 +1,6 @@
 package contextjson_test
 
 import (
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -23,17 +22,7 @@ func emit(t interface{ Fatal(...any) }, tool *ir.Tool, target backends.Target) s
 
 func drawTool(t *rapid.T) *ir.Tool {
 	tool := irtest.Tool(t, irtest.Plain, 5)
-	hosts := []ir.Host{
-		{Kind: ir.HostAny}, {Kind: ir.HostName, Name: "a.com"}, {Kind: ir.HostSuffix, Name: "a.com"},
-		{Kind: ir.HostAddr, Addr: netip.MustParseAddr("10.0.0.5")}, {Kind: ir.HostAddr, Addr: netip.MustParseAddr("::1")},
-	}
-	for range rapid.IntRange(0, 3).Draw(t, "net") {
-		tool.Net = append(tool.Net, ir.NetRule{
-			Host: rapid.SampledFrom(hosts).Draw(t, "host"), Scheme: rapid.SampledFrom([]string{"", "https"}).Draw(t, "scheme"),
-			Port: rapid.SampledFrom([]uint16{0, 443}).Draw(t, "port"), Allow: rapid.Bool().Draw(t, "allow"),
-			Path: rapid.SampledFrom([][]string{nil, {"p"}, {"p", "q"}}).Draw(t, "prefix"),
-		})
-	}
+	tool.Net = irtest.NetRules(t, 4)
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
 	tool.Env = nil
 	for range rapid.IntRange(0, 3).Draw(t, "env") {
@@ -57,7 +46,7 @@ func TestContextAgainstPolicy(t *testing.T) {
 		}
 		policy, context := ir.NewView(tool, ir.Linux, ir.Facts{}), ir.NewView(back, ir.Linux, ir.Facts{})
 		for range per {
-			op := drawOperation(rt)
+			op := drawOperation(rt, tool)
 			if got, want := context.Decide(op).Allowed(), policy.Decide(op).Allowed(); got != want {
 				rt.Fatalf("%+v: the Context says %v, the policy %v", op, got, want)
 			}
@@ -65,19 +54,12 @@ func TestContextAgainstPolicy(t *testing.T) {
 	})
 }
 
-func drawOperation(t *rapid.T) ir.Operation {
+func drawOperation(t *rapid.T, tool *ir.Tool) ir.Operation {
 	switch rapid.IntRange(0, 2).Draw(t, "operation") {
 	case 0:
 		return ir.Forward{Name: rapid.SampledFrom([]string{"A", "AB", "ABC", "LD_X", "HOME", "_"}).Draw(t, "name")}
 	case 1:
-		hosts := []ir.Host{
-			{Kind: ir.HostName, Name: "a.com"}, {Kind: ir.HostName, Name: "x.a.com"}, {Kind: ir.HostName, Name: "invalid"},
-			{Kind: ir.HostAddr, Addr: netip.MustParseAddr("10.0.0.5")}, {Kind: ir.HostAddr, Addr: netip.MustParseAddr("::1")},
-		}
-		return ir.Connect{To: ir.Endpoint{
-			Scheme: rapid.SampledFrom([]string{"https", "http"}).Draw(t, "scheme"), Host: rapid.SampledFrom(hosts).Draw(t, "host"),
-			Port: rapid.SampledFrom([]uint16{80, 443}).Draw(t, "port"), Path: rapid.SampledFrom([][]string{nil, {"p"}, {"p", "q", "r"}}).Draw(t, "path"),
-		}}
+		return irtest.NetOp(t, tool.Net)
 	default:
 		return ir.Access{
 			Cap: rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "cap"), On: ir.Direct(ir.In(irtest.Path(t, irtest.Plain, 3))),

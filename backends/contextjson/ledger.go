@@ -25,7 +25,14 @@ func ledger(t *ir.Tool) ir.Ledger {
 		add(r, ir.DefaultRule)
 	}
 	list(ir.FS, len(t.FS))
-	list(ir.Net, len(t.Net))
+	for i, r := range t.Net {
+		a := ir.AspectConnect
+		if r.Listen {
+			a = ir.AspectListen
+		}
+		b.Add(ir.Cell{Resource: ir.Net, ID: ir.NetRuleID(i), Aspect: a}, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
+	}
+	add(ir.Net, ir.DefaultRule)
 	list(ir.Env, len(t.Env))
 	if t.Commands != nil {
 		for i := range t.Commands.Rules {

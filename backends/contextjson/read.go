@@ -63,6 +63,9 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	for _, r := range c.Access.Net {
 		t.Net = append(t.Net, r.rule())
 	}
+	for _, r := range c.Access.Listen {
+		t.Net = append(t.Net, ir.NetRule{Host: host(r.Host), Port: value(r.Port), Listen: true, Allow: r.Allow})
+	}
 	for _, r := range c.Access.Env {
 		name, prefix := strings.CutSuffix(r.Name, "*")
 		t.Env = append(t.Env, ir.EnvRule{Name: name, Prefix: prefix, Read: r.Read})
@@ -96,17 +99,25 @@ func (r FSRule) rule() ir.FSRule {
 }
 
 func (r NetRule) rule() ir.NetRule {
-	out := ir.NetRule{Host: host(r.Host), Allow: r.Allow}
-	if r.Scheme != nil {
-		out.Scheme = *r.Scheme
+	out := ir.NetRule{
+		Host: host(r.Host), Scheme: value(r.Scheme), Port: value(r.Port), Methods: r.Methods,
+		Inspect: r.Inspect, Opaque: r.Opaque, Allow: r.Allow,
 	}
-	if r.Port != nil {
-		out.Port = *r.Port
+	if c := r.Credential; c != nil {
+		out.Credential = &ir.Credential{Env: c.Env, As: c.As, Name: c.Name}
 	}
 	if r.PathPrefix != nil {
 		out.Path = strings.Split(strings.TrimPrefix(*r.PathPrefix, "/"), "/")
 	}
 	return out
+}
+
+// value is what a pointer leads to, the zero value for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // host reads a host that is canonical already.

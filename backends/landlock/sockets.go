@@ -111,14 +111,10 @@ func listens(rules []ir.NetRule) bool {
 	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow && r.Listen })
 }
 
-// literal reports whether a rule is about one address and port, which a connect call shows, and
-// no other rule says more about that address than such a call does. The name of this host is
-// its loopback addresses.
+// literal reports whether a rule is about one address and port, which a connect call shows. The
+// name of this host is its loopback addresses.
 func literal(r *ir.NetRule, all []ir.NetRule) bool {
-	shown := func(r *ir.NetRule) bool { return r.Scheme == "" && len(r.Path) == 0 && !r.Inspect && !r.Opaque }
-	one := r.Host.Kind == ir.HostAddr || r.Host.Kind == ir.HostName && r.Host.Name == ir.Localhost
-	return one && !r.Listen && r.Port != 0 && shown(r) &&
-		!slices.ContainsFunc(all, func(o ir.NetRule) bool { return !o.Listen && o.Host == r.Host && !shown(&o) })
+	return r.Port != 0 && ir.Plain(r, all)
 }
 
 // ParseAddress reads an address of Connect.

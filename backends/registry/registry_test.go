@@ -27,7 +27,7 @@ func TestSentences(t *testing.T) {
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
 			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "SystemRoot") ||
-				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "UDP") || strings.HasPrefix(text, "TLS")
+				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)
 			}

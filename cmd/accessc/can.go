@@ -29,7 +29,8 @@ type canCmd struct {
 func (canCmd) Help() string {
 	return "Questions:\n\n  " + strings.Join(resolve.Verbs(), "\n  ") + `
 
-A created path that ends in a slash is a directory, any other one a file.
+A created path that ends in a slash is a directory, any other one a file. "connect" without a method is
+about those that no rule names; tcp://HOST:PORT is a stream whose bytes are not looked at.
 
 Prints the verdict, the rule that won and its line, the rules that lost and why, and how this system
 enforces it; --why adds the others and the reasons. Exit status 0 if allowed, 1 if denied, 2 for a question that cannot be asked.

@@ -23,6 +23,7 @@ one line, in order, as soon as it was read:
   {"tool": "edit", "operation": "read", "target": "src/a"}
   {"operation": "rename", "target": "a", "destination": "b", "id": 7}
   {"operation": "run", "target": "git", "arguments": ["status", "-s"]}
+  {"operation": "connect", "method": "POST", "target": "https://example.com"}
 
 tool may be left out if the command line names one; id is any value, and comes back; system asks as
 --system does. The answer is that of --format json with the number of its line. A line that is no
@@ -39,6 +40,7 @@ type streamed struct {
 	ID          json.RawMessage `json:"id"`
 	Tool        string          `json:"tool"`
 	Operation   string          `json:"operation"`
+	Method      *string         `json:"method"`
 	Target      *string         `json:"target"`
 	Destination *string         `json:"destination"`
 	Arguments   []string        `json:"arguments"`
@@ -187,7 +189,7 @@ func mistake(err error) error {
 		}
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("found %s, expected one of id, tool, operation, target, destination, arguments, system", key)
+		return fmt.Errorf("found %s, expected one of id, tool, operation, method, target, destination, arguments, system", key)
 	}
 	return fmt.Errorf("not JSON: %w", err)
 }
@@ -195,7 +197,7 @@ func mistake(err error) error {
 // question returns the question of a line. Arguments belong to run alone.
 func (q streamed) question() (resolve.Question, error) {
 	words := []string{q.Operation}
-	for _, w := range []*string{q.Target, q.Destination} {
+	for _, w := range []*string{q.Method, q.Target, q.Destination} {
 		if w != nil {
 			words = append(words, *w)
 		}
@@ -205,6 +207,8 @@ func (q streamed) question() (resolve.Question, error) {
 		return resolve.Question{}, errors.New(`found no "operation", expected one such as "read"`)
 	case q.Destination != nil && q.Target == nil:
 		return resolve.Question{}, errors.New(`found a "destination" without a "target"`)
+	case q.Method != nil && (q.Operation != "connect" || q.Target == nil || q.Destination != nil):
+		return resolve.Question{}, errors.New(`found a "method", which only connect with a "target" has`)
 	case q.Destination != nil && q.Operation == "run":
 		return resolve.Question{}, errors.New(`found a "destination", expected "arguments"`)
 	case q.Arguments != nil && q.Operation != "run":

@@ -198,7 +198,7 @@ func (t *typed) subjects(tool, verb string) []string {
 		for j := range x.Commands.Rules {
 			add(&x.Commands.Rules[j])
 		}
-	case verb != "run" && verb != "connect":
+	case !slices.Contains([]string{"run", "connect", "listen"}, verb):
 		for j := range x.FS {
 			add(&x.FS[j])
 		}

@@ -82,9 +82,6 @@ func ParseQuestion(words []string) (Question, error) {
 // methodLetters are those of methods, which are told apart by case (RFC 9110, 9.1).
 const methodLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-"
 
-// Target is the first operand, behind the method if there is one.
-func (q Question) Target() string { return strings.TrimPrefix(q.Method+" "+q.Operands[0], " ") }
-
 // Asker turns questions into operations for one tool on one host.
 type Asker struct {
 	Resolver *Resolver    // evaluates paths

@@ -131,6 +131,7 @@ func (a *Authority) PEM() []byte {
 
 // matches reports whether a pattern is about a host.
 func matches(pattern, h ir.Host) bool {
+	//exhaustive:ignore
 	switch pattern.Kind {
 	case ir.HostAny:
 		return true
@@ -172,6 +173,7 @@ func (a *Authority) sign(h ir.Host) (*tls.Certificate, error) {
 		return nil, err
 	}
 	template := &x509.Certificate{KeyUsage: x509.KeyUsageDigitalSignature}
+	//exhaustive:ignore
 	switch h.Kind {
 	case ir.HostName:
 		template.DNSNames = []string{h.Name}

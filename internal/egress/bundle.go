@@ -6,10 +6,12 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"software.sslmate.com/src/go-pkcs12"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/egress/clients"
 )
 
 // rootFiles are the places where systems keep the authorities that they trust, as one file
@@ -112,4 +114,26 @@ func (b *Bundle) PKCS12() ([]byte, error) {
 		entries = append(entries, pkcs12.TrustStoreEntry{Cert: c, FriendlyName: fmt.Sprintf("%d", i)})
 	}
 	return pkcs12.Passwordless.EncodeTrustStoreEntries(entries, "")
+}
+
+// Write writes the set into a directory of the run, as the files that package clients names.
+func (b *Bundle) Write(dir string) error {
+	store, err := b.PKCS12()
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{clients.PEMFile: b.PEM(), clients.PKCS12File: store} {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(text)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

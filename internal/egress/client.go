@@ -33,6 +33,12 @@ func (c *client) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// CloseWrite ends the direction to the tool, so that it reads the last answer before it learns
+// that more of its own bytes are not read.
+func (c *client) CloseWrite() error {
+	return c.Conn.(interface{ CloseWrite() error }).CloseWrite()
+}
+
 // Close implements net.Conn and frees the connection's slot.
 func (c *client) Close() error {
 	err := c.Conn.Close()

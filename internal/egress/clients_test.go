@@ -57,8 +57,8 @@ var fetchers = map[string]func(dir, url string) []string{
 
 // A fetching is a server that counts requests, and a proxy that leads every name to it.
 type fetching struct {
-	base        string // the trust files without their suffixes, in a directory with a space
-	name        string // a host that the proxy alone knows
+	trust       clients.Setup // in a directory with a space
+	name        string        // a host that the proxy alone knows
 	plain, tls  *httptest.Server
 	proxy       *httptest.Server
 	got, passed atomic.Int32
@@ -116,17 +116,14 @@ func newFetching(t *testing.T) *fetching {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f.base = filepath.Join(dir, "trust")
+	f.trust = clients.Setup{PEM: filepath.Join(dir, clients.PEMFile), PKCS12: filepath.Join(dir, clients.PKCS12File)}
 	b := HostBundle(nil)
 	b.Add(a.PEM())
-	store, err := b.PKCS12()
-	if err != nil {
+	if err := b.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{".pem": b.PEM(), ".p12": store} {
-		if err := os.WriteFile(f.base+name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if b.Write(dir) == nil {
+		t.Error("the files of another run are written over")
 	}
 	return f
 }
@@ -174,7 +171,8 @@ func TestClients(t *testing.T) {
 	f := newFetching(t)
 	proxy, _ := url.Parse(f.proxy.URL)
 	_, port, _ := net.SplitHostPort(f.tls.Listener.Addr().String())
-	setup := clients.Setup{Proxy: proxy, PEM: f.base + ".pem", PKCS12: f.base + ".p12"}
+	setup := f.trust
+	setup.Proxy = proxy
 	on := map[string]ir.Platform{"linux": ir.Linux, "darwin": ir.Darwin, "windows": ir.Windows}[runtime.GOOS]
 	none := func(string) string { return "" }
 	for _, row := range clients.Table {
@@ -182,9 +180,10 @@ func TestClients(t *testing.T) {
 			available(t, &row, on)
 			all := clients.Environ(setup, on, none)
 			direct := "https://localhost:" + port
+			//exhaustive:ignore
 			switch row.Kind {
 			case clients.Bundle, clients.JavaBundle:
-				trust := clients.Environ(clients.Setup{PEM: setup.PEM, PKCS12: setup.PKCS12}, on, none)
+				trust := clients.Environ(f.trust, on, none)
 				if !f.run(t, row.Client, direct, only(trust, &row, func(*clients.Variable) bool { return false })) {
 					t.Error("the client does not trust the run's authority")
 				}
@@ -225,7 +224,7 @@ func available(t *testing.T, row *clients.Variable, on ir.Platform) {
 	case row.Client == "requests" && exec.Command("python3", "-c", "import requests").Run() != nil:
 		t.Skip("python3 has no requests")
 	case row.Client == "node" && row.Kind < clients.Bundle:
-		if text, _ := exec.Command("node", "--help").Output(); !strings.Contains(string(text), "NODE_USE_ENV_PROXY") {
+		if text, _ := exec.Command("node", "--help").Output(); !strings.Contains(string(text), "--use-env-proxy") {
 			t.Skip("this version of node reads no variables about proxies")
 		}
 	}

@@ -29,7 +29,7 @@ import (
 
 // A world is a proxy among servers that names lead to.
 type world struct {
-	*testing.T
+	testing.TB
 	proxy *egress.Proxy
 	plain *httptest.Server
 	tls   *httptest.Server
@@ -44,14 +44,14 @@ type world struct {
 	ports   map[uint16]string // servers beside the two
 }
 
-func newWorld(t *testing.T, rules ...ir.NetRule) *world { return newWorldWith(t, nil, rules...) }
+func newWorld(t testing.TB, rules ...ir.NetRule) *world { return newWorldWith(t, nil, rules...) }
 
-func newWorldWith(t *testing.T, a *egress.Authority, rules ...ir.NetRule) *world {
+func newWorldWith(t testing.TB, a *egress.Authority, rules ...ir.NetRule) *world {
 	return newWorldOf(t, func(c *egress.Config) { c.Authority = a }, rules...)
 }
 
-func newWorldOf(t *testing.T, change func(*egress.Config), rules ...ir.NetRule) *world {
-	w := &world{T: t, names: map[string]string{}, ports: map[uint16]string{}}
+func newWorldOf(t testing.TB, change func(*egress.Config), rules ...ir.NetRule) *world {
+	w := &world{TB: t, names: map[string]string{}, ports: map[uint16]string{}}
 	h := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.reached = append(w.reached, r.Method+" "+r.Host+" "+r.URL.EscapedPath())

@@ -23,7 +23,7 @@ import (
 const (
 	whyNotAbsolute = "this is a proxy: expected CONNECT, or a request for http:// with its host"
 	whyAmbiguous   = "servers disagree about the path of this request; rules with path_prefix grant only plain ones"
-	whyMalformed   = "the target of this request has user information, a backslash or other characters that no target has"
+	whyMalformed   = "the target of this request has user information, a second host, a backslash or other characters that no target has"
 	whyOverride    = "servers may take another path or method for the one of this request"
 	whyTrace       = "TRACE shows a request to its sender, credentials included"
 	whyNested      = "CONNECT inside a tunnel"
@@ -118,8 +118,17 @@ func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, wh
 }
 
 // malformed reports whether a target has parts that programs read in different ways, whatever
-// the rules are. The query may have a backslash: it belongs to the server.
+// the rules are. The query may have a backslash: it belongs to the server. HTTP/2 has room for a
+// second and a third host in the path and in a field.
 func malformed(r *http.Request) bool {
+	for _, host := range r.Header["Host"] {
+		if host != r.Host {
+			return true
+		}
+	}
+	if r.URL.IsAbs() && r.URL.Host != r.Host {
+		return true
+	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	return r.URL.User != nil || strings.ContainsFunc(r.RequestURI, unicode.IsControl) || strings.Contains(path, "\\") || r.URL.Opaque != ""
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -39,6 +40,32 @@ type vault struct {
 
 func newVault(t *testing.T, c ir.Credential, h2 bool, answer http.HandlerFunc) *vault {
 	v := &vault{}
+	c.Env = "TOKEN"
+	inspect := func(r *ir.NetRule) { r.Inspect = true }
+	rules := []ir.NetRule{
+		allow("api.example.com", inspect), allow("other.example.com", inspect),
+		allow("api.example.com", inspect, func(r *ir.NetRule) { r.Path, r.Credential = []string{"in"}, &c }),
+		allow("api.example.com", inspect, func(r *ir.NetRule) { r.Path, r.Credential = []string{"none"}, &ir.Credential{Env: "NONE", As: "basic"} }),
+	}
+	w, roots := v.serve(t, rules, h2, answer)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(roots)
+	v.client = &http.Client{Transport: &http.Transport{
+		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+			name, port, _ := net.SplitHostPort(address)
+			if port == "80" {
+				return w.to(name, 80), nil
+			}
+			return w.to(name, 443), nil
+		},
+		TLSClientConfig: &tls.Config{RootCAs: pool}, DisableCompression: true, ForceAttemptHTTP2: h2,
+	}}
+	return v
+}
+
+// serve starts a server, and a proxy with rules in front of it that has a value for TOKEN. It
+// returns the authority that the proxy's clients trust.
+func (v *vault) serve(t *testing.T, rules []ir.NetRule, h2 bool, answer http.HandlerFunc) (*world, []byte) {
 	var err error
 	if v.secret, err = credential.NewSecret([]byte(secretValue)); err != nil {
 		t.Fatal(err)
@@ -49,22 +76,16 @@ func newVault(t *testing.T, c ir.Credential, h2 bool, answer http.HandlerFunc) *
 		v.mu.Unlock()
 		answer(w, r)
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.EnableHTTP2 = h2
 	server.StartTLS()
-	c.Env = "TOKEN"
-	inspect := func(r *ir.NetRule) { r.Inspect = true }
-	rules := []ir.NetRule{
-		allow("api.example.com", inspect), allow("other.example.com", inspect),
-		allow("api.example.com", inspect, func(r *ir.NetRule) { r.Path, r.Credential = []string{"in"}, &c }),
-		allow("api.example.com", inspect, func(r *ir.NetRule) { r.Path, r.Credential = []string{"none"}, &ir.Credential{Env: "NONE", As: "basic"} }),
-	}
-	a, err := egress.NewAuthority([]ir.Host{host("api.example.com"), host("other.example.com")})
+	a, err := egress.NewAuthority([]ir.Host{host("*.example.com")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy, err := egress.Start(egress.Config{
 		Policy: ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{}), Authority: a, Roots: pool(server.Certificate()), Limits: egress.DefaultLimits(),
-		Secrets: egress.NewSecrets(map[string]credential.Secret{credential.Source(&c): v.secret}),
+		Secrets: egress.NewSecrets(map[string]credential.Secret{"env TOKEN": v.secret}),
 		Resolve: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("203.0.113.1")}, nil
 		},
@@ -82,20 +103,7 @@ func newVault(t *testing.T, c ir.Credential, h2 bool, answer http.HandlerFunc) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { proxy.Close(); server.Close() })
-	w := &world{T: t, proxy: proxy}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(a.PEM())
-	v.client = &http.Client{Transport: &http.Transport{
-		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
-			name, port, _ := net.SplitHostPort(address)
-			if port == "80" {
-				return w.to(name, 80), nil
-			}
-			return w.to(name, 443), nil
-		},
-		TLSClientConfig: &tls.Config{RootCAs: roots}, DisableCompression: true, ForceAttemptHTTP2: h2,
-	}}
-	return v
+	return &world{T: t, proxy: proxy}, a.PEM()
 }
 
 // TestInject: the value arrives in the part of the request that the rule names, once, whatever

@@ -49,12 +49,12 @@ func exchange(c net.Conn, text string) string {
 }
 
 // request sends a request by a connection and returns its answer.
-func request(t *testing.T, c net.Conn, text string) (*http.Response, string) {
+func request(t testing.TB, c net.Conn, text string) (*http.Response, string) {
 	t.Helper()
 	_, _ = io.WriteString(c, text)
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%.100q: %v", text, err)
 	}
 	if strings.HasPrefix(text, "CONNECT ") && r.StatusCode == http.StatusOK {
 		return r, "" // its end is that of the tunnel
@@ -69,10 +69,13 @@ func (w *world) reasons() string {
 	return strings.Join(w.said, "\n")
 }
 
-func opaque(r *ir.NetRule)              { r.Opaque = true }
-func port(n uint16) func(*ir.NetRule)   { return func(r *ir.NetRule) { r.Port = n } }
-func scheme(s string) func(*ir.NetRule) { return func(r *ir.NetRule) { r.Scheme = s } }
-func deny(r *ir.NetRule)                { r.Allow = false }
+func opaque(r *ir.NetRule)                  { r.Opaque = true }
+func inspect(r *ir.NetRule)                 { r.Inspect = true }
+func port(n uint16) func(*ir.NetRule)       { return func(r *ir.NetRule) { r.Port = n } }
+func below(s ...string) func(*ir.NetRule)   { return func(r *ir.NetRule) { r.Path = s } }
+func methods(s ...string) func(*ir.NetRule) { return func(r *ir.NetRule) { r.Methods = s } }
+func scheme(s string) func(*ir.NetRule)     { return func(r *ir.NetRule) { r.Scheme = s } }
+func deny(r *ir.NetRule)                    { r.Allow = false }
 
 // TestServerFirst: a server that speaks first is noticed at once, and passes where the rule
 // grants any bytes.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
@@ -183,8 +185,10 @@ func mismatch(to ir.Endpoint, said hello, inspects bool) string {
 		}
 		return whyNoName
 	}
+	// Names are ASCII here (RFC 6066, 3): a server reads other characters in its own way.
+	other := strings.ContainsFunc(said.name, func(r rune) bool { return r > unicode.MaxASCII })
 	named, err := resolve.Host(said.name)
-	if err != nil || named != to.Host {
+	if err != nil || other || named != to.Host {
 		return fmt.Sprintf("the TLS client asks %s for %q", to.Host, said.name)
 	}
 	return ""

@@ -56,7 +56,11 @@ func sentence(tool string, d compare.Difference) string {
 	case !d.Wider:
 		may = " may no longer "
 	}
-	return clean(tool + may + d.What + " " + region(d))
+	at := " "
+	if d.Kind == compare.Inspection || d.Kind == compare.Credentials || d.What == "listen" {
+		at = " at "
+	}
+	return clean(tool + may + d.What + at + region(d))
 }
 
 // cause returns the line of the new side that a difference comes from: the rule or the value

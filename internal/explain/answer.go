@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/backends/registry"
@@ -41,12 +43,50 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
 			plainWord(a.System.Verdict), clean(a.System.because()))
 	}
+	for _, o := range a.others() {
+		fmt.Fprintf(&b, "     %s: %s, %s\n", o.Where, plainWord(o.answer.Verdict), clean(o.Detail))
+	}
 	for _, p := range systems {
 		if held := a.heldText(s, why, p); held != "" {
 			fmt.Fprintf(&b, "     %s\n", held)
 		}
 	}
 	return s.Hang(b.String(), 5)
+}
+
+// OtherDoc is an answer that differs from the main one, and the case that it is about.
+type OtherDoc struct {
+	Where   string `json:"where"`
+	Verdict string `json:"verdict"`
+	Detail  string `json:"detail"`
+	answer  *Answer
+}
+
+// others are the answers about a connection that the question may mean as well: to a process of
+// the tool itself, and to the addresses that localhost leads to, which the system judges.
+func (a *Answer) others() []OtherDoc {
+	op, ok := a.Operation.(ir.Connect)
+	if !ok {
+		return nil
+	}
+	var out []OtherDoc
+	add := func(where string, op ir.Connect) {
+		o := *a
+		o.Operation, o.Verdict = op, a.View.Decide(op)
+		if o.Verdict.Allowed() != a.Verdict.Allowed() {
+			out = append(out, OtherDoc{where, o.Verdict.Effect.String(), o.because(), &o})
+		}
+	}
+	if op.To.Host == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) {
+		for _, addr := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+			at := op
+			at.To.Host = ir.Host{Kind: ir.HostAddr, Addr: addr}
+			add("where localhost leads to "+addr.String(), at)
+		}
+	}
+	op.Own = true
+	add("where a process of the tool itself listens", op)
+	return out
 }
 
 func plainWord(v ir.Verdict) string {
@@ -177,7 +217,9 @@ func (a *Answer) pin() string {
 
 // what returns the target of the question.
 func (a *Answer) what() string {
-	return strings.Join(a.Question.Operands, " and ")
+	words := slices.Clone(a.Question.Operands)
+	words[0] = strings.TrimPrefix(a.Question.Method+" "+words[0], " ")
+	return strings.Join(words, " and ")
 }
 
 // heldText is one line on how a platform holds the cell that decided.
@@ -213,6 +255,7 @@ func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 type AnswerDoc struct {
 	Tool        string             `json:"tool"`
 	Operation   string             `json:"operation"`
+	Method      string             `json:"method,omitempty"`
 	Target      string             `json:"target"`
 	Destination string             `json:"destination,omitempty"`
 	Arguments   []string           `json:"arguments,omitempty"`
@@ -224,6 +267,7 @@ type AnswerDoc struct {
 	Considered  []ConsideredDoc    `json:"considered"`
 	Enforcement map[string]HeldDoc `json:"enforcement"`
 	System      *AnswerDoc         `json:"system,omitempty"`
+	Others      []OtherDoc         `json:"others,omitempty"`
 }
 
 // RuleDoc is a rule in JSON.
@@ -265,8 +309,8 @@ func heldDoc(h ir.Held) HeldDoc {
 // JSON returns the machine-readable form.
 func (a *Answer) JSON(s Style) *AnswerDoc {
 	d := &AnswerDoc{
-		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Target: a.Question.Operands[0], Arguments: a.Question.Args,
-		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(),
+		Tool: a.View.Tool.Name, Operation: a.Question.Verb, Method: a.Question.Method, Target: a.Question.Operands[0], Arguments: a.Question.Args,
+		Verdict: a.Verdict.Effect.String(), Reason: a.Verdict.Reason.String(), Detail: a.because(), Others: a.others(),
 		Considered: []ConsideredDoc{}, Enforcement: map[string]HeldDoc{},
 	}
 	if len(a.Question.Operands) > 1 {

@@ -30,7 +30,7 @@ func hostileTool(name, text string) *ir.Tool {
 		{Written: text, At: ir.In(text), Caps: ir.All, Origin: origin}, {Written: text, At: ir.In(text), Caps: ir.All, Origin: origin},
 		{Written: "x", At: ir.Location{Root: ir.Root{Kind: ir.External, Name: text}}, External: true, Caps: ir.All, Origin: origin},
 	}
-	t.Net = []ir.NetRule{{Written: text, Host: ir.Host{Kind: ir.HostName, Name: text}, Path: []string{text}, Allow: true, Origin: origin}}
+	t.Net = []ir.NetRule{{Written: text, Host: ir.Host{Kind: ir.HostName, Name: text}, Path: []string{text}, Allow: true, Origin: origin, Credential: &ir.Credential{File: text, As: "query", Name: text}}}
 	t.Env = []ir.EnvRule{{Name: text, Read: true, Origin: origin}}
 	t.Commands = &ir.CommandSet{Rules: []ir.CommandRule{{Program: text, Args: []ir.ArgPattern{{Words: []string{text}}}, Envs: []string{text}, Origin: origin}}}
 	t.Sensitive = []ir.SensitivePattern{{Pattern: "**/" + text, Origin: origin}}

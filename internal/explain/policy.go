@@ -222,10 +222,27 @@ func (p *Policy) network() []line {
 	}
 	for i := range p.Tool.Net {
 		r := &p.Tool.Net[i]
-		out = append(out, line{body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), grants: word(r.Allow, "network")})
+		out = append(out, line{
+			body: verb(r.Allow) + " " + r.Subject(), origin: r.Origin.String(), note: netNote(r), grants: word(r.Allow, "network"),
+		})
 	}
 	out[0].head = "network"
 	return out
+}
+
+// netNote says how connections are treated that a rule is about.
+func netNote(r *ir.NetRule) string {
+	var out []string
+	if r.Inspect {
+		out = append(out, "inspected")
+	}
+	if r.Opaque {
+		out = append(out, "not looked at")
+	}
+	if r.Credential != nil {
+		out = append(out, "sends "+r.Credential.String())
+	}
+	return strings.Join(out, ", ")
 }
 
 func capWords(caps ir.CapSet) []string {

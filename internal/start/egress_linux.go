@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,13 +11,6 @@ import (
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/supervisor"
 )
-
-// passed are the variables that the egress proxy gets of its caller's: where the host's
-// authorities are, how its resolver works, and which proxy leads out of its network.
-var passed = []string{
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN", "RES_OPTIONS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
-	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
-}
 
 // egress is the proxy process of a run.
 type egress struct {
@@ -52,12 +43,8 @@ func (r *run) startEgress() error {
 		return err
 	}
 	defer null.Close()
-	env := slices.DeleteFunc(slices.Clone(r.req.Environ), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(passed, name)
-	})
 	p, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
-		Dir: "/", Env: append([]string{}, env...), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: ofProxy(r.req.Environ), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		_ = unix.Close(pair[0])

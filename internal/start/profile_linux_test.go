@@ -118,7 +118,7 @@ func (m *likeMac) spelling(path string) (string, error) {
 func (m *likeMac) descriptors() error           { return m.called("descriptors") }
 func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
 
-func (m *likeMac) egress(policy []byte) (egressEnd, error) {
+func (m *likeMac) egress(policy []byte, _ []string) (egressEnd, error) {
 	m.policy = policy
 	err := m.called("egress")
 	if err != nil {
@@ -245,8 +245,8 @@ func TestProfileStart(t *testing.T) {
 	}
 }
 
-// proxied is a tool with a rule about a host.
-func proxied(text string) *ir.Tool {
+// reaching is a tool with a rule about a host.
+func reaching(text string) *ir.Tool {
 	tool := harmless(text)
 	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.test"}, Scheme: "https", Allow: true}}
 	tool.Env = append(tool.Env, ir.EnvRule{Name: "HTTPS_PROXY", Read: true})
@@ -261,7 +261,7 @@ func TestProfileEgress(t *testing.T) {
 	m := &likeMac{}
 	req := request()
 	req.Environ = append(req.Environ, "HTTPS_PROXY=http://corporate:8080")
-	if err := startProfile(req, p.spec(t, proxied("env"), backends.Resolved), m); !errors.Is(err, errBecame) {
+	if err := startProfile(req, p.spec(t, reaching("env"), backends.Resolved), m); !errors.Is(err, errBecame) {
 		t.Fatal(err)
 	}
 	defer m.held.Close()
@@ -283,7 +283,7 @@ func TestProfileEgressEnds(t *testing.T) {
 	for _, fails := range []string{"run canary", "run sandbox-exec", "sweep", "limit"} {
 		p := newPlace(t)
 		m := &likeMac{fails: fails}
-		if err := startProfile(request(), p.spec(t, proxied("true"), backends.Resolved), m); err == nil || slices.Contains(m.calls, "become") {
+		if err := startProfile(request(), p.spec(t, reaching("true"), backends.Resolved), m); err == nil || slices.Contains(m.calls, "become") {
 			t.Errorf("%s: %v, calls %q", fails, err, m.calls)
 		}
 		if n, err := m.held.Read(make([]byte, 1)); n != 0 || err != io.EOF {
@@ -357,7 +357,7 @@ func TestProfileFailsClosed(t *testing.T) {
 	}{
 		{"descriptors", likeMac{fails: "descriptors"}, harmless("true"), backends.Resolved, CodeFailed, "descriptors fails"},
 		{"spelling", likeMac{fails: "spelling"}, harmless("true"), backends.Resolved, CodeFailed, "spelling fails"},
-		{"egress", likeMac{fails: "egress"}, proxied("true"), backends.Resolved, CodeFailed, "the hosts of the policy: egress fails"},
+		{"egress", likeMac{fails: "egress"}, reaching("true"), backends.Resolved, CodeFailed, "the hosts of the policy: egress fails"},
 		{"sweep", likeMac{fails: "sweep"}, harmless("true"), backends.Resolved, CodeFailed, "sweep fails"},
 		{"limit", likeMac{fails: "limit"}, harmless("true"), backends.Resolved, CodeFailed, "limit fails"},
 		{"portable", likeMac{}, harmless("true"), backends.Portable, CodeFailed, "portable"},

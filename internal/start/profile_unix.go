@@ -66,8 +66,8 @@ type seatbeltHost interface {
 	// limit sets the resource limits of this process.
 	limit([]backends.Limit) error
 	// egress starts the proxy of the run, which decides by a policy in the form of package
-	// irjson. It is no child of this process.
-	egress(policy []byte) (egressEnd, error)
+	// irjson. It is no child of this process. It gets some of the caller's variables.
+	egress(policy []byte, environ []string) (egressEnd, error)
 	// sweepAfter has a directory removed, and the hold on a proxy closed, when this process is
 	// gone, whatever program it has become. The hold is nil without a proxy.
 	sweepAfter(dir string, hold *os.File) error
@@ -178,7 +178,7 @@ func (s *profileStart) openEgress() error {
 		return nil
 	}
 	var err error
-	if s.egress, err = s.host.egress(s.spec.Egress); err != nil {
+	if s.egress, err = s.host.egress(s.spec.Egress, s.req.Environ); err != nil {
 		return failed("the proxy for the hosts of the policy: %w", err)
 	}
 	s.env = slices.DeleteFunc(s.env, func(kv string) bool {

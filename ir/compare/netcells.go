@@ -48,6 +48,9 @@ func (c *comparison) grid() grid {
 	}
 	for _, r := range rules(c.old.Tool, c.new.Tool) {
 		if !r.Listen {
+			if ir.Plain(&r, nil) {
+				g.schemes = append(g.schemes, ir.Stream)
+			}
 			g.schemes, g.methods, g.ports = append(g.schemes, r.Scheme), append(g.methods, r.Methods...), append(g.ports, r.Port)
 		}
 	}

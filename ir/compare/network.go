@@ -141,7 +141,8 @@ func (n *netPartition) describe(r region[hostCell, string], like Difference) []D
 			d := like
 			d.Where, d.Except = g.text(r.item, p.item), slices.Clone(except)
 			d.Old, d.New = side(old), side(new)
-			if differs {
+			if differs && new.Allowed() == d.Wider {
+				// Inspection may end where the policies also answer otherwise in the other direction.
 				d.Example = n.grid.spell(op)
 			}
 			for _, e := range p.except {

@@ -254,6 +254,8 @@ func TestNetworkWords(t *testing.T) {
 		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Scheme, r.Port = ir.Stream, 22 }), with(func(r *ir.NetRule) { r.Path = []string{"v1"} })},
 			"+ connect a.test by tcp, port 22 [] (connect tcp://a.test:22)\n+ connect a.test/v1 by https, port 443 [] (connect https://a.test/v1)"},
 		{[]ir.NetRule{inspected}, []ir.NetRule{web}, "+ connect uninspected a.test, port 443 [] ()"},
+		{[]ir.NetRule{inspected}, []ir.NetRule{with(func(r *ir.NetRule) { r.Methods = []string{"GET"} })},
+			"- connect a.test by https, port 443, any method but GET [] (connect https://a.test/)\n+ connect uninspected a.test, port 443 [] ()"},
 		{[]ir.NetRule{with(func(r *ir.NetRule) { r.Opaque = true })}, []ir.NetRule{web}, "- connect opaque a.test, port 443 [] ()"},
 		{[]ir.NetRule{token("A")}, []ir.NetRule{token("B")}, "- use variable A as header Authorization a.test, port 443 [] ()\n" +
 			"+ use variable B as header Authorization a.test, port 443 [] ()"},
@@ -264,7 +266,8 @@ func TestNetworkWords(t *testing.T) {
 		{[]ir.NetRule{listen("localhost", 80, true)}, []ir.NetRule{listen("localhost", 80, true), listen("127.0.0.1", 80, false)},
 			"- listen 127.0.0.1, port 80 [] (listen 127.0.0.1:80)"},
 		{[]ir.NetRule{{Host: host("*"), Allow: true}}, []ir.NetRule{{Host: host("*"), Allow: true}, {Host: host("localhost"), Port: 8080, Allow: true}},
-			"+ connect localhost, port 8080 [] (connect https://localhost:8080/)"},
+			"+ connect localhost by tcp, port 8080 [] (connect tcp://localhost:8080)\n" +
+				"+ connect localhost, port 8080 [] (connect https://localhost:8080/)"},
 	} {
 		a, b := closed(), closed()
 		a.Net, b.Net = c.old, c.new

@@ -28,13 +28,6 @@ func drawOrigin(t *rapid.T) ir.Origin {
 	return o
 }
 
-func drawHost(t *rapid.T) ir.Host {
-	return rapid.SampledFrom([]ir.Host{
-		{Kind: ir.HostAny}, {Kind: ir.HostName, Name: "a.example"}, {Kind: ir.HostSuffix, Name: "example"},
-		{Kind: ir.HostAddr, Addr: netip.MustParseAddr("10.0.0.5")}, {Kind: ir.HostAddr, Addr: netip.MustParseAddr("2001:db8::1")},
-	}).Draw(t, "host")
-}
-
 func words(t *rapid.T, name string) []string {
 	return nilIfEmpty(rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, name))
 }
@@ -58,12 +51,15 @@ func drawTool(t *rapid.T) *ir.Tool {
 			At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "a}b/c"}}, External: true, Mount: true, Caps: ir.Caps(ir.Read),
 		})
 	}
-	tool.Net = nilIfEmpty(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ir.NetRule {
-		return ir.NetRule{
-			Written: "w", Host: drawHost(t), Scheme: "https", Port: rapid.Uint16().Draw(t, "port"), Path: words(t, "prefix"),
-			Allow: rapid.Bool().Draw(t, "allow"), Origin: drawOrigin(t),
+	tool.Net = nilIfEmpty(irtest.NetRules(t, 4))
+	for i := range tool.Net {
+		r := &tool.Net[i]
+		r.Written, r.Origin = "w", drawOrigin(t)
+		if r.Credential != nil {
+			r.Methods = words(t, "methods")
+			r.Credential = &ir.Credential{Env: "E", File: "~/f", Command: words(t, "credential"), As: "query", Name: rapid.String().Draw(t, "name")}
 		}
-	}), 0, 3).Draw(t, "net"))
+	}
 	tool.Declared = ir.Declared{FS: rapid.Bool().Draw(t, "fs declared"), Net: true}
 	tool.Command = &ir.Command{Program: "p", Args: words(t, "args"), Shell: rapid.Bool().Draw(t, "shell"), Origin: drawOrigin(t)}
 	file := ir.Sys("usr/bin/git")

@@ -101,6 +101,12 @@ var Table = []Variable{
 // for it.
 const loopback = "localhost,127.0.0.1,::1"
 
+// The files of a run's directory that hold the authorities which clients trust.
+const (
+	PEMFile    = "roots.pem"
+	PKCS12File = "roots.p12"
+)
+
 // A Setup is what a run has for its clients.
 type Setup struct {
 	// Proxy is nil where connections reach the proxy by themselves.

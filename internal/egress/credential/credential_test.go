@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,8 +220,19 @@ func TestAll(t *testing.T) {
 	if err != nil || len(all) != 1 || string(all["env GOOD"].Value) != value {
 		t.Errorf("%v %v", all, err)
 	}
-	if env := credential.Environ(rules, all); len(env) != 1 || env[0] != "GOOD="+string(all["env GOOD"].StandIn) {
-		t.Errorf("the tool has %q", env)
+	standIn := string(all["env GOOD"].StandIn)
+	env := credential.Environ([]string{"A=1", "GOOD=" + value, "HEADER=token " + value, "B=GOOD=2"}, rules, all)
+	if want := []string{"A=1", "HEADER=token " + standIn, "B=GOOD=2", "GOOD=" + standIn}; !slices.Equal(env, want) {
+		t.Errorf("the tool has %q, want %q", env, want)
+	}
+	// The starter hands values to the proxy as JSON.
+	text, err := json.Marshal(all)
+	var read map[string]credential.Secret
+	if err == nil {
+		err = json.Unmarshal(text, &read)
+	}
+	if got := read["env GOOD"]; err != nil || string(got.Value) != value || string(got.StandIn) != standIn {
+		t.Errorf("read back %v: %v", read, err)
 	}
 	if _, err := credential.All(context.Background(), append(rules, ir.NetRule{Credential: &ir.Credential{Env: "NONE"}}), h); err == nil {
 		t.Error("a variable that is not set is no error")

@@ -72,16 +72,29 @@ func All(ctx context.Context, rules []ir.NetRule, h Host) (map[string]Secret, er
 	return out, nil
 }
 
-// Environ is what a tool has instead of the caller's variables that rules take values from, sorted.
-// It also replaces those that an env rule grants: the value itself would reach the tool.
-func Environ(rules []ir.NetRule, secrets map[string]Secret) (out []string) {
-	for i := range rules {
-		if c := rules[i].Credential; c != nil && c.Env != "" {
-			out = append(out, c.Env+"="+string(secrets[Source(c)].StandIn))
+// Environ changes the variables of a tool: those from which rules take values have the stand-ins,
+// whether or not an env rule forwards them, and so has each other variable that shows a value.
+func Environ(env []string, rules []ir.NetRule, secrets map[string]Secret) []string {
+	out := slices.Clone(env)
+	for _, s := range secrets {
+		m := s.Mask()
+		for i, entry := range out {
+			if m.Shows(entry) {
+				text := []byte(entry)
+				m.Replace(text)
+				out[i] = string(text)
+			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	for i := range rules {
+		c := rules[i].Credential
+		if c == nil || c.Env == "" {
+			continue
+		}
+		out = slices.DeleteFunc(out, func(entry string) bool { return strings.HasPrefix(entry, c.Env+"=") })
+		out = append(out, c.Env+"="+string(secrets[Source(c)].StandIn))
+	}
+	return out
 }
 
 // Extract reads a value and makes its stand-in. Errors never hold a part of the value.

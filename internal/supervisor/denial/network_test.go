@@ -61,7 +61,7 @@ func TestSentence(t *testing.T) {
 		{ir.Listen{Host: name("localhost"), Port: 80}, []ir.NetRule{{Host: name("localhost"), Listen: true, Allow: true}},
 			`listen localhost:80` + none + `; to allow it, add { host = "localhost", port = 80, listen = true, allow = true` + to},
 		{ir.Listen{Host: literal("::")}, nil,
-			`listen [::]` + none + `; to allow it, add { host = "*", listen = true, allow = true` + to},
+			`listen [::]:0` + none + `; to allow it, add { host = "*", listen = true, allow = true` + to},
 	} {
 		v := online(c.rules...)
 		verdict := v.Decide(c.op)
