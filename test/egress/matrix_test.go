@@ -141,7 +141,8 @@ func (r *result) denied(t *testing.T, c cell) string {
 
 // TestMatrix runs every client under rules for its host, with and without the variables of a
 // proxy: it reaches this host and no other, and the refusal says which host that was and which
-// rule would grant it. An everyday run takes half of the cells, the users and variables in turns.
+// rule would grant it. An everyday run takes one user of each client, with or without variables,
+// in turns.
 func TestMatrix(t *testing.T) {
 	w := need(t)
 	for n, u := range []user{root, ordinary} {
@@ -158,7 +159,7 @@ func TestMatrix(t *testing.T) {
 					}
 					t.Parallel()
 					for _, told := range []bool{false, true} {
-						turn := (i+n)%2 == 0 == told
+						turn := i%2 == n && told == (i/2%2 == 0 && c.stream == 0)
 						if (turn || everything()) && (!told || c.stream == 0) {
 							p.pair(t, c, told)
 						}
