@@ -37,6 +37,8 @@ type naiveNet struct {
 	Port         int
 	Prefix       string `json:"path_prefix"`
 	Methods      []string
+	Inspect      bool
+	Opaque       bool
 	Allow        bool
 }
 

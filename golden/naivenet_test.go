@@ -95,7 +95,7 @@ func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segme
 		}
 		prefix := slices.DeleteFunc(strings.Split(r.Prefix, "/"), func(s string) bool { return s == "" })
 		if r.Scheme != "" && r.Scheme != scheme || want != port || len(prefix) > len(segments) || !slices.Equal(prefix, segments[:len(prefix)]) ||
-			r.Methods != nil && !slices.Contains(r.Methods, method) || scheme == "tcp" && r.Scheme == "" && r.Allow {
+			r.Methods != nil && !slices.Contains(r.Methods, method) || scheme == "tcp" && r.Scheme == "" && r.Allow && !p.plain(r) {
 			continue
 		}
 		rank := []int{class, len(prefix)}
@@ -113,6 +113,15 @@ func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segme
 		}
 	}
 	return byRule(win, win >= 0 && p.Access.Net[win].Allow)
+}
+
+// plain is a rule about every connection to an address.
+func (p naivePolicy) plain(r naiveNet) bool {
+	finer := func(o naiveNet) bool {
+		return o.Host == r.Host && (o.Scheme != "" || o.Prefix != "" || o.Methods != nil || o.Inspect || o.Opaque)
+	}
+	_, err := netip.ParseAddr(strings.Trim(r.Host, "[]"))
+	return (err == nil || r.Host == "localhost") && !slices.ContainsFunc(p.Access.Net, finer)
 }
 
 func (p naivePolicy) listen(target string) (string, string) {

@@ -82,10 +82,9 @@ var Sentences = backends.Sentences{
 	whyOwnBase:    "files without an entry for ALL APPLICATION PACKAGES are refused",
 	whyNoHosts: "no connection is opened, whatever its scheme, path or method: the capabilities of an " +
 		"AppContainer know no hosts, and there is no proxy on this system",
-	whyNoListen: "an AppContainer without capabilities accepts connections from the tool's own processes " +
-		"alone",
-	whyNoName: "no file on NTFS can have this name",
-	whyOwn:    "the process that creates a file chooses its access list, and a moved file keeps its own",
+	whyNoListen: "an AppContainer without capabilities accepts no connections from outside of it",
+	whyNoName:   "no file on NTFS can have this name",
+	whyOwn:      "the process that creates a file chooses its access list, and a moved file keeps its own",
 	whyGain: "a move or link that would be an escalation succeeds, and takes effect when the next " +
 		"start renews the access lists",
 	whyLink:    "a hard link does not need read of the file",
@@ -103,5 +102,5 @@ var Sentences = backends.Sentences{
 	whySet:      "SystemRoot is set too, to a value that every process can read",
 	whySets: "SystemRoot and LOCALAPPDATA are set too, to a value that every process can read and " +
 		"to a directory of the tool",
-	whyItself: "processes of the tool can connect to each other on loopback, and to nothing else",
+	whyItself: "processes of the tool may reach each other on loopback, and nothing else",
 }

@@ -96,6 +96,7 @@ func pooled(w *world, host string, port uint16) net.Conn {
 func connected(w *world, host string, port uint16) net.Conn {
 	c := w.connect(egress.Origin{})
 	if r, _ := request(w, c, fmt.Sprintf("CONNECT %s:%d HTTP/1.1\r\nHost: x\r\n\r\n", host, port)); r.StatusCode != 200 {
+		c.Close()
 		return nil
 	}
 	return c
@@ -130,6 +131,7 @@ func socksAnswer(c net.Conn, request []byte) byte {
 func socksed(w *world, host string, port uint16) net.Conn {
 	c := w.connect(egress.Origin{})
 	if socksAnswer(c, socksRequest(3, []byte(host), port)) != 0 {
+		c.Close()
 		return nil
 	}
 	return c
@@ -145,6 +147,7 @@ func socksedPool(w *world, host string, port uint16) net.Conn {
 		kind = 4
 	}
 	if socksAnswer(c, socksRequest(kind, a.AsSlice(), port)) != 0 {
+		c.Close()
 		return nil
 	}
 	return c

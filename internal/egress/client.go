@@ -15,10 +15,12 @@ type client struct {
 	net.Conn
 	proxy  *Proxy
 	origin Origin
-	seen   []byte
-	mu     sync.Mutex // guards origin.Upstream
-	once   sync.Once
-	end    chan struct{} // closed with the connection
+	// stranger is set until a connection that was not announced has said the token.
+	stranger bool
+	seen     []byte
+	mu       sync.Mutex // guards origin.Upstream
+	once     sync.Once
+	end      chan struct{} // closed with the connection
 }
 
 // Read implements net.Conn.
@@ -31,6 +33,12 @@ func (c *client) Read(b []byte) (int, error) {
 		c.seen = nil
 	}
 	return n, nil
+}
+
+// Write implements net.Conn. A client that takes nothing is given up.
+func (c *client) Write(b []byte) (int, error) {
+	_ = c.SetWriteDeadline(time.Now().Add(c.proxy.config.Limits.Idle))
+	return c.Conn.Write(b)
 }
 
 // CloseWrite ends the direction to the tool, so that it reads the last answer before it learns
@@ -65,7 +73,7 @@ func (c *client) upstream() net.Conn {
 func (c *client) carry(o Origin) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.origin = o
+	c.origin, c.stranger = o, false
 }
 
 // reset has the client see an error instead of an end.

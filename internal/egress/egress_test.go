@@ -128,19 +128,23 @@ func allow(host string, change ...func(*ir.NetRule)) ir.NetRule {
 func (w *world) connect(o egress.Origin) net.Conn {
 	w.Helper()
 	to, _ := w.proxy.Listener(false)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // reserves a port
-	if err != nil {
-		w.Fatal(err)
+	var c net.Conn
+	for tries := 0; c == nil; tries++ {
+		l, err := net.Listen("tcp", "127.0.0.1:0") // finds a free port, which others may take
+		if err != nil {
+			w.Fatal(err)
+		}
+		from := l.Addr().(*net.TCPAddr)
+		l.Close()
+		w.proxy.Expect(from.AddrPort(), o)
+		d := net.Dialer{LocalAddr: from}
+		if c, err = d.Dial("tcp", to.String()); err != nil {
+			if w.proxy.Forget(from.AddrPort()); tries > 10 {
+				w.Fatal(err)
+			}
+			c = nil
+		}
 	}
-	from := l.Addr().(*net.TCPAddr)
-	l.Close()
-	w.proxy.Expect(from.AddrPort(), o)
-	d := net.Dialer{LocalAddr: from}
-	c, err := d.Dial("tcp", to.String())
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	return c
 }

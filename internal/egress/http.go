@@ -45,6 +45,9 @@ func clientOf(ctx context.Context) *client {
 // request answers a request of the tool.
 func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	c := clientOf(r.Context())
+	if !p.passes(w, r, c) {
+		return
+	}
 	if r.Method == http.MethodConnect {
 		p.connect(w, r, c)
 		return

@@ -103,7 +103,7 @@ func (v *vault) serve(t *testing.T, rules []ir.NetRule, h2 bool, answer http.Han
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { proxy.Close(); server.Close() })
-	return &world{T: t, proxy: proxy}, a.PEM()
+	return &world{TB: t, proxy: proxy}, a.PEM()
 }
 
 // TestInject: the value arrives in the part of the request that the rule names, once, whatever

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,9 @@ type Config struct {
 	Roots *x509.CertPool
 	// Secrets are the values for rules with a credential, nil without such rules.
 	Secrets *Secrets
+	// Token lets connections in that were not announced: the tool's clients say it as the password
+	// of the proxy's URL. Empty for none.
+	Token string
 	// Own are this host's addresses, which a name does not grant. Those that it gets during the
 	// run are known by the source address that the system chooses (see made).
 	Own []netip.Addr
@@ -109,7 +113,7 @@ type Proxy struct {
 	running   sync.WaitGroup
 
 	mu       sync.Mutex
-	expected map[netip.AddrPort]*announcement
+	expected map[netip.AddrPort][]*announcement // in the order of their connections
 	open     map[io.Closer]struct{}
 	closed   bool
 }
@@ -118,7 +122,7 @@ type Proxy struct {
 func Start(config Config) (*Proxy, error) {
 	p := &Proxy{
 		config: config, pool: newPool(config.Limits.Names), plain: newFeed(), slots: make(chan struct{}, config.Limits.Connections),
-		expected: map[netip.AddrPort]*announcement{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
+		expected: map[netip.AddrPort][]*announcement{}, open: map[io.Closer]struct{}{}, questions: make(chan struct{}, config.Limits.Questions),
 		requests: make(chan struct{}, config.Limits.Connections), hellos: make(chan struct{}, maxHellos),
 		wild: wildcards{most: config.Limits.Wildcard, seen: map[string]*minute{}},
 	}
@@ -196,49 +200,61 @@ func (a *announcement) drop() {
 	}
 }
 
-// Expect announces a connection from a local address. Others are closed: they are not the
-// tool's. The caller takes the announcement back if it does not connect; it expires, so that it
+// Expect announces a connection from a local address. Others are closed unless there is a token:
+// they are not the tool's. The caller takes the announcement back if it does not connect; it expires, so that it
 // is not another program's that gets the address later.
 func (p *Proxy) Expect(from netip.AddrPort, o Origin) {
 	a := &announcement{origin: o}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.expiry = time.AfterFunc(p.config.Limits.Handshake, func() { p.forget(from, a) })
-	if old := p.expected[from]; old != nil {
-		old.drop()
-		delete(p.expected, from)
-	}
 	if p.closed {
 		a.drop()
 		return
 	}
-	p.expected[from] = a
+	// One that was reset may wait to be accepted while its port is used again.
+	p.expected[from] = append(p.expected[from], a)
 }
 
-// Forget takes back what Expect announced.
+// Forget takes back what Expect announced last.
 func (p *Proxy) Forget(from netip.AddrPort) { p.forget(from, nil) }
 
-// forget takes an announcement back, nil for any.
+// forget takes an announcement back, nil for the last one.
 func (p *Proxy) forget(from netip.AddrPort, only *announcement) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := p.expected[from]; a != nil && (only == nil || a == only) {
-		delete(p.expected, from)
-		a.drop()
+	list := p.expected[from]
+	i := len(list) - 1
+	if only != nil {
+		i = slices.Index(list, only)
 	}
+	if i < 0 {
+		return
+	}
+	list[i].drop()
+	p.keep(from, slices.Delete(list, i, i+1))
+}
+
+// keep sets the announcements of an address.
+func (p *Proxy) keep(from netip.AddrPort, list []*announcement) {
+	if len(list) == 0 {
+		delete(p.expected, from)
+		return
+	}
+	p.expected[from] = list
 }
 
 // announced returns the origin of a connection that came, once.
 func (p *Proxy) announced(from netip.AddrPort) (Origin, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.expected[from]
-	if a == nil {
+	list := p.expected[from]
+	if len(list) == 0 {
 		return Origin{}, false
 	}
-	delete(p.expected, from)
-	a.expiry.Stop()
-	return a.origin, true
+	p.keep(from, list[1:])
+	list[0].expiry.Stop()
+	return list[0].origin, true
 }
 
 // accept takes connections that were announced.
@@ -254,8 +270,8 @@ func (p *Proxy) accept(l net.Listener) {
 			}
 			return
 		}
-		o, ok := p.announced(addrPort(conn.RemoteAddr()))
-		if !ok || !p.admit(conn) {
+		o, announced := p.announced(addrPort(conn.RemoteAddr()))
+		if !announced && p.config.Token == "" || !p.admit(conn) {
 			_ = conn.Close()
 			if o.Upstream != nil {
 				_ = o.Upstream.Close()
@@ -264,7 +280,7 @@ func (p *Proxy) accept(l net.Listener) {
 		}
 		go func() {
 			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o, end: make(chan struct{})})
+			p.serve(&client{Conn: conn, proxy: p, origin: o, stranger: !announced, end: make(chan struct{})})
 		}()
 	}
 }
@@ -320,8 +336,10 @@ func (p *Proxy) Close() {
 	for c := range p.open {
 		_ = c.Close()
 	}
-	for _, a := range p.expected {
-		a.drop()
+	for _, list := range p.expected {
+		for _, a := range list {
+			a.drop()
+		}
 	}
 	clear(p.expected)
 	p.mu.Unlock()

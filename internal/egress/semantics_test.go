@@ -243,6 +243,56 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestReusedPort: a connection that was reset and waits to be accepted does not take the
+// announcement of the next one from its port. The tool saw that one break off.
+func TestReusedPort(t *testing.T) {
+	w := newWorld(t, allow("tcp.example", port(9), scheme("tcp")), allow("tcp.example", port(10), scheme("tcp")))
+	w.names["tcp.example"] = "203.0.113.1"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, at := l.Addr().(*net.TCPAddr), []uint16{9, 10}
+	l.Close()
+	for _, n := range at {
+		w.listen(n, func(c net.Conn) { fmt.Fprint(c, n) })
+		w.proxy.Expect(from.AddrPort(), egress.Origin{Host: host("tcp.example"), Port: n})
+	}
+	to, _ := w.proxy.Listener(false)
+	for _, n := range at {
+		c, err := (&net.Dialer{LocalAddr: from}).Dial("tcp", to.String())
+		if err != nil {
+			t.Skip(err)
+		}
+		if b, _ := io.ReadAll(c); string(b) != fmt.Sprint(n) {
+			t.Errorf("port %d: %q", n, b)
+		}
+		_ = c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	}
+}
+
+// TestStalled: a client that does not take its answer is given up.
+func TestStalled(t *testing.T) {
+	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Idle = 300 * time.Millisecond }, allow("example.com"))
+	w.names["example.com"] = "203.0.113.1"
+	ended := make(chan struct{})
+	w.handle = func(rw http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		for part := make([]byte, 1<<20); ; {
+			if _, err := rw.Write(part); err != nil {
+				return
+			}
+		}
+	}
+	_, _ = io.WriteString(w.to("example.com", 80), "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the answer is still being sent")
+	}
+}
+
 // TestWildcardNames: the names below a wildcard that are looked up are bounded, those of other
 // rules are not.
 func TestWildcardNames(t *testing.T) {

@@ -7,7 +7,11 @@ import (
 	"net/netip"
 	"syscall"
 
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -26,19 +30,43 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	view := ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}})
 	c := Config{
-		Policy: ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}}), Resolve: resolveName, Dial: dialAddress, Own: own,
-		Sentence: func(op ir.Operation, v ir.Verdict) string { return sentence(tool, op, v) }, Limits: DefaultLimits(),
+		Policy: view, Resolve: resolveName, Dial: dialAddress, Own: own, Proxy: httpproxy.FromEnvironment().ProxyFunc(),
+		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
 	}
 	if s.Offline {
 		c.Resolve, c.Dial = offline, unreachable
 	}
+	if s.Secrets != nil {
+		secrets := map[string]credential.Secret{}
+		for source, value := range s.Secrets {
+			secrets[source] = credential.Secret(value)
+		}
+		c.Secrets = NewSecrets(secrets)
+	}
 	if hosts := inspected(tool.Net); len(hosts) > 0 {
-		if c.Authority, err = NewAuthority(hosts); err != nil {
+		if err := c.inspect(hosts, s); err != nil {
 			return Config{}, err
 		}
 	}
 	return c, nil
+}
+
+// inspect makes the authority of the run, and writes it where clients look. Hosts are known by the
+// authorities that the caller's clients trust, too.
+func (c *Config) inspect(hosts []ir.Host, s *wire.Setup) error {
+	var err error
+	if c.Authority, err = NewAuthority(hosts); err != nil {
+		return err
+	}
+	bundle := HostBundle(s.Trusted)
+	c.Roots = bundle.Pool()
+	if s.Dir == "" {
+		return nil
+	}
+	bundle.Add(c.Authority.PEM())
+	return bundle.Write(s.Dir)
 }
 
 // inspected are the hosts of rules that say inspect.
@@ -84,8 +112,4 @@ func ownAddresses() ([]netip.Addr, error) {
 		}
 	}
 	return out, nil
-}
-
-func sentence(_ *ir.Tool, op ir.Operation, _ ir.Verdict) string {
-	return "the policy does not allow " + ir.Describe(op).Subject
 }

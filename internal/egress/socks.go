@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -31,9 +32,9 @@ const (
 	socksNoAddress   = 8
 )
 
-// socks serves a SOCKS5 client: CONNECT without authentication, the connection says who asks.
+// socks serves a SOCKS5 client: CONNECT alone.
 func (p *Proxy) socks(c *client) {
-	if err := socksMethods(c); err != nil {
+	if err := p.socksMethods(c); err != nil {
 		return
 	}
 	h, port, code := socksRequest(c)
@@ -74,8 +75,9 @@ func dialCode(err error) byte {
 	return socksUnreachable
 }
 
-// socksMethods reads the methods of authentication and chooses none.
-func socksMethods(c *client) error {
+// socksMethods reads the methods of authentication, and chooses none where the connection says
+// who asks.
+func (p *Proxy) socksMethods(c *client) error {
 	var head [2]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
 		return err
@@ -84,14 +86,19 @@ func socksMethods(c *client) error {
 	if _, err := io.ReadFull(c, methods); err != nil {
 		return err
 	}
-	for _, m := range methods {
-		if m == socksNoAuth {
-			_, err := c.Write([]byte{socksVersion, socksNoAuth})
-			return err
-		}
+	wanted := byte(socksNoAuth)
+	if c.stranger {
+		wanted = socksPassword
 	}
-	_, _ = c.Write([]byte{socksVersion, socksNoMethod})
-	return errors.New("no method without authentication")
+	if !slices.Contains(methods, wanted) {
+		_, _ = c.Write([]byte{socksVersion, socksNoMethod})
+		return errors.New("no common method of authentication")
+	}
+	_, err := c.Write([]byte{socksVersion, wanted})
+	if err == nil && c.stranger {
+		err = p.socksToken(c)
+	}
+	return err
 }
 
 // socksRequest reads where the client wants to go.

@@ -1,168 +1,96 @@
 package egress_test
 
 import (
-	"bufio"
-	"crypto/tls"
-	"encoding/json"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/accessc/accessc/internal/egress"
-	"github.com/accessc/accessc/internal/egress/wire"
-	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/ir/irjson"
 )
 
-// byToken runs a proxy for clients with a token, and returns the loader's end of its socket.
-func byToken(t *testing.T, run func(control io.ReadWriter) error) (wire.Greeting, func()) {
-	t.Helper()
-	ours, theirs := net.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- run(theirs)
-		theirs.Close()
-	}()
-	line, err := bufio.NewReader(ours).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g wire.Greeting
-	if err := json.Unmarshal(line, &g); err != nil {
-		t.Fatal(err)
-	}
-	return g, func() {
-		ours.Close()
-		select {
-		case <-ended:
-		case <-time.After(10 * time.Second):
-			t.Error("the proxy outlives its control socket")
-		}
-	}
-}
-
-// through returns a client that reaches hosts by a proxy's URL.
-func (w *world) through(proxy string) *http.Client {
-	u, err := url.Parse(proxy)
+// stranger makes a connection that is not announced.
+func (w *world) stranger() net.Conn {
+	w.Helper()
+	at, _ := w.proxy.Listener(false)
+	c, err := net.Dial("tcp", at.String())
 	if err != nil {
 		w.Fatal(err)
 	}
-	t := &http.Transport{Proxy: http.ProxyURL(u), TLSClientConfig: &tls.Config{RootCAs: w.roots()}}
-	w.Cleanup(t.CloseIdleConnections)
-	return &http.Client{Transport: t}
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	return c
 }
 
-// TestToken: a client with the token reaches the hosts of the policy and nothing else, and the
-// token reaches no host. Other clients of the machine reach nothing.
+// TestToken: where nothing announces connections, the tool's clients know a token, in every form.
 func TestToken(t *testing.T) {
-	var config egress.Config
-	w := newWorldOf(t, func(c *egress.Config) { config = *c }, allow("example.com"))
-	w.names["example.com"] = "93.184.216.34"
-	seen := make(chan http.Header, 4)
+	w := newWorldOf(t, func(c *egress.Config) { c.Token = "right" }, allow("example.com"))
+	w.names["example.com"] = "203.0.113.1"
+	leaked := false
 	w.handle = func(rw http.ResponseWriter, r *http.Request) {
-		seen <- r.Header
-		fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
+		leaked = leaked || len(r.Header["Proxy-Authorization"]) > 0
+		fmt.Fprint(rw, "ok")
 	}
-	g, end := byToken(t, func(control io.ReadWriter) error { return egress.ServeByToken(control, config) })
-	if code, said := w.get(w.through(g.URL()), "http://example.com/"); code != http.StatusOK {
-		t.Errorf("http: %d %s", code, said)
-	} else if h := <-seen; h.Get("Proxy-Authorization") != "" {
-		t.Errorf("the host sees %v", h)
+	basic := func(text string) string {
+		return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(text)) + "\r\n"
 	}
-	if code, said := w.get(w.through(g.URL()), "https://example.com/x"); code != http.StatusOK || said != "GET example.com /x" {
-		t.Errorf("https: %d %s", code, said)
-	}
-	if code, said := w.get(w.through(g.URL()), "http://b.example/"); code != http.StatusForbidden || !strings.Contains(said, "refused") {
-		t.Errorf("another host: %d %s", code, said)
-	}
-	for _, other := range []wire.Greeting{{Port: g.Port}, {Port: g.Port, Token: g.Token + "A"}, {Port: g.Port, Token: strings.ToLower(g.Token)}} {
-		if code, said := w.get(w.through(other.URL()), "http://example.com/"); code != http.StatusProxyAuthRequired {
-			t.Errorf("with the token %q: %d %s", other.Token, code, said)
-		}
-		if code, said := w.get(w.through(other.URL()), "https://example.com/"); code == http.StatusOK || !strings.Contains(said, "Authentication Required") {
-			t.Errorf("with the token %q: %d %s", other.Token, code, said)
-		}
-	}
-	end()
-	if conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.Port)); err == nil {
-		conn.Close()
-		t.Error("the port is open after the end")
-	}
-}
-
-// TestTokenBytes: the token counts once, in a header of bounded size, however it is divided.
-func TestTokenBytes(t *testing.T) {
-	var config egress.Config
-	w := newWorldOf(t, func(c *egress.Config) {
-		c.Limits.Handshake, c.Limits.Header = 300*time.Millisecond, 8<<10
-		config = *c
-	}, allow("example.com"))
-	w.names["example.com"] = "93.184.216.34"
-	g, end := byToken(t, func(control io.ReadWriter) error { return egress.ServeByToken(control, config) })
-	defer end()
-	request, _ := http.NewRequest(http.MethodGet, "http://example.com/", nil)
-	request.SetBasicAuth(wire.User, g.Token)
-	with := "Proxy-Authorization: " + request.Header.Get("Authorization") + "\r\n"
-	const first = "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n"
-	for _, c := range []struct {
-		name  string
-		parts []string
-		want  string
-	}{
-		{"at once", []string{first + with + "\r\n"}, "HTTP/1.1 200"},
-		{"in parts", []string{first[:9], first[9:] + with[:30], with[30:] + "\r", "\n"}, "HTTP/1.1 200"},
-		{"another spelling", []string{first + strings.Replace(with, "Basic", "bAsIc", 1) + "\r\n"}, "HTTP/1.1 200"},
-		{"twice", []string{first + with + with + "\r\n"}, "HTTP/1.1 407"},
-		{"another scheme", []string{first + strings.Replace(with, "Basic", "Bearer", 1) + "\r\n"}, "HTTP/1.1 407"},
-		{"for the host", []string{first + strings.TrimPrefix(with, "Proxy-") + "\r\n"}, "HTTP/1.1 407"},
-		{"in the body", []string{first + "\r\n" + with + "\r\n"}, "HTTP/1.1 407"},
-		{"never", []string{first + with}, ""},
-		{"too late", []string{first + "X: " + strings.Repeat("x", 9<<10)}, ""},
-		{"no line", []string{"\r\n\r\n"}, "HTTP/1.1 407"},
-		{"SOCKS", []string{"\x05\x01\x00"}, ""},
+	for header, code := range map[string]int{
+		basic("x:right"): 200, basic(":right"): 200, "": 407, basic("x:wrong"): 407, basic("right"): 407, basic("right:"): 407, basic("x:"): 407, basic("x:right2"): 407,
+		"Authorization: Basic eDpyaWdodA==\r\n": 407, "Proxy-Authorization: Bearer right\r\n": 407, "Proxy-Authorization: Basic %\r\n": 407,
 	} {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.Port))
-		if err != nil {
-			t.Fatal(err)
+		r, body := request(t, w.stranger(), "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n"+header+"\r\n")
+		if r.StatusCode != code || code == 407 && r.Header.Get("Proxy-Authenticate") == "" {
+			t.Errorf("%q: %s %s", header, r.Status, body)
 		}
-		for _, part := range c.parts {
-			_, _ = io.WriteString(conn, part)
-			time.Sleep(10 * time.Millisecond)
+		c := w.stranger()
+		if r, _ = request(t, c, "CONNECT example.com:80 HTTP/1.1\r\nHost: example.com:80\r\n"+header+"\r\n"); r.StatusCode != code {
+			t.Errorf("CONNECT, %q: %s", header, r.Status)
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-		said, _ := bufio.NewReader(conn).ReadString('\n')
-		if !strings.HasPrefix(said, c.want) || c.want == "" && said != "" {
-			t.Errorf("%s: %q, want %q", c.name, said, c.want)
+		if code == 200 { // the token is not asked for again
+			if r, _ := request(t, c, "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"); r.StatusCode != 200 {
+				t.Error("in the tunnel:", r.Status)
+			}
 		}
-		conn.Close()
+	}
+	// A connection that said it once says it with each request.
+	c := w.stranger()
+	if r, _ := request(t, c, "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n"+basic("x:right")+"\r\n"); r.StatusCode != 200 {
+		t.Error(r.Status)
+	}
+	if r, _ := request(t, c, "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n"); r.StatusCode != 407 {
+		t.Error(r.Status)
+	}
+	if leaked {
+		t.Error("the token reached a host")
 	}
 }
 
-// TestRunByToken: the process reads the policy of one tool, and says why it cannot serve.
-func TestRunByToken(t *testing.T) {
-	policy, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{{Name: "t", Source: ir.Source{Kind: ir.SourceLocal}, Base: ir.BaseNone, Home: ir.HomeReal, Net: []ir.NetRule{allow("example.com")}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	setup, err := json.Marshal(wire.Setup{Policy: policy, Offline: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, end := byToken(t, func(control io.ReadWriter) error { return egress.RunByToken(control, strings.NewReader(string(setup))) })
-	if g.Error != "" || g.Port == 0 || len(g.Token) < 26 {
-		t.Errorf("got %+v", g)
-	}
-	end()
-	for _, bad := range []string{"", "{", `{"policy":{}}`} {
-		g, end := byToken(t, func(control io.ReadWriter) error { return egress.RunByToken(control, strings.NewReader(bad)) })
-		if g.Error == "" || g.Token != "" {
-			t.Errorf("%q: got %+v", bad, g)
+// TestTokenSocks: SOCKS5 has the token as its password.
+func TestTokenSocks(t *testing.T) {
+	w := newWorldOf(t, func(c *egress.Config) { c.Token = "right" }, allow("example.com"))
+	w.names["example.com"] = "203.0.113.1"
+	ask := string(socksRequest(3, []byte("example.com"), 80)[3:])
+	for _, test := range []struct{ send, want string }{
+		{"\x05\x01\x02\x01\x01x\x05right" + ask, "\x05\x02\x01\x00\x05\x00"},
+		{"\x05\x02\x00\x02\x01\x00\x05right" + ask, "\x05\x02\x01\x00\x05\x00"},
+		{"\x05\x01\x02\x01\x01x\x05wrong" + ask, "\x05\x02\x01\x01"},
+		{"\x05\x01\x02\x01\x01x\x00" + ask, "\x05\x02\x01\x01"},
+		{"\x05\x01\x02\x05\x01x\x05right" + ask, "\x05\x02"},
+		{"\x05\x01\x00" + ask, "\x05\xff"},
+	} {
+		c := w.stranger()
+		_, _ = io.WriteString(c, test.send)
+		_ = c.(*net.TCPConn).CloseWrite()
+		b, _ := io.ReadAll(c)
+		if !strings.HasPrefix(string(b), test.want) || len(test.want) < 6 && len(b) > len(test.want) {
+			t.Errorf("%q: %q, want %q", test.send, b, test.want)
 		}
-		end()
+	}
+	// Connections that were announced need none.
+	if code := socksAnswer(w.connect(egress.Origin{}), socksRequest(3, []byte("example.com"), 80)); code != 0 {
+		t.Error(code)
 	}
 }

@@ -10,10 +10,12 @@ import (
 
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
 )
 
 // egress is the proxy process of a run.
 type egress struct {
+	*proxied
 	process *os.Process
 	control int
 }
@@ -26,7 +28,11 @@ func (r *run) startEgress() error {
 	if !r.supervised || !r.spec.Supervision.Egress || r.spec.Supervision.Judged == nil {
 		return nil
 	}
-	setup, err := sealed(wire.Setup{Policy: r.spec.Supervision.Judged.Policy, Offline: r.req.Offline})
+	p, err := newProxied(r.req, r.spec.Supervision.Judged.Policy, &r.launch, r.tmp, ir.Linux)
+	if err != nil {
+		return err
+	}
+	setup, err := sealed(&p.setup)
 	if err != nil {
 		return err
 	}
@@ -43,14 +49,14 @@ func (r *run) startEgress() error {
 		return err
 	}
 	defer null.Close()
-	p, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
+	process, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
 		Dir: "/", Env: ofProxy(r.req.Environ), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		_ = unix.Close(pair[0])
 		return err
 	}
-	r.egress = &egress{process: p, control: pair[0]}
+	r.egress = &egress{proxied: p, process: process, control: pair[0]}
 	return nil
 }
 
@@ -65,7 +71,9 @@ func sealed(doc any) (*os.File, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "setup")
-	if _, err = f.Write(data); err == nil {
+	_, err = f.Write(data)
+	clear(data)
+	if err == nil {
 		_, err = f.Seek(0, 0)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -40,7 +41,7 @@ cat <&3 >/dev/null
 echo over >`+dir+`/ended
 `)
 	policy := `{"x":"` + strings.Repeat("long", 1<<16) + `"}`
-	end, err := startByToken(file, []byte(policy), []string{"HTTPS_PROXY=http://out:1", "SECRET=1", "HOME=/home/me"})
+	end, err := startByToken(file, &proxied{setup: wire.Setup{Policy: []byte(policy)}}, []string{"HTTPS_PROXY=http://out:1", "SECRET=1", "HOME=/home/me"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +59,10 @@ echo over >`+dir+`/ended
 	if parent := strings.Fields(string(seen)); parent[len(parent)-1] == strconv.Itoa(os.Getpid()) {
 		t.Error("the proxy is a child of its starter")
 	}
-	for _, want := range []string{"http_proxy=http://accessc:TOKEN@127.0.0.1:40001", "HTTPS_PROXY=http://accessc:TOKEN@127.0.0.1:40001", "NO_PROXY="} {
-		if end.port != 40001 || !slices.Contains(end.env, want) {
-			t.Errorf("no %s in %q at %d", want, end.env, end.port)
+	env := (&proxied{system: ir.Darwin}).environ([]string{"NO_PROXY=*", "X=y"}, end.url)
+	for _, want := range []string{"http_proxy=http://accessc:TOKEN@127.0.0.1:40001", "HTTPS_PROXY=http://accessc:TOKEN@127.0.0.1:40001", "NO_PROXY=", "X=y"} {
+		if end.port != 40001 || !slices.Contains(env, want) {
+			t.Errorf("no %s in %q at %d", want, env, end.port)
 		}
 	}
 	if _, err := os.Stat(dir + "/ended"); err == nil {
@@ -83,12 +85,12 @@ func TestStartByTokenFails(t *testing.T) {
 		`echo '{"error":"no addresses"}' >&3`: "does not serve: no addresses", `echo '{"port":1}' >&3`: "does not serve",
 		`echo '{"port":1,"token":"x"' >&3`: "unexpected end",
 	} {
-		if end, err := startByToken(standIn(t, text+"\n"), []byte("{}"), nil); err == nil || !strings.Contains(err.Error(), want) || end.hold != nil {
+		if end, err := startByToken(standIn(t, text+"\n"), &proxied{setup: wire.Setup{Policy: []byte("{}")}}, nil); err == nil || !strings.Contains(err.Error(), want) || end.hold != nil {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	long := []byte(`"` + strings.Repeat("long", 1<<16) + `"`)
-	if _, err := startByToken(filepath.Join(t.TempDir(), "nothing"), long, nil); err == nil || !strings.Contains(err.Error(), io.EOF.Error()) {
+	if _, err := startByToken(filepath.Join(t.TempDir(), "nothing"), &proxied{setup: wire.Setup{Policy: long}}, nil); err == nil || !strings.Contains(err.Error(), io.EOF.Error()) {
 		t.Errorf("without a program: %v", err)
 	}
 }
@@ -108,15 +110,11 @@ func TestProxyOfProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := newPlace(t).spec(t, tool, backends.Resolved)
-	end, err := startByToken(standIn(t, "exec '"+self+"' proxy-by-token\n"), spec.Egress, os.Environ())
+	end, err := startByToken(standIn(t, "exec '"+self+"' proxy-by-token\n"), &proxied{setup: wire.Setup{Policy: spec.Egress}}, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, _ := lookupEnv(end.env, "http_proxy")
-	u, err := url.Parse(proxy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := end.url
 	for path, want := range map[string]int{"/open/x": http.StatusOK, "/closed": http.StatusForbidden} {
 		client := &http.Client{Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return u, nil }, DisableKeepAlives: true}}
 		r, err := client.Get(server.URL + path)

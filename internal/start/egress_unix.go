@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,44 +17,16 @@ import (
 	"github.com/accessc/accessc/internal/egress/wire"
 )
 
-// proxied are the variables that the egress proxy gets of its caller's: where the host's
-// authorities are, how its resolver works, and which proxy leads out of its network.
-var proxied = []string{
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN", "RES_OPTIONS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
-	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
-}
-
-// ofProxy returns the variables of the caller's that the egress proxy gets.
-func ofProxy(environ []string) []string {
-	return slices.DeleteFunc(append([]string{}, environ...), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(proxied, name)
-	})
-}
-
 // answersWithin is how long the proxy may take to listen.
 const answersWithin = 20 * time.Second
 
-// toClients are the variables by which clients find a proxy (curl(1), wget(1), and the manuals of
-// git, Go, Python, gRPC). Node reads them where another one says so.
-var toClients = []string{"all_proxy", "grpc_proxy", "http_proxy", "https_proxy", "ALL_PROXY", "GRPC_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
-
-// variables are those of a tool whose clients use a proxy for every host.
-func variables(g wire.Greeting) []string {
-	out := []string{"NODE_USE_ENV_PROXY=1", "NO_PROXY=", "no_proxy="}
-	for _, name := range toClients {
-		out = append(out, name+"="+g.URL())
-	}
-	return out
-}
-
 // startByToken starts the proxy of a run in which no supervisor stays.
-func startByToken(self string, policy []byte, environ []string) (egressEnd, error) {
+func startByToken(self string, p *proxied, environ []string) (egressEnd, error) {
 	hold, control, err := socketPair()
 	if err != nil {
 		return egressEnd{}, err
 	}
-	err = spawn(self, policy, ofProxy(environ), control)
+	err = spawn(self, &p.setup, ofProxy(environ), control)
 	_ = control.Close()
 	var g wire.Greeting
 	if err == nil {
@@ -66,13 +36,13 @@ func startByToken(self string, policy []byte, environ []string) (egressEnd, erro
 		_ = hold.Close()
 		return egressEnd{}, err
 	}
-	return egressEnd{g.Port, variables(g), hold}, nil
+	return egressEnd{g.Port, g.URL(), hold}, nil
 }
 
 // spawn leaves a proxy behind. A shell that ends at once starts it, so that it is no child of the
 // tool, whose wait(2) would see it.
-func spawn(self string, policy []byte, environ []string, control *os.File) error {
-	setup, err := json.Marshal(wire.Setup{Policy: policy})
+func spawn(self string, s *wire.Setup, environ []string, control *os.File) error {
+	setup, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,15 +119,15 @@ func (m *likeMac) spelling(path string) (string, error) {
 func (m *likeMac) descriptors() error           { return m.called("descriptors") }
 func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
 
-func (m *likeMac) egress(policy []byte, _ []string) (egressEnd, error) {
-	m.policy = policy
+func (m *likeMac) egress(p *proxied, _ []string) (egressEnd, error) {
+	m.policy = p.setup.Policy
 	err := m.called("egress")
 	if err != nil {
 		return egressEnd{}, err
 	}
 	held, hold, err := os.Pipe()
 	m.held = held
-	return egressEnd{port: 40001, env: []string{"HTTPS_PROXY=http://x:token@127.0.0.1:40001"}, hold: hold}, err
+	return egressEnd{port: 40001, url: &url.URL{Scheme: "http", Host: "127.0.0.1:40001", User: url.UserPassword("x", "token")}, hold: hold}, err
 }
 
 func (m *likeMac) sweepAfter(_ string, hold *os.File) error {

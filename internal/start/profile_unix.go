@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -65,9 +66,9 @@ type seatbeltHost interface {
 	descriptors() error
 	// limit sets the resource limits of this process.
 	limit([]backends.Limit) error
-	// egress starts the proxy of the run, which decides by a policy in the form of package
-	// irjson. It is no child of this process. It gets some of the caller's variables.
-	egress(policy []byte, environ []string) (egressEnd, error)
+	// egress starts the proxy of the run. It is no child of this process. It gets some of the
+	// caller's variables.
+	egress(p *proxied, environ []string) (egressEnd, error)
 	// sweepAfter has a directory removed, and the hold on a proxy closed, when this process is
 	// gone, whatever program it has become. The hold is nil without a proxy.
 	sweepAfter(dir string, hold *os.File) error
@@ -78,8 +79,8 @@ type seatbeltHost interface {
 // egressEnd is the proxy of a run, as the tool reaches it.
 type egressEnd struct {
 	port uint16
-	// env are the variables by which clients find it.
-	env []string
+	// url is the proxy as variables of clients name it.
+	url *url.URL
 	// hold is a descriptor whose end is that of the proxy.
 	hold *os.File
 }
@@ -177,17 +178,15 @@ func (s *profileStart) openEgress() error {
 	if s.spec.Egress == nil {
 		return nil
 	}
-	var err error
-	if s.egress, err = s.host.egress(s.spec.Egress, s.req.Environ); err != nil {
+	p, err := newProxied(s.req, s.spec.Egress, &s.launch, s.tmp, ir.Darwin)
+	if err == nil {
+		s.egress, err = s.host.egress(p, s.req.Environ)
+	}
+	if err != nil {
 		return failed("the proxy for the hosts of the policy: %w", err)
 	}
-	s.env = slices.DeleteFunc(s.env, func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		_, set := lookupEnv(s.egress.env, name)
-		return set
-	})
-	s.env = append(s.env, s.egress.env...)
-	slices.Sort(s.env)
+	s.env = p.environ(s.env, s.egress.url)
+	p.wipe()
 	return nil
 }
 

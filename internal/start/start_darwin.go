@@ -148,12 +148,12 @@ func (darwin) sweepAfter(dir string, hold *os.File) error {
 	return cmd.Run()
 }
 
-func (darwin) egress(policy []byte, environ []string) (egressEnd, error) {
+func (darwin) egress(p *proxied, environ []string) (egressEnd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return egressEnd{}, err
 	}
-	return startByToken(self, policy, environ)
+	return startByToken(self, p, environ)
 }
 
 func sweeper(dir string, words ...string) *exec.Cmd {

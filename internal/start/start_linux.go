@@ -114,9 +114,6 @@ func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
-	if err := r.startEgress(); err != nil {
-		return failed("the egress proxy: %w", err)
-	}
 	// The ruleset is about files that exist, so the home comes first.
 	if err := makeHome(&r.launch); err != nil {
 		return err
@@ -128,6 +125,9 @@ func (r *run) prepare() error {
 	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
 		return err
 	}
+	if err := r.startEgress(); err != nil {
+		return failed("the egress proxy: %w", err)
+	}
 	if r.supervised {
 		r.mark = supervisor.NewMark()
 		r.shared = r.makeShared()
@@ -136,6 +136,10 @@ func (r *run) prepare() error {
 		return err
 	}
 	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	if r.egress != nil {
+		r.env = r.egress.environ(r.env, nil)
+		r.egress.wipe()
+	}
 	if err := os.Chdir(r.spec.Workspace); err != nil {
 		return failed("the workspace: %w", err)
 	}

@@ -17,7 +17,7 @@ type Kind uint8
 const (
 	// Proxy is the URL of the proxy.
 	Proxy Kind = iota + 1
-	// Direct lists the hosts that are reached without the proxy.
+	// Direct lists the hosts that are reached without the proxy: none.
 	Direct
 	// Switch is 1 where the other variables about proxies are to be read.
 	Switch
@@ -60,7 +60,12 @@ const (
 var Table = []Variable{
 	{Client: "curl", Name: "http_proxy", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "https_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "ALL_PROXY", Kind: Proxy, Source: curlProxy},
 	{Client: "curl", Name: "no_proxy", Kind: Direct, Source: curlProxy},
+	{Client: "curl", Name: "all_proxy", Kind: Proxy, Source: curlProxy},
+	{Client: "curl", Name: "NO_PROXY", Kind: Direct, Source: curlProxy},
+	{Client: "gRPC", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "git", Name: "http_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "git", Name: "https_proxy", Kind: Proxy, Source: gitProxy},
 	{Client: "npm", Name: "HTTP_PROXY", Kind: Proxy, Source: npmProxy},
@@ -80,6 +85,7 @@ var Table = []Variable{
 	{Client: "node", Name: "HTTPS_PROXY", Kind: Proxy, Source: nodeProxy},
 	// Read since versions 22.21 and 24.5.
 	{Client: "node", Name: "NODE_USE_ENV_PROXY", Kind: Switch, Source: nodeProxy},
+	{Client: "grpc", Name: "grpc_proxy", Kind: Proxy, Source: "https://grpc.github.io/grpc/core/md_doc_environment_variables.html"},
 	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: javaOptions},
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaProxy, Source: gradleDoc},
 
@@ -96,10 +102,6 @@ var Table = []Variable{
 	{Client: "java", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: "https://docs.oracle.com/en/java/javase/21/security/java-secure-socket-extension-jsse-reference-guide.html"},
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: gradleDoc},
 }
-
-// loopback stays direct: it leads to no other host, and clients in Go and Java never use a proxy
-// for it.
-const loopback = "localhost,127.0.0.1,::1"
 
 // The files of a run's directory that hold the authorities which clients trust.
 const (
@@ -122,7 +124,7 @@ func Environ(s Setup, on ir.Platform, have func(name string) string) []string {
 	values := map[string]string{}
 	for _, v := range Table {
 		value := v.value(s)
-		if value == "" || v.Only != 0 && v.Only != on {
+		if value == "" && (v.Kind != Direct || s.Proxy == nil) || v.Only != 0 && v.Only != on {
 			continue
 		}
 		if v.Kind != JavaProxy && v.Kind != JavaBundle {
@@ -152,8 +154,6 @@ func (v *Variable) value(s Setup) string {
 	switch v.Kind {
 	case Proxy:
 		return s.Proxy.String()
-	case Direct:
-		return loopback
 	case Switch:
 		return "1"
 	case JavaProxy:

@@ -197,6 +197,24 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// TestReach: the rules of a tool say which files and programs it could have put there.
+func TestReach(t *testing.T) {
+	rule := func(path string, caps ir.CapSet) ir.FSRule {
+		return ir.FSRule{Written: path, At: ir.In(path), Caps: caps}
+	}
+	rules := []ir.FSRule{rule("", ir.Caps(ir.Read)), rule("out", ir.Caps(ir.Create)), rule("secret", ir.Caps())}
+	b := &ir.Bindings{Workspace: "/home/u/work"}
+	var h credential.Host
+	h.Reach(ir.NewView(&ir.Tool{Name: "t", FS: rules}, ir.Linux, ir.Facts{Bindings: b, Base: []ir.FSRule{}}), b)
+	for path, want := range map[string][2]bool{
+		"/home/u/work/a": {true, false}, "/home/u/work/out/a": {false, true}, "/home/u/work/secret/a": {false, false}, "/home/u/token": {false, false},
+	} {
+		if got := [2]bool{h.Readable(path), h.Writable(path)}; got != want {
+			t.Errorf("%s: readable, writable %v, want %v", path, got, want)
+		}
+	}
+}
+
 // TestPatience: a command that does not end is ended.
 func TestPatience(t *testing.T) {
 	if runtime.GOOS == "windows" {

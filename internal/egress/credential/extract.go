@@ -39,6 +39,17 @@ type Host struct {
 	Messages io.Writer
 }
 
+// Reach says by a tool's view, and where its roots are on this host, what the tool can reach.
+func (h *Host) Reach(v *ir.View, b *ir.Bindings) {
+	may := func(path string, caps ...ir.Capability) bool {
+		return slices.ContainsFunc(caps, func(c ir.Capability) bool {
+			return v.Decide(ir.Access{Cap: c, On: ir.Place{At: b.Locate(path)}}).Allowed()
+		})
+	}
+	h.Readable = func(path string) bool { return may(path, ir.Read) }
+	h.Writable = func(path string) bool { return may(path, ir.Create, ir.Update, ir.Delete) }
+}
+
 // Source names where the value of a credential comes from. Rules with one source share a value.
 func Source(c *ir.Credential) string {
 	switch {

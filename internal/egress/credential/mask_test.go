@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -87,3 +88,53 @@ func TestMaskParts(t *testing.T) {
 		t.Errorf("read %q, %v", rest, err)
 	}
 }
+
+// TestMaskSplits: no reads show a value, even one whose end is its beginning, and other text stays.
+func TestMaskSplits(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		word := func(n int) string {
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = "ab"[r.IntN(2)]
+			}
+			return string(b)
+		}
+		part := word(1 + r.IntN(4))
+		value := strings.Repeat(part, 9) + word(r.IntN(3)) + part
+		s, err := credential.NewSecret([]byte(value))
+		// Beside text of this alphabet a stand-in of it could make up a value.
+		for err == nil && bytes.ContainsAny(s.StandIn, "ab") {
+			s, err = credential.NewSecret([]byte(value))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for range r.IntN(20) {
+			text.WriteString([]string{value, value[:r.IntN(len(value))], word(r.IntN(30)), "."}[r.IntN(4)])
+		}
+		split := func(b []byte) int { return min(len(b), 1+r.IntN(12)) }
+		got, err := io.ReadAll(s.Mask().Reader(io.NopCloser(reads{strings.NewReader(text.String()), split}), func() {}))
+		if err != nil || len(got) != text.Len() || bytes.Contains(got, []byte(value)) {
+			t.Fatalf("seed %d: the value %s in %s: read %s, %v", seed, value, text.String(), got, err)
+		}
+		for i, c := range got {
+			if c == '.' != (text.String()[i] == '.') {
+				t.Fatalf("seed %d: %s became %s", seed, text.String(), got)
+			}
+		}
+		plain := strings.NewReplacer("a", "c", "b", "d").Replace(text.String())
+		if got, _ := io.ReadAll(s.Mask().Reader(io.NopCloser(strings.NewReader(plain)), func() {})); string(got) != plain {
+			t.Fatalf("seed %d: %s became %s", seed, plain, got)
+		}
+	}
+}
+
+// reads divides what is read.
+type reads struct {
+	io.Reader
+	size func([]byte) int
+}
+
+func (r reads) Read(b []byte) (int, error) { return r.Reader.Read(b[:r.size(b)]) }

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"net/url"
+	"strconv"
+)
 
 // A Greeting is what a proxy says first to a loader that leaves no supervisor behind: one line of
 // JSON on its control socket.
@@ -16,6 +19,6 @@ type Greeting struct {
 const User = "accessc"
 
 // URL is the proxy as variables of clients name it.
-func (g Greeting) URL() string {
-	return "http://" + User + ":" + g.Token + "@127.0.0.1:" + strconv.Itoa(int(g.Port))
+func (g Greeting) URL() *url.URL {
+	return &url.URL{Scheme: "http", User: url.UserPassword(User, g.Token), Host: "127.0.0.1:" + strconv.Itoa(int(g.Port))}
 }

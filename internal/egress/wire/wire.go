@@ -19,7 +19,16 @@ type Setup struct {
 	Policy json.RawMessage `json:"policy"`
 	// Offline has the proxy look up no names and reach no hosts.
 	Offline bool `json:"offline,omitempty"`
+	// Secrets are the values of credentials by their sources.
+	Secrets map[string]Secret `json:"secrets,omitempty"`
+	// Dir is the directory in which the proxy writes its authorities for clients, empty where nothing
+	// is inspected. Trusted are files of authorities that the caller's clients use.
+	Dir     string   `json:"dir,omitempty"`
+	Trusted []string `json:"trusted,omitempty"`
 }
+
+// A Secret is the value of a credential, and the text that the tool has in its place.
+type Secret struct{ Value, StandIn []byte }
 
 // Kind is the first byte of a packet.
 type Kind byte

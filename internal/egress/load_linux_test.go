@@ -1,0 +1,304 @@
+package egress_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/egress"
+)
+
+// load is the size of a test: the everyday one, or that of ACCESSC_LOAD=1.
+func load(everyday, whole int) int {
+	if os.Getenv("ACCESSC_LOAD") != "" {
+		return whole
+	}
+	return everyday
+}
+
+// resources are what a process holds.
+type resources struct{ descriptors, goroutines, memory int }
+
+func held() resources {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	list, _ := os.ReadDir("/proc/self/fd")
+	return resources{len(list), runtime.NumGoroutine(), int(m.HeapInuse + m.StackInuse)}
+}
+
+// settles waits until descriptors and goroutines are back at what they were.
+func settles(t testing.TB, before resources, spare int) {
+	t.Helper()
+	var now resources
+	for range 100 {
+		if now = held(); now.descriptors <= before.descriptors+spare && now.goroutines <= before.goroutines+spare {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("descriptors %d, then %d; goroutines %d, then %d", before.descriptors, now.descriptors, before.goroutines, now.goroutines)
+}
+
+// source is an address of loopback for each connection of a crowd.
+func source(i int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, byte(i / 250), byte(i%250 + 1)}), 40404)
+}
+
+// TestCrowd: the connections beyond the limit are closed, those within it are served, each with
+// little memory, and nothing of them is left. ACCESSC_LOAD=1 makes them 10,000.
+func TestCrowd(t *testing.T) {
+	n := load(800, 10_000)
+	limit := n * 9 / 10
+	w := newWorldOf(t, func(c *egress.Config) {
+		c.Limits.Connections, c.Limits.Handshake = limit, time.Minute
+		c.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) {
+			a, b := net.Pipe()
+			go func() {
+				defer b.Close()
+				buf := make([]byte, 1)
+				for {
+					if _, err := b.Read(buf); err != nil {
+						return
+					}
+					if _, err := b.Write(buf); err != nil {
+						return
+					}
+				}
+			}()
+			return a, nil
+		}
+	}, allow("tcp.example", port(9), scheme("tcp")))
+	w.names["tcp.example"] = "203.0.113.1"
+	before := held()
+	for i := range n {
+		w.proxy.Expect(source(i), egress.Origin{Host: host("tcp.example"), Port: 9})
+	}
+	at, _ := w.proxy.Listener(false)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCrowdClient$")
+	cmd.Env = append(os.Environ(), "EGRESS_CROWD="+at.String()+" "+strconv.Itoa(n))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	during := held()
+	in.Close()
+	_ = cmd.Wait()
+	var served, refused int
+	var median, late time.Duration
+	_, _ = fmt.Sscanf(line, "%d %d %d %d", &served, &refused, &median, &late)
+	if served != limit || refused != n-limit {
+		t.Errorf("served %d and refused %d of %d, want %d: %s", served, refused, n, limit, line)
+	}
+	each := (during.memory - before.memory) / limit
+	t.Logf("%d connections: %d bytes of heap and stacks each, %d descriptors; new ones answered after %v in the middle, 99%% within %v",
+		limit, each, during.descriptors-before.descriptors, median, late)
+	if each > 48<<10 || during.descriptors > before.descriptors+limit+16 {
+		t.Errorf("%d bytes each, %d descriptors", each, during.descriptors-before.descriptors)
+	}
+	settles(t, before, 4)
+}
+
+// TestCrowdClient is the client of TestCrowd, a process of its own for its descriptors.
+func TestCrowdClient(t *testing.T) {
+	to, count, ok := strings.Cut(os.Getenv("EGRESS_CROWD"), " ")
+	if !ok {
+		t.Skip("a part of TestCrowd")
+	}
+	n, _ := strconv.Atoi(count)
+	var mu sync.Mutex
+	var took []time.Duration
+	var open []net.Conn
+	var refused int
+	turns, all := make(chan struct{}, 32), sync.WaitGroup{}
+	for i := range n {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			begun := time.Now()
+			c, err := (&net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(source(i))}).Dial("tcp", to)
+			if err == nil {
+				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+				_, _ = c.Write([]byte{1})
+				_, err = c.Read(make([]byte, 1))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused++
+				return
+			}
+			took = append(took, time.Since(begun))
+			open = append(open, c)
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	fmt.Println(len(took), refused, int64(took[len(took)/2]), int64(took[len(took)*99/100]))
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(open)
+}
+
+// TestSlowClients: clients that never finish what they say do not hold up others, and are given up.
+func TestSlowClients(t *testing.T) {
+	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = time.Second }, allow("example.com"))
+	w.names["example.com"] = "203.0.113.1"
+	hello := greeting(t, "example.com")
+	if code, body := w.get(w.client(false, ""), "http://example.com/"); code != 200 {
+		t.Fatal(code, body)
+	}
+	before := held()
+	var slow []net.Conn
+	for i := range load(150, 1500) {
+		var c net.Conn
+		var text string
+		switch i % 5 {
+		case 0:
+			c, text = w.dial(egress.Origin{}), "CONNECT exam"
+		case 1:
+			c, text = w.dial(egress.Origin{}), "\x05\x01\x00\x05\x01"
+		case 2:
+			c, text = w.dial(egress.Origin{Host: host("example.com"), Port: 443}), string(hello[:100])
+		case 3:
+			c, text = w.dial(egress.Origin{Host: host("example.com"), Port: 80}), "GET / HTTP/1.1\r\nHost: exa"
+		case 4:
+			c, text = w.dial(egress.Origin{Resolver: true}), "\x00\xff"
+		}
+		_, _ = io.WriteString(c, text)
+		slow = append(slow, c)
+	}
+	begun := time.Now()
+	if code, body := w.get(w.client(false, ""), "http://example.com/"); code != 200 || time.Since(begun) > 900*time.Millisecond {
+		t.Error("another client:", code, body, time.Since(begun))
+	}
+	for i, c := range slow {
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.Copy(io.Discard, c); os.IsTimeout(err) {
+			t.Error("still open:", i%5)
+		}
+		c.Close()
+	}
+	settles(t, before, 8)
+}
+
+// TestLarge: many bytes pass a tunnel in both directions, and take no memory. ACCESSC_LOAD=1 makes
+// them 1 GB.
+func TestLarge(t *testing.T) {
+	size := load(64<<20, 1<<30)
+	part := make([]byte, 256<<10)
+	for i := range part {
+		part[i] = byte(i * i >> 3)
+	}
+	w := newWorld(t, allow("tcp.example", port(9), scheme("tcp")), allow("example.com"))
+	w.names["tcp.example"] = "203.0.113.1"
+	w.listen(9, func(c net.Conn) {
+		sum := crc32.NewIEEE()
+		n, _ := io.Copy(sum, io.LimitReader(c, int64(size)))
+		for range size / len(part) {
+			_, _ = c.Write(part)
+		}
+		_ = binary.Write(c, binary.BigEndian, []uint64{uint64(n), uint64(sum.Sum32())})
+	})
+	before, begun := held(), time.Now()
+	c := w.dial(egress.Origin{Host: host("tcp.example"), Port: 9})
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
+	sent, got := crc32.NewIEEE(), crc32.NewIEEE()
+	for range size / len(part) {
+		sent.Write(part)
+		if _, err := c.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := io.Copy(got, io.LimitReader(c, int64(size))); n != int64(size) || err != nil {
+		t.Fatal(n, err)
+	}
+	var end [2]uint64
+	if err := binary.Read(c, binary.BigEndian, &end); err != nil || end[0] != uint64(size) || end[1] != uint64(sent.Sum32()) || got.Sum32() != sent.Sum32() {
+		t.Error(end, err, got.Sum32(), sent.Sum32())
+	}
+	took, during := time.Since(begun), held()
+	t.Logf("%d MB and back in %v: %.0f MB/s", size>>20, took, float64(2*size>>20)/took.Seconds())
+	if grown := during.memory - before.memory; grown > 8<<20 {
+		t.Errorf("%d bytes of memory for it", grown)
+	}
+}
+
+// TestNoGrowth: connections that end well or badly, in every form, leave nothing behind.
+func TestNoGrowth(t *testing.T) {
+	w, roots := pathWorld(t)
+	round := func(i int) {
+		for _, f := range forms {
+			c := f.open(w, "example.com", uint16([]int{80, 443}[i%2]))
+			if c == nil {
+				t.Fatal(f.name)
+			}
+			served(c, i, roots)
+			if i%3 == 0 {
+				_ = c.(*net.TCPConn).SetLinger(0)
+			}
+			c.Close()
+		}
+		if c := forms[2].open(w, "secret.example", 443); c != nil {
+			t.Fatal("granted")
+		}
+	}
+	for i := range 12 {
+		round(i)
+	}
+	before := held()
+	for i := range load(60, 3000) {
+		round(i)
+	}
+	after := held()
+	t.Logf("%d bytes grown", after.memory-before.memory)
+	if after.memory-before.memory > 8<<20 {
+		t.Error("memory grows:", before.memory, after.memory)
+	}
+	// Connections to hosts are kept for later requests, up to 32.
+	settles(t, before, 3*32)
+}
+
+// served speaks a part of a request, all of it, or none.
+func served(c net.Conn, i int, roots *x509.CertPool) {
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if i%2 == 1 {
+		secure := tls.Client(c, &tls.Config{RootCAs: roots, ServerName: "example.com"})
+		if i%4 == 1 && secure.Handshake() != nil {
+			return
+		}
+		c = secure
+	}
+	switch i % 5 {
+	case 0, 1:
+		_ = exchange(c, "GET /api HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n")
+	case 2:
+		_, _ = io.WriteString(c, "GET /api HTTP/1.1\r\nHo")
+	case 3:
+		_, _ = io.WriteString(c, "GET /api HTTP/1.1\r\nHost: example.com\r\n\r\n")
+	}
+}
