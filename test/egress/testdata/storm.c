@@ -126,7 +126,7 @@ static struct {
 // another socket in the place of its own, or connects the same socket elsewhere.
 static void interfere(void) {
     struct sockaddr_storage was = race.to;
-    for (int i = 0; i < 40 && race.on; i++) {
+    for (int i = 0; race.on; i++) {
         switch (race.how) {
         case 0: connect(race.socket, (void *)&race.other, race.len); break;
         case 1: dup2(i & 1 ? race.kept : race.second, race.socket); break;
@@ -232,7 +232,7 @@ static int attempt(void) {
     if (pick(10) == 0) race.len = pick(sizeof race.to + 8);
     if (pick(25) == 0) race.to.ss_family = pick(46);
     if (pick(10) == 0) detour(s, &other);
-    int raced = pick(4) == 0;
+    int raced = pick(3) == 0;
     if (raced) begin(s);
     int r = call(s), e = errno;
     if (raced) end();
