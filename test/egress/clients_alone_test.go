@@ -42,7 +42,8 @@ func TestClients(t *testing.T) {
 func TestWorld(t *testing.T) {
 	w := need(t)
 	for _, to := range []string{"198.51.100.7:25", "[2001:db8:2::1]:25", "169.254.169.254:25", "127.0.0.1:25"} {
-		n := len(w.arrivals(0))
+		n, sent := len(w.arrivals(0)), packet{proto: 6, to: netip.MustParseAddrPort(to)}
+		before := w.window(t).wire[sent]
 		c, err := net.Dial("tcp", to)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestWorld(t *testing.T) {
 		if a := w.arrivals(n); len(a) != 1 || a[0].to != netip.MustParseAddrPort(to) {
 			t.Errorf("%s: arrived %v", to, a)
 		}
-		seen := func() bool { return w.window(t).wire[packet{proto: 6, to: netip.MustParseAddrPort(to)}] == 1 }
+		seen := func() bool { return w.window(t).wire[sent] == before+1 }
 		if !within(time.Second, seen) {
 			t.Errorf("%s: seen %v", to, w.window(t).wire)
 		}
