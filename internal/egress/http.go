@@ -56,7 +56,7 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	case p.requests <- struct{}{}:
 		defer func() { <-p.requests }()
 	default:
-		p.answer(w, whyBusy, http.StatusServiceUnavailable)
+		fail(w, whyBusy, http.StatusServiceUnavailable)
 		return
 	}
 	to, code, why := p.target(c, r)
@@ -113,11 +113,17 @@ func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, wh
 		return to, http.StatusBadRequest, whyNotAbsolute
 	case host == (ir.Host{}):
 		host, port = p.meant(named), at
-	case r.URL.IsAbs() && r.URL.Scheme != scheme, named != host || at != port:
+	case r.URL.IsAbs() && r.URL.Scheme != scheme, !means(named, host) || at != port:
 		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
 		return to, http.StatusMisdirectedRequest, why
 	}
 	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
+}
+
+// means reports whether a name is that of the host that a connection goes to. A client that wants
+// localhost connects to an address.
+func means(named, host ir.Host) bool {
+	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr && host.Addr.Unmap().IsLoopback()
 }
 
 // malformed reports whether a target has parts that programs read in different ways, whatever
@@ -211,13 +217,7 @@ func unreserved(c byte) bool {
 // refuse answers a request that is not forwarded.
 func (p *Proxy) refuse(w http.ResponseWriter, r Refusal, code int) {
 	p.refused(r)
-	p.answer(w, p.sentence(r), code)
-}
-
-// answer says why a request is not forwarded.
-func (p *Proxy) answer(w http.ResponseWriter, text string, code int) {
-	w.Header().Set("X-Proxy-Error", text)
-	http.Error(w, text, code)
+	deny(w, p.sentence(r), code)
 }
 
 // connect serves a CONNECT request: a tunnel to a host and port.
@@ -275,18 +275,6 @@ func failure(err error) int {
 	return http.StatusBadGateway
 }
 
-// answer writes a refusal of CONNECT. The reason stands in the status line, which clients show.
-func answer(c *client, code int, text string) {
-	line := strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, text)
-	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nX-Proxy-Error: %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
-		code, line, line, len(text)+1, text)
-}
-
 // forwarded are the headers that a reverse proxy takes from its clients. This one passes them on.
 var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
@@ -318,7 +306,11 @@ func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
 // unreached answers a request whose host was not reached.
 func (p *Proxy) unreached(w http.ResponseWriter, to ir.Endpoint, err error) {
 	p.failed(to, err)
-	p.answer(w, "accessc: "+err.Error(), failure(err))
+	say := fail
+	if errors.Is(err, errInternal) {
+		say = deny
+	}
+	say(w, "accessc: "+err.Error(), failure(err))
 }
 
 // acceptableAnswer refuses answers that are not to a request of the tool.

@@ -53,8 +53,8 @@ type Config struct {
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Authority signs for hosts whose rules say inspect, nil without such rules.
 	Authority *Authority
-	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
-	// those of the system.
+	// Roots are the authorities by which hosts are known whose connections are inspected, and the
+	// caller's own proxy, nil for those of the system.
 	Roots *x509.CertPool
 	// Secrets are the values for rules with a credential, nil without such rules.
 	Secrets *Secrets

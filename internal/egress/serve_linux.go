@@ -101,10 +101,10 @@ func (s *service) loop() error {
 		switch {
 		case err == unix.EINTR:
 			continue
+		case n == 0, err == unix.ECONNRESET, err == unix.EPIPE:
+			return nil
 		case err != nil:
 			return err
-		case n == 0:
-			return nil
 		}
 		p, err := wire.Parse(buf[:n])
 		if err != nil {

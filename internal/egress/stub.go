@@ -88,6 +88,7 @@ func extended(p *dnsmessage.Parser) bool {
 
 // lookup answers for a granted name. It asks the host's resolver only whether the name exists.
 func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+	//exhaustive:ignore
 	switch t {
 	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
 	case typeHTTPS, typeSVCB:
