@@ -35,7 +35,7 @@ const sshOptions = `-F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/d
 var clients = []client{
 	{name: "curl http", label: "a", needs: "curl", run: `curl -sSi --max-time 20 http://$1/x`, want: "hello from", shows: true},
 	{name: "curl https", label: "a", needs: "curl", run: `curl -sSi --max-time 20 https://$1/x`, want: "hello from", shows: true},
-	{name: "wget http", label: "a", needs: "wget", run: `wget -nv -t1 -T20 -O- http://$1/x`, want: "hello from"},
+	{name: "wget http", label: "a", needs: "wget", run: `wget -nv -t1 -T20 -O- http://$1/x`, want: "hello from", shows: true},
 	{name: "wget https", label: "a", needs: "wget", run: `wget -nv -t1 -T20 -O- https://$1/x`, want: "hello from", shows: true},
 	{name: "git https", label: "git", needs: "git", run: `git clone https://$1/repo.git c && cat c/file`, want: "content"},
 	{name: "git ssh", label: "ssh", needs: "git ssh", stream: portSSH,
