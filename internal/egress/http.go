@@ -65,12 +65,12 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	}
 	op := ir.Connect{To: to, Method: r.Method}
 	if why != "" {
-		p.refuse(w, Refusal{Op: op, Why: why}, code)
+		p.refuse(w, c, Refusal{Op: op, Why: why}, code)
 		return
 	}
 	v := p.config.Policy.Request(to, r.Method)
 	if !v.Allowed() {
-		p.refuse(w, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
+		p.refuse(w, c, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
 	if !webSocket(r.Header) {
@@ -80,15 +80,15 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	}
 	add, why := p.injection(to, v, r)
 	if why != "" {
-		p.refuse(w, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		p.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
 		return
 	}
 	via, err := p.forwarder(to)
 	if err != nil {
-		p.unreached(w, to, err)
+		p.unreached(w, c, to, err)
 		return
 	}
-	add.through(p.forward(to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
+	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
 }
 
 func webSocket(h http.Header) bool {
@@ -215,15 +215,15 @@ func unreserved(c byte) bool {
 }
 
 // refuse answers a request that is not forwarded.
-func (p *Proxy) refuse(w http.ResponseWriter, r Refusal, code int) {
-	p.refused(r)
+func (p *Proxy) refuse(w http.ResponseWriter, c *client, r Refusal, code int) {
+	c.refused(r)
 	deny(w, p.sentence(r), code)
 }
 
 // connect serves a CONNECT request: a tunnel to a host and port.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	if c.origin.Host != (ir.Host{}) || r.ProtoMajor != 1 {
-		p.refuse(w, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
+		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
 		return
 	}
 	h, port, err := authority(r.Host, "")
@@ -231,7 +231,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 		err = errors.New(whyMalformed)
 	}
 	if err != nil {
-		p.refuse(w, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
+		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
 		return
 	}
 	_, buffered, err := http.NewResponseController(w).Hijack()
@@ -247,14 +247,14 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	h = p.meant(h)
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
-		p.refused(refused)
+		c.refused(refused)
 		answer(c, http.StatusForbidden, p.sentence(refused))
 		return
 	}
 	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
 	upstream, err := p.dial(p.ctx, to)
 	if err != nil {
-		p.failed(to, err)
+		p.failed(c, to, err)
 		answer(c, failure(err), "accessc: "+err.Error())
 		return
 	}
@@ -282,7 +282,7 @@ var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-
 var errUpgrade = errors.New("the server changes the protocol without having been asked")
 
 // forward sends judged requests to a host, which gets the name that was judged.
-func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
+func (p *Proxy) forward(c *client, to ir.Endpoint) *httputil.ReverseProxy {
 	host := hostPort(to)
 	if to.Port == ir.DefaultPort(to.Scheme) {
 		host = to.Host.String()
@@ -299,13 +299,13 @@ func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
 			}
 		},
 		ModifyResponse: acceptableAnswer,
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, to, err) },
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, c, to, err) },
 	}
 }
 
 // unreached answers a request whose host was not reached.
-func (p *Proxy) unreached(w http.ResponseWriter, to ir.Endpoint, err error) {
-	p.failed(to, err)
+func (p *Proxy) unreached(w http.ResponseWriter, c *client, to ir.Endpoint, err error) {
+	p.failed(c, to, err)
 	say := fail
 	if errors.Is(err, errInternal) {
 		say = deny

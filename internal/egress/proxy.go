@@ -80,6 +80,8 @@ type Refusal struct {
 	Verdict ir.Verdict
 	// Why is the reason where it is not the policy's: the request itself.
 	Why string
+	// By is the number under which the supervisor knows the process that asked, 0 for none.
+	By uint64
 }
 
 // An Origin says how a connection reached the proxy.
@@ -92,6 +94,8 @@ type Origin struct {
 	Resolver bool
 	// Upstream is a connection to the host that was made already, nil for none.
 	Upstream net.Conn
+	// By is the number under which the supervisor knows the process that connects.
+	By uint64
 }
 
 // Proxy serves the tool of one run.
@@ -280,7 +284,7 @@ func (p *Proxy) accept(l net.Listener) {
 		}
 		go func() {
 			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o, stranger: !announced, end: make(chan struct{})})
+			p.serve(&client{Conn: conn, proxy: p, origin: o, by: o.By, stranger: !announced, end: make(chan struct{})})
 		}()
 	}
 }

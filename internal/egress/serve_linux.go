@@ -87,7 +87,7 @@ func (r Refusal) packet(kind wire.Kind) wire.Packet {
 		path += "/" + s
 	}
 	return wire.Packet{
-		Kind: kind, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port),
+		Kind: kind, ID: r.By, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port),
 		Text: []string{op.To.Scheme, host, path, op.Method, r.Why},
 	}
 }
@@ -113,10 +113,14 @@ func (s *service) loop() error {
 		switch p.Kind {
 		case wire.Route:
 			go s.route(p)
+		case wire.Flush:
+			if err := s.send(&wire.Packet{Kind: wire.Answer, ID: p.ID}); err != nil {
+				return err
+			}
 		case wire.Forget:
 			s.proxy.Forget(p.From)
 		case wire.Resolver:
-			if err := s.resolver(oob[:oobn]); err != nil {
+			if err := s.resolver(oob[:oobn], p.ID); err != nil {
 				return err
 			}
 		default:
@@ -134,13 +138,14 @@ func (s *service) route(p wire.Packet) {
 	}
 	answer.ID, answer.Errno = p.ID, uint32(e)
 	if e == 0 {
+		o.By = p.ID
 		s.proxy.Expect(p.From, o)
 	}
 	_ = s.send(&answer)
 }
 
 // resolver serves a pair of sockets: the tool has the other end and takes it for a UDP socket.
-func (s *service) resolver(oob []byte) error {
+func (s *service) resolver(oob []byte, by uint64) error {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) != 1 {
 		return wire.ErrPacket
@@ -155,6 +160,6 @@ func (s *service) resolver(oob []byte) error {
 	if err != nil {
 		return err
 	}
-	s.proxy.serveResolver(conn)
+	s.proxy.serveResolver(conn, by)
 	return nil
 }

@@ -31,7 +31,7 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 	}
 	view := ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}})
 	c := Config{
-		Policy: view, Resolve: resolveName, Dial: dialAddress, Own: own, Proxy: CallersProxy(os.Getenv),
+		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own, Proxy: CallersProxy(os.Getenv),
 		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
 	}
 	if s.Offline {

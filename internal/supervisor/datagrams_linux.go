@@ -32,7 +32,7 @@ func (c sockets) datagram() answer {
 	_ = unix.Close(pair[1])
 	if err != nil {
 		_ = unix.Close(pair[0])
-		return fails(unix.ENETDOWN)
+		return c.denies(errEnded, whyEnded)
 	}
 	return answer{hand: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
 }
