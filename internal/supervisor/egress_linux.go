@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"net/netip"
@@ -226,6 +227,13 @@ func (e *egress) remember(fd int, to netip.AddrPort) {
 	e.peers.put(cookie, to)
 }
 
+// asked reports whether the tool has an address in view at all.
+func (e *egress) asked() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.peers.entries) > 0
+}
+
 func (e *egress) peer(fd int) (netip.AddrPort, bool) {
 	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 	if err != nil {
@@ -311,14 +319,30 @@ func source(fd, family int, proxy netip.AddrPort) (netip.AddrPort, unix.Errno) {
 	if at.Port() == 0 {
 		// With this option the port would be chosen by connect(2).
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 0)
-		if err := bound(fd, sockaddr(family, netip.AddrPortFrom(proxy.Addr(), 0))); err != nil {
+		if err := bound(fd, sockaddr(family, netip.AddrPortFrom(own(proxy.Addr(), family), 0))); err != nil {
 			return at, errno(err)
 		}
 		if at, e = localAddress(fd); e != 0 {
 			return at, e
 		}
 	}
-	return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
+	if at.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), 0
+}
+
+// own is an address of this host to come from: any of the loopback network, so that a tool that
+// opens many connections is not short of ports while those of closed ones wait (tcp(7), TIME_WAIT).
+func own(proxy netip.Addr, family int) netip.Addr {
+	if !proxy.Is4() || family != unix.AF_INET {
+		return proxy
+	}
+	a := [4]byte{127}
+	_, _ = rand.Read(a[1:])
+	a[3] |= 1 // neither the network nor its broadcast address
+	a[3] &^= 1 << 7
+	return netip.AddrFrom4(a)
 }
 
 // sockaddr writes an address as struct sockaddr_in or sockaddr_in6.

@@ -67,6 +67,9 @@ func handlers() map[uint32]handler {
 		unix.SYS_SENDTO:      hosts(sockets.sendto),
 		unix.SYS_SETSOCKOPT:  hosts(sockets.setsockopt),
 		unix.SYS_GETPEERNAME: hosts(sockets.getpeername),
+		unix.SYS_GETSOCKNAME: hosts(sockets.getsockname),
+		unix.SYS_RECVFROM:    hosts(sockets.recvfrom),
+		unix.SYS_RECVMSG:     hosts(sockets.recvmsg),
 
 		unix.SYS_PRLIMIT64:          func(c *call) answer { return processes{c}.other(c.args[0]) },
 		unix.SYS_SCHED_SETAFFINITY:  func(c *call) answer { return processes{c}.other(c.args[0]) },
