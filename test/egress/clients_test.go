@@ -55,6 +55,9 @@ PATH=$2/toolchain/bin:$PATH CARGO_HOME=$PWD/home cargo fetch && find home -name 
 	{name: "java URLConnection", label: "a", needs: "java javac", run: `java -XX:TieredStopAtLevel=1 -cp $2/java Client old https://$1/x $2/ca.pem`, want: "hello from"},
 	{name: "node fetch", label: "a", needs: "node", run: `node -e 'fetch(process.argv[1]).then(r => r.text()).then(console.log, e => {console.log(e, e.cause); process.exit(1)})' https://$1/x`, want: "hello from"},
 	{name: "node http", label: "a", needs: "node", run: `node -e 'require("http").get(process.argv[1], r => r.pipe(process.stdout)).on("error", e => {console.log(e); process.exit(1)})' http://$1/x`, want: "hello from"},
+	{name: "node, c-ares", label: "a", needs: "node", run: `node -e 'const h = process.argv[1]; require("dns").resolve4(h, (e, a) => {
+if (e) { console.log(e); process.exit(1) }
+require("http").get({host: a[0], headers: {Host: h}}, r => r.pipe(process.stdout)).on("error", e => {console.log(e); process.exit(1)})})' $1`, want: "hello from"},
 	{name: "python urllib", label: "a", needs: "/usr/bin/python3", shows: true,
 		run: `/usr/bin/python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=20).read())' https://$1/x`, want: "hello from"},
 	{name: "python requests", label: "a", needs: "/usr/bin/python3", shows: true,
@@ -63,6 +66,7 @@ PATH=$2/toolchain/bin:$PATH CARGO_HOME=$PWD/home cargo fetch && find home -name 
 	{name: "static C, getaddrinfo", label: "echo", needs: "cc", stream: portEcho, run: `$2/plain $1 7 word`, want: "echo word"},
 	{name: "static C, server speaks first", label: "smtp", needs: "cc", stream: portSMTP, run: `$2/plain $1 25 ""`, want: "220 greeting"},
 	{name: "raw system calls, DNS by sendto", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 sendto`, want: "echo word"},
+	{name: "raw system calls, DNS by recvmsg", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 recvmsg`, want: "echo word"},
 	{name: "raw system calls, DNS by connect", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 connect`, want: "echo word"},
 	{name: "raw system calls, DNS by TCP", label: "echo", needs: "cc", stream: portEcho, run: `$2/raw $1 7 tcp`, want: "echo word"},
 }

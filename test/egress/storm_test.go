@@ -199,8 +199,8 @@ func TestStorm(t *testing.T) {
 		t.Skip("no C compiler")
 	}
 	for _, u := range []user{root, ordinary} {
-		t.Run(string(u)+" names", func(t *testing.T) { storm(t, w, u, grants, portHTTP, irtest.Times(20_000)) })
-		t.Run(string(u)+" addresses", func(t *testing.T) { storm(t, w, u, addressGrants, portOther, irtest.Times(30_000)) })
+		t.Run(string(u)+" names", func(t *testing.T) { storm(t, w, u, grants, portHTTP, irtest.Times(12_000)) })
+		t.Run(string(u)+" addresses", func(t *testing.T) { storm(t, w, u, addressGrants, portOther, irtest.Times(38_000)) })
 	}
 }
 

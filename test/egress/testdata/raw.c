@@ -1,5 +1,7 @@
 // A program that makes its system calls itself: it asks the name server by a message of its own
-// making, over UDP with or without a connection or over TCP, and connects to the answer.
+// making, over UDP with or without a connection or over TCP, and connects to the answer. Answers
+// of other senders are dropped, as musl does by recvmsg and before 1.2.4 by recvfrom, and a socket
+// must tell its own address, as c-ares wants it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,13 +44,33 @@ static void fail(const char *what, long e) {
     exit(1);
 }
 
+// own fails unless a socket has an address of its family.
+static void own(long s) {
+    struct sockaddr_in a = {0};
+    socklen_t len = sizeof a;
+    long e = call(SYS_getsockname, s, (long)&a, (long)&len, 0, 0, 0);
+    if (e < 0) fail("getsockname", e);
+    if (a.sin_family != AF_INET || len != sizeof a) fail("getsockname", -EAFNOSUPPORT);
+}
+
+// from returns the length of a message, if it came from a server.
+static int from(const char *how, long s, unsigned char *b, struct sockaddr_in *server) {
+    struct sockaddr_in sender = {0};
+    socklen_t len = sizeof sender;
+    struct iovec v = {b, 512};
+    struct msghdr m = {&sender, sizeof sender, &v, 1};
+    long e = strcmp(how, "recvmsg") ? call(SYS_recvfrom, s, (long)b, 512, 0, (long)&sender, (long)&len)
+                                    : call(SYS_recvmsg, s, (long)&m, 0, 0, 0, 0);
+    return e < 0 || !memcmp(&sender, server, 8) ? e : -EHOSTUNREACH;
+}
+
 // ask returns the length of the answer.
 static int ask(const char *how, unsigned char *b, int n) {
     struct sockaddr_in server = at(inet_addr("203.0.113.53"), 53);
     int tcp = !strcmp(how, "tcp");
     long s = call(SYS_socket, AF_INET, tcp ? SOCK_STREAM : SOCK_DGRAM, 0, 0, 0, 0), e;
     if (s < 0) fail("socket", s);
-    if (strcmp(how, "sendto")) {
+    if (tcp || !strcmp(how, "connect")) {
         if ((e = call(SYS_connect, s, (long)&server, sizeof server, 0, 0, 0)) < 0) fail("connect to the name server", e);
     }
     if (tcp) {
@@ -59,10 +81,14 @@ static int ask(const char *how, unsigned char *b, int n) {
         if ((e = call(SYS_read, s, (long)b, 512, 0, 0, 0)) < 3) fail("read", e);
         memmove(b, b + 2, e - 2);
         e -= 2;
-    } else if (!strcmp(how, "sendto")) {
+    } else if (strcmp(how, "connect")) {
+        struct sockaddr_in any = at(0, 0);
+        if ((e = call(SYS_bind, s, (long)&any, sizeof any, 0, 0, 0)) < 0) fail("bind", e);
         if ((e = call(SYS_sendto, s, (long)b, n, 0, (long)&server, sizeof server)) < 0) fail("sendto", e);
-        e = call(SYS_recvfrom, s, (long)b, 512, 0, 0, 0);
+        own(s);
+        e = from(how, s, b, &server);
     } else {
+        own(s);
         if ((e = call(SYS_write, s, (long)b, n, 0, 0, 0)) < 0) fail("write", e);
         e = call(SYS_read, s, (long)b, 512, 0, 0, 0);
     }
