@@ -191,7 +191,9 @@ func Plain(r *NetRule, all []NetRule) bool {
 	}
 	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
 	return one && !r.Listen && shown(r) &&
-		!slices.ContainsFunc(all, func(o NetRule) bool { return !o.Listen && (o.Host == r.Host || r.Host.Kind == HostName && loopback(o.Host)) && !shown(&o) })
+		!slices.ContainsFunc(all, func(o NetRule) bool {
+			return !o.Listen && (o.Host == r.Host || r.Host.Kind == HostName && loopback(o.Host)) && !shown(&o)
+		})
 }
 
 // matches compares what a rule says itself.

@@ -123,6 +123,8 @@ func (s *service) loop() error {
 			if err := s.resolver(oob[:oobn], p.ID); err != nil {
 				return err
 			}
+		case wire.Hello, wire.Answer, wire.Refused:
+			return wire.ErrPacket
 		default:
 			return wire.ErrPacket
 		}

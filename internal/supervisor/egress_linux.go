@@ -111,6 +111,9 @@ func (e *egress) listen(refused func(wire.Packet)) {
 			}
 		case wire.Refused:
 			refused(p)
+		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver:
+			e.end() // not what a proxy says
+			return
 		}
 	}
 }

@@ -38,8 +38,10 @@ func (x part) is(args []string) bool {
 		return len(args) == 2 && args[1] == "__egress"
 	case partSupervisor:
 		return len(args) > 2 && args[1] == "exec"
+	case partTool:
+		return len(args) > 1 && strings.HasSuffix(args[0], "/hold")
 	}
-	return len(args) > 1 && strings.HasSuffix(args[0], "/hold")
+	return false
 }
 
 // others lists the processes of the world's network, which are this one's descendants, by their
