@@ -40,10 +40,12 @@ func BenchmarkCurl(b *testing.B) {
 		for name, way := range ways {
 			cmd := p.command(b.Context(), "", append(way, "sh", "-c", curls)...)
 			cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH"))
+			var complaints strings.Builder
+			cmd.Stderr = &complaints
 			out, err := cmd.Output()
 			lines := strings.Fields(string(out))
 			if err != nil || len(lines) != 201 {
-				b.Fatalf("%s: %v: %.200s", name, err, out)
+				b.Fatalf("%s: %v: %d lines, %.1000s", name, err, len(lines), complaints.String())
 			}
 			for i, line := range lines {
 				n, _ := strconv.ParseFloat(line, 64)

@@ -46,11 +46,11 @@ func (w *world) sites() (http.Handler, error) {
 		}
 		if r.URL.Path == "/bulk" {
 			rw.Header().Set("Content-Length", strconv.Itoa(bulk))
-			for part := make([]byte, 1<<18); ; {
-				if _, err := rw.Write(part); err != nil { // also behind the length
-					return
-				}
+			part := make([]byte, 1<<18)
+			for range bulk / len(part) {
+				_, _ = rw.Write(part)
 			}
+			return
 		}
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
