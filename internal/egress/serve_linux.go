@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/json"
 	"io"
+	"log"
 	"net"
 	"net/netip"
 	"os"
@@ -37,6 +38,7 @@ func Run(control, setup *os.File) error {
 	if err != nil {
 		return err
 	}
+	log.SetOutput(io.Discard) // net/http prints bytes of hosts, which may show a credential
 	if err := confine(); err != nil {
 		return err
 	}
