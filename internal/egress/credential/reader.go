@@ -10,7 +10,7 @@ import (
 // hold is how long the end of what has come of an answer waits for more. As many bytes wait as the
 // longest form of a value has, whatever they are: if only the beginning of a value waited, or were
 // replaced, a host that echoes would tell the tool which of its guesses are right.
-const hold = 25 * time.Millisecond
+var hold = 200 * time.Millisecond
 
 // Reader puts stand-ins into what is read, also where reads divide a value. At the end ended is
 // called.
