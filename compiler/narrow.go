@@ -135,7 +135,7 @@ func (c *compilation) widens(l source.Layer, tool, what string, d *compare.Diffe
 // toolIn returns the first place where a layer mentions a tool; the layer's beginning if it
 // does not.
 func toolIn(l source.Layer, tool string) (ir.Pos, string) {
-	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}} {
+	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}, {"servers"}} {
 		t := l.Root
 		for _, k := range keys {
 			v := t.Get(k)
