@@ -35,7 +35,7 @@ var rooms = [][]string{
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ir"},
-	{"internal/bounded", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {
