@@ -21,7 +21,7 @@ var rooms = [][]string{
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
-	{"internal/egress"},
+	{"internal/egress", "internal/judge"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
