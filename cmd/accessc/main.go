@@ -49,6 +49,7 @@ type cli struct {
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`

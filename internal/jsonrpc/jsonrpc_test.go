@@ -266,8 +266,7 @@ func FuzzParse(f *testing.F) {
 func FuzzOutline(f *testing.F) {
 	f.Add([]byte(`{"id":1,"method":"a\"","params":[{"id":2}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var o Outline
-		o.read(text)
+		o := Sketch(text)
 		if id := o.ID(); id != "" && !json.Valid([]byte(id)) || len(o.token) > maxID {
 			t.Fatalf("got the id %q", id)
 		}

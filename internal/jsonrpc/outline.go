@@ -15,6 +15,13 @@ type Outline struct {
 	truncated, nested bool
 }
 
+// Sketch is the outline of a line that need not be a message.
+func Sketch(line []byte) *Outline {
+	o := &Outline{}
+	o.read(line)
+	return o
+}
+
 // ID is the message's id as it was written, empty where it has none that can be repeated.
 func (o *Outline) ID() string {
 	if !json.Valid(o.id) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
