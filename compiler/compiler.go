@@ -124,7 +124,9 @@ func (c *compilation) gather(layers []source.Layer) []*draft {
 	for _, d := range tools {
 		drafts = append(drafts, d)
 	}
-	slices.SortFunc(drafts, func(a, b *draft) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path(), b.path())) })
+	slices.SortFunc(drafts, func(a, b *draft) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path(), b.path()))
+	})
 	return drafts
 }
 

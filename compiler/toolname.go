@@ -12,7 +12,7 @@ const maxToolName = 128
 
 // checkName refuses names that cannot be directories of the output, on any system.
 func (c *compilation) checkName(d *draft) {
-	why := badName(d.name)
+	why := BadName(d.name)
 	if why == "" {
 		return
 	}
@@ -21,8 +21,8 @@ func (c *compilation) checkName(d *draft) {
 	c.findings.Add(f)
 }
 
-// badName says what is wrong with a name, empty if nothing is.
-func badName(name string) string {
+// BadName says what is wrong with the name of a tool or a server, empty if nothing is.
+func BadName(name string) string {
 	safe := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
 	}

@@ -50,6 +50,7 @@ type cli struct {
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
+	Adopt      adoptCmd      `cmd:"" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`

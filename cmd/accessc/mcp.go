@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/suggest"
@@ -95,6 +96,9 @@ func (c *mcpCmd) server(g *globals, res *hostfacts.Result) (*ir.Tool, error) {
 	if !found {
 		if hint := suggest.Hint(c.Server, names); c.Server != "" && hint != "" {
 			return nil, usagef("there is no server %q; %s", c.Server, hint)
+		}
+		if why := compiler.BadName(c.Server); c.Server != "" && why != "" {
+			return nil, usagef("--server: %s", why)
 		}
 		t = defaultServer(c.Server)
 		fmt.Fprintf(g.stderr, "accessc: no [%s.%s] in the configuration: the default policy holds\n", ir.ServersTable, t.Name)
