@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -41,13 +40,14 @@ type verdict struct {
 
 // FromClient judges a line of the client. A refused message is answered in the server's place. A
 // batch passes whole or not at all.
+// See RATIONALE D139.
 func (s *Session) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
-		return nil, s.unread("client", long, jsonrpc.CodeInvalid, tooLong)
+		return nil, s.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
 	}
 	messages, batch, err := jsonrpc.Parse(line)
 	if err != nil {
-		return nil, s.unread("client", jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+		return nil, s.log.Unread(relay.FromClient, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
 	}
 	return s.decide(line, messages, batch)
 }
@@ -74,25 +74,6 @@ func (s *Session) decide(line []byte, messages []jsonrpc.Message, batch bool) (f
 	}
 	return nil, answers(verdicts, batch)
 }
-
-// tooLong is the reason why a line was not read.
-var tooLong = fmt.Sprintf("the line is longer than %d bytes", relay.MaxLine)
-
-// unread answers a request that was not read, if its id is known. A line of the client without
-// any may be a request all the same (JSON-RPC 2.0, section 5).
-func (s *Session) unread(from string, o *jsonrpc.Outline, code int, why string) []byte {
-	_ = s.log.Add(relay.Entry{Event: relay.EventMessage, From: from, ID: json.RawMessage(o.ID()), Verdict: deny, Reason: why})
-	if !o.Request() && (from == "server" || o.ID() != "") {
-		return nil
-	}
-	return jsonrpc.Fail(o.ID(), code, "accessc: "+why)
-}
-
-// The verdicts of the audit log.
-const (
-	allow = "allow"
-	deny  = "deny"
-)
 
 // judge decides about one message, and counts a call.
 func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
@@ -155,11 +136,11 @@ func (s *Session) record(verdicts []verdict, refused bool) error {
 			continue
 		}
 		e := relay.Entry{
-			Event: relay.EventCall, From: "client", ID: json.RawMessage(v.message.ID), Method: v.message.Method, Tool: v.tool,
-			Verdict: allow, Reason: v.refusal, Asked: v.asked,
+			Event: relay.EventCall, From: relay.FromClient, ID: json.RawMessage(v.message.ID), Method: v.message.Method, Tool: v.tool,
+			Verdict: relay.Allow, Reason: v.refusal, Asked: v.asked,
 		}
 		if refused {
-			e.Verdict = deny
+			e.Verdict = relay.Deny
 		}
 		if err := s.log.Add(e); err != nil {
 			return err
@@ -212,22 +193,17 @@ func (v verdict) answer() []byte {
 // that is too long is an error for the client, a request that is one for the server.
 func (s *Session) FromServer(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
-		answer := s.unread("server", long, jsonrpc.CodeInvalid, tooLong)
-		if answer == nil && long.ID() != "" {
-			answer = jsonrpc.Fail(long.ID(), jsonrpc.CodeRefused, "accessc: "+tooLong)
-			return answer, nil
-		}
-		return nil, answer
+		return s.log.UnreadAnswer(long)
 	}
 	messages, _, err := jsonrpc.Parse(line)
 	if err != nil {
-		return nil, s.unread("server", jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+		return nil, s.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
 	}
 	// From the last to the first, so that the places of those before stay.
 	for i := len(messages) - 1; i >= 0; i-- {
 		tools, err := listed(messages[i])
 		if err != nil {
-			_ = s.unread("server", jsonrpc.Sketch(line), jsonrpc.CodeInvalid, err.Error())
+			_ = s.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeInvalid, err.Error())
 			return jsonrpc.Fail(messages[i].ID, jsonrpc.CodeRefused, "accessc: "+err.Error()), nil
 		}
 		if tools.IsArray() {
@@ -260,7 +236,7 @@ func (s *Session) filter(line []byte, tools gjson.Result) []byte {
 	})
 	if hidden != nil {
 		// A listing grants nothing, so it does not depend on the log.
-		_ = s.log.Add(relay.Entry{Event: relay.EventHidden, From: "server", Hidden: hidden})
+		_ = s.log.Add(relay.Entry{Event: relay.EventHidden, From: relay.FromServer, Hidden: hidden})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/visible"
 )
 
@@ -22,6 +23,14 @@ const (
 	EventHidden  = "hidden"  // a listing was shortened
 	EventMode    = "mode"    // the session changed to another mode
 	EventEnd     = "end"     // the program has ended
+)
+
+// The sides of a message, and the verdicts.
+const (
+	FromClient = "client"
+	FromServer = "server"
+	Allow      = "allow"
+	Deny       = "deny"
 )
 
 // Entry is one line of an audit log. Arguments of calls may hold secrets, so of them an entry
@@ -84,6 +93,31 @@ func (l *Log) Add(e Entry) error {
 		return fmt.Errorf("the audit log: %w", err)
 	}
 	return nil
+}
+
+// TooLong is the reason why a line was not read.
+var TooLong = fmt.Sprintf("the line is longer than %d bytes", MaxLine)
+
+// Unread records a line that is not passed on, since no message could be read from it, and
+// returns the answer to its sender; none where it asks for none. A line of the client without an
+// id may ask all the same (JSON-RPC 2.0, section 5).
+func (l *Log) Unread(from string, o *jsonrpc.Outline, code int, why string) []byte {
+	// Nothing is allowed by the entry, so nothing depends on it.
+	_ = l.Add(Entry{Event: EventMessage, From: from, ID: json.RawMessage(o.ID()), Verdict: Deny, Reason: why})
+	if !o.Request() && (from == FromServer || o.ID() != "") {
+		return nil
+	}
+	return jsonrpc.Fail(o.ID(), code, "accessc: "+why)
+}
+
+// UnreadAnswer records a line of the server that is too long. What should have been an answer is
+// an error for the client, a request is answered to the server.
+func (l *Log) UnreadAnswer(o *jsonrpc.Outline) (forward, back []byte) {
+	back = l.Unread(FromServer, o, jsonrpc.CodeInvalid, TooLong)
+	if back == nil && o.ID() != "" {
+		return jsonrpc.Fail(o.ID(), jsonrpc.CodeRefused, "accessc: "+TooLong), nil
+	}
+	return nil, back
 }
 
 // Close closes the log.
