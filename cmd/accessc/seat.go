@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -38,10 +40,9 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 	if s.dir, err = os.MkdirTemp("", "accessc-seat-"); err != nil {
 		return nil, err
 	}
-	if s.judge, err = newJudge(t, facts, s.dir); err == nil {
-		s.log, err = s.openLog(log, t.Name)
-	}
-	if err == nil {
+	cwd, _ := os.Getwd() // without one the tool starts at the root
+	s.judge = newJudge(t, facts, cwd, s.dir)
+	if s.log, err = s.openLog(log, t.Name); err == nil {
 		s.cmd, err = s.command(t.Name, artifact, accept)
 	}
 	if err != nil {
@@ -71,22 +72,21 @@ func (s *seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd
 	return cmd, nil
 }
 
-// newJudge asks a tool's policy on this host. temp contains the temporary directory of the run.
-func newJudge(t *ir.Tool, facts ir.Facts, temp string) (*judge.Judge, error) {
-	temp, err := filepath.EvalSymlinks(temp)
-	if err != nil {
-		return nil, err
-	}
+// newJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
+// contains the temporary directory of the run, empty for none.
+func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
 	roots := *facts.Bindings
-	roots.Temp = filepath.ToSlash(temp)
+	if temp != "" {
+		roots.Temp = filepath.ToSlash(canonical(temp))
+	}
 	j := &judge.Judge{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: &roots, Dir: roots.Workspace, Home: roots.Home}
-	if cwd, err := os.Getwd(); err == nil && roots.Locate(canonical(cwd)).Root.Kind == ir.Workspace {
-		j.Dir = canonical(cwd)
+	if at := filepath.ToSlash(canonical(dir)); dir != "" && roots.Locate(at).Root.Kind == ir.Workspace {
+		j.Dir = at
 	}
 	if t.Home == ir.HomeReal {
 		j.Home, _ = os.UserHomeDir() // without one there is no ~
 	}
-	return j, nil
+	return j
 }
 
 // openLog opens the audit log, which the program must not be able to change.
@@ -121,8 +121,11 @@ func (s *seat) run(fromClient, fromServer relay.Decide) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	r := relay.Relay{In: os.Stdin, Out: os.Stdout, FromClient: fromClient, FromServer: fromServer}
 	status, err := r.Run(s.cmd, signals)
-	if err != nil {
-		return &start.Error{Code: start.CodeFailed, Err: err}
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &start.Error{Code: start.CodeNotFound, Err: err}
+	case err != nil:
+		return &start.Error{Code: start.CodeNotRunnable, Err: err}
 	}
 	_ = s.log.Add(relay.Entry{Event: relay.EventEnd, Status: &status}) // it has ended in any case
 	if status != 0 {
