@@ -2,6 +2,7 @@ package acp
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -34,14 +35,15 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 	return members["toolCallId"].Str, c, nil
 }
 
-// over is the call with what is newly said of it.
+// over is the call with what is newly said of it. A place that was named once stays a place that
+// the call is about: the request for permission need not be the most candid description.
 func (c call) over(older call) call {
 	c.kind, c.title = cmp.Or(c.kind, older.kind), cmp.Or(c.title, older.title)
 	if !c.input.Exists() {
 		c.input = older.input
 	}
-	if c.paths == nil {
-		c.paths = older.paths
+	if all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(older.paths, c.paths)))); len(all) <= maxPaths || c.paths == nil {
+		c.paths = all
 	}
 	return c
 }

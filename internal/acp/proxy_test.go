@@ -244,6 +244,10 @@ func TestUpdates(t *testing.T) {
 	if got := answered(t, proxy, request("s", `{"toolCallId":"1"}`, options)); got != "no" {
 		t.Errorf("got %s", got)
 	}
+	update(`{"sessionUpdate":"tool_call","toolCallId":"2","kind":"edit","locations":[{"path":"secret/a"}]}`)
+	if got := answered(t, proxy, request("s", `{"toolCallId":"2","locations":[{"path":"out/a"}]}`, options)); got != "no" {
+		t.Errorf("a place that is named no more: got %s", got)
+	}
 	for i := range 10 * maxCalls {
 		update(fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":"x%d","kind":"edit"}`, i))
 	}

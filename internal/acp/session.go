@@ -7,12 +7,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The bounds of what is kept of an agent's words: sessions, tool calls of a session, and bytes of
-// the input of a call.
+// The bounds of what is kept of an agent's words: sessions, tool calls of a session, bytes of the
+// input of a call, and its paths.
 const (
 	maxSessions = 1024
 	maxCalls    = 256
 	maxInput    = 64 << 10
+	maxPaths    = 64
 )
 
 // session is one conversation, in one directory.
