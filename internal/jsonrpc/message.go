@@ -16,6 +16,7 @@ var (
 	ErrText   = errors.New("the line is not UTF-8")
 	ErrReturn = errors.New("the line has a carriage return in it, which some programs take for its end")
 	ErrJSON   = errors.New("the line is not JSON")
+	ErrDeep   = errors.New("the line has more lists and objects in each other than any message")
 	ErrShape  = errors.New("the line is not a message of JSON-RPC, or a list of them")
 )
 
@@ -46,6 +47,8 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 		return nil, false, ErrText
 	case !json.Valid(text):
 		return nil, false, ErrJSON
+	case deep(text):
+		return nil, false, ErrDeep
 	}
 	// The parser counts from the first character that is no blank.
 	blank := len(text) - len(bytes.TrimLeft(text, " \t"))
@@ -66,6 +69,29 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 		return nil, true, ErrShape
 	}
 	return messages, true, nil
+}
+
+// maxDepth is how deep lists and objects may stand in each other. Each is read once for every one
+// around it.
+const maxDepth = 256
+
+// deep reports whether valid JSON exceeds maxDepth.
+func deep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text) && depth <= maxDepth; i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth > maxDepth
 }
 
 func message(v gjson.Result) (Message, error) {
