@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -88,5 +89,46 @@ func TestServersApart(t *testing.T) {
 	}
 	if _, ok := res.Program.Tool("good"); !ok {
 		t.Error("good is gone")
+	}
+}
+
+// TestServersNarrow: an untrusted layer may take tools of a server away, and let none be called.
+func TestServersNarrow(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(root, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("accessc.toml", `
+[servers.s]
+access.fs = [{ path = "docs", read = true }]
+[tools.a]
+source = "mcp.s.a"
+enable = false
+[tools.b]
+source = "mcp.s.b"
+constraints = { max_invocations = 2 }
+`)
+	for text, narrows := range map[string]bool{
+		"tools.b.enable = false":                                    true,
+		"tools.b.constraints = { max_invocations = 1 }":             true,
+		"servers.s.access.fs = [{ path = 'docs/x' }]":               true,
+		"tools.a.enable = true":                                     false,
+		"tools.b.constraints = { max_invocations = 3 }":             false,
+		"tools.c.source = 'mcp.s.c'":                                false,
+		"servers.t = {}":                                            false,
+		"servers.s.access.fs = [{ path = 'docs/x', write = true }]": false,
+		"servers.s.command = 'other'":                               false,
+	} {
+		res, err := compiler.Compile(compiler.Options{Root: root, Layers: source.Request{Untrusted: []string{write("untrusted.toml", text)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Findings.Failed() == narrows {
+			t.Errorf("%s: got %+v", text, res.Findings)
+		}
 	}
 }
