@@ -67,7 +67,8 @@ func TestMain(m *testing.M) {
 // play is a copy of this test that plays a part.
 func play(name string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), role+"="+name)
+	// The race detector would wait at the end of each.
+	cmd.Env = append(os.Environ(), role+"="+name, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -106,13 +107,13 @@ func TestEcho(t *testing.T) {
 
 // TestLastWords: what a program says at its end arrives, and its status is that of the run.
 func TestLastWords(t *testing.T) {
-	if status, out, _ := run(t, "seven", "", time.Second); status != 7 || out != "last words\n" {
+	if status, out, _ := run(t, "seven", "", 10*time.Second); status != 7 || out != "last words\n" {
 		t.Errorf("got %d, %q", status, out)
 	}
-	if status, out, _ := run(t, "slow", "", 5*time.Second); status != 0 || out != "late\n" {
+	if status, out, _ := run(t, "slow", "", 10*time.Second); status != 0 || out != "late\n" {
 		t.Errorf("got %d, %q", status, out)
 	}
-	if _, out, _ := run(t, "half", "", time.Second); out != "" {
+	if _, out, _ := run(t, "half", "", 10*time.Second); out != "" {
 		t.Errorf("got half a line, %q", out)
 	}
 }
@@ -126,7 +127,7 @@ func TestDeaf(t *testing.T) {
 
 // TestOrphan: a process that holds the output of an ended program does not hold the run.
 func TestOrphan(t *testing.T) {
-	status, out, took := run(t, "orphan", "", 300*time.Millisecond)
+	status, out, took := run(t, "orphan", "", 2*time.Second)
 	if pid, err := strconv.Atoi(strings.TrimSpace(out)); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
