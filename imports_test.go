@@ -21,7 +21,8 @@ var rooms = [][]string{
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
-	{"internal/egress"},
+	{"internal/mcp", "internal/acp", "internal/adopt"},
+	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
@@ -35,7 +36,7 @@ var rooms = [][]string{
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ir"},
-	{"internal/bounded", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {
