@@ -223,7 +223,9 @@ var addresses = strings.Fields(`0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.100.100.
 // does. Two of the addresses are this host's.
 func TestAddresses(t *testing.T) {
 	own := func(c *egress.Config) {
-		c.Own = []netip.Addr{netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8::77")}
+		c.Own = func() []netip.Addr {
+			return []netip.Addr{netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8::77")}
+		}
 	}
 	for _, address := range addresses {
 		a := netip.MustParseAddr(address)
@@ -251,6 +253,21 @@ func TestAddresses(t *testing.T) {
 		if code, body := w.get(w.client(false, ""), "http://inner.example/"); code != 200 {
 			t.Errorf("with a rule for %s: %d %s", address, code, body)
 		}
+	}
+}
+
+// TestDeniedAddress: no name leads to an address that a rule denies. Rules for addresses were not
+// asked about what names led to.
+func TestDeniedAddress(t *testing.T) {
+	w := newWorld(t, allow("*"), allow("203.0.113.9", deny))
+	w.names["inner.example"] = "203.0.113.9"
+	for _, host := range []string{"inner.example", "203.0.113.9"} {
+		if code, body := w.get(w.client(false, ""), "http://"+host+"/"); code != 403 {
+			t.Errorf("%s: %d %s", host, code, body)
+		}
+	}
+	if _, _, dials := w.nothing(); len(dials) > 0 {
+		t.Error("dialled", dials)
 	}
 }
 

@@ -61,7 +61,20 @@ func (p *Proxy) internal(a netip.Addr) bool {
 		return true
 	}
 	return !a.IsGlobalUnicast() || a.IsPrivate() ||
-		slices.ContainsFunc(special, func(s netip.Prefix) bool { return s.Contains(a) }) || slices.Contains(p.config.Own, a)
+		slices.ContainsFunc(special, func(s netip.Prefix) bool { return s.Contains(a) }) || p.owns(a)
+}
+
+func (p *Proxy) owns(a netip.Addr) bool {
+	return p.config.Own != nil && slices.Contains(p.config.Own(), a)
+}
+
+// denied reports whether a rule about an address denies what a rule about a name that leads there
+// allows.
+func (p *Proxy) denied(to ir.Endpoint, a netip.Addr) bool {
+	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
+	v := p.config.Policy.Reach(to)
+	r := rule(v)
+	return !v.Allowed() && r != nil && r.Host == to.Host
 }
 
 // A withheld error is a refusal, where other errors of dial are the network's.
@@ -79,6 +92,7 @@ func (withheld) Is(target error) bool {
 // Reasons why no address of a granted host was dialled.
 const (
 	errInternal = withheld("the name leads to an address of this host or its networks, which only a rule for the address grants")
+	errDenied   = withheld("the name leads to an address that a rule denies")
 	errInner    = withheld("the address leads to an IPv4 address that no rule grants")
 	errNames    = withheld("too many names below one wildcard within a minute")
 )
@@ -93,14 +107,18 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 		return nil, err
 	}
 	var out []netip.Addr
+	reason := errInternal
 	for _, a := range found {
 		a = a.Unmap().WithZone("")
-		if !p.internal(a) || p.names(to, a) {
+		switch {
+		case p.denied(to, a):
+			reason = errDenied
+		case !p.internal(a) || p.names(to, a):
 			out = append(out, a)
 		}
 	}
 	if len(out) == 0 && len(found) > 0 {
-		return nil, errInternal
+		return nil, reason
 	}
 	return out, nil
 }

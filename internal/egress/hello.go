@@ -20,8 +20,9 @@ const (
 	alertDenied     = 49
 )
 
-// extensionECH hides the name that a client asks for (RFC 9849).
-const extensionECH = 0xfe0d
+// hidden are the extensions that hide the name that a client asks for: ECH (RFC 9849), its drafts, and
+// ESNI before them.
+var hidden = []uint16{0xfe0d, 0xfe08, 0xfe09, 0xfe0a, 0xfe0b, 0xfe0c, 0xffce}
 
 // A hello is what a TLS client says first.
 type hello struct {
@@ -54,7 +55,7 @@ func readHello(c *client) (hello, error) {
 	got := false
 	probe := &listening{client: c}
 	config := &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
-		out = hello{name: info.ServerName, ech: slices.Contains(info.Extensions, extensionECH)}
+		out = hello{name: info.ServerName, ech: slices.ContainsFunc(info.Extensions, func(e uint16) bool { return slices.Contains(hidden, e) })}
 		got = true
 		return nil, errHello
 	}}

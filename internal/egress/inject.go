@@ -99,8 +99,9 @@ func (in *injection) RoundTrip(r *http.Request) (*http.Response, error) {
 	in.put(out)
 	// In a compressed answer the value would not be found, nor in parts of an answer.
 	out.Header.Set("Accept-Encoding", "identity")
-	out.Header.Del("Range")
-	out.Header.Del("If-Range")
+	for _, name := range []string{"Range", "If-Range", "Request-Range", "Accept-Charset"} {
+		out.Header.Del(name)
+	}
 	res, err := in.next.RoundTrip(out)
 	switch {
 	case err != nil && in.mask.Shows(err.Error()):

@@ -61,9 +61,8 @@ type Config struct {
 	// Token lets connections in that were not announced: the tool's clients say it as the password
 	// of the proxy's URL. Empty for none.
 	Token string
-	// Own are this host's addresses, which a name does not grant. Those that it gets during the
-	// run are known by the source address that the system chooses (see made).
-	Own []netip.Addr
+	// Own returns this host's addresses as they are now, which a name does not grant; nil for none.
+	Own func() []netip.Addr
 	// Proxy returns the caller's own proxy for a URL, nil for none or if there is no such proxy.
 	// Hosts behind one are asked for by name, and their addresses stay unknown: only literal
 	// addresses are filtered then.

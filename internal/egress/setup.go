@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/internal/egress/wire"
@@ -25,13 +27,13 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 		return Config{}, errors.New("expected the policy of one tool")
 	}
 	tool := program.Tools[0]
-	own, err := ownAddresses()
-	if err != nil {
+	own := &ownAddresses{}
+	if err := own.read(); err != nil {
 		return Config{}, err
 	}
 	view := ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}})
 	c := Config{
-		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own, Proxy: CallersProxy(os.Getenv),
+		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own.now, Proxy: CallersProxy(os.Getenv),
 		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
 	}
 	if s.Offline {
@@ -96,19 +98,38 @@ func offline(context.Context, string) ([]netip.Addr, error) {
 
 func unreachable(context.Context, netip.AddrPort) (net.Conn, error) { return nil, syscall.ENETUNREACH }
 
-// ownAddresses are the addresses of this host's interfaces.
-func ownAddresses() ([]netip.Addr, error) {
+// ownAddresses are the addresses of this host's interfaces, read again when they are old.
+type ownAddresses struct {
+	mu   sync.Mutex
+	list []netip.Addr
+	at   time.Time
+}
+
+// maxAge bounds the time in which an address that this host has got is not known.
+const maxAge = time.Second
+
+// now returns the addresses. Those of the last time stay if they cannot be read.
+func (o *ownAddresses) now() []netip.Addr {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.at) > maxAge {
+		_ = o.read()
+	}
+	return o.list
+}
+
+func (o *ownAddresses) read() error {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []netip.Addr
+	o.list, o.at = nil, time.Now()
 	for _, a := range list {
 		if p, ok := a.(*net.IPNet); ok {
 			if ip, ok := netip.AddrFromSlice(p.IP); ok {
-				out = append(out, ip.Unmap())
+				o.list = append(o.list, ip.Unmap())
 			}
 		}
 	}
-	return out, nil
+	return nil
 }

@@ -122,9 +122,20 @@ func (m *Mask) Shows(s string) bool {
 	return slices.ContainsFunc(m.pairs, func(p pair) bool { return strings.Contains(s, string(p.value)) })
 }
 
-// Header puts stand-ins into the values of a header.
+// names reports whether the name of a field shows the value.
+func (m *Mask) names(field string) bool {
+	field = strings.ToLower(field)
+	return slices.ContainsFunc(m.pairs, func(p pair) bool { return strings.Contains(field, strings.ToLower(string(p.value))) })
+}
+
+// Header puts stand-ins into the values of a header, and leaves out fields whose names show a value,
+// in whatever case they are written.
 func (m *Mask) Header(h map[string][]string) {
-	for _, values := range h {
+	for name, values := range h {
+		if m.names(name) {
+			delete(h, name)
+			continue
+		}
 		for i, v := range values {
 			if m.Shows(v) {
 				b := []byte(v)

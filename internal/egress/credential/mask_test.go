@@ -75,6 +75,19 @@ func each(format, v string) string {
 	return out.String()
 }
 
+// TestMaskNames: a field whose name shows the value, in another case, is left out.
+func TestMaskNames(t *testing.T) {
+	s, err := credential.NewSecret([]byte("Abcdefghij1234567"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := map[string][]string{"X-Abcdefghij1234567": {"1"}, "X-ABCDEFGHIJ1234567": nil, "X": {"an Abcdefghij1234567"}}
+	s.Mask().Header(h)
+	if len(h) != 1 || h["X"][0] != "an "+string(s.StandIn) {
+		t.Errorf("got %v", h)
+	}
+}
+
 // TestMaskLength: an encoding in which the stand-in has another length is blotted out.
 func TestMaskLength(t *testing.T) {
 	s, err := credential.NewSecret([]byte(value))
