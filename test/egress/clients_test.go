@@ -121,10 +121,21 @@ func (p *place) programs() {
 	}
 }
 
+// cc compiles a program of testdata, or takes it from there where test/kernels has put it.
+// The options are test/kernels's, too.
 func (p *place) cc(name string) {
 	p.once(name, func(to string) *exec.Cmd {
+		if compiled(name) {
+			return exec.Command("cp", "testdata/"+name, to)
+		}
 		return exec.Command("cc", "-O1", "-w", "-static", "-pthread", "-o", to, "testdata/"+name+".c")
 	})
+}
+
+// compiled reports whether a program of testdata lies beside its source.
+func compiled(name string) bool {
+	_, err := os.Stat("testdata/" + name)
+	return err == nil
 }
 
 // once builds a program for all places and copies it into this one.

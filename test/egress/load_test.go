@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 		t.Run(string(u), func(t *testing.T) {
 			p := newLoad(t, w, u)
 			begin, before, count := time.Now(), len(w.arrivals(0)), irtest.Times(10_000)
-			p.load(t, false, "hold", "echo.example.test", strconv.Itoa(portEcho), strconv.Itoa(count), "500")
+			p.load(t, false, "hold", "echo.example.test", strconv.Itoa(portEcho), strconv.Itoa(count), strconv.Itoa(min(count, 500)))
 			if n := len(w.arrivals(before)); n != count {
 				t.Errorf("%d connections arrived, expected %d", n, count)
 			}

@@ -19,14 +19,14 @@ import (
 
 // needed are the programs that this one runs, and the packages that have them.
 var needed = map[string]string{
-	"qemu-system-x86_64": "qemu-system-x86", "apt-get": "apt", "dpkg-deb": "dpkg", "ldd": "libc-bin", "go": "golang-go",
+	"qemu-system-x86_64": "qemu-system-x86", "apt-get": "apt", "dpkg-deb": "dpkg", "ldd": "libc-bin", "go": "golang-go", "cc": "gcc",
 }
 
 func main() {
 	var s settings
 	flag.Float64Var(&s.checks, "checks", 0.01, "scale of the property tests (ACCESSC_CHECKS)")
 	flag.StringVar(&s.run, "run", "", "only the tests that match, as in go test -run")
-	flag.DurationVar(&s.limit, "limit", 6*time.Minute, "time limit of one kernel")
+	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "time limit of one kernel")
 	flag.BoolVar(&s.verbose, "v", false, "print what the tests of every row printed")
 	jobs := flag.Int("jobs", runtime.NumCPU(), "kernels at a time")
 	fresh := flag.Bool("update", false, "look for newer kernels than those in the cache")

@@ -52,9 +52,9 @@ const documents = "^(TestConsole|TestExamples|TestCloseOthers|TestProfileCanary|
 func (r row) skips() string {
 	switch {
 	case r.abi < 1:
-		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|old)$"
+		return documents + "^(TestKernel|TestKernelUnprivileged|TestDescriptorsAreClosed)$|^TestScripts$/^(explain|network|old)$"
 	case r.abi < signals:
-		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|explain|homes|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without)$"
+		return documents + "^TestSwap$|^TestScripts$/^(apart|artifact|check|exec|explain|homes|network|older|ownprogram|place|programs|record|report|spawn|supervised|trace|without)$"
 	default:
 		return documents + "^TestScripts$/^(old|without)$"
 	}

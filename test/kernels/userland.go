@@ -14,21 +14,25 @@ import (
 // suite is a test binary and the directory that it runs in.
 type suite struct{ name, pkg string }
 
-var suites = []suite{{"start", "internal/start"}, {"accessc", "cmd/accessc"}}
+var suites = []suite{{"start", "internal/start"}, {"accessc", "cmd/accessc"}, {"egress", "test/egress"}}
 
 // programs are started by the scripts of the tests. They come from this machine with the
 // libraries that they name, because programs that are one file under many names, such as
 // busybox, would share each other's rights: the kernel identifies files by inode.
 var programs = []string{
-	"sh", "cat", "chmod", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sort", "touch", "tr", "true",
+	"sh", "cat", "chmod", "chown", "cp", "echo", "env", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sleep", "sort", "touch", "tr", "true",
 }
 
-// etc defines the guest's users.
+// etc defines the guest's users, and what a resolver reads. test/egress mounts files of its own
+// over the latter.
 var etc = map[string]string{
 	"passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 	"group":  "root:x:0:\nnogroup:x:65534:\n",
 	"shadow": "root:*:1::::::\n",
 	"hosts":  "127.0.0.1 localhost\n",
+	// Without a line the resolver is one of this host.
+	"resolv.conf":   "",
+	"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
 
 // userland is the guest's file system: content by name, without directories.
@@ -44,6 +48,7 @@ func build(root, dir, to string) error {
 		func() error { return u.compile(root, dir) },
 		u.borrow,
 		func() error { return u.testdata(root) },
+		func() error { return u.clients(root, dir) },
 	}
 	for _, s := range steps {
 		if err := s(); err != nil {
@@ -90,6 +95,26 @@ func (u *userland) compile(root, dir string) error {
 			return err
 		}
 		if err := u.copy(out, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clients compiles the C programs of test/egress and puts them beside their sources.
+func (u *userland) clients(root, dir string) error {
+	sources, err := filepath.Glob(filepath.Join(root, "test", "egress", "testdata", "*.c"))
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		name := strings.TrimSuffix(filepath.Base(source), ".c")
+		out := filepath.Join(dir, "client-"+name)
+		// The options are those of cc in test/egress.
+		if _, err := output(exec.Command("cc", "-O1", "-w", "-static", "-pthread", "-o", out, source)); err != nil {
+			return err
+		}
+		if err := u.copy(out, "tests/egress/testdata/"+name); err != nil {
 			return err
 		}
 	}
