@@ -34,6 +34,7 @@ var rooms = [][]string{
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
+	{"ruleset"},
 	{"ir", "ruleset/shell"},
 	{"internal/bounded", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
