@@ -74,7 +74,7 @@ func (a *analysis) stmt(s *syntax.Stmt, in dirs) (*Part, ends) {
 		}
 	}
 	if len(files) > 0 {
-		p = &Part{Kind: Group, Text: a.text(s), Parts: append([]*Part{p}, files...)}
+		p = &Part{Kind: Group, Text: strings.TrimRight(a.text(s), " \n;&"), Parts: append([]*Part{p}, files...)}
 	}
 	switch {
 	case s.Coprocess || s.Disown:
