@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ const (
 	Foreign Dialect = iota
 	// Bash is that of GNU bash.
 	Bash
-	// POSIX is that of sh, whichever shell that is.
+	// POSIX is that of sh, whichever shell that is: a line is read as POSIX has it, and as bash.
 	POSIX
 )
 
@@ -72,7 +73,7 @@ type analysis struct {
 // code takes a text apart that a shell runs.
 func (a *analysis) code(src string, dialect Dialect, in dirs) *Part {
 	out := &Part{Kind: Group, Text: src}
-	if a.depth >= maxDepth || len(src) > a.left {
+	if a.depth >= maxDepth {
 		return &Part{Kind: Opaque, Text: src, Why: "commands are nested too deep"}
 	}
 	if why := unreadable(src, dialect); why != "" {
@@ -81,27 +82,39 @@ func (a *analysis) code(src string, dialect Dialect, in dirs) *Part {
 	// A backslash before a newline is read in different ways by different parsers. What follows
 	// from its meaning in POSIX is visible, and nothing more is concluded.
 	src = strings.ReplaceAll(src, "\\\n", "")
-	a.left -= len(src)
 	a.depth++
 	defer func(src string, d Dialect) { a.src, a.dialect = src, d; a.depth-- }(a.src, a.dialect)
 	a.src, a.dialect = src, dialect
-	lang := syntax.LangBash
+	parts := a.parse(syntax.LangBash, in)
 	if dialect == POSIX {
-		lang = syntax.LangPOSIX
+		// Many a sh is bash, and then reads $'…' and <(…) by its own rules.
+		posix := a.parse(syntax.LangPOSIX, in)
+		if !reflect.DeepEqual(parts, posix) {
+			parts = append(posix, parts...)
+		}
 	}
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(src), "")
-	switch {
-	case err != nil:
-		return &Part{Kind: Opaque, Text: src, Why: "this is no complete command of the shell"}
-	case len(file.Stmts) == 0:
-		return &Part{Kind: Opaque, Text: src, Why: "there is no command"}
-	}
-	parts, _ := a.list(file.Stmts, in)
 	if out.Kind == Group && len(parts) == 1 {
 		return parts[0]
 	}
 	out.add(parts...)
 	return out
+}
+
+// parse takes the current text apart by the grammar of a language.
+func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
+	opaque := func(why string) []*Part { return []*Part{{Kind: Opaque, Text: a.src, Why: why}} }
+	if a.left -= len(a.src); a.left < 0 {
+		return opaque("commands are nested too deep")
+	}
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(a.src), "")
+	switch {
+	case err != nil:
+		return opaque("this is no complete command of the shell")
+	case len(file.Stmts) == 0:
+		return opaque("there is no command")
+	}
+	parts, _ := a.list(file.Stmts, in)
+	return parts
 }
 
 // unreadable returns the reason why a text is never allowed, whatever it parses to.
