@@ -164,7 +164,10 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 		x.Related = []diag.Related{{At: f.Other.Origin.Pos, Note: "this rule decides for all that it names"}}
 		x.Hint = "put the rule before the other one, or remove it"
 	case ruleset.Broad:
-		x := c.report(diag.BroadRule, path, d.v, f.Program+" "+f.Why)
+		x := c.report(diag.BroadRule, path, d.v, strings.TrimSpace(f.Program+" "+f.Why))
+		if x.Hint = "name programs, such as command = [\"ls\", \"cat\"]"; f.Program == "" {
+			break
+		}
 		x.Hint = `name what it may run, such as prefix = ["` + f.Program + ` ARGUMENT"]; what the rule does not spell out stays unknown`
 	}
 }

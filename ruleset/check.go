@@ -30,7 +30,7 @@ type Finding struct {
 	Flaw    Flaw   // the kind
 	Example string // of Misses and Catches: the command line
 	Other   *Rule  // of Idle: the earlier rule
-	Program string // of Broad: its name
+	Program string // of Broad: its name, empty where the rule names none
 	Why     string // a phrase
 }
 
@@ -140,15 +140,33 @@ func (m Command) covers(b Matcher) bool {
 	return false
 }
 
-// broad lists the programs that a rule names, and that run others, without a further word.
+// broad lists the programs that a rule names, and that run others, without a further word. A rule
+// that names none is as broad as can be.
 func (r *Rule) broad() []Finding {
 	var out []Finding
+	if r.about(Execute) && r.Matcher != nil && !names(r.Matcher) {
+		out = append(out, Finding{Rule: r, Flaw: Broad, Why: "it names no program, and allows those that no list knows"})
+	}
 	for _, n := range loneNames(r.Matcher) {
 		if why := shell.Starts(n); why != "" {
 			out = append(out, Finding{Rule: r, Flaw: Broad, Program: n, Why: why})
 		}
 	}
 	return out
+}
+
+// names reports whether a matcher matches programs of certain names alone.
+func names(m Matcher) bool {
+	switch m := m.(type) {
+	case Command, Prefix, Group:
+		return true
+	case All:
+		return slices.ContainsFunc(m, names)
+	case Any:
+		return !slices.ContainsFunc(m, func(x Matcher) bool { return !names(x) })
+	case Not, Args, Within, Hosts, PipedToShell, Flags:
+	}
+	return false
 }
 
 // loneNames are the programs that a matcher names without arguments.

@@ -64,10 +64,10 @@ func TestMatchers(t *testing.T) {
 		},
 		{
 			"prefixes spell out",
-			[]*ruleset.Rule{allow(ruleset.Prefix{{"npm", "run", "test"}, {"bash", "ci.sh"}, {"xargs", "grep"}, {"sudo", "apt", "list"}, {"bash", "-c", "make all"}})},
-			[]string{"npm run test", "npm run test -- -v", "bash ci.sh a", "xargs grep x", "sudo apt list", "bash -c 'make all'"},
+			[]*ruleset.Rule{allow(ruleset.Prefix{{"npm", "run", "test"}, {"bash", "ci.sh"}, {"xargs", "grep"}, {"sudo", "apt", "list"}, {"bash", "-c", "make all"}}), allow(sub("xargs", "wc"))},
+			[]string{"npm run test", "npm run test -- -v", "bash ci.sh a", "xargs grep x", "sudo apt list", "bash -c 'make all'", "xargs -n 1 wc -l"},
 			nil,
-			[]string{"npm run", "npm run evil", "bash x.sh", "xargs -n 1 grep x", "xargs rm", "sudo apt install x", "bash -c 'make clean'", "grep x", "apt list"},
+			[]string{"npm run", "xargs -I wc wc x", "xargs --replace=wc wc", "xargs -iwc wc", "sudo -s apt list", "npm run evil", "bash x.sh", "xargs -n 1 grep x", "xargs rm", "sudo apt install x", "bash -c 'make clean'", "grep x", "apt list"},
 		},
 		{
 			"any, all and not",
@@ -183,12 +183,12 @@ func TestCheck(t *testing.T) {
 	bad := deny(sub("git", "push"))
 	bad.Match, bad.NotMatch = []string{"git pull"}, []string{"git push"}
 	broad := allow(named("python3", "ls"))
-	s := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{good, bad, broad, allow(ruleset.Prefix{{"sudo"}, {"env", "x"}})}}
+	s := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{good, bad, broad, allow(ruleset.Prefix{{"sudo"}, {"env", "x"}}), allow(ruleset.Within("/w"))}}
 	var got []string
 	for _, f := range s.Check() {
 		got = append(got, strings.TrimSpace([...]string{"misses", "catches", "idle", "broad"}[f.Flaw]+" "+f.Example+f.Program))
 	}
-	if want := "misses git pull, catches git push, idle, broad python3, broad sudo"; strings.Join(got, ", ") != want {
+	if want := "misses git pull, catches git push, idle, broad python3, broad sudo, broad"; strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }

@@ -192,6 +192,7 @@ func (a *analysis) tabled(p *Part, e *entry) {
 	}
 	switch {
 	case e.output:
+		s.judgeOperands(p, e)
 		for _, i := range s.operands {
 			in := file(spelling(p.Words[i:i+1]), Write, p.Words[i].Text, p.Dirs)
 			in.From = i

@@ -36,6 +36,9 @@ type entry struct {
 	last int
 }
 
+// checksOperands reports whether operands matter for the decision.
+func (e *entry) checksOperands() bool { return e.operands != nil || e.output || e.last > 0 }
+
 // row is an entry as it is written in the tables.
 type row struct {
 	names, why string

@@ -206,9 +206,10 @@ func (o *option) command(p *Part) int {
 // judgeOperands adds the doubts about operands that a table names.
 func (s *scanned) judgeOperands(p *Part, e *entry) {
 	for _, i := range s.operands {
-		switch {
-		case e.operands == nil:
-		case e.operands(p.Words[i].Text):
+		w := p.Words[i]
+		// A pattern may become any name of a file, several of them, or a name with a scheme.
+		open := w.Form != Literal && (e.output || e.last > 0 || !strings.Contains(w.Text, "/"))
+		if e.checksOperands() && open || e.operands != nil && e.operands(w.Text) {
 			p.doubt(i, e.why)
 		}
 	}
