@@ -193,6 +193,29 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestGroups: every command of a group is allowed by it, and the groups are those that are listed.
+func TestGroups(t *testing.T) {
+	for group, lines := range map[ruleset.Group]string{
+		ruleset.Compilation: "cargo build|cargo b|cargo check|cargo c|cargo clippy|cargo doc|cargo d|go build|go vet|tsc|tsc -b",
+		ruleset.ReadOnlyGit: "git status|git diff|git log|git show|git whatchanged|git rev-list HEAD|git diff-tree HEAD|git diff-index HEAD|git diff-files|git blame x|" +
+			"git annotate x|git grep x|git ls-files|git ls-tree HEAD|git rev-parse HEAD|git describe|git shortlog HEAD|git show-ref|git merge-base a b|" +
+			"git name-rev HEAD|git cat-file -p HEAD|git for-each-ref|git count-objects -v|git cherry|git check-ignore x|git check-attr -a x|" +
+			"git stash list|git stash show|git reflog|git reflog show|git remote|git remote -v|git remote get-url origin|git worktree list|git branch|git branch -vv|git tag|git config -l",
+		ruleset.SafeNpm: "npm ls|pnpm list|npm ll|npm la|npm outdated|npm view x|npm info x|npm show x|npm search x|npm ping|npm root|npm prefix|npm why x|npm explain x|" +
+			"npm audit|yarn list|yarn outdated|yarn info x|yarn why x",
+	} {
+		s := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{allow(group)}}
+		for line := range strings.SplitSeq(lines, "|") {
+			if d := decide(s, line); d.Outcome != ruleset.Allow {
+				t.Errorf("%s: %q: %v: %s", group, line, d.Outcome, d.Cause().Why)
+			}
+		}
+	}
+	if got := strings.Join(ruleset.GroupNames(), " "); got != "compilation read_only_git safe_npm" {
+		t.Errorf("found %s", got)
+	}
+}
+
 func BenchmarkDecide(b *testing.B) {
 	s := generous()
 	for _, line := range []string{"git status", "cd src && go test -run TestA ./... 2>&1 | tail -20", `find . -name '*.go' -exec grep -l foo {} +`} {
