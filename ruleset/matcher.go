@@ -266,24 +266,18 @@ func (q *question) wordWithin(outer, dir string, w shell.Word) tri {
 	return found
 }
 
-// candidates are the paths that a word may contain.
+// candidates are the paths that a word may contain: the whole, the value of an option, and the
+// elements of a list.
 func candidates(w shell.Word) []string {
-	text := w.Text
-	if !strings.HasPrefix(text, "-") {
-		if _, value, ok := strings.Cut(text, "="); ok && value != "" {
-			return []string{text, value}
+	out := strings.FieldsFunc(w.Text, func(r rune) bool { return strings.ContainsRune("=:,@", r) })
+	switch {
+	case !strings.HasPrefix(w.Text, "-"):
+		out = append(out, w.Text)
+	case len(w.Text) > 2:
+		out = append(out, w.Text[2:])
+		if i := strings.IndexByte(w.Text, '/'); i >= 0 {
+			out = append(out, w.Text[i:])
 		}
-		return []string{text}
-	}
-	var out []string
-	if _, value, ok := strings.Cut(text, "="); ok {
-		out = append(out, value)
-	}
-	if strings.ContainsAny(text, "/.") && len(text) > 2 {
-		out = append(out, text[2:])
-	}
-	if i := strings.IndexByte(text, '/'); i >= 0 {
-		out = append(out, text[i:])
 	}
 	return out
 }

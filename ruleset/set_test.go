@@ -95,7 +95,7 @@ func TestMatchers(t *testing.T) {
 			[]*ruleset.Rule{allow(all{named("cat"), ruleset.Within("/w/src")})},
 			[]string{"cd src && cat a", "cd src && cat ./a/../b"},
 			nil,
-			[]string{"cat src/a", "cd src && cat ../a", "cd src && cat /etc/x", "cd src && cat *", "cd src; cat a", "cd src && cat ~/x", "cd src && cat --f=../a"},
+			[]string{"cat src/a", "cd src && cat ../a", "cd src && cat /etc/x", "cd src && cat *", "cd src; cat a", "cd src && cat ~/x", "cd src && cat --f=../a", "cd src && cat -f../a", "cd src && cat -f/etc/x", "cd src && cat @/etc/x", "cd src && cat a:/etc/x", "cd src && cat -ab/etc/x"},
 		},
 		{
 			"groups",
@@ -168,7 +168,7 @@ func TestSymlinks(t *testing.T) {
 		return path.Clean(strings.Replace(p, "/w/link", "/etc", 1)), !strings.Contains(p, "loop")
 	}
 	for line, want := range map[string]ruleset.Outcome{
-		"cat a": ruleset.Allow, "cat link/a": ruleset.Unknown, "cd link && cat a": ruleset.Unknown, "cat link/../a": ruleset.Unknown, "cat loop": ruleset.Unknown,
+		"cat a": ruleset.Allow, "cat link/a": ruleset.Unknown, "cd link && cat a": ruleset.Unknown, "cat link/../a": ruleset.Unknown, "cat -vlink": ruleset.Unknown, "cat --x=link": ruleset.Unknown, "cat a,link": ruleset.Unknown, "cat -v a": ruleset.Allow, "cat loop": ruleset.Unknown,
 	} {
 		if d := s.Decide(ruleset.Operation{Command: line, Dir: "/w"}, h); d.Outcome != want {
 			t.Errorf("%q: %v", line, d.Outcome)

@@ -90,7 +90,7 @@ func runsWords(name Word) bool {
 }
 
 // base is the last element of a program's name, without the ending that Windows lets users leave
-// out.
+// out. Another program may hide behind a name that is not its own base.
 func base(name string) string { return strings.TrimSuffix(path.Base(name), ".exe") }
 
 // program takes the start of a program apart.
@@ -161,7 +161,7 @@ func (a *analysis) shell(p *Part, name string) {
 	}
 	in := a.code(p.Words[at].Text, DialectOf(name), p.Dirs)
 	in.From, in.Inside = at, true
-	p.Through = true
+	p.Through = p.Words[0].Text == name
 	p.add(in)
 }
 
@@ -272,7 +272,7 @@ func replaced(p *Part, o option) []Word {
 
 // wrapper takes the command apart that a wrapper runs.
 func (a *analysis) wrapper(p *Part, e *entry, s *scanned) {
-	p.Through = e.through && !strings.Contains(p.Words[0].Text, "/")
+	p.Through = e.through && p.Words[0].Text == base(p.Words[0].Text)
 	if slices.ContainsFunc(strings.Fields(e.asks), func(o string) bool { return s.option(o) >= 0 }) {
 		return
 	}

@@ -85,7 +85,7 @@ func (r row) compile() *entry {
 
 // shellOptions are the options of shells that change nothing about what -c runs.
 var shellOptions = sync.OnceValue(func() grammar {
-	g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --posix --version --help")
+	g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --version --help")
 	g.early = true
 	return g
 })
