@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type rulesetDraft struct {
 	name    string
 	path    string
+	first   *source.Value // the first table that wrote it
 	rules   merge.List[*ruleDraft]
 	extends merge.List[*textDraft]
 	shell   shell.Dialect
@@ -38,11 +40,18 @@ func (c *compilation) rulesets(layers []source.Layer) []*ruleset.Set {
 		for _, r := range c.withExtended(drafts, d, map[string]bool{}) {
 			set.Rules = append(set.Rules, r.rule)
 		}
+		if n := len(set.Rules); n > maxRules {
+			c.report(diag.BadRule, d.path, d.first, fmt.Sprintf("found %d rules, expected at most %d", n, maxRules))
+			continue
+		}
 		c.checkRules(set, own)
 		out = append(out, set)
 	}
 	return out
 }
+
+// maxRules bounds the rules of one ruleset, which are compared with each other.
+const maxRules = 1000
 
 // gatherRulesets reads the rulesets of one layer.
 func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.Layer) {
@@ -59,7 +68,7 @@ func (c *compilation) gatherRulesets(drafts map[string]*rulesetDraft, l source.L
 		}
 		d := drafts[e.Key]
 		if d == nil {
-			d = &rulesetDraft{name: e.Key, path: s.path, shell: shell.Bash}
+			d = &rulesetDraft{name: e.Key, path: s.path, first: e.Value, shell: shell.Bash}
 			drafts[e.Key] = d
 		}
 		if l.Narrow {
