@@ -185,6 +185,9 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 	default:
 		o.from++
 		o.value, used = p.Words[o.from], 1
+		if t := o.value.Text; len(t) > 1 && t[0] == '-' && (t[1] < '0' || t[1] > '9') {
+			p.doubt(o.from, "the value of the option "+o.name+" looks like an option")
+		}
 	}
 	s.found = append(s.found, o)
 	return used
