@@ -17,7 +17,9 @@ const (
 	Compilation Group = "compilation"
 	// ReadOnlyGit shows what is in a repository. It trusts the configuration of the repository.
 	ReadOnlyGit Group = "read_only_git"
-	// SafeNpm shows what is installed and published, and runs no scripts.
+	// SafeNpm shows what is installed and published, and runs no scripts. It has neither yarn nor
+	// pnpm, which for any command run the version of themselves that the project names
+	// (yarnPath in .yarnrc.yml, packageManager in package.json).
 	SafeNpm Group = "safe_npm"
 )
 
@@ -52,9 +54,8 @@ var groups = map[Group][]member{
 		{names: []string{"git"}, commands: []string{"reflog", "config --list", "config -l"}, alone: true},
 	},
 	SafeNpm: {
-		{names: []string{"npm", "pnpm"}, commands: []string{"ls", "list", "ll", "la", "outdated", "view", "info", "show", "search", "ping", "root", "prefix", "why", "explain"}},
-		{names: []string{"npm", "pnpm"}, commands: []string{"audit"}, alone: true, options: []string{"--json"}},
-		{names: []string{"yarn"}, commands: []string{"list", "outdated", "info", "why"}},
+		{names: []string{"npm"}, commands: []string{"ls", "list", "ll", "la", "outdated", "view", "info", "show", "search", "ping", "root", "prefix", "why", "explain"}},
+		{names: []string{"npm"}, commands: []string{"audit"}, alone: true, options: []string{"--json"}},
 	},
 }
 

@@ -102,7 +102,7 @@ func TestMatchers(t *testing.T) {
 			[]*ruleset.Rule{allow(ruleset.ReadOnlyGit), allow(ruleset.Compilation), allow(ruleset.SafeNpm)},
 			[]string{"git status", "git log -3 --stat", "git branch -a", "git stash list", "git config --list", "go build ./...", "cargo check", "tsc --noEmit", "npm ls --all", "npm audit --json"},
 			nil,
-			[]string{"git branch x", "git branch -D x", "git commit -m x", "git config a b", "git stash", "git tag x", "git log --output=x", "git remote add a b", "go test", "go build -toolexec=x", "npm install", "npm audit fix", "tsc x.ts", "npm test"},
+			[]string{"git branch x", "git branch -D x", "git commit -m x", "git config a b", "git stash", "git tag x", "git log --output=x", "git remote add a b", "go test", "go build -toolexec=x", "npm install", "npm audit fix", "tsc x.ts", "npm test", "yarn list", "pnpm ls"},
 		},
 	} {
 		s := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: c.rules}
@@ -201,8 +201,8 @@ func TestGroups(t *testing.T) {
 			"git annotate x|git grep x|git ls-files|git ls-tree HEAD|git rev-parse HEAD|git describe|git shortlog HEAD|git show-ref|git merge-base a b|" +
 			"git name-rev HEAD|git cat-file -p HEAD|git for-each-ref|git count-objects -v|git cherry|git check-ignore x|git check-attr -a x|" +
 			"git stash list|git stash show|git reflog|git reflog show|git remote|git remote -v|git remote get-url origin|git worktree list|git branch|git branch -vv|git tag|git config -l",
-		ruleset.SafeNpm: "npm ls|pnpm list|npm ll|npm la|npm outdated|npm view x|npm info x|npm show x|npm search x|npm ping|npm root|npm prefix|npm why x|npm explain x|" +
-			"npm audit|yarn list|yarn outdated|yarn info x|yarn why x",
+		ruleset.SafeNpm: "npm ls|npm list|npm ll|npm la|npm outdated|npm view x|npm info x|npm show x|npm search x|npm ping|npm root|npm prefix|npm why x|npm explain x|" +
+			"npm audit",
 	} {
 		s := &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{allow(group)}}
 		for line := range strings.SplitSeq(lines, "|") {
