@@ -186,7 +186,7 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 
 // program judges the start of a program, without what its words contain. The second value is the
 // number of words that a rule spells out.
-// See RATIONALE D133.
+// See RATIONALE D133 and D134.
 func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 	out, reach := j.rules(&question{judge: j, part: p}, p.Text)
 	reach = max(reach, spelled)
@@ -205,7 +205,27 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 			return out, reach
 		}
 	}
+	if p.Obeys && out.Rule != nil && !j.starts(p) && !trusts(out.Rule.Matcher) {
+		out.Outcome, out.Why = Unknown, "it obeys the configuration of another directory; a rule with within_directory trusts it"
+	}
 	return out, reach
+}
+
+// starts reports whether a program is started in the directory of the operation.
+func (j *judge) starts(p *shell.Part) bool {
+	return len(p.Dirs) == 1 && j.op.Dir != "" && path.Clean(p.Dirs[0]) == path.Clean(j.op.Dir)
+}
+
+// trusts reports whether a matcher names the directory in which a program may be started.
+func trusts(m Matcher) bool {
+	switch m := m.(type) {
+	case Within:
+		return true
+	case All:
+		return slices.ContainsFunc(m, trusts)
+	case Any, Not, Command, Prefix, Args, Flags, Hosts, PipedToShell, Group:
+	}
+	return false
 }
 
 func (j *judge) file(p *shell.Part) Decision {

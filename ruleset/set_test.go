@@ -98,6 +98,13 @@ func TestMatchers(t *testing.T) {
 			[]string{"cat src/a", "cd src && cat ../a", "cd src && cat /etc/x", "cd src && cat *", "cd src; cat a", "cd src && cat ~/x", "cd src && cat --f=../a", "cd src && cat -f../a", "cd src && cat -f/etc/x", "cd src && cat @/etc/x", "cd src && cat a:/etc/x", "cd src && cat -ab/etc/x"},
 		},
 		{
+			"git elsewhere",
+			[]*ruleset.Rule{allow(all{sub("git", "log"), ruleset.Within("/w/lib")}), allow(sub("git", "log", "status"))},
+			[]string{"git log", "cd /w && git log", "cd lib && git log", "git -C lib log -3", "cd lib && cd .. && git status"},
+			nil,
+			[]string{"cd src && git log", "git -C src log", "cd lib && git status", "cd lib; git log"},
+		},
+		{
 			"groups",
 			[]*ruleset.Rule{allow(ruleset.ReadOnlyGit), allow(ruleset.Compilation), allow(ruleset.SafeNpm)},
 			[]string{"git status", "git log -3 --stat", "git branch -a", "git stash list", "git config --list", "go build ./...", "cargo check", "tsc --noEmit", "npm ls --all", "npm audit --json"},

@@ -13,7 +13,7 @@ const logOptions = "-p -u -U= --unified= --stat? --numstat --shortstat --name-on
 var git = row{
 	names: "git", why: "an argument names a program that git starts",
 	options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
-	entry:   entry{operands: func(s string) bool { return strings.Contains(s, "::") }},
+	entry:   entry{obeys: true, operands: func(s string) bool { return strings.Contains(s, "::") }},
 	sub: map[string]string{
 		"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
 		"diff log show whatchanged": logOptions,

@@ -185,7 +185,7 @@ func (a *analysis) interpreter(p *Part, harmless []string) {
 // tabled takes the start of a program apart that a table describes.
 func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
-	p.First = s.first
+	p.First, p.Obeys = s.first, e.obeys
 	p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
 	for _, o := range s.found {
 		a.option(p, o)

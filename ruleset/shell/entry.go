@@ -21,6 +21,8 @@ type entry struct {
 	appends, joins bool
 	// alone is the reason why the program is doubtful without operands, empty if it is not.
 	alone string
+	// obeys is that of Part.
+	obeys bool
 	// sub are the subcommands that are known.
 	sub map[string]*entry
 	// operands reports whether an operand is doubtful; nil doubts none.

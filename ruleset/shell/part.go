@@ -55,6 +55,8 @@ type Part struct {
 	Known bool
 	// Through is true for a program that only runs what its further words name, such as nice.
 	Through bool
+	// Obeys is true for a program that starts others if the configuration of its directory says so.
+	Obeys bool
 	// CodeOnInput is true for a program that runs what it reads from its standard input.
 	CodeOnInput bool
 	// ToShell is true for a program whose output is run as code.
