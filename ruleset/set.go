@@ -213,7 +213,10 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 
 // starts reports whether a program is started in the directory of the operation.
 func (j *judge) starts(p *shell.Part) bool {
-	return len(p.Dirs) == 1 && j.op.Dir != "" && path.Clean(p.Dirs[0]) == path.Clean(j.op.Dir)
+	if len(p.Dirs) != 1 || p.Dirs[0] == j.op.Dir {
+		return len(p.Dirs) == 1
+	}
+	return j.within(j.op.Dir, p.Dirs[0]) == yes && j.within(p.Dirs[0], j.op.Dir) == yes
 }
 
 // trusts reports whether a matcher names the directory in which a program may be started.

@@ -183,6 +183,23 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
+// TestSameDirectory: the directory of the operation is the same by whatever path.
+func TestSameDirectory(t *testing.T) {
+	s := &ruleset.Set{Shell: shell.Bash, Rules: []*ruleset.Rule{allow(named("git"))}}
+	h := workspace
+	h.Resolve = func(p string) (string, bool) { return path.Clean(strings.Replace(p, "/link", "/w", 1)), true }
+	for line, want := range map[string]ruleset.Outcome{
+		"cd /w && git status": ruleset.Allow, "cd /w/. && git status": ruleset.Allow, "git status": ruleset.Allow, "cd /w/sub && git status": ruleset.Unknown,
+	} {
+		if d := s.Decide(ruleset.Operation{Command: line, Dir: "/link"}, h); d.Outcome != want {
+			t.Errorf("%q: %v", line, d.Outcome)
+		}
+	}
+	if d := s.Decide(ruleset.Operation{Command: "git status"}, h); d.Outcome != ruleset.Unknown {
+		t.Errorf("without a directory: %v", d.Outcome)
+	}
+}
+
 // TestCheck: examples that fail, rules that never win, and rules for programs that run others.
 func TestCheck(t *testing.T) {
 	good := allow(named("git"))
