@@ -12,7 +12,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/wine"},
+	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
@@ -21,7 +21,8 @@ var rooms = [][]string{
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
-	{"internal/egress"},
+	{"internal/mcp", "internal/acp", "internal/adopt"},
+	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
@@ -36,7 +37,7 @@ var rooms = [][]string{
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
-	{"internal/bounded", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -19,7 +19,9 @@ func toolOf(d diag.Diagnostic) string {
 	}
 	key, ok := strings.CutPrefix(strings.TrimPrefix(d.Path, "conversation."), "tools.")
 	if !ok {
-		return ""
+		if key, ok = strings.CutPrefix(d.Path, serverPrefix); !ok {
+			return ""
+		}
 	}
 	if quoted, err := strconv.QuotedPrefix(key); err == nil {
 		key, _ = strconv.Unquote(quoted)

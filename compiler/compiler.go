@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"io/fs"
 	"slices"
 	"strings"
@@ -127,11 +128,13 @@ func (c *compilation) gather(layers []source.Layer) []*draft {
 	for _, d := range tools {
 		drafts = append(drafts, d)
 	}
-	slices.SortFunc(drafts, func(a, b *draft) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(drafts, func(a, b *draft) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path(), b.path()))
+	})
 	return drafts
 }
 
-// gatherLayer reads the tool tables of one layer in both spellings.
+// gatherLayer reads the tool tables of one layer in both spellings, and its servers.
 func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	long := c.toolTable(layer.Root, "conversation", "tools")
 	short := c.toolTable(layer.Root, "tools")
@@ -139,14 +142,18 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	for _, t := range []struct {
 		prefix string
 		table  *source.Table
-	}{{"conversation.tools.", long}, {"tools.", short}} {
+	}{{"conversation.tools.", long}, {"tools.", short}, {serverPrefix, c.toolTable(layer.Root, ir.ServersTable)}} {
 		if t.table == nil {
 			continue
 		}
 		for i := range t.table.Entries {
 			e := &t.table.Entries[i]
 			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, path: t.prefix + tomltext.Key(e.Key)}
-			c.gatherTool(tools, s, e)
+			if t.prefix == serverPrefix {
+				c.gatherServer(tools, s, e)
+			} else {
+				c.gatherTool(tools, s, e)
+			}
 		}
 	}
 }

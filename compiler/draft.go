@@ -15,6 +15,8 @@ import (
 type draft struct {
 	name  string
 	first *source.Entry
+	// server is where a server is defined, nil for a tool.
+	server *ir.Origin
 
 	source  *draftSource
 	command *ir.Command
@@ -64,6 +66,14 @@ func newDraft(name string, first *source.Entry) *draft {
 	}
 }
 
+// path is the shorter of the configuration paths of the tool.
+func (d *draft) path() string {
+	if d.server != nil {
+		return serverPrefix + tomltext.Key(d.name)
+	}
+	return "tools." + tomltext.Key(d.name)
+}
+
 // apply merges one layer's table of the tool over the draft.
 func (d *draft) apply(s scope, t *source.Table) {
 	d.enable.read(t)
@@ -72,7 +82,7 @@ func (d *draft) apply(s scope, t *source.Table) {
 		in := s.key(e.Key)
 		switch e.Key {
 		case "source":
-			if text, ok := in.str(e.Value); ok {
+			if text, ok := in.str(e.Value); ok && d.server == nil {
 				d.source = &draftSource{text, e.Value, in.path, s.layer}
 			}
 		case "command":
@@ -192,7 +202,7 @@ func (c *compilation) finishProtected(t *ir.Tool, d *draft) {
 		return
 	}
 	t.Protects = false
-	f := c.report(diag.Unprotected, "tools."+tomltext.Key(d.name)+".access.protected", d.unprotected,
+	f := c.report(diag.Unprotected, d.path()+".access.protected", d.unprotected,
 		"the tool may change files that later run code outside of the sandbox")
 	f.Hint = "write a rule for the path that the tool has to change, such as .github/workflows, and remove this"
 }
@@ -217,6 +227,9 @@ func (c *compilation) finishForeign(t *ir.Tool, d *draft) *ir.Tool {
 }
 
 func (c *compilation) finishSource(d *draft) (ir.Source, bool) {
+	if d.server != nil {
+		return ir.Source{Kind: ir.SourceLocal, Origin: *d.server}, true
+	}
 	if d.source == nil {
 		for _, a := range d.access {
 			f := diag.New(diag.AccessNoSource, a.entry.At, a.entry.Span)

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -26,16 +27,22 @@ func (c *compilation) narrow(layers []source.Layer) {
 	}
 }
 
+// drawn are the tools of some layers, and those of them that are not enabled.
+type drawn struct {
+	tools    map[string]*ir.Tool
+	disabled map[string]bool
+}
+
 // draw compiles some of the layers for comparison: portably, and without the findings that only
 // the missing layers cause.
-func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
+func (c *compilation) draw(layers []source.Layer) drawn {
 	opts := c.opts
 	opts.Approved = nil
 	sub := &compilation{opts: opts, res: &Result{Resolver: c.res.Resolver, disabled: map[string]bool{}}}
-	out := map[string]*ir.Tool{}
+	out := drawn{tools: map[string]*ir.Tool{}, disabled: sub.res.disabled}
 	for _, d := range sub.gather(layers) {
 		if t := sub.finish(d); t != nil {
-			out[t.Name] = t
+			out.tools[t.Name] = t
 		}
 	}
 	for _, f := range sub.findings {
@@ -47,14 +54,9 @@ func (c *compilation) draw(layers []source.Layer) map[string]*ir.Tool {
 }
 
 // onlyNarrows reports permissions that the tools have with a layer and not without it.
-func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.Tool) {
-	names := make([]string, 0, len(with))
-	for name := range with {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		old, new := without[name], with[name]
+func (c *compilation) onlyNarrows(l source.Layer, without, with drawn) {
+	for _, name := range slices.Sorted(maps.Keys(with.tools)) {
+		old, new := without.tools[name], with.tools[name]
 		if old == nil {
 			c.widens(l, name, "would add the tool", nil)
 			continue
@@ -63,6 +65,9 @@ func (c *compilation) onlyNarrows(l source.Layer, without, with map[string]*ir.T
 			if d.Wider {
 				c.widens(l, name, would(d), &d)
 			}
+		}
+		if new.Source.Kind == ir.SourceMCP && without.disabled[name] && !with.disabled[name] {
+			c.widens(l, name, "would let the tool be called", nil)
 		}
 		for _, what := range unbound(old, new) {
 			c.widens(l, name, what, nil)
@@ -135,7 +140,7 @@ func (c *compilation) widens(l source.Layer, tool, what string, d *compare.Diffe
 // toolIn returns the first place where a layer mentions a tool; the layer's beginning if it
 // does not.
 func toolIn(l source.Layer, tool string) (ir.Pos, string) {
-	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}} {
+	for _, keys := range [][]string{{"conversation", "tools"}, {"tools"}, {"servers"}} {
 		t := l.Root
 		for _, k := range keys {
 			v := t.Get(k)

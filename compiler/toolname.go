@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
-	"github.com/accessc/accessc/internal/tomltext"
 )
 
 // maxToolName bounds the length of a tool's name, in bytes.
@@ -13,17 +12,17 @@ const maxToolName = 128
 
 // checkName refuses names that cannot be directories of the output, on any system.
 func (c *compilation) checkName(d *draft) {
-	why := badName(d.name)
+	why := BadName(d.name)
 	if why == "" {
 		return
 	}
 	f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
-	f.Path, f.Label = "tools."+tomltext.Key(d.name), why
+	f.Path, f.Label = d.path(), why
 	c.findings.Add(f)
 }
 
-// badName says what is wrong with a name, empty if nothing is.
-func badName(name string) string {
+// BadName says what is wrong with the name of a tool or a server, empty if nothing is.
+func BadName(name string) string {
 	safe := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
 	}
@@ -60,7 +59,7 @@ func isDevice(stem string) bool {
 func (c *compilation) checkFolded(drafts []*draft) {
 	seen := map[string]*draft{}
 	for _, d := range drafts {
-		if d.source == nil {
+		if d.source == nil && d.server == nil {
 			continue // settings of a tool that is not there
 		}
 		folded := strings.ToLower(d.name)
@@ -70,8 +69,11 @@ func (c *compilation) checkFolded(drafts []*draft) {
 			continue
 		}
 		f := diag.New(diag.BadToolName, d.first.At, d.first.Span)
-		f.Path = "tools." + tomltext.Key(d.name)
+		f.Path = d.path()
 		f.Label = "found the name of another tool in other case, which is the same directory on macOS and Windows"
+		if d.name == other.name {
+			f.Label = "found the name of a server and of a tool, whose homes and artifacts would be the same directories"
+		}
 		f.Related = []diag.Related{{At: other.first.At, Note: "the other tool"}}
 		c.findings.Add(f)
 	}

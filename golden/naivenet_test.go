@@ -85,7 +85,7 @@ func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segme
 			class = 1
 		case wild && !addr.IsValid() && strings.HasSuffix(host, "."+suffix):
 			class = len(suffix)
-		case r.Host == "*" && !reserved(addr):
+		case r.Host == "*" && !reserved(addr) && host != "localhost":
 		default:
 			continue
 		}
@@ -118,7 +118,8 @@ func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segme
 // plain is a rule about every connection to an address.
 func (p naivePolicy) plain(r naiveNet) bool {
 	finer := func(o naiveNet) bool {
-		return o.Host == r.Host && (o.Scheme != "" || o.Prefix != "" || o.Methods != nil || o.Inspect || o.Opaque)
+		a, err := netip.ParseAddr(strings.Trim(o.Host, "[]"))
+		return (o.Host == r.Host || r.Host == "localhost" && err == nil && a.IsLoopback()) && (o.Scheme != "" || o.Prefix != "" || o.Methods != nil || o.Inspect || o.Opaque)
 	}
 	_, err := netip.ParseAddr(strings.Trim(r.Host, "[]"))
 	return (err == nil || r.Host == "localhost") && !slices.ContainsFunc(p.Access.Net, finer)
@@ -154,6 +155,13 @@ func (p naivePolicy) listen(target string) (string, string) {
 		if rank := []int{class, min(r.Port, 1)}; slices.Compare(rank, most) >= 0 {
 			win, most = i, rank
 		}
+	}
+	everywhere := host == "[::]" || addr.IsValid() && addr.IsUnspecified()
+	some := func(r naiveNet) bool {
+		return !r.Allow && r.Host != "*" && (r.Port == int(port) || r.Port == 0 && (port == 0 || port > 1023))
+	}
+	if win >= 0 && everywhere && slices.ContainsFunc(p.Access.Listen, some) {
+		return "deny", "rule"
 	}
 	return byRule(win, win >= 0 && p.Access.Listen[win].Allow)
 }

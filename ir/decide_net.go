@@ -62,7 +62,7 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 		if h.Kind == HostAddr {
 			switch {
 			case !yield(x.byAddr[h.Addr.String()]):
-			case h.Addr.Unmap().IsLoopback():
+			case loopback(h):
 				yield(x.byName[Localhost])
 			case !privateAddr(h):
 				yield(x.any)
@@ -82,7 +82,9 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 			}
 			name = parent
 		}
-		yield(x.any)
+		if h.Name != Localhost {
+			yield(x.any)
+		}
 	}
 }
 
@@ -102,11 +104,30 @@ func (x *netIndex) listen(op Listen) Verdict {
 	if win < 0 {
 		return refuse(ReasonDefault)
 	}
+	if no := x.denies(op); x.rules[win].Allow && no >= 0 {
+		win = no
+	}
 	out := Verdict{Reason: ReasonRule, Rule: &x.rules[win]}
 	if x.rules[win].Allow {
 		out.Effect = Allow
 	}
 	return out
+}
+
+// denies finds a rule against listening at one of the addresses that a listener at all of them has,
+// -1 for none.
+func (x *netIndex) denies(op Listen) int {
+	if op.Host.Kind != HostAddr || !op.Host.Addr.Unmap().IsUnspecified() {
+		return -1
+	}
+	for _, i := range x.listens {
+		r := &x.rules[i]
+		at := Listen{Host: r.Host, Port: op.Port}
+		if !r.Allow && (r.Host.Kind == HostAddr || r.Host.Kind == HostName) && r.listens(at) >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // lastPrivileged is the last port that needs a privilege (ip(7), ip_unprivileged_port_start).
@@ -159,6 +180,8 @@ func (x *netIndex) matches(r *NetRule, to Endpoint, method string) bool {
 	return r.matches(to, method) && (to.Scheme != Stream || r.Scheme == Stream || !r.Allow || Plain(r, x.rules))
 }
 
+func loopback(h Host) bool { return h.Kind == HostAddr && h.Addr.Unmap().IsLoopback() }
+
 // Plain reports whether a rule is about every connection to an address, whatever its bytes: it
 // names an address or this host, it says nothing about requests, and neither does another rule
 // about that address. See RATIONALE D122.
@@ -168,7 +191,9 @@ func Plain(r *NetRule, all []NetRule) bool {
 	}
 	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
 	return one && !r.Listen && shown(r) &&
-		!slices.ContainsFunc(all, func(o NetRule) bool { return !o.Listen && o.Host == r.Host && !shown(&o) })
+		!slices.ContainsFunc(all, func(o NetRule) bool {
+			return !o.Listen && (o.Host == r.Host || r.Host.Kind == HostName && loopback(o.Host)) && !shown(&o)
+		})
 }
 
 // matches compares what a rule says itself.
@@ -189,6 +214,15 @@ func (r *NetRule) matches(to Endpoint, method string) bool {
 		}
 	}
 	return true
+}
+
+// settles reports whether some rule of a class matches every request to a scheme, host and port, so
+// that less exact hosts have no say.
+func (x *netIndex) settles(class []int, to Endpoint) bool {
+	return slices.ContainsFunc(class, func(i int) bool {
+		r := &x.rules[i]
+		return len(r.Path) == 0 && len(r.Methods) == 0 && x.matches(r, to, "")
+	})
 }
 
 // specificity returns the number of constraints that the rule has beside its host.

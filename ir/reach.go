@@ -80,6 +80,9 @@ func (v *View) some(to Endpoint, is func(*NetRule) bool) bool {
 				return true
 			}
 		}
+		if v.net.settles(class, to) {
+			return false
+		}
 	}
 	return false
 }

@@ -64,6 +64,16 @@ func (s Source) String() string {
 	return s.Kind.String() + "." + s.Detail
 }
 
+// ServersTable is the key of the configuration under which MCP servers stand.
+const ServersTable = "servers"
+
+// Server reports whether the tool is an MCP server: a local tool that the servers table defines.
+func (t *Tool) Server() bool {
+	const prefix = ServersTable + "."
+	path := t.Source.Origin.Path
+	return t.Source.Kind == SourceLocal && len(path) > len(prefix) && path[:len(prefix)] == prefix
+}
+
 // Command is the command line by which the host starts a tool. Words may contain placeholders
 // such as {{context}}.
 type Command struct {

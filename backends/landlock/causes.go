@@ -33,6 +33,7 @@ const (
 	whyAnyUDP     ir.CauseID = "landlock.host-udp"
 	whyAddress    ir.CauseID = "landlock.address"
 	whyPath       ir.CauseID = "landlock.path"
+	whyStream     ir.CauseID = "landlock.stream"
 	whyServer     ir.CauseID = "landlock.server"
 	whyListen     ir.CauseID = "landlock.listen"
 	whySignal     ir.CauseID = "landlock.signal"
@@ -93,6 +94,7 @@ var Sentences = backends.Sentences{
 	whyAnyUDP: "UDP is then open at every port: Landlock knows its ports from ABI 10",
 	whyPath: "TLS hides paths and methods: without inspect = true a connection to the host passes as a " +
 		"whole if some request is allowed",
+	whyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
 	whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
 		"asked for them, without inspect = true",
 	whyListen:  "Landlock knows ports but no addresses",

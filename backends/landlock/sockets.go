@@ -72,12 +72,14 @@ func (n internet) traps() []Trap {
 	}
 	return append(out,
 		Trap{"datagrams", []string{"socket"}, datagrams},
-		Trap{"datagrams", []string{"sendto"}, []Condition{{Arg: 4, NonZero: true}}},
+		Trap{"datagrams", []string{"sendto", "recvfrom"}, []Condition{{Arg: 4, NonZero: true}}},
+		Trap{"datagrams", []string{"recvmsg"}, nil},
 		// A resolver asks for errors of its datagrams (ip(7)).
 		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IP"}}, {Arg: 2, In: []string{"IP_RECVERR"}}}},
 		Trap{"datagrams", []string{"setsockopt"}, []Condition{{Arg: 1, In: []string{"IPPROTO_IPV6"}}, {Arg: 2, In: []string{"IPV6_RECVERR"}}}},
-		// The peer of a connection is the host, not the proxy (getpeername(2)).
-		Trap{"peers", []string{"getpeername"}, nil},
+		// The peer of a connection is the host, not the proxy (getpeername(2)), and that of a
+		// stand-in for datagrams the server that it asked.
+		Trap{"peers", []string{"getpeername", "getsockname"}, nil},
 	)
 }
 

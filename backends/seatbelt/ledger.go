@@ -185,22 +185,22 @@ func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
 // held says how one rule about connections is held.
 func (o *openings) held(i int) ir.Held {
 	r := &o.rules[i]
-	unseen := backends.When(o.unseen(r), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyUnseen))
+	unseen := backends.When(backends.Unseen(r, o.rules), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyUnseen))
 	switch {
 	case plain(r) && !o.wins(i):
 		return backends.Exact
 	case !r.Allow:
-		exposed := slices.ContainsFunc(o.own, func(port uint16) bool { return mayMatch(r, port) })
+		exposed := slices.ContainsFunc(o.own, func(port uint16) bool { return backends.MayMatch(r, port) })
 		return backends.Join(
 			backends.When(exposed && !own(r.Host), backends.Weaker(ir.GapNetAddress, start.WhyOwn)), unseen,
-			backends.When(o.streams(r), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)),
+			backends.When(backends.Streams(r, o.rules), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyStream)),
 		)
 	case o.direct(r):
 		return backends.Join(
 			backends.Weaker(ir.GapNetAddress, start.WhyOwn), backends.When(r.Host == localName, backends.Stricter(start.WhyLoopback)),
 		)
 	default:
-		serves := secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
+		serves := backends.Secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
 		return backends.Join(
 			backends.Stricter(start.WhyProxy), unseen, backends.When(!carried(r), backends.Stricter(start.WhyScheme)),
 			backends.When(serves, ir.Because(ir.Assumed, "", start.WhyServer)),

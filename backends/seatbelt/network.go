@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/ir"
 )
@@ -83,24 +84,11 @@ func (o *openings) wins(i int) bool {
 func (o *openings) disputed(port uint16) bool {
 	for i := range o.rules {
 		r := &o.rules[i]
-		if !r.Allow && !r.Listen && own(r.Host) && mayMatch(r, port) && (!plain(r) || o.wins(i)) {
+		if !r.Allow && !r.Listen && own(r.Host) && backends.MayMatch(r, port) && (!plain(r) || o.wins(i)) {
 			return true
 		}
 	}
 	return false
-}
-
-// mayMatch reports whether a rule could match some connection to a port.
-func mayMatch(r *ir.NetRule, port uint16) bool {
-	if r.Port != 0 {
-		return r.Port == port
-	}
-	if r.Scheme != "" {
-		return ir.DefaultPort(r.Scheme) == port
-	}
-	return slices.ContainsFunc([]string{"http", "https", "ftp"}, func(scheme string) bool {
-		return ir.DefaultPort(scheme) == port
-	})
 }
 
 // direct reports whether the port of an allowing rule is open without the proxy.
@@ -112,39 +100,6 @@ func (o *openings) direct(r *ir.NetRule) bool {
 // tells HTTP, TLS and other bytes apart, and passes those for a rule with the scheme of streams.
 func carried(r *ir.NetRule) bool {
 	return slices.Contains([]string{"http", "https", ir.Stream}, r.Scheme)
-}
-
-// streams reports whether connections that a denying rule is about can pass as others that the
-// proxy does not look at.
-func (o *openings) streams(r *ir.NetRule) bool {
-	return o.beside(r, func(a *ir.NetRule) bool { return (a.Scheme == ir.Stream || a.Opaque) && a.Scheme != r.Scheme })
-}
-
-// unseen reports whether requests that a rule tells from others are encrypted on their way
-// through the proxy.
-func (o *openings) unseen(r *ir.NetRule) bool {
-	return (len(r.Path) > 0 || len(r.Methods) > 0) && secured(r) && o.beside(r, secured)
-}
-
-// beside reports whether a rule of a kind allows some connection to a host and port that r is
-// about.
-func (o *openings) beside(r *ir.NetRule, kind func(*ir.NetRule) bool) bool {
-	return slices.ContainsFunc(o.rules, func(a ir.NetRule) bool {
-		return a.Allow && !a.Listen && kind(&a) && (a.Port == 0 || mayMatch(r, a.Port)) && meets(r.Host, a.Host)
-	})
-}
-
-// meets reports whether some host can match both patterns.
-func meets(a, b ir.Host) bool {
-	pattern := func(h ir.Host) bool { return h.Kind == ir.HostSuffix || h.Kind == ir.HostAny }
-	local := func(h ir.Host) bool { return h == localName || h.Kind == ir.HostAddr && h.Addr.IsLoopback() }
-	return a == b || pattern(a) || pattern(b) || local(a) && local(b)
-}
-
-// secured reports whether a rule is about connections whose requests are encrypted on their way
-// through the proxy.
-func secured(r *ir.NetRule) bool {
-	return (r.Scheme == "" || r.Scheme == "https") && !r.Inspect
 }
 
 // network writes the ports that open. Names are resolved by the proxy, so the resolver's

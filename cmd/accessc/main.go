@@ -51,6 +51,9 @@ type cli struct {
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
+	ACP        acpCmd        `cmd:"" name:"acp" help:"Answer what an agent asks of its client, where a policy decides."`
+	Adopt      adoptCmd      `cmd:"" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
@@ -131,8 +134,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = callError{err}
 	}
 	code := status(err, stderr)
-	if code == exitUsage && args[0] == "exec" {
-		// 2 could be the tool's own status.
+	if code == exitUsage && slices.Contains([]string{"exec", "mcp", "acp"}, args[0]) {
+		// 2 could be the status of the tool, the server or the agent.
 		return start.CodeFailed
 	}
 	return code

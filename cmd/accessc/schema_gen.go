@@ -17,10 +17,11 @@ import (
 
 // config is a whole file. Other keys in it belong to other programs.
 type config struct {
-	Layers       []layer         `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
-	Extends      []string        `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`
-	Tools        map[string]tool `json:"tools,omitempty" jsonschema_description:"Tools by name."`
-	Conversation *conversation   `json:"conversation,omitempty"`
+	Layers       []layer           `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
+	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`
+	Tools        map[string]tool   `json:"tools,omitempty" jsonschema_description:"Tools by name."`
+	Conversation *conversation     `json:"conversation,omitempty"`
+	Servers      map[string]server `json:"servers,omitempty" jsonschema_description:"MCP servers by name; accessc mcp starts them."`
 
 	Rulesets map[string]rules `json:"rulesets,omitempty" jsonschema_description:"Rules by which accessc decide answers for an agent's operations, by name."`
 }
@@ -84,6 +85,12 @@ type tool struct {
 	Run         string       `json:"run,omitempty" jsonschema_description:"How the tool is invoked, such as ask or unattended."`
 	Access      *access      `json:"access,omitempty" jsonschema_description:"The tool's permissions. Local tools only."`
 	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often and after which tools the tool may be invoked."`
+}
+
+type server struct {
+	Command     *command     `json:"command,omitempty" jsonschema_description:"The command to start: words, or a table of program, args and shell."`
+	Access      *access      `json:"access,omitempty" jsonschema_description:"The permissions of the server, and so of all its tools."`
+	Constraints *constraints `json:"constraints,omitempty" jsonschema_description:"How often its tools may be invoked in a session, all together."`
 }
 
 type command struct{}
@@ -302,6 +309,8 @@ func open(file *jsonschema.Schema) {
 	conversation, _ := file.Properties.Get("conversation")
 	conversation.AdditionalProperties = nil
 	long, _ := conversation.Properties.Get("tools")
+	servers, _ := file.Properties.Get("servers")
+	servers.AdditionalProperties.AdditionalProperties = nil
 	for _, t := range []*jsonschema.Schema{tools, long} {
 		t.AdditionalProperties.AdditionalProperties = nil
 		// The table of defaults takes no access.

@@ -65,76 +65,79 @@ func pathWorld(t *testing.T, change ...func(*egress.Config)) (*world, *x509.Cert
 	return w, roots
 }
 
+// end is the rest of a request without fields.
+const end = "\r\nHost: example.com\r\n\r\n"
+
+// requests are the verdicts about requests.
+var requests = []struct {
+	send string // with the target for %s
+	want string // statuses, 0 for none: the bytes are no HTTP
+}{
+	{"GET %s/api HTTP/1.1" + end, "200"},
+	{"GET %s/api/x?../../y=%%2e%%2e HTTP/1.1" + end, "200"},
+	{"GET %s/api/a%%20b/%%C3%%BC HTTP/1.1" + end, "200"},
+	{"POST %s/api/write/x HTTP/1.1\r\nHost: example.com\r\nContent-Length: 2\r\n\r\nab", "200"},
+	{"POST %s/api HTTP/1.1\r\nHost: example.com\r\nContent-Length: 2\r\n\r\nab", "403"},
+	{"DELETE %s/api HTTP/1.1" + end, "403"},
+	{"GET %s/ HTTP/1.1" + end, "403"},
+	{"GET %s/apis HTTP/1.1" + end, "403"},
+	{"GET %s/API HTTP/1.1" + end, "403"},
+	{"TRACE %s/api HTTP/1.1" + end, "405"},
+	{"TRACK %s/api HTTP/1.1" + end, "405"},
+	{"trace %s/api HTTP/1.1" + end, "405 0"},
+	{"get %s/api HTTP/1.1" + end, "400 0"},
+	{"GET %s/api/../x HTTP/1.1" + end, "400"},
+	{"GET %s/api/./x HTTP/1.1" + end, "400"},
+	{"GET %s/api/.. HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%2e%%2e/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/.%%2E/x HTTP/1.1" + end, "400"},
+	{"GET %s/api%%2fx HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%5c..%%5cx HTTP/1.1" + end, "400"},
+	{"GET %s/api\\..\\x HTTP/1.1" + end, "400"},
+	{"GET %s//api/x HTTP/1.1" + end, "400"},
+	{"GET %s/api//x HTTP/1.1" + end, "400"},
+	{"GET %s/api/;/../x HTTP/1.1" + end, "400"},
+	{"GET %s/api;x=/y HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%252e%%252e/x HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%00 HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%0d%%0aX:%%20y HTTP/1.1" + end, "400"},
+	{"GET %s/%%61pi HTTP/1.1" + end, "400"},
+	{"GET %s/api/%%zz HTTP/1.1" + end, "400"},
+	{"GET %s/api/% HTTP/1.1" + end, "400"},
+	{"GET %s/api/\x01 HTTP/1.1" + end, "400"},
+	{"GET %s/api/\x7f HTTP/1.1" + end, "400"},
+	{"GET %s/api\t HTTP/1.1" + end, "400"},
+	{"GET %s/api#/x HTTP/1.1" + end, "400"},
+	{"GET %s/api x HTTP/1.1" + end, "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nHost: secret.example\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX-HTTP-Method-Override: DELETE\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX-Original-URL: /x\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX: " + strings.Repeat("a", 80<<10) + "\r\n\r\n", "431"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\n" + strings.Repeat("X: y\r\n", 20<<10) + "\r\n", "431"},
+	{"GET %s/api/" + strings.Repeat("a", 80<<10) + " HTTP/1.1" + end, "431"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX: " + strings.Repeat("a", 80<<10) + "\r\n\r\n", "431"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX : y\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX\x00: y\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX: a\x00b\r\n\r\n", "400"},
+	{"GET %s/api HTTP/1.1\r\nHost: example.com\x00\r\n\r\n", "400"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "400"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nContent-Length: -1\r\n\r\nab", "400"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: gzip\r\n\r\nab", "501"},
+	{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", "501"},
+	{"GET %s/api HTTP/1.1\r\n\r\n", "400"},
+	{"GET %s/api HTTP/3.0" + end, "505"},
+	{"CONNECT secret.example:80 HTTP/1.1\r\nHost: %s\r\n\r\n", "400 403 405"},
+	{"GET http://secret.example/api HTTP/1.1\r\nHost: example.com\r\nX: %s\r\n\r\n", "400 403 421"},
+	{"GET ftp://example.com/api HTTP/1.1\r\nHost: example.com\r\nX: %s\r\n\r\n", "400 421"},
+}
+
 // TestRequests: the verdict about each request, however it comes.
 func TestRequests(t *testing.T) {
-	const end = "\r\nHost: example.com\r\n\r\n"
 	w, roots := pathWorld(t)
-	for _, test := range []struct {
-		send string // with the target for %s
-		want string // statuses, 0 for none: the bytes are no HTTP
-	}{
-		{"GET %s/api HTTP/1.1" + end, "200"},
-		{"GET %s/api/x?../../y=%%2e%%2e HTTP/1.1" + end, "200"},
-		{"GET %s/api/a%%20b/%%C3%%BC HTTP/1.1" + end, "200"},
-		{"POST %s/api/write/x HTTP/1.1\r\nHost: example.com\r\nContent-Length: 2\r\n\r\nab", "200"},
-		{"POST %s/api HTTP/1.1\r\nHost: example.com\r\nContent-Length: 2\r\n\r\nab", "403"},
-		{"DELETE %s/api HTTP/1.1" + end, "403"},
-		{"GET %s/ HTTP/1.1" + end, "403"},
-		{"GET %s/apis HTTP/1.1" + end, "403"},
-		{"GET %s/API HTTP/1.1" + end, "403"},
-		{"TRACE %s/api HTTP/1.1" + end, "405"},
-		{"TRACK %s/api HTTP/1.1" + end, "405"},
-		{"trace %s/api HTTP/1.1" + end, "405 0"},
-		{"get %s/api HTTP/1.1" + end, "400 0"},
-		{"GET %s/api/../x HTTP/1.1" + end, "400"},
-		{"GET %s/api/./x HTTP/1.1" + end, "400"},
-		{"GET %s/api/.. HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%2e%%2e/x HTTP/1.1" + end, "400"},
-		{"GET %s/api/.%%2E/x HTTP/1.1" + end, "400"},
-		{"GET %s/api%%2fx HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%5c..%%5cx HTTP/1.1" + end, "400"},
-		{"GET %s/api\\..\\x HTTP/1.1" + end, "400"},
-		{"GET %s//api/x HTTP/1.1" + end, "400"},
-		{"GET %s/api//x HTTP/1.1" + end, "400"},
-		{"GET %s/api/;/../x HTTP/1.1" + end, "400"},
-		{"GET %s/api;x=/y HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%252e%%252e/x HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%00 HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%0d%%0aX:%%20y HTTP/1.1" + end, "400"},
-		{"GET %s/%%61pi HTTP/1.1" + end, "400"},
-		{"GET %s/api/%%zz HTTP/1.1" + end, "400"},
-		{"GET %s/api/% HTTP/1.1" + end, "400"},
-		{"GET %s/api/\x01 HTTP/1.1" + end, "400"},
-		{"GET %s/api/\x7f HTTP/1.1" + end, "400"},
-		{"GET %s/api\t HTTP/1.1" + end, "400"},
-		{"GET %s/api#/x HTTP/1.1" + end, "400"},
-		{"GET %s/api x HTTP/1.1" + end, "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nHost: secret.example\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX-HTTP-Method-Override: DELETE\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX-Original-URL: /x\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX: " + strings.Repeat("a", 80<<10) + "\r\n\r\n", "431"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\n" + strings.Repeat("X: y\r\n", 20<<10) + "\r\n", "431"},
-		{"GET %s/api/" + strings.Repeat("a", 80<<10) + " HTTP/1.1" + end, "431"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX: " + strings.Repeat("a", 80<<10) + "\r\n\r\n", "431"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX : y\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX\x00: y\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\r\nX: a\x00b\r\n\r\n", "400"},
-		{"GET %s/api HTTP/1.1\r\nHost: example.com\x00\r\n\r\n", "400"},
-		{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "400"},
-		{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nContent-Length: -1\r\n\r\nab", "400"},
-		{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: gzip\r\n\r\nab", "501"},
-		{"POST %s/api/write HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", "501"},
-		{"GET %s/api HTTP/1.1\r\n\r\n", "400"},
-		{"GET %s/api HTTP/3.0" + end, "505"},
-		{"CONNECT secret.example:80 HTTP/1.1\r\nHost: %[1]s\r\n\r\n", "400 403 405"},
-		{"GET http://secret.example/api HTTP/1.1\r\nHost: example.com\r\nX: %s\r\n\r\n", "400 403 421"},
-		{"GET ftp://example.com/api HTTP/1.1\r\nHost: example.com\r\nX: %s\r\n\r\n", "400 421"},
-	} {
+	for _, test := range requests {
 		granted := test.want == "200"
 		for _, c := range carriers(roots) {
-			target := c.target
-			text := strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(test.send, "%[1]s", "%s"), "%%", "\x02"), "%s", target)
-			text = strings.ReplaceAll(text, "\x02", "%")
+			text := strings.NewReplacer("%%", "%", "%s", c.target).Replace(test.send)
 			conn, code := c.open(w), 0
 			_, _ = io.WriteString(conn, text)
 			if r, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
@@ -319,18 +322,16 @@ func TestUpgrades(t *testing.T) {
 			if err != nil {
 				t.Fatal(c.name, test, err)
 			}
-			var body string
-			switch {
-			case r.StatusCode == http.StatusSwitchingProtocols:
+			var body []byte
+			switch r.StatusCode {
+			case http.StatusSwitchingProtocols:
 				fmt.Fprint(conn, "ping")
-				b := make([]byte, len("hello ping"))
-				_, _ = io.ReadFull(in, b)
-				body = string(b)
-			case r.StatusCode == 200:
-				b, _ := io.ReadAll(r.Body)
-				body = string(b)
+				body = make([]byte, len("hello ping"))
+				_, _ = io.ReadFull(in, body)
+			case http.StatusOK:
+				body, _ = io.ReadAll(r.Body)
 			}
-			if body != test.want {
+			if string(body) != test.want {
 				t.Errorf("%s: %s %q: %s %q", c.name, test.path, test.header, r.Status, body)
 			}
 			conn.Close()

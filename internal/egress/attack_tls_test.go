@@ -70,15 +70,16 @@ func records(hello []byte, size int) (out []byte) {
 	return out
 }
 
-// TestGreetings: which first bytes at port 443 pass, under each kind of rule and in every form.
-func TestGreetings(t *testing.T) {
-	const host = "ok.example"
+// openingBytes are the first of a client.
+type openingBytes struct {
+	name string
+	send []byte
+	pass string // the kinds of rules under which it passes
+}
+
+func openings(t *testing.T, host string) []openingBytes {
 	ech := extension(0xfe0d, "\x00\x00\x01\x00\x01\x07\x00\x00\x00\x04abcd")
-	cases := []struct {
-		name string
-		send []byte
-		pass string // the rules under which it passes
-	}{
+	return []openingBytes{
 		{"the name", greeting(t, host), "https any inspect opaque tcp"},
 		{"in capitals", greeting(t, "OK.Example"), "https any inspect opaque tcp"},
 		{"in small records", records(greeting(t, host), 7), "https any inspect opaque tcp"},
@@ -107,6 +108,12 @@ func TestGreetings(t *testing.T) {
 		{"HTTP/2 without TLS", []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "opaque tcp"},
 		{"SOCKS inside", socksRequest(3, []byte("secret.example"), 443), "opaque tcp"},
 	}
+}
+
+// TestGreetings: which first bytes at port 443 pass, under each kind of rule and in every form.
+func TestGreetings(t *testing.T) {
+	const host = "ok.example"
+	cases := openings(t, host)
 	authority, err := egress.NewAuthority([]ir.Host{{Kind: ir.HostAny}})
 	if err != nil {
 		t.Fatal(err)

@@ -193,7 +193,7 @@ func (a *Authority) sign(h ir.Host) (*tls.Certificate, error) {
 func (p *Proxy) terminate(c *client, to ir.Endpoint) {
 	cert, err := p.config.Authority.certificate(to.Host)
 	if err != nil {
-		p.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
+		c.refused(Refusal{Op: ir.Connect{To: to}, Why: err.Error()})
 		return
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}

@@ -15,6 +15,7 @@ type client struct {
 	net.Conn
 	proxy  *Proxy
 	origin Origin
+	by     uint64 // as in Origin
 	// stranger is set until a connection that was not announced has said the token.
 	stranger bool
 	seen     []byte
@@ -67,6 +68,12 @@ func (c *client) upstream() net.Conn {
 	u := c.origin.Upstream
 	c.origin.Upstream = nil
 	return u
+}
+
+// refused tells of a request of the client that was refused.
+func (c *client) refused(r Refusal) {
+	r.By = c.by
+	c.proxy.refused(r)
 }
 
 // carry makes the client's connection one to a host.

@@ -108,6 +108,34 @@ func describe(start string, h http.Header, body io.Reader) string {
 	return b.String()
 }
 
+// talk sends a request in a form and returns what became of it.
+func talk(t *testing.T, c net.Conn, form, text string, arrived *atomic.Value) dialogue {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	arrived.Store("")
+	switch form {
+	case "absolute":
+		text = fmt.Sprintf(text, "http://example.com")
+	case "CONNECT", "inspected":
+		at := map[string]string{"CONNECT": "example.com:80", "inspected": "example.com:443"}[form]
+		if r, _ := request(t, c, "CONNECT "+at+" HTTP/1.1\r\nHost: "+at+"\r\n\r\n"); r.StatusCode != 200 {
+			t.Fatal(r.Status)
+		}
+		text = fmt.Sprintf(text, "")
+	}
+	if form == "inspected" {
+		c = tls.Client(c, &tls.Config{ServerName: "example.com", InsecureSkipVerify: true})
+	}
+	_, _ = io.WriteString(c, text)
+	method, _, _ := strings.Cut(text, " ")
+	r, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		return dialogue{answer: err.Error()}
+	}
+	answer := describe(fmt.Sprint(r.StatusCode), r.Header, r.Body)
+	return dialogue{arrived.Load().(string), answer}
+}
+
 // TestLikeAnotherProxy: what passes here arrives as another proxy has it arrive.
 func TestLikeAnotherProxy(t *testing.T) {
 	authority, err := egress.NewAuthority([]ir.Host{{Kind: ir.HostAny}})
@@ -127,37 +155,11 @@ func TestLikeAnotherProxy(t *testing.T) {
 		}
 	}
 	theirs := w.other()
-	talk := func(c net.Conn, form, text string) (d dialogue) {
-		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-		arrived.Store("")
-		switch form {
-		case "absolute":
-			text = fmt.Sprintf(text, "http://example.com")
-		case "CONNECT", "inspected":
-			at := map[string]string{"CONNECT": "example.com:80", "inspected": "example.com:443"}[form]
-			if r, _ := request(t, c, "CONNECT "+at+" HTTP/1.1\r\nHost: "+at+"\r\n\r\n"); r.StatusCode != 200 {
-				t.Fatal(r.Status)
-			}
-			text = fmt.Sprintf(text, "")
-		}
-		if form == "inspected" {
-			c = tls.Client(c, &tls.Config{ServerName: "example.com", InsecureSkipVerify: true})
-		}
-		_, _ = io.WriteString(c, text)
-		method, _, _ := strings.Cut(text, " ")
-		r, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
-		if err != nil {
-			return dialogue{answer: err.Error()}
-		}
-		answer := describe(fmt.Sprint(r.StatusCode), r.Header, r.Body)
-		return dialogue{arrived.Load().(string), answer}
-	}
 	r := rand.New(rand.NewPCG(1, 2))
 	passed := 0
 	for i := range 300 {
 		text, form := randomRequest(r), []string{"absolute", "CONNECT", "inspected"}[i%3]
-		ours := talk(w.connect(egress.Origin{}), form, text)
+		ours := talk(t, w.connect(egress.Origin{}), form, text, &arrived)
 		if strings.HasPrefix(ours.answer, "400") && ours.arrived == "" {
 			continue // stricter
 		}
@@ -166,7 +168,7 @@ func TestLikeAnotherProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if other := talk(c, form, text); ours != other {
+		if other := talk(t, c, form, text, &arrived); ours != other {
 			t.Errorf("%s: %q\nours %q\nother %q", form, text, ours, other)
 		}
 	}

@@ -52,17 +52,7 @@ func newWorldWith(t testing.TB, a *egress.Authority, rules ...ir.NetRule) *world
 
 func newWorldOf(t testing.TB, change func(*egress.Config), rules ...ir.NetRule) *world {
 	w := &world{TB: t, names: map[string]string{}, ports: map[uint16]string{}}
-	h := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.mu.Lock()
-		w.reached = append(w.reached, r.Method+" "+r.Host+" "+r.URL.EscapedPath())
-		handle := w.handle
-		w.mu.Unlock()
-		if handle != nil {
-			handle(rw, r)
-			return
-		}
-		fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
-	})
+	h := http.HandlerFunc(w.serve)
 	w.plain, w.tls = httptest.NewServer(h), httptest.NewUnstartedServer(h)
 	w.tls.Config.ErrorLog = log.New(io.Discard, "", 0)
 	w.tls.EnableHTTP2 = true
@@ -71,29 +61,7 @@ func newWorldOf(t testing.TB, change func(*egress.Config), rules ...ir.NetRule) 
 	view := ir.NewView(&ir.Tool{Name: "t", Net: rules}, ir.Linux, ir.Facts{})
 	config := egress.Config{
 		Policy: view, Roots: pool(w.tls.Certificate()), Limits: egress.DefaultLimits(),
-		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.looks = append(w.looks, name)
-			a, ok := w.names[name]
-			if !ok {
-				return nil, &net.DNSError{Name: name, IsNotFound: true}
-			}
-			return []netip.Addr{netip.MustParseAddr(a)}, nil
-		},
-		Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-			w.mu.Lock()
-			w.dials = append(w.dials, to.String())
-			w.mu.Unlock()
-			at, ok := map[uint16]string{80: w.plain.Listener.Addr().String(), 443: w.tls.Listener.Addr().String()}[to.Port()]
-			if !ok {
-				at, ok = w.ports[to.Port()]
-			}
-			if !ok {
-				return nil, errors.New("connection refused")
-			}
-			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
-		},
+		Resolve: w.lookup, Dial: w.reach,
 		Refused: func(r egress.Refusal) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -110,6 +78,45 @@ func newWorldOf(t testing.TB, change func(*egress.Config), rules ...ir.NetRule) 
 	}
 	t.Cleanup(func() { w.proxy.Close(); w.plain.Close(); w.tls.Close() })
 	return w
+}
+
+// serve answers a request that arrived.
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.reached = append(w.reached, r.Method+" "+r.Host+" "+r.URL.EscapedPath())
+	handle := w.handle
+	w.mu.Unlock()
+	if handle != nil {
+		handle(rw, r)
+		return
+	}
+	fmt.Fprintf(rw, "%s %s %s", r.Method, r.Host, r.URL.EscapedPath())
+}
+
+func (w *world) lookup(_ context.Context, name string) ([]netip.Addr, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looks = append(w.looks, name)
+	a, ok := w.names[name]
+	if !ok {
+		return nil, &net.DNSError{Name: name, IsNotFound: true}
+	}
+	return []netip.Addr{netip.MustParseAddr(a)}, nil
+}
+
+// reach connects to the server that has a port, whatever the address.
+func (w *world) reach(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	w.mu.Lock()
+	w.dials = append(w.dials, to.String())
+	w.mu.Unlock()
+	at, ok := map[uint16]string{80: w.plain.Listener.Addr().String(), 443: w.tls.Listener.Addr().String()}[to.Port()]
+	if !ok {
+		at, ok = w.ports[to.Port()]
+	}
+	if !ok {
+		return nil, errors.New("connection refused")
+	}
+	return (&net.Dialer{}).DialContext(ctx, "tcp", at)
 }
 
 func allow(host string, change ...func(*ir.NetRule)) ir.NetRule {

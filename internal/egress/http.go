@@ -56,7 +56,7 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	case p.requests <- struct{}{}:
 		defer func() { <-p.requests }()
 	default:
-		p.answer(w, whyBusy, http.StatusServiceUnavailable)
+		fail(w, whyBusy, http.StatusServiceUnavailable)
 		return
 	}
 	to, code, why := p.target(c, r)
@@ -65,12 +65,12 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	}
 	op := ir.Connect{To: to, Method: r.Method}
 	if why != "" {
-		p.refuse(w, Refusal{Op: op, Why: why}, code)
+		p.refuse(w, c, Refusal{Op: op, Why: why}, code)
 		return
 	}
 	v := p.config.Policy.Request(to, r.Method)
 	if !v.Allowed() {
-		p.refuse(w, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
+		p.refuse(w, c, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
 	}
 	if !webSocket(r.Header) {
@@ -80,15 +80,15 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	}
 	add, why := p.injection(to, v, r)
 	if why != "" {
-		p.refuse(w, Refusal{Op: op, Why: why}, http.StatusForbidden)
+		p.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
 		return
 	}
 	via, err := p.forwarder(to)
 	if err != nil {
-		p.unreached(w, to, err)
+		p.unreached(w, c, to, err)
 		return
 	}
-	add.through(p.forward(to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
+	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
 }
 
 func webSocket(h http.Header) bool {
@@ -113,11 +113,17 @@ func (p *Proxy) target(c *client, r *http.Request) (to ir.Endpoint, code int, wh
 		return to, http.StatusBadRequest, whyNotAbsolute
 	case host == (ir.Host{}):
 		host, port = p.meant(named), at
-	case r.URL.IsAbs() && r.URL.Scheme != scheme, named != host || at != port:
+	case r.URL.IsAbs() && r.URL.Scheme != scheme, !means(named, host) || at != port:
 		why = fmt.Sprintf("a request for %s came by a connection to %s", r.Host, hostPort(ir.Endpoint{Host: host, Port: port}))
 		return to, http.StatusMisdirectedRequest, why
 	}
 	return ir.Endpoint{Scheme: scheme, Host: host, Port: port, Path: resolve.Segments(r.URL.EscapedPath())}, 0, ""
+}
+
+// means reports whether a name is that of the host that a connection goes to. A client that wants
+// localhost connects to an address.
+func means(named, host ir.Host) bool {
+	return named == host || named == (ir.Host{Kind: ir.HostName, Name: ir.Localhost}) && host.Kind == ir.HostAddr && host.Addr.Unmap().IsLoopback()
 }
 
 // malformed reports whether a target has parts that programs read in different ways, whatever
@@ -209,21 +215,15 @@ func unreserved(c byte) bool {
 }
 
 // refuse answers a request that is not forwarded.
-func (p *Proxy) refuse(w http.ResponseWriter, r Refusal, code int) {
-	p.refused(r)
-	p.answer(w, p.sentence(r), code)
-}
-
-// answer says why a request is not forwarded.
-func (p *Proxy) answer(w http.ResponseWriter, text string, code int) {
-	w.Header().Set("X-Proxy-Error", text)
-	http.Error(w, text, code)
+func (p *Proxy) refuse(w http.ResponseWriter, c *client, r Refusal, code int) {
+	c.refused(r)
+	deny(w, p.sentence(r), code)
 }
 
 // connect serves a CONNECT request: a tunnel to a host and port.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	if c.origin.Host != (ir.Host{}) || r.ProtoMajor != 1 {
-		p.refuse(w, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
+		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: whyNested}, http.StatusMethodNotAllowed)
 		return
 	}
 	h, port, err := authority(r.Host, "")
@@ -231,7 +231,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 		err = errors.New(whyMalformed)
 	}
 	if err != nil {
-		p.refuse(w, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
+		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
 		return
 	}
 	_, buffered, err := http.NewResponseController(w).Hijack()
@@ -247,14 +247,14 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 	h = p.meant(h)
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
-		p.refused(refused)
+		c.refused(refused)
 		answer(c, http.StatusForbidden, p.sentence(refused))
 		return
 	}
 	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
 	upstream, err := p.dial(p.ctx, to)
 	if err != nil {
-		p.failed(to, err)
+		p.failed(c, to, err)
 		answer(c, failure(err), "accessc: "+err.Error())
 		return
 	}
@@ -275,18 +275,6 @@ func failure(err error) int {
 	return http.StatusBadGateway
 }
 
-// answer writes a refusal of CONNECT. The reason stands in the status line, which clients show.
-func answer(c *client, code int, text string) {
-	line := strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, text)
-	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nX-Proxy-Error: %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
-		code, line, line, len(text)+1, text)
-}
-
 // forwarded are the headers that a reverse proxy takes from its clients. This one passes them on.
 var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
@@ -294,7 +282,7 @@ var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-
 var errUpgrade = errors.New("the server changes the protocol without having been asked")
 
 // forward sends judged requests to a host, which gets the name that was judged.
-func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
+func (p *Proxy) forward(c *client, to ir.Endpoint) *httputil.ReverseProxy {
 	host := hostPort(to)
 	if to.Port == ir.DefaultPort(to.Scheme) {
 		host = to.Host.String()
@@ -311,14 +299,18 @@ func (p *Proxy) forward(to ir.Endpoint) *httputil.ReverseProxy {
 			}
 		},
 		ModifyResponse: acceptableAnswer,
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, to, err) },
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.unreached(w, c, to, err) },
 	}
 }
 
 // unreached answers a request whose host was not reached.
-func (p *Proxy) unreached(w http.ResponseWriter, to ir.Endpoint, err error) {
-	p.failed(to, err)
-	p.answer(w, "accessc: "+err.Error(), failure(err))
+func (p *Proxy) unreached(w http.ResponseWriter, c *client, to ir.Endpoint, err error) {
+	p.failed(c, to, err)
+	say := fail
+	if errors.Is(err, errInternal) {
+		say = deny
+	}
+	say(w, "accessc: "+err.Error(), failure(err))
 }
 
 // acceptableAnswer refuses answers that are not to a request of the tool.

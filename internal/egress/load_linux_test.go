@@ -72,15 +72,7 @@ func TestCrowd(t *testing.T) {
 			a, b := net.Pipe()
 			go func() {
 				defer b.Close()
-				buf := make([]byte, 1)
-				for {
-					if _, err := b.Read(buf); err != nil {
-						return
-					}
-					if _, err := b.Write(buf); err != nil {
-						return
-					}
-				}
+				_, _ = io.CopyBuffer(struct{ io.Writer }{b}, struct{ io.Reader }{b}, make([]byte, 1))
 			}()
 			return a, nil
 		}
@@ -90,24 +82,9 @@ func TestCrowd(t *testing.T) {
 	for i := range n {
 		w.proxy.Expect(source(i), egress.Origin{Host: host("tcp.example"), Port: 9})
 	}
-	at, _ := w.proxy.Listener(false)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestCrowdClient$")
-	cmd.Env = append(os.Environ(), "EGRESS_CROWD="+at.String()+" "+strconv.Itoa(n))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, _ := bufio.NewReader(out).ReadString('\n')
+	line, end := crowd(w, n)
 	during := held()
-	in.Close()
-	_ = cmd.Wait()
+	end()
 	var served, refused int
 	var median, late time.Duration
 	_, _ = fmt.Sscanf(line, "%d %d %d %d", &served, &refused, &median, &late)
@@ -121,6 +98,30 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d bytes each, %d descriptors", each, during.descriptors-before.descriptors)
 	}
 	settles(t, before, 4)
+}
+
+// crowd starts the client of a crowd and returns what it found out.
+func crowd(w *world, n int) (line string, end func()) {
+	w.Helper()
+	at, _ := w.proxy.Listener(false)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCrowdClient$")
+	cmd.Env = append(os.Environ(), "EGRESS_CROWD="+at.String()+" "+strconv.Itoa(n))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	line, _ = bufio.NewReader(out).ReadString('\n')
+	return line, func() {
+		in.Close()
+		_ = cmd.Wait()
+	}
 }
 
 // TestCrowdClient is the client of TestCrowd, a process of its own for its descriptors.

@@ -53,8 +53,8 @@ type Config struct {
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Authority signs for hosts whose rules say inspect, nil without such rules.
 	Authority *Authority
-	// Roots are the authorities by which hosts are known whose connections are inspected, nil for
-	// those of the system.
+	// Roots are the authorities by which hosts are known whose connections are inspected, and the
+	// caller's own proxy, nil for those of the system.
 	Roots *x509.CertPool
 	// Secrets are the values for rules with a credential, nil without such rules.
 	Secrets *Secrets
@@ -80,6 +80,8 @@ type Refusal struct {
 	Verdict ir.Verdict
 	// Why is the reason where it is not the policy's: the request itself.
 	Why string
+	// By is the number under which the supervisor knows the process that asked, 0 for none.
+	By uint64
 }
 
 // An Origin says how a connection reached the proxy.
@@ -92,6 +94,8 @@ type Origin struct {
 	Resolver bool
 	// Upstream is a connection to the host that was made already, nil for none.
 	Upstream net.Conn
+	// By is the number under which the supervisor knows the process that connects.
+	By uint64
 }
 
 // Proxy serves the tool of one run.
@@ -280,7 +284,7 @@ func (p *Proxy) accept(l net.Listener) {
 		}
 		go func() {
 			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o, stranger: !announced, end: make(chan struct{})})
+			p.serve(&client{Conn: conn, proxy: p, origin: o, by: o.By, stranger: !announced, end: make(chan struct{})})
 		}()
 	}
 }

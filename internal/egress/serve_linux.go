@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/json"
 	"io"
+	"log"
 	"net"
 	"net/netip"
 	"os"
@@ -37,6 +38,7 @@ func Run(control, setup *os.File) error {
 	if err != nil {
 		return err
 	}
+	log.SetOutput(io.Discard) // net/http prints bytes of hosts, which may show a credential
 	if err := confine(); err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (r Refusal) packet(kind wire.Kind) wire.Packet {
 		path += "/" + s
 	}
 	return wire.Packet{
-		Kind: kind, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port),
+		Kind: kind, ID: r.By, Want: netip.AddrPortFrom(netip.IPv4Unspecified(), op.To.Port),
 		Text: []string{op.To.Scheme, host, path, op.Method, r.Why},
 	}
 }
@@ -101,10 +103,10 @@ func (s *service) loop() error {
 		switch {
 		case err == unix.EINTR:
 			continue
+		case n == 0, err == unix.ECONNRESET, err == unix.EPIPE:
+			return nil
 		case err != nil:
 			return err
-		case n == 0:
-			return nil
 		}
 		p, err := wire.Parse(buf[:n])
 		if err != nil {
@@ -113,12 +115,18 @@ func (s *service) loop() error {
 		switch p.Kind {
 		case wire.Route:
 			go s.route(p)
+		case wire.Flush:
+			if err := s.send(&wire.Packet{Kind: wire.Answer, ID: p.ID}); err != nil {
+				return err
+			}
 		case wire.Forget:
 			s.proxy.Forget(p.From)
 		case wire.Resolver:
-			if err := s.resolver(oob[:oobn]); err != nil {
+			if err := s.resolver(oob[:oobn], p.ID); err != nil {
 				return err
 			}
+		case wire.Hello, wire.Answer, wire.Refused:
+			return wire.ErrPacket
 		default:
 			return wire.ErrPacket
 		}
@@ -134,13 +142,14 @@ func (s *service) route(p wire.Packet) {
 	}
 	answer.ID, answer.Errno = p.ID, uint32(e)
 	if e == 0 {
+		o.By = p.ID
 		s.proxy.Expect(p.From, o)
 	}
 	_ = s.send(&answer)
 }
 
 // resolver serves a pair of sockets: the tool has the other end and takes it for a UDP socket.
-func (s *service) resolver(oob []byte) error {
+func (s *service) resolver(oob []byte, by uint64) error {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) != 1 {
 		return wire.ErrPacket
@@ -155,6 +164,6 @@ func (s *service) resolver(oob []byte) error {
 	if err != nil {
 		return err
 	}
-	s.proxy.serveResolver(conn)
+	s.proxy.serveResolver(conn, by)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
+	"log"
 
 	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
@@ -11,6 +12,7 @@ import (
 
 // RunByToken is the proxy process of a run on macOS, where no supervisor announces connections.
 func RunByToken(control io.ReadWriter, setup io.Reader) error {
+	log.SetOutput(io.Discard) // net/http prints bytes of hosts, which may show a credential
 	var s wire.Setup
 	err := json.NewDecoder(setup).Decode(&s)
 	if err == nil {

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"syscall"
-
-	"golang.org/x/net/http/httpproxy"
 
 	"github.com/accessc/accessc/internal/egress/credential"
 	"github.com/accessc/accessc/internal/egress/wire"
@@ -32,7 +31,7 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 	}
 	view := ir.NewView(tool, platform, ir.Facts{Base: []ir.FSRule{}})
 	c := Config{
-		Policy: view, Resolve: resolveName, Dial: dialAddress, Own: own, Proxy: httpproxy.FromEnvironment().ProxyFunc(),
+		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own, Proxy: CallersProxy(os.Getenv),
 		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
 	}
 	if s.Offline {

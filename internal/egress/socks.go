@@ -45,7 +45,7 @@ func (p *Proxy) socks(c *client) {
 	h = p.meant(h)
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
-		p.refused(refused)
+		c.refused(refused)
 		socksReply(c, socksNotAllowed)
 		return
 	}
@@ -53,7 +53,7 @@ func (p *Proxy) socks(c *client) {
 	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
 	upstream, err := p.dial(p.ctx, to)
 	if err != nil {
-		p.failed(to, err)
+		p.failed(c, to, err)
 		_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
 		socksReply(c, dialCode(err))
 		return

@@ -32,7 +32,10 @@ const (
 )
 
 // Answer answers a DNS message of the tool, nil if it is none.
-func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
+func (p *Proxy) Answer(ctx context.Context, query []byte) []byte { return p.answerTo(ctx, query, 0) }
+
+// answerTo answers a process by its number.
+func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 	var parser dnsmessage.Parser
 	head, err := parser.Start(query)
 	if err != nil || head.Response {
@@ -56,7 +59,7 @@ func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
 	v := p.config.Policy.Named(host)
 	if !v.Allowed() {
 		// A denied name is never looked up: the question itself could carry data away.
-		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v}
+		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v, By: by}
 		p.refused(refusal)
 		reply.RCode = dnsmessage.RCodeRefused
 		if !extended(&parser) {
@@ -65,7 +68,7 @@ func (p *Proxy) Answer(ctx context.Context, query []byte) []byte {
 		return pack(reply, &q, nil, p.sentence(refusal))
 	}
 	var body dnsmessage.ResourceBody
-	reply.RCode, body = p.lookup(ctx, q.Type, host)
+	reply.RCode, body = p.lookup(ctx, q.Type, host, by)
 	return pack(reply, &q, body, "")
 }
 
@@ -87,7 +90,8 @@ func extended(p *dnsmessage.Parser) bool {
 }
 
 // lookup answers for a granted name. It asks the host's resolver only whether the name exists.
-func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+	//exhaustive:ignore
 	switch t {
 	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
 	case typeHTTPS, typeSVCB:
@@ -106,7 +110,7 @@ func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host) (dn
 	case errors.As(err, &missing) && missing.IsNotFound:
 		return dnsmessage.RCodeNameError, nil
 	case errors.Is(err, errInternal):
-		p.refused(Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Why: err.Error()})
+		p.refused(Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Why: err.Error(), By: by})
 		return dnsmessage.RCodeRefused, nil
 	case err != nil:
 		return dnsmessage.RCodeServerFailure, nil
@@ -154,7 +158,7 @@ func pack(h dnsmessage.Header, q *dnsmessage.Question, body dnsmessage.ResourceB
 
 // serveResolver answers the messages that come by one socket of the tool, until it closes.
 // Questions that wait for the host's resolver do not hold up others.
-func (p *Proxy) serveResolver(conn net.PacketConn) {
+func (p *Proxy) serveResolver(conn net.PacketConn, by uint64) {
 	if !p.admit(conn) {
 		_ = conn.Close()
 		return
@@ -179,7 +183,7 @@ func (p *Proxy) serveResolver(conn net.PacketConn) {
 			go func() {
 				defer p.running.Done()
 				defer func() { <-p.questions }()
-				if answer := p.Answer(p.ctx, query); answer != nil {
+				if answer := p.answerTo(p.ctx, query, by); answer != nil {
 					_, _ = conn.(interface{ Write([]byte) (int, error) }).Write(answer)
 				}
 			}()
@@ -191,7 +195,7 @@ func (p *Proxy) serveResolver(conn net.PacketConn) {
 const maxQuestion = 4096
 
 // serveStream answers questions over TCP (RFC 7766), of which each is behind its length.
-func (p *Proxy) serveStream(conn net.Conn) {
+func (p *Proxy) serveStream(conn *client) {
 	for {
 		_ = conn.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
 		var size [2]byte
@@ -210,7 +214,7 @@ func (p *Proxy) serveStream(conn net.Conn) {
 		case <-p.ctx.Done():
 			return
 		}
-		answer := p.Answer(p.ctx, query)
+		answer := p.answerTo(p.ctx, query, conn.by)
 		<-p.questions
 		if answer == nil {
 			return

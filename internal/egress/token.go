@@ -34,7 +34,7 @@ func (p *Proxy) passes(w http.ResponseWriter, r *http.Request, c *client) bool {
 	}
 	w.Header().Set("Proxy-Authenticate", `Basic realm="accessc"`)
 	w.Header().Set("Connection", "close")
-	p.answer(w, whyNoToken, http.StatusProxyAuthRequired)
+	fail(w, whyNoToken, http.StatusProxyAuthRequired)
 	return false
 }
 

@@ -31,7 +31,7 @@ const (
 func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
 	granted, refused := reach(p.config.Policy, h, port)
 	if len(granted) == 0 {
-		p.refused(refused)
+		c.refused(refused)
 		reset(c)
 		return
 	}
@@ -50,7 +50,7 @@ func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
 	case 'A' <= b[0] && b[0] <= 'Z' && !bytes.HasPrefix(b, []byte("SSH-")):
 		p.hand(c, c)
 	default:
-		p.refused(Refusal{Op: refused.Op, Why: whyNotHTTP})
+		c.refused(Refusal{Op: refused.Op, Why: whyNotHTTP})
 		reset(c)
 	}
 }
@@ -91,7 +91,7 @@ func (p *Proxy) opening(c *client, to ir.Endpoint) ([]byte, error) {
 	}
 	w.stop()
 	if watched := <-w.ended; watched != nil {
-		p.failed(to, watched)
+		p.failed(c, to, watched)
 		return nil, watched
 	}
 	return b, err
@@ -168,7 +168,7 @@ func (p *Proxy) secure(c *client, to ir.Endpoint) {
 		}
 		refusal.Why = whyNoAuthority
 	}
-	p.refused(refusal)
+	c.refused(refusal)
 	_, _ = c.Write([]byte{recordAlert, 3, 3, 0, 2, alertFatal, alertDenied})
 }
 
@@ -200,7 +200,7 @@ func (p *Proxy) join(c *client, to ir.Endpoint) {
 	if upstream == nil {
 		var err error
 		if upstream, err = p.dial(p.ctx, to); err != nil {
-			p.failed(to, err)
+			p.failed(c, to, err)
 			reset(c)
 			return
 		}
@@ -219,11 +219,11 @@ func (p *Proxy) join(c *client, to ir.Endpoint) {
 }
 
 // failed reports a host that may not be dialled. Other failures are the network's.
-func (p *Proxy) failed(to ir.Endpoint, err error) {
+func (p *Proxy) failed(c *client, to ir.Endpoint, err error) {
 	switch {
 	case errors.Is(err, errServerFirst):
-		p.refused(Refusal{Op: ir.Connect{To: to}, Why: whyServerFirst})
+		c.refused(Refusal{Op: ir.Connect{To: to}, Why: whyServerFirst})
 	case errors.Is(err, errInternal):
-		p.refused(Refusal{Op: ir.Connect{To: to}, Why: hostPort(to) + ": " + err.Error()})
+		c.refused(Refusal{Op: ir.Connect{To: to}, Why: hostPort(to) + ": " + err.Error()})
 	}
 }

@@ -80,7 +80,7 @@ func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.
 	if to.Scheme == schemeHTTP && speaksHTTP(via) {
 		return &halfway{Conn: conn, via: via}, nil
 	}
-	return ask(ctx, conn, via, to)
+	return p.ask(ctx, conn, via, to)
 }
 
 // unresolved refuses hosts whose addresses stay unknown.
@@ -118,16 +118,16 @@ func (p *Proxy) whole(conn net.Conn, to ir.Endpoint) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.config.Limits.Dial)
 	defer cancel()
-	return ask(ctx, h.Conn, h.via, to)
+	return p.ask(ctx, h.Conn, h.via, to)
 }
 
 // ask has the caller's proxy connect to a target.
-func ask(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
+func (p *Proxy) ask(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
 	end, _ := ctx.Deadline()
 	_ = conn.SetDeadline(end)
 	var err error
 	if speaksHTTP(via) {
-		conn, err = connectBy(ctx, conn, via, to)
+		conn, err = p.connectBy(ctx, conn, via, to)
 	} else {
 		conn, err = socksBy(ctx, conn, via, to)
 	}
@@ -171,9 +171,9 @@ func (p *Proxy) dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 }
 
 // connectBy asks a proxy by CONNECT.
-func connectBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
+func (p *Proxy) connectBy(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
 	if via.Scheme == "https" {
-		secure := tls.Client(conn, &tls.Config{ServerName: via.Hostname()})
+		secure := tls.Client(conn, &tls.Config{ServerName: via.Hostname(), RootCAs: p.config.Roots})
 		if err := secure.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
 			return nil, errors.New("the caller's own proxy has no valid certificate")

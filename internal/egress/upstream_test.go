@@ -24,7 +24,7 @@ const callersPort = 3128
 // requests that it got.
 func (w *world) caller(refuse map[string]int) func() []string {
 	var asked []string
-	w.listen(callersPort, func(c net.Conn) {
+	serve := func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
 			r, err := http.ReadRequest(in)
@@ -59,7 +59,9 @@ func (w *world) caller(refuse map[string]int) func() []string {
 			_, _ = io.Copy(c, server)
 			return
 		}
-	})
+	}
+	w.listen(callersPort, serve)
+	w.listen(callersPort+1, func(c net.Conn) { serve(tls.Server(c, &tls.Config{Certificates: w.tls.TLS.Certificates})) })
 	return func() []string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -131,6 +133,28 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// TestCallersProxySecure: the caller's proxy is spoken to by TLS, and must be the one that is meant.
+func TestCallersProxySecure(t *testing.T) {
+	for via, code := range map[string]int{"https://u:p@example.com:3129": 200, "https://u:p@false.example:3129": 502} {
+		w := newWorldOf(t, behind(map[string]string{"ALL_PROXY": via}), allow("www.example.com"))
+		w.names = map[string]string{"example.com": "192.0.2.1", "false.example": "192.0.2.1"}
+		asked := w.caller(nil)
+		if got, body := w.get(w.client(false, ""), "http://www.example.com/x"); got != code {
+			t.Errorf("%s: %d %s", via, got, body)
+		}
+		r, _ := request(t, w.connect(egress.Origin{}), "CONNECT www.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+		if r.StatusCode != code {
+			t.Errorf("%s: %s", via, r.Status)
+		}
+		if n := len(asked()); n != map[int]int{200: 2, 502: 0}[code] {
+			t.Errorf("%s: asked %q", via, asked())
+		}
+		if strings.Contains(w.reasons(), "u:p") {
+			t.Error(w.reasons())
+		}
+	}
 }
 
 // TestCallersProxyWaits: a connection for which the caller of connect(2) waits is made by the

@@ -53,6 +53,9 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 	case "connect":
 		a.A, a.B, err = endpoint(a.A)
 		return a, "", err
+	case "listen":
+		a.A, a.B, err = local(q)
+		return a, "", err
 	case "env":
 		value, ok := os.LookupEnv(a.A)
 		if !ok {
@@ -115,6 +118,20 @@ func endpoint(url string) (host, port string, err error) {
 		return to.Host.Addr.String(), fmt.Sprint(to.Port), nil
 	}
 	return to.Host.Name, fmt.Sprint(to.Port), nil
+}
+
+// local is the address and the port of a question about listening.
+func local(q resolve.Question) (addr, port string, err error) {
+	op, err := resolve.Asker{}.Operation(q)
+	at, ok := op.(ir.Listen)
+	switch {
+	case err != nil || !ok:
+		return "", "", err
+	case at.Host.Kind == ir.HostAddr:
+		return at.Host.Addr.String(), fmt.Sprint(at.Port), nil
+	default:
+		return "127.0.0.1", fmt.Sprint(at.Port), nil
+	}
 }
 
 // open starts the listener that an attempt to dial needs.

@@ -212,7 +212,7 @@ func environ(a Attempt) []string {
 // judge turns the error of a call into an answer.
 func judge(errno string) (tried, allowed bool) {
 	switch errno {
-	case "", "ENOEXEC", "ENOTEMPTY", "ECONNREFUSED", "EINPROGRESS", "ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT":
+	case "", "ENOEXEC", "ENOTEMPTY", "ECONNREFUSED", "EINPROGRESS", "ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "EADDRINUSE", "EADDRNOTAVAIL":
 		return true, true
 	case "EACCES", "EPERM", "EXDEV":
 		return true, false

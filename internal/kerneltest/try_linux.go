@@ -96,6 +96,8 @@ func (a Attempt) try() error {
 		return connected(unix.AF_UNIX, &unix.SockaddrUnix{Name: a.A})
 	case "connect":
 		return a.connect()
+	case "listen":
+		return a.listen()
 	case "env":
 		if value, ok := os.LookupEnv(a.A); !ok || value != a.B {
 			return unix.EACCES
@@ -159,10 +161,35 @@ func (a Attempt) connect() error {
 	if err != nil {
 		return err
 	}
+	return connected(socketAddress(addr, port))
+}
+
+func socketAddress(addr netip.Addr, port int) (domain int, at unix.Sockaddr) {
 	if addr.Is4() {
-		return connected(unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: addr.As4()})
+		return unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: addr.As4()}
 	}
-	return connected(unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: addr.As16()})
+	return unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: addr.As16()}
+}
+
+// listen waits for no connection.
+func (a Attempt) listen() error {
+	addr, err := netip.ParseAddr(a.A)
+	if err != nil {
+		return err
+	}
+	port, err := strconv.Atoi(a.B)
+	if err != nil {
+		return err
+	}
+	domain, at := socketAddress(addr, port)
+	fd, err := unix.Socket(domain, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err = unix.Bind(fd, at); err == nil {
+		err = unix.Listen(fd, 1)
+	}
+	return errors.Join(err, unix.Close(fd))
 }
 
 // connected does not wait for an answer.

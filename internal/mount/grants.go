@@ -11,8 +11,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// spellings are the tables that may contain tools.
-var spellings = [][]string{{"conversation", "tools"}, {"tools"}}
+// spellings are the tables that may contain tools and servers.
+var spellings = [][]string{{"conversation", "tools"}, {"tools"}, {ir.ServersTable}}
 
 // rule is an fs rule of the local layer, as far as mounting cares.
 type rule struct {
@@ -66,8 +66,10 @@ func (l *layer) get(keys ...string) *source.Value {
 // whose spelling is used where this layer does not name the tool.
 func (l *layer) list(tool, like string) grantList {
 	at := spellings[0]
-	if strings.HasPrefix(like, "tools.") {
-		at = spellings[1]
+	for _, s := range spellings[1:] {
+		if strings.HasPrefix(like, s[0]+".") {
+			at = s
+		}
 	}
 	for _, s := range spellings {
 		if l.get(append(slices.Clone(s), tool)...) != nil {

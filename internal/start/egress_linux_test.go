@@ -60,7 +60,7 @@ echo over >`+dir+`/ended
 		t.Error("the proxy is a child of its starter")
 	}
 	env := (&proxied{system: ir.Darwin}).environ([]string{"NO_PROXY=*", "X=y"}, end.url)
-	for _, want := range []string{"http_proxy=http://accessc:TOKEN@127.0.0.1:40001", "HTTPS_PROXY=http://accessc:TOKEN@127.0.0.1:40001", "NO_PROXY=", "X=y"} {
+	for _, want := range []string{"http_proxy=http://accessc:TOKEN@127.0.0.1:40001", "HTTPS_PROXY=http://accessc:TOKEN@127.0.0.1:40001", "NO_PROXY=localhost,127.0.0.1,::1", "X=y"} {
 		if end.port != 40001 || !slices.Contains(env, want) {
 			t.Errorf("no %s in %q at %d", want, env, end.port)
 		}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/binary"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,7 @@ func (c sockets) datagram() answer {
 	_ = unix.Close(pair[1])
 	if err != nil {
 		_ = unix.Close(pair[0])
-		return fails(unix.ENETDOWN)
+		return c.denies(errEnded, whyEnded)
 	}
 	return answer{hand: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
 }
@@ -104,11 +105,13 @@ func (c sockets) getpeername() answer {
 		return proceed
 	}
 	if family == unix.AF_UNIX {
-		family = unix.AF_INET
-		if to.Addr().Is6() {
-			family = unix.AF_INET6
-		}
+		family = familyOf(to)
 	}
+	return c.name(to, family)
+}
+
+// name writes an address where getpeername(2) and getsockname(2) do.
+func (c sockets) name(to netip.AddrPort, family int) answer {
 	raw := sockaddr(family, to)
 	size, e := c.bytes(c.args[2], 4)
 	if e != 0 {

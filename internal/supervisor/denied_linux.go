@@ -59,4 +59,6 @@ func (c *caller) comm() string {
 	return strings.TrimSuffix(string(name), "\n")
 }
 
-func refuses(e unix.Errno) bool { return e == unix.EACCES || e == unix.EPERM || e == unix.EXDEV }
+func refuses(e unix.Errno) bool {
+	return e == unix.EACCES || e == unix.EPERM || e == unix.EXDEV || e == errEnded
+}

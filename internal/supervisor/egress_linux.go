@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"net/netip"
@@ -36,6 +37,14 @@ type egress struct {
 	// their cookies, callers the processes that asked for a connection or a resolver.
 	peers   recent[uint64, netip.AddrPort]
 	callers recent[uint64, process]
+	// names are the latest refusals of names, which programs ask for several times.
+	names recent[question, time.Time]
+}
+
+// question is a name that a process asked for.
+type question struct {
+	host ir.Host
+	pid  int
 }
 
 // process is a process of the tool, for reports.
@@ -102,8 +111,55 @@ func (e *egress) listen(refused func(wire.Packet)) {
 			}
 		case wire.Refused:
 			refused(p)
+		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver:
+			e.end() // not what a proxy says
+			return
 		}
 	}
+}
+
+// errEnded answers what needs the proxy when it is gone, and whyEnded says so.
+const (
+	errEnded = unix.ENETDOWN
+	whyEnded = "the egress proxy of this run has ended; no host is reached by its name any more"
+)
+
+// maxFlush is how long the end of a run waits for the last refusals.
+const maxFlush = 2 * time.Second
+
+// flush waits until all refusals that the tool knows of are told.
+func (e *egress) flush() {
+	if e == nil {
+		return
+	}
+	answered := make(chan struct{})
+	go func() {
+		e.ask(wire.Packet{Kind: wire.Flush}, process{})
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-time.After(maxFlush):
+	}
+}
+
+// repeats reports whether a process was refused a name a moment ago: a resolver asks for each kind
+// of address, and again where it is refused.
+func (e *egress) repeats(op ir.Operation, by process, now time.Time) bool {
+	c, ok := op.(ir.Connect)
+	if !ok || c.To.Port != 0 {
+		return false
+	}
+	const moment = 5 * time.Second
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := question{c.To.Host, by.pid}
+	last, known := e.names.entries[q]
+	if known && now.Sub(last) < moment {
+		return true
+	}
+	e.names.put(q, now)
+	return false
 }
 
 // end fails all questions: without its proxy the tool reaches no host by name.
@@ -113,7 +169,7 @@ func (e *egress) end() {
 	e.down = true
 	for id, in := range e.waiting {
 		delete(e.waiting, id)
-		in <- wire.Packet{Kind: wire.Answer, ID: id, Errno: uint32(unix.ENETDOWN)}
+		in <- wire.Packet{Kind: wire.Answer, ID: id, Errno: uint32(errEnded)}
 	}
 }
 
@@ -125,7 +181,7 @@ func (e *egress) ask(p wire.Packet, by process) wire.Packet {
 	p.ID = e.last
 	e.callers.put(p.ID, by)
 	if e.down {
-		in <- wire.Packet{Errno: uint32(unix.ENETDOWN)}
+		in <- wire.Packet{Errno: uint32(errEnded)}
 	} else {
 		e.waiting[p.ID] = in
 	}
@@ -151,7 +207,7 @@ func (e *egress) resolver(fd int, by process) error {
 	down := e.down
 	e.mu.Unlock()
 	if down {
-		return unix.ENETDOWN
+		return errEnded
 	}
 	return e.send(&wire.Packet{Kind: wire.Resolver, ID: id}, unix.UnixRights(fd))
 }
@@ -172,6 +228,13 @@ func (e *egress) remember(fd int, to netip.AddrPort) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.peers.put(cookie, to)
+}
+
+// asked reports whether the tool has an address in view at all.
+func (e *egress) asked() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.peers.entries) > 0
 }
 
 func (e *egress) peer(fd int) (netip.AddrPort, bool) {
@@ -215,8 +278,12 @@ func (c sockets) route(fd int, to netip.AddrPort) answer {
 	if len(reply.Text) > 0 {
 		c.permits(c.policy.refusal(reply))
 	}
-	if reply.Errno != 0 {
-		return fails(unix.Errno(reply.Errno))
+	switch e := unix.Errno(reply.Errno); e {
+	case 0:
+	case errEnded:
+		return c.denies(e, whyEnded)
+	default:
+		return fails(e)
 	}
 	if !c.current() {
 		_ = c.egress.send(&wire.Packet{Kind: wire.Forget, From: from}, nil)
@@ -255,14 +322,30 @@ func source(fd, family int, proxy netip.AddrPort) (netip.AddrPort, unix.Errno) {
 	if at.Port() == 0 {
 		// With this option the port would be chosen by connect(2).
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 0)
-		if err := bound(fd, sockaddr(family, netip.AddrPortFrom(proxy.Addr(), 0))); err != nil {
+		if err := bound(fd, sockaddr(family, netip.AddrPortFrom(own(proxy.Addr(), family), 0))); err != nil {
 			return at, errno(err)
 		}
 		if at, e = localAddress(fd); e != 0 {
 			return at, e
 		}
 	}
-	return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
+	if at.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(proxy.Addr(), at.Port()), 0
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), 0
+}
+
+// own is an address of this host to come from: any of the loopback network, so that a tool that
+// opens many connections is not short of ports while those of closed ones wait (tcp(7), TIME_WAIT).
+func own(proxy netip.Addr, family int) netip.Addr {
+	if !proxy.Is4() || family != unix.AF_INET {
+		return proxy
+	}
+	a := [4]byte{127}
+	_, _ = rand.Read(a[1:])
+	a[3] |= 1 // neither the network nor its broadcast address
+	a[3] &^= 1 << 7
+	return netip.AddrFrom4(a)
 }
 
 // sockaddr writes an address as struct sockaddr_in or sockaddr_in6.
@@ -326,9 +409,12 @@ func (s *Supervisor) told(p wire.Packet) {
 	if s.denied == nil {
 		return
 	}
-	r, by := s.policy.refusal(p), s.egress.caller(p)
+	r, by, now := s.policy.refusal(p), s.egress.caller(p), time.Now()
+	if s.egress.repeats(r.op, by, now) {
+		return
+	}
 	s.denied(&denial.Denial{
-		Time: time.Now(), By: r.by, Operation: r.op, Verdict: r.verdict, Why: r.why, PID: by.pid, Name: by.name,
+		Time: now, By: r.by, Operation: r.op, Verdict: r.verdict, Why: r.why, PID: by.pid, Name: by.name,
 		View: s.policy.view, Roots: s.sandbox.roots,
 	})
 }

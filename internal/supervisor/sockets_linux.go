@@ -95,6 +95,9 @@ func internet(raw []byte) (netip.AddrPort, bool) {
 // reach connects to an address: to itself, where a rule lists it or the tool listens there, or
 // to the egress proxy, which knows hosts by their names.
 func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
+	if to.Addr().IsUnspecified() {
+		to = netip.AddrPortFrom(loopback(to.Addr()), to.Port()) // as the kernel takes it
+	}
 	direct := c.policy.connect(to, c.listeners.own(c.tid, to))
 	switch {
 	case direct.allowed():
@@ -108,6 +111,14 @@ func (c sockets) reach(fd int, to netip.AddrPort, raw []byte) answer {
 		return fails(unix.EINTR)
 	}
 	return answer{wait: func() answer { return result(c.do(func() error { return connected(fd, raw) })) }}
+}
+
+// loopback is the address of this host in the family of another one.
+func loopback(a netip.Addr) netip.Addr {
+	if a.Is4() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.IPv6Loopback()
 }
 
 // connected connects; a socket that does not block answers at once (EINPROGRESS), since the

@@ -86,6 +86,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 	// From here on the number of the tool may become that of another process.
 	late()
 	stop()
+	s.egress.flush()
 	t.finish()
 	return status, nil
 }

@@ -27,6 +27,7 @@ func hosts(answers func(sockets) answer) handler {
 // ENOSYS.
 func handlers() map[uint32]handler {
 	all := older()
+	maps.Copy(all, network())
 	maps.Copy(all, map[uint32]handler{
 		unix.SYS_OPENAT:    func(c *call) answer { return opens{c}.open(c.args[0], c.args[1], c.args[2], c.args[3]) },
 		unix.SYS_OPENAT2:   on(opens.open2),
@@ -58,15 +59,7 @@ func handlers() map[uint32]handler {
 		unix.SYS_EXECVEAT: func(c *call) answer {
 			return programs{c}.execve(invocation{dirfd(c.args[0]), c.args[1], c.args[2], c.args[3], c.args[4]})
 		},
-		unix.SYS_IOCTL:   on(metadata.ioctl),
-		unix.SYS_CONNECT: on(sockets.connect),
-		unix.SYS_BIND:    on(sockets.bind),
-		unix.SYS_LISTEN:  on(sockets.listen),
-
-		unix.SYS_SOCKET:      hosts(sockets.datagram),
-		unix.SYS_SENDTO:      hosts(sockets.sendto),
-		unix.SYS_SETSOCKOPT:  hosts(sockets.setsockopt),
-		unix.SYS_GETPEERNAME: hosts(sockets.getpeername),
+		unix.SYS_IOCTL: on(metadata.ioctl),
 
 		unix.SYS_PRLIMIT64:          func(c *call) answer { return processes{c}.other(c.args[0]) },
 		unix.SYS_SCHED_SETAFFINITY:  func(c *call) answer { return processes{c}.other(c.args[0]) },
@@ -82,6 +75,23 @@ func handlers() map[uint32]handler {
 		unix.SYS_LANDLOCK_RESTRICT_SELF:  on(rulesets.restrict),
 	})
 	return all
+}
+
+// network are the handlers of calls on sockets.
+func network() map[uint32]handler {
+	return map[uint32]handler{
+		unix.SYS_CONNECT: on(sockets.connect),
+		unix.SYS_BIND:    on(sockets.bind),
+		unix.SYS_LISTEN:  on(sockets.listen),
+
+		unix.SYS_SOCKET:      hosts(sockets.datagram),
+		unix.SYS_SENDTO:      hosts(sockets.sendto),
+		unix.SYS_SETSOCKOPT:  hosts(sockets.setsockopt),
+		unix.SYS_GETPEERNAME: hosts(sockets.getpeername),
+		unix.SYS_GETSOCKNAME: hosts(sockets.getsockname),
+		unix.SYS_RECVFROM:    hosts(sockets.recvfrom),
+		unix.SYS_RECVMSG:     hosts(sockets.recvmsg),
+	}
 }
 
 // cwd is AT_FDCWD as an argument register holds it.

@@ -19,8 +19,9 @@ type listenPartition struct {
 
 type listenTree = tree[hostCell, string]
 
-// everywhere is the address of every interface.
-var everywhere = ir.Host{Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}
+// everywhere is the addresses of every interface. They are a cell of their own, since a denial of
+// one address denies them as well.
+var everywhere = []ir.Host{{Kind: ir.HostAddr, Addr: netip.IPv4Unspecified()}, {Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}}
 
 // listening compares the addresses that may be listened at.
 func (c *comparison) listening() []Difference {
@@ -68,6 +69,11 @@ func (c *comparison) listenCells() (*listenPartition, *listenTree) {
 	n.ports = named(n.ports)
 	n.ports = append(n.ports, unnamed(n.ports, 1), unnamed(n.ports, firstOpen))
 	cells := c.hostCells(true)
+	for _, h := range everywhere {
+		if !slices.ContainsFunc(cells, func(c hostCell) bool { return c.pattern == h || c.every }) {
+			cells = append(cells, hostCell{pattern: h, every: true})
+		}
+	}
 	root := &listenTree{item: hostCell{pattern: ir.Host{Kind: ir.HostAny}, sample: otherAddress(cells)}}
 	local := root
 	for _, cell := range cells {
@@ -86,13 +92,10 @@ func (c *comparison) listenCells() (*listenPartition, *listenTree) {
 	return n, root
 }
 
-// otherAddress is an address that no rule names: that of every interface if possible.
+// otherAddress is an address that no rule names.
 func otherAddress(cells []hostCell) ir.Host {
-	out := everywhere
+	out := ir.Host{Kind: ir.HostAddr, Addr: netip.AddrFrom4([4]byte{192, 0, 2, 1})} // for documentation (RFC 5737)
 	for slices.ContainsFunc(cells, func(c hostCell) bool { return c.pattern == out }) {
-		if out == everywhere {
-			out.Addr = netip.AddrFrom4([4]byte{192, 0, 2, 0}) // for documentation (RFC 5737)
-		}
 		out.Addr = out.Addr.Next()
 	}
 	return out
@@ -127,7 +130,7 @@ func (n *listenPartition) describe(r region[hostCell, string], wider bool) Diffe
 	}
 	old, new, _ := n.ask(ir.Listen{Host: r.item.sample, Port: port})
 	host := r.item.sample.String()
-	if r.item.sample == everywhere && r.item.pattern.Kind == ir.HostAny {
+	if _, all, differs := n.ask(ir.Listen{Host: everywhere[1], Port: port}); r.item.pattern.Kind == ir.HostAny && differs && all.Allowed() == wider {
 		host = "*"
 	}
 	d := Difference{

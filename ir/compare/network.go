@@ -14,11 +14,16 @@ type hostCell struct {
 	sample  ir.Host
 	// loopback marks the loopback addresses that no rule names, of which localhost is the name.
 	loopback bool
+	// every marks an address of every interface that no rule names (ip(7), INADDR_ANY).
+	every bool
 }
 
 func (c hostCell) String() string {
 	if c.loopback {
 		return "loopback addresses"
+	}
+	if c.every {
+		return "every address at once"
 	}
 	return c.pattern.String()
 }

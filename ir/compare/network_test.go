@@ -57,7 +57,7 @@ func targetHosts() []ir.Host {
 // addresses are those of this host.
 func addresses() []ir.Host {
 	var out []ir.Host
-	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "::1", "10.0.0.1", "10.0.0.2", "0.0.0.0", "::"} {
+	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "::1", "10.0.0.1", "10.0.0.2", "192.0.2.7", "0.0.0.0", "::"} {
 		out = append(out, host(name))
 	}
 	return out
@@ -123,9 +123,11 @@ func (n *netPartition) coverHosts(rt *rapid.T, wider bool) {
 // none.
 func (c *comparison) contains(h ir.Host, listen bool) func(hostCell) bool {
 	named := slices.ContainsFunc(rules(c.old.Tool, c.new.Tool), func(r ir.NetRule) bool { return r.Listen == listen && r.Host == h })
-	private := h.Kind == ir.HostAddr && (h.Addr.IsPrivate() || h.Addr.IsLoopback()) && !listen
+	private := (isLocalhost(h) || h.Kind == ir.HostAddr && (h.Addr.IsPrivate() || h.Addr.IsLoopback())) && !listen
 	return func(cell hostCell) bool {
 		switch {
+		case cell.every:
+			return h.Kind == ir.HostAddr && h.Addr.IsUnspecified() && !named
 		case cell.loopback:
 			return h.Kind == ir.HostAddr && h.Addr.IsLoopback() && !named
 		case cell.pattern.Kind == ir.HostAny:
@@ -262,7 +264,8 @@ func TestNetworkWords(t *testing.T) {
 		{[]ir.NetRule{web}, []ir.NetRule{token("A")}, "+ use variable A as header Authorization a.test, port 443 [] ()"},
 		{nil, []ir.NetRule{listen("localhost", 0, true)}, "+ listen localhost, any port above 1023 [] (listen localhost:1024)"},
 		{nil, []ir.NetRule{listen("*", 0, true), listen("*", 80, true), listen("*", 3000, false), listen("10.0.0.1", 0, false)},
-			"+ listen *, any port above 1023 but 3000, 80 [10.0.0.1] (listen '*:1024')\n+ listen 10.0.0.1, port 80 [] (listen 10.0.0.1:80)"},
+			"+ listen *, any port above 1023 but 3000, 80 [10.0.0.1 every address at once] (listen 192.0.2.1:1024)\n" +
+				"+ listen 10.0.0.1, port 80 [] (listen 10.0.0.1:80)\n+ listen every address at once, port 80 [] (listen 0.0.0.0:80)"},
 		{[]ir.NetRule{listen("localhost", 80, true)}, []ir.NetRule{listen("localhost", 80, true), listen("127.0.0.1", 80, false)},
 			"- listen 127.0.0.1, port 80 [] (listen 127.0.0.1:80)"},
 		{[]ir.NetRule{{Host: host("*"), Allow: true}}, []ir.NetRule{{Host: host("*"), Allow: true}, {Host: host("localhost"), Port: 8080, Allow: true}},

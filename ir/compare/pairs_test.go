@@ -164,7 +164,7 @@ func TestPairsOfNetwork(t *testing.T) {
 			ops = append(ops, ir.Connect{To: ir.Endpoint{Scheme: ir.Stream, Host: host(name), Port: port}})
 		}
 	}
-	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "10.0.0.1", "::"} {
+	for _, name := range []string{"localhost", "127.0.0.1", "127.0.0.2", "10.0.0.1", "10.0.0.9", "::"} {
 		for _, port := range []uint16{0, 80, 81, 8080, 8081} {
 			ops = append(ops, ir.Listen{Host: host(name), Port: port})
 		}

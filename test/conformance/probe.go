@@ -38,6 +38,7 @@ var operations = map[string]struct {
 	"start":    {1, func(a []string) error { return started(exec.Command(a[0])) }},
 	"run":      {2, func(a []string) error { return started(exec.Command(a[0], a[1:]...)) }},
 	"connect":  {1, func(a []string) error { return dialed("tcp", a[0]) }},
+	"listen":   {1, listened},
 	"dial":     {1, func(a []string) error { return dialed("unix", a[0]) }},
 	"env":      {1, forwarded},
 	"open":     {2, openMany},
@@ -80,6 +81,14 @@ func dialed(network, address string) error {
 		return nil
 	}
 	return err
+}
+
+func listened(a []string) error {
+	l, err := net.Listen("tcp", a[0])
+	if err != nil {
+		return err
+	}
+	return l.Close()
 }
 
 func forwarded(a []string) error {

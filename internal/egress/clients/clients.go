@@ -17,7 +17,7 @@ type Kind uint8
 const (
 	// Proxy is the URL of the proxy.
 	Proxy Kind = iota + 1
-	// Direct lists the hosts that are reached without the proxy: none.
+	// Direct lists the hosts that are reached without the proxy.
 	Direct
 	// Switch is 1 where the other variables about proxies are to be read.
 	Switch
@@ -103,6 +103,10 @@ var Table = []Variable{
 	{Client: "gradle", Name: "JAVA_TOOL_OPTIONS", Kind: JavaBundle, Source: gradleDoc},
 }
 
+// loopback stays direct: it leads to no other host, the proxy does not know where the tool itself
+// listens, and clients in Go and Java never use a proxy for it.
+const loopback = "localhost,127.0.0.1,::1"
+
 // The files of a run's directory that hold the authorities which clients trust.
 const (
 	PEMFile    = "roots.pem"
@@ -124,7 +128,7 @@ func Environ(s Setup, on ir.Platform, have func(name string) string) []string {
 	values := map[string]string{}
 	for _, v := range Table {
 		value := v.value(s)
-		if value == "" && (v.Kind != Direct || s.Proxy == nil) || v.Only != 0 && v.Only != on {
+		if value == "" || v.Only != 0 && v.Only != on {
 			continue
 		}
 		if v.Kind != JavaProxy && v.Kind != JavaBundle {
@@ -154,6 +158,8 @@ func (v *Variable) value(s Setup) string {
 	switch v.Kind {
 	case Proxy:
 		return s.Proxy.String()
+	case Direct:
+		return loopback
 	case Switch:
 		return "1"
 	case JavaProxy:

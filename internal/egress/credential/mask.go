@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +15,7 @@ import (
 // A Mask puts stand-ins where answers show a value, as it is or in a usual encoding. Each has the
 // length of the text that it replaces, so answers keep theirs. See RATIONALE D116.
 type Mask struct {
-	pairs []pair
+	pairs []pair // the longest first
 }
 
 type pair struct{ value, standIn []byte }
@@ -26,7 +26,10 @@ func (s Secret) Mask(users ...string) *Mask {
 	for _, encode := range encodings(users) {
 		p := pair{[]byte(encode(s.Value)), []byte(encode(s.StandIn))}
 		known := slices.ContainsFunc(m.pairs, func(o pair) bool { return bytes.Equal(o.value, p.value) })
-		if !known && len(p.value) == len(p.standIn) {
+		if len(p.value) != len(p.standIn) {
+			p.standIn = bytes.Repeat([]byte("*"), len(p.value))
+		}
+		if !known {
 			m.pairs = append(m.pairs, p)
 		}
 	}
@@ -40,14 +43,15 @@ func encodings(users []string) []func([]byte) string {
 	plain := func(encode func(string) string) func([]byte) string {
 		return func(b []byte) string { return encode(string(b)) }
 	}
-	out := []func([]byte) string{
+	out := escapes()
+	out = append(out,
 		plain(strings.Clone), plain(url.QueryEscape), plain(url.PathEscape), plain(html.EscapeString),
 		plain(func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }),
 		plain(func(s string) string { return lowerEscapes(url.QueryEscape(s)) }),
 		plain(jsonString), plain(func(s string) string { return strings.ReplaceAll(jsonString(s), "/", `\/`) }),
 		plain(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace),
 		hex.EncodeToString, func(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) },
-	}
+	)
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		out = append(out, alphabet.EncodeToString)
 		for _, user := range users {
@@ -56,6 +60,20 @@ func encodings(users []string) []func([]byte) string {
 		for before := range 3 {
 			out = append(out, func(b []byte) string { return within(alphabet, before, b) })
 		}
+	}
+	return out
+}
+
+// escapes are the forms in which every character is escaped: in URLs, in JSON and in HTML.
+func escapes() (out []func([]byte) string) {
+	for _, format := range []string{"%%%02X", "%%%02x", `\u%04X`, `\u%04x`, `\x%02x`, "&#%d;", "&#x%x;", "&#x%X;"} {
+		out = append(out, func(b []byte) string {
+			var s strings.Builder
+			for _, c := range b {
+				fmt.Fprintf(&s, format, c)
+			}
+			return s.String()
+		})
 	}
 	return out
 }
@@ -115,73 +133,4 @@ func (m *Mask) Header(h map[string][]string) {
 			}
 		}
 	}
-}
-
-// partial returns where a text ends with the beginning of a value, and its stand-in; the length
-// of the text if it does not.
-func (m *Mask) partial(b []byte) (at int, standIn []byte) {
-	at = len(b)
-	for _, p := range m.pairs {
-		for i := max(0, len(b)-len(p.value)+1); i < at; i++ {
-			next := bytes.IndexByte(b[i:], p.value[0])
-			if next < 0 {
-				break
-			}
-			if i += next; i < at && bytes.HasPrefix(p.value, b[i:]) {
-				at, standIn = i, p.standIn
-			}
-		}
-	}
-	return at, standIn
-}
-
-// Reader puts stand-ins into what is read, also where reads divide a value: what may be its
-// beginning waits for the next bytes. At the end ended is called.
-func (m *Mask) Reader(r io.ReadCloser, ended func()) io.ReadCloser {
-	return &reader{ReadCloser: r, mask: m, ended: ended}
-}
-
-type reader struct {
-	io.ReadCloser
-	mask  *Mask
-	ended func()
-	buf   []byte // read, and not yet returned
-	clean int    // of these, the bytes that hold no part of a value
-	err   error
-}
-
-// Read implements io.Reader.
-func (r *reader) Read(b []byte) (int, error) {
-	for r.clean == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		r.fill(max(len(b), bytes.MinRead))
-	}
-	n := copy(b, r.buf[:r.clean])
-	r.buf = append(r.buf[:0], r.buf[n:]...)
-	r.clean -= n
-	return n, nil
-}
-
-func (r *reader) fill(size int) {
-	have := len(r.buf)
-	r.buf = slices.Grow(r.buf, size)[:have+size]
-	var n int
-	n, r.err = r.ReadCloser.Read(r.buf[have:])
-	r.buf = r.buf[:have+n]
-	if r.err == nil {
-		// A value that lies in what may be a longer form of it waits for that one.
-		r.clean, _ = r.mask.partial(r.buf)
-		r.mask.replace(r.buf, r.clean)
-		return
-	}
-	r.mask.Replace(r.buf)
-	// Fewer bytes than the shortest value are chance.
-	at, standIn := r.mask.partial(r.buf)
-	if rest := r.buf[at:]; len(rest) >= minValue {
-		copy(rest, standIn)
-	}
-	r.clean = len(r.buf)
-	r.ended()
 }

@@ -43,6 +43,8 @@ const (
 	Answer
 	// Forget takes a Route back whose connection does not come.
 	Forget
+	// Flush asks for an answer behind all refusals that the tool knows of.
+	Flush
 	// Resolver hands over one end of a pair of sockets (SCM_RIGHTS) that carries DNS messages.
 	Resolver
 	// Refused tells of a request that the proxy refused.

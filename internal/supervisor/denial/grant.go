@@ -236,5 +236,13 @@ func (c change) toml(t *ir.Tool) string {
 }
 
 func table(b *strings.Builder, t *ir.Tool, list string) {
-	fmt.Fprintf(b, "[[conversation.tools.%s.access.%s]]\n", tomltext.Key(t.Name), list)
+	fmt.Fprintf(b, "[[%s.access.%s]]\n", tableOf(t), list)
+}
+
+// tableOf is the table of a tool in the configuration.
+func tableOf(t *ir.Tool) string {
+	if t.Server() {
+		return ir.ServersTable + "." + tomltext.Key(t.Name)
+	}
+	return "conversation.tools." + tomltext.Key(t.Name)
 }

@@ -240,6 +240,17 @@ func (d *Denial) proposal() (string, bool) {
 	return d.Grant()
 }
 
+// Text is the denial as a person reads it: the operation, the reason, and the configuration that
+// would grant it, where there is one.
+func (d *Denial) Text() string {
+	toml, ok := d.proposal()
+	text := d.Verb() + " " + (&seen{d, 1}).what() + ": " + d.because(ok)
+	if ok {
+		text += "\n" + indent(strings.TrimSuffix(toml, "\n"))
+	}
+	return text
+}
+
 // because is the reason as a person reads it.
 func (d *Denial) because(more bool) string {
 	var s string

@@ -54,7 +54,7 @@ func (d *Denial) network() *grant {
 		table(&b, d.View.Tool, "net")
 		fields := netFields(r)
 		b.WriteString(strings.Join(fields, "\n") + "\n")
-		inline := "{ " + strings.Join(fields, ", ") + " } to conversation.tools." + tomltext.Key(d.View.Tool.Name) + ".access.net"
+		inline := "{ " + strings.Join(fields, ", ") + " } to " + tableOf(d.View.Tool) + ".access.net"
 		return &grant{b.String(), inline, true}
 	}
 	return &grant{}

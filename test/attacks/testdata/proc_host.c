@@ -190,7 +190,7 @@ static void groups(int argc, char **argv) {
 	if (!syscall(SYS_ioprio_set, 2, 0, 3 << 13)) note("ioprio_set of a group");
 	if (!syscall(SYS_ioprio_set, 3, getuid(), 3 << 13)) note("ioprio_set of a user");
 	if (!prctl(62, 1, 0, 2, 0)) note("PR_SCHED_CORE_CREATE of a group");
-	if (!setpriority(PRIO_PROCESS, 0, 5)) control("setpriority of itself");
+	if (!setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0))) control("setpriority of itself");
 	// Signals by files: the owner of a pipe, a socket, a directory, a lease.
 	pid_t targets[] = {atoi(argv[0]), getppid(), -getpgrp()};
 	for (int i = 0; i < 3; i++) {

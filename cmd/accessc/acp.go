@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/acp"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
+)
+
+// acpCmd is "accessc acp".
+type acpCmd struct {
+	Tool    string   `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
+	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. Keep it where the agent cannot write."`
+	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
+}
+
+// Help implements kong's detailed help.
+func (acpCmd) Help() string {
+	return `Starts an agent of the Agent Client Protocol and stays between it and its client on standard input and
+output. An editor runs this command in place of the agent's own.
+
+  accessc acp --tool coder -- gemini --acp
+
+A request for permission is answered by the policy of the session's directory: yes once, no once, or
+not at all, and then the client is asked. Files that the agent reads or writes through the client, and
+the terminals that it opens there, are refused where the policy refuses them. Everything else passes
+unchanged.
+
+The agent decides what it asks about, so this is no sandbox. For one, start the agent in it:
+
+  accessc acp --tool coder -- accessc exec agent
+
+Exit status: the agent's own; 125 if it did not start.`
+}
+
+// Run implements the command.
+func (c *acpCmd) Run(g *globals) error {
+	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))
+	if err != nil {
+		return notStarted(usageError{fmt.Errorf("--log: %w", err)})
+	}
+	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
+	defer s.remove()
+	s.cmd.Stderr = os.Stderr
+	proxy := acp.NewProxy(policies{g, c.Tool}, log)
+	return s.run(proxy.FromClient, proxy.FromAgent)
+}
+
+// policies compiles the policy of each session's directory.
+type policies struct {
+	g    *globals
+	tool string
+}
+
+// For implements acp.Policies.
+func (p policies) For(dir string) (*acp.Policy, error) {
+	res, err := p.compile(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
+	}
+	t := ir.NewTool("command")
+	if p.tool != "" {
+		if t, err = askable(res, p.tool); err != nil {
+			return nil, err
+		}
+	}
+	facts := res.Facts(t)
+	j := newJudge(t, facts, dir, "")
+	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
+	return &acp.Policy{Judge: j, Commands: acp.Listed{Files: j, Asker: asker}, OnlyRefuses: p.tool == ""}, nil
+}
+
+// compile compiles the configuration of the workspace that a directory lies in.
+func (p policies) compile(dir string) (*hostfacts.Result, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, errors.New("it is no absolute path")
+	}
+	g := p.g.asking()
+	if g.Dir == "" {
+		own, _ := userdir.Root() // without any there is none that an agent could write
+		root, err := workspace.Find(dir, own)
+		if err != nil {
+			return nil, err
+		}
+		g.Dir = root
+	}
+	opts, err := g.options(true, hostfacts.Platform())
+	if err != nil {
+		return nil, err
+	}
+	opts.Apart = true
+	res, err := hostfacts.Compile(opts)
+	if err == nil && res.Program == nil {
+		err = errors.New("it has mistakes: accessc check shows them")
+	}
+	return res, err
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/ir"
+)
+
+// seat is the place between a client and a program that is started confined.
+type seat struct {
+	judge *judge.Judge
+	cmd   *exec.Cmd
+	log   *relay.Log
+	// dir has the artifact, and the temporary directory of the program while it runs.
+	dir string
+}
+
+// newSeat compiles a tool's policy to the artifact of this host, from which another process of
+// this program starts it.
+// See RATIONALE D138.
+func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*seat, error) {
+	facts := res.Facts(t)
+	artifact, err := resolvedArtifact(t, facts)
+	if err != nil {
+		return nil, err
+	}
+	s := &seat{}
+	if s.dir, err = os.MkdirTemp("", "accessc-seat-"); err != nil {
+		return nil, err
+	}
+	cwd, _ := os.Getwd() // without one the tool starts at the root
+	s.judge = newJudge(t, facts, cwd, s.dir)
+	if s.log, err = s.openLog(log, t.Name); err == nil {
+		s.cmd, err = s.command(t.Name, artifact, accept)
+	}
+	if err != nil {
+		s.remove()
+	}
+	return s, err
+}
+
+// command starts a tool from an artifact, whose hash says that nobody has changed it since.
+func (s *seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.dir, start.Artifact)
+	if err := os.WriteFile(file, artifact, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"exec", "--artifact", file, "--sha256", build.Hash(artifact)}
+	for _, gap := range accept {
+		args = append(args, "--accept", gap)
+	}
+	cmd := exec.Command(self, append(args, tool)...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "TMPDIR="+s.dir)
+	return cmd, nil
+}
+
+// newJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
+// contains the temporary directory of the run, empty for none.
+func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
+	roots := *facts.Bindings
+	if temp != "" {
+		roots.Temp = filepath.ToSlash(canonical(temp))
+	}
+	j := &judge.Judge{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: &roots, Dir: roots.Workspace, Home: roots.Home}
+	if at := filepath.ToSlash(canonical(dir)); dir != "" && roots.Locate(at).Root.Kind == ir.Workspace {
+		j.Dir = at
+	}
+	if t.Home == ir.HomeReal {
+		j.Home, _ = os.UserHomeDir() // without one there is no ~
+	}
+	return j
+}
+
+// openLog opens the audit log, which the program must not be able to change.
+func (s *seat) openLog(path, name string) (*relay.Log, error) {
+	if path == "" {
+		return nil, nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
+		if s.judge.Access(need, filepath.ToSlash(abs)) == nil {
+			return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
+		}
+	}
+	log, err := relay.OpenLog(abs, name)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--log: %w", err)}
+	}
+	return log, nil
+}
+
+// run carries lines until both sides have ended, and ends as the program did.
+func (s *seat) run(fromClient, fromServer relay.Decide) error {
+	if err := s.log.Add(relay.Entry{Event: relay.EventStart}); err != nil {
+		return notStarted(usageError{err})
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A client that has gone away is an error of a write, and no end without a record.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	r := relay.Relay{In: os.Stdin, Out: os.Stdout, FromClient: fromClient, FromServer: fromServer}
+	status, err := r.Run(s.cmd, signals)
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &start.Error{Code: start.CodeNotFound, Err: err}
+	case err != nil:
+		return &start.Error{Code: start.CodeNotRunnable, Err: err}
+	}
+	_ = s.log.Add(relay.Entry{Event: relay.EventEnd, Status: &status}) // it has ended in any case
+	if status != 0 {
+		return exit(status)
+	}
+	return nil
+}
+
+// remove closes the log and takes the files of the seat away.
+func (s *seat) remove() {
+	_ = s.log.Close()
+	_ = os.RemoveAll(s.dir)
+}

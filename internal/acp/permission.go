@@ -1,0 +1,184 @@
+package acp
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/ir"
+)
+
+// call is what an agent has said about one of its tool calls.
+type call struct {
+	kind, title string
+	// input is the raw input of the tool, paths are the places that the call is about.
+	input gjson.Result
+	paths []string
+}
+
+// readCall reads a tool call, or what an update says of it.
+func readCall(v gjson.Result) (id string, c call, err error) {
+	members, err := jsonrpc.Members(v, "toolCallId", "kind", "title", "rawInput", "locations", "content")
+	if err != nil {
+		return "", c, err
+	}
+	c.kind, c.title, c.input = members["kind"].Str, members["title"].Str, members["rawInput"]
+	for _, list := range []string{"locations", "content"} {
+		for _, item := range members[list].Array() {
+			if at := item.Get("path"); at.Type == gjson.String {
+				c.paths = append(c.paths, at.Str)
+			}
+		}
+	}
+	return members["toolCallId"].Str, c, nil
+}
+
+// over is the call with what is newly said of it. A place that was named once stays a place that
+// the call is about: the request for permission need not be the most candid description.
+func (c call) over(older call) call {
+	c.kind, c.title = cmp.Or(c.kind, older.kind), cmp.Or(c.title, older.title)
+	if !c.input.Exists() {
+		c.input = older.input
+	}
+	if all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(older.paths, c.paths)))); len(all) <= maxPaths || c.paths == nil {
+		c.paths = all
+	}
+	return c
+}
+
+// needs are the capabilities that a kind of call asks for on its paths.
+var needs = map[string][]ir.Capability{
+	"read": {ir.Read}, "edit": {ir.Update}, "delete": {ir.Delete}, "move": {ir.Delete, ir.Create},
+}
+
+// judge decides about a tool call. What an agent shows to people is enough to refuse by and not
+// to permit by: a title is no command.
+// See RATIONALE D140.
+func (p *Policy) judge(c call) Verdict {
+	command, hasCommand := commandOf(c.input)
+	switch {
+	case hasCommand:
+		return p.Commands.Judge(command).and(p.directory(command.Dir))
+	case c.kind == "execute":
+		v := p.Commands.Judge(Command{Line: c.title})
+		if v.Outcome == Allow {
+			v = Verdict{Unknown, "the request has no command but a title", ""}
+		}
+		return v
+	case c.kind == "fetch":
+		return p.fetch(c.input)
+	case needs[c.kind] != nil:
+		return p.files(c, needs[c.kind])
+	default:
+		return Verdict{Unknown, "the policy is not about this kind of call", ""}
+	}
+}
+
+// files asks for capabilities on all paths of a call.
+func (p *Policy) files(c call, caps []ir.Capability) Verdict {
+	paths := c.paths
+	for _, key := range []string{"path", "file_path", "filePath", "absolute_path", "abs_path"} {
+		if at := c.input.Get(key); at.Type == gjson.String {
+			paths = append(paths, at.Str)
+		}
+	}
+	if len(paths) == 0 {
+		return Verdict{Unknown, "the request names no path", ""}
+	}
+	out := Verdict{Outcome: Allow}
+	for _, path := range paths {
+		for _, need := range caps {
+			out = out.and(of(p.Judge.Access(need, path)))
+		}
+	}
+	// Other texts of the input may be paths under names that nobody knows.
+	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.and(of(p.Judge.Argument(name, text))) })
+	if err != nil {
+		out = out.and(Verdict{Deny, err.Error(), ""})
+	}
+	return out
+}
+
+// fetch asks for the address of a call.
+func (p *Policy) fetch(input gjson.Result) Verdict {
+	to := input.Get("url")
+	if to.Type != gjson.String {
+		return Verdict{Unknown, "the request names no address", ""}
+	}
+	return of(p.Judge.Connect(to.Str))
+}
+
+// directory asks whether anything is granted in a working directory; an empty one is the
+// session's own.
+func (p *Policy) directory(dir string) Verdict {
+	if dir == "" {
+		return Verdict{Outcome: Allow}
+	}
+	return of(p.Judge.Path(dir))
+}
+
+// commandOf reads the command of a tool's input: a line, or a list of words.
+func commandOf(input gjson.Result) (Command, bool) {
+	members, err := jsonrpc.Members(input, "command", "cwd")
+	command := members["command"]
+	c := Command{Dir: members["cwd"].Str}
+	switch {
+	case err != nil && input.IsObject():
+		return c, true // a command that is read in two ways is none that is known
+	case command.Type == gjson.String:
+		c.Line = command.Str
+		return c, true
+	case command.IsArray():
+		for _, word := range command.Array() {
+			if word.Type != gjson.String {
+				return Command{Dir: c.Dir}, true
+			}
+			c.Words = append(c.Words, word.Str)
+		}
+		return c, true
+	default:
+		return c, false
+	}
+}
+
+// The kinds of options that answer for once.
+const (
+	allowOnce  = "allow_once"
+	rejectOnce = "reject_once"
+)
+
+// choose returns the option of a kind, empty if there is none that means this kind alone.
+func choose(options gjson.Result, kind string) string {
+	id := ""
+	for _, o := range options.Array() {
+		if o.Get("kind").Str == kind && id == "" {
+			id = o.Get("optionId").Str
+		}
+	}
+	for _, o := range options.Array() {
+		if o.Get("optionId").Str == id && o.Get("kind").Str != kind {
+			return ""
+		}
+	}
+	return id
+}
+
+// outcome is the answer to a request for permission.
+type outcome struct {
+	Outcome struct {
+		Outcome string `json:"outcome"`
+		Option  string `json:"optionId,omitempty"`
+	} `json:"outcome"`
+}
+
+// chosen is the answer that selects an option, or cancels where there is none.
+func chosen(option string) outcome {
+	var o outcome
+	o.Outcome.Outcome, o.Outcome.Option = "selected", option
+	if option == "" {
+		o.Outcome.Outcome = "cancelled"
+	}
+	return o
+}

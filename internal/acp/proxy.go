@@ -1,0 +1,306 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// Proxy judges the messages between one client and one start of an agent.
+type Proxy struct {
+	policies Policies
+	log      *relay.Log
+
+	mu sync.Mutex
+	// opening are the directories of the sessions that the client has asked for, by the ids of
+	// its requests.
+	opening  map[string]string
+	sessions map[string]*session
+}
+
+// NewProxy returns the proxy of an agent that is about to start.
+func NewProxy(policies Policies, log *relay.Log) *Proxy {
+	return &Proxy{policies: policies, log: log, opening: map[string]string{}, sessions: map[string]*session{}}
+}
+
+// errSession is the reason to refuse what belongs to no session.
+var errSession = errors.New("the session is not one that the client has opened")
+
+// FromClient follows what the client does and passes it on.
+func (p *Proxy) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
+	if long != nil {
+		return nil, p.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
+	}
+	messages, _, err := jsonrpc.Parse(line)
+	if err != nil {
+		return nil, p.log.Unread(relay.FromClient, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range messages {
+		p.follow(&messages[i])
+	}
+	return line, nil
+}
+
+// follow keeps track of sessions.
+func (p *Proxy) follow(m *jsonrpc.Message) {
+	members, err := jsonrpc.Members(m.Params, "sessionId", "cwd", "modeId")
+	if err != nil {
+		return // a session that is not known has no permissions
+	}
+	id := members["sessionId"].Str
+	switch m.Method {
+	case "session/new":
+		if len(p.opening) < maxSessions {
+			p.opening[m.ID] = members["cwd"].Str
+		}
+	case "session/load", "session/resume":
+		p.open(id, members["cwd"].Str)
+	case "session/close", "session/delete":
+		delete(p.sessions, id)
+	case "session/cancel":
+		if s := p.sessions[id]; s != nil {
+			s.cancelled = true
+		}
+	case "session/prompt":
+		if s := p.sessions[id]; s != nil {
+			s.cancelled = false
+		}
+	case "session/set_mode":
+		p.mode(relay.FromClient, id, members["modeId"].Str)
+	case "session/set_config_option":
+		p.mode(relay.FromClient, id, members["configId"].Str+"="+members["value"].String())
+	}
+}
+
+// mode records that a session works in another mode, in which an agent may ask less.
+func (p *Proxy) mode(from, session, mode string) {
+	_ = p.log.Add(relay.Entry{Event: relay.EventMode, From: from, Session: session, Mode: mode})
+}
+
+// open begins a session in a directory.
+func (p *Proxy) open(id, dir string) {
+	if p.sessions[id] == nil && len(p.sessions) == maxSessions {
+		return
+	}
+	s := &session{}
+	s.policy, s.err = p.policies.For(dir)
+	p.sessions[id] = s
+}
+
+// FromAgent answers the agent in the client's place where the policy decides, and passes on
+// everything else.
+func (p *Proxy) FromAgent(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
+	if long != nil {
+		return p.log.UnreadAnswer(long)
+	}
+	messages, batch, err := jsonrpc.Parse(line)
+	if err != nil {
+		return nil, p.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range messages {
+		m := &messages[i]
+		gate := gates[m.Method]
+		switch {
+		case gate == nil:
+			p.hear(m)
+		case batch:
+			// ACP has no batches, so no agent misses an answer.
+			return nil, p.log.Unread(relay.FromServer, &jsonrpc.Outline{}, jsonrpc.CodeInvalid, "a batch asks for what the policy judges")
+		default:
+			if answer, passes := p.judge(m, gate); !passes {
+				return nil, answer
+			}
+		}
+	}
+	return line, nil
+}
+
+// hear keeps what an agent says of its sessions and calls.
+func (p *Proxy) hear(m *jsonrpc.Message) {
+	if m.Method == "" {
+		p.opened(m)
+		return
+	}
+	if m.Method != "session/update" {
+		return
+	}
+	members, err := jsonrpc.Members(m.Params, "sessionId", "update")
+	s := p.sessions[members["sessionId"].Str]
+	if err != nil || s == nil {
+		return
+	}
+	update := members["update"]
+	switch update.Get("sessionUpdate").Str {
+	case "tool_call", "tool_call_update":
+		if id, c, err := readCall(update); err == nil {
+			s.learn(id, c)
+		}
+	case "current_mode_update":
+		p.mode(relay.FromServer, members["sessionId"].Str, update.Get("currentModeId").Str)
+	}
+}
+
+// opened begins the session that an answer is about. An id that is there already is not another
+// session's.
+func (p *Proxy) opened(m *jsonrpc.Message) {
+	dir, ok := p.opening[m.ID]
+	if !ok {
+		return
+	}
+	delete(p.opening, m.ID)
+	id := m.Result.Get("sessionId").Str
+	switch s := p.sessions[id]; {
+	case id == "":
+	case s != nil:
+		s.err = errors.New("two sessions have one id")
+	default:
+		p.open(id, dir)
+	}
+}
+
+// gate judges a request of the agent. It returns the answer in the client's place for each
+// outcome that is one.
+type gate func(s *session, params gjson.Result) (Verdict, func(Outcome) any)
+
+// gates are the requests that the policy is about.
+var gates = map[string]gate{
+	"session/request_permission": permission,
+	"fs/read_text_file":          file(ir.Read),
+	"fs/write_text_file":         file(ir.Update),
+	"terminal/create":            terminal,
+}
+
+// judge decides about a request. An answer of nil to a request that does not pass is none.
+func (p *Proxy) judge(m *jsonrpc.Message, g gate) (answer []byte, passes bool) {
+	v, reply := p.verdict(m, g)
+	entry := relay.Entry{
+		Event: relay.EventCall, From: relay.FromServer, ID: json.RawMessage(m.ID), Method: m.Method, Session: m.Params.Get("sessionId").Str,
+		Verdict: v.Outcome.String(), Reason: v.Reason, Asked: v.Asked,
+	}
+	if err := p.log.Add(entry); err != nil {
+		v = Verdict{Deny, err.Error(), ""}
+	}
+	result := reply(v.Outcome)
+	switch {
+	case m.ID == "":
+		return nil, false // a request without an id asks for nothing
+	case result != nil:
+		return jsonrpc.Answer(m.ID, result), false
+	case v.Outcome == Deny:
+		return jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.Reason)), false
+	default:
+		return nil, true
+	}
+}
+
+// verdict asks the policy of the request's session. Where there is none, everything is denied.
+func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (Verdict, func(Outcome) any) {
+	members, err := jsonrpc.Members(m.Params, "sessionId")
+	s := p.sessions[members["sessionId"].Str]
+	switch {
+	case err != nil:
+	case s == nil:
+		err = errSession
+	default:
+		err = s.err
+	}
+	if err == nil {
+		return g(s, m.Params)
+	}
+	reply := denied
+	if m.Method == "session/request_permission" {
+		reply = answerPermission(m.Params.Get("options"))
+	}
+	return Verdict{Deny, err.Error(), ""}, reply
+}
+
+// permission judges a request for permission.
+func permission(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+	members, err := jsonrpc.Members(params, "sessionId", "toolCall", "options")
+	reply := answerPermission(members["options"])
+	if err != nil {
+		return Verdict{Deny, err.Error(), ""}, reply
+	}
+	if s.cancelled {
+		return Verdict{Deny, "the prompt was cancelled", ""}, func(Outcome) any { return chosen("") }
+	}
+	if !members["toolCall"].Exists() {
+		return Verdict{Unknown, "the request is about no tool call", ""}, reply
+	}
+	id, asked, err := readCall(members["toolCall"])
+	if err != nil {
+		return Verdict{Deny, err.Error(), ""}, reply
+	}
+	if len(asked.input.Raw) > maxInput {
+		return Verdict{Unknown, "the input of the tool is too long", ""}, reply
+	}
+	v := s.policy.judge(asked.over(s.known(id)))
+	if v.Outcome == Allow && s.policy.OnlyRefuses {
+		v = Verdict{Unknown, "the configuration names no tool whose policy permits", ""}
+	}
+	return v, reply
+}
+
+// answerPermission answers a request for permission by one of its options; what the policy does
+// not decide, the client does. No answer is for more than once.
+func answerPermission(options gjson.Result) func(Outcome) any {
+	return func(o Outcome) any {
+		switch o {
+		case Allow:
+			return chosen(choose(options, allowOnce))
+		case Deny:
+			return chosen(choose(options, rejectOnce))
+		case Unknown:
+		}
+		return nil
+	}
+}
+
+// denied answers with an error where the policy refuses, and leaves the rest to the client.
+func denied(Outcome) any { return nil }
+
+// file judges a request for a file.
+func file(need ir.Capability) gate {
+	return func(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+		members, err := jsonrpc.Members(params, "sessionId", "path")
+		if err != nil {
+			return Verdict{Deny, err.Error(), ""}, denied
+		}
+		return of(s.policy.Judge.Access(need, members["path"].Str)), denied
+	}
+}
+
+// terminal judges a request for a terminal. Without a table of programs the policy permits every
+// program, and with one those alone that are known to be in it.
+func terminal(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
+	if err != nil {
+		return Verdict{Deny, err.Error(), ""}, denied
+	}
+	c := Command{Dir: members["cwd"].Str, Line: members["command"].Str}
+	if args := members["args"].Array(); len(args) > 0 || len(plainWords(c.Line)) == 1 {
+		c.Words, c.Line = []string{c.Line}, ""
+		for _, a := range args {
+			c.Words = append(c.Words, a.String())
+		}
+	}
+	for _, e := range members["env"].Array() {
+		c.Env = append(c.Env, e.Get("name").Str)
+	}
+	v := s.policy.Commands.Judge(c)
+	if v.Outcome == Unknown && s.policy.Judge.View.Tool.Commands != nil {
+		v.Outcome = Deny
+	}
+	return v.and(s.policy.directory(c.Dir)), denied
+}

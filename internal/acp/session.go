@@ -1,0 +1,62 @@
+package acp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// The bounds of what is kept of an agent's words: sessions, tool calls of a session, bytes of the
+// input of a call, and its paths.
+const (
+	maxSessions = 1024
+	maxCalls    = 256
+	maxInput    = 64 << 10
+	maxPaths    = 64
+)
+
+// session is one conversation, in one directory.
+type session struct {
+	// policy is that of the directory; err is why there is none.
+	policy *Policy
+	err    error
+	// calls are the latest tool calls, in order.
+	calls []*known
+	// cancelled is true from the cancelling of a prompt to the next one.
+	cancelled bool
+}
+
+// known is a tool call by its id.
+type known struct {
+	id string
+	call
+}
+
+// learn keeps what an agent says of a tool call, and returns all that is known of it.
+func (s *session) learn(id string, c call) call {
+	if len(c.input.Raw) > maxInput {
+		c.input = gjson.Result{}
+	}
+	// The value is a part of a line, which may be long.
+	c.input = gjson.Parse(strings.Clone(c.input.Raw))
+	if i := slices.IndexFunc(s.calls, func(k *known) bool { return k.id == id }); i >= 0 {
+		s.calls[i].call = c.over(s.calls[i].call)
+		return s.calls[i].call
+	}
+	if len(s.calls) == maxCalls {
+		s.calls = slices.Delete(s.calls, 0, 1)
+	}
+	s.calls = append(s.calls, &known{id, c})
+	return c
+}
+
+// known is what is known of a tool call.
+func (s *session) known(id string) call {
+	for _, k := range s.calls {
+		if k.id == id {
+			return k.call
+		}
+	}
+	return call{}
+}

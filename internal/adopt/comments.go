@@ -1,0 +1,77 @@
+package adopt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// The errors about a file as a whole.
+var (
+	ErrJSON    = errors.New("the file is not JSON, also without comments and last commas")
+	ErrServers = errors.New("the file has no table of servers: mcpServers, servers or mcp.servers")
+)
+
+// plain is a document in which blanks stand for comments and for last commas, so that every value
+// keeps its place.
+func plain(doc []byte) ([]byte, error) {
+	out := bytes.Clone(doc)
+	if bom := []byte("\ufeff"); bytes.HasPrefix(out, bom) {
+		blank(out[:len(bom)])
+	}
+	comma := -1
+	for i := 0; i < len(out); {
+		switch c := out[i]; {
+		case c == '"':
+			i += text(out[i:])
+			comma = -1
+			continue
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			end := bytes.IndexByte(out[i:], '\n')
+			if end < 0 {
+				end = len(out) - i
+			}
+			blank(out[i : i+end])
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			end := bytes.Index(out[i+2:], []byte("*/"))
+			if end < 0 {
+				return nil, ErrJSON
+			}
+			blank(out[i : i+end+4])
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			comma = -1
+		}
+		i++
+	}
+	if !utf8.Valid(out) || !json.Valid(out) {
+		return nil, ErrJSON
+	}
+	return out, nil
+}
+
+// text is the length of the string at the beginning of a document.
+func text(doc []byte) int {
+	for i := 1; i < len(doc); i++ {
+		switch doc[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(doc)
+}
+
+// blank overwrites a part of a document, except for the ends of lines.
+func blank(part []byte) {
+	for i, c := range part {
+		if c != '\n' && c != '\r' {
+			part[i] = ' '
+		}
+	}
+}

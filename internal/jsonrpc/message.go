@@ -1,0 +1,250 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// The reasons why a line is not passed on.
+var (
+	ErrText   = errors.New("the line is not UTF-8")
+	ErrReturn = errors.New("the line has a carriage return in it, which some programs take for its end")
+	ErrJSON   = errors.New("the line is not JSON")
+	ErrDeep   = errors.New("the line has more lists and objects in each other than any message")
+	ErrShape  = errors.New("the line is not a message of JSON-RPC, or a list of them")
+)
+
+// Message is one message of JSON-RPC 2.0. Its values know where in the line they stand.
+type Message struct {
+	// ID is the id as it was written, empty for none.
+	ID string
+	// Method is empty in an answer.
+	Method string
+	// Params and Result are the members of these names.
+	Params, Result gjson.Result
+	// Value is the whole message.
+	Value gjson.Result
+}
+
+// Request reports whether the message asks for an answer.
+func (m *Message) Request() bool { return m.Method != "" && m.ID != "" }
+
+// Parse reads a line. A list of messages is a batch; an empty line has none.
+func Parse(line []byte) (messages []Message, batch bool, err error) {
+	text := bytes.TrimRight(line, "\r\n")
+	switch {
+	case len(bytes.TrimLeft(text, " \t")) == 0:
+		return nil, false, nil
+	case bytes.IndexByte(text, '\r') >= 0:
+		return nil, false, ErrReturn
+	case !utf8.Valid(text):
+		return nil, false, ErrText
+	case !json.Valid(text):
+		return nil, false, ErrJSON
+	case deep(text):
+		return nil, false, ErrDeep
+	}
+	// The parser counts from the first character that is no blank.
+	blank := len(text) - len(bytes.TrimLeft(text, " \t"))
+	root := gjson.ParseBytes(text[blank:])
+	root.Index = blank
+	if !root.IsArray() {
+		m, err := message(root)
+		return []Message{m}, false, err
+	}
+	for _, item := range items(root) {
+		m, err := message(item)
+		if err != nil {
+			return nil, true, err
+		}
+		messages = append(messages, m)
+	}
+	if len(messages) == 0 {
+		return nil, true, ErrShape
+	}
+	return messages, true, nil
+}
+
+// maxDepth is how deep lists and objects may stand in each other. Each is read once for every one
+// around it.
+const maxDepth = 256
+
+// deep reports whether valid JSON exceeds maxDepth.
+func deep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text) && depth <= maxDepth; i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth > maxDepth
+}
+
+func message(v gjson.Result) (Message, error) {
+	m := Message{Value: v}
+	members, err := Members(v, "jsonrpc", "id", "method", "params", "result", "error")
+	if err != nil {
+		return m, err
+	}
+	if id, ok := members["id"]; ok {
+		if id.IsObject() || id.IsArray() || len(id.Raw) > maxID {
+			return m, ErrShape
+		}
+		m.ID = id.Raw
+	}
+	method, called := members["method"]
+	if called && (method.Type != gjson.String || method.Str == "") {
+		return m, ErrShape
+	}
+	m.Method, m.Params, m.Result = method.Str, members["params"], members["result"]
+	return m, nil
+}
+
+// Members are the members of an object by name. It is an error for a value to be no object, for
+// a name to stand twice, and for one to differ from a known name in case alone.
+func Members(v gjson.Result, known ...string) (map[string]gjson.Result, error) {
+	if !v.IsObject() {
+		return nil, ErrShape
+	}
+	out := map[string]gjson.Result{}
+	var err error
+	each(v, func(key string, value gjson.Result) bool {
+		if _, twice := out[key]; twice {
+			err = fmt.Errorf("found %q twice in one object", key)
+		}
+		for _, k := range known {
+			if key != k && strings.EqualFold(key, k) {
+				err = fmt.Errorf("found %q, which some programs take for %q", key, k)
+			}
+		}
+		out[key] = value
+		return err == nil
+	})
+	return out, err
+}
+
+// Strings calls visit for every string in a value, with the name of the member that it stands
+// in, and for the names of members themselves. It is an error for a name to stand twice in one
+// object.
+func Strings(v gjson.Result, name string, visit func(name, text string)) error {
+	switch {
+	case v.Type == gjson.String:
+		visit(name, v.Str)
+	case v.IsArray():
+		for _, item := range items(v) {
+			if err := Strings(item, name, visit); err != nil {
+				return err
+			}
+		}
+	case v.IsObject():
+		_, err := Members(v)
+		each(v, func(key string, value gjson.Result) bool {
+			if err == nil {
+				visit("", key)
+				err = Strings(value, key, visit)
+			}
+			return err == nil
+		})
+		return err
+	}
+	return nil
+}
+
+// items are the elements of an array.
+func items(v gjson.Result) []gjson.Result {
+	var out []gjson.Result
+	each(v, func(_ string, value gjson.Result) bool {
+		out = append(out, value)
+		return true
+	})
+	return out
+}
+
+// each visits the elements of an array or object, with their places in the line.
+func each(v gjson.Result, visit func(key string, value gjson.Result) bool) {
+	v.ForEach(func(key, value gjson.Result) bool { return visit(key.Str, value) })
+}
+
+// Replace returns a line in which other text stands for a value of it.
+func Replace(line []byte, v gjson.Result, with []byte) []byte {
+	out := make([]byte, 0, len(line)-len(v.Raw)+len(with))
+	out = append(out, line[:v.Index]...)
+	out = append(out, with...)
+	return append(out, line[v.Index+len(v.Raw):]...)
+}
+
+// Filter returns a line in which an array of it has those elements alone that keep accepts. It
+// returns the line itself where keep accepts all.
+func Filter(line []byte, array gjson.Result, keep func(gjson.Result) bool) []byte {
+	all := items(array)
+	var kept []string
+	for _, item := range all {
+		if keep(item) {
+			kept = append(kept, item.Raw)
+		}
+	}
+	if len(kept) == len(all) {
+		return line
+	}
+	return Replace(line, array, []byte("["+strings.Join(kept, ",")+"]"))
+}
+
+// The codes of errors that a proxy answers with (JSON-RPC 2.0, section 5.1).
+const (
+	CodeParse   = -32700
+	CodeInvalid = -32600
+	CodeRefused = -32001 // of the range for implementations
+)
+
+// Answer is the line that answers a request with a result.
+func Answer(id string, result any) []byte {
+	return encode(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{"2.0", written(id), result})
+}
+
+// Fail is the line that answers a request with an error. An empty id is that of a message whose
+// id is not known.
+func Fail(id string, code int, text string) []byte {
+	type failure struct {
+		Code int    `json:"code"`
+		Text string `json:"message"`
+	}
+	return encode(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   failure         `json:"error"`
+	}{"2.0", written(id), failure{code, text}})
+}
+
+func written(id string) json.RawMessage {
+	if id == "" {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(id)
+}
+
+// encode writes a value that always has a JSON form.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)
+	return b.Bytes()
+}

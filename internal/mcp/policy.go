@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/ir"
+)
+
+// Policy is what the configuration says about a server and its tools.
+type Policy struct {
+	// Server is the name of the server.
+	Server string
+	// Judge asks the server's policy, under which all its tools run.
+	Judge *judge.Judge
+	// Constraints are the server's own, about all calls together; nil for none.
+	Constraints *ir.Constraints
+	// Tools are those that the configuration names, by their names at the server; without any,
+	// all tools may be called.
+	Tools map[string]Tool
+}
+
+// Tool is the entry of one tool of a server.
+type Tool struct {
+	// Entry is its name in the configuration.
+	Entry       string
+	Enabled     bool
+	Constraints *ir.Constraints
+	Origin      ir.Origin
+}
+
+// ToolsOf are the tools of a program whose source is the server, by their names there. enabled
+// reports whether an entry is.
+func ToolsOf(p *ir.Program, server string, enabled func(entry string) bool) map[string]Tool {
+	out := map[string]Tool{}
+	for _, t := range p.Tools {
+		if t.Source.Kind != ir.SourceMCP {
+			continue
+		}
+		rest, of := strings.CutPrefix(t.Source.Detail, server)
+		if !of || rest != "" && rest[0] != '.' {
+			continue
+		}
+		out[cmp.Or(strings.TrimPrefix(rest, "."), t.Name)] = Tool{
+			Entry: t.Name, Enabled: enabled(t.Name), Constraints: t.Constraints, Origin: t.Source.Origin,
+		}
+	}
+	return out
+}
+
+// refuses is the reason why a tool may not be called at all, empty if it may.
+func (p *Policy) refuses(tool string) string {
+	if c := p.Constraints; c != nil && c.Forbidden {
+		return "the constraints of the server forbid its tools: " + c.Origin.String()
+	}
+	if len(p.Tools) == 0 {
+		return ""
+	}
+	t, ok := p.Tools[tool]
+	switch {
+	case !ok:
+		return "the configuration names tools of " + p.Server + ", and not this one; to allow it:\n" +
+			"      [tools." + tomltext.Key(p.Server+"_"+tool) + "]\n      source = " + tomltext.String("mcp."+p.Server+"."+tool)
+	case !t.Enabled:
+		return "the tool " + t.Entry + " is not enabled: " + t.Origin.String()
+	case t.Constraints != nil && t.Constraints.Forbidden:
+		return "the tool " + t.Entry + " is forbidden: " + t.Constraints.Origin.String()
+	}
+	return ""
+}

@@ -1,0 +1,242 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/visible"
+)
+
+// Session judges the messages between one client and one start of a server.
+type Session struct {
+	policy *Policy
+	log    *relay.Log
+	mu     sync.Mutex
+	made   *calls
+}
+
+// NewSession returns the session of a server that is about to start.
+func NewSession(p *Policy, log *relay.Log) *Session {
+	return &Session{policy: p, log: log, made: &calls{named: map[string]int{}}}
+}
+
+// verdict is the judgement of one message: an empty refusal lets it pass.
+type verdict struct {
+	message *jsonrpc.Message
+	tool    string
+	refusal string
+	asked   string
+	// judged is true where the policy is about the message.
+	judged bool
+}
+
+// FromClient judges a line of the client. A refused message is answered in the server's place. A
+// batch passes whole or not at all.
+// See RATIONALE D139.
+func (s *Session) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
+	if long != nil {
+		return nil, s.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
+	}
+	messages, batch, err := jsonrpc.Parse(line)
+	if err != nil {
+		return nil, s.log.Unread(relay.FromClient, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+	}
+	return s.decide(line, messages, batch)
+}
+
+// decide judges the messages of a line, one after the other.
+func (s *Session) decide(line []byte, messages []jsonrpc.Message, batch bool) (forward, back []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made, refused := s.made.clone(), false
+	verdicts := make([]verdict, len(messages))
+	for i := range messages {
+		verdicts[i] = s.judge(&messages[i], made)
+		refused = refused || verdicts[i].refusal != ""
+	}
+	if err := s.record(verdicts, refused); err != nil && !refused {
+		refused = true
+		for i := range verdicts {
+			verdicts[i].refusal = err.Error()
+		}
+	}
+	if !refused {
+		s.made = made
+		return line, nil
+	}
+	return nil, answers(verdicts, batch)
+}
+
+// judge decides about one message, and counts a call.
+func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
+	v := verdict{message: m, judged: true}
+	var refused *judge.Refusal
+	var err error
+	switch m.Method {
+	case "tools/call":
+		v.tool, refused, err = s.call(m.Params)
+	case "resources/read", "resources/subscribe":
+		refused, err = s.resource(m.Params)
+	default:
+		v.judged = false
+		return v
+	}
+	switch {
+	case err != nil:
+		v.refusal = err.Error()
+	case v.tool != "" && s.policy.refuses(v.tool) != "":
+		v.refusal = s.policy.refuses(v.tool)
+	case refused != nil:
+		v.refusal, v.asked = refused.Text(), refused.Asked
+	case v.tool != "":
+		v.refusal = made.count(s.policy, v.tool)
+	}
+	return v
+}
+
+// call judges the arguments of a call, and names its tool.
+func (s *Session) call(params gjson.Result) (tool string, refused *judge.Refusal, err error) {
+	members, err := jsonrpc.Members(params, "name", "arguments")
+	if err != nil {
+		return "", nil, err
+	}
+	name := members["name"]
+	if name.Type != gjson.String || name.Str == "" {
+		return "", nil, errors.New("the call names no tool")
+	}
+	err = jsonrpc.Strings(members["arguments"], "", func(member, text string) {
+		if refused == nil {
+			refused = s.policy.Judge.Argument(member, text)
+		}
+	})
+	return name.Str, refused, err
+}
+
+// resource judges the address of a resource.
+func (s *Session) resource(params gjson.Result) (*judge.Refusal, error) {
+	members, err := jsonrpc.Members(params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	return s.policy.Judge.Argument("uri", members["uri"].Str), nil
+}
+
+// record writes the verdicts down. In a batch with a refusal nothing is allowed.
+func (s *Session) record(verdicts []verdict, refused bool) error {
+	for _, v := range verdicts {
+		if !v.judged {
+			continue
+		}
+		e := relay.Entry{
+			Event: relay.EventCall, From: relay.FromClient, ID: json.RawMessage(v.message.ID), Method: v.message.Method, Tool: v.tool,
+			Verdict: relay.Allow, Reason: v.refusal, Asked: v.asked,
+		}
+		if refused {
+			e.Verdict = relay.Deny
+		}
+		if err := s.log.Add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers are those to the requests of a line of which one was refused.
+func answers(verdicts []verdict, batch bool) []byte {
+	var out [][]byte
+	for _, v := range verdicts {
+		if v.message.Request() {
+			out = append(out, bytes.TrimSuffix(v.answer(), []byte("\n")))
+		}
+	}
+	switch {
+	case len(out) == 0:
+		return nil
+	case !batch:
+		return append(out[0], '\n')
+	default:
+		return append(append([]byte("["), bytes.Join(out, []byte(","))...), "]\n"...)
+	}
+}
+
+// content is a text in the result of a call.
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// answer says why the server did not get a message. A model reads the results of calls, and only
+// its client errors, so a refused call has a result.
+func (v verdict) answer() []byte {
+	if v.refusal == "" {
+		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, "accessc: another message of the batch was refused")
+	}
+	if v.message.Method != "tools/call" {
+		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.refusal))
+	}
+	text := visible.Lines("accessc refused " + cmp.Or(v.tool, "the call") + ": " + v.refusal)
+	return jsonrpc.Answer(v.message.ID, struct {
+		Content []content `json:"content"`
+		Error   bool      `json:"isError"`
+	}{[]content{{"text", text}}, true})
+}
+
+// FromServer passes a line of the server on, without the tools that may not be called. An answer
+// that is too long is an error for the client, a request that is one for the server.
+func (s *Session) FromServer(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
+	if long != nil {
+		return s.log.UnreadAnswer(long)
+	}
+	messages, _, err := jsonrpc.Parse(line)
+	if err != nil {
+		return nil, s.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeParse, err.Error())
+	}
+	// From the last to the first, so that the places of those before stay.
+	for i := len(messages) - 1; i >= 0; i-- {
+		tools, err := listed(messages[i])
+		if err != nil {
+			_ = s.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeInvalid, err.Error())
+			return jsonrpc.Fail(messages[i].ID, jsonrpc.CodeRefused, "accessc: "+err.Error()), nil
+		}
+		if tools.IsArray() {
+			line = s.filter(line, tools)
+		}
+	}
+	return line, nil
+}
+
+// listed returns the tools that an answer lists. Every answer with tools counts: which request it
+// answers only its server knows.
+func listed(m jsonrpc.Message) (gjson.Result, error) {
+	if m.Method != "" || !m.Result.IsObject() {
+		return gjson.Result{}, nil
+	}
+	members, err := jsonrpc.Members(m.Result, "tools")
+	return members["tools"], err
+}
+
+func (s *Session) filter(line []byte, tools gjson.Result) []byte {
+	var hidden []string
+	out := jsonrpc.Filter(line, tools, func(tool gjson.Result) bool {
+		members, err := jsonrpc.Members(tool)
+		name := members["name"].Str
+		if err == nil && s.policy.refuses(name) == "" {
+			return true
+		}
+		hidden = append(hidden, name)
+		return false
+	})
+	if hidden != nil {
+		// A listing grants nothing, so it does not depend on the log.
+		_ = s.log.Add(relay.Entry{Event: relay.EventHidden, From: relay.FromServer, Hidden: hidden})
+	}
+	return out
+}

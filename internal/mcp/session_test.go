@@ -1,0 +1,308 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// policy lets the tools read and write work on docs.
+func policy(t testing.TB) *Policy {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"docs", "secret"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool := &ir.Tool{
+		Name: "files", Declared: ir.Declared{FS: true}, Source: ir.Source{Kind: ir.SourceLocal, Origin: ir.Origin{Path: "servers.files"}},
+		FS: []ir.FSRule{{Written: "docs", At: ir.In("docs"), Caps: ir.All}},
+	}
+	roots := &ir.Bindings{Workspace: filepath.ToSlash(root)}
+	return &Policy{
+		Server: "files",
+		Judge:  &judge.Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}}), Roots: roots, Dir: roots.Workspace},
+		Tools:  map[string]Tool{"read": {Entry: "read", Enabled: true}, "write": {Entry: "w", Enabled: true}},
+	}
+}
+
+// called are the tools that a line would have a server call, and all strings of these calls, as
+// another parser reads them.
+func called(line []byte) (tools, texts []string) {
+	var doc any
+	if json.Unmarshal(line, &doc) != nil {
+		return nil, nil
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, v)
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for key, value := range v {
+				texts = append(texts, key)
+				walk(value)
+			}
+		}
+	}
+	messages, batch := doc.([]any)
+	if !batch {
+		messages = []any{doc}
+	}
+	for _, m := range messages {
+		m, _ := m.(map[string]any)
+		params, _ := m["params"].(map[string]any)
+		if m["method"] == "tools/call" {
+			name, _ := params["name"].(string)
+			tools = append(tools, name)
+			walk(params)
+		}
+	}
+	return tools, texts
+}
+
+// check fails for a line that passed although a call in it may not.
+func check(t interface{ Fatalf(string, ...any) }, line, forward []byte) {
+	if forward == nil {
+		return
+	}
+	if !bytes.Equal(line, forward) {
+		t.Fatalf("%q passed as %q", line, forward)
+	}
+	tools, texts := called(line)
+	for _, name := range tools {
+		if name != "read" && name != "write" {
+			t.Fatalf("%q passed", line)
+		}
+		for _, text := range texts {
+			if strings.HasPrefix(text, "secret/") {
+				t.Fatalf("%q passed", line)
+			}
+		}
+	}
+}
+
+// TestNothingUnjudgedPasses: whatever the shape of a line, a call that passes is one of an
+// allowed tool, on no path that is refused.
+func TestNothingUnjudgedPasses(t *testing.T) {
+	p := policy(t)
+	irtest.Check(t, 20000, 1, func(t *rapid.T) {
+		s := NewSession(p, nil)
+		one := func() string {
+			method := rapid.SampledFrom([]string{`"tools/call"`, `"tools\/call"`, `"t\u006fols/call"`, `"ping"`, `7`}).Draw(t, "method")
+			name := rapid.SampledFrom([]string{`"read"`, `"re\u0061d"`, `"write"`, `"delete"`, `["read"]`}).Draw(t, "name")
+			text := rapid.SampledFrom([]string{`"docs/a"`, `"secret/a"`, `"secr\u0065t/a"`, `["x",{"secret/a":1}]`, `{"path":{"path":"secret/b"}}`}).Draw(t, "text")
+			key := rapid.SampledFrom([]string{"name", "Name", "n\\u0061me", "x"}).Draw(t, "key")
+			call := fmt.Sprintf(`{"jsonrpc":"2.0","method":%s,"params":{"name":%s,"arguments":{"p":%s},"%s":"delete"}}`, method, name, text, key)
+			if rapid.Bool().Draw(t, "id") {
+				call = strings.Replace(call, "{", `{"id":1,`, 1)
+			}
+			return call
+		}
+		line := one()
+		if rapid.Bool().Draw(t, "batch") {
+			line = "[" + line + "," + one() + "]"
+		}
+		forward, back := s.FromClient([]byte(line+"\n"), nil)
+		check(t, []byte(line+"\n"), forward)
+		if forward == nil && back != nil && !json.Valid(back) {
+			t.Fatalf("%s: got the answer %q", line, back)
+		}
+	})
+}
+
+// FuzzFromClient: no bytes have a call pass that may not.
+func FuzzFromClient(f *testing.F) {
+	for _, seed := range []string{
+		`{"id":1,"method":"tools/call","params":{"name":"delete"}}`, `{"method":"tools/call","params":{"name":"read","arguments":{"path":"secret/a"}}}`,
+		`[{"id":1,"method":"tools/call","params":{"name":"read"}},{"id":2,"method":"x"}]`, "{\"params\":\r{}}",
+	} {
+		f.Add([]byte(seed))
+	}
+	p := policy(f)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		forward, _ := NewSession(p, nil).FromClient(line, nil)
+		check(t, line, forward)
+	})
+}
+
+// FuzzFromServer: what passes from the server is what it said, or a listing without tools.
+func FuzzFromServer(f *testing.F) {
+	f.Add([]byte(`{"id":1,"result":{"tools":[{"name":"read"},{"name":"delete"}]}}`))
+	f.Add([]byte(`[{"id":1,"result":{"tools":[{"name":"x"}]}},{"id":2,"result":{"tools":[{"name":"y"}]}}]`))
+	p := policy(f)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		forward, _ := NewSession(p, nil).FromServer(line, nil)
+		if len(bytes.TrimSpace(forward)) > 0 && !json.Valid(forward) {
+			t.Fatalf("%q became %q", line, forward)
+		}
+	})
+}
+
+// TestFromServer: listings are shortened wherever they stand, other bytes stay, and what is no
+// message does not pass.
+func TestFromServer(t *testing.T) {
+	p := policy(t)
+	for _, c := range []struct{ in, forward, back string }{
+		{`{"id":1,"result":{"tools":[{"name":"read","x": 1},{"name":"rm"}],"n" : 1}}`, `{"id":1,"result":{"tools":[{"name":"read","x": 1}],"n" : 1}}`, ""},
+		{`[{"id":1,"result":{"tools":[{"name":"rm"}]}}, {"id":2,"result":{"tools":[{"name":"rm"},{"name":"write"}]}}]`,
+			`[{"id":1,"result":{"tools":[]}}, {"id":2,"result":{"tools":[{"name":"write"}]}}]`, ""},
+		{`{"id":1,"result":{"tools":[{"name":"rm"}],"tools":[]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"accessc: found \"tools\" twice in one object"}}` + "\n", ""},
+		{`{"id":1,"result":{"tools":[{"name":"read","name":"rm"},7]}}`, `{"id":1,"result":{"tools":[]}}`, ""},
+		{`{"id":1,"result":{"content":[{"tools":[{"name":"rm"}]}]}}`, `{"id":1,"result":{"content":[{"tools":[{"name":"rm"}]}]}}`, ""},
+		{`{"method":"sampling/createMessage","id":2}`, `{"method":"sampling/createMessage","id":2}`, ""},
+		{`a log line`, "", ""},
+		{`{"method":"roots/list","id":2,"id":2}`, "", `{"jsonrpc":"2.0","id":2,"error":{"code":-32700,"message":"accessc: found \"id\" twice in one object"}}` + "\n"},
+	} {
+		forward, back := NewSession(p, nil).FromServer([]byte(c.in), nil)
+		if string(forward) != c.forward || string(back) != c.back {
+			t.Errorf("%s: got %s and %s", c.in, forward, back)
+		}
+	}
+}
+
+// TestLongLines: a line that is too long is answered where it needs an answer, by what can be
+// known of it.
+func TestLongLines(t *testing.T) {
+	s := NewSession(policy(t), nil)
+	long := func(text string) *jsonrpc.Outline { return jsonrpc.Sketch([]byte(text)) }
+	if forward, back := s.FromClient(nil, long(`{"id":1,"method":"a"}`)); forward != nil || !strings.Contains(string(back), `"id":1,"error"`) {
+		t.Errorf("got %s, %s", forward, back)
+	}
+	if forward, back := s.FromServer(nil, long(`{"id":2,"result":{}}`)); back != nil || !strings.Contains(string(forward), `"id":2,"error"`) {
+		t.Errorf("got %s, %s", forward, back)
+	}
+	if forward, back := s.FromServer(nil, long(`{"id":3,"method":"a"}`)); forward != nil || !strings.Contains(string(back), `"id":3,"error"`) {
+		t.Errorf("got %s, %s", forward, back)
+	}
+	if forward, back := s.FromServer(nil, long(`{"method":"a"}`)); forward != nil || back != nil {
+		t.Errorf("got %s, %s", forward, back)
+	}
+}
+
+// TestRefusedCallsDoNotCount: what the server did not get is no call, in a batch either.
+func TestRefusedCallsDoNotCount(t *testing.T) {
+	p := policy(t)
+	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"read"}}}
+	p.Tools["read"] = Tool{Entry: "read", Enabled: true, Constraints: &ir.Constraints{MaxInvocations: 1}}
+	s := NewSession(p, nil)
+	call := func(name, path string) string {
+		return fmt.Sprintf(`{"id":1,"method":"tools/call","params":{"name":"%s","arguments":{"path":"%s"}}}`, name, path)
+	}
+	for _, c := range []struct {
+		line   string
+		passes bool
+	}{
+		{call("write", "docs/a"), false},
+		{call("read", "secret/a"), false},
+		{"[" + call("read", "docs/a") + "," + call("read", "docs/a") + "]", false},
+		{"[" + call("read", "docs/a") + "," + call("write", "docs/a") + "]", true},
+		{call("read", "docs/a"), false},
+		{call("write", "docs/a"), true},
+	} {
+		if forward, _ := s.FromClient([]byte(c.line), nil); (forward != nil) != c.passes {
+			t.Errorf("%s: got %s", c.line, forward)
+		}
+	}
+}
+
+// TestUnwrittenLog: a call that cannot be recorded is not made.
+func TestUnwrittenLog(t *testing.T) {
+	log, err := relay.OpenLog(filepath.Join(t.TempDir(), "log"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(policy(t), log)
+	forward, back := s.FromClient([]byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`), nil)
+	if forward != nil || !strings.Contains(string(back), "the audit log") {
+		t.Errorf("got %s, %s", forward, back)
+	}
+	if forward, _ := s.FromClient([]byte(`{"id":1,"method":"ping"}`), nil); forward == nil {
+		t.Error("a message without a verdict needs no log")
+	}
+}
+
+// TestToolsOf: the tools of a server by their names there, and of no other server.
+func TestToolsOf(t *testing.T) {
+	mcp := func(name, detail string) *ir.Tool {
+		return &ir.Tool{Name: name, Source: ir.Source{Kind: ir.SourceMCP, Detail: detail}}
+	}
+	got := ToolsOf(&ir.Program{Tools: []*ir.Tool{
+		mcp("a", "s.x"), mcp("b", "s"), mcp("c", "s.y.z"), mcp("d", "s2.x"), mcp("e", ""), {Name: "f", Source: ir.Source{Kind: ir.SourceLocal, Detail: "s.q"}},
+	}}, "s", func(entry string) bool { return entry != "a" })
+	if len(got) != 3 || got["x"].Entry != "a" || got["x"].Enabled || got["b"].Entry != "b" || !got["y.z"].Enabled {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestManyMessages: 100,000 messages leave nothing behind.
+func TestManyMessages(t *testing.T) {
+	s := NewSession(policy(t), nil)
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var before uint64
+	for i := range irtest.Times(100000) {
+		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"path":"docs/%d"}}}`, i, i)
+		if forward, back := s.FromClient([]byte(call), nil); forward == nil {
+			t.Fatalf("got %s", back)
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`, i)
+		if forward, _ := s.FromServer([]byte(answer), nil); string(forward) != answer {
+			t.Fatalf("got %s", forward)
+		}
+		if i == 1000 {
+			before = heap()
+		}
+	}
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+}
+
+// BenchmarkMessage is the time that the proxy adds to a message.
+func BenchmarkMessage(b *testing.B) {
+	p := policy(b)
+	lines := map[string]string{
+		"call":    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"docs/a","head":10}}}`,
+		"refused": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"secret/a","head":10}}}`,
+		"other":   `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		"64KiB":   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"docs/a","content":"` + strings.Repeat("line\\n", 1<<16/6) + `"}}}`,
+	}
+	for name, line := range lines {
+		b.Run(name, func(b *testing.B) {
+			s := NewSession(p, nil)
+			for b.Loop() {
+				s.FromClient([]byte(line), nil)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package relay
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/visible"
+)
+
+// Version is the version of an entry of an audit log. It changes when a reader of the older form
+// would misunderstand the newer one.
+const Version = 1
+
+// The events of an audit log.
+const (
+	EventStart   = "start"   // the program is about to start
+	EventCall    = "call"    // a message that the policy is about was judged
+	EventMessage = "message" // a line was dropped, since no message could be read from it
+	EventHidden  = "hidden"  // a listing was shortened
+	EventMode    = "mode"    // the session changed to another mode
+	EventEnd     = "end"     // the program has ended
+)
+
+// The sides of a message, and the verdicts.
+const (
+	FromClient = "client"
+	FromServer = "server"
+	Allow      = "allow"
+	Deny       = "deny"
+)
+
+// Entry is one line of an audit log. Arguments of calls may hold secrets, so of them an entry
+// has only what was refused.
+type Entry struct {
+	Version int    `json:"format_version"`
+	Time    string `json:"time"`
+	Event   string `json:"event"`
+	// Name is that of the server or agent, From the side that sent the message.
+	Name string `json:"name"`
+	From string `json:"from,omitempty"`
+	// ID and Method are the message's, Tool and Session the ones that it is about.
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Tool    string          `json:"tool,omitempty"`
+	Session string          `json:"session,omitempty"`
+	// Verdict is "allow", "deny" or "ask", Reason its sentence, Asked the refused text.
+	Verdict string `json:"verdict,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Asked   string `json:"asked,omitempty"`
+	// Hidden are the names that were left out, Mode the new mode, Status that of the end.
+	Hidden []string `json:"hidden,omitempty"`
+	Mode   string   `json:"mode,omitempty"`
+	Status *int     `json:"status,omitempty"`
+}
+
+// Log is an audit log, to which several runs may append. A nil Log keeps nothing.
+type Log struct {
+	mu   sync.Mutex
+	name string
+	file *os.File
+}
+
+// OpenLog opens a log of entries about a server or an agent, or makes it for this user alone.
+func OpenLog(path, name string) (*Log, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{name: name, file: f}, nil
+}
+
+// Add appends an entry. An entry whose error is not nil may be missing, and nothing that
+// it allows should happen.
+func (l *Log) Add(e Entry) error {
+	if l == nil {
+		return nil
+	}
+	e.Version, e.Time, e.Name = Version, time.Now().UTC().Format(time.RFC3339Nano), l.name
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("the audit log: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.file.Write(append(visible.Bytes(data), '\n')); err != nil {
+		return fmt.Errorf("the audit log: %w", err)
+	}
+	return nil
+}
+
+// TooLong is the reason why a line was not read.
+var TooLong = fmt.Sprintf("the line is longer than %d bytes", MaxLine)
+
+// Unread records a line that is not passed on, since no message could be read from it, and
+// returns the answer to its sender; none where it asks for none. A line of the client without an
+// id may ask all the same (JSON-RPC 2.0, section 5).
+func (l *Log) Unread(from string, o *jsonrpc.Outline, code int, why string) []byte {
+	// Nothing is allowed by the entry, so nothing depends on it.
+	_ = l.Add(Entry{Event: EventMessage, From: from, ID: json.RawMessage(o.ID()), Verdict: Deny, Reason: why})
+	if !o.Request() && (from == FromServer || o.ID() != "") {
+		return nil
+	}
+	return jsonrpc.Fail(o.ID(), code, "accessc: "+why)
+}
+
+// UnreadAnswer records a line of the server that is too long. What should have been an answer is
+// an error for the client, a request is answered to the server.
+func (l *Log) UnreadAnswer(o *jsonrpc.Outline) (forward, back []byte) {
+	back = l.Unread(FromServer, o, jsonrpc.CodeInvalid, TooLong)
+	if back == nil && o.ID() != "" {
+		return jsonrpc.Fail(o.ID(), jsonrpc.CodeRefused, "accessc: "+TooLong), nil
+	}
+	return nil, back
+}
+
+// Close closes the log.
+func (l *Log) Close() error {
+	if l == nil {
+		return nil
+	}
+	return l.file.Close()
+}

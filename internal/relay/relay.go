@@ -1,0 +1,103 @@
+package relay
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+)
+
+// MaxLine is the longest line that is passed on, in bytes.
+const MaxLine = 16 << 20
+
+// Decide judges a line, of which there is the outline alone where it is too long. The line is
+// valid until Decide returns; what it returns may be that line. forward is passed on, back
+// returned to the sender; either may be empty.
+type Decide func(line []byte, long *jsonrpc.Outline) (forward, back []byte)
+
+// Relay is the two sides and the judges of their lines.
+type Relay struct {
+	In         io.Reader
+	Out        io.Writer
+	FromClient Decide
+	FromServer Decide
+	// Patience is how long the program has to end after its input has ended, and once more after
+	// it was asked to; zero means a few seconds.
+	Patience time.Duration
+}
+
+// patience is that of a relay that names none.
+const patience = 5 * time.Second
+
+// Run starts the program and carries lines until both sides have ended. Signals are passed to
+// the program, which ends the run. It returns the program's status; the error is that of a
+// program that did not start.
+func (r *Relay) Run(cmd *exec.Cmd, signals <-chan os.Signal) (int, error) {
+	p, err := launch(cmd)
+	if err != nil {
+		return 0, err
+	}
+	client, server := &sink{to: r.Out}, &sink{to: p.in}
+	heard, said := make(chan error, 1), make(chan error, 1)
+	go func() { heard <- carry(r.In, r.FromClient, server, client) }()
+	go func() { said <- carry(p.out, r.FromServer, client, server) }()
+	var silent <-chan error = said
+	select {
+	case <-heard:
+	case <-said:
+		silent = nil
+	case <-p.ended:
+	case s := <-signals:
+		_ = p.cmd.Process.Signal(s)
+	}
+	wait := r.Patience
+	if wait == 0 {
+		wait = patience
+	}
+	p.end(wait)
+	if silent != nil {
+		// The last lines of a program that has ended are still in the pipe, unless a process that
+		// it left behind keeps it open.
+		select {
+		case <-silent:
+		case <-time.After(wait):
+		}
+	}
+	_ = p.out.Close()
+	return status(cmd.ProcessState), nil
+}
+
+// carry passes lines on until one side ends.
+func carry(from io.Reader, decide Decide, to, origin *sink) error {
+	in := jsonrpc.NewReader(from, MaxLine)
+	for {
+		line, long, err := in.Next()
+		if err != nil {
+			return err
+		}
+		forward, back := decide(line, long)
+		if err := errors.Join(origin.write(back), to.write(forward)); err != nil {
+			return err
+		}
+	}
+}
+
+// sink is a writer that two directions share: what one of them writes is not divided.
+type sink struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (s *sink) write(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.to.Write(text)
+	return err
+}

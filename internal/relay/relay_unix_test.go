@@ -1,0 +1,278 @@
+//go:build unix
+
+package relay
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+)
+
+// role names the variable that has a copy of this test play a part.
+const role = "RELAY_ROLE"
+
+// roles are the programs behind a relay, and a relay of its own process.
+var roles = map[string]func(){
+	"echo": func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+	"deaf": func() {
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println(os.Getpid())
+		time.Sleep(time.Minute)
+	},
+	"seven": func() {
+		fmt.Println("last words")
+		os.Exit(7)
+	},
+	"half": func() { fmt.Print("{\"half\":") },
+	"slow": func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		time.Sleep(50 * time.Millisecond)
+		fmt.Println("late")
+	},
+	"orphan": func() {
+		// The pipe stays open in a process that outlives the program.
+		cmd := exec.Command("sleep", "60")
+		cmd.Stdout = os.Stdout
+		if err := cmd.Start(); err == nil {
+			fmt.Println(cmd.Process.Pid)
+		}
+	},
+	"relay": func() {
+		r := &Relay{In: os.Stdin, Out: os.Stdout, FromClient: pass, FromServer: pass}
+		_, _ = r.Run(play("deaf"), nil)
+	},
+}
+
+func TestMain(m *testing.M) {
+	if f := roles[os.Getenv(role)]; f != nil {
+		f()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// play is a copy of this test that plays a part.
+func play(name string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	// The race detector would wait at the end of each.
+	cmd.Env = append(os.Environ(), role+"="+name, "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// pass lets whole lines through.
+func pass(line []byte, _ *jsonrpc.Outline) (forward, back []byte) {
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		return nil, nil
+	}
+	return line, nil
+}
+
+// run relays to a program and returns its status, its output and the time that it took.
+func run(t *testing.T, name, input string, patience time.Duration) (int, string, time.Duration) {
+	t.Helper()
+	var out bytes.Buffer
+	r := &Relay{In: strings.NewReader(input), Out: &out, FromClient: pass, FromServer: pass, Patience: patience}
+	begun := time.Now()
+	status, err := r.Run(play(name), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, out.String(), time.Since(begun)
+}
+
+// TestEcho: lines arrive in order and whole, both ways, and the end is the program's.
+func TestEcho(t *testing.T) {
+	var in strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&in, "%d %s\n", i, strings.Repeat("x", i%300))
+	}
+	status, out, _ := run(t, "echo", in.String(), 10*time.Second)
+	if status != 0 || out != in.String() {
+		t.Errorf("got status %d and %d bytes of %d", status, len(out), in.Len())
+	}
+}
+
+// TestLastWords: what a program says at its end arrives, and its status is that of the run.
+func TestLastWords(t *testing.T) {
+	if status, out, _ := run(t, "seven", "", 10*time.Second); status != 7 || out != "last words\n" {
+		t.Errorf("got %d, %q", status, out)
+	}
+	if status, out, _ := run(t, "slow", "", 10*time.Second); status != 0 || out != "late\n" {
+		t.Errorf("got %d, %q", status, out)
+	}
+	if _, out, _ := run(t, "half", "", 10*time.Second); out != "" {
+		t.Errorf("got half a line, %q", out)
+	}
+}
+
+// TestDeaf: a program that ignores the end of its input and the request to end is killed.
+func TestDeaf(t *testing.T) {
+	if status, _, took := run(t, "deaf", "", 200*time.Millisecond); status != 128+int(syscall.SIGKILL) || took > 20*time.Second {
+		t.Errorf("got %d after %s", status, took)
+	}
+}
+
+// TestOrphan: a process that holds the output of an ended program does not hold the run.
+func TestOrphan(t *testing.T) {
+	status, out, took := run(t, "orphan", "", 2*time.Second)
+	if pid, err := strconv.Atoi(strings.TrimSpace(out)); err == nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if status != 0 || took > 20*time.Second {
+		t.Errorf("got %d after %s", status, took)
+	}
+}
+
+// TestStopped: a stopped program is ended as well, although it takes no signal but one.
+func TestStopped(t *testing.T) {
+	in, write := io.Pipe()
+	pids := make(chan int, 1)
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, Patience: 200 * time.Millisecond}
+	r.FromServer = func(line []byte, _ *jsonrpc.Outline) (forward, back []byte) {
+		if pid, err := strconv.Atoi(string(bytes.TrimSpace(line))); err == nil {
+			pids <- pid
+		}
+		return nil, nil
+	}
+	done := make(chan int, 1)
+	go func() {
+		status, _ := r.Run(play("deaf"), nil)
+		done <- status
+	}()
+	if err := syscall.Kill(<-pids, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_ = write.Close()
+	select {
+	case status := <-done:
+		if status != 128+int(syscall.SIGKILL) {
+			t.Errorf("got %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the run did not end")
+	}
+}
+
+// TestSignals: a signal reaches the program and ends the run.
+func TestSignals(t *testing.T) {
+	in, write := io.Pipe()
+	defer write.Close()
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGINT
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 5 * time.Second}
+	status, err := r.Run(exec.Command("sleep", "60"), signals)
+	if err != nil || status != 128+int(syscall.SIGINT) {
+		t.Errorf("got %d, %v", status, err)
+	}
+}
+
+// TestBrokenClient: a client that cannot be written to ends the program.
+func TestBrokenClient(t *testing.T) {
+	in, write := io.Pipe()
+	defer write.Close()
+	r := &Relay{In: in, Out: broken{}, FromClient: pass, FromServer: pass, Patience: 200 * time.Millisecond}
+	if status, err := r.Run(play("deaf"), nil); err != nil || status == 0 {
+		t.Errorf("got %d, %v", status, err)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("gone") }
+
+// TestNotStarted: a program that is not there is an error.
+func TestNotStarted(t *testing.T) {
+	r := &Relay{In: strings.NewReader(""), Out: io.Discard, FromClient: pass, FromServer: pass}
+	if _, err := r.Run(exec.Command(filepath.Join(t.TempDir(), "none")), nil); err == nil {
+		t.Error("got no error")
+	}
+}
+
+// TestKilledRelay: a program does not outlive a relay that is killed.
+func TestKilledRelay(t *testing.T) {
+	cmd := play("relay")
+	if !tied(cmd) {
+		t.Skip("this system ties no processes")
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); bytes.Contains(state, []byte(") Z ")) {
+			break // it has ended, and its new parent has not looked
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the program is still there")
+		}
+	}
+}
+
+// tied reports whether launch ties programs to its process.
+func tied(cmd *exec.Cmd) bool {
+	probe := *cmd
+	tie(&probe)
+	return probe.SysProcAttr != nil
+}
+
+// TestLog: entries are lines of one user's file; one that cannot be written is an error.
+func TestLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for range 2 {
+		l, err := OpenLog(path, "a\u202eb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Add(Entry{Event: EventStart}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if l.Add(Entry{Event: EventCall}) == nil {
+			t.Error("a closed log took an entry")
+		}
+	}
+	data, err := os.ReadFile(path)
+	info, _ := os.Stat(path)
+	if err != nil || strings.Count(string(data), "\n") != 2 || !strings.Contains(string(data), `a\u202eb`) || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if l, err := OpenLog("", "x"); l != nil || err != nil || l.Add(Entry{}) != nil || l.Close() != nil {
+		t.Error("no log is an error")
+	}
+	if _, err := OpenLog(t.TempDir(), "x"); err == nil {
+		t.Error("a directory is a log")
+	}
+}
