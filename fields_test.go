@@ -12,7 +12,7 @@ import (
 )
 
 // public are the directories whose packages other modules may import.
-var public = []string{"ir", "compiler", "backends", "tool"}
+var public = []string{"ir", "compiler", "backends", "tool", "ruleset"}
 
 // TestFieldsDocumented holds every exported field of an exported struct of the public packages
 // to a comment: on the field, at the end of its line, or on a neighbour above it that names it.

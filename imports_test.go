@@ -35,7 +35,8 @@ var rooms = [][]string{
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
-	{"ir"},
+	{"ruleset"},
+	{"ir", "ruleset/shell"},
 	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 

@@ -9,8 +9,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// rulesetsOnly stands for the tool of a finding about a ruleset. It is no tool's name.
+const rulesetsOnly = "/rulesets"
+
 // toolOf returns the tool that a finding is about, empty if it is about more than one.
 func toolOf(d diag.Diagnostic) string {
+	if strings.HasPrefix(d.Path, "rulesets.") {
+		return rulesetsOnly
+	}
 	key, ok := strings.CutPrefix(strings.TrimPrefix(d.Path, "conversation."), "tools.")
 	if !ok {
 		if key, ok = strings.CutPrefix(d.Path, serverPrefix); !ok {
@@ -36,6 +42,9 @@ func (r *Result) Concerning(tools ...string) diag.List {
 	})
 }
 
+// AboutRulesets returns the findings about rulesets, and those about more than one tool.
+func (r *Result) AboutRulesets() diag.List { return r.Concerning(rulesetsOnly) }
+
 // Report adds findings. An error takes the tool that it is about out of the program; the whole
 // program is gone if the error is about more than one tool, and if the tools were not compiled
 // apart.
@@ -51,8 +60,11 @@ func (r *Result) Report(findings ...diag.Diagnostic) {
 	switch {
 	case r.Program == nil:
 	case r.wrong[""], len(r.wrong) > 0 && !r.apart:
-		r.Program = nil
+		r.Program, r.Rulesets = nil, nil
 	default:
+		if r.wrong[rulesetsOnly] {
+			r.Rulesets = nil
+		}
 		r.Program.Tools = slices.DeleteFunc(r.Program.Tools, func(t *ir.Tool) bool { return r.wrong[t.Name] })
 	}
 }

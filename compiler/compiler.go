@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // Options are the input of Compile.
@@ -39,7 +40,9 @@ type Options struct {
 type Result struct {
 	// Program is nil when an error stopped the run. Compiled apart, it has the tools without
 	// errors.
-	Program  *ir.Program
+	Program *ir.Program
+	// Rulesets are nil when an error stopped the run, or is in one of them.
+	Rulesets []*ruleset.Set
 	Findings diag.List // sorted by place
 	// Files are the texts of the files that were read, for quoting lines of them.
 	Files source.Files
@@ -83,6 +86,7 @@ func Compile(opts Options) (*Result, error) {
 			res.Program.Tools = append(res.Program.Tools, t)
 		}
 	}
+	res.Rulesets = c.rulesets(set.Layers)
 	c.finishBindings()
 	res.Report(c.findings...)
 	return res, nil

@@ -176,6 +176,31 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
+// TestSchemaRulesetKeys compares the keys of a ruleset, a rule and a matcher with those of the
+// compiler.
+func TestSchemaRulesetKeys(t *testing.T) {
+	data, err := os.ReadFile("../cmd/accessc/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	set := at(t, file, "properties", "rulesets", "additionalProperties")
+	for text, path := range map[string][]any{
+		"zzz = 1": nil,
+		"rules = [{ outcome = 'deny', zzz = 1 }]":                            {"properties", "rules", "items"},
+		"rules = [{ outcome = 'deny', any = [{ command = 'a', zzz = 1 }] }]": {"properties", "rules", "items", "properties", "any", "items"},
+	} {
+		props, _ := at(t, set, path...)["properties"].(map[string]any)
+		want := slices.Sorted(maps.Keys(props))
+		if got := expectedKeys(t, "[rulesets.r]\n"+text); !slices.Equal(got, want) {
+			t.Errorf("%s: the compiler knows %q, the schema %q", text, got, want)
+		}
+	}
+}
+
 // TestSchemaMessages: what is wrong with a rule is said of the rule. Of alternatives a
 // validator says that none fits, which leaves a misspelt key to be found.
 func TestSchemaMessages(t *testing.T) {

@@ -73,18 +73,31 @@ func (c *canCmd) stream(g *globals) error {
 		}
 	}
 	s := stream{tool: c.Tool, system: c.System, style: g.style(g.stdout), g: g, res: res, inputs: in, tools: map[string]*asked{}}
+	if err := g.answerLines(func(line []byte, long bool) (any, bool) { return s.reply(line, long) }); err != nil {
+		return err
+	}
+	if s.failed > 0 {
+		fmt.Fprintf(g.stderr, "accessc: %s of %d could not be answered\n", plural.Count(s.failed, "line"), s.line)
+		return exit(exitUsage)
+	}
+	return nil
+}
+
+// answerLines answers each line of the standard input by a line of JSON, at once where no other
+// line waits. A line without answer is skipped.
+func (g *globals) answerLines(answer func(line []byte, long bool) (any, bool)) error {
 	lines, out := bufio.NewReaderSize(g.stdin, 1<<16), bufio.NewWriter(g.stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for {
 		line, long, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
-			break
+			return out.Flush()
 		}
 		if err != nil {
 			return err
 		}
-		if r, ok := s.reply(line, long); ok {
+		if r, ok := answer(line, long); ok {
 			err = enc.Encode(r)
 		}
 		if err == nil && lines.Buffered() == 0 {
@@ -95,14 +108,6 @@ func (c *canCmd) stream(g *globals) error {
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	if s.failed > 0 {
-		fmt.Fprintf(g.stderr, "accessc: %s of %d could not be answered\n", plural.Count(s.failed, "line"), s.line)
-		return exit(exitUsage)
-	}
-	return nil
 }
 
 // stream is the state between two lines.
@@ -156,25 +161,31 @@ func (s *stream) reply(line []byte, long bool) (reply, bool) {
 
 func parseLine(line []byte, long bool) (streamed, error) {
 	var q streamed
+	err := decodeLine(line, long, &q, "id, tool, operation, method, target, destination, arguments, system")
+	return q, err
+}
+
+// decodeLine reads a line of JSON into a struct, which has the keys.
+func decodeLine(line []byte, long bool, into any, keys string) error {
 	switch {
 	case long:
-		return q, fmt.Errorf("found a line of more than %d bytes", maxLine)
+		return fmt.Errorf("found a line of more than %d bytes", maxLine)
 	case !utf8.Valid(line):
-		return q, errors.New("found invalid UTF-8")
+		return errors.New("found invalid UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return q, mistake(err)
+	if err := dec.Decode(into); err != nil {
+		return mistake(err, keys)
 	}
 	if dec.More() {
-		return q, errors.New("found more than one value in a line")
+		return errors.New("found more than one value in a line")
 	}
-	return q, nil
+	return nil
 }
 
 // mistake describes the problem of a line in the words of the input.
-func mistake(err error) error {
+func mistake(err error, keys string) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		switch {
@@ -189,7 +200,7 @@ func mistake(err error) error {
 		}
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("found %s, expected one of id, tool, operation, method, target, destination, arguments, system", key)
+		return fmt.Errorf("found %s, expected one of %s", key, keys)
 	}
 	return fmt.Errorf("not JSON: %w", err)
 }

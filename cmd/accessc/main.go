@@ -26,6 +26,7 @@ const (
 	exitUsage       = 2
 	exitUnenforced  = 3
 	exitWidened     = 4
+	exitUndecided   = 3 // of decide
 	description     = "Compile, explain and enforce file, network, environment and program permissions for the tools of AI agents."
 	descriptionMore = `
 
@@ -46,6 +47,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
 	Explain    explainCmd    `cmd:"" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
 	Can        canCmd        `cmd:"" help:"Ask whether a tool may do one operation, by which rule and why."`
+	Decide     decideCmd     `cmd:"" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`

@@ -41,6 +41,26 @@ func own(t *testing.T) string {
 	return dir
 }
 
+const rulesets = "../../docs/rulesets.md"
+
+var configuration = regexp.MustCompile("(?s)```toml\n(.*?)```")
+
+// described is a copy of the example project whose configuration is the first one in a document.
+func described(t *testing.T, doc string) string {
+	dir := filepath.Join(t.TempDir(), "described")
+	if err := os.CopyFS(dir, os.DirFS("../../examples/project")); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(doc)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "accessc.toml"), configuration.FindSubmatch(data)[1], 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestConsole runs every "$ ..." line of the documents in the example project, or in a
 // repository with the policies of this one, and compares the output. UPDATE_SCRIPTS=1 writes
 // the documents anew.
@@ -57,6 +77,7 @@ func TestConsole(t *testing.T) {
 	docs := map[string]string{
 		"../../README.md": dir, "../../docs/tour.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir,
 	}
+	docs[rulesets] = described(t, rulesets)
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[review] = own(t)
 	}

@@ -22,6 +22,52 @@ type config struct {
 	Tools        map[string]tool   `json:"tools,omitempty" jsonschema_description:"Tools by name."`
 	Conversation *conversation     `json:"conversation,omitempty"`
 	Servers      map[string]server `json:"servers,omitempty" jsonschema_description:"MCP servers by name; accessc mcp starts them."`
+
+	Rulesets map[string]rules `json:"rulesets,omitempty" jsonschema_description:"Rules by which accessc decide answers for an agent's operations, by name."`
+}
+
+type rules struct {
+	Extends list[string] `json:"extends,omitempty" jsonschema_description:"Rulesets whose rules are tried after these."`
+	Shell   string       `json:"shell,omitempty" jsonschema:"enum=bash,enum=sh" jsonschema_description:"The shell that runs the command lines; bash by default."`
+	Rules   list[rule]   `json:"rules,omitempty" jsonschema_description:"The first rule that matches wins."`
+}
+
+type rule struct {
+	Outcome   string   `json:"outcome" jsonschema:"enum=allow,enum=deny"`
+	Operation texts    `json:"operation,omitempty" jsonschema_description:"The kinds of operation: execute (the default), read, edit, delete, move, search, fetch, think, switch_mode, other."`
+	Match     []string `json:"match,omitempty" jsonschema_description:"Command lines to which the rule must apply; tested whenever the file is read."`
+	NotMatch  []string `json:"not_match,omitempty" jsonschema_description:"Command lines to which the rule must not apply."`
+	Reason    string   `json:"reason,omitempty" jsonschema_description:"A sentence for the reader of a refusal."`
+	conditions
+	Any []matcher `json:"any,omitempty" jsonschema_description:"One of these must hold."`
+	All []matcher `json:"all,omitempty" jsonschema_description:"All of these must hold."`
+	Not *matcher  `json:"not,omitempty" jsonschema_description:"This must not hold."`
+}
+
+type conditions struct {
+	Command     texts      `json:"command,omitempty" jsonschema_description:"The name of a program, or several."`
+	Subcommands []string   `json:"subcommands,omitempty" jsonschema:"minItems=1" jsonschema_description:"Words that follow the program and its known options."`
+	Prefix      []string   `json:"prefix,omitempty" jsonschema:"minItems=1" jsonschema_description:"Beginnings of commands, word by word."`
+	Flags       []string   `json:"flags,omitempty" jsonschema:"minItems=1" jsonschema_description:"Options that must all be there, in any order."`
+	Args        [][]string `json:"args,omitempty" jsonschema_description:"Whole argument lists; ** at the end stands for any further ones."`
+	Group       string     `json:"group,omitempty" jsonschema:"enum=compilation,enum=read_only_git,enum=safe_npm"`
+	Within      string     `json:"within_directory,omitempty" jsonschema_description:"A directory in which the working directory and all paths must lie."`
+	Hosts       []string   `json:"hosts,omitempty" jsonschema:"minItems=1" jsonschema_description:"The hosts of a fetch."`
+	Piped       bool       `json:"piped_to_shell,omitempty" jsonschema_description:"The output is run by a shell or an interpreter."`
+}
+
+type matcher struct {
+	conditions
+	Any []any          `json:"any,omitempty"`
+	All []any          `json:"all,omitempty"`
+	Not map[string]any `json:"not,omitempty"`
+}
+
+type texts struct{}
+
+// JSONSchema describes a string or a list of them.
+func (texts) JSONSchema() *jsonschema.Schema {
+	return typed(&jsonschema.Schema{Items: &jsonschema.Schema{Type: "string"}, MinItems: ptr(1)}, "string", "array")
 }
 
 type layer struct {

@@ -72,6 +72,10 @@ const (
 	Inexpressible   Code = "ACC081"
 	BadApprovals    Code = "ACC085"
 	NotWorkspace    Code = "ACC086"
+	BadRule         Code = "ACC090"
+	ExampleFails    Code = "ACC091"
+	IdleRule        Code = "ACC092"
+	BroadRule       Code = "ACC093"
 )
 
 type entry struct {
@@ -141,6 +145,10 @@ var registry = map[Code]entry{
 	TooManyRules:    {Error, "too many rules for a target"},
 	Inexpressible:   {Error, "a rule cannot be written for a target"},
 	NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
+	BadRule:         {Error, "not a rule of a ruleset"},
+	ExampleFails:    {Error, "an example of a rule fails"},
+	IdleRule:        {Warning, "a rule never wins"},
+	BroadRule:       {Warning, "a rule names a program that runs others"},
 	BadApprovals:    {Warning, "the approval store cannot be used and counts as empty"},
 }
 

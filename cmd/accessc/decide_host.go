@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
+)
+
+// decideHost answers what a ruleset asks about this host: where paths lead, and what the file
+// rules of a tool say about them.
+type decideHost struct {
+	view     *ir.View
+	bindings *ir.Bindings
+	disk     *resolve.Disk
+}
+
+// newDecideHost prepares a tool's policy; the default one if the name is empty.
+func newDecideHost(res *hostfacts.Result, name string) (*decideHost, error) {
+	t := ir.NewTool("command")
+	if name != "" {
+		var err error
+		if t, err = askable(res, name); err != nil {
+			return nil, err
+		}
+	}
+	facts := res.Facts(t)
+	return &decideHost{ir.NewView(t, hostfacts.Platform(), facts), facts.Bindings, res.Resolver.Disk}, nil
+}
+
+// answers are the functions that a ruleset calls.
+func (h *decideHost) answers() ruleset.Host { return ruleset.Host{Resolve: h.resolve, Open: h.open} }
+
+func (h *decideHost) resolve(path string) (string, bool) {
+	found, err := h.disk.Follow(path)
+	return found.Abs, err == nil
+}
+
+// open judges a file where it is now: writing creates one that is not there.
+func (h *decideHost) open(access shell.Access, path string) (ruleset.Outcome, string) {
+	found, err := h.disk.Follow(path)
+	if err != nil {
+		return ruleset.Unknown, err.Error()
+	}
+	op := ir.Access{Cap: ir.Read, On: ir.Direct(h.bindings.Locate(found.Abs)), Name: ir.NameFile}
+	if access != shell.Read {
+		op.Cap = ir.Update
+		if found.Kind == ir.Absent {
+			op.Cap = ir.Create
+		}
+	}
+	what := op.Cap.String() + " " + op.On.At.String()
+	v := h.view.Decide(op)
+	switch {
+	case v.Allowed():
+		return ruleset.Allow, "the tool may " + what
+	case v.Rule != nil && v.Rule.Source().Pos.File != "":
+		return ruleset.Deny, "the tool may not " + what + ", by " + v.Rule.Source().Pos.String()
+	default:
+		return ruleset.Deny, "the tool may not " + what
+	}
+}

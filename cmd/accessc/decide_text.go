@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ruleset"
+)
+
+// decision is a verdict as JSON.
+type decision struct {
+	Verdict string         `json:"verdict"`
+	Ruleset string         `json:"ruleset"`
+	Parts   []decisionPart `json:"parts"`
+}
+
+// decisionPart is the verdict on a part by itself.
+type decisionPart struct {
+	Text    string        `json:"text"`
+	Verdict string        `json:"verdict"`
+	Rule    *decisionRule `json:"rule"`
+	Why     string        `json:"why"`
+}
+
+// decisionRule is the rule that decided.
+type decisionRule struct {
+	Path   string `json:"path"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// decisionDoc describes a decision of a ruleset. The part that decided is the first one that has
+// the verdict of the whole.
+func decisionDoc(name string, d *ruleset.Decision) *decision {
+	out := &decision{Verdict: d.Outcome.String(), Ruleset: name, Parts: []decisionPart{}}
+	d.Leaves(func(d *ruleset.Decision) {
+		p := decisionPart{Text: d.Text, Verdict: d.Own.String(), Why: d.Why}
+		if r := d.Rule; r != nil {
+			p.Rule = &decisionRule{Path: r.Origin.Path, File: r.Origin.Pos.File, Line: r.Origin.Pos.Line, Column: r.Origin.Pos.Col, Reason: r.Reason}
+		}
+		out.Parts = append(out.Parts, p)
+	})
+	return out
+}
+
+// printDecision prints the verdict and the part that decided.
+func printDecision(w io.Writer, d *ruleset.Decision) error {
+	cause := d.Cause()
+	_, err := fmt.Fprintf(w, "%s: %s\n", d.Outcome, visible.Text(cause.Text))
+	if err == nil && cause.Why != "" {
+		_, err = fmt.Fprintf(w, "  %s\n", cause.Why)
+	}
+	if err == nil && cause.Rule != nil {
+		_, err = fmt.Fprintf(w, "  %s\n", rulePlace(cause.Rule))
+	}
+	return err
+}
+
+var outcomeColor = map[ruleset.Outcome]string{ruleset.Allow: "32", ruleset.Deny: "31", ruleset.Unknown: "33"}
+
+// explainDecision prints the tree of a command line, each part with its verdict.
+func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) error {
+	verdict := fmt.Sprintf("%-7s", d.Outcome)
+	if color {
+		verdict = "\x1b[" + outcomeColor[d.Outcome] + "m" + verdict + "\x1b[0m"
+	}
+	indent := strings.Repeat("  ", depth)
+	if _, err := fmt.Fprintf(w, "%s %s%s\n", verdict, indent, visible.Text(d.Text)); err != nil {
+		return err
+	}
+	if d.Why != "" {
+		why := d.Why
+		if d.Own != d.Outcome {
+			why = d.Own.String() + " by itself: " + why
+		}
+		if d.Rule != nil {
+			why += ": " + rulePlace(d.Rule)
+		}
+		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, why); err != nil {
+			return err
+		}
+	}
+	for i := range d.Parts {
+		if err := explainDecision(w, color, &d.Parts[i], depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package ruleset
+
+import (
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ruleset/shell"
+)
+
+// Flaw is the kind of a finding about a rule.
+type Flaw uint8
+
+// The flaws.
+const (
+	// Misses is an example that the rule does not match.
+	Misses Flaw = iota
+	// Catches is a counterexample that the rule matches.
+	Catches
+	// Idle is a rule for which an earlier one decides always.
+	Idle
+	// Broad is an allowing rule for a program that runs others, which the rule does not spell out.
+	Broad
+)
+
+// Finding is a flaw of a rule.
+type Finding struct {
+	Rule    *Rule  // the rule
+	Flaw    Flaw   // the kind
+	Example string // of Misses and Catches: the command line
+	Other   *Rule  // of Idle: the earlier rule
+	Program string // of Broad: its name, empty where the rule names none
+	Why     string // a phrase
+}
+
+// Check tests the examples of all rules and looks for rules that do not do what they seem to.
+func (s *Set) Check() []Finding {
+	var out []Finding
+	for i, r := range s.Rules {
+		for _, x := range r.Match {
+			if !s.matches(r, x) {
+				out = append(out, Finding{Rule: r, Flaw: Misses, Example: x, Why: "the rule does not match it"})
+			}
+		}
+		for _, x := range r.NotMatch {
+			if s.matches(r, x) {
+				out = append(out, Finding{Rule: r, Flaw: Catches, Example: x, Why: "the rule matches it"})
+			}
+		}
+		if j := slices.IndexFunc(s.Rules[:i], func(e *Rule) bool { return e.covers(r) }); j >= 0 {
+			out = append(out, Finding{Rule: r, Flaw: Idle, Other: s.Rules[j], Why: "an earlier rule decides for all that it names"})
+		}
+		if r.Outcome == Allow {
+			out = append(out, r.broad()...)
+		}
+	}
+	return out
+}
+
+// matches reports whether a rule decides for a command line by itself, as in the workspace's root
+// with all files open: an allowing rule allows it, a denying one denies it.
+func (s *Set) matches(r *Rule, line string) bool {
+	one := Set{Root: s.Root, Shell: s.Shell, Rules: []*Rule{{Outcome: r.Outcome, Matcher: r.Matcher}}}
+	h := Host{
+		Resolve: func(p string) (string, bool) { return path.Clean(p), true },
+		Open:    func(shell.Access, string) (Outcome, string) { return Allow, "" },
+	}
+	d := one.Decide(Operation{Command: line, Dir: s.Root}, h)
+	return d.Outcome == r.Outcome
+}
+
+// covers reports whether the rule decides for everything that a later one names.
+func (r *Rule) covers(later *Rule) bool {
+	for _, k := range later.kinds() {
+		if !r.about(k) {
+			return false
+		}
+	}
+	return covers(r.Matcher, later.Matcher)
+}
+
+func (r *Rule) kinds() []Kind {
+	if len(r.Kinds) == 0 {
+		return []Kind{Execute}
+	}
+	return r.Kinds
+}
+
+// covers reports whether a matcher certainly matches what another one matches.
+func covers(a, b Matcher) bool {
+	if a == nil || reflect.DeepEqual(a, b) {
+		return true
+	}
+	if all, ok := b.(All); ok {
+		return slices.ContainsFunc(all, func(m Matcher) bool { return covers(a, m) })
+	}
+	if any, ok := b.(Any); ok {
+		return len(any) > 0 && !slices.ContainsFunc(any, func(m Matcher) bool { return !covers(a, m) })
+	}
+	switch a := a.(type) {
+	case Any:
+		return slices.ContainsFunc(a, func(m Matcher) bool { return covers(m, b) })
+	case Command:
+		return a.covers(b)
+	case Prefix:
+		p, ok := b.(Prefix)
+		return ok && !slices.ContainsFunc(p, func(seq []string) bool {
+			return !slices.ContainsFunc(a, func(s []string) bool { return begins(seq, s) })
+		})
+	case Flags:
+		f, ok := b.(Flags)
+		return ok && !slices.ContainsFunc(a, func(x string) bool { return !slices.Contains(f, x) })
+	case All:
+		return !slices.ContainsFunc(a, func(m Matcher) bool { return !covers(m, b) })
+	case Not, Args, Within, Hosts, PipedToShell, Group:
+	}
+	return false
+}
+
+func begins(seq, with []string) bool {
+	return len(seq) >= len(with) && slices.Equal(seq[:len(with)], with)
+}
+
+func (m Command) covers(b Matcher) bool {
+	switch b := b.(type) {
+	case Command:
+		for _, n := range b.Names {
+			if !slices.Contains(m.Names, n) {
+				return false
+			}
+		}
+		return len(m.Subcommands) == 0 || len(b.Subcommands) > 0 && !slices.ContainsFunc(b.Subcommands, func(s string) bool {
+			return !slices.ContainsFunc(m.Subcommands, func(t string) bool { return begins(strings.Fields(s), strings.Fields(t)) })
+		})
+	case Prefix:
+		return len(m.Subcommands) == 0 && !slices.ContainsFunc(b, func(seq []string) bool { return !slices.Contains(m.Names, seq[0]) })
+	case All, Any, Not, Args, Within, Hosts, PipedToShell, Group, Flags:
+	}
+	return false
+}
+
+// broad lists the programs that a rule names, and that run others, without a further word. A rule
+// that names none is as broad as can be.
+func (r *Rule) broad() []Finding {
+	var out []Finding
+	if r.about(Execute) && r.Matcher != nil && !names(r.Matcher) {
+		out = append(out, Finding{Rule: r, Flaw: Broad, Why: "it names no program, and allows those that no list knows"})
+	}
+	for _, n := range loneNames(r.Matcher) {
+		if why := shell.Starts(n); why != "" {
+			out = append(out, Finding{Rule: r, Flaw: Broad, Program: n, Why: why})
+		}
+	}
+	return out
+}
+
+// names reports whether a matcher matches programs of certain names alone.
+func names(m Matcher) bool {
+	switch m := m.(type) {
+	case Command, Prefix, Group:
+		return true
+	case All:
+		return slices.ContainsFunc(m, names)
+	case Any:
+		return !slices.ContainsFunc(m, func(x Matcher) bool { return !names(x) })
+	case Not, Args, Within, Hosts, PipedToShell, Flags:
+	}
+	return false
+}
+
+// loneNames are the programs that a matcher names without arguments.
+func loneNames(m Matcher) []string {
+	var out []string
+	switch m := m.(type) {
+	case Command:
+		if len(m.Subcommands) == 0 {
+			out = m.Names
+		}
+	case Prefix:
+		for _, seq := range m {
+			if len(seq) == 1 {
+				out = append(out, seq[0])
+			}
+		}
+	case Any:
+		for _, x := range m {
+			out = append(out, loneNames(x)...)
+		}
+	case All:
+		if slices.ContainsFunc(m, func(x Matcher) bool { _, args := x.(Args); return args }) {
+			return nil
+		}
+		for _, x := range m {
+			out = append(out, loneNames(x)...)
+		}
+	case Not, Args, Within, Hosts, PipedToShell, Group, Flags:
+	}
+	return out
+}

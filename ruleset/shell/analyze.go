@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"reflect"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Dialect is a shell's language.
+type Dialect uint8
+
+// The dialects.
+const (
+	// Foreign is a shell whose language is not known here.
+	Foreign Dialect = iota
+	// Bash is that of GNU bash.
+	Bash
+	// POSIX is that of sh, whichever shell that is: a line is read as POSIX has it, and as bash.
+	POSIX
+)
+
+// DialectOf returns the dialect of a shell, given by name or path.
+func DialectOf(shell string) Dialect {
+	switch base(shell) {
+	case "bash":
+		return Bash
+	case "sh", "dash":
+		return POSIX
+	default:
+		return Foreign
+	}
+}
+
+// Bounds of a line. Longer ones are opaque.
+const (
+	// MaxLine is the greatest length of a line in characters.
+	MaxLine = 10_000
+	// maxDepth bounds commands inside of commands.
+	maxDepth = 16
+	// maxText bounds the text that is parsed for one line, commands in strings included, in bytes.
+	maxText = 8 * MaxLine
+	// maxDirs bounds the working directories that a part may have.
+	maxDirs = 8
+)
+
+// Analyze takes a line apart, as a shell of the dialect would run it in the directory dir. The
+// directory is absolute, or empty where it is not known.
+// See RATIONALE D130.
+func Analyze(line string, dialect Dialect, dir string) *Part {
+	a := &analysis{left: maxText}
+	at := dirs(nil)
+	if dir != "" {
+		at = dirs{dir}
+	}
+	if utf8.RuneCountInString(line) > MaxLine {
+		return &Part{Kind: Opaque, Text: line, Why: "the line has more than 10,000 characters"}
+	}
+	return a.code(line, dialect, at)
+}
+
+// analysis is one run of Analyze.
+type analysis struct {
+	left  int // bytes that may still be parsed
+	depth int
+	// The text that is being parsed, and its dialect.
+	src     string
+	dialect Dialect
+}
+
+// code takes a text apart that a shell runs.
+func (a *analysis) code(src string, dialect Dialect, in dirs) *Part {
+	out := &Part{Kind: Group, Text: src}
+	if a.depth >= maxDepth {
+		return &Part{Kind: Opaque, Text: src, Why: "commands are nested too deep"}
+	}
+	if why := unreadable(src, dialect); why != "" {
+		out.Kind, out.Why = Opaque, why
+	}
+	// A backslash before a newline is read in different ways by different parsers. What follows
+	// from its meaning in POSIX is visible, and nothing more is concluded.
+	src = strings.ReplaceAll(src, "\\\n", "")
+	a.depth++
+	defer func(src string, d Dialect) { a.src, a.dialect = src, d; a.depth-- }(a.src, a.dialect)
+	a.src, a.dialect = src, dialect
+	parts := a.parse(syntax.LangBash, in)
+	if dialect == POSIX {
+		// Many a sh is bash, and then reads $'…' and <(…) by its own rules.
+		posix := a.parse(syntax.LangPOSIX, in)
+		if !reflect.DeepEqual(parts, posix) {
+			parts = append(posix, parts...)
+		}
+	}
+	if out.Kind == Group && len(parts) == 1 {
+		return parts[0]
+	}
+	out.add(parts...)
+	return out
+}
+
+// parse takes the current text apart by the grammar of a language.
+func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
+	opaque := func(why string) []*Part { return []*Part{{Kind: Opaque, Text: a.src, Why: why}} }
+	if a.left -= len(a.src); a.left < 0 {
+		return opaque("commands are nested too deep")
+	}
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(a.src), "")
+	switch {
+	case err != nil:
+		return opaque("this is no complete command of the shell")
+	case len(file.Stmts) == 0:
+		return opaque("there is no command")
+	}
+	parts, _ := a.list(file.Stmts, in)
+	return parts
+}
+
+// unreadable returns the reason why a text is never allowed, whatever it parses to.
+func unreadable(src string, dialect Dialect) string {
+	switch {
+	case dialect == Foreign:
+		return "the language of this shell is not known"
+	case strings.Contains(src, "\\\n"):
+		return "a backslash stands before the end of a line"
+	case strings.HasSuffix(src, `\`):
+		return "a backslash stands at the end"
+	case !utf8.ValidString(src):
+		return "the text is not UTF-8"
+	}
+	for _, r := range src {
+		if hidden(r) {
+			return "a character is not visible"
+		}
+	}
+	return ""
+}
+
+// hidden reports whether a reader does not see a character as what it is: control, format and
+// bidirectional characters, and all blanks but the space and the end of a line.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n':
+		return false
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case unicode.Is(unicode.Variation_Selector, r):
+		return true
+	}
+	return !unicode.IsGraphic(r) || unicode.IsSpace(r) || blank(r)
+}
+
+// blank reports whether a letter is drawn as nothing (Unicode, Default_Ignorable_Code_Point).
+func blank(r rune) bool {
+	switch r {
+	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:
+		return true
+	}
+	return false
+}
+
+// text returns the source of a node.
+func (a *analysis) text(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from > to || to > len(a.src) {
+		return ""
+	}
+	return a.src[from:to]
+}

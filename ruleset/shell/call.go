@@ -1,0 +1,363 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call takes a simple command apart.
+func (a *analysis) call(c *syntax.CallExpr, in dirs) (*Part, ends) {
+	var words []Word
+	var expansions []Doubt
+	var inside []*Part
+	for i, w := range c.Args {
+		word, why := readWord(w)
+		words = append(words, word)
+		if why != "" {
+			expansions = append(expansions, Doubt{Always, why})
+			for _, p := range a.inside(w) {
+				p.From = i
+				inside = append(inside, p)
+			}
+		}
+	}
+	for _, s := range c.Assigns {
+		inside = append(inside, a.inside(s)...)
+	}
+	text := a.text(c)
+	if len(words) == 0 {
+		return &Part{Kind: Opaque, Text: text, Why: "a variable is set", Parts: inside}, stays(in)
+	}
+	if target, ok := change(words, in); ok && len(c.Assigns) == 0 {
+		p := &Part{Kind: Change, Text: text, Words: words, Dirs: target}
+		return p, ends{target, in.or(target)}
+	}
+	p := a.program(words, in)
+	p.Text = text
+	p.Doubts = append(p.Doubts, expansions...)
+	if len(c.Assigns) > 0 {
+		p.doubt(Always, "a variable is set for the program")
+	}
+	if runsWords(words[0]) {
+		for _, q := range inside {
+			q.feedsShell()
+		}
+	}
+	p.add(inside...)
+	return p, a.after(words, in)
+}
+
+// change reads "cd DIR", the one change of directory that is followed.
+func change(words []Word, in dirs) (dirs, bool) {
+	if !words[0].Is("cd") {
+		return nil, false
+	}
+	rest := words[1:]
+	if len(rest) > 0 && (rest[0].Is("--") || rest[0].Is("-L")) {
+		rest = rest[1:]
+	}
+	if len(rest) != 1 || rest[0].Form != Literal || rest[0].Text == "" || rest[0].Text[0] == '-' {
+		return nil, false
+	}
+	to := in.join(rest[0].Text, true)
+	return to, to != nil
+}
+
+// after are the directories after a simple command.
+func (a *analysis) after(words []Word, in dirs) ends {
+	for _, w := range words[:min(len(words), 3)] {
+		if w.Form != Literal {
+			return stays(nil)
+		}
+		switch w.Text {
+		case "cd", "pushd", "popd", "eval", "source", ".", "trap":
+			return stays(nil)
+		case "command", "builtin":
+		default:
+			return stays(in)
+		}
+	}
+	return stays(in)
+}
+
+// runsWords reports whether the program of this name runs code that its words contain.
+func runsWords(name Word) bool {
+	b := base(name.Text)
+	return interprets(b) || b == "eval" || b == "source" || b == "."
+}
+
+// base is the last element of a program's name, without the ending that Windows lets users leave
+// out. Another program may hide behind a name that is not its own base.
+func base(name string) string { return strings.TrimSuffix(path.Base(name), ".exe") }
+
+// program takes the start of a program apart.
+func (a *analysis) program(words []Word, in dirs) *Part {
+	if a.depth >= maxDepth {
+		return &Part{Kind: Opaque, Text: "…", Why: "commands are nested too deep"}
+	}
+	a.depth++
+	defer func() { a.depth-- }()
+	p := &Part{Kind: Program, Text: spelling(words), Words: words, Dirs: in, First: 1, Known: len(words) == 1 || !words[1].MayBeOption()}
+	if words[0].Form != Literal {
+		p.doubt(Always, "the name of the program is not literal")
+		return p
+	}
+	if words[0].Text == "" {
+		p.doubt(Always, "the name of the program is empty")
+		return p
+	}
+	name := base(words[0].Text)
+	if why := state[words[0].Text]; why != "" {
+		p.doubt(Always, why)
+	}
+	switch e := programs()[name]; {
+	case name == "eval":
+		a.eval(p)
+	case shells[name]:
+		a.shell(p, name)
+	case e != nil:
+		a.tabled(p, e)
+	case interprets(name):
+		a.interpreter(p, strings.Fields(interpreters[name]))
+	case starters[name] != "" && len(words) > 1:
+		p.doubt(1, starters[name])
+	}
+	return p
+}
+
+// eval takes the code apart that eval puts together from its words.
+func (a *analysis) eval(p *Part) {
+	var code []string
+	for _, w := range p.Words[1:] {
+		if w.Form != Literal {
+			return
+		}
+		code = append(code, w.Text)
+	}
+	p.add(a.code(strings.Join(code, " "), a.dialect, p.Dirs))
+}
+
+// shell takes a shell's start apart: with -c and a literal text, what the text does.
+func (a *analysis) shell(p *Part, name string) {
+	s := shellOptions().scan(p, 1)
+	if len(s.operands) == 0 {
+		p.CodeOnInput = true
+		if !s.harmless {
+			p.doubt(Always, "the shell runs what it reads")
+		}
+		return
+	}
+	at := s.operands[0]
+	if s.option("-s") >= 0 {
+		p.CodeOnInput = true
+	}
+	if s.option("-c") < 0 || p.Words[at].Form != Literal {
+		p.CodeOnInput = p.CodeOnInput || p.Words[at].Form != Literal
+		p.doubt(at, "the shell runs a file")
+		return
+	}
+	in := a.code(p.Words[at].Text, DialectOf(name), p.Dirs)
+	in.From, in.Inside = at, true
+	p.Through = p.Words[0].Text == name
+	p.add(in)
+}
+
+// interpreter takes the start of an interpreter apart: whatever it runs is not seen through.
+func (a *analysis) interpreter(p *Part, harmless []string) {
+	for i, w := range p.Words[1:] {
+		if w.Form == Literal && slices.Contains(harmless, w.Text) {
+			continue
+		}
+		p.CodeOnInput = w.Form != Literal || w.Text == "-"
+		p.doubt(i+1, "an interpreter runs what its arguments name")
+		return
+	}
+	if len(p.Words) > 1 {
+		return // the likes of --version
+	}
+	p.CodeOnInput = true
+	p.doubt(Always, "the interpreter runs what it reads")
+}
+
+// tabled takes the start of a program apart that a table describes.
+func (a *analysis) tabled(p *Part, e *entry) {
+	s := e.scan(p, 1)
+	p.First, p.Obeys = s.first, e.obeys
+	p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
+	for _, o := range s.found {
+		a.option(p, o)
+	}
+	switch {
+	case e.output:
+		s.judgeOperands(p, e)
+		for _, i := range s.operands {
+			in := file(spelling(p.Words[i:i+1]), Write, p.Words[i].Text, p.Dirs)
+			in.From = i
+			p.add(in)
+		}
+	case e.wraps:
+		a.wrapper(p, e, s)
+	case e.sub != nil:
+		a.subcommand(p, e, s)
+	default:
+		s.judgeOperands(p, e)
+	}
+}
+
+// option adds the part that an option's value makes.
+func (a *analysis) option(p *Part, o option) {
+	var in *Part
+	text := o.name + " " + o.value.Text
+	if (o.role == reads || o.role == writes) && strings.Contains(o.value.Text, ":") {
+		p.doubt(o.at, "a name with a colon may be of another host")
+	}
+	switch o.role {
+	case writes:
+		in = file(text, Write, o.value.Text, p.Dirs)
+	case reads:
+		in = file(text, Read, o.value.Text, p.Dirs)
+	case enters:
+		p.Dirs = dirs(p.Dirs).join(o.value.Text, false)
+		in = &Part{Kind: Change, Text: text, Words: []Word{{Text: "cd"}, o.value}, Dirs: p.Dirs}
+	case runsCode:
+		in = a.code(o.value.Text, POSIX, p.Dirs)
+		p.doubt(o.from, "the option "+o.name+" runs a command")
+	case runsWordsOf:
+		if len(o.words) == 0 {
+			p.doubt(o.at, "the option "+o.name+" has no command")
+			return
+		}
+		in = a.program(replaced(p, o), p.Dirs)
+	case plain, takes, may:
+		return
+	}
+	in.From, in.Inside = o.from, o.role == runsCode
+	p.add(in)
+}
+
+// replaced are the words of a command that find runs: {} becomes a name below the place where the
+// search begins.
+func replaced(p *Part, o option) []Word {
+	name := Word{Form: Pattern, Text: "./"}
+	roots := 0
+	for _, w := range p.Words[1:o.at] {
+		if w.Is("-H") || w.Is("-L") || w.Is("-P") {
+			continue
+		}
+		if w.Form == Literal && w.MayBeOption() || w.Is("(") || w.Is("!") {
+			break
+		}
+		name.Text = w.Text
+		if roots++; roots > 1 || w.Form != Literal {
+			name = Word{Form: Hidden}
+		}
+	}
+	if strings.HasSuffix(o.name, "dir") {
+		name = Word{Form: Hidden}
+	}
+	out := slices.Clone(o.words)
+	for i, w := range out {
+		switch {
+		case w.Is("{}"):
+			out[i] = name
+		case strings.Contains(w.Text, "{}"):
+			out[i] = Word{Form: Hidden}
+		}
+	}
+	return out
+}
+
+// wrapper takes the command apart that a wrapper runs.
+func (a *analysis) wrapper(p *Part, e *entry, s *scanned) {
+	p.Through = e.through && p.Words[0].Text == base(p.Words[0].Text)
+	if slices.ContainsFunc(strings.Fields(e.asks), func(o string) bool { return s.option(o) >= 0 }) {
+		return
+	}
+	at := s.first
+	for i := 0; i < e.skip && at < len(p.Words); i++ {
+		if p.Words[at].Form != Literal {
+			p.doubt(Always, "an argument of the wrapper is not literal")
+		}
+		at++
+	}
+	for e.assigns && at < len(p.Words) && strings.Contains(p.Words[at].Text, "=") {
+		p.doubt(at, "a variable is set for the program")
+		at++
+	}
+	if at >= len(p.Words) {
+		p.Through = false
+		if e.alone != "" {
+			p.doubt(Always, e.alone)
+		}
+		return
+	}
+	if !e.through {
+		p.doubt(at, e.why)
+	}
+	inner := p.Words[at:]
+	if e.appends {
+		inner = append(inner[:len(inner):len(inner)], Word{Form: Hidden})
+	}
+	var in *Part
+	if e.joins {
+		in = a.joined(inner, p.Dirs)
+	} else {
+		in = a.program(inner, p.Dirs)
+	}
+	if e.appends {
+		p.CodeOnInput = in.interprets()
+	}
+	in.From = at
+	p.add(in)
+}
+
+// joined takes words apart that a wrapper joins and hands to a shell.
+func (a *analysis) joined(words []Word, in dirs) *Part {
+	var code []string
+	for _, w := range words {
+		if w.Form != Literal {
+			return &Part{Kind: Opaque, Text: spelling(words), Why: "a word of the command is not literal"}
+		}
+		code = append(code, w.Text)
+	}
+	return a.code(strings.Join(code, " "), POSIX, in)
+}
+
+// subcommand checks the options behind a program's subcommand by the table of that one.
+func (a *analysis) subcommand(p *Part, e *entry, s *scanned) {
+	if s.first >= len(p.Words) {
+		return
+	}
+	w := p.Words[s.first]
+	sub := e.sub[w.Text]
+	if w.Form != Literal || sub == nil {
+		p.doubt(s.first, "this subcommand is not known; it may be an alias or start a program")
+		return
+	}
+	rest := sub.scan(p, s.first+1)
+	for _, o := range rest.found {
+		a.option(p, o)
+	}
+	rest.judgeOperands(p, sub)
+}
+
+// spelling puts words together for a reader.
+func spelling(words []Word) string {
+	var out []string
+	for _, w := range words {
+		switch {
+		case w.Form == Hidden:
+			out = append(out, "…")
+		case w.Form == Pattern:
+			out = append(out, w.Text+"*")
+		case w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[]~#"):
+			out = append(out, "'"+strings.ReplaceAll(w.Text, "'", `'\''`)+"'")
+		default:
+			out = append(out, w.Text)
+		}
+	}
+	return strings.Join(out, " ")
+}

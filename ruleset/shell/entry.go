@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"strings"
+	"sync"
+)
+
+// entry describes the arguments of a program that can start others, or write files, by them.
+type entry struct {
+	grammar
+	// why is the reason for which the program is in the table.
+	why string
+	// wraps is true for a program that runs the command in its operands, through for one that
+	// changes nothing of importance about it.
+	wraps, through bool
+	// skip is the number of operands in front of the command, assigns whether variables may stand
+	// there.
+	skip    int
+	assigns bool
+	// appends is true where the command gets further arguments, joins where a shell runs it.
+	appends, joins bool
+	// alone is the reason why the program is doubtful without operands, empty if it is not.
+	alone string
+	// obeys is that of Part.
+	obeys bool
+	// sub are the subcommands that are known.
+	sub map[string]*entry
+	// operands reports whether an operand is doubtful; nil doubts none.
+	operands func(string) bool
+	// script reports whether the first operand, of this index, is a script that only reads its
+	// input and prints; nil where it is none.
+	script func(at int, text string) bool
+	// asks are the options with which a wrapper runs nothing.
+	asks string
+	// output is true where all operands are files that are written.
+	output bool
+	// last is the number of operands behind which another one is an output file, 0 for none.
+	last int
+}
+
+// checksOperands reports whether operands matter for the decision.
+func (e *entry) checksOperands() bool { return e.operands != nil || e.output || e.last > 0 }
+
+// row is an entry as it is written in the tables.
+type row struct {
+	names, why string
+	options    string
+	entry      entry
+	// sub are the options of subcommands.
+	sub map[string]string
+	// long is that of grammar.
+	long bool
+}
+
+// programs returns the tables by name of the program.
+var programs = sync.OnceValue(func() map[string]*entry {
+	out := map[string]*entry{}
+	for _, table := range [][]row{wrappers, writers, builders, {git}} {
+		for _, r := range table {
+			e := r.compile()
+			for _, n := range strings.Fields(r.names) {
+				out[n] = e
+			}
+		}
+	}
+	return out
+})
+
+// compile reads the table of a row.
+func (r row) compile() *entry {
+	e := r.entry
+	e.grammar, e.why = newGrammar(r.options+" --help --version"), r.why
+	e.long = r.long
+	e.early = e.wraps || r.sub != nil
+	for names, options := range r.sub {
+		for _, name := range strings.Fields(names) {
+			sub := &entry{grammar: newGrammar(options), why: r.why, operands: e.operands}
+			sub.long = r.long
+			if e.sub == nil {
+				e.sub = map[string]*entry{}
+			}
+			e.sub[name] = sub
+		}
+	}
+	return &e
+}
+
+// shellOptions are the options of shells that change nothing about what -c runs.
+var shellOptions = sync.OnceValue(func() grammar {
+	g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --version --help")
+	g.early = true
+	return g
+})
+
+// Starts returns the reason why a rule for a program should say what the program may run; empty
+// for programs that only act themselves.
+func Starts(name string) string {
+	switch name = base(name); {
+	case shells[name] || name == "eval":
+		return "runs any command"
+	case interprets(name):
+		return "is an interpreter"
+	case starters[name] != "":
+		return starters[name]
+	case state[name] != "":
+		return state[name]
+	}
+	if e := programs()[name]; e != nil && e.wraps {
+		return "runs the command in its arguments"
+	}
+	return ""
+}
+
+// interprets reports whether a program is an interpreter.
+func interprets(name string) bool {
+	_, ok := interpreters[name]
+	return ok
+}

@@ -1,0 +1,231 @@
+package shell
+
+import (
+	"strings"
+)
+
+// role is the meaning of an option for the decision.
+type role uint8
+
+const (
+	// plain is an option without a value.
+	plain role = iota
+	// takes is an option with a value of no importance.
+	takes
+	// may is an option whose value, if it has one, is part of the same word.
+	may
+	// writes and reads are options whose value is a file, enters one whose value is the working
+	// directory.
+	writes
+	reads
+	enters
+	// runsCode is an option whose value a shell runs.
+	runsCode
+	// runsWordsOf is an option that runs the following words up to ";" or "+".
+	runsWordsOf
+)
+
+// marks are the characters that stand for roles behind the names in a table.
+var marks = map[byte]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '!': runsCode, '%': runsWordsOf}
+
+// grammar is the form of a program's arguments. Options that it does not list are doubts: a list
+// of those that do harm is never complete.
+// See RATIONALE D131.
+type grammar struct {
+	roles map[string]role
+	// long is true where one dash begins a whole name, as in find.
+	long bool
+	// number is true where a dash and digits are an option.
+	number bool
+	// early is true where the first operand ends the options.
+	early bool
+}
+
+// newGrammar reads a table: names with the mark of their role, separated by blanks. "-#" stands for
+// numbers.
+func newGrammar(table string) grammar {
+	g := grammar{roles: map[string]role{}}
+	for _, name := range strings.Fields(table) {
+		if name == "-#" {
+			g.number = true
+			continue
+		}
+		r, ok := marks[name[len(name)-1]]
+		if ok && len(name) > 1 {
+			name = name[:len(name)-1]
+		} else {
+			r = plain
+		}
+		g.roles[name] = r
+	}
+	return g
+}
+
+// option is an option of a command line, with its value or its command.
+type option struct {
+	name  string
+	role  role
+	at    int // index of its word
+	from  int // index of the word of its value or command
+	value Word
+	words []Word
+}
+
+// scanned is the result of reading a program's arguments.
+type scanned struct {
+	found    []option
+	operands []int
+	// first is the index of the first operand, or the number of words.
+	first int
+	// harmless is true where there are options and all of them only ask for words about the
+	// program.
+	harmless bool
+}
+
+// option returns the word of an option, -1 if it is not there.
+func (s *scanned) option(name string) int {
+	for _, o := range s.found {
+		if o.name == name {
+			return o.at
+		}
+	}
+	return -1
+}
+
+// scan reads the arguments of a program from a word on, and adds a doubt for each that the table
+// does not know.
+func (g grammar) scan(p *Part, from int) *scanned {
+	s := &scanned{first: len(p.Words)}
+	for i := from; i < len(p.Words); i++ {
+		w := p.Words[i]
+		if w.Is("--") && !g.long {
+			s.rest(i+1, len(p.Words))
+			break
+		}
+		if w.Form != Literal && w.MayBeOption() {
+			p.doubt(i, "a word may become an option")
+		}
+		if len(w.Text) < 2 || w.Text[0] != '-' {
+			s.rest(i, i+1)
+			if g.early {
+				s.rest(i+1, len(p.Words))
+				break
+			}
+			continue
+		}
+		i += g.one(p, s, i)
+	}
+	s.harmless = len(s.found) > 0
+	for _, o := range s.found {
+		s.harmless = s.harmless && (o.name == "--version" || o.name == "--help")
+	}
+	return s
+}
+
+// rest adds operands.
+func (s *scanned) rest(from, to int) {
+	for i := from; i < to; i++ {
+		if s.first > i {
+			s.first = i
+		}
+		s.operands = append(s.operands, i)
+	}
+}
+
+// one reads the word of an option, and returns how many further words belong to it.
+func (g grammar) one(p *Part, s *scanned, at int) int {
+	text := p.Words[at].Text
+	name, value, attached := strings.Cut(text, "=")
+	if strings.HasPrefix(text, "--") || g.long {
+		r, ok := g.roles[name]
+		if !ok {
+			p.doubt(at, "the option "+name+" is not known to be harmless")
+			return 0
+		}
+		return g.value(p, s, option{name: name, role: r, at: at}, value, attached)
+	}
+	if g.number && strings.Trim(text[1:], "0123456789") == "" {
+		return 0
+	}
+	for i := 1; i < len(text); i++ {
+		o := option{name: "-" + text[i:i+1], at: at}
+		r, ok := g.roles[o.name]
+		if !ok {
+			p.doubt(at, "the option "+o.name+" is not known to be harmless")
+			return 0
+		}
+		if o.role = r; r == plain {
+			s.found = append(s.found, o)
+			continue
+		}
+		return g.value(p, s, o, text[i+1:], i+1 < len(text))
+	}
+	return 0
+}
+
+// value reads the value of an option, which is attached or the next word.
+func (g grammar) value(p *Part, s *scanned, o option, value string, attached bool) int {
+	used := 0
+	o.from = o.at
+	switch {
+	case o.role == runsWordsOf:
+		o.from++
+		used = o.command(p)
+	case o.role == plain && attached:
+		p.doubt(o.at, "the option "+o.name+" has a value")
+	case o.role == plain, o.role == may && !attached:
+	case attached && p.Words[o.at].Form == Literal:
+		o.value.Text = value
+	case attached || o.at+1 >= len(p.Words) || p.Words[o.at+1].Form != Literal:
+		p.doubt(o.at, "the value of the option "+o.name+" is not literal")
+		o.role = plain
+		if !attached {
+			used = 1
+		}
+	default:
+		o.from++
+		o.value, used = p.Words[o.from], 1
+		if t := o.value.Text; len(t) > 1 && t[0] == '-' && (t[1] < '0' || t[1] > '9') {
+			p.doubt(o.from, "the value of the option "+o.name+" looks like an option")
+		}
+	}
+	s.found = append(s.found, o)
+	return used
+}
+
+// command reads the command of an option up to its end, and returns how many words it takes.
+func (o *option) command(p *Part) int {
+	for i := o.at + 1; i < len(p.Words); i++ {
+		w := p.Words[i]
+		if w.Is(";") || w.Is("+") && i > 0 && p.Words[i-1].Is("{}") {
+			return i - o.at
+		}
+		o.words = append(o.words, w)
+	}
+	p.doubt(o.at, "the command of "+o.name+" has no end")
+	return len(p.Words)
+}
+
+// judgeOperands adds the doubts about operands that a table names.
+func (s *scanned) judgeOperands(p *Part, e *entry) {
+	for _, i := range s.operands {
+		w := p.Words[i]
+		// A pattern may become any name of a file, several of them, or a name with a scheme.
+		open := w.Form != Literal && (e.output || e.last > 0 || !strings.Contains(w.Text, "/"))
+		if e.checksOperands() && open || e.operands != nil && e.operands(w.Text) {
+			p.doubt(i, e.why)
+		}
+	}
+	if e.script != nil && len(s.operands) > 0 {
+		at := s.operands[0]
+		if w := p.Words[at]; w.Form != Literal || !e.script(at, w.Text) {
+			p.doubt(at, e.why)
+		}
+	}
+	if e.alone != "" && len(s.operands) == 0 && !s.harmless {
+		p.doubt(Always, e.alone)
+	}
+	if e.last > 0 && len(s.operands) > e.last {
+		p.doubt(s.operands[e.last], e.why)
+	}
+}

@@ -1,0 +1,151 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Form says how much of a word is known.
+type Form uint8
+
+// The forms of word.
+const (
+	// Literal is a word that is known whole.
+	Literal Form = iota
+	// Pattern is a word that the shell replaces by any number of words: names of files, a home
+	// directory, alternatives in braces. Nothing runs for that.
+	Pattern
+	// Hidden is a word of which nothing is known.
+	Hidden
+)
+
+// Word is a word of a command line without its quotes.
+type Word struct {
+	Form Form // how much is known
+	// Text is the whole word if it is literal. If it is a pattern, it is the text with which every
+	// word that it becomes begins.
+	Text string
+}
+
+// Is reports whether the word is a literal one of this text.
+func (w Word) Is(text string) bool { return w.Form == Literal && w.Text == text }
+
+// MayBeOption reports whether the word may be, or become, an option.
+func (w Word) MayBeOption() bool {
+	return w.Text == "" && w.Form != Literal || strings.HasPrefix(w.Text, "-")
+}
+
+// readWord reads a word, and returns the name of the first expansion that runs or reads something,
+// empty if there is none.
+func readWord(w *syntax.Word) (Word, string) {
+	split := *w
+	split.Parts = append([]syntax.WordPart(nil), w.Parts...)
+	syntax.SplitBraces(&split)
+	r := reader{}
+	for _, p := range split.Parts {
+		if why := r.part(p); why != "" {
+			return Word{Form: Hidden}, why
+		}
+	}
+	return Word{r.form, r.text.String()}, ""
+}
+
+// reader puts the text of a word together.
+type reader struct {
+	form Form
+	text strings.Builder
+	// previous is the last unquoted character.
+	previous byte
+	begun    bool
+}
+
+func (r *reader) part(p syntax.WordPart) (why string) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		r.unquoted(p.Value)
+	case *syntax.SglQuoted:
+		if p.Dollar {
+			return "$'…' is decoded by the shell"
+		}
+		r.quoted(p.Value)
+	case *syntax.DblQuoted:
+		if p.Dollar {
+			return `$"…" is translated by the shell`
+		}
+		for _, q := range p.Parts {
+			l, ok := q.(*syntax.Lit)
+			if !ok {
+				return expansion(q)
+			}
+			r.quoted(unescapeQuoted(l.Value))
+		}
+		r.quoted("")
+	case *syntax.BraceExp:
+		r.form = Pattern
+	default:
+		return expansion(p)
+	}
+	return ""
+}
+
+func (r *reader) quoted(s string) {
+	if r.form == Literal {
+		r.text.WriteString(s)
+	}
+	r.begun, r.previous = true, 0
+}
+
+// unquoted adds a text in which backslashes quote and patterns have their meaning.
+func (r *reader) unquoted(s string) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '\\' && i+1 < len(s):
+			i++
+			r.quoted(s[i : i+1])
+			continue
+		case c == '*' || c == '?' || c == '[' && s != "[":
+			r.form = Pattern
+		case c == '~' && (!r.begun || r.previous == '=' || r.previous == ':'):
+			r.form = Pattern
+		}
+		if r.form == Literal {
+			r.text.WriteByte(c)
+		}
+		r.begun, r.previous = true, c
+	}
+}
+
+// unescapeQuoted removes the backslashes that quote between double quotes (POSIX shell, 2.2.3).
+func unescapeQuoted(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\", s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// expansion names what a part of a word is replaced by.
+func expansion(p syntax.WordPart) string {
+	switch p.(type) {
+	case *syntax.ParamExp:
+		return "the value of a variable is not known"
+	case *syntax.CmdSubst:
+		return "the output of a command is not known"
+	case *syntax.ProcSubst:
+		return "a process substitution runs beside the command"
+	case *syntax.ArithmExp:
+		return "arithmetic can run commands"
+	case *syntax.ExtGlob:
+		return "an extended pattern depends on settings of the shell"
+	default:
+		return "an expansion is not known"
+	}
+}
