@@ -54,9 +54,11 @@ func (p *place) load(t testing.TB, direct bool, args ...string) string {
 	if !direct {
 		cmd = p.exec(ctx, "", "load.jsonl", args...)
 	}
-	out, err := cmd.CombinedOutput()
+	var errs strings.Builder
+	cmd.Stderr = &errs // exec says there which gaps it was told to accept
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("%v: %s%s", err, out, errs.String())
 	}
 	return string(out)
 }

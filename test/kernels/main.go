@@ -26,7 +26,7 @@ func main() {
 	var s settings
 	flag.Float64Var(&s.checks, "checks", 0.01, "scale of the property tests (ACCESSC_CHECKS)")
 	flag.StringVar(&s.run, "run", "", "only the tests that match, as in go test -run")
-	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "time limit of one kernel")
+	flag.DurationVar(&s.limit, "limit", 20*time.Minute, "time limit of one kernel")
 	flag.BoolVar(&s.verbose, "v", false, "print what the tests of every row printed")
 	jobs := flag.Int("jobs", runtime.NumCPU(), "kernels at a time")
 	fresh := flag.Bool("update", false, "look for newer kernels than those in the cache")
