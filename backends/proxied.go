@@ -26,7 +26,7 @@ func MayMatch(r *ir.NetRule, port uint16) bool {
 // proxy does not look.
 func Streams(r *ir.NetRule, all []ir.NetRule) bool {
 	return beside(r, all, func(a *ir.NetRule) bool {
-		return a.Opaque && r.Scheme == "" || (a.Scheme == ir.Stream || a.Opaque) && a.Scheme != r.Scheme
+		return a.Opaque || a.Scheme == ir.Stream && r.Scheme != ir.Stream
 	})
 }
 

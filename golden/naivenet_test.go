@@ -119,7 +119,7 @@ func (p naivePolicy) reach(scheme, host string, addr netip.Addr, port int, segme
 func (p naivePolicy) plain(r naiveNet) bool {
 	finer := func(o naiveNet) bool {
 		a, err := netip.ParseAddr(strings.Trim(o.Host, "[]"))
-		return (o.Host == r.Host || r.Host == "localhost" && err == nil && a.IsLoopback()) && (o.Scheme != "" || o.Prefix != "" || o.Methods != nil || o.Inspect || o.Opaque)
+		return (o.Host == r.Host || r.Host == "localhost" && err == nil && a.IsLoopback()) && (o.Scheme != "" || o.Prefix != "" || o.Methods != nil || o.Inspect || o.Opaque || !o.Allow && o.Port == 0)
 	}
 	_, err := netip.ParseAddr(strings.Trim(r.Host, "[]"))
 	return (err == nil || r.Host == "localhost") && !slices.ContainsFunc(p.Access.Net, finer)
@@ -138,6 +138,20 @@ func (p naivePolicy) listen(target string) (string, string) {
 	if !ok || err != nil || !addr.IsValid() && host != "localhost" && host != "[::]" {
 		return "deny", "invalid"
 	}
+	win := p.listener(host, addr, int(port))
+	if win < 0 || !p.Access.Listen[win].Allow || host != "[::]" && !(addr.IsValid() && addr.IsUnspecified()) {
+		return byRule(win, win >= 0 && p.Access.Listen[win].Allow)
+	}
+	for _, r := range p.Access.Listen {
+		a, _ := netip.ParseAddr(strings.Trim(r.Host, "[]"))
+		if at := p.listener(r.Host, a, int(port)); r.Host != "*" && at >= 0 && !p.Access.Listen[at].Allow {
+			return "deny", "rule"
+		}
+	}
+	return byRule(win, true)
+}
+
+func (p naivePolicy) listener(host string, addr netip.Addr, port int) int {
 	win, most := -1, []int{-1, 0}
 	for i, r := range p.Access.Listen {
 		class := 0 // any address; then localhost; then exact
@@ -149,21 +163,14 @@ func (p naivePolicy) listen(target string) (string, string) {
 		case r.Host != "*":
 			continue
 		}
-		if r.Port != int(port) && (r.Port != 0 || port < 1024) {
+		if r.Port != port && (r.Port != 0 || port != 0 && port < 1024) {
 			continue
 		}
 		if rank := []int{class, min(r.Port, 1)}; slices.Compare(rank, most) >= 0 {
 			win, most = i, rank
 		}
 	}
-	everywhere := host == "[::]" || addr.IsValid() && addr.IsUnspecified()
-	some := func(r naiveNet) bool {
-		return !r.Allow && r.Host != "*" && (r.Port == int(port) || r.Port == 0 && (port == 0 || port > 1023))
-	}
-	if win >= 0 && everywhere && slices.ContainsFunc(p.Access.Listen, some) {
-		return "deny", "rule"
-	}
-	return byRule(win, win >= 0 && p.Access.Listen[win].Allow)
+	return win
 }
 
 // reserved are the addresses that no wildcard reaches.

@@ -92,15 +92,10 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 // (RFC 6761, 6.3).
 const Localhost = "localhost"
 
-// listen finds the winning rule about listening: an address wins over localhost, which wins over
-// every address; then the rule with a port; then the later one.
+// listen finds the winning rule about listening. A listener at every address is also one at each
+// that a rule names.
 func (x *netIndex) listen(op Listen) Verdict {
-	win, most := -1, -1
-	for _, i := range x.listens {
-		if s := x.rules[i].listens(op); s >= 0 && s >= most {
-			win, most = i, s
-		}
-	}
+	win := x.listener(op)
 	if win < 0 {
 		return refuse(ReasonDefault)
 	}
@@ -114,6 +109,18 @@ func (x *netIndex) listen(op Listen) Verdict {
 	return out
 }
 
+// listener finds the rule about an address, -1 for none: an address wins over localhost, which wins
+// over every address; then the rule with a port; then the later one.
+func (x *netIndex) listener(op Listen) int {
+	win, most := -1, -1
+	for _, i := range x.listens {
+		if s := x.rules[i].listens(op); s >= 0 && s >= most {
+			win, most = i, s
+		}
+	}
+	return win
+}
+
 // denies finds a rule against listening at one of the addresses that a listener at all of them has,
 // -1 for none.
 func (x *netIndex) denies(op Listen) int {
@@ -121,10 +128,11 @@ func (x *netIndex) denies(op Listen) int {
 		return -1
 	}
 	for _, i := range x.listens {
-		r := &x.rules[i]
-		at := Listen{Host: r.Host, Port: op.Port}
-		if !r.Allow && (r.Host.Kind == HostAddr || r.Host.Kind == HostName) && r.listens(at) >= 0 {
-			return i
+		if x.rules[i].Host.Kind == HostAny {
+			continue
+		}
+		if at := x.listener(Listen{Host: x.rules[i].Host, Port: op.Port}); at >= 0 && !x.rules[at].Allow {
+			return at
 		}
 	}
 	return -1
@@ -187,7 +195,8 @@ func loopback(h Host) bool { return h.Kind == HostAddr && h.Addr.Unmap().IsLoopb
 // about that address. See RATIONALE D122.
 func Plain(r *NetRule, all []NetRule) bool {
 	shown := func(r *NetRule) bool {
-		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil
+		return r.Scheme == "" && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && !r.Opaque && r.Credential == nil &&
+			(r.Port != 0 || r.Allow) // else it is about the ports that schemes imply
 	}
 	one := r.Host.Kind == HostAddr || r.Host.Kind == HostName && r.Host.Name == Localhost
 	return one && !r.Listen && shown(r) &&
