@@ -35,7 +35,7 @@ func TestEveryCellOnce(t *testing.T) {
 			t.Errorf("%+v twice", c)
 		}
 	}
-	// A rule of the network is about connecting or about listening; what no rule is about is both.
+	// A rule of the network is about connecting or about listening; the default is about both.
 	want := map[ir.Resource]int{ir.Net: len(tool.Net) + 2, ir.Env: len(tool.Env) + 1, ir.Commands: 2 * 3, ir.Limits: 1, ir.Process: 1}
 	for r, n := range want {
 		if count[r] != n {

@@ -97,7 +97,7 @@ func (s scope) words(v *source.Value) []string {
 	}
 }
 
-// outside refuses what is read or run outside of the sandbox in a layer that tools or a
+// outside refuses files and commands outside of the sandbox in a layer that tools or a
 // repository can write.
 // See RATIONALE D105.
 func (s scope) outside(e *source.Entry) {

@@ -65,7 +65,7 @@ func unsound(r *ir.NetRule) bool {
 	return r.Credential != nil && r.Host.Kind == ir.HostAny
 }
 
-// TestNetRules: a rule of the network is compiled to what it says, or it is an error because its
+// TestNetRules: a rule of the network is compiled as it is written, or it is an error because its
 // fields do not go together.
 func TestNetRules(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "accessc.toml")

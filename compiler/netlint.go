@@ -98,7 +98,7 @@ func onlyWeb(r *ir.NetRule) bool {
 		len(r.Path) == 0 && !r.Inspect
 }
 
-// netTarget is what a connection of https is inspected by.
+// netTarget is the host and port by which rules inspect a connection of https.
 type netTarget struct {
 	host ir.Host
 	port uint16

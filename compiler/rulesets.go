@@ -183,7 +183,7 @@ func (c *compilation) reportFlaw(d *ruleDraft, f ruleset.Finding) {
 
 const exampleHint = "accessc decide --explain shows how each part is judged"
 
-// verb says what the rule does.
+// verb is the effect of the rule in words.
 func (d *ruleDraft) verb() string { return d.rule.Outcome.String() }
 
 // ruleDraft is a rule with the places of its examples.

@@ -25,7 +25,7 @@ func compiled(t *testing.T, text string) *compiler.Result {
 	return res
 }
 
-// TestServers: a server is a local tool whose source nobody writes, with the defaults of a tool.
+// TestServers: a server is a local tool without a written source, with the defaults of a tool.
 func TestServers(t *testing.T) {
 	res := compiled(t, `
 servers.empty = {}

@@ -21,7 +21,7 @@ func (c *compilation) checkName(d *draft) {
 	c.findings.Add(f)
 }
 
-// BadName says what is wrong with the name of a tool or a server, empty if nothing is.
+// BadName is the fault of a name of a tool or a server, empty for none.
 func BadName(name string) string {
 	safe := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)

@@ -205,7 +205,7 @@ func Plain(r *NetRule, all []NetRule) bool {
 		})
 }
 
-// matches compares what a rule says itself.
+// matches compares the fields of a rule.
 func (r *NetRule) matches(to Endpoint, method string) bool {
 	if r.Scheme != "" && r.Scheme != to.Scheme || len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
 		return false

@@ -132,7 +132,7 @@ type NetRule struct {
 	Inspect bool
 	// Opaque is set where the bytes of a connection are not looked at.
 	Opaque bool
-	// Credential is what the egress proxy puts into the requests that the rule allows, nil for
+	// Credential is the secret that the egress proxy puts into the requests that the rule allows, nil for
 	// none.
 	Credential *Credential
 	// Listen is set for a rule about accepting connections at an address of this host. Its host

@@ -34,7 +34,7 @@ type Finding struct {
 	Why     string // a phrase
 }
 
-// Check tests the examples of all rules and looks for rules that do not do what they seem to.
+// Check tests the examples of all rules and looks for rules with another effect than their text suggests.
 func (s *Set) Check() []Finding {
 	var out []Finding
 	for i, r := range s.Rules {
@@ -87,7 +87,7 @@ func (r *Rule) kinds() []Kind {
 	return r.Kinds
 }
 
-// covers reports whether a matcher certainly matches what another one matches.
+// covers reports whether a matcher certainly matches all that another one matches.
 func covers(a, b Matcher) bool {
 	if a == nil || reflect.DeepEqual(a, b) {
 		return true

@@ -122,7 +122,7 @@ func (b *bench) files() map[string]string {
 	return out
 }
 
-// tokens are what random lines are made of. None of them begins an absolute path.
+// tokens are the parts of random lines. None of them begins an absolute path.
 var tokens = strings.Split(` | | | |p|p|q|evil|evil|a|b|d|x|1|2|=|$|$|${|}|$(|)|(|`+"`"+`|\|\\|`+"\n"+`|'|'|"|"|$'|$"|@P|:-|#| #|;|;|&|&&|
 |{|}|{ |; }|[|]|*|?|~|!|<<|<<-|<<<| <<E`+"\nx\nE\n"+`|E|<(|>(|$((|))|((|[[|]]|-|--|,|..|%|^|+|@(|a=|a=b |if |; then |; fi|for i in |; do |; done|
 |case |esac|;;|time |coproc |function |() | >a| > b| >>a| 2>&1| >&2| &>b| <a| < b| <>a| >|>a| 3>b| 12>b|&-|cd d|cd d && |cd d; |(cd d) | cd .. |

@@ -6,5 +6,5 @@
 // is allowed. Everything that is not understood is unknown.
 //
 // Rules that deny are advice: a line has many ways to say the same, and only some are recognised.
-// Rules that allow are exact: they cover what they spell out.
+// Rules that allow are exact: they cover the words that they spell out.
 package ruleset

@@ -15,9 +15,9 @@ type Group string
 const (
 	// Compilation builds and checks the code of a project, which may itself run programs.
 	Compilation Group = "compilation"
-	// ReadOnlyGit shows what is in a repository. It trusts the configuration of the repository.
+	// ReadOnlyGit shows the contents of a repository. It trusts the configuration of the repository.
 	ReadOnlyGit Group = "read_only_git"
-	// SafeNpm shows what is installed and published, and runs no scripts. It has neither yarn nor
+	// SafeNpm shows installed and published packages, and runs no scripts. It has neither yarn nor
 	// pnpm, which for any command run the version of themselves that the project names
 	// (yarnPath in .yarnrc.yml, packageManager in package.json).
 	SafeNpm Group = "safe_npm"

@@ -15,7 +15,7 @@ import (
 //sumtype:decl
 type Matcher interface{ match(*question) answer }
 
-// question is what a matcher is asked about.
+// question is the subject of a matcher.
 type question struct {
 	*judge
 	// part is the program, nil for operations that start none.
@@ -39,7 +39,7 @@ func (q *question) words() []shell.Word {
 	return q.part.Words
 }
 
-// All matches what all of its matchers match.
+// All matches where all of its matchers do.
 type All []Matcher
 
 func (m All) match(q *question) answer {
@@ -51,7 +51,7 @@ func (m All) match(q *question) answer {
 	return out
 }
 
-// Any matches what some of its matchers match.
+// Any matches where some of its matchers do.
 type Any []Matcher
 
 func (m Any) match(q *question) answer {
@@ -64,7 +64,7 @@ func (m Any) match(q *question) answer {
 	return out
 }
 
-// Not matches what its matcher does not match.
+// Not matches where its matcher does not.
 type Not struct {
 	Matcher Matcher // never nil
 }

@@ -38,7 +38,7 @@ const (
 	Delete
 	Move
 	Search
-	Fetch // retrieve what a URL names
+	Fetch // retrieve a URL
 	Think
 	SwitchMode
 	Other

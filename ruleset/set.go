@@ -35,7 +35,7 @@ type Rule struct {
 	Origin ir.Origin
 }
 
-// Operation is what an agent asks to do.
+// Operation is an action that an agent asks for.
 type Operation struct {
 	Kind    Kind   // the kind
 	Command string // of Execute: the command line
@@ -45,7 +45,7 @@ type Operation struct {
 	URL   string   // of Fetch
 }
 
-// Host answers what depends on the machine. Without a function the answer is not known.
+// Host answers questions about the machine. Without a function the answer is not known.
 type Host struct {
 	// Resolve returns an absolute path without symlinks and "..".
 	Resolve func(path string) (string, bool)

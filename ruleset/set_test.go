@@ -27,7 +27,7 @@ func sub(name string, subs ...string) command {
 	return command{Names: []string{name}, Subcommands: subs}
 }
 
-// TestMatchers: what each matcher covers, in rules that allow and in rules that deny.
+// TestMatchers: the reach of each matcher, in rules that allow and in rules that deny.
 func TestMatchers(t *testing.T) {
 	for _, c := range []struct {
 		name                 string

@@ -83,7 +83,7 @@ type NetRule struct {
 	// Inspect is true where the egress proxy terminates TLS, Opaque where it does not look at it.
 	Inspect bool `json:"inspect,omitempty"`
 	Opaque  bool `json:"opaque,omitempty"`
-	// Credential is what the egress proxy puts into the requests; absent for nothing.
+	// Credential is the secret that the egress proxy puts into the requests; absent for none.
 	Credential *Credential `json:"credential,omitempty"`
 	Allow      bool        `json:"allow"` // false for a rule that denies
 }

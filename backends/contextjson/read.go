@@ -112,7 +112,7 @@ func (r NetRule) rule() ir.NetRule {
 	return out
 }
 
-// value is what a pointer leads to, the zero value for nil.
+// value is the target of a pointer, the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -52,7 +52,7 @@ func (n internet) filter() []Block {
 		)
 	}
 	for _, b := range sockets[1:] {
-		// A trap answers what is sent to an address.
+		// A trap answers data that is sent to an address.
 		if !n.egress || b.Syscalls[0] != "sendto" {
 			out = append(out, b)
 		}

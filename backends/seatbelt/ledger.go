@@ -187,7 +187,7 @@ func (o *openings) held(i int) ir.Held {
 	r := &o.rules[i]
 	unseen := backends.When(backends.Unseen(r, o.rules), ir.Because(ir.Advisory, ir.GapNetPath, start.WhyUnseen))
 	switch {
-	// A later rule of the same port leaves a denial what is left of it: streams.
+	// A later rule of the same port leaves a denial one part: streams.
 	case plain(r) && !o.wins(i) && (r.Allow || !backends.Streams(r, o.rules)):
 		return backends.Exact
 	case !r.Allow:

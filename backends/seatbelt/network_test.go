@@ -106,7 +106,7 @@ func drawDial(t *rapid.T, rules []ir.NetRule) dial {
 	return d
 }
 
-// carries is what the proxy does with a connection (see internal/egress): it passes all bytes
+// carries says how the proxy treats a connection (see internal/egress): it passes all bytes
 // where a stream is granted, or nothing but opaque rules, and sees requests of http, and those of
 // https by inspection. By is the rule that lets a connection pass, nil for none.
 func carries(v *ir.View, d dial) (by *ir.NetRule) {

@@ -71,7 +71,7 @@ access.commands.git = {}
 `
 
 // TestGemini: a real agent, whose model is a file of answers, writes where the policy lets it
-// without asking, is refused elsewhere, and has its client asked for what no policy decides.
+// without asking, is refused elsewhere, and has its client asked where no policy decides.
 func TestGemini(t *testing.T) {
 	agent := agentFile(t, "@google/gemini-cli/bundle/gemini.js")
 	accessc, err := exec.LookPath("accessc")

@@ -54,7 +54,7 @@ func (c *adoptCmd) Run(g *globals) error {
 	return nil
 }
 
-// say prints what became of a server.
+// say prints how a server was changed.
 func (c *adoptCmd) say(g *globals, s adopt.Server) {
 	name := visible.Text(s.Name)
 	switch {

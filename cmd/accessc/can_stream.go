@@ -125,7 +125,7 @@ type stream struct {
 	tools  map[string]*asked
 }
 
-// reload compiles anew what has changed. A host may run for days, and a grant that was taken
+// reload compiles changed files anew. A host may run for days, and a grant that was taken
 // back is no answer any more.
 func (s *stream) reload() error {
 	if s.inputs.changed() {

@@ -91,7 +91,7 @@ func (s *decideStream) use(res *hostfacts.Result, in inputs) (err error) {
 	return err
 }
 
-// reload compiles anew what has changed.
+// reload compiles changed files anew.
 func (s *decideStream) reload() error {
 	if s.inputs.changed() {
 		res, in, err := s.g.compileWatched()

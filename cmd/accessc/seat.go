@@ -51,7 +51,7 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 	return s, err
 }
 
-// command starts a tool from an artifact, whose hash says that nobody has changed it since.
+// command starts a tool from an artifact, whose hash shows that it has not changed since.
 func (s *seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// call is what an agent has said about one of its tool calls.
+// call is an agent's description of one of its tool calls.
 type call struct {
 	kind, title string
 	// input is the raw input of the tool, paths are the places that the call is about.
@@ -18,7 +18,7 @@ type call struct {
 	paths []string
 }
 
-// readCall reads a tool call, or what an update says of it.
+// readCall reads a tool call or an update of one.
 func readCall(v gjson.Result) (id string, c call, err error) {
 	members, err := jsonrpc.Members(v, "toolCallId", "kind", "title", "rawInput", "locations", "content")
 	if err != nil {
@@ -35,7 +35,7 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 	return members["toolCallId"].Str, c, nil
 }
 
-// over is the call with what is newly said of it. A place that was named once stays a place that
+// over is the call with a later update. A place that was named once stays a place that
 // the call is about: the request for permission need not be the most candid description.
 func (c call) over(older call) call {
 	c.kind, c.title = cmp.Or(c.kind, older.kind), cmp.Or(c.title, older.title)
@@ -53,7 +53,7 @@ var needs = map[string][]ir.Capability{
 	"read": {ir.Read}, "edit": {ir.Update}, "delete": {ir.Delete}, "move": {ir.Delete, ir.Create},
 }
 
-// judge decides about a tool call. What an agent shows to people is enough to refuse by and not
+// judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
 func (p *Policy) judge(c call) Verdict {
@@ -93,7 +93,7 @@ func (p *Policy) files(c call, caps []ir.Capability) Verdict {
 			out = out.and(of(p.Judge.Access(need, path)))
 		}
 	}
-	// Other texts of the input may be paths under names that nobody knows.
+	// Other texts of the input may be paths under unknown names.
 	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.and(of(p.Judge.Argument(name, text))) })
 	if err != nil {
 		out = out.and(Verdict{Deny, err.Error(), ""})

@@ -15,7 +15,7 @@ type Policy struct {
 	// Judge answers for files and addresses, Commands for command lines.
 	Judge    *judge.Judge
 	Commands Commands
-	// OnlyRefuses leaves to the client what the policy permits. It is for a policy that nobody has
+	// OnlyRefuses leaves permitted actions to the client. It is for a policy that no person has
 	// written: the default permits more than a person would who is asked.
 	OnlyRefuses bool
 }

@@ -30,10 +30,10 @@ func NewProxy(policies Policies, log *relay.Log) *Proxy {
 	return &Proxy{policies: policies, log: log, opening: map[string]string{}, sessions: map[string]*session{}}
 }
 
-// errSession is the reason to refuse what belongs to no session.
+// errSession is the reason to refuse a message of no session.
 var errSession = errors.New("the session is not one that the client has opened")
 
-// FromClient follows what the client does and passes it on.
+// FromClient follows the client's messages and passes them on.
 func (p *Proxy) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
 		return nil, p.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
@@ -126,7 +126,7 @@ func (p *Proxy) FromAgent(line []byte, long *jsonrpc.Outline) (forward, back []b
 	return line, nil
 }
 
-// hear keeps what an agent says of its sessions and calls.
+// hear keeps an agent's words about its sessions and calls.
 func (p *Proxy) hear(m *jsonrpc.Message) {
 	if m.Method == "" {
 		p.opened(m)

@@ -192,7 +192,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestSessions: what belongs to no session of the client's, or to one without a policy, is refused;
+// TestSessions: a message of no session of the client's, or of one without a policy, is refused;
 // so is everything between the cancelling of a prompt and the next one.
 func TestSessions(t *testing.T) {
 	p := policy(t)
@@ -230,7 +230,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestUpdates: what was said of a call before counts where the request says nothing.
+// TestUpdates: earlier words about a call count where the request says nothing.
 func TestUpdates(t *testing.T) {
 	proxy := opened(t, policy(t))
 	update := func(text string) {
@@ -286,7 +286,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestOnlyRefuses: a policy that nobody has written does not permit in the place of a person.
+// TestOnlyRefuses: a policy that no person has written does not permit in a person's place.
 func TestOnlyRefuses(t *testing.T) {
 	p := policy(t)
 	p.OnlyRefuses = true

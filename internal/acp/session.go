@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The bounds of what is kept of an agent's words: sessions, tool calls of a session, bytes of the
+// The bounds of an agent's words that are kept: sessions, tool calls of a session, bytes of the
 // input of a call, and its paths.
 const (
 	maxSessions = 1024
@@ -33,7 +33,7 @@ type known struct {
 	call
 }
 
-// learn keeps what an agent says of a tool call, and returns all that is known of it.
+// learn keeps an agent's words about a tool call, and returns all of them.
 func (s *session) learn(id string, c call) call {
 	if len(c.input.Raw) > maxInput {
 		c.input = gjson.Result{}
@@ -51,7 +51,7 @@ func (s *session) learn(id string, c call) call {
 	return c
 }
 
-// known is what is known of a tool call.
+// known is the description of a tool call so far.
 func (s *session) known(id string) call {
 	for _, k := range s.calls {
 		if k.id == id {

@@ -17,7 +17,7 @@ import (
 type Server struct {
 	// Name is its name there, Policy the one that accessc knows it by.
 	Name, Policy string
-	// Changed is true for a server that was rewritten; otherwise Why says what keeps it as it is.
+	// Changed is true for a server that was rewritten; otherwise Why is the reason.
 	Changed bool
 	Why     string
 	// Env are the variables that the file sets for the server, which its policy has to grant.

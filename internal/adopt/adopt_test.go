@@ -40,7 +40,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// TestUnchanged: what cannot be started by accessc stays, and it is said why.
+// TestUnchanged: a server that accessc cannot start stays, with the reason.
 func TestUnchanged(t *testing.T) {
 	for value, why := range map[string]string{
 		`{"url":"https://x"}`:                                    "has no command",
@@ -177,7 +177,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFileChangedSince: an undone file keeps what was written in the meantime, and its backup.
+// TestFileChangedSince: an undone file keeps later changes, and its backup.
 func TestFileChangedSince(t *testing.T) {
 	path := write(t, `{"mcpServers":{"a":{"command":"x","args":["1"]}}}`)
 	if _, err := Apply(path, "accessc"); err != nil {

@@ -14,7 +14,7 @@ import (
 // maxFile is the largest file that is rewritten, in bytes.
 const maxFile = 16 << 20
 
-// BackupSuffix is what the name of a backup ends in.
+// BackupSuffix ends the name of a backup.
 const BackupSuffix = ".before-accessc"
 
 // Apply rewrites a file to start its servers through a program. The file as it was is kept
@@ -34,7 +34,7 @@ func Apply(path, program string) ([]Server, error) {
 	return servers, replace(path, now)
 }
 
-// Undo rewrites a file to start its servers directly. A file that nobody has changed since gets
+// Undo rewrites a file to start its servers directly. A file that has not changed since gets
 // back every byte of the backup, and the backup goes.
 func Undo(path, program string) ([]Server, error) {
 	path, was, err := read(path)

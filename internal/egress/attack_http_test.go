@@ -27,7 +27,7 @@ import (
 type carrier struct {
 	name string
 	open func(w *world) net.Conn
-	// target is what stands in front of the path.
+	// target is the text in front of the path.
 	target string
 }
 

@@ -257,7 +257,7 @@ func TestAddresses(t *testing.T) {
 }
 
 // TestDeniedAddress: no name leads to an address that a rule denies. Rules for addresses were not
-// asked about what names led to.
+// asked about the addresses of names.
 func TestDeniedAddress(t *testing.T) {
 	w := newWorld(t, allow("*"), allow("203.0.113.9", deny))
 	w.names["inner.example"] = "203.0.113.9"

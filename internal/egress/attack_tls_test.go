@@ -96,6 +96,8 @@ func openings(t *testing.T, host string) []openingBytes {
 		{"names in two extensions", greeting(t, host, serverName("secret.example")), "opaque tcp"},
 		{"an address", greeting(t, "", serverName("203.0.113.1")), "opaque tcp"},
 		{"ECH", greeting(t, host, ech), "inspect opaque tcp"},
+		{"a draft of ECH", greeting(t, host, extension(0xfe0a, "\x00")), "inspect opaque tcp"},
+		{"ESNI", greeting(t, host, extension(0xffce, "\x00")), "inspect opaque tcp"},
 		{"ECH to a provider", greeting(t, "provider.example", ech), "opaque tcp"},
 		{"not a hello", []byte("\x16\x03\x01\x00\x05\x02\x00\x00\x01\x00"), "opaque tcp"},
 		{"a broken hello", []byte("\x16\x03\x01\x00\x06\x01\x00\x00\x02\x03\x03"), "opaque tcp"},

@@ -104,7 +104,7 @@ func (c *client) first() ([]byte, error) {
 	return c.seen, nil
 }
 
-// serve finds out what a connection carries and serves it until its end.
+// serve finds out the protocol of a connection and serves it until its end.
 func (p *Proxy) serve(c *client) {
 	o := c.origin
 	switch {

@@ -8,11 +8,11 @@ import (
 	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
-// resolverFiles are what the process reads while it serves: the configuration of the host's
+// resolverFiles are the files that the process reads while it serves: the configuration of the host's
 // resolver, its time zones and its authorities. It writes nothing.
 var resolverFiles = []string{"/etc", "/run/systemd/resolve", "/usr/share/ca-certificates", "/usr/share/zoneinfo", "/usr/local/share/ca-certificates"}
 
-// confine takes from this process what a proxy does not need, since it reads bytes of a hostile
+// confine takes from this process all that a proxy does not need, since it reads bytes of a hostile
 // tool and of hosts: privileges, files, and being read by others.
 func confine() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

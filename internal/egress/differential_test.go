@@ -88,7 +88,7 @@ func randomRequest(r *rand.Rand) string {
 	return b.String()
 }
 
-// describe writes what a server or a client sees, without the fields that end at each hop.
+// describe writes a message as a server or a client sees it, without the fields that end at each hop.
 func describe(start string, h http.Header, body io.Reader) string {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, start)
@@ -108,7 +108,7 @@ func describe(start string, h http.Header, body io.Reader) string {
 	return b.String()
 }
 
-// talk sends a request in a form and returns what became of it.
+// talk sends a request in a form and returns its outcome.
 func talk(t *testing.T, c net.Conn, form, text string, arrived *atomic.Value) dialogue {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
@@ -136,7 +136,7 @@ func talk(t *testing.T, c net.Conn, form, text string, arrived *atomic.Value) di
 	return dialogue{arrived.Load().(string), answer}
 }
 
-// TestLikeAnotherProxy: what passes here arrives as another proxy has it arrive.
+// TestLikeAnotherProxy: a request that passes here arrives as another proxy has it arrive.
 func TestLikeAnotherProxy(t *testing.T) {
 	authority, err := egress.NewAuthority([]ir.Host{{Kind: ir.HostAny}})
 	if err != nil {

@@ -68,7 +68,7 @@ func (p *Proxy) owns(a netip.Addr) bool {
 	return p.config.Own != nil && slices.Contains(p.config.Own(), a)
 }
 
-// denied reports whether a rule about an address denies what a rule about a name that leads there
+// denied reports whether a rule about an address denies a host that a rule about a name
 // allows.
 func (p *Proxy) denied(to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}

@@ -151,7 +151,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzAnswer: the stub answers what it is asked, and only for granted names.
+// FuzzAnswer: the stub answers the question that it was asked, and only for granted names.
 func FuzzAnswer(f *testing.F) {
 	ask := func(name string, t dnsmessage.Type) {
 		q := dnsmessage.Message{Header: dnsmessage.Header{ID: 7}, Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(name), Type: t, Class: 1}}}

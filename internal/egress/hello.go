@@ -24,7 +24,7 @@ const (
 // ESNI before them.
 var hidden = []uint16{0xfe0d, 0xfe08, 0xfe09, 0xfe0a, 0xfe0b, 0xfe0c, 0xffce}
 
-// A hello is what a TLS client says first.
+// A hello is the first message of a TLS client.
 type hello struct {
 	name string
 	ech  bool
@@ -49,7 +49,7 @@ func (p *Proxy) hello(c *client) (hello, error) {
 	}
 }
 
-// readHello reads a TLS ClientHello. What was read stays to be read again.
+// readHello reads a TLS ClientHello. Its bytes stay to be read again.
 func readHello(c *client) (hello, error) {
 	var out hello
 	got := false
@@ -70,7 +70,7 @@ func readHello(c *client) (hello, error) {
 // maxHello bounds the bytes that are read for a ClientHello.
 const maxHello = 128 << 10
 
-// listening reads from a client, remembers what it read, and says nothing.
+// listening reads from a client, remembers the bytes, and says nothing.
 type listening struct {
 	*client
 	heard bytes.Buffer

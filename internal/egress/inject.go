@@ -35,7 +35,7 @@ type Secrets struct {
 	masks   map[string]*credential.Mask
 }
 
-// NewSecrets takes what credential.All extracted.
+// NewSecrets takes the result of credential.All.
 func NewSecrets(secrets map[string]credential.Secret) *Secrets {
 	return &Secrets{secrets: secrets, masks: map[string]*credential.Mask{}}
 }
@@ -61,7 +61,7 @@ type injection struct {
 	next   http.RoundTripper
 }
 
-// injection is what the rule that grants a request puts into it, nil for nothing.
+// injection is the credential of the rule that grants a request, nil for none.
 func (p *Proxy) injection(to ir.Endpoint, v ir.Verdict, r *http.Request) (in *injection, why string) {
 	granting := rule(v)
 	if granting == nil || granting.Credential == nil {

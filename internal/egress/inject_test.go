@@ -29,7 +29,7 @@ import (
 const secretValue = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 // A vault is a proxy whose rule for the path /in of api.example.com has a credential, in front of a
-// server that answers by a handler and remembers what it was sent.
+// server that answers by a handler and remembers its requests.
 type vault struct {
 	client  *http.Client
 	secret  credential.Secret

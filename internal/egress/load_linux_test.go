@@ -32,7 +32,7 @@ func load(everyday, whole int) int {
 	return everyday
 }
 
-// resources are what a process holds.
+// resources are the descriptors, goroutines and memory of a process.
 type resources struct{ descriptors, goroutines, memory int }
 
 func held() resources {
@@ -43,7 +43,7 @@ func held() resources {
 	return resources{len(list), runtime.NumGoroutine(), int(m.HeapInuse + m.StackInuse)}
 }
 
-// settles waits until descriptors and goroutines are back at what they were.
+// settles waits until descriptors and goroutines are back at their numbers.
 func settles(t testing.TB, before resources, spare int) {
 	t.Helper()
 	var now resources
@@ -100,7 +100,7 @@ func TestCrowd(t *testing.T) {
 	settles(t, before, 4)
 }
 
-// crowd starts the client of a crowd and returns what it found out.
+// crowd starts the client of a crowd and returns its findings.
 func crowd(w *world, n int) (line string, end func()) {
 	w.Helper()
 	at, _ := w.proxy.Listener(false)
@@ -164,7 +164,7 @@ func TestCrowdClient(t *testing.T) {
 	runtime.KeepAlive(open)
 }
 
-// TestSlowClients: clients that never finish what they say do not hold up others, and are given up.
+// TestSlowClients: clients that never finish a message do not hold up others, and are given up.
 func TestSlowClients(t *testing.T) {
 	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Handshake = time.Second }, allow("example.com"))
 	w.names["example.com"] = "203.0.113.1"

@@ -31,7 +31,7 @@ type Limits struct {
 	Wildcard int
 	// Header is the size of a request's header in bytes.
 	Header int
-	// Handshake is the time until a client has said what it wants, Dial that until a host has
+	// Handshake is the time until a client has made its request, Dial that until a host has
 	// accepted, Idle that of a connection without a byte.
 	Handshake, Dial, Idle time.Duration
 }
@@ -44,7 +44,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config is what a proxy needs of its run.
+// Config is the run of a proxy: its policy, its ways out and its bounds.
 type Config struct {
 	Policy Policy
 	// Resolve returns the addresses of a name.
@@ -219,7 +219,7 @@ func (p *Proxy) Expect(from netip.AddrPort, o Origin) {
 	p.expected[from] = append(p.expected[from], a)
 }
 
-// Forget takes back what Expect announced last.
+// Forget takes back the last announcement of Expect.
 func (p *Proxy) Forget(from netip.AddrPort) { p.forget(from, nil) }
 
 // forget takes an announcement back, nil for the last one.

@@ -190,7 +190,7 @@ func (p *Proxy) connectBy(ctx context.Context, conn net.Conn, via *url.URL, to i
 		_ = conn.Close()
 		return nil, err
 	}
-	// The host may have spoken already; what was read with the answer is read again.
+	// The host may have spoken already; bytes behind the answer are read again.
 	buffered := bufio.NewReader(&io.LimitedReader{R: conn, N: maxAnswer})
 	answer, err := http.ReadResponse(buffered, &http.Request{Method: http.MethodConnect})
 	if err != nil || answer.StatusCode != http.StatusOK {

@@ -263,7 +263,7 @@ func TestCallersSocks(t *testing.T) {
 	}
 }
 
-// TestCallersProxyEarly: what a host says right behind the answer of the caller's proxy arrives,
+// TestCallersProxyEarly: text of a host right behind the answer of the caller's proxy arrives,
 // and the end of the other direction passes.
 func TestCallersProxyEarly(t *testing.T) {
 	w := newWorldOf(t, behind(map[string]string{"ALL_PROXY": "http://192.0.2.1:3128"}), allow("tcp.example", port(25), scheme("tcp")))
@@ -316,7 +316,7 @@ func TestCallersProxyBroken(t *testing.T) {
 	}
 }
 
-// TestCallersVariables: which proxy is meant for what.
+// TestCallersVariables: each variable names the proxy of its schemes.
 func TestCallersVariables(t *testing.T) {
 	for _, test := range []struct {
 		variables, http, https string

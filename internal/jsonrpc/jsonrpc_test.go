@@ -49,7 +49,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestReaderKeepsBytes: what is not too long comes out as it went in, line by line.
+// TestReaderKeepsBytes: lines that are not too long come out as they went in.
 func TestReaderKeepsBytes(t *testing.T) {
 	irtest.Check(t, 20000, 1, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a"{\n]{0,40}`).Draw(t, "text")
@@ -234,7 +234,7 @@ func same(t *rapid.T, a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// FuzzParse: a line that is accepted is what encoding/json reads, and its strings are all seen.
+// FuzzParse: encoding/json reads an accepted line alike, and its strings are all seen.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":["c",{"d":"\u00e9"}]}}}`,

@@ -94,7 +94,7 @@ func TestArgument(t *testing.T) {
 	}
 }
 
-// TestProposal: a refusal says what would grant it, in the table of the server.
+// TestProposal: a refusal names a rule that would grant it, in the table of the server.
 func TestProposal(t *testing.T) {
 	j := workspace(t)
 	const want = "read secret/key: no rule; to allow it:\n      [[servers.files.access.fs]]\n      path = \"secret/key\"\n      read = true\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Policy is what the configuration says about a server and its tools.
+// Policy is the configuration of a server and its tools.
 type Policy struct {
 	// Server is the name of the server.
 	Server string

@@ -147,7 +147,7 @@ func FuzzFromClient(f *testing.F) {
 	})
 }
 
-// FuzzFromServer: what passes from the server is what it said, or a listing without tools.
+// FuzzFromServer: a passed line of the server is its own, or a listing without tools.
 func FuzzFromServer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"result":{"tools":[{"name":"read"},{"name":"delete"}]}}`))
 	f.Add([]byte(`[{"id":1,"result":{"tools":[{"name":"x"}]}},{"id":2,"result":{"tools":[{"name":"y"}]}}]`))
@@ -202,7 +202,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestRefusedCallsDoNotCount: what the server did not get is no call, in a batch either.
+// TestRefusedCallsDoNotCount: a line that the server did not get is no call, in a batch either.
 func TestRefusedCallsDoNotCount(t *testing.T) {
 	p := policy(t)
 	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"read"}}}

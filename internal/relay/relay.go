@@ -15,7 +15,7 @@ import (
 const MaxLine = 16 << 20
 
 // Decide judges a line, of which there is the outline alone where it is too long. The line is
-// valid until Decide returns; what it returns may be that line. forward is passed on, back
+// valid until Decide returns; its result may be that line. forward is passed on, back
 // returned to the sender; either may be empty.
 type Decide func(line []byte, long *jsonrpc.Outline) (forward, back []byte)
 
@@ -86,7 +86,7 @@ func carry(from io.Reader, decide Decide, to, origin *sink) error {
 	}
 }
 
-// sink is a writer that two directions share: what one of them writes is not divided.
+// sink is a writer that two directions share: a write of one is not divided.
 type sink struct {
 	mu sync.Mutex
 	to io.Writer

@@ -105,7 +105,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestLastWords: what a program says at its end arrives, and its status is that of the run.
+// TestLastWords: the last words of a program arrive, and its status is that of the run.
 func TestLastWords(t *testing.T) {
 	if status, out, _ := run(t, "seven", "", 10*time.Second); status != 7 || out != "last words\n" {
 		t.Errorf("got %d, %q", status, out)

@@ -32,7 +32,7 @@ type likeMac struct {
 	// spelled maps a path to the file system's own spelling.
 	spelled map[string]string
 
-	// policy is what the proxy decides by, held the other end of the hold on it, and holds whether
+	// policy is that of the proxy, held the other end of the hold on it, and holds whether
 	// the sweeper has that.
 	policy []byte
 	held   *os.File

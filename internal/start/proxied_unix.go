@@ -18,8 +18,8 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// proxied is a run with an egress proxy: what the proxy is told, and what the tool's variables
-// say because of it.
+// proxied is a run with an egress proxy: the setup of the proxy, and the reason for variables
+// that the tool gets.
 type proxied struct {
 	setup   wire.Setup
 	rules   []ir.NetRule

@@ -53,7 +53,7 @@ type process struct {
 	name string
 }
 
-// maxRecent bounds what a tool can make the supervisor remember about its sockets.
+// maxRecent bounds the supervisor's memory of a tool's sockets.
 const maxRecent = 1 << 16
 
 // recent is a map of the latest entries.
@@ -112,13 +112,13 @@ func (e *egress) listen(refused func(wire.Packet)) {
 		case wire.Refused:
 			refused(p)
 		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver:
-			e.end() // not what a proxy says
+			e.end() // no packet of a proxy
 			return
 		}
 	}
 }
 
-// errEnded answers what needs the proxy when it is gone, and whyEnded says so.
+// errEnded answers calls that need the proxy when it is gone, and whyEnded says so.
 const (
 	errEnded = unix.ENETDOWN
 	whyEnded = "the egress proxy of this run has ended; no host is reached by its name any more"
@@ -371,7 +371,7 @@ const (
 	texts
 )
 
-// refusal judges again what the proxy has refused.
+// refusal judges again a request that the proxy has refused.
 func (j *judge) refusal(p wire.Packet) judgement {
 	t := append(p.Text, make([]string, texts)...)
 	op := ir.Connect{To: ir.Endpoint{Scheme: t[textScheme], Host: host(t[textHost]), Port: p.Want.Port()}, Method: t[textMethod]}

@@ -90,7 +90,7 @@ type listeners struct {
 	inodes map[uint64]struct{}
 }
 
-// maxListeners bounds what a tool can make the supervisor remember.
+// maxListeners bounds the supervisor's memory of a tool's listeners.
 const maxListeners = 1 << 16
 
 func (l *listeners) add(fd int) {

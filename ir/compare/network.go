@@ -63,7 +63,7 @@ func rules(ts ...*ir.Tool) []ir.NetRule {
 	return out
 }
 
-// granted compares what may be connected to.
+// granted compares the hosts that may be connected to.
 func (n *netPartition) granted(op ir.Connect) byte {
 	_, new, differs := n.ask(op)
 	return sign(differs, new.Allowed())

@@ -140,7 +140,7 @@ func (a *analysis) eval(p *Part) {
 	p.add(a.code(strings.Join(code, " "), a.dialect, p.Dirs))
 }
 
-// shell takes a shell's start apart: with -c and a literal text, what the text does.
+// shell takes a shell's start apart: with -c and a literal text, the programs of the text.
 func (a *analysis) shell(p *Part, name string) {
 	s := shellOptions().scan(p, 1)
 	if len(s.operands) == 0 {

@@ -85,7 +85,7 @@ func (r row) compile() *entry {
 	return &e
 }
 
-// shellOptions are the options of shells that change nothing about what -c runs.
+// shellOptions are the options of shells that change nothing about the text of -c.
 var shellOptions = sync.OnceValue(func() grammar {
 	g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --version --help")
 	g.early = true

@@ -11,7 +11,7 @@ import (
 // dirs are the working directories that are possible at a place, nil where they are not known.
 type dirs []string
 
-// or joins what is possible after two ways.
+// or joins the possible states after two ways.
 func (d dirs) or(e dirs) dirs {
 	if d == nil || e == nil {
 		return nil

@@ -7,7 +7,7 @@ type Kind uint8
 
 // The kinds of part.
 const (
-	// Group is a part that does nothing but what its own parts do: a list, a pipeline.
+	// Group is a part that does no more than its own parts: a list, a pipeline.
 	Group Kind = iota
 	// Program is the start of a program, or a builtin of the shell.
 	Program

@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Kind says what a variable holds.
+// Kind is the kind of a variable's value.
 type Kind uint8
 
 // The kinds of variables, those about proxies first.
@@ -29,7 +29,7 @@ const (
 	JavaBundle
 )
 
-// A Variable is what one client reads.
+// A Variable is one that a client reads.
 type Variable struct {
 	Client string
 	Name   string
@@ -113,7 +113,7 @@ const (
 	PKCS12File = "roots.p12"
 )
 
-// A Setup is what a run has for its clients.
+// A Setup is the proxy and the files of a run for its clients.
 type Setup struct {
 	// Proxy is nil where connections reach the proxy by themselves.
 	Proxy *url.URL
@@ -150,7 +150,7 @@ func Environ(s Setup, on ir.Platform, have func(name string) string) []string {
 	return out
 }
 
-// value is what a variable holds, empty for nothing.
+// value is the text of a variable, empty for none.
 func (v *Variable) value(s Setup) string {
 	if s.Proxy == nil && v.Kind < Bundle || s.PKCS12 == "" && v.Kind == JavaBundle {
 		return ""

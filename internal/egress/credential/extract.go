@@ -35,11 +35,11 @@ type Host struct {
 	// Readable and Writable report whether the tool may read a canonical path, or may change,
 	// replace or make it.
 	Readable, Writable func(path string) bool
-	// Messages takes what commands write beside their output.
+	// Messages takes the standard error of commands.
 	Messages io.Writer
 }
 
-// Reach says by a tool's view, and where its roots are on this host, what the tool can reach.
+// Reach says by a tool's view, and where its roots are on this host, which files the tool can reach.
 func (h *Host) Reach(v *ir.View, b *ir.Bindings) {
 	may := func(path string, caps ...ir.Capability) bool {
 		return slices.ContainsFunc(caps, func(c ir.Capability) bool {
@@ -177,7 +177,7 @@ func (h Host) file(written string) ([]byte, error) {
 	return bounded.Read(f, maxValue+2)
 }
 
-// changeable reports whether the tool may change what lies under a name.
+// changeable reports whether the tool may change the file under a name.
 func (h Host) changeable(name string) bool {
 	return h.Writable(name) || h.Writable(filepath.Dir(name))
 }

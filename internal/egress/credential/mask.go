@@ -38,7 +38,7 @@ func (s Secret) Mask(users ...string) *Mask {
 	return m
 }
 
-// encodings are the forms in which servers show what they were sent.
+// encodings are the forms in which servers show a value that they were sent.
 func encodings(users []string) []func([]byte) string {
 	plain := func(encode func(string) string) func([]byte) string {
 		return func(b []byte) string { return encode(string(b)) }

@@ -173,7 +173,7 @@ func TestMaskSplits(t *testing.T) {
 	}
 }
 
-// reads divides what is read.
+// reads divides the reads of a reader.
 type reads struct {
 	io.Reader
 	size func([]byte) int

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// hold is how long the end of what has come of an answer waits for more. As many bytes wait as the
+// hold is how long the end of the text that has come of an answer waits for more. As many bytes wait as the
 // longest form of a value has, whatever they are: if only the beginning of a value waited, or were
 // replaced, a host that echoes would tell the tool which of its guesses are right.
 var hold = 200 * time.Millisecond
 
-// Reader puts stand-ins into what is read, also where reads divide a value. At the end ended is
+// Reader puts stand-ins into an answer, also where reads divide a value. At the end ended is
 // called.
 func (m *Mask) Reader(body io.ReadCloser, ended func()) io.ReadCloser {
 	r := &reader{body: body, mask: m, ended: ended, parts: make(chan part), closed: make(chan struct{})}
@@ -20,7 +20,7 @@ func (m *Mask) Reader(body io.ReadCloser, ended func()) io.ReadCloser {
 	return r
 }
 
-// A part is what one read of an answer gave.
+// A part is the result of one read of an answer.
 type part struct {
 	text []byte
 	err  error
@@ -75,7 +75,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait takes the next part, or lets go of what has waited long enough.
+// wait takes the next part, or lets text go that has waited long enough.
 func (r *reader) wait() {
 	var late <-chan time.Time
 	if len(r.buf) > 0 {

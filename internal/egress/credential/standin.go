@@ -51,7 +51,7 @@ const (
 	maxMark   = 12
 )
 
-// mark returns the length of the prefix that says what kind of token a value is, such as
+// mark returns the length of the prefix that names the kind of a token, such as
 // github_pat_: small letters up to a separator.
 func mark(value []byte) (n int) {
 	for i, c := range value[:min(len(value), maxMark)] {

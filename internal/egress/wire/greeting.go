@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Greeting is what a proxy says first to a loader that leaves no supervisor behind: one line of
+// A Greeting is the first message of a proxy to a loader that leaves no supervisor behind: one line of
 // JSON on its control socket.
 type Greeting struct {
 	// Port is on 127.0.0.1. Clients are known by the token there, which is letters and digits.
