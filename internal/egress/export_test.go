@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"github.com/accessc/accessc/ir"
@@ -65,3 +66,19 @@ func (p *Proxy) Target(o Origin, r *http.Request) (to ir.Endpoint, why string) {
 	}
 	return to, why
 }
+
+// Route decides about a connection of the tool to an address. If the caller waits for the host,
+// Route connects to it first, so that the tool learns of its errors.
+func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
+	o, refused, e := p.route(want, wait)
+	if refused != nil {
+		p.refused(*refused)
+	}
+	return o, e
+}
+
+// Answer answers a DNS message of the tool, nil if it is none.
+func (p *Proxy) Answer(ctx context.Context, query []byte) []byte { return p.answerTo(ctx, query, 0) }
+
+// Pool returns the addresses that stand for names.
+func (p *Proxy) Pool() *Pool { return p.pool }

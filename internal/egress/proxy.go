@@ -187,9 +187,6 @@ func index(v6 bool) int {
 	return 0
 }
 
-// Pool returns the addresses that stand for names.
-func (p *Proxy) Pool() *Pool { return p.pool }
-
 // An announcement is a connection that was announced and has not come yet.
 type announcement struct {
 	origin Origin

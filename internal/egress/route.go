@@ -13,16 +13,8 @@ import (
 // dnsPort is the port of name servers (RFC 1035, 4.2).
 const dnsPort = 53
 
-// Route decides about a connection of the tool to an address. If the caller waits for the host,
-// Route connects to it first, so that the tool learns of its errors.
-func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
-	o, refused, e := p.route(want, wait)
-	if refused != nil {
-		p.refused(*refused)
-	}
-	return o, e
-}
-
+// route decides about a connection of the tool to an address. If the caller waits for the host, route
+// connects to it first, so that the tool learns of its errors.
 func (p *Proxy) route(want netip.AddrPort, wait bool) (Origin, *Refusal, syscall.Errno) {
 	for _, v6 := range []bool{false, true} {
 		if l, ok := p.Listener(v6); ok && l == want {

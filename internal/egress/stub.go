@@ -31,10 +31,7 @@ const (
 	typeHTTPS dnsmessage.Type = 65
 )
 
-// Answer answers a DNS message of the tool, nil if it is none.
-func (p *Proxy) Answer(ctx context.Context, query []byte) []byte { return p.answerTo(ctx, query, 0) }
-
-// answerTo answers a process by its number.
+// answerTo answers a DNS message of a process of the tool by its number, nil if it is none.
 func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 	var parser dnsmessage.Parser
 	head, err := parser.Start(query)
