@@ -65,6 +65,23 @@ func (j *Judge) Command(c Command) Verdict {
 	return j.joined(j.programs(c, tree).And(j.variables(c)).And(j.directory(c)), j.rules(ruleset.Operation{Command: line, Dir: dir, Session: j.Files.Dir}, dialect))
 }
 
+// Start are the words of a process that runs a command as it was judged: a line that is more than
+// words, by the shell of the ruleset.
+func (j *Judge) Start(c Command) []string {
+	words := c.Words
+	if words == nil {
+		words = PlainWords(c.Line)
+	}
+	switch {
+	case len(words) > 0:
+		return words
+	case j.Rules != nil && j.Rules.Shell == shell.POSIX:
+		return []string{"sh", "-c", c.Line}
+	default:
+		return []string{"bash", "-c", c.Line}
+	}
+}
+
 // dir is the absolute working directory of a command.
 func (j *Judge) dir(written string) string {
 	if written == "" {
