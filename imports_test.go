@@ -21,7 +21,8 @@ var rooms = [][]string{
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
-	{"internal/mcp", "internal/acp", "internal/adopt"},
+	{"internal/mcp", "internal/acp", "internal/adopt", "internal/hook"},
+	{"internal/judge/action"},
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
@@ -30,7 +31,7 @@ var rooms = [][]string{
 	{"backends/seatbelt/start"},
 	{"backends"},
 	{"internal/hostfacts"},
-	{"internal/approvals", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
+	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
@@ -100,7 +101,7 @@ func TestModelIsPure(t *testing.T) {
 // TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
 func TestCompilerIsPure(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./compiler") {
-		for _, outside := range []string{"internal/approvals", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
+		for _, outside := range []string{"internal/approvals", "internal/invocations", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
 			}
