@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/acp"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -76,7 +77,7 @@ func (p policies) For(dir string) (*acp.Policy, error) {
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "")
 	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return &acp.Policy{Judge: j, Commands: acp.Listed{Files: j, Asker: asker}, OnlyRefuses: p.tool == ""}, nil
+	return &acp.Policy{Judge: j, Commands: action.Listed{Files: j, Asker: asker}, OnlyRefuses: p.tool == ""}, nil
 }
 
 // compile compiles the configuration of the workspace that a directory lies in.

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -56,15 +57,15 @@ var needs = map[string][]ir.Capability{
 // judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
-func (p *Policy) judge(c call) Verdict {
+func (p *Policy) judge(c call) action.Verdict {
 	command, hasCommand := commandOf(c.input)
 	switch {
 	case hasCommand:
-		return p.Commands.Judge(command).and(p.directory(command.Dir))
+		return p.Commands.Judge(command).And(p.directory(command.Dir))
 	case c.kind == "execute":
-		v := p.Commands.Judge(Command{Line: c.title})
-		if v.Outcome == Allow {
-			v = Verdict{Unknown, "the request has no command but a title", ""}
+		v := p.Commands.Judge(action.Command{Line: c.title})
+		if v.Outcome == action.Allow {
+			v = action.Left("the request has no command but a title")
 		}
 		return v
 	case c.kind == "fetch":
@@ -72,12 +73,12 @@ func (p *Policy) judge(c call) Verdict {
 	case needs[c.kind] != nil:
 		return p.files(c, needs[c.kind])
 	default:
-		return Verdict{Unknown, "the policy is not about this kind of call", ""}
+		return action.Left("the policy is not about this kind of call")
 	}
 }
 
 // files asks for capabilities on all paths of a call.
-func (p *Policy) files(c call, caps []ir.Capability) Verdict {
+func (p *Policy) files(c call, caps []ir.Capability) action.Verdict {
 	paths := c.paths
 	for _, key := range []string{"path", "file_path", "filePath", "absolute_path", "abs_path"} {
 		if at := c.input.Get(key); at.Type == gjson.String {
@@ -85,45 +86,45 @@ func (p *Policy) files(c call, caps []ir.Capability) Verdict {
 		}
 	}
 	if len(paths) == 0 {
-		return Verdict{Unknown, "the request names no path", ""}
+		return action.Left("the request names no path")
 	}
-	out := Verdict{Outcome: Allow}
+	out := action.Permitted()
 	for _, path := range paths {
 		for _, need := range caps {
-			out = out.and(of(p.Judge.Access(need, path)))
+			out = out.And(action.Of(p.Judge.Access(need, path)))
 		}
 	}
 	// Other texts of the input may be paths under unknown names.
-	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.and(of(p.Judge.Argument(name, text))) })
+	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(p.Judge.Argument(name, text))) })
 	if err != nil {
-		out = out.and(Verdict{Deny, err.Error(), ""})
+		out = out.And(action.Refused(err.Error(), ""))
 	}
 	return out
 }
 
 // fetch asks for the address of a call.
-func (p *Policy) fetch(input gjson.Result) Verdict {
+func (p *Policy) fetch(input gjson.Result) action.Verdict {
 	to := input.Get("url")
 	if to.Type != gjson.String {
-		return Verdict{Unknown, "the request names no address", ""}
+		return action.Left("the request names no address")
 	}
-	return of(p.Judge.Connect(to.Str))
+	return action.Of(p.Judge.Connect(to.Str))
 }
 
 // directory asks whether anything is granted in a working directory; an empty one is the
 // session's own.
-func (p *Policy) directory(dir string) Verdict {
+func (p *Policy) directory(dir string) action.Verdict {
 	if dir == "" {
-		return Verdict{Outcome: Allow}
+		return action.Permitted()
 	}
-	return of(p.Judge.Path(dir))
+	return action.Of(p.Judge.Path(dir))
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.
-func commandOf(input gjson.Result) (Command, bool) {
+func commandOf(input gjson.Result) (action.Command, bool) {
 	members, err := jsonrpc.Members(input, "command", "cwd")
 	command := members["command"]
-	c := Command{Dir: members["cwd"].Str}
+	c := action.Command{Dir: members["cwd"].Str}
 	switch {
 	case err != nil && input.IsObject():
 		return c, true // a command that is read in two ways is none that is known
@@ -133,7 +134,7 @@ func commandOf(input gjson.Result) (Command, bool) {
 	case command.IsArray():
 		for _, word := range command.Array() {
 			if word.Type != gjson.String {
-				return Command{Dir: c.Dir}, true
+				return action.Command{Dir: c.Dir}, true
 			}
 			c.Words = append(c.Words, word.Str)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -64,7 +65,7 @@ func policy(t testing.TB) *Policy {
 		_, err := os.Stat(abs)
 		return abs, err == nil
 	}
-	return &Policy{Judge: j, Commands: Listed{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}}
+	return &Policy{Judge: j, Commands: action.Listed{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}}
 }
 
 // session is a proxy with the session "s", and one without a policy, "n".

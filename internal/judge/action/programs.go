@@ -1,4 +1,4 @@
-package acp
+package action
 
 import (
 	"path"
@@ -20,26 +20,26 @@ type Listed struct {
 	Asker resolve.Asker
 }
 
-// Judge implements Commands.
+// Judge judges a command.
 func (l Listed) Judge(c Command) Verdict {
 	words := c.Words
 	if words == nil {
-		words = plainWords(c.Line)
+		words = PlainWords(c.Line)
 	}
 	switch {
 	case own(c):
-		return Verdict{Deny, "the command starts accessc with a configuration or gaps of its own", strings.Join(append(c.Words, c.Line), " ")}
+		return Refused("the command starts accessc with a configuration or gaps of its own", strings.Join(append(c.Words, c.Line), " "))
 	case l.Files.View.Tool.Commands == nil:
-		return Verdict{Unknown, "the policy lists no programs", ""}
+		return Left("the policy lists no programs")
 	case len(words) == 0:
-		return Verdict{Unknown, "the command is more than words", ""}
+		return Left("the command is more than words")
 	case slices.Contains(shells, path.Base(filepath.ToSlash(words[0]))) && len(words) > 1:
-		return Verdict{Unknown, "the command is text for a shell", ""}
+		return Left("the command is text for a shell")
 	}
 	out := l.run(words, c.Dir)
 	for _, name := range c.Env {
 		if ir.LoaderVariable(name) && !l.Files.View.Decide(ir.Forward{Name: name}).Allowed() {
-			out = out.and(Verdict{Deny, "the variable " + name + " changes the code that programs load", name})
+			out = out.And(Refused("the variable "+name+" changes the code that programs load", name))
 		}
 	}
 	return out
@@ -61,19 +61,19 @@ func (l Listed) run(words []string, dir string) Verdict {
 	asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: l.Files.Roots.Workspace}
 	op, err := asker.Operation(resolve.Question{Verb: "run", Operands: []string{program}, Args: words[1:]})
 	if err != nil {
-		return Verdict{Deny, err.Error(), program}
+		return Refused(err.Error(), program)
 	}
 	v := l.Files.View.Decide(op)
 	if v.Allowed() {
-		return Verdict{Outcome: Allow}
+		return Permitted()
 	}
 	d := denial.Denial{By: denial.ByPolicy, Operation: op, Verdict: v, View: l.Files.View, Roots: l.Files.Roots}
-	return Verdict{Deny, d.Text(), strings.Join(words, " ")}
+	return Refused(d.Text(), strings.Join(words, " "))
 }
 
-// plainWords are the words of a line in which no character means anything to a shell; nil for any
+// PlainWords are the words of a line in which no character means anything to a shell; nil for any
 // other line.
-func plainWords(line string) []string {
+func PlainWords(line string) []string {
 	letters := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" _./:,@%+-", r)
 	}
