@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,13 +179,4 @@ func inShell(s *ruleset.Set, name string) *ruleset.Set {
 	out := *s
 	out.Shell = shell.DialectOf(name)
 	return &out
-}
-
-// rulePlace writes where a rule stands.
-func rulePlace(r *ruleset.Rule) string {
-	out := fmt.Sprintf("%s: %s", r.Origin.Pos, r.Origin.Path)
-	if r.Reason != "" {
-		out += " (" + r.Reason + ")"
-	}
-	return out
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge/action"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // call is an agent's description of one of its tool calls.
@@ -49,75 +49,43 @@ func (c call) over(older call) call {
 	return c
 }
 
-// needs are the capabilities that a kind of call asks for on its paths.
-var needs = map[string][]ir.Capability{
-	"read": {ir.Read}, "edit": {ir.Update}, "delete": {ir.Delete}, "move": {ir.Delete, ir.Create},
-}
+// pathKeys are the members of a tool's input that are paths, by the names that agents use.
+var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_path"}
 
 // judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
-func (p *Policy) judge(c call) action.Verdict {
+func judged(j *action.Judge, c call) action.Verdict {
 	command, hasCommand := commandOf(c.input)
+	kind, known := ruleset.ParseKind(c.kind)
 	switch {
 	case hasCommand:
-		return p.Commands.Judge(command).And(p.directory(command.Dir))
-	case c.kind == "execute":
-		v := p.Commands.Judge(action.Command{Line: c.title})
+		return j.Command(command)
+	case !known:
+		return action.Left("the policy is not about this kind of call")
+	case kind == ruleset.Execute:
+		v := j.Command(action.Command{Line: c.title})
 		if v.Outcome == action.Allow {
 			v = action.Left("the request has no command but a title")
 		}
 		return v
-	case c.kind == "fetch":
-		return p.fetch(c.input)
-	case needs[c.kind] != nil:
-		return p.files(c, needs[c.kind])
-	default:
-		return action.Left("the policy is not about this kind of call")
 	}
-}
-
-// files asks for capabilities on all paths of a call.
-func (p *Policy) files(c call, caps []ir.Capability) action.Verdict {
 	paths := c.paths
-	for _, key := range []string{"path", "file_path", "filePath", "absolute_path", "abs_path"} {
+	for _, key := range pathKeys {
 		if at := c.input.Get(key); at.Type == gjson.String {
 			paths = append(paths, at.Str)
 		}
 	}
-	if len(paths) == 0 {
-		return action.Left("the request names no path")
-	}
-	out := action.Permitted()
-	for _, path := range paths {
-		for _, need := range caps {
-			out = out.And(action.Of(p.Judge.Access(need, path)))
-		}
+	out := j.Operation(kind, paths, c.input.Get("url").Str)
+	if kind == ruleset.Fetch {
+		return out
 	}
 	// Other texts of the input may be paths under unknown names.
-	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(p.Judge.Argument(name, text))) })
+	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(j.Files.Argument(name, text))) })
 	if err != nil {
-		out = out.And(action.Refused(err.Error(), ""))
+		out = action.Refused(err.Error(), "")
 	}
 	return out
-}
-
-// fetch asks for the address of a call.
-func (p *Policy) fetch(input gjson.Result) action.Verdict {
-	to := input.Get("url")
-	if to.Type != gjson.String {
-		return action.Left("the request names no address")
-	}
-	return action.Of(p.Judge.Connect(to.Str))
-}
-
-// directory asks whether anything is granted in a working directory; an empty one is the
-// session's own.
-func (p *Policy) directory(dir string) action.Verdict {
-	if dir == "" {
-		return action.Permitted()
-	}
-	return action.Of(p.Judge.Path(dir))
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.

@@ -246,11 +246,7 @@ func permission(s *session, params gjson.Result) (action.Verdict, func(action.Ou
 	if len(asked.input.Raw) > maxInput {
 		return action.Left("the input of the tool is too long"), reply
 	}
-	v := s.policy.judge(asked.over(s.known(id)))
-	if v.Outcome == action.Allow && s.policy.OnlyRefuses {
-		v = action.Left("the configuration names no tool whose policy permits")
-	}
-	return v, reply
+	return judged(s.policy, asked.over(s.known(id))), reply
 }
 
 // answerPermission answers a request for permission by one of its options; what the policy does
@@ -278,7 +274,7 @@ func file(need ir.Capability) gate {
 		if err != nil {
 			return action.Refused(err.Error(), ""), denied
 		}
-		return action.Of(s.policy.Judge.Access(need, members["path"].Str)), denied
+		return action.Of(s.policy.Files.Access(need, members["path"].Str)), denied
 	}
 }
 
@@ -299,9 +295,9 @@ func terminal(s *session, params gjson.Result) (action.Verdict, func(action.Outc
 	for _, e := range members["env"].Array() {
 		c.Env = append(c.Env, e.Get("name").Str)
 	}
-	v := s.policy.Commands.Judge(c)
-	if v.Outcome == action.Unknown && s.policy.Judge.View.Tool.Commands != nil {
+	v := s.policy.Command(c)
+	if v.Outcome == action.Unknown && s.policy.Files.View.Tool.Commands != nil {
 		v.Outcome = action.Deny
 	}
-	return v.And(s.policy.directory(c.Dir)), denied
+	return v, denied
 }

@@ -1,3 +1,4 @@
-// Package action judges the commands of an agent: the programs that it runs itself, or has its
-// client run.
+// Package action judges the actions of an agent in one directory: command lines, and operations on
+// files and addresses. A ruleset and the policy of a tool are asked, and the stricter answer
+// counts.
 package action

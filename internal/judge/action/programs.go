@@ -7,67 +7,74 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// Listed judges commands by the policy's table of programs. Without a table, and about text that
-// a shell would do more with than take it apart into words, it knows nothing.
-type Listed struct {
-	Files *judge.Judge
-	// Asker finds the files of programs.
-	Asker resolve.Asker
-}
-
-// Judge judges a command.
-func (l Listed) Judge(c Command) Verdict {
-	words := c.Words
-	if words == nil {
-		words = PlainWords(c.Line)
+// programs judges a command by the policy's table of programs, the zero verdict without one. A line that a shell does
+// more with than take it apart into words is permitted only together with a ruleset, which judges the rest of it.
+func (j *Judge) programs(c Command, tree *shell.Part) Verdict {
+	if j.Files.View.Tool.Commands == nil {
+		return Verdict{}
 	}
-	switch {
-	case own(c):
-		return Refused("the command starts accessc with a configuration or gaps of its own", strings.Join(append(c.Words, c.Line), " "))
-	case l.Files.View.Tool.Commands == nil:
-		return Left("the policy lists no programs")
-	case len(words) == 0:
-		return Left("the command is more than words")
-	case slices.Contains(shells, path.Base(filepath.ToSlash(words[0]))) && len(words) > 1:
-		return Left("the command is text for a shell")
-	}
-	out := l.run(words, c.Dir)
-	for _, name := range c.Env {
-		if ir.LoaderVariable(name) && !l.Files.View.Decide(ir.Forward{Name: name}).Allowed() {
-			out = out.And(Refused("the variable "+name+" changes the code that programs load", name))
-		}
+	out := Permitted()
+	tree.Each(func(p *shell.Part) { out = out.And(j.part(p)) })
+	if c.Words == nil && PlainWords(c.Line) == nil && j.Rules == nil {
+		out = out.And(Left("the command is more than words"))
 	}
 	return out
+}
+
+// part judges a part of a command by the table.
+func (j *Judge) part(p *shell.Part) Verdict {
+	switch {
+	case p.Kind == shell.Opaque:
+		return Left(p.Why)
+	case p.Kind != shell.Program:
+		return Permitted()
+	}
+	var words []string
+	for _, w := range p.Words {
+		if w.Form != shell.Literal {
+			return Left("the shell expands words of the command")
+		}
+		words = append(words, w.Text)
+	}
+	if slices.ContainsFunc(p.Doubts, func(d shell.Doubt) bool { return d.Word == shell.Always }) {
+		return Left(p.Doubts[0].Why)
+	}
+	if slices.Contains(shells, path.Base(filepath.ToSlash(words[0]))) && len(words) > 1 {
+		if p.Through && j.Rules != nil {
+			return Permitted() // its text is a part of its own
+		}
+		return Left("the command is text for a shell")
+	}
+	if len(p.Dirs) != 1 {
+		return Left("the working directory is not known")
+	}
+	return j.run(words, p.Dirs[0])
 }
 
 // shells run text, of which the table of programs says nothing.
 var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "powershell", "powershell.exe", "cmd", "cmd.exe"}
 
 // run asks for a program with arguments.
-func (l Listed) run(words []string, dir string) Verdict {
+func (j *Judge) run(words []string, dir string) Verdict {
 	program := words[0]
 	if strings.Contains(filepath.ToSlash(program), "/") && !filepath.IsAbs(program) {
-		if dir == "" {
-			dir = l.Files.Dir
-		}
 		program = path.Join(dir, filepath.ToSlash(program))
 	}
-	asker := l.Asker
-	asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: l.Files.Roots.Workspace}
+	asker := j.Asker
+	asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Files.Roots.Workspace}
 	op, err := asker.Operation(resolve.Question{Verb: "run", Operands: []string{program}, Args: words[1:]})
 	if err != nil {
 		return Refused(err.Error(), program)
 	}
-	v := l.Files.View.Decide(op)
+	v := j.Files.View.Decide(op)
 	if v.Allowed() {
 		return Permitted()
 	}
-	d := denial.Denial{By: denial.ByPolicy, Operation: op, Verdict: v, View: l.Files.View, Roots: l.Files.Roots}
+	d := denial.Denial{By: denial.ByPolicy, Operation: op, Verdict: v, View: j.Files.View, Roots: j.Files.Roots}
 	return Refused(d.Text(), strings.Join(words, " "))
 }
 
@@ -81,22 +88,4 @@ func PlainWords(line string) []string {
 		return nil
 	}
 	return strings.Fields(line)
-}
-
-// foreign are the flags by which accessc gets another policy, or less of one.
-var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "-C", "--dir", "--shared"}
-
-// own reports whether a command starts accessc otherwise than the policy has it.
-func own(c Command) bool {
-	words := slices.Concat(c.Words, []string{c.Line})
-	fields := strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool {
-		return strings.ContainsRune(" \t\n'\"\\;&|()`$<>{}", r)
-	})
-	starts := slices.ContainsFunc(fields, func(w string) bool {
-		return strings.TrimSuffix(path.Base(filepath.ToSlash(w)), ".exe") == "accessc"
-	})
-	return starts && slices.ContainsFunc(fields, func(w string) bool {
-		flag, _, _ := strings.Cut(w, "=")
-		return slices.Contains(foreign, flag) || strings.HasPrefix(w, "-C")
-	})
 }

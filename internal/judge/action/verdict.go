@@ -2,17 +2,6 @@ package action
 
 import "github.com/accessc/accessc/internal/judge"
 
-// Command is a command that an agent has a client run, or asks to run itself.
-type Command struct {
-	// Words are the program and its arguments; without them, Line is the text for a shell.
-	Words []string
-	Line  string
-	// Dir is the working directory, empty for that of the session.
-	Dir string
-	// Env are the names of the variables that are set for the command.
-	Env []string
-}
-
 // Outcome is the answer of a policy that need not have one.
 type Outcome uint8
 
@@ -43,7 +32,7 @@ type Verdict struct {
 	Reason, Asked string
 }
 
-// And joins the verdicts of two parts of one operation.
+// And joins the verdicts of two parts of one action.
 func (v Verdict) And(other Verdict) Verdict {
 	if other.Outcome > v.Outcome {
 		return other
