@@ -67,24 +67,30 @@ type policies struct {
 
 // For implements acp.Policies.
 func (p policies) For(dir string) (*action.Judge, error) {
+	_, j, err := p.judge(dir)
+	return j, err
+}
+
+// judge is the judge of a directory, and the configuration behind it.
+func (p policies) judge(dir string) (*hostfacts.Result, *action.Judge, error) {
 	res, err := p.compile(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
+		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
 	}
 	t := ir.NewTool("command")
 	if p.tool != "" {
 		if t, err = askable(res, p.tool); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	rules, err := p.chosen(res)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "")
 	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, nil
+	return res, &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, nil
 }
 
 // chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"os"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -28,7 +30,7 @@ func readClaude(a *Agent, v gjson.Result) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Asks, e.Rewrites = true, true
+	e.Asks, e.Rewrites, e.Project = true, true, os.Getenv("CLAUDE_PROJECT_DIR")
 	return e, nil
 }
 

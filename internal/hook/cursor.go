@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -33,9 +34,13 @@ func readCursor(a *Agent, v gjson.Result) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if roots := m["workspace_roots"]; e.Dir == "" && roots.IsArray() {
-		e.Dir = roots.Get("0").Str
+	for _, root := range m["workspace_roots"].Array() {
+		// Of several, the one that the call is made in.
+		if e.Project == "" || e.Dir == root.Str || strings.HasPrefix(e.Dir, root.Str+"/") {
+			e.Project = root.Str
+		}
 	}
+	e.Dir = cmp.Or(e.Dir, e.Project)
 	name, input := m["tool_name"].Str, m["tool_input"]
 	switch e.Name {
 	case "beforeShellExecution":

@@ -36,8 +36,9 @@ type Event struct {
 	Stage Stage
 	// Session and ID are the agent's names of the conversation and of the call; ID may be empty.
 	Session, ID string
-	// Dir is the absolute directory that the agent works in.
-	Dir string
+	// Dir is the absolute directory in which the call is made, Project the one that the agent was
+	// started in. The agent may change Dir, and so does not choose the policy by it.
+	Dir, Project string
 	// Call is the use of the tool.
 	Call Call
 	// Asks says whether an answer can have the agent ask a person, Rewrites whether it can change
@@ -51,7 +52,11 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.read(a, v)
+	e, err := a.read(a, v)
+	if err == nil && e.Project == "" {
+		e.Project = e.Dir
+	}
+	return e, err
 }
 
 // Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.

@@ -7,21 +7,17 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/ruleset"
 )
 
 // Policy is that of one directory.
 type Policy struct {
-	// Judge answers for files and addresses. OnlyRefuses leaves what it permits to the agent: no
-	// person has written the default policy.
-	Judge       *judge.Judge
-	OnlyRefuses bool
-	// Command judges a line for a shell in a directory, Rules another operation by the ruleset.
-	Command func(line, dir string) Answer
-	Rules   func(op ruleset.Operation) Answer
+	// Judge judges commands and other operations.
+	Judge *action.Judge
 	// Server returns the judge of the arguments of an MCP server, and the reason why one of its
 	// tools may not be called.
 	Server func(server, method string) (*judge.Judge, string)
@@ -30,39 +26,53 @@ type Policy struct {
 }
 
 // Answer judges a call before it is made.
+// See RATIONALE D151.
 func (p *Policy) Answer(a *Agent, e *Event) Answer {
-	var out Answer
 	switch c := &e.Call; c.What {
 	case Shell:
 		return p.shell(a, e)
 	case Files, Patch:
-		out = p.files(c)
+		return p.files(e)
 	case Address:
-		out = p.permitted(p.address(c.URL))
+		return p.fetch(c.URL)
 	case Server:
-		out = p.server(c)
+		return p.server(c)
 	case Nothing:
-		out = Answer{Outcome: Pass}
+		return p.ruled(c.Kind, Answer{Outcome: Pass})
 	case Unknown:
-		out = p.arguments(p.Judge, c.Input).and(Answer{Outcome: Ask, Reason: fmt.Sprintf("the tool %s of %s is not known", c.Tool, a.Title)})
+		unknown := Answer{Outcome: Ask, Reason: fmt.Sprintf("the tool %s of %s is not known", c.Tool, a.Title)}
+		return p.arguments(p.Judge.Files, c.Input).and(p.ruled(c.Kind, unknown))
 	default:
 		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}
 	}
-	return p.ruled(out, e)
 }
 
-// ruled asks the ruleset as well, which may permit what the policy leaves open.
-func (p *Policy) ruled(out Answer, e *Event) Answer {
-	op := ruleset.Operation{Kind: e.Call.Kind, Dir: filepath.ToSlash(e.Dir), URL: e.Call.URL}
-	for _, t := range e.Call.Touches {
-		op.Paths = append(op.Paths, filepath.ToSlash(t.Path))
+// ruled asks the ruleset about a call that the tool's policy is not about. Where the ruleset is not
+// either, there is the answer otherwise.
+func (p *Policy) ruled(kind ruleset.Kind, otherwise Answer) Answer {
+	if p.Judge.Rules == nil || !p.Judge.Rules.About(kind) {
+		return otherwise
 	}
-	switch by := p.Rules(op); {
-	case by.Outcome == Deny && out.Outcome != Deny, by.Outcome == Allow && out.Outcome != Deny:
-		return by
+	return p.of(kind, p.Judge.Operation(kind, nil, ""))
+}
+
+// of is the answer by a verdict. What neither a rule nor a tool's policy permits is the business of
+// the agent's own settings, unless the ruleset has rules about such operations.
+func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
+	out := Answer{Reason: v.Reason, Asked: v.Asked}
+	switch v.Outcome {
+	case action.Allow:
+		out.Outcome = Allow
+	case action.Unknown:
+		if out.Outcome = Pass; kind == ruleset.Execute || p.Judge.Rules != nil && p.Judge.Rules.About(kind) {
+			out.Outcome = Ask
+		}
+	case action.Deny:
+		out.Outcome = Deny
 	default:
-		return out
+		out.Outcome = Deny
 	}
+	return out
 }
 
 // shell judges a command, and has it run under the policy.
@@ -75,16 +85,7 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	if !held {
 		line = c.Line
 	}
-	dir := e.Dir
-	if c.Dir != "" {
-		if dir = c.Dir; !filepath.IsAbs(dir) {
-			dir = filepath.Join(e.Dir, dir)
-		}
-		if refused := p.Judge.Path(dir); refused != nil {
-			return denied(refused)
-		}
-	}
-	out := p.Command(line, dir)
+	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.at(c.Dir)}))
 	out.Held = held
 	if out.Outcome != Deny && e.Rewrites && !held && p.Wrap != nil {
 		out.Command = p.Wrap.line(line, reportOf(a, e, line))
@@ -92,31 +93,47 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	return out
 }
 
+// at is an absolute path that counts from the directory of the event. Nothing is cleaned: ".."
+// behind a symlink leads elsewhere.
+func (e *Event) at(path string) string {
+	switch {
+	case path == "":
+		return e.Dir
+	case filepath.IsAbs(path), path == "~", strings.HasPrefix(path, "~/"):
+		return path
+	default:
+		return e.Dir + "/" + path
+	}
+}
+
 // files judges the places of a call.
-func (p *Policy) files(c *Call) Answer {
-	out := p.permitted(nil)
+func (p *Policy) files(e *Event) Answer {
+	c, out := &e.Call, Answer{Outcome: Allow}
 	for _, t := range c.Touches {
-		path, content := t.Path, c.Content
-		if i := strings.IndexAny(path, "*?[{"); i >= 0 && t.Need == ir.Read {
+		path, below := e.at(t.Path), c.Content
+		if i := strings.IndexAny(path, "*?[{"); i >= 0 && t.Kind == ruleset.Read {
 			// A pattern: whatever is in the directory may match.
-			path, content = path[:strings.LastIndexAny(path[:i], `/\`)+1]+".", true
+			path, below = path[:strings.LastIndexAny(path[:i], `/\`)+1]+".", true
 		}
-		out = out.and(p.permitted(p.Judge.Access(t.Need, path)))
-		if below := p.Judge.Closed(path); content && below != nil {
+		out = out.and(p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, "")))
+		if closed := p.Judge.Files.Closed(path); below && closed != nil {
 			out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: fmt.Sprintf(
 				"%s searches files that the policy closes, such as %s (%s); a command that searches is held to the policy",
-				c.Tool, below.Subject(), below.Source().Pos)})
+				c.Tool, closed.Subject(), closed.Source().Pos)})
 		}
 	}
 	return out
 }
 
-// address judges a URL; one without a scheme is that of a page.
-func (p *Policy) address(url string) *judge.Refusal {
+// fetch judges a URL; one without a scheme is that of a page.
+func (p *Policy) fetch(url string) Answer {
 	if !strings.Contains(url, "://") {
 		url = "https://" + url
 	}
-	return p.Judge.Fetch(url)
+	if _, err := resolve.URL(url); err != nil {
+		return Answer{Outcome: Deny, Reason: "the address cannot be judged: " + err.Error(), Asked: url}
+	}
+	return p.of(ruleset.Fetch, p.Judge.Operation(ruleset.Fetch, nil, url))
 }
 
 // server judges a call of an MCP server's tool: by the configuration of the server if there is one.
@@ -126,33 +143,17 @@ func (p *Policy) server(c *Call) Answer {
 	if why != "" {
 		return Answer{Outcome: Deny, Reason: why, Asked: c.Method}
 	}
-	return p.arguments(j, c.Input).and(Answer{Outcome: Pass})
+	return p.arguments(j, c.Input).and(p.ruled(c.Kind, Answer{Outcome: Pass}))
 }
 
 // arguments judges the texts of an input that are paths or addresses.
 func (p *Policy) arguments(j *judge.Judge, input gjson.Result) Answer {
-	out := Answer{Outcome: Pass}
+	out := Answer{Outcome: Allow}
 	// The names in the input are single already: the event was read so.
 	_ = jsonrpc.Strings(input, "", func(name, text string) {
-		if refused := j.Argument(name, text); refused != nil {
-			out = out.and(denied(refused))
+		if r := j.Argument(name, text); r != nil && out.Outcome != Deny {
+			out = Answer{Outcome: Deny, Reason: r.Text(), Asked: r.Asked}
 		}
 	})
 	return out
-}
-
-// permitted is the answer to what the policy refuses, or permits.
-func (p *Policy) permitted(refused *judge.Refusal) Answer {
-	switch {
-	case refused != nil:
-		return denied(refused)
-	case p.OnlyRefuses:
-		return Answer{Outcome: Pass}
-	default:
-		return Answer{Outcome: Allow}
-	}
-}
-
-func denied(r *judge.Refusal) Answer {
-	return Answer{Outcome: Deny, Reason: r.Text(), Asked: r.Asked}
 }

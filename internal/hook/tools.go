@@ -8,7 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -36,7 +35,7 @@ type Call struct {
 	// kin; Dir is its directory if it is not that of the event.
 	Line, Dir string
 	Foreign   bool
-	// Touches are the places that the call is about, Content that what lies in them is read.
+	// Touches are the places that the call is about, Content that files below them are read.
 	Touches []Touch
 	Content bool
 	// URL is the address that is fetched.
@@ -49,9 +48,9 @@ type Call struct {
 	line  string
 }
 
-// Touch is a place and a capability that a tool needs there.
+// Touch is a place and the kind of operation there.
 type Touch struct {
-	Need ir.Capability
+	Kind ruleset.Kind
 	Path string
 }
 
@@ -59,8 +58,6 @@ type Touch struct {
 type tool struct {
 	what What
 	kind ruleset.Kind
-	// need are the capabilities on the paths.
-	need []ir.Capability
 	// members are the members of the input that count: paths, the line, the URL or the patch. dirs
 	// are those that are the directory of a command.
 	members, dirs []string
@@ -75,20 +72,20 @@ func shellTool(member string, dirs ...string) tool {
 }
 
 func reads(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Read, need: []ir.Capability{ir.Read}, members: members}
+	return tool{what: Files, kind: ruleset.Read, members: members}
 }
 
 func edits(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Edit, need: []ir.Capability{ir.Update}, members: members}
+	return tool{what: Files, kind: ruleset.Edit, members: members}
 }
 
 func deletes(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Delete, need: []ir.Capability{ir.Delete}, members: members}
+	return tool{what: Files, kind: ruleset.Delete, members: members}
 }
 
 // lists is a search for names, greps one for what is in files.
 func lists(members ...string) tool {
-	return tool{what: Files, kind: ruleset.Search, need: []ir.Capability{ir.Read}, members: members, here: true}
+	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
 }
 
 func greps(members ...string) tool {
@@ -201,11 +198,11 @@ func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
 			if item.Type != gjson.String {
 				return c, fmt.Errorf("%s has a %s that is no path", c.Tool, name)
 			}
-			c.touch(item.Str, t.need...)
+			c.touch(t.kind, item.Str)
 		}
 	}
 	if len(c.Touches) == 0 && t.here {
-		c.touch(".", t.need...)
+		c.touch(t.kind, ".")
 	}
 	if len(c.Touches) == 0 {
 		return c, fmt.Errorf("%s names no file", c.Tool)
@@ -213,36 +210,33 @@ func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
 	return c, nil
 }
 
-func (c *Call) touch(path string, need ...ir.Capability) {
-	for _, n := range need {
-		c.Touches = append(c.Touches, Touch{n, path})
-	}
+func (c *Call) touch(kind ruleset.Kind, path string) {
+	c.Touches = append(c.Touches, Touch{kind, path})
 }
 
-// patchHeads are the lines of a patch that name a file, in the form that Codex has given them.
-var patchHeads = map[string]ir.Capability{
-	"*** Add File: ": ir.Create, "*** Update File: ": ir.Update, "*** Delete File: ": ir.Delete, "*** Move to: ": ir.Create,
+// patchHeads are the lines of a patch that name a file, in the form that Codex has given them. A
+// moved file goes from the place that was named last.
+var patchHeads = map[string]ruleset.Kind{
+	"*** Add File: ": ruleset.Edit, "*** Update File: ": ruleset.Edit, "*** Delete File: ": ruleset.Delete, "*** Move to: ": ruleset.Move,
 }
 
 // patch reads the files that a patch is about. Programs that apply patches take more for a line with
 // a file than the form says, so blanks before one do not count.
 func (c Call) patch(text string) (Call, error) {
-	last := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for head, need := range patchHeads {
+		for head, kind := range patchHeads {
 			path, is := strings.CutPrefix(line, head)
-			if !is {
-				continue
+			switch {
+			case !is:
+			case kind == ruleset.Move && len(c.Touches) > 0:
+				c.touch(ruleset.Delete, c.Touches[len(c.Touches)-1].Path)
+				c.touch(ruleset.Edit, path)
+			case kind == ruleset.Move:
+				return c, errors.New("the patch moves a file that it does not name")
+			default:
+				c.touch(kind, path)
 			}
-			if need == ir.Create {
-				need = ir.Update // which asks to create a file that is not there
-			}
-			if strings.HasPrefix(head, "*** Move") {
-				c.touch(last, ir.Delete)
-			}
-			last = strings.TrimSpace(path)
-			c.touch(last, need)
 		}
 	}
 	if len(c.Touches) == 0 {

@@ -181,18 +181,10 @@ func (j *Judge) Connect(text string) *Refusal {
 	return j.refuse(text, op, 0)
 }
 
-// Fetch judges an address whose content is asked for, which has to be one of a network.
-func (j *Judge) Fetch(text string) *Refusal {
-	if _, err := resolve.URL(text); err != nil {
-		return &Refusal{Asked: text, why: "the address cannot be judged: " + err.Error()}
-	}
-	return j.Connect(text)
-}
-
 // Closed returns a rule below a path that does not grant reading; nil for none.
 func (j *Judge) Closed(text string) ir.Rule {
 	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
-	place, _, err := r.Kernel(j.expand(text), true, j.Roots)
+	place, _, err := r.Kernel(j.Absolute(text), true, j.Roots)
 	if err != nil {
 		return nil // Access has refused it
 	}
