@@ -91,7 +91,7 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	case held || out.Outcome == Deny:
 	case e.Rewrites && p.Wrap != nil:
 		out.Command = p.Wrap.line(line, reportOf(a, e, line))
-	default:
+	case out.Outcome == Allow || e.Asks:
 		out.Reason += "; judged only: no kernel holds the command"
 	}
 	return out
