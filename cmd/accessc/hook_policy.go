@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -25,7 +24,7 @@ type hookPolicy struct {
 
 // policy compiles the policy of a directory.
 func (c *hookRunCmd) policy(g *globals, dir string) (*hookPolicy, error) {
-	res, j, err := policies{g, c.Tool, c.Ruleset}.judge(dir)
+	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +65,7 @@ func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap
 	if err != nil {
 		return nil, err
 	}
-	layers, err := g.layerFlags()
-	if err != nil {
-		return nil, err
-	}
-	words := slices.Concat([]string{self, "-C", root}, layers, []string{"exec", "--command", "--no-prompt"})
+	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
 	if c.Tool != "" {
 		words = append(words, "--tool", c.Tool)
 	}
@@ -87,28 +82,4 @@ func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap
 		return w, hook.PrepareReports(w.Reports)
 	}
 	return w, nil
-}
-
-// layerFlags are the flags of the layers of this call, for another one in any directory.
-func (g *globals) layerFlags() ([]string, error) {
-	var out []string
-	for _, f := range []struct {
-		flag  string
-		files []string
-	}{{"--config", g.Config}, {"--untrusted", g.Untrusted}} {
-		for _, file := range f.files {
-			abs, err := filepath.Abs(file)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, f.flag, abs)
-		}
-	}
-	for _, s := range g.Set {
-		out = append(out, "--set", s)
-	}
-	if g.Shared {
-		out = append(out, "--shared")
-	}
-	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -15,6 +16,8 @@ type Policy struct {
 	Server string
 	// Judge asks the server's policy, under which all its tools run.
 	Judge *judge.Judge
+	// Commands judges the commands among arguments.
+	Commands *action.Judge
 	// Constraints are the server's own, about all calls together; nil for none.
 	Constraints *ir.Constraints
 	// Tools are those that the configuration names, by their names at the server; without any,
