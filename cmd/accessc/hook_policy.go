@@ -5,9 +5,10 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
@@ -29,25 +30,25 @@ func (c *hookRunCmd) policy(g *globals, dir string) (*hookPolicy, error) {
 		return nil, err
 	}
 	p := &hookPolicy{res: res}
-	p.Judge, p.Server = j, p.server
+	p.Judge, p.Refuses = j, p.refuses
 	if !c.JudgeOnly {
 		p.Wrap, err = c.wrap(g, j.Files.Roots.Workspace, j.Rules)
 	}
 	return p, err
 }
 
-// server finds the policy of an MCP server, and the reason why one of its tools may not be called.
-func (p *hookPolicy) server(name, method string) (*judge.Judge, string) {
-	t, known := p.res.Program.Tool(name)
-	if !known || !t.Server() {
-		return p.Judge.Files, ""
+// refuses judges the call of an MCP server's tool by the configuration of the server; without one,
+// and for tools of no server, the arguments by the policy of the directory.
+func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
+	of := mcp.Policy{Server: server, Judge: p.Judge.Files, Commands: p.Judge}
+	if t, known := p.res.Program.Tool(server); known && t.Server() {
+		if p.res.Wrong(server) {
+			return "the server " + server + " has mistakes: accessc check shows them", server
+		}
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+		of.Tools = mcp.ToolsOf(p.res.Program, server, p.res.Enabled)
 	}
-	if p.res.Wrong(name) {
-		return p.Judge.Files, "the server " + name + " has mistakes: accessc check shows them"
-	}
-	j := newJudge(t, p.res.Facts(t), "", "")
-	of := mcp.Policy{Server: name, Judge: j, Constraints: t.Constraints, Tools: mcp.ToolsOf(p.res.Program, name, p.res.Enabled)}
-	return j, of.Refuses(method)
+	return of.Refusal(method, arguments)
 }
 
 // openLog opens the audit log, which the tool must not be able to change.

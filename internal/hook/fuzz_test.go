@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -16,10 +19,11 @@ func closed() *Policy {
 	roots := &ir.Bindings{Workspace: "/nowhere/at/all"}
 	view := ir.NewView(&ir.Tool{Name: "t", Declared: ir.Declared{FS: true, Net: true}}, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
 	files := &judge.Judge{View: view, Roots: roots, Dir: roots.Workspace}
+	of := &mcp.Policy{Judge: files, Commands: &action.Judge{Files: files}}
 	return &Policy{
-		Judge:  &action.Judge{Files: files},
-		Server: func(string, string) (*judge.Judge, string) { return files, "" },
-		Wrap:   &Wrap{Start: []string{"/bin/accessc", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/r"},
+		Judge:   &action.Judge{Files: files},
+		Refuses: func(_, method string, arguments gjson.Result) (string, string) { return of.Refusal(method, arguments) },
+		Wrap:    &Wrap{Start: []string{"/bin/accessc", "exec"}, Shell: []string{"bash", "-c", "--"}, Reports: "/r"},
 	}
 }
 
