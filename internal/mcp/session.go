@@ -120,7 +120,7 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 		v.refusal, v.asked = refused.Text(), refused.Asked
 	case v.refusal != "":
 	case v.tool != "":
-		v.refusal = s.policy.count(made, v.tool)
+		v.refusal = s.policy.Count(made, v.tool)
 	}
 	return v
 }
