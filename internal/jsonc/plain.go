@@ -1,4 +1,6 @@
-package adopt
+// Package jsonc edits JSON in which comments and last commas may stand, and keeps all of it that it does
+// not edit as it is.
+package jsonc
 
 import (
 	"bytes"
@@ -7,15 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// The errors about a file as a whole.
-var (
-	ErrJSON    = errors.New("the file is not JSON, also without comments and last commas")
-	ErrServers = errors.New("the file has no table of servers: mcpServers, servers or mcp.servers")
-)
+// ErrJSON is the error about a text that is no document.
+var ErrJSON = errors.New("the file is not JSON, also without comments and last commas")
 
-// plain is a document in which blanks stand for comments and for last commas, so that every value
+// Plain is a document in which blanks stand for comments and for last commas, so that every value
 // keeps its place.
-func plain(doc []byte) ([]byte, error) {
+func Plain(doc []byte) ([]byte, error) {
 	out := bytes.Clone(doc)
 	if bom := []byte("\ufeff"); bytes.HasPrefix(out, bom) {
 		blank(out[:len(bom)])
