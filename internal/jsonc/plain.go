@@ -15,17 +15,40 @@ var ErrJSON = errors.New("the file is not JSON, also without comments and last c
 // Plain is a document in which blanks stand for comments and for last commas, so that every value
 // keeps its place.
 func Plain(doc []byte) ([]byte, error) {
+	out, err := bare(doc)
+	if err != nil {
+		return nil, err
+	}
+	comma := -1
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			i += text(out[i:]) - 1
+			comma = -1
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case !isBlank(c):
+			comma = -1
+		}
+	}
+	if !utf8.Valid(out) || !json.Valid(out) {
+		return nil, ErrJSON
+	}
+	return out, nil
+}
+
+// bare is a document in which blanks stand for comments.
+func bare(doc []byte) ([]byte, error) {
 	out := bytes.Clone(doc)
 	if bom := []byte("\ufeff"); bytes.HasPrefix(out, bom) {
 		blank(out[:len(bom)])
 	}
-	comma := -1
-	for i := 0; i < len(out); {
-		switch c := out[i]; {
-		case c == '"':
-			i += text(out[i:])
-			comma = -1
-			continue
+	for i := 0; i < len(out); i++ {
+		switch {
+		case out[i] == '"':
+			i += text(out[i:]) - 1
 		case bytes.HasPrefix(out[i:], []byte("//")):
 			end := bytes.IndexByte(out[i:], '\n')
 			if end < 0 {
@@ -38,20 +61,12 @@ func Plain(doc []byte) ([]byte, error) {
 				return nil, ErrJSON
 			}
 			blank(out[i : i+end+4])
-		case c == ',':
-			comma = i
-		case (c == '}' || c == ']') && comma >= 0:
-			out[comma], comma = ' ', -1
-		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
-			comma = -1
 		}
-		i++
-	}
-	if !utf8.Valid(out) || !json.Valid(out) {
-		return nil, ErrJSON
 	}
 	return out, nil
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // text is the length of the string at the beginning of a document.
 func text(doc []byte) int {
