@@ -20,7 +20,7 @@ var rooms = [][]string{
 	{"internal/explain", "internal/kerneltest"},
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
-	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
+	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/mcp", "internal/acp", "internal/adopt", "internal/hook"},
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},

@@ -121,3 +121,14 @@ func (n *Node) Same(text []byte) bool {
 	var a, b any
 	return json.Unmarshal(n.text, &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)
 }
+
+// Children are the items of a value of a kind, none of another one.
+func (n *Node) Children(kind byte) []*Node {
+	if n == nil || n.Kind != kind {
+		return nil
+	}
+	return n.Items
+}
+
+// Decode reads the value.
+func (n *Node) Decode(into any) error { return json.Unmarshal(n.text, into) }

@@ -54,12 +54,19 @@ func Keep(path, suffix string, data []byte) error {
 
 // Replace has a file hold other text, whole or not at all.
 func Replace(path string, data []byte) error {
+	return Swap(path, data, func() error { return nil })
+}
+
+// Swap replaces a file unless check finds an error right before.
+func Swap(path string, data []byte, check func() error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	if err = fill(f, path, data); err == nil {
-		err = os.Rename(f.Name(), path)
+		if err = check(); err == nil {
+			err = os.Rename(f.Name(), path)
+		}
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
