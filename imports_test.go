@@ -22,6 +22,7 @@ var rooms = [][]string{
 	{"internal/start"},
 	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/mcp", "internal/acp", "internal/adopt", "internal/hook"},
+	{"internal/judge/action"},
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
