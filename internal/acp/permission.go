@@ -55,12 +55,13 @@ var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_p
 // judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
-func judged(j *action.Judge, c call) action.Verdict {
+func (s *session) judge(c call) action.Verdict {
+	j := s.policy.Judge
 	command, hasCommand := commandOf(c.input)
 	kind, known := ruleset.ParseKind(c.kind)
 	switch {
 	case hasCommand:
-		return j.Command(command)
+		return s.invoke(command, j.Command(command), false)
 	case !known:
 		return action.Left("the policy is not about this kind of call")
 	case kind == ruleset.Execute:

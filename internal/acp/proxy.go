@@ -267,7 +267,7 @@ func (s *session) asked(toolCall gjson.Result) action.Verdict {
 	if len(c.input.Raw) > maxInput {
 		return action.Left("the input of the tool is too long")
 	}
-	return judged(s.policy.Judge, c.over(s.known(id)))
+	return s.judge(c.over(s.known(id)))
 }
 
 // answerPermission answers a request for permission by one of its options; what the policy does

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
@@ -394,5 +395,28 @@ func BenchmarkPermission(b *testing.B) {
 				proxy.FromAgent(line, nil)
 			}
 		})
+	}
+}
+
+// TestConstraints: a command that is permitted is an invocation of the tool, together with the terminal that it is
+// for. One that a person has to decide about counts when its terminal is created.
+func TestConstraints(t *testing.T) {
+	p := policy(t)
+	p.Made = invocations.New()
+	p.Files.View.Tool.Constraints = &ir.Constraints{MaxInvocations: 2}
+	proxy := opened(t, p)
+	const ask, open = `{"toolCallId":"1","rawInput":{"command":"git status"}}`, `{"id":1,"method":"terminal/create","params":{"sessionId":"s","command":"git","args":["status"]}}`
+	const unknown = `{"toolCallId":"1","rawInput":{"command":"git status | git status"}}`
+	for i, step := range []struct{ line, want string }{
+		{request("s", ask, options), "yes"}, {open, "passes"},
+		{request("s", unknown, options), "passes"}, {request("s", unknown, options), "passes"},
+		{open, "passes"},
+		{request("s", ask, options), "no"}, {request("s", unknown, options), "no"},
+		{open, "accessc: refused: the tool coder was invoked 2 times in this session"},
+		{request("s", `{"toolCallId":"1","kind":"read","locations":[{"path":"docs/a"}]}`, options), "yes"},
+	} {
+		if got := answered(t, proxy, step.line); !strings.HasPrefix(got, step.want) {
+			t.Errorf("step %d: got %s, want %s", i, got, step.want)
+		}
 	}
 }
