@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -59,7 +60,7 @@ func (c *hookPrintCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.entry()
+	e, err := c.entry(g)
 	if err == nil {
 		err = e.Check()
 	}
@@ -77,7 +78,7 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.entry()
+	e, err := c.entry(g)
 	if err != nil {
 		return usageError{err}
 	}
@@ -204,12 +205,12 @@ func (c *hookPlace) flag() string {
 }
 
 // entry is how the settings start this program.
-func (c *hookEntry) entry() (settings.Entry, error) {
-	self, err := os.Executable()
+func (c *hookEntry) entry(g *globals) (settings.Entry, error) {
+	self, err := ownPath(quietRoot(g))
 	if err != nil {
 		return settings.Entry{}, err
 	}
-	e := settings.Entry{Program: filepath.Clean(self), Args: []string{}}
+	e := settings.Entry{Program: self, Args: []string{}}
 	add := func(flag, value string) {
 		if value != "" {
 			e.Args = append(e.Args, flag, value)
@@ -228,4 +229,21 @@ func (c *hookEntry) entry() (settings.Entry, error) {
 		add("--log", log)
 	}
 	return e, nil
+}
+
+// ownPath is the path of this program: the one of the search path where that leads here, since an
+// update replaces what it leads to, unless that place lies in the workspace.
+func ownPath(root string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("accessc")
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err == nil && canonical(found) == canonical(self) && (root == "" || !workspace.Within(found, root)) {
+		return found, nil
+	}
+	return filepath.Clean(self), nil
 }

@@ -1,11 +1,10 @@
 package settings
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/accessc/accessc/internal/hook"
 )
@@ -13,9 +12,10 @@ import (
 // Agent is an agent whose settings are known.
 type Agent struct {
 	*hook.Agent
-	// dirs are the directories of settings: in the user's home, its variable, and in a workspace.
-	home, variable, project string
-	file                    string
+	// home is the directory of settings in the user's home, project the one in a workspace. A
+	// variable names another place than home, below which the directory is under.
+	home, variable, under, project string
+	file                           string
 	// events are the events that hooks are for.
 	events []event
 	// grouped is true where hooks stand in groups that have a matcher.
@@ -109,14 +109,14 @@ var agents = []*Agent{
 		},
 	},
 	{
-		Agent: of("gemini"), home: ".gemini", project: ".gemini", file: "settings.json",
+		Agent: of("gemini"), home: ".gemini", variable: "GEMINI_CLI_HOME", under: ".gemini", project: ".gemini", file: "settings.json",
 		events: append(guarding("BeforeTool"), event{name: "AfterTool"}), grouped: true, program: "gemini",
 		handler: func(_ Entry, words []string, _ event) handler {
 			return handler{Name: "accessc", Type: "command", Command: line(words, powerShell), Timeout: seconds * 1000}
 		},
 	},
 	{
-		Agent: of("opencode"), home: filepath.Join(".config", "opencode"), project: ".opencode", file: filepath.Join("plugins", "accessc.js"),
+		Agent: of("opencode"), home: filepath.Join(".config", "opencode"), variable: "XDG_CONFIG_HOME", under: "opencode", project: ".opencode", file: filepath.Join("plugins", "accessc.js"),
 		plugin: true, program: "opencode",
 	},
 	{
@@ -153,11 +153,11 @@ type Places struct {
 	Getenv func(string) string
 }
 
-// Dir is the directory of the user's settings.
+// dir is the directory of the user's settings.
 func (p Places) dir(a *Agent) string {
 	if a.variable != "" {
 		if dir := p.Getenv(a.variable); filepath.IsAbs(dir) {
-			return dir
+			return filepath.Join(dir, a.under)
 		}
 	}
 	return filepath.Join(p.Home, a.home)
@@ -172,22 +172,25 @@ func (p Places) Project(a *Agent) string { return filepath.Join(p.Workspace, a.p
 // Program is the name of the agent's own program.
 func (a *Agent) Program() string { return a.program }
 
-// argsSince is the version of Claude Code that starts a hook with its args; an earlier one leaves
-// them out, and what it starts then refuses nothing.
-var argsSince = []int{2, 1, 139}
+// since are the versions of Claude Code (its CHANGELOG) that obey a part of the entry, and what an
+// earlier one does.
+var since = []struct {
+	version [3]int
+	text    string
+}{
+	{[3]int{2, 1, 139}, "starts the hook without its flags"},
+	{[3]int{2, 1, 295}, "uses a tool although its hook has failed"},
+}
 
 // TooOld is the reason why a version of the agent does not obey the hook, empty without one.
 func (a *Agent) TooOld(version string) string {
-	if a.Name != "claude-code" || version == "" {
+	var have [3]int
+	if n, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); a.Name != "claude-code" || n < len(have) || err != nil {
 		return ""
 	}
-	for i, part := range strings.SplitN(version, ".", len(argsSince)) {
-		n, err := strconv.Atoi(part)
-		switch {
-		case err != nil || n > argsSince[i]:
-			return ""
-		case n < argsSince[i]:
-			return "Claude Code " + version + " starts the hook without its flags: 2.1.139 is the first that does not"
+	for _, s := range since {
+		if slices.Compare(have[:], s.version[:]) < 0 {
+			return fmt.Sprintf("Claude Code %s %s; %d.%d.%d is the first that does not", version, s.text, s.version[0], s.version[1], s.version[2])
 		}
 	}
 	return ""

@@ -234,7 +234,6 @@ var notHeld = map[string][]string{
 	"claude-code": {
 		"files that a prompt names with @, which are read without a tool", "commands that you type behind !",
 		"searches that the model's host makes, and its other tools there", "claude --bare and --dangerously-skip-permissions, which no file shows",
-		"before 2.1.139: the entry, which starts without its flags there",
 	},
 	"codex": {
 		"input to a command that runs already (write_stdin)", "web searches, images and other tools of the model's host",

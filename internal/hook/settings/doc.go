@@ -4,7 +4,7 @@
 // The forms of settings, and where they were read:
 //
 //   - Claude Code: the schema in the program of @anthropic-ai/claude-code-linux-x64 2.1.330; its
-//     CHANGELOG says that args, the form without a shell, is there since 2.1.139.
+//     CHANGELOG has args, the form without a shell, in 2.1.139, and onFailure in 2.1.295.
 //   - Codex: developers.openai.com/codex/hooks, and the strings of @openai/codex 0.169.0: the root
 //     takes description and hooks alone, and a hook runs once the user has trusted it.
 //   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference of November 2026. A matcher

@@ -173,10 +173,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTooOld: versions of Claude Code that start a hook without its flags are known.
+// TestTooOld: versions of Claude Code that obey a part of the entry alone are known.
 func TestTooOld(t *testing.T) {
-	for version, old := range map[string]bool{"2.1.139": false, "2.1.138": true, "2.0.999": true, "1.0.0": true, "2.1.330": false, "3.0.0": false, "": false} {
-		if got := claude.TooOld(version); (got != "") != old {
+	for version, want := range map[string]string{
+		"2.1.138": "without its flags", "2.0.999": "without its flags", "1.0.0": "without its flags", "2.1.139": "hook has failed", "2.1.294": "hook has failed",
+		"2.1.295": "", "2.1.330": "", "3.0.0": "", "": "", "x": "",
+	} {
+		if got := claude.TooOld(version); (got != "") != (want != "") || !strings.Contains(got, want) {
 			t.Errorf("%s: got %q", version, got)
 		}
 	}
