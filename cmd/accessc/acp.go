@@ -10,15 +10,18 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/acp"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // acpCmd is "accessc acp".
 type acpCmd struct {
 	Tool    string   `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
+	Ruleset string   `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
 	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. Keep it where the agent cannot write."`
 	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
 }
@@ -51,32 +54,54 @@ func (c *acpCmd) Run(g *globals) error {
 	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
 	defer s.remove()
 	s.cmd.Stderr = os.Stderr
-	proxy := acp.NewProxy(policies{g, c.Tool}, log)
+	proxy := acp.NewProxy(policies{g, c.Tool, c.Ruleset}, log)
 	return s.run(proxy.FromClient, proxy.FromAgent)
 }
 
-// policies compiles the policy of each session's directory.
+// policies compiles the policy of each session's directory: that of a tool, the default one
+// without a name, and a ruleset, chosen as decide does.
 type policies struct {
-	g    *globals
-	tool string
+	g             *globals
+	tool, ruleset string
 }
 
 // For implements acp.Policies.
-func (p policies) For(dir string) (*acp.Policy, error) {
+func (p policies) For(dir string) (*action.Judge, error) {
+	_, j, err := p.judge(dir)
+	return j, err
+}
+
+// judge is the judge of a directory, and the configuration behind it.
+func (p policies) judge(dir string) (*hostfacts.Result, *action.Judge, error) {
 	res, err := p.compile(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
+		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
 	}
 	t := ir.NewTool("command")
 	if p.tool != "" {
 		if t, err = askable(res, p.tool); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+	}
+	rules, err := p.chosen(res)
+	if err != nil {
+		return nil, nil, err
 	}
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "")
 	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return &acp.Policy{Judge: j, Commands: acp.Listed{Files: j, Asker: asker}, OnlyRefuses: p.tool == ""}, nil
+	return res, &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, nil
+}
+
+// chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.
+func (p policies) chosen(res *hostfacts.Result) (*ruleset.Set, error) {
+	if res.AboutRulesets().Failed() {
+		return nil, errors.New("its rulesets have mistakes: accessc check shows them")
+	}
+	if len(res.Rulesets) == 0 && p.ruleset == "" {
+		return nil, nil
+	}
+	return chooseRuleset(res.Rulesets, p.ruleset)
 }
 
 // compile compiles the configuration of the workspace that a directory lies in.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
@@ -171,7 +172,7 @@ func (p *Proxy) opened(m *jsonrpc.Message) {
 
 // gate judges a request of the agent. It returns the answer in the client's place for each
 // outcome that is one.
-type gate func(s *session, params gjson.Result) (Verdict, func(Outcome) any)
+type gate func(s *session, params gjson.Result) (action.Verdict, func(action.Outcome) any)
 
 // gates are the requests that the policy is about.
 var gates = map[string]gate{
@@ -189,7 +190,7 @@ func (p *Proxy) judge(m *jsonrpc.Message, g gate) (answer []byte, passes bool) {
 		Verdict: v.Outcome.String(), Reason: v.Reason, Asked: v.Asked,
 	}
 	if err := p.log.Add(entry); err != nil {
-		v = Verdict{Deny, err.Error(), ""}
+		v = action.Refused(err.Error(), "")
 	}
 	result := reply(v.Outcome)
 	switch {
@@ -197,7 +198,7 @@ func (p *Proxy) judge(m *jsonrpc.Message, g gate) (answer []byte, passes bool) {
 		return nil, false // a request without an id asks for nothing
 	case result != nil:
 		return jsonrpc.Answer(m.ID, result), false
-	case v.Outcome == Deny:
+	case v.Outcome == action.Deny:
 		return jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.Reason)), false
 	default:
 		return nil, true
@@ -205,7 +206,7 @@ func (p *Proxy) judge(m *jsonrpc.Message, g gate) (answer []byte, passes bool) {
 }
 
 // verdict asks the policy of the request's session. Where there is none, everything is denied.
-func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (Verdict, func(Outcome) any) {
+func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (action.Verdict, func(action.Outcome) any) {
 	members, err := jsonrpc.Members(m.Params, "sessionId")
 	s := p.sessions[members["sessionId"].Str]
 	switch {
@@ -222,74 +223,70 @@ func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (Verdict, func(Outcome) any)
 	if m.Method == "session/request_permission" {
 		reply = answerPermission(m.Params.Get("options"))
 	}
-	return Verdict{Deny, err.Error(), ""}, reply
+	return action.Refused(err.Error(), ""), reply
 }
 
 // permission judges a request for permission.
-func permission(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+func permission(s *session, params gjson.Result) (action.Verdict, func(action.Outcome) any) {
 	members, err := jsonrpc.Members(params, "sessionId", "toolCall", "options")
 	reply := answerPermission(members["options"])
 	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, reply
+		return action.Refused(err.Error(), ""), reply
 	}
 	if s.cancelled {
-		return Verdict{Deny, "the prompt was cancelled", ""}, func(Outcome) any { return chosen("") }
+		return action.Refused("the prompt was cancelled", ""), func(action.Outcome) any { return chosen("") }
 	}
 	if !members["toolCall"].Exists() {
-		return Verdict{Unknown, "the request is about no tool call", ""}, reply
+		return action.Left("the request is about no tool call"), reply
 	}
 	id, asked, err := readCall(members["toolCall"])
 	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, reply
+		return action.Refused(err.Error(), ""), reply
 	}
 	if len(asked.input.Raw) > maxInput {
-		return Verdict{Unknown, "the input of the tool is too long", ""}, reply
+		return action.Left("the input of the tool is too long"), reply
 	}
-	v := s.policy.judge(asked.over(s.known(id)))
-	if v.Outcome == Allow && s.policy.OnlyRefuses {
-		v = Verdict{Unknown, "the configuration names no tool whose policy permits", ""}
-	}
-	return v, reply
+	return judged(s.policy, asked.over(s.known(id))), reply
 }
 
 // answerPermission answers a request for permission by one of its options; what the policy does
 // not decide, the client does. No answer is for more than once.
-func answerPermission(options gjson.Result) func(Outcome) any {
-	return func(o Outcome) any {
+func answerPermission(options gjson.Result) func(action.Outcome) any {
+	return func(o action.Outcome) any {
 		switch o {
-		case Allow:
+		case action.Allow:
 			return chosen(choose(options, allowOnce))
-		case Deny:
+		case action.Deny:
 			return chosen(choose(options, rejectOnce))
-		case Unknown:
+		case action.Unknown:
 		}
 		return nil
 	}
 }
 
 // denied answers with an error where the policy refuses, and leaves the rest to the client.
-func denied(Outcome) any { return nil }
+func denied(action.Outcome) any { return nil }
 
 // file judges a request for a file.
 func file(need ir.Capability) gate {
-	return func(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+	return func(s *session, params gjson.Result) (action.Verdict, func(action.Outcome) any) {
 		members, err := jsonrpc.Members(params, "sessionId", "path")
 		if err != nil {
-			return Verdict{Deny, err.Error(), ""}, denied
+			return action.Refused(err.Error(), ""), denied
 		}
-		return of(s.policy.Judge.Access(need, members["path"].Str)), denied
+		return action.Of(s.policy.Files.Access(need, members["path"].Str)), denied
 	}
 }
 
 // terminal judges a request for a terminal. Without a table of programs the policy permits every
 // program, and with one those alone that are known to be in it.
-func terminal(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+func terminal(s *session, params gjson.Result) (action.Verdict, func(action.Outcome) any) {
 	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
 	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, denied
+		return action.Refused(err.Error(), ""), denied
 	}
-	c := Command{Dir: members["cwd"].Str, Line: members["command"].Str}
-	if args := members["args"].Array(); len(args) > 0 || len(plainWords(c.Line)) == 1 {
+	c := action.Command{Dir: members["cwd"].Str, Line: members["command"].Str}
+	if args := members["args"].Array(); len(args) > 0 || len(action.PlainWords(c.Line)) == 1 {
 		c.Words, c.Line = []string{c.Line}, ""
 		for _, a := range args {
 			c.Words = append(c.Words, a.String())
@@ -298,9 +295,9 @@ func terminal(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
 	for _, e := range members["env"].Array() {
 		c.Env = append(c.Env, e.Get("name").Str)
 	}
-	v := s.policy.Commands.Judge(c)
-	if v.Outcome == Unknown && s.policy.Judge.View.Tool.Commands != nil {
-		v.Outcome = Deny
+	v := s.policy.Command(c)
+	if v.Outcome == action.Unknown && s.policy.Files.View.Tool.Commands != nil {
+		v.Outcome = action.Deny
 	}
-	return v.and(s.policy.directory(c.Dir)), denied
+	return v, denied
 }

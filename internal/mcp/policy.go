@@ -50,8 +50,8 @@ func ToolsOf(p *ir.Program, server string, enabled func(entry string) bool) map[
 	return out
 }
 
-// refuses is the reason why a tool may not be called at all, empty if it may.
-func (p *Policy) refuses(tool string) string {
+// Refuses is the reason why a tool may not be called at all, empty if it may.
+func (p *Policy) Refuses(tool string) string {
 	if c := p.Constraints; c != nil && c.Forbidden {
 		return "the constraints of the server forbid its tools: " + c.Origin.String()
 	}
