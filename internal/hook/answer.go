@@ -114,7 +114,7 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 			ans.Reason += fmt.Sprintf("; %s lets no hook ask a person, so it is refused", a.Title)
 		}
 	}
-	if ans.Outcome >= Ask {
+	if ans.Reason != "" {
 		ans.Reason = "accessc: " + ans.Reason
 	}
 	r := Reply{}

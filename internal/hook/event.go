@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -53,10 +54,16 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 		return nil, err
 	}
 	e, err := a.read(a, v)
-	if err == nil && e.Project == "" {
+	if err != nil {
+		return nil, err
+	}
+	if e.Project == "" {
 		e.Project = e.Dir
 	}
-	return e, err
+	if !filepath.IsAbs(e.Dir) || !filepath.IsAbs(e.Project) {
+		return nil, errors.New("the event has no directory with an absolute path")
+	}
+	return e, nil
 }
 
 // Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.

@@ -40,7 +40,7 @@ func (p *Policy) Answer(a *Agent, e *Event) Answer {
 	case Nothing:
 		return p.ruled(c.Kind, Answer{Outcome: Pass})
 	case Unknown:
-		unknown := Answer{Outcome: Ask, Reason: fmt.Sprintf("the tool %s of %s is not known", c.Tool, a.Title)}
+		unknown := Answer{Outcome: Ask, Reason: fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", c.Tool, a.Title)}
 		return p.arguments(p.Judge.Files, c.Input).and(p.ruled(c.Kind, unknown))
 	default:
 		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}
@@ -87,8 +87,12 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	}
 	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.at(c.Dir)}))
 	out.Held = held
-	if out.Outcome != Deny && e.Rewrites && !held && p.Wrap != nil {
+	switch {
+	case held || out.Outcome == Deny:
+	case e.Rewrites && p.Wrap != nil:
 		out.Command = p.Wrap.line(line, reportOf(a, e, line))
+	default:
+		out.Reason += "; judged only: no kernel holds the command"
 	}
 	return out
 }

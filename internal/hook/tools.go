@@ -131,7 +131,12 @@ func (a *Agent) call(name string, input gjson.Result) (Call, error) {
 		}
 		c.Input = inner
 	}
-	if t.what == Nothing || !c.Input.Exists() && c.What == Unknown {
+	switch {
+	case t.what == Nothing:
+		return c, nil
+	case !c.Input.IsObject() && c.Input.Exists(), !c.Input.Exists() && c.What != Unknown && c.What != Server:
+		return c, fmt.Errorf("%s has no object as its input", name)
+	case !c.Input.Exists():
 		return c, nil
 	}
 	m, err := jsonrpc.Members(c.Input, append(t.members, t.dirs...)...)

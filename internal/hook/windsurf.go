@@ -7,13 +7,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // windsurfTools are the tools of Windsurf by the events that ask about them
 // (docs.windsurf.com/windsurf/cascade/hooks).
 var windsurfTools = map[string]tool{
 	"pre_run_command": shellTool("command_line", "cwd"), "pre_read_code": reads("file_path"), "pre_write_code": edits("file_path"),
-	"pre_mcp_tool_use": {what: Server},
+	"pre_mcp_tool_use": {what: Server, kind: ruleset.Other},
 }
 
 // readWindsurf reads an event of Windsurf, which starts its hooks in the workspace. A hook can
