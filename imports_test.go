@@ -20,7 +20,7 @@ var rooms = [][]string{
 	{"internal/explain", "internal/kerneltest"},
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
-	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
+	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/mcp", "internal/acp", "internal/adopt", "internal/hook"},
 	{"internal/judge/action"},
 	{"internal/egress", "internal/judge", "internal/relay"},
@@ -38,7 +38,8 @@ var rooms = [][]string{
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
-	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/wholefile"},
+	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {
