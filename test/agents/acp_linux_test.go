@@ -1,7 +1,6 @@
 package agents_test
 
 import (
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -54,25 +53,6 @@ func TestGoKit(t *testing.T) {
 		})
 	}
 }
-
-// gemini is the model's part in Gemini CLI: a file of answers.
-func gemini(calls ...string) string {
-	var out strings.Builder
-	for _, part := range append(calls, `{"text":"done"}`) {
-		fmt.Fprintf(&out, `{"method":"generateContentStream","response":[{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":"STOP","index":0}]}]}`+"\n", part)
-	}
-	return out.String()
-}
-
-// call is a call of a tool in Gemini's protocol.
-func call(tool, args string) string {
-	return fmt.Sprintf(`{"functionCall":{"name":%q,"args":%s}}`, tool, args)
-}
-
-// geminiSettings let Gemini CLI run without a login.
-const geminiSettings = `{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
-  "telemetry": {"enabled": false}, "privacy": {"usageStatisticsEnabled": false}}
-`
 
 // TestGoKitClient: Gemini CLI reads and writes files through the kit's client. The policy answers for
 // the client, which would ask its user.

@@ -1,7 +1,9 @@
 package agents_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/accessc/accessc/test/agents/model"
@@ -54,5 +56,76 @@ fs = [
 	p.accessc("adopt", "--undo", ".mcp.json")
 	if got := p.read(".mcp.json"); got != before {
 		t.Errorf("after --undo: %s", got)
+	}
+}
+
+// bash is a call of Claude Code's tool for commands.
+func bash(line string) model.Turn {
+	return model.Call("Bash", map[string]any{"command": line, "description": "x"})
+}
+
+// claudeSettings are a user's own: they permit every call, and have a hook.
+const claudeSettings = `{
+	"permissions": { "allow": ["Bash", "Read", "Write"] },
+  "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type":"command","command":"touch ~/own"}]}]}}`
+
+// TestClaudeCodeHook: the policy holds what Claude Code is told to do, and the model learns why.
+func TestClaudeCodeHook(t *testing.T) { users(t, claudeCodeHook) }
+
+func claudeCodeHook(t *testing.T, nobody bool) {
+	p := newPlace(t, coder)
+	p.nobody = nobody
+	uninstall := p.install("claude-code", "~/.claude/settings.json", claudeSettings)
+	read := func(name string) model.Turn {
+		return model.Call("Read", map[string]any{"file_path": p.file(name)})
+	}
+	write := func(name string) model.Turn {
+		return model.Call("Write", map[string]any{"file_path": p.file(name), "content": "x"})
+	}
+	m := model.Start(
+		bash("./report"),
+		bash("cat docs/a; rm -r docs"),
+		bash("cat docs/a | tee more"),
+		read("docs/a"), read("docs/secret"),
+		write("docs/new"), write("other"),
+		bash("accessc exec --set 'tools.coder.access.fs=[]' -- cat docs/secret"),
+		model.Say("done"),
+	)
+	defer m.Close()
+	p.claude(m)
+	p.hasResults(m.Results(), "text of docs/a\ncat: docs/secret: Permission denied", "nothing is removed here", "more",
+		"text of docs/a", "read docs/secret: rule docs/secret", "docs/new", "create other", "accessc")
+	p.held(m.Results())
+	// The command ended with 0, so the agent would not know.
+	p.has(m.Last(), "accessc refused this command 2 times")
+	if p.read("docs/new") != "x" {
+		t.Error("docs/new was not written")
+	}
+	if _, err := os.Stat(p.file("~/own")); err != nil {
+		t.Errorf("the user's own hook did not run: %v", err)
+	}
+	uninstall()
+}
+
+// TestClaudeCodeHookFails: no call is made while the policy, or the hook, cannot be had.
+func TestClaudeCodeHookFails(t *testing.T) {
+	for name, broken := range map[string]func(p *place) error{
+		"policy": func(p *place) error { return os.WriteFile(p.file("accessc.toml"), []byte("[tools"), 0o600) },
+		"hook":   func(p *place) error { return os.Remove(p.program) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, coder)
+			p.program = p.file("~/accessc")
+			p.must(os.Link(filepath.Join(bin, "accessc"), p.program))
+			p.install("claude-code", "~/.claude/settings.json", claudeSettings)
+			p.must(broken(p))
+			m := model.Start(bash("echo x >made"), model.Call("Read", map[string]any{"file_path": p.file("docs/a")}), model.Say("done"))
+			defer m.Close()
+			p.claude(m)
+			p.hasResults(m.Results(), "hook error", "hook error")
+			if p.read("made") != "" {
+				t.Error("the command ran")
+			}
+		})
 	}
 }

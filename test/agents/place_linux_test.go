@@ -5,10 +5,12 @@ package agents_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,9 @@ var bin string
 func TestMain(m *testing.M) {
 	var err error
 	if bin, err = os.MkdirTemp("", "agents-"); err != nil {
+		panic(err)
+	}
+	if err := os.Chmod(bin, 0o755); err != nil {
 		panic(err)
 	}
 	build := exec.Command("go", "build", "-o", bin, "../../cmd/accessc")
@@ -62,22 +67,22 @@ func installed(t *testing.T, pattern string) string {
 // A place is a workspace, and a user's directories beside it.
 type place struct {
 	*testing.T
+	program  string // accessc
+	dir      string // has the others
 	ws, home string
 	env      []string
+	nobody   bool // runs as the user nobody
 }
 
-// newPlace lays out a workspace with these files; their texts may name it ${ws}. A name that begins
-// with ~/ is one of the home directory.
+// newPlace lays out a workspace with these files.
 func newPlace(t *testing.T, files map[string]string) *place {
 	dir := t.TempDir()
-	p := &place{T: t, ws: dir + "/ws", home: dir + "/home"}
+	p := &place{T: t, program: filepath.Join(bin, "accessc"), dir: dir, ws: dir + "/ws", home: dir + "/home"}
 	for _, d := range []string{p.ws, p.home, dir + "/tmp", dir + "/state"} {
 		p.must(os.MkdirAll(d, 0o755))
 	}
 	for name, text := range files {
-		file := p.file(name)
-		p.must(os.MkdirAll(filepath.Dir(file), 0o755))
-		p.must(os.WriteFile(file, []byte(strings.ReplaceAll(text, "${ws}", p.ws)), 0o755))
+		p.write(name, text)
 	}
 	p.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + p.home, "TMPDIR=" + dir + "/tmp", "XDG_STATE_HOME=" + dir + "/state",
@@ -94,7 +99,14 @@ func (p *place) must(err error) {
 	}
 }
 
-// file is the path of a file of newPlace.
+// write makes a file, whose text may name the workspace ${ws}.
+func (p *place) write(name, text string) {
+	p.Helper()
+	p.must(os.MkdirAll(filepath.Dir(p.file(name)), 0o755))
+	p.must(os.WriteFile(p.file(name), []byte(strings.ReplaceAll(text, "${ws}", p.ws)), 0o755))
+}
+
+// file is the path of a file. A name that begins with ~/ is one of the home directory.
 func (p *place) file(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(p.home, rest)
@@ -120,6 +132,10 @@ func (p *place) run(stdin string, words ...string) string {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.WaitDelay = time.Second
 	cmd.Dir, cmd.Env, cmd.Stdin = p.ws, p.env, strings.NewReader(stdin)
+	if p.nobody {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		p.own()
+	}
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -129,10 +145,28 @@ func (p *place) run(stdin string, words ...string) string {
 	return string(out)
 }
 
+// nobody is a user without privileges.
+const nobody = 65534
+
+// own gives all files to nobody.
+func (p *place) own() {
+	p.Helper()
+	p.must(os.Chmod(filepath.Dir(p.dir), 0o755))
+	p.must(exec.Command("chown", "-R", fmt.Sprint(nobody), p.dir).Run())
+}
+
+// users runs a test as this user and, if that is root, as nobody.
+func users(t *testing.T, test func(t *testing.T, nobody bool)) {
+	t.Run("user", func(t *testing.T) { test(t, false) })
+	if os.Getuid() == 0 {
+		t.Run("nobody", func(t *testing.T) { test(t, true) })
+	}
+}
+
 // accessc runs the program under test.
 func (p *place) accessc(words ...string) string {
 	p.Helper()
-	return p.run("", append([]string{filepath.Join(bin, "accessc")}, words...)...)
+	return p.run("", append([]string{p.program}, words...)...)
 }
 
 // has fails unless a text has a part.

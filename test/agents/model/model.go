@@ -27,24 +27,18 @@ func Call(tool string, input any) Turn { return Turn{tool: tool, input: input} }
 // Say is a turn of words, after which the agent ends.
 func Say(words string) Turn { return Turn{words: words} }
 
-// A Request is one request that an agent sent.
-type Request struct {
-	Path string
-	Body []byte
-}
-
 // Server answers each request that offers tools by the next turn of its script, and repeats
 // the last one.
 type Server struct {
 	URL string
 
-	http     *httptest.Server
-	turns    []Turn
-	mu       sync.Mutex
-	taken    int
-	requests []Request
-	results  []string
-	known    map[string]bool // the calls whose results have arrived
+	http    *httptest.Server
+	turns   []Turn
+	mu      sync.Mutex
+	taken   int
+	last    string
+	results []string
+	known   map[string]bool // the calls whose results have arrived
 }
 
 // Start starts a server on loopback.
@@ -61,11 +55,11 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Requests returns the requests so far.
-func (s *Server) Requests() []Request {
+// Last returns the text of the last request: all that the model was told.
+func (s *Server) Last() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
+	return s.last
 }
 
 // Results returns the results of tools that have reached the model, each once and in order.
@@ -95,7 +89,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &q) // other requests have other bodies, or none
 	responses := strings.HasSuffix(r.URL.Path, "/responses")
 	messages := strings.HasSuffix(r.URL.Path, "/messages")
-	turn, number := s.next(r.URL.Path, body, q)
+	turn, number := s.next(string(body), q)
 	switch {
 	case r.Method != http.MethodPost || !responses && !messages:
 		reply(w, map[string]any{"input_tokens": 1, "data": []any{}, "models": []any{}})
@@ -109,13 +103,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // next keeps a request, and returns the turn that answers it, and its number.
-func (s *Server) next(path string, body []byte, q asked) (Turn, int) {
+func (s *Server) next(body string, q asked) (Turn, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, Request{path, body})
 	if len(q.Tools) == 0 {
 		return Say("ok"), 0 // a title, a summary or a probe
 	}
+	s.last = body
 	for _, m := range q.Messages {
 		s.keep(m.Content)
 	}
