@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/internal/hook"
 )
@@ -166,3 +168,27 @@ func (p Places) User(a *Agent) string { return filepath.Join(p.dir(a), a.file) }
 
 // Project is the file of a workspace's settings.
 func (p Places) Project(a *Agent) string { return filepath.Join(p.Workspace, a.project, a.file) }
+
+// Program is the name of the agent's own program.
+func (a *Agent) Program() string { return a.program }
+
+// argsSince is the version of Claude Code that starts a hook with its args; an earlier one leaves
+// them out, and what it starts then refuses nothing.
+var argsSince = []int{2, 1, 139}
+
+// TooOld is the reason why a version of the agent does not obey the hook, empty without one.
+func (a *Agent) TooOld(version string) string {
+	if a.Name != "claude-code" || version == "" {
+		return ""
+	}
+	for i, part := range strings.SplitN(version, ".", len(argsSince)) {
+		n, err := strconv.Atoi(part)
+		switch {
+		case err != nil || n > argsSince[i]:
+			return ""
+		case n < argsSince[i]:
+			return "Claude Code " + version + " starts the hook without its flags: 2.1.139 is the first that does not"
+		}
+	}
+	return ""
+}

@@ -148,7 +148,7 @@ func files(t *rapid.T, dir string) map[string]string {
 // all there, and if the user added something, it is all that is left.
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	irtest.Check(t, 2000, 1, func(t *rapid.T) {
+	irtest.Check(t, 1000, 1, func(t *rapid.T) {
 		a := rapid.SampledFrom(agents).Draw(t, "agent")
 		home := filepath.Join(dir, "home")
 		defer os.RemoveAll(home)
