@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/acp"
@@ -22,6 +23,7 @@ import (
 type acpCmd struct {
 	Tool    string   `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
 	Ruleset string   `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
+	Accept  []string `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
 	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. Keep it where the agent cannot write."`
 	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
 }
@@ -35,8 +37,8 @@ output. An editor runs this command in place of the agent's own.
 
 A request for permission is answered by the policy of the session's directory: yes once, no once, or
 not at all, and then the client is asked. Files that the agent reads or writes through the client, and
-the terminals that it opens there, are refused where the policy refuses them. Everything else passes
-unchanged.
+the terminals that it opens there, are refused where the policy refuses them. With --tool, the commands
+of terminals are started by accessc exec, under the policy of the tool. Everything else passes unchanged.
 
 The agent decides what it asks about, so this is no sandbox. For one, start the agent in it:
 
@@ -47,6 +49,9 @@ Exit status: the agent's own; 125 if it did not start.`
 
 // Run implements the command.
 func (c *acpCmd) Run(g *globals) error {
+	if err := checkAccept(c.Accept); err != nil {
+		return notStarted(err)
+	}
 	log, err := relay.OpenLog(c.Log, filepath.Base(c.Command[0]))
 	if err != nil {
 		return notStarted(usageError{fmt.Errorf("--log: %w", err)})
@@ -54,7 +59,7 @@ func (c *acpCmd) Run(g *globals) error {
 	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
 	defer s.remove()
 	s.cmd.Stderr = os.Stderr
-	proxy := acp.NewProxy(policies{g, c.Tool, c.Ruleset}, log)
+	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Accept}, log)
 	return s.run(proxy.FromClient, proxy.FromAgent)
 }
 
@@ -65,14 +70,14 @@ type policies struct {
 	tool, ruleset string
 }
 
-// For implements acp.Policies.
+// For returns what judges an agent's actions in a directory.
 func (p policies) For(dir string) (*action.Judge, error) {
-	_, j, err := p.judge(dir)
+	j, _, err := p.judge(dir)
 	return j, err
 }
 
-// judge is the judge of a directory, and the configuration behind it.
-func (p policies) judge(dir string) (*hostfacts.Result, *action.Judge, error) {
+// judge compiles the policy of a directory.
+func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	res, err := p.compile(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
@@ -90,7 +95,7 @@ func (p policies) judge(dir string) (*hostfacts.Result, *action.Judge, error) {
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "")
 	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return res, &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, nil
+	return &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, res, nil
 }
 
 // chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.
@@ -128,4 +133,34 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 		err = errors.New("it has mistakes: accessc check shows them")
 	}
 	return res, err
+}
+
+// terminals are the policies of sessions whose terminals are started under the policy of the tool.
+type terminals struct {
+	policies
+	accept []string
+}
+
+// For implements acp.Policies.
+func (p terminals) For(dir string) (*acp.Policy, error) {
+	j, res, err := p.judge(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := &acp.Policy{Judge: j}
+	if p.tool == "" {
+		return out, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	// The configuration is that of the session, wherever in the workspace the command begins.
+	start := append([]string{self, "exec", "--no-prompt", "--dir=" + res.Resolver.Root}, p.g.layers()...)
+	for _, gap := range p.accept {
+		start = append(start, "--accept="+gap)
+	}
+	start = append(start, "--command", "--tool="+p.tool, "--")
+	out.Confine = func(words []string) []string { return slices.Concat(start, words) }
+	return out, nil
 }

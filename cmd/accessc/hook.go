@@ -58,16 +58,7 @@ func (c *hookRunCmd) Run(g *globals) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	replies := make(chan hook.Reply, 1)
-	go func() { replies <- c.guarded(g, a) }()
-	var r hook.Reply
-	select {
-	case r = <-replies:
-	case <-time.After(hook.Deadline):
-		r = a.Fail(fmt.Sprintf("no answer within %s", hook.Deadline))
-	case s := <-signals:
-		r = a.Fail("ended by the signal " + s.String())
-	}
+	r := c.within(hook.Deadline, g, a, signals)
 	if _, err := g.stdout.Write(r.Out); err != nil {
 		r.Err, r.Status = "accessc: the answer cannot be written: "+err.Error(), exitUsage
 	}
@@ -78,6 +69,20 @@ func (c *hookRunCmd) Run(g *globals) error {
 		return exit(r.Status)
 	}
 	return nil
+}
+
+// within is the reply of a limited time.
+func (c *hookRunCmd) within(limit time.Duration, g *globals, a *hook.Agent, signals <-chan os.Signal) hook.Reply {
+	replies := make(chan hook.Reply, 1)
+	go func() { replies <- c.guarded(g, a) }()
+	select {
+	case r := <-replies:
+		return r
+	case <-time.After(limit):
+		return a.Fail(fmt.Sprintf("no answer within %s", limit))
+	case s := <-signals:
+		return a.Fail("ended by the signal " + s.String())
+	}
 }
 
 // guarded turns every end of answer into a reply.

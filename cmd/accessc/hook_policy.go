@@ -2,13 +2,13 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
@@ -25,30 +25,30 @@ type hookPolicy struct {
 
 // policy compiles the policy of a directory.
 func (c *hookRunCmd) policy(g *globals, dir string) (*hookPolicy, error) {
-	res, j, err := policies{g, c.Tool, c.Ruleset}.judge(dir)
+	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(dir)
 	if err != nil {
 		return nil, err
 	}
 	p := &hookPolicy{res: res}
-	p.Judge, p.Server = j, p.server
+	p.Judge, p.Refuses = j, p.refuses
 	if !c.JudgeOnly {
 		p.Wrap, err = c.wrap(g, j.Files.Roots.Workspace, j.Rules)
 	}
 	return p, err
 }
 
-// server finds the policy of an MCP server, and the reason why one of its tools may not be called.
-func (p *hookPolicy) server(name, method string) (*judge.Judge, string) {
-	t, known := p.res.Program.Tool(name)
-	if !known || !t.Server() {
-		return p.Judge.Files, ""
+// refuses judges the call of an MCP server's tool by the configuration of the server; without one,
+// and for tools of no server, the arguments by the policy of the directory.
+func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
+	of := mcp.Policy{Server: server, Judge: p.Judge.Files, Commands: p.Judge}
+	if t, known := p.res.Program.Tool(server); known && t.Server() {
+		if p.res.Wrong(server) {
+			return "the server " + server + " has mistakes: accessc check shows them", server
+		}
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+		of.Tools = mcp.ToolsOf(p.res.Program, server, p.res.Enabled)
 	}
-	if p.res.Wrong(name) {
-		return p.Judge.Files, "the server " + name + " has mistakes: accessc check shows them"
-	}
-	j := newJudge(t, p.res.Facts(t), "", "")
-	of := mcp.Policy{Server: name, Judge: j, Constraints: t.Constraints, Tools: mcp.ToolsOf(p.res.Program, name, p.res.Enabled)}
-	return j, of.Refuses(method)
+	return of.Refusal(method, arguments)
 }
 
 // openLog opens the audit log, which the tool must not be able to change.
@@ -66,11 +66,7 @@ func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap
 	if err != nil {
 		return nil, err
 	}
-	layers, err := g.layerFlags()
-	if err != nil {
-		return nil, err
-	}
-	words := slices.Concat([]string{self, "-C", root}, layers, []string{"exec", "--command", "--no-prompt"})
+	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
 	if c.Tool != "" {
 		words = append(words, "--tool", c.Tool)
 	}
@@ -87,28 +83,4 @@ func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap
 		return w, hook.PrepareReports(w.Reports)
 	}
 	return w, nil
-}
-
-// layerFlags are the flags of the layers of this call, for another one in any directory.
-func (g *globals) layerFlags() ([]string, error) {
-	var out []string
-	for _, f := range []struct {
-		flag  string
-		files []string
-	}{{"--config", g.Config}, {"--untrusted", g.Untrusted}} {
-		for _, file := range f.files {
-			abs, err := filepath.Abs(file)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, f.flag, abs)
-		}
-	}
-	for _, s := range g.Set {
-		out = append(out, "--set", s)
-	}
-	if g.Shared {
-		out = append(out, "--shared")
-	}
-	return out, nil
 }

@@ -21,18 +21,18 @@ import (
 )
 
 // one has one policy for every directory but "/none".
-type one struct{ *action.Judge }
+type one struct{ *Policy }
 
 // For implements Policies.
-func (o one) For(dir string) (*action.Judge, error) {
+func (o one) For(dir string) (*Policy, error) {
 	if dir == "/none" {
 		return nil, errors.New("there is no policy")
 	}
-	return o.Judge, nil
+	return o.Policy, nil
 }
 
 // policy reads docs, changes out, reaches example.com and runs git status.
-func policy(t testing.TB) *action.Judge {
+func policy(t testing.TB) *Policy {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -65,11 +65,11 @@ func policy(t testing.TB) *action.Judge {
 		_, err := os.Stat(abs)
 		return abs, err == nil
 	}
-	return &action.Judge{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}
+	return &Policy{Judge: &action.Judge{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}}
 }
 
 // session is a proxy with the session "s", and one without a policy, "n".
-func opened(t testing.TB, p *action.Judge) *Proxy {
+func opened(t testing.TB, p *Policy) *Proxy {
 	t.Helper()
 	proxy := NewProxy(one{p}, nil)
 	for id, dir := range map[string]string{"s": p.Files.Dir, "n": "/none"} {

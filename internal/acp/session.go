@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/accessc/accessc/internal/judge/action"
 )
 
 // The bounds of an agent's words that are kept: sessions, tool calls of a session, bytes of the
@@ -21,7 +19,7 @@ const (
 // session is one conversation, in one directory.
 type session struct {
 	// policy is that of the directory; err is why there is none.
-	policy *action.Judge
+	policy *Policy
 	err    error
 	// calls are the latest tool calls, in order.
 	calls []*known

@@ -39,6 +39,7 @@ type Event struct {
 	Session, ID string
 	// Dir is the absolute directory in which the call is made, Project the one that the agent was
 	// started in. The agent may change Dir, and so does not choose the policy by it.
+	// See RATIONALE D154.
 	Dir, Project string
 	// Call is the use of the tool.
 	Call Call

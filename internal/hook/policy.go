@@ -2,14 +2,13 @@ package hook
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -18,9 +17,9 @@ import (
 type Policy struct {
 	// Judge judges commands and other operations.
 	Judge *action.Judge
-	// Server returns the judge of the arguments of an MCP server, and the reason why one of its
-	// tools may not be called.
-	Server func(server, method string) (*judge.Judge, string)
+	// Refuses is the reason why a tool of an MCP server may not be called, and the text that is
+	// refused. Without a server it is about the arguments of a tool that is not known.
+	Refuses func(server, method string, arguments gjson.Result) (reason, asked string)
 	// Wrap runs commands under the policy; nil where commands are only judged.
 	Wrap *Wrap
 }
@@ -36,12 +35,12 @@ func (p *Policy) Answer(a *Agent, e *Event) Answer {
 	case Address:
 		return p.fetch(c.URL)
 	case Server:
-		return p.server(c)
+		return p.server(c, Answer{Outcome: Pass})
 	case Nothing:
 		return p.ruled(c.Kind, Answer{Outcome: Pass})
 	case Unknown:
-		unknown := Answer{Outcome: Ask, Reason: fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", c.Tool, a.Title)}
-		return p.arguments(p.Judge.Files, c.Input).and(p.ruled(c.Kind, unknown))
+		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", c.Tool, a.Title)
+		return p.server(c, Answer{Outcome: Ask, Reason: why})
 	default:
 		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}
 	}
@@ -85,13 +84,13 @@ func (p *Policy) shell(a *Agent, e *Event) Answer {
 	if !held {
 		line = c.Line
 	}
-	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.at(c.Dir)}))
+	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.moved(c.Dir)}))
 	out.Held = held
 	switch {
 	case held || out.Outcome == Deny:
 	case e.Rewrites && p.Wrap != nil:
 		out.Command = p.Wrap.line(line, reportOf(a, e, line))
-	default:
+	case out.Outcome == Allow || e.Asks:
 		out.Reason += "; judged only: no kernel holds the command"
 	}
 	return out
@@ -108,6 +107,17 @@ func (e *Event) at(path string) string {
 	default:
 		return e.Dir + "/" + path
 	}
+}
+
+// moved is the directory of a command, empty where that is the one which the agent was started in.
+func (e *Event) moved(dir string) string {
+	dir = e.at(dir)
+	a, err := os.Stat(dir)
+	b, wrong := os.Stat(e.Project)
+	if dir == e.Project || err == nil && wrong == nil && os.SameFile(a, b) {
+		return ""
+	}
+	return dir
 }
 
 // files judges the places of a call.
@@ -142,22 +152,9 @@ func (p *Policy) fetch(url string) Answer {
 
 // server judges a call of an MCP server's tool: by the configuration of the server if there is one.
 // The agent's own settings are about servers as well, so nothing is permitted.
-func (p *Policy) server(c *Call) Answer {
-	j, why := p.Server(c.Server, c.Method)
-	if why != "" {
-		return Answer{Outcome: Deny, Reason: why, Asked: c.Method}
+func (p *Policy) server(c *Call, otherwise Answer) Answer {
+	if reason, asked := p.Refuses(c.Server, c.Method, c.Input); reason != "" {
+		return Answer{Outcome: Deny, Reason: reason, Asked: asked}
 	}
-	return p.arguments(j, c.Input).and(p.ruled(c.Kind, Answer{Outcome: Pass}))
-}
-
-// arguments judges the texts of an input that are paths or addresses.
-func (p *Policy) arguments(j *judge.Judge, input gjson.Result) Answer {
-	out := Answer{Outcome: Allow}
-	// The names in the input are single already: the event was read so.
-	_ = jsonrpc.Strings(input, "", func(name, text string) {
-		if r := j.Argument(name, text); r != nil && out.Outcome != Deny {
-			out = Answer{Outcome: Deny, Reason: r.Text(), Asked: r.Asked}
-		}
-	})
-	return out
+	return p.ruled(c.Kind, otherwise)
 }

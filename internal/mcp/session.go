@@ -83,6 +83,9 @@ func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
 	switch m.Method {
 	case "tools/call":
 		v.tool, refused, err = s.call(m.Params)
+		if err == nil && refused == nil {
+			v.refusal, v.asked, err = s.policy.runs(m.Params.Get("arguments"))
+		}
 	case "resources/read", "resources/subscribe":
 		refused, err = s.resource(m.Params)
 	default:
@@ -96,6 +99,7 @@ func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
 		v.refusal = s.policy.Refuses(v.tool)
 	case refused != nil:
 		v.refusal, v.asked = refused.Text(), refused.Asked
+	case v.refusal != "":
 	case v.tool != "":
 		v.refusal = made.count(s.policy, v.tool)
 	}

@@ -14,8 +14,11 @@ import (
 
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -36,10 +39,10 @@ func policy(t testing.TB) *Policy {
 		FS: []ir.FSRule{{Written: "docs", At: ir.In("docs"), Caps: ir.All}},
 	}
 	roots := &ir.Bindings{Workspace: filepath.ToSlash(root)}
+	files := &judge.Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}}), Roots: roots, Dir: roots.Workspace}
 	return &Policy{
-		Server: "files",
-		Judge:  &judge.Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}}), Roots: roots, Dir: roots.Workspace},
-		Tools:  map[string]Tool{"read": {Entry: "read", Enabled: true}, "write": {Entry: "w", Enabled: true}},
+		Server: "files", Judge: files, Commands: &action.Judge{Files: files},
+		Tools: map[string]Tool{"read": {Entry: "read", Enabled: true}, "write": {Entry: "w", Enabled: true}},
 	}
 }
 
@@ -304,5 +307,51 @@ func BenchmarkMessage(b *testing.B) {
 				s.FromClient([]byte(line), nil)
 			}
 		})
+	}
+}
+
+// TestCommands: commands among the arguments need a rule of the ruleset that is named, by whatever
+// name and in whatever form a server has them; without one, those alone are refused that start accessc by
+// another policy.
+func TestCommands(t *testing.T) {
+	plain, ruled := policy(t), policy(t)
+	ruled.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{
+		{Outcome: ruleset.Deny, Matcher: ruleset.Command{Names: []string{"rm"}}, Reason: "not here"},
+		{Outcome: ruleset.Allow, Matcher: ruleset.Command{Names: []string{"ls", "cat"}}},
+	}}
+	for _, c := range []struct{ arguments, plain, ruled string }{
+		{`{"command":"ls -a && cat x"}`, "", ""},
+		{`{"command":"ls; rm x"}`, "", "rm x: a rule denies it"},
+		{`{"cmd":"make"}`, "", "make: no rule matches"},
+		{`{"script":"for x in *; do ls; done"}`, "", "control flow"},
+		{`{"Command_Line":"rm x"}`, "", "rm x"},
+		{`{"a":[{"b":{"shell-command":"rm x"}}]}`, "", "rm x"},
+		{`{"commands":["ls","rm x"]}`, "", "rm x"},
+		{`{"command":["ls","; rm x"]}`, "", ""},
+		{`{"command":"ls","args":["; rm x"]}`, "", ""},
+		{`{"command":"rm","args":["x"]}`, "", "rm x"},
+		{`{"command":"ls","args":"; rm x"}`, "", "there is no command"},
+		{`{"command":["ls",7]}`, "", "there is no command"},
+		{`{"command":7}`, "", "there is no command"},
+		{`{"command":"ls","env":{"LD_PRELOAD":"x"}}`, "", "LD_PRELOAD"},
+		{`{"command":"ls","env":["A=b"]}`, "", "there is no command"},
+		{`{"command":"ls > docs/x"}`, "", ""},
+		{`{"command":"ls > x","cwd":"docs"}`, "", ""},
+		{`{"command":"ls > secret/x"}`, "", "may not create"},
+		{`{"command":"ls","Command":"rm x"}`, "two members", "two members"},
+		{`{"text":"rm x"}`, "", ""},
+		{`{"command":"accessc exec --accept x t"}`, "gaps of its own", "gaps of its own"},
+		{`{"command":"accessc","args":["exec","--config=x","t"]}`, "gaps of its own", "gaps of its own"},
+	} {
+		line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":` + c.arguments + `}}` + "\n")
+		for p, want := range map[*Policy]string{plain: c.plain, ruled: c.ruled} {
+			forward, back := NewSession(p, nil).FromClient(line, nil)
+			switch {
+			case want == "" && string(forward) != string(line):
+				t.Errorf("%s: got %s", c.arguments, back)
+			case want != "" && (forward != nil || !strings.Contains(string(back), want)):
+				t.Errorf("%s: got %s, %s, want %s", c.arguments, forward, back, want)
+			}
+		}
 	}
 }

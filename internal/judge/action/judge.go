@@ -3,6 +3,7 @@ package action
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -37,14 +38,20 @@ type Command struct {
 	Env []string
 }
 
+// keywords are the words that begin a construct of the shell where they are not quoted.
+var keywords = strings.Fields("if then else elif fi do done case esac while until for in function select time coproc")
+
 // text is the command as a line for a shell.
 func (c Command) text() string {
 	if c.Words == nil {
 		return c.Line
 	}
 	var quoted []string
-	for _, w := range c.Words {
-		quoted = append(quoted, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	for i, w := range c.Words {
+		if len(PlainWords(w)) != 1 || strings.Contains(w, " ") || i == 0 && slices.Contains(keywords, w) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, w)
 	}
 	return strings.Join(quoted, " ")
 }
@@ -52,17 +59,37 @@ func (c Command) text() string {
 // Command judges a command.
 // See RATIONALE D145.
 func (j *Judge) Command(c Command) Verdict {
-	dir := j.dir(c.Dir)
-	dialect := shell.Bash
-	if c.Words == nil && j.Rules != nil {
-		dialect = j.Rules.Shell
-	}
-	line := c.text()
+	line, dir, dialect := c.text(), j.dir(c.Dir), j.dialect(c)
 	tree := shell.Analyze(line, dialect, dir)
 	if why := j.own(c, line, tree); why != "" {
 		return Refused(why, line)
 	}
 	return j.joined(j.programs(c, tree).And(j.variables(c)).And(j.directory(c)), j.rules(ruleset.Operation{Command: line, Dir: dir, Session: j.Files.Dir}, dialect))
+}
+
+// dialect is the language of a command: that of the shell that the ruleset names.
+func (j *Judge) dialect(c Command) shell.Dialect {
+	if c.Words == nil && j.Rules != nil {
+		return j.Rules.Shell
+	}
+	return shell.Bash
+}
+
+// Start are the words of a process that runs a command as it was judged: a line that is more than
+// words, by the shell of the ruleset.
+func (j *Judge) Start(c Command) []string {
+	words := c.Words
+	if words == nil {
+		words = PlainWords(c.Line)
+	}
+	switch {
+	case len(words) > 0:
+		return words
+	case j.Rules != nil && j.Rules.Shell == shell.POSIX:
+		return []string{"sh", "-c", c.Line}
+	default:
+		return []string{"bash", "-c", c.Line}
+	}
 }
 
 // dir is the absolute working directory of a command.
@@ -129,13 +156,13 @@ func (j *Judge) fetch(url string) Verdict {
 	if url == "" {
 		return Left("the request names no address")
 	}
+	if _, err := resolve.URL(url); err == nil {
+		return Of(j.Files.Connect(url))
+	}
 	if refused := j.Files.Argument("url", url); refused != nil {
 		return Of(refused)
 	}
-	if _, err := resolve.URL(url); err != nil {
-		return Left("the address is of no network that the policy is about")
-	}
-	return Permitted()
+	return Left("the address is of no network that the policy is about")
 }
 
 // rules asks the ruleset; the zero verdict if it is not about such operations.

@@ -96,6 +96,9 @@ func TestJoined(t *testing.T) {
 		{both, Command{Words: []string{"git", "status; rm x"}}, Deny},
 		{both, Command{Words: []string{"tail", "a; rm 'x'"}}, Allow},
 		{both, Command{Words: []string{"tail", "a\nb"}}, Allow},
+		{both, Command{Words: []string{"time", "tail"}}, Deny},
+		{rules, Command{Words: []string{"if", "git"}}, Unknown},
+		{rules, Command{Words: []string{"tail", "", "$(rm x)", "*"}}, Allow},
 		{both, Command{Words: []string{"tail", "a\x1bb"}}, Unknown},
 		{both, Command{Words: []string{"tail", "x"}, Env: []string{"COLUMNS"}}, Unknown},
 		{both, Command{Words: []string{"tail", "x"}, Env: []string{"LD_PRELOAD"}}, Deny},
@@ -155,6 +158,8 @@ func TestOperations(t *testing.T) {
 		{plain, ruleset.Think, nil, "", Unknown},
 		{plain, ruleset.Fetch, nil, "https://example.com/x", Allow},
 		{plain, ruleset.Fetch, nil, "file:///etc/shadow", Deny},
+		// A blank makes the text no address of an argument, and the client would fetch it all the same.
+		{plain, ruleset.Fetch, nil, "https://example.org/ x", Deny},
 		{plain, ruleset.Fetch, nil, "memo://x", Unknown},
 		{plain, ruleset.Fetch, nil, "", Unknown},
 		{ruled, ruleset.Read, []string{"src/a"}, "", Allow},

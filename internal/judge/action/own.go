@@ -20,8 +20,15 @@ var asking = []string{
 
 const unknownStart = "the command starts accessc with variables or words that are not known"
 
-// own is the reason to refuse a command that starts accessc otherwise than the policy has it; empty for any other
-// command. Programs are looked for among the words of others, too: a wrapper need not be known to be one.
+// Own is the reason to refuse a command that starts accessc otherwise than the policy has it; empty for any
+// other command.
+func (j *Judge) Own(c Command) string {
+	line := c.text()
+	return j.own(c, line, shell.Analyze(line, j.dialect(c), j.dir(c.Dir)))
+}
+
+// own is Own for a command that is taken apart. Programs are looked for among the words of others, too: a
+// wrapper need not be known to be one.
 // See RATIONALE D146.
 func (j *Judge) own(c Command, line string, tree *shell.Part) string {
 	out, seen := "", true
