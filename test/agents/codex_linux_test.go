@@ -1,6 +1,9 @@
 package agents_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/test/agents/model"
@@ -16,8 +19,41 @@ wire_api = "responses"
 env_key = "KEY"
 base_url = `
 
-// TestCodexHook: the policy holds what Codex is told to do, and the model learns why. Codex runs a
-// hook that its user has trusted; the flag does that for one run.
+// trust does what a user does by /hooks: it writes down the hashes that Codex says its hooks have.
+func (p *place) trust(program string) {
+	p.Helper()
+	server := p.command(program, "app-server")
+	in, err := server.StdinPipe()
+	p.must(err)
+	out, err := server.StdoutPipe()
+	p.must(err)
+	p.must(server.Start())
+	fmt.Fprintf(in, `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"test","version":"1"}}}
+{"method":"initialized"}
+{"id":2,"method":"hooks/list","params":{"cwds":[%q]}}
+`, p.ws)
+	var answer struct {
+		ID     int
+		Result struct {
+			Data []struct {
+				Hooks []struct{ Key, CurrentHash string }
+			}
+		}
+	}
+	for lines := json.NewDecoder(out); answer.ID != 2; {
+		p.must(lines.Decode(&answer))
+	}
+	p.must(in.Close())
+	_ = server.Wait()
+	config := p.read("~/.codex/config.toml")
+	for _, h := range answer.Result.Data[0].Hooks {
+		config += fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash)
+	}
+	p.write("~/.codex/config.toml", config)
+}
+
+// TestCodexHook: the policy holds what Codex is told to do once its user has trusted the hook, and the
+// model learns why.
 func TestCodexHook(t *testing.T) { users(t, codexHook) }
 
 func codexHook(t *testing.T, nobody bool) {
@@ -41,7 +77,13 @@ func codexHook(t *testing.T, nobody bool) {
 	uninstall := p.install("codex", "~/.codex/hooks.json", `{"description": "mine", "hooks": {"Stop": []}}`)
 	p.write("~/.codex/config.toml", codexConfig+`"`+m.URL+"/v1\"\n")
 	p.env = append(p.env, "KEY=none")
-	p.run("", program, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "go")
+	if out, err := p.command(p.program, "hook", "doctor", "codex").Output(); err == nil || !strings.Contains(string(out), "trust") {
+		t.Errorf("doctor does not miss the trust: %v\n%s", err, out)
+	}
+	p.trust(program)
+	p.accessc("hook", "doctor", "codex")
+	// Codex' own sandbox would have no room for another.
+	p.run("", program, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
 	p.hasResults(m.Results(), "cat: docs/secret: Permission denied", "nothing is removed here", "more",
 		"A docs/new", "create other", "read docs/secret: rule docs/secret", "cat: secret: Permission denied")
 	p.held(m.Results())

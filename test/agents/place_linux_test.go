@@ -123,19 +123,27 @@ func (p *place) read(name string) string {
 	return string(text)
 }
 
-// run runs a program in the workspace until it ends, and returns its standard output.
-func (p *place) run(stdin string, words ...string) string {
+// command is a command in the workspace. Agents end in seconds; one that waits for a person would
+// wait for ever.
+func (p *place) command(words ...string) *exec.Cmd {
 	p.Helper()
-	// Agents end in seconds; one that waits for a person would wait for ever.
 	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
-	defer cancel()
+	p.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.WaitDelay = time.Second
-	cmd.Dir, cmd.Env, cmd.Stdin = p.ws, p.env, strings.NewReader(stdin)
+	cmd.Dir, cmd.Env = p.ws, p.env
 	if p.nobody {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		p.own()
 	}
+	return cmd
+}
+
+// run runs a program in the workspace until it ends, and returns its standard output.
+func (p *place) run(stdin string, words ...string) string {
+	p.Helper()
+	cmd := p.command(words...)
+	cmd.Stdin = strings.NewReader(stdin)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
