@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/accessc/accessc/test/agents/model"
@@ -88,13 +89,13 @@ func claudeCodeHook(t *testing.T, nobody bool) {
 		bash("cat docs/a | tee more"),
 		read("docs/a"), read("docs/secret"),
 		write("docs/new"), write("other"),
-		bash("accessc exec --set 'tools.coder.access.fs=[]' -- cat docs/secret"),
+		bash(p.program+" exec --command -- cat docs/secret"),
 		model.Say("done"),
 	)
 	defer m.Close()
 	p.claude(m)
 	p.hasResults(m.Results(), "text of docs/a\ncat: docs/secret: Permission denied", "nothing is removed here", "more",
-		"text of docs/a", "read docs/secret: rule docs/secret", "docs/new", "create other", "accessc")
+		"text of docs/a", "read docs/secret: rule docs/secret", "docs/new", "create other", "starts accessc with a configuration")
 	p.held(m.Results())
 	// The command ended with 0, so the agent would not know.
 	p.has(m.Last(), "accessc refused this command 2 times")
@@ -105,6 +106,21 @@ func claudeCodeHook(t *testing.T, nobody bool) {
 		t.Errorf("the user's own hook did not run: %v", err)
 	}
 	uninstall()
+}
+
+// TestClaudeCodeSubagent: the hook holds the agents that Claude Code starts.
+func TestClaudeCodeSubagent(t *testing.T) {
+	p := newPlace(t, coder)
+	p.install("claude-code", "~/.claude/settings.json", claudeSettings)
+	const prompt = "the task of another"
+	m := model.Start(model.Call("Agent", map[string]any{"description": "x", "prompt": prompt, "subagent_type": "general-purpose"}), model.Say("done"))
+	defer m.Close()
+	m.Converse(prompt, bash("./report"), bash("rm -r docs"), model.Say("done"))
+	p.claude(m)
+	results := strings.Join(m.Results(), "\n")
+	p.has(results, "cat: docs/secret: Permission denied")
+	p.has(results, "nothing is removed here")
+	p.held(m.Results())
 }
 
 // TestClaudeCodeHookFails: no call is made while the policy, or the hook, cannot be had.

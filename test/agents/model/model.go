@@ -27,15 +27,21 @@ func Call(tool string, input any) Turn { return Turn{tool: tool, input: input} }
 // Say is a turn of words, after which the agent ends.
 func Say(words string) Turn { return Turn{words: words} }
 
+// script are the turns of one conversation.
+type script struct {
+	turns []Turn
+	taken int
+}
+
 // Server answers each request that offers tools by the next turn of its script, and repeats
 // the last one.
 type Server struct {
 	URL string
 
 	http    *httptest.Server
-	turns   []Turn
 	mu      sync.Mutex
-	taken   int
+	scripts map[string]*script // by a text of the conversation's first message
+	answers int
 	last    string
 	results []string
 	known   map[string]bool // the calls whose results have arrived
@@ -43,11 +49,14 @@ type Server struct {
 
 // Start starts a server on loopback.
 func Start(turns ...Turn) *Server {
-	s := &Server{turns: turns, known: map[string]bool{}}
+	s := &Server{scripts: map[string]*script{"": {turns: turns}}, known: map[string]bool{}}
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
 	return s
 }
+
+// Converse has another script for the conversation that begins with a prompt, that of a subagent.
+func (s *Server) Converse(prompt string, turns ...Turn) { s.scripts[prompt] = &script{turns: turns} }
 
 // Close ends the server, and connections that are open.
 func (s *Server) Close() {
@@ -114,9 +123,15 @@ func (s *Server) next(body string, q asked) (Turn, int) {
 		s.keep(m.Content)
 	}
 	s.keep(q.Input)
-	turn := s.turns[min(s.taken, len(s.turns)-1)]
-	s.taken++
-	return turn, s.taken
+	now := s.scripts[""]
+	for prompt, of := range s.scripts {
+		if prompt != "" && len(q.Messages) > 0 && strings.Contains(string(q.Messages[0].Content), prompt) {
+			now = of
+		}
+	}
+	now.taken++
+	s.answers++
+	return now.turns[min(now.taken, len(now.turns))-1], s.answers
 }
 
 // keep keeps the results among the parts of a message.
