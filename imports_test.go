@@ -32,7 +32,7 @@ var rooms = [][]string{
 	{"backends/seatbelt/start"},
 	{"backends"},
 	{"internal/hostfacts"},
-	{"internal/approvals", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
+	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
@@ -103,7 +103,7 @@ func TestModelIsPure(t *testing.T) {
 // TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
 func TestCompilerIsPure(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./compiler") {
-		for _, outside := range []string{"internal/approvals", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
+		for _, outside := range []string{"internal/approvals", "internal/invocations", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
 			}

@@ -23,6 +23,7 @@ import (
 type acpCmd struct {
 	Tool    string   `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
 	Ruleset string   `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
+	Session string   `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
 	Accept  []string `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
 	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. Keep it where the agent cannot write."`
 	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
@@ -59,7 +60,7 @@ func (c *acpCmd) Run(g *globals) error {
 	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
 	defer s.remove()
 	s.cmd.Stderr = os.Stderr
-	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Accept}, log)
+	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Session, c.Accept}, log)
 	return s.run(proxy.FromClient, proxy.FromAgent)
 }
 
@@ -138,7 +139,8 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 // terminals are the policies of sessions whose terminals are started under the policy of the tool.
 type terminals struct {
 	policies
-	accept []string
+	session string
+	accept  []string
 }
 
 // For implements acp.Policies.
@@ -150,6 +152,12 @@ func (p terminals) For(dir string) (*acp.Policy, error) {
 	out := &acp.Policy{Judge: j}
 	if p.tool == "" {
 		return out, nil
+	}
+	if limits := j.Files.View.Tool.Constraints; limits != nil && limits.Forbidden {
+		return nil, fmt.Errorf("the constraints of %s forbid it: %s", p.tool, limits.Origin)
+	}
+	if out.Made, err = counted(res, p.session); err != nil {
+		return nil, err
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -30,6 +30,7 @@ type execCmd struct {
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
+	Session   string   `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
 	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -68,6 +69,9 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	if c.Under != "" && (!c.Command || c.Artifact != "") {
 		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
+	}
+	if c.Session != "" && c.Artifact != "" {
+		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
 	}
 	if c.Artifact != "" && c.Trace {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
@@ -155,6 +159,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
 		return err
 	}
+	if err := c.invoke(res, t); err != nil {
+		return err
+	}
 	out, err := compiled(t, facts)
 	if err != nil {
 		return err
@@ -174,6 +181,24 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if c.Trace {
 		req.Trace = true
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+	}
+	return nil
+}
+
+// invoke counts the start in the session, and refuses one that the constraints of the tool forbid.
+func (c *execCmd) invoke(res *hostfacts.Result, t *ir.Tool) error {
+	if t.Constraints != nil && t.Constraints.Forbidden {
+		return usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
+	}
+	if c.Session == "" || len(c.named()) == 0 {
+		return nil
+	}
+	session, err := counted(res, c.Session)
+	if err == nil {
+		err = session.Invoke(t)
+	}
+	if err != nil {
+		return usageError{err}
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (c *hookRunCmd) guarded(g *globals, a *hook.Agent) (r hook.Reply) {
 	e, ans, err := c.answer(g, a)
 	switch {
 	case err != nil && e != nil && e.Stage == hook.After:
-		return a.Reply(e, hook.Answer{}) // the tool was used: there is nothing to refuse
+		return a.Reply(e, hook.Answer{Outcome: hook.Pass}) // the tool was used: there is nothing to refuse
 	case err != nil:
 		return a.Fail(err.Error())
 	default:
@@ -119,9 +119,10 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	}
 	defer log.Close()
 	if e.Stage == hook.After {
-		return e, hook.Answer{Context: p.Refused(a, e)}, nil
+		p.used(a, e)
+		return e, hook.Answer{Outcome: hook.Pass, Context: p.Refused(a, e)}, nil
 	}
-	ans := p.Answer(a, e)
+	ans := p.counted(a, e, a.Settle(e, p.Answer(a, e)))
 	entry := relay.Entry{
 		Event: relay.EventCall, Method: e.Name, ID: hook.JSON(e.ID), Tool: e.Call.Tool, Session: e.Session,
 		Verdict: ans.Outcome.String(), Reason: ans.Reason, Asked: ans.Asked,

@@ -37,18 +37,26 @@ func (c *hookRunCmd) policy(g *globals, dir string) (*hookPolicy, error) {
 	return p, err
 }
 
-// refuses judges the call of an MCP server's tool by the configuration of the server; without one,
-// and for tools of no server, the arguments by the policy of the directory.
-func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
-	of := mcp.Policy{Server: server, Judge: p.Judge.Files, Commands: p.Judge}
-	if t, known := p.res.Program.Tool(server); known && t.Server() {
-		if p.res.Wrong(server) {
-			return "the server " + server + " has mistakes: accessc check shows them", server
-		}
-		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
-		of.Tools = mcp.ToolsOf(p.res.Program, server, p.res.Enabled)
+// server is the policy of an MCP server and its tools: by its configuration; without one, and for
+// tools of no server, by the policy of the directory.
+func (p *hookPolicy) server(name string) *mcp.Policy {
+	of := &mcp.Policy{Server: name, Judge: p.Judge.Files, Commands: p.Judge}
+	if name == "" {
+		return of
 	}
-	return of.Refusal(method, arguments)
+	of.Tools = mcp.ToolsOf(p.res.Program, name, p.res.Enabled)
+	if t, known := p.res.Program.Tool(name); known && t.Server() {
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+	}
+	return of
+}
+
+// refuses judges the call of a tool of a server, or of none.
+func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
+	if p.res.Wrong(server) {
+		return "the server " + server + " has mistakes: accessc check shows them", server
+	}
+	return p.server(server).Refusal(method, arguments)
 }
 
 // openLog opens the audit log, which the tool must not be able to change.

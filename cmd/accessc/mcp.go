@@ -18,6 +18,7 @@ import (
 type mcpCmd struct {
 	Server  string   `placeholder:"NAME" help:"The server of the configuration, [servers.NAME]. Without it, or if there is none of the name, the default policy."`
 	Ruleset string   `placeholder:"NAME" help:"The ruleset that has to allow the commands among the arguments of calls."`
+	Session string   `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
 	Accept  []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
 	Command []string `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
@@ -75,6 +76,10 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return nil, nil, usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
 	}
+	made, err := counted(res, c.Session)
+	if err != nil {
+		return nil, nil, err
+	}
 	rules, err := c.rules(g, res)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +91,7 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	commands := &action.Judge{Files: s.judge, Asker: resolve.Asker{Bindings: s.judge.Roots, Program: res.Facts(t).Program, Lookup: res.Lookup(t)}, Rules: rules}
 	return s, mcp.NewSession(&mcp.Policy{
 		Server: t.Name, Judge: s.judge, Commands: commands, Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
-	}, s.log), nil
+	}, made, s.log), nil
 }
 
 // rules is the ruleset that the call names, nil for none.

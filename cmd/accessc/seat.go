@@ -12,11 +12,29 @@ import (
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
+
+// counted is the session of a name in a workspace; one of this process alone without a name.
+func counted(res *hostfacts.Result, id string) (*invocations.Session, error) {
+	if id == "" {
+		return invocations.New(), nil
+	}
+	dir, err := userdir.For(res.Resolver.Root)
+	if err != nil {
+		return nil, err
+	}
+	s, err := invocations.Open(dir.Sessions(), id)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--session: %w", err)}
+	}
+	return s, nil
+}
 
 // seat is the place between a client and a program that is started confined.
 type seat struct {

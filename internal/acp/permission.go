@@ -31,6 +31,13 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 			if at := item.Get("path"); at.Type == gjson.String {
 				c.paths = append(c.paths, at.Str)
 			}
+			for _, change := range item.Get("changes").Array() { // version 2
+				for _, at := range []string{change.Get("path").Str, change.Get("oldPath").Str} {
+					if at != "" {
+						c.paths = append(c.paths, at)
+					}
+				}
+			}
 		}
 	}
 	return members["toolCallId"].Str, c, nil

@@ -332,6 +332,8 @@ func TestLogged(t *testing.T) {
 	answered(t, proxy, request("s", call, options))
 	client(t, proxy, `{"id":3,"method":"session/set_mode","params":{"sessionId":"s","modeId":"yolo"}}`)
 	agent(t, proxy, `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"current_mode_update","currentModeId":"plan"}}}`)
+	client(t, proxy, `{"id":"m","method":"session/new","params":{"cwd":"/x"}}`)
+	agent(t, proxy, `{"id":"m","result":{"sessionId":"m","modes":{"currentModeId":"agent-full-access"}}}`)
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -341,6 +343,7 @@ func TestLogged(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	for _, want := range []string{
 		`"id":7,"method":"session/request_permission","session":"s","verdict":"allow"`, `"from":"client","session":"s","mode":"yolo"`, `"from":"server","session":"s","mode":"plan"`,
+		`"from":"server","session":"m","mode":"agent-full-access"`,
 	} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("no %s in\n%s", want, data)

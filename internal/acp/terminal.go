@@ -40,6 +40,7 @@ func terminal(s *session, params gjson.Result) ruling {
 	if v.Outcome == action.Unknown && s.policy.Files.View.Tool.Commands != nil {
 		v.Outcome = action.Deny
 	}
+	v = s.invoke(c, v, true)
 	r := denied(v)
 	if s.policy.Confine == nil || v.Outcome == action.Deny {
 		return r

@@ -21,8 +21,8 @@ type Agent struct {
 	// Default is the agent's time limit for a hook whose settings name none; zero where the agent
 	// documents none.
 	Default time.Duration
-	// Rewrites says whether a hook can change a command.
-	Rewrites bool
+	// Rewrites says whether a hook can change a command, Tells whether it is told of used tools.
+	Rewrites, Tells bool
 
 	// tools are the agent's tools by name, others reads the ones of servers.
 	tools map[string]tool
@@ -35,16 +35,16 @@ type Agent struct {
 
 // Agents are all agents, by name. The limits are those of:
 // code.claude.com/docs/en/hooks (2.1.330); codex-rs/hooks/src/engine/discovery.rs (0.169);
-// docs.github.com/en/copilot/reference/hooks-reference; cursor.com/docs/hooks;
-// google-gemini/gemini-cli docs/hooks/reference.md (0.61). The plugin of opencode is accessc's own,
-// and docs.windsurf.com/windsurf/cascade/hooks names none.
+// docs.github.com/en/copilot/reference/hooks-reference; google-gemini/gemini-cli
+// docs/hooks/reference.md (0.61). cursor.com/docs/hooks and docs.windsurf.com/windsurf/cascade/hooks name
+// none, and the plugin of opencode is accessc's own.
 var Agents = []*Agent{
-	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second, Rewrites: true, tools: claudeTools, read: readClaude, write: writeClaude},
-	{Name: "codex", Title: "Codex", Default: 600 * time.Second, Rewrites: true, tools: codexTools, read: readCodex, write: writeCodex},
-	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second, Rewrites: true, tools: copilotTools, read: readCopilot, write: writeCopilot},
-	{Name: "cursor", Title: "Cursor", Default: 60 * time.Second, Rewrites: true, tools: cursorTools, read: readCursor, write: writeCursor},
-	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second, Rewrites: true, tools: geminiTools, read: readGemini, write: writeGemini},
-	{Name: "opencode", Title: "opencode", Rewrites: true, tools: opencodeTools, read: readOpencode, write: writeOpencode},
+	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: claudeTools, read: readClaude, write: writeClaude},
+	{Name: "codex", Title: "Codex", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: codexTools, read: readCodex, write: writeCodex},
+	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second, Rewrites: true, Tells: true, tools: copilotTools, read: readCopilot, write: writeCopilot},
+	{Name: "cursor", Title: "Cursor", Rewrites: true, Tells: true, tools: cursorTools, read: readCursor, write: writeCursor},
+	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second, Rewrites: true, Tells: true, tools: geminiTools, read: readGemini, write: writeGemini},
+	{Name: "opencode", Title: "opencode", Rewrites: true, Tells: true, tools: opencodeTools, read: readOpencode, write: writeOpencode},
 	{Name: "windsurf", Title: "Windsurf", read: readWindsurf, write: writeWindsurf, status: blocks},
 }
 

@@ -99,21 +99,23 @@ type Reply struct {
 	Status int
 }
 
-// Reply puts an answer to an event into the agent's form. An answer that the agent has no word for
-// becomes the nearest one that permits less; a command that is held to the policy can go on.
+// Settle is the answer that the agent can give effect to. One that it has no word for becomes the
+// nearest one that permits less; a command that is held to the policy can go on.
 // See RATIONALE D151.
+func (a *Agent) Settle(e *Event, ans Answer) Answer {
+	switch {
+	case ans.Outcome != Ask || e.Asks:
+	case ans.Command != "" || ans.Held:
+		ans.Outcome = Allow
+	default:
+		ans.Outcome = Deny
+		ans.Reason += fmt.Sprintf("; %s lets no hook ask a person, so it is refused", a.Title)
+	}
+	return ans
+}
+
+// Reply puts a settled answer to an event into the agent's form.
 func (a *Agent) Reply(e *Event, ans Answer) Reply {
-	if e.Stage == After {
-		ans.Outcome = Pass
-	}
-	if ans.Outcome == Ask && !e.Asks {
-		if ans.Command != "" || ans.Held {
-			ans.Outcome = Allow
-		} else {
-			ans.Outcome = Deny
-			ans.Reason += fmt.Sprintf("; %s lets no hook ask a person, so it is refused", a.Title)
-		}
-	}
 	if ans.Reason != "" {
 		ans.Reason = "accessc: " + ans.Reason
 	}
@@ -121,11 +123,8 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 	if doc := a.write(e, &ans); doc != nil {
 		r.Out = encode(doc)
 	}
-	if ans.Outcome == Deny {
-		r.Status = a.status
-		if a.status != 0 {
-			r.Err = ans.Reason
-		}
+	if ans.Outcome == Deny && a.status != 0 {
+		r.Err, r.Status = ans.Reason, a.status
 	}
 	return r
 }

@@ -61,8 +61,11 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	if e.Project == "" {
 		e.Project = e.Dir
 	}
-	if !filepath.IsAbs(e.Dir) || !filepath.IsAbs(e.Project) {
+	switch {
+	case !filepath.IsAbs(e.Dir) || !filepath.IsAbs(e.Project):
 		return nil, errors.New("the event has no directory with an absolute path")
+	case e.Session == "":
+		return nil, errors.New("the event names no session")
 	}
 	return e, nil
 }
@@ -114,14 +117,9 @@ func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
 		return nil, nil, err
 	}
 	e := &Event{Name: m[f.event].Str, Session: m[f.session].Str, ID: m[f.id].Str, Dir: m[f.dir].Str}
-	stage, known := f.stages[e.Name]
-	switch {
-	case !known:
+	if e.Stage = f.stages[e.Name]; e.Stage == 0 {
 		return nil, nil, fmt.Errorf("%q is no event that asks about a tool", e.Name)
-	case e.Session == "":
-		return nil, nil, fmt.Errorf("the event has no %s", f.session)
 	}
-	e.Stage = stage
 	return e, m, nil
 }
 

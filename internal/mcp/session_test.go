@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
@@ -111,7 +112,7 @@ func check(t interface{ Fatalf(string, ...any) }, line, forward []byte) {
 func TestNothingUnjudgedPasses(t *testing.T) {
 	p := policy(t)
 	irtest.Check(t, 20000, 1, func(t *rapid.T) {
-		s := NewSession(p, nil)
+		s := NewSession(p, invocations.New(), nil)
 		one := func() string {
 			method := rapid.SampledFrom([]string{`"tools/call"`, `"tools\/call"`, `"t\u006fols/call"`, `"ping"`, `7`}).Draw(t, "method")
 			name := rapid.SampledFrom([]string{`"read"`, `"re\u0061d"`, `"write"`, `"delete"`, `["read"]`}).Draw(t, "name")
@@ -145,7 +146,7 @@ func FuzzFromClient(f *testing.F) {
 	}
 	p := policy(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		forward, _ := NewSession(p, nil).FromClient(line, nil)
+		forward, _ := NewSession(p, invocations.New(), nil).FromClient(line, nil)
 		check(t, line, forward)
 	})
 }
@@ -156,7 +157,7 @@ func FuzzFromServer(f *testing.F) {
 	f.Add([]byte(`[{"id":1,"result":{"tools":[{"name":"x"}]}},{"id":2,"result":{"tools":[{"name":"y"}]}}]`))
 	p := policy(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		forward, _ := NewSession(p, nil).FromServer(line, nil)
+		forward, _ := NewSession(p, invocations.New(), nil).FromServer(line, nil)
 		if len(bytes.TrimSpace(forward)) > 0 && !json.Valid(forward) {
 			t.Fatalf("%q became %q", line, forward)
 		}
@@ -179,7 +180,7 @@ func TestFromServer(t *testing.T) {
 		{`a log line`, "", ""},
 		{`{"method":"roots/list","id":2,"id":2}`, "", `{"jsonrpc":"2.0","id":2,"error":{"code":-32700,"message":"accessc: found \"id\" twice in one object"}}` + "\n"},
 	} {
-		forward, back := NewSession(p, nil).FromServer([]byte(c.in), nil)
+		forward, back := NewSession(p, invocations.New(), nil).FromServer([]byte(c.in), nil)
 		if string(forward) != c.forward || string(back) != c.back {
 			t.Errorf("%s: got %s and %s", c.in, forward, back)
 		}
@@ -189,7 +190,7 @@ func TestFromServer(t *testing.T) {
 // TestLongLines: a line that is too long is answered where it needs an answer, by what can be
 // known of it.
 func TestLongLines(t *testing.T) {
-	s := NewSession(policy(t), nil)
+	s := NewSession(policy(t), invocations.New(), nil)
 	long := func(text string) *jsonrpc.Outline { return jsonrpc.Sketch([]byte(text)) }
 	if forward, back := s.FromClient(nil, long(`{"id":1,"method":"a"}`)); forward != nil || !strings.Contains(string(back), `"id":1,"error"`) {
 		t.Errorf("got %s, %s", forward, back)
@@ -210,7 +211,7 @@ func TestRefusedCallsDoNotCount(t *testing.T) {
 	p := policy(t)
 	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"read"}}}
 	p.Tools["read"] = Tool{Entry: "read", Enabled: true, Constraints: &ir.Constraints{MaxInvocations: 1}}
-	s := NewSession(p, nil)
+	s := NewSession(p, invocations.New(), nil)
 	call := func(name, path string) string {
 		return fmt.Sprintf(`{"id":1,"method":"tools/call","params":{"name":"%s","arguments":{"path":"%s"}}}`, name, path)
 	}
@@ -240,7 +241,7 @@ func TestUnwrittenLog(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := NewSession(policy(t), log)
+	s := NewSession(policy(t), invocations.New(), log)
 	forward, back := s.FromClient([]byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`), nil)
 	if forward != nil || !strings.Contains(string(back), "the audit log") {
 		t.Errorf("got %s, %s", forward, back)
@@ -265,7 +266,7 @@ func TestToolsOf(t *testing.T) {
 
 // TestManyMessages: 100,000 messages leave nothing behind.
 func TestManyMessages(t *testing.T) {
-	s := NewSession(policy(t), nil)
+	s := NewSession(policy(t), invocations.New(), nil)
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -302,7 +303,7 @@ func BenchmarkMessage(b *testing.B) {
 	}
 	for name, line := range lines {
 		b.Run(name, func(b *testing.B) {
-			s := NewSession(p, nil)
+			s := NewSession(p, invocations.New(), nil)
 			for b.Loop() {
 				s.FromClient([]byte(line), nil)
 			}
@@ -345,7 +346,7 @@ func TestCommands(t *testing.T) {
 	} {
 		line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":` + c.arguments + `}}` + "\n")
 		for p, want := range map[*Policy]string{plain: c.plain, ruled: c.ruled} {
-			forward, back := NewSession(p, nil).FromClient(line, nil)
+			forward, back := NewSession(p, invocations.New(), nil).FromClient(line, nil)
 			switch {
 			case want == "" && string(forward) != string(line):
 				t.Errorf("%s: got %s", c.arguments, back)

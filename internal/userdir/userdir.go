@@ -86,6 +86,9 @@ func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 
+// Sessions returns the directory of what agents' sessions have invoked.
+func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
+
 // UserConfig is the path of the user's own layer, empty if there is none to be
 // had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
 func UserConfig() string {

@@ -41,8 +41,8 @@ type Command struct {
 // keywords are the words that begin a construct of the shell where they are not quoted.
 var keywords = strings.Fields("if then else elif fi do done case esac while until for in function select time coproc")
 
-// text is the command as a line for a shell.
-func (c Command) text() string {
+// Text is the command as a line for a shell.
+func (c Command) Text() string {
 	if c.Words == nil {
 		return c.Line
 	}
@@ -59,7 +59,7 @@ func (c Command) text() string {
 // Command judges a command.
 // See RATIONALE D145.
 func (j *Judge) Command(c Command) Verdict {
-	line, dir, dialect := c.text(), j.dir(c.Dir), j.dialect(c)
+	line, dir, dialect := c.Text(), j.dir(c.Dir), j.dialect(c)
 	tree := shell.Analyze(line, dialect, dir)
 	if why := j.own(c, line, tree); why != "" {
 		return Refused(why, line)
@@ -100,9 +100,12 @@ func (j *Judge) dir(written string) string {
 	return path.Clean(filepath.ToSlash(j.Files.Absolute(written)))
 }
 
-// directory refuses a working directory in which nothing is granted.
+// directory refuses a working directory in which nothing is granted, other than that of the session.
 func (j *Judge) directory(c Command) Verdict {
-	if refused := j.Files.Path(c.Dir); c.Dir != "" && refused != nil {
+	if j.dir(c.Dir) == j.Files.Dir {
+		return Verdict{}
+	}
+	if refused := j.Files.Path(c.Dir); refused != nil {
 		return Of(refused)
 	}
 	return Verdict{}

@@ -10,7 +10,7 @@ import (
 )
 
 // foreign are the flags by which accessc gets another policy, or less of one.
-var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared"}
+var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session"}
 
 // asking are the commands of accessc that neither write consent down nor start programs by
 // another policy than the one of the directory.
@@ -23,7 +23,7 @@ const unknownStart = "the command starts accessc with variables or words that ar
 // Own is the reason to refuse a command that starts accessc otherwise than the policy has it; empty for any
 // other command.
 func (j *Judge) Own(c Command) string {
-	line := c.text()
+	line := c.Text()
 	return j.own(c, line, shell.Analyze(line, j.dialect(c), j.dir(c.Dir)))
 }
 
