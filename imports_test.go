@@ -36,6 +36,8 @@ var rooms = [][]string{
 	{"compiler", "compiler/edit"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
+	{"ruleset/rulediff"},
+	{"ruleset/rulejson"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
