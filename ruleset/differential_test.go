@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -80,18 +81,29 @@ func newBench(t *testing.T, shells map[string]string) *bench {
 	return b
 }
 
-// run runs a line in a fresh directory, and returns the programs that were started and the files
-// that are new or changed.
+// run runs a line in a fresh directory until the last process of it has ended, and returns the
+// programs that were started and the files that are new or changed.
 func (b *bench) run(shell []string, line string) (started []record, written []string, err error) {
 	err = errors.Join(os.RemoveAll(b.work), os.MkdirAll(filepath.Join(b.work, "d"), 0o755),
 		os.WriteFile(filepath.Join(b.work, "a"), nil, 0o644), os.WriteFile(b.log, nil, 0o644))
 	before := b.files()
 	cmd := exec.Command(shell[0], append(slices.Clone(shell[1:]), "-c", line)...)
 	cmd.Dir, cmd.Env = b.work, []string{"PATH=" + b.bin, "HOME=/nonexistent", recordFile + "=" + b.log}
-	cmd.WaitDelay = time.Second
+	ended, life, also := os.Pipe()
+	if err = errors.Join(err, also); err != nil {
+		return nil, nil, err
+	}
+	defer ended.Close()
+	// Every process of the line inherits the pipe. Its number has two digits, so that no line closes it.
+	cmd.ExtraFiles = make([]*os.File, 8)
+	cmd.ExtraFiles[7] = life
 	timer := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Run() // lines may well fail
 	timer.Stop()
+	err = errors.Join(life.Close(), ended.SetReadDeadline(time.Now().Add(10*time.Second)))
+	if _, also := ended.Read(make([]byte, 1)); also != io.EOF {
+		err = errors.Join(err, fmt.Errorf("the line runs on: %w", also))
+	}
 	for name, what := range b.files() {
 		if before[name] != what {
 			written = append(written, name)
@@ -250,6 +262,19 @@ func TestDifferential(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d runs", ran.Load())
+}
+
+// TestBackground: a program in the background belongs to its line. A bench that waited for the
+// shell alone found its file deleted, and its record among those of the next line.
+func TestBackground(t *testing.T) {
+	shells, links := dialects(t)
+	b := newBench(t, links)
+	for _, s := range shells {
+		started, written, err := b.run(s.command, "{ p; p; p; q <a; } >b &")
+		if err != nil || len(started) != 4 || started[3].Input != filepath.Join(b.work, "a") || !slices.Equal(written, []string{filepath.Join(b.work, "b")}) {
+			t.Errorf("%s: started %v, wrote %q, %v", s.program, started, written, err)
+		}
+	}
 }
 
 // compare runs a line and reports whatever had not been judged.
