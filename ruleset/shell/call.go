@@ -241,7 +241,7 @@ func (a *analysis) option(p *Part, o option) {
 // replaced are the words of a command that find runs: {} becomes a name below the place where the
 // search begins.
 func replaced(p *Part, o option) []Word {
-	name := Word{Form: Pattern, Text: "./"}
+	name := Word{Form: Pattern, Text: "."}
 	roots := 0
 	for _, w := range p.Words[1:o.at] {
 		if w.Is("-H") || w.Is("-L") || w.Is("-P") {

@@ -83,6 +83,13 @@ func (r *reader) part(p syntax.WordPart) (why string) {
 		r.quoted("")
 	case *syntax.BraceExp:
 		r.form = Pattern
+		for _, alternative := range p.Elems {
+			for _, q := range alternative.Parts {
+				if why := r.part(q); why != "" {
+					return why
+				}
+			}
+		}
 	default:
 		return expansion(p)
 	}
