@@ -209,7 +209,9 @@ func (a *analysis) redirect(r *syntax.Redirect, in dirs) *Part {
 	case syntax.WordHdoc:
 		return nil
 	case syntax.DplIn, syntax.DplOut:
-		if w.Text == "-" || len(w.Text) == 1 && w.Text[0] >= '0' && w.Text[0] <= '9' {
+		// For bash, a word of its own begins behind "<&-".
+		plain := w.Text == "-" || len(w.Text) == 1 && w.Text[0] >= '0' && w.Text[0] <= '9'
+		if plain && a.text(r.Word) == w.Text {
 			return nil
 		}
 		return a.opaque(r, "the target of a descriptor may be a file")
