@@ -66,6 +66,7 @@ func TestAnalyze(t *testing.T) {
 		`echo {a,$(rm x)} b{c,{"$X",d}}`: `echo … … ? ?[rm x]`,
 		// bash pairs braces in another way than the parser.
 		`a x{b}c,-delete} {b}..c HEAD@{1} {} "{a,b}" {"a,b"}`: `a x* * HEAD@{1} {} {a,b} {a,b}`,
+		`find . {*,-delete} x{[a],-b} y{~,z,-b}`:              `find . * x* y* ?2`,
 		// Behind a quote in parentheses the parser takes # for a comment.
 		"(a 'b'# ; rm x\n)":           `[⟨a comment begins inside of a word⟩; [a b]]`,
 		"a 'b'# ; rm x":               `[a b#; rm x]`,

@@ -106,7 +106,7 @@ func (r *reader) unquoted(s string) {
 			r.form = Pattern
 		case c == '{' && r.brace < 0:
 			r.brace = r.text.Len()
-		case r.brace >= 0 && r.form == Literal && (c == ',' || c == '.' && r.previous == '.'):
+		case r.brace >= 0 && (c == ',' || c == '.' && r.previous == '.'):
 			// Shells differ about which braces belong together: bash expands a{b}c,d} as well.
 			text := r.text.String()[:r.brace]
 			r.text.Reset()
