@@ -242,7 +242,11 @@ func (a *analysis) document(r *syntax.Redirect) *Part {
 	if expands == "" {
 		return nil
 	}
-	return &Part{Kind: Opaque, Text: a.text(r), Why: expands, Parts: a.inside(r.Hdoc)}
+	out := &Part{Kind: Opaque, Text: a.text(r), Why: expands}
+	if r.Hdoc != nil {
+		out.Parts = a.inside(r.Hdoc)
+	}
+	return out
 }
 
 // file is a file that is opened in one of several working directories.

@@ -87,6 +87,7 @@ func TestAnalyze(t *testing.T) {
 		"cat <<E\nx\nE":               `cat`,
 		"cat <<E\n$(rm x)\nE":         `[cat; ⟨the output of a command is not known⟩[rm x]]`,
 		"cat <<'E'\n$(rm x)\nE":       `cat`,
+		"cat <<$'E'\nE\n":             `[cat; ⟨the end of a here-document is not literal⟩]`, // without a text there is none to walk
 		`[ -f x ]`:                    `[ -f x ]`,
 		`printf -v x y`:               `printf -v x y ?1`,
 		`printf %5n x`:                `printf %5n x ?1`,
