@@ -37,7 +37,7 @@ var starters = sync.OnceValue(func() map[string]string {
 		{"starts a pager", "help journalctl loginctl timedatectl hostnamectl coredumpctl"},
 		{"starts a pager by its options", "ag ack bat batcat delta"},
 		{"starts a linker by its options", "rustc swiftc zig"},
-		{"starts containers", "vagrant lima limactl colima"},
+		{"starts virtual machines", "vagrant lima limactl colima"},
 		{"starts services", "systemctl launchctl service rc-service initctl"},
 		{"asks services to act", "dbus-send busctl gdbus qdbus"},
 		{"runs plugins", "helm mvn mvnw protoc buf golangci-lint pylint flake8 clang-tidy rubocop packer"},
@@ -79,10 +79,9 @@ var starters = sync.OnceValue(func() map[string]string {
 
 // starter takes the start of a program apart of which no table lists the options.
 func (a *analysis) starter(p *Part, why string, from int) {
-	for i := from; i < len(p.Words); i++ {
+	p.doubt(from, why) // without arguments as well: script and unshare run a shell
+	for i := from + 1; i < len(p.Words); i++ {
 		switch w := p.Words[i]; {
-		case i == from:
-			p.doubt(i, why)
 		case w.MayBeOption():
 			p.doubt(i, "an option of a program that "+why)
 		case strings.Contains(w.Text, "="):
