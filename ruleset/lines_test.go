@@ -38,8 +38,10 @@ var tokens = strings.Split(strings.Join([]string{
 // pieces are whole commands, most of which are allowed.
 var pieces = strings.Split(`p|q|p a|p "a b" 'c d'|q -x --y=z|echo a|printf '%s\n' a|true|false|[ -f a ]|test a = b|: |p *|p d/*|p ~|p {a,b}|p a{1,2}|q '*' "?"|p \*|p a#b|p '#'|p "$" '$x'|p \$x|p '`+"`evil`"+`'`+
 	`|p <a|p >b|p >>b|p 2>b|p &>b|p 2>&1|p >/dev/null|p <>b|p >b 2>&1 <a|q <d/c|p >\|b|p <<E`+"\nx y\nE\n"+`|p <<'E'`+"\n$(evil)\nE\n"+`|p <<"E"; q`+"\n'\nE\n"+`|p <<<'x y'|p <<E \| q`+"\n\"\nE\n"+
-	`|cd d|cd ./d|cd "d"|cd d/..|cd .|cd -- d|(p)|(p; q)|{ p; }|{ p; q; }|! p|time p|p &|p \| q|p && q|p \|\| q|p; q|(cd d; p >b)|(cd d && p) <a|{ p; q; } >b|p \|& q`+
-	`|sh -c p|sh -c 'p a; q b'|bash -c 'p "a b"'|bash -c 'p >b'|sh -c 'cd d && p >b'|bash -c "p '#' \"x\""|sh -ec 'p'|bash -c p a b|bash -c 'bash -c "p a"'|sh -c 'p <<E`+"\nx\nE\n'"+
+	`|cd d|cd ./d|cd "d"|cd d/..|cd .|cd -- d|(p)|(p; q)|{ p; }|{ p; q; }|! p|time p|p &|p \| q|p && q|p \|\| q|p; q|(cd d; p >b)|(cd d && p) <a|{ p; q; } >b|p \|& q`, "|")
+
+// starters are commands that start real programs, which takes longer.
+var starters = strings.Split(`sh -c p|sh -c 'p a; q b'|bash -c 'p "a b"'|bash -c 'p >b'|sh -c 'cd d && p >b'|bash -c "p '#' \"x\""|sh -ec 'p'|bash -c p a b|bash -c 'bash -c "p a"'|sh -c 'p <<E`+"\nx\nE\n'"+
 	`|command p a|command -v p|exec p a|builtin echo a|env p a|env -i p|nice p a|nice -n 5 p|timeout 5 p a|timeout -k 1 5 p|stdbuf -oL p|setsid p|nohup p|ionice -c 3 p|nice timeout 5 env p a|env -u X p|env -C d p|env -S 'p a'|env - p|nice -5 p`+
 	`|find . -name a|find . -exec p {} \;|find . -type f -exec p a {} +|find d -execdir p {} \;|find . -ok p {} \;|find . -maxdepth 1 -print|xargs p|p \| xargs -n 1 p|xargs -0 p <a|xargs -a a p|xargs -I{} p {}|find . -print0 \| xargs -0 p`+
 	`|sort a|sort -u a|sort -o b a|sort -uo b a|sort --output=b a|sort -k 1 -t x a|tee b|p \| tee b d/b|tee -a b <a|uniq a|uniq -c a|uniq a b|sed -n 1p a|sed s/a/b/ a|sed 's/a/evil/e' a|sed 'w b' a|sed -n '1w b' a|sed '1e evil' a|sed -i s/a/b/ a|sed 's/e/x/w b' a`+
@@ -55,7 +57,7 @@ func randomLine(r *rand.Rand) string {
 		return mutated(r, composed(r))
 	}
 	var b strings.Builder
-	b.WriteString(pick(r, "p ", "p a ", "q ", "cd d && p ", "p | q ", "{ p; } ", "env p ", "nice ", "sh -c 'p ", "find . -exec p ", "sort "))
+	b.WriteString(pick(r, "p ", "p ", "p a ", "p a ", "q ", "q ", "cd d && p ", "cd d && p ", "p | q ", "p | q ", "{ p; } ", "(p; q", "env p ", "sh -c 'p ", "sort ", "find . -exec p "))
 	for range 1 + r.IntN(7) {
 		b.WriteString(strings.TrimPrefix(pick(r, tokens...), "\n"))
 		if r.IntN(3) == 0 {
@@ -68,7 +70,13 @@ func randomLine(r *rand.Rand) string {
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 
 // piece is one command, in which a backslash stands before what separates the others.
-func piece(r *rand.Rand) string { return strings.ReplaceAll(pick(r, pieces...), `\|`, "|") }
+func piece(r *rand.Rand) string {
+	from := pieces
+	if r.IntN(5) == 0 {
+		from = starters
+	}
+	return strings.ReplaceAll(pick(r, from...), `\|`, "|")
+}
 
 // composed joins commands, and puts some of them into others.
 func composed(r *rand.Rand) string {
