@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // logOptions are those of git commands that show commits.
-const logOptions = "-p -u -U= --unified= --stat? --numstat --shortstat --name-only --name-status --cached --staged -w -b --color? --no-color --word-diff? --no-ext-diff --no-textconv " +
+const logOptions = "-p -u -U? --unified? --stat? --numstat --shortstat --name-only --name-status --cached --staged -w -b --color? --no-color --word-diff? --no-ext-diff --no-textconv " +
 	"--oneline -n= -# --pretty? --format= --graph --decorate? --no-decorate --all --since= --until= --after= --before= --author= --committer= --grep= -S= -G= -i --follow --merges --no-merges " +
 	"--first-parent --reverse --date= -M -C -R --abbrev-commit --abbrev? --patch --raw --summary --check --exit-code --quiet -q --relative? --diff-filter= --topo-order --left-right -L= --no-patch -s " +
 	"--full-index --minimal --patience --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --max-count= --skip= --tags? --branches? --remotes? --compact-summary --dirstat? " +
@@ -40,7 +40,7 @@ var git = row{
 		"rm":                        "-r -f --force --cached -q --quiet -n --dry-run",
 		"mv":                        "-f --force -n --dry-run -k -v",
 		"init":                      "-q --quiet --bare -b= --initial-branch=",
-		"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev= --since= --reverse",
+		"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev? --since= --reverse",
 		"grep":                      "-n -i -l -L -w -v -c -e= -E -F -P -A= -B= -h -H --cached --untracked --name-only --count --line-number --ignore-case --break --heading -p --show-function -W --or --and --not -q --color? --max-depth=",
 		"ls-files":                  "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --exclude-standard --error-unmatch --full-name --exclude= -x=",
 		"ls-tree":                   "-r -d -t -l -z --name-only --full-tree --full-name --abbrev? --long",

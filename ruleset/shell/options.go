@@ -24,7 +24,7 @@ const (
 	mayRead
 	// runsCode is an option whose value a shell runs.
 	runsCode
-	// runsWordsOf is an option that runs the following words up to ";" or "+".
+	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
 )
 
@@ -221,7 +221,8 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 func (o *option) command(p *Part) int {
 	for i := o.at + 1; i < len(p.Words); i++ {
 		w := p.Words[i]
-		if w.Is(";") || w.Is("+") && i > 0 && p.Words[i-1].Is("{}") {
+		// For -ok a "+" is one more argument.
+		if w.Is(";") || w.Is("+") && p.Words[i-1].Is("{}") && strings.HasPrefix(o.name, "-exec") {
 			return i - o.at
 		}
 		o.words = append(o.words, w)
