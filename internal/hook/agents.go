@@ -1,17 +1,14 @@
-// Package hook answers the hooks by which agents ask before they use a tool. Each agent has its own
-// form of event and answer, in a file of its own; all of them are judged by one judge.
-//
-// Every answer that is no permission is a refusal: an event that cannot be read, a policy that
-// cannot be had, an answer that comes too late.
 package hook
 
 import (
 	"slices"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
-// Limit is the time limit that the settings of an agent give to the hook. No agent's own default is
-// shorter; Deadline is half of it, at which the hook refuses, for after the limit most agents go on.
+// Limit is the time limit that the settings of an agent give to the hook; no agent's own default is
+// shorter. At Deadline, half of it, the hook refuses: after the limit most agents go on.
 const (
 	Limit    = 30 * time.Second
 	Deadline = Limit / 2
@@ -21,21 +18,39 @@ const (
 type Agent struct {
 	// Name is the word of the command line, Title that of the agent's makers.
 	Name, Title string
-	// Default is the agent's time limit for hooks whose settings name none; zero means that the
-	// settings always do.
+	// Default is the agent's time limit for a hook whose settings name none; zero where the agent
+	// documents none.
 	Default time.Duration
+	// Rewrites says whether a hook can change a command, Tells whether it is told of used tools.
+	Rewrites, Tells bool
+
+	// tools are the agent's tools by name, others reads the ones of servers.
+	tools map[string]tool
+	// read reads an event, write is the document of an answer, nil for none.
+	read  func(a *Agent, v gjson.Result) (*Event, error)
+	write func(e *Event, a *Answer) any
+	// status is the exit status of a refusal that was read as an answer.
+	status int
 }
 
-// Agents are all agents, by name.
+// Agents are all agents, by name. The limits are those of:
+// code.claude.com/docs/en/hooks (2.1.330); codex-rs/hooks/src/engine/discovery.rs (0.169);
+// docs.github.com/en/copilot/reference/hooks-reference; google-gemini/gemini-cli
+// docs/hooks/reference.md (0.61). cursor.com/docs/hooks and docs.windsurf.com/windsurf/cascade/hooks name
+// none, and the plugin of opencode is accessc's own.
 var Agents = []*Agent{
-	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second}, // code.claude.com/docs/en/hooks, 2.1.330
-	{Name: "codex", Title: "Codex", Default: 600 * time.Second},             // codex-rs/hooks/src/engine/discovery.rs, 0.169
-	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second},      // docs.github.com/copilot/reference/hooks-reference
-	{Name: "cursor", Title: "Cursor", Default: 60 * time.Second},            // cursor.com/docs/hooks
-	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second},        // docs/hooks/reference.md, 0.61
-	{Name: "opencode", Title: "opencode"},                                   // the plugin sets it
-	{Name: "windsurf", Title: "Windsurf"},                                   // docs.windsurf.com/windsurf/cascade/hooks names none
+	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: claudeTools, read: readClaude, write: writeClaude},
+	{Name: "codex", Title: "Codex", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: codexTools, read: readCodex, write: writeCodex},
+	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second, Rewrites: true, Tells: true, tools: copilotTools, read: readCopilot, write: writeCopilot},
+	{Name: "cursor", Title: "Cursor", Rewrites: true, Tells: true, tools: cursorTools, read: readCursor, write: writeCursor},
+	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second, Rewrites: true, Tells: true, tools: geminiTools, read: readGemini, write: writeGemini},
+	{Name: "opencode", Title: "opencode", Rewrites: true, Tells: true, tools: opencodeTools, read: readOpencode, write: writeOpencode},
+	{Name: "windsurf", Title: "Windsurf", read: readWindsurf, write: writeWindsurf, status: blocks},
 }
+
+// blocks is the exit status by which a hook refuses, whatever it has written. All agents above take
+// it so; the plugin of opencode takes every status but 0 so.
+const blocks = 2
 
 // Find returns the agent of a name.
 func Find(name string) (*Agent, bool) {

@@ -181,6 +181,21 @@ func (j *Judge) Connect(text string) *Refusal {
 	return j.refuse(text, op, 0)
 }
 
+// Closed returns a rule below a path that does not grant reading; nil for none.
+func (j *Judge) Closed(text string) ir.Rule {
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+	place, _, err := r.Kernel(j.Absolute(text), true, j.Roots)
+	if err != nil {
+		return nil // Access has refused it
+	}
+	for _, e := range j.View.Entries() {
+		if e.Rule.At != place.At && e.Rule.At.Under(place.At) && !e.Rule.Caps.Has(ir.Read) {
+			return e.Rule
+		}
+	}
+	return nil
+}
+
 // fileURL judges the path in a URL.
 func (j *Judge) fileURL(text string) *Refusal {
 	u, err := url.Parse(text)

@@ -2,8 +2,8 @@ package mcp
 
 import "github.com/accessc/accessc/internal/invocations"
 
-// count adds a call of a tool, and returns the reason why constraints refuse it, if they do.
-func (p *Policy) count(made invocations.Counts, tool string) string {
+// Count adds a call of a tool, and returns the reason why constraints refuse it, if they do.
+func (p *Policy) Count(made invocations.Counts, tool string) string {
 	if why := made.Invoke("the server", p.Server, p.Constraints, p.entry); why != "" {
 		return why
 	}

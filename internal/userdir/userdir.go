@@ -80,6 +80,9 @@ func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", 
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Reports returns the directory of the reports about commands that a hook has rewritten.
+func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
+
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 

@@ -159,13 +159,13 @@ func (j *Judge) fetch(url string) Verdict {
 	if url == "" {
 		return Left("the request names no address")
 	}
+	if _, err := resolve.URL(url); err == nil {
+		return Of(j.Files.Connect(url))
+	}
 	if refused := j.Files.Argument("url", url); refused != nil {
 		return Of(refused)
 	}
-	if _, err := resolve.URL(url); err != nil {
-		return Left("the address is of no network that the policy is about")
-	}
-	return Permitted()
+	return Left("the address is of no network that the policy is about")
 }
 
 // rules asks the ruleset; the zero verdict if it is not about such operations.

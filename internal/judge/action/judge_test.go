@@ -158,6 +158,8 @@ func TestOperations(t *testing.T) {
 		{plain, ruleset.Think, nil, "", Unknown},
 		{plain, ruleset.Fetch, nil, "https://example.com/x", Allow},
 		{plain, ruleset.Fetch, nil, "file:///etc/shadow", Deny},
+		// A blank makes the text no address of an argument, and the client would fetch it all the same.
+		{plain, ruleset.Fetch, nil, "https://example.org/ x", Deny},
 		{plain, ruleset.Fetch, nil, "memo://x", Unknown},
 		{plain, ruleset.Fetch, nil, "", Unknown},
 		{ruled, ruleset.Read, []string{"src/a"}, "", Allow},
