@@ -251,7 +251,8 @@ var notHeld = map[string][]string{
 		"a hook of the workspace in a folder that is not trusted", "searches that the model's host makes", "gemini --yolo, which no file shows",
 	},
 	"opencode": {
-		"commands that you type behind !", "other plugins, which run in the same process", "opencode --pure, which loads no plugin",
+		"commands that you type behind !", "other plugins, which run in the same process",
+		"opencode --pure, which loads no plugin, and a plugin that it cannot load",
 	},
 	"windsurf": {
 		"tools without an event: searches, the browser", "a hook that fails otherwise than by status 2: Windsurf goes on",
