@@ -31,6 +31,13 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 			if at := item.Get("path"); at.Type == gjson.String {
 				c.paths = append(c.paths, at.Str)
 			}
+			for _, change := range item.Get("changes").Array() { // version 2
+				for _, at := range []string{change.Get("path").Str, change.Get("oldPath").Str} {
+					if at != "" {
+						c.paths = append(c.paths, at)
+					}
+				}
+			}
 		}
 	}
 	return members["toolCallId"].Str, c, nil
@@ -55,13 +62,12 @@ var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_p
 // judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
-func (s *session) judge(c call) action.Verdict {
-	j := s.policy.Judge
+func judged(j *action.Judge, c call) action.Verdict {
 	command, hasCommand := commandOf(c.input)
 	kind, known := ruleset.ParseKind(c.kind)
 	switch {
 	case hasCommand:
-		return s.invoke(command, j.Command(command), false)
+		return j.Command(command)
 	case !known:
 		return action.Left("the policy is not about this kind of call")
 	case kind == ruleset.Execute:

@@ -165,6 +165,9 @@ func (p *Proxy) opened(m *jsonrpc.Message) {
 		s.err = errors.New("two sessions have one id")
 	default:
 		p.open(id, dir)
+		if mode := m.Result.Get("modes.currentModeId").Str; mode != "" {
+			p.mode(relay.FromServer, id, mode)
+		}
 	}
 }
 
@@ -238,51 +241,6 @@ func (p *Proxy) rule(m *jsonrpc.Message, g gate) ruling {
 		r.reply = answerPermission(m.Params.Get("options"))
 	}
 	return r
-}
-
-// permission judges a request for permission.
-func permission(s *session, params gjson.Result) ruling {
-	members, err := jsonrpc.Members(params, "sessionId", "toolCall", "options")
-	r := ruling{reply: answerPermission(members["options"])}
-	switch {
-	case err != nil:
-		r.Verdict = action.Refused(err.Error(), "")
-	case s.cancelled:
-		r.Verdict = action.Refused("the prompt was cancelled", "")
-		r.reply = func(action.Outcome) any { return chosen("") }
-	case !members["toolCall"].Exists():
-		r.Verdict = action.Left("the request is about no tool call")
-	default:
-		r.Verdict = s.asked(members["toolCall"])
-	}
-	return r
-}
-
-// asked judges the tool call of a request for permission.
-func (s *session) asked(toolCall gjson.Result) action.Verdict {
-	id, c, err := readCall(toolCall)
-	if err != nil {
-		return action.Refused(err.Error(), "")
-	}
-	if len(c.input.Raw) > maxInput {
-		return action.Left("the input of the tool is too long")
-	}
-	return s.judge(c.over(s.known(id)))
-}
-
-// answerPermission answers a request for permission by one of its options; what the policy does
-// not decide, the client does. No answer is for more than once.
-func answerPermission(options gjson.Result) func(action.Outcome) any {
-	return func(o action.Outcome) any {
-		switch o {
-		case action.Allow:
-			return chosen(choose(options, allowOnce))
-		case action.Deny:
-			return chosen(choose(options, rejectOnce))
-		case action.Unknown:
-		}
-		return nil
-	}
 }
 
 // file judges a request for a file.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Outcome is the answer of a policy to a call.
@@ -111,7 +112,19 @@ func (a *Agent) Settle(e *Event, ans Answer) Answer {
 		ans.Outcome = Deny
 		ans.Reason += fmt.Sprintf("; %s lets no hook ask a person, so it is refused", a.Title)
 	}
+	ans.Reason, ans.Asked = cut(ans.Reason), cut(ans.Asked)
 	return ans
+}
+
+// longest is the length of a reason, in bytes. Agents hand the whole of it to the model.
+const longest = 4000
+
+// cut shortens a text that repeats a long one.
+func cut(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest/2], "") + " … " + strings.ToValidUTF8(s[len(s)-longest/2:], "")
 }
 
 // Reply puts a settled answer to an event into the agent's form.

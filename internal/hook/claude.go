@@ -20,7 +20,7 @@ var claudeTools = plain(map[string]tool{
 	"PowerShell": {what: Shell, members: []string{"command"}, foreign: true},
 	"Read":       reads("file_path"), "Write": edits("file_path"), "Edit": edits("file_path"), "MultiEdit": edits("file_path"),
 	"NotebookRead": reads("notebook_path"), "NotebookEdit": edits("notebook_path"),
-	"LS": lists("path"), "Glob": lists("path"), "Grep": greps("path"),
+	"LS": lists("path"), "Glob": globs("pattern", "path"), "Grep": greps("path"),
 	"WebFetch": fetches("url"),
 }, "Agent", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "AskUserQuestion", "ToolSearch",
 	"EnterPlanMode", "ExitPlanMode", "Skill", "BashOutput", "KillShell", "WebSearch", "ListMcpResourcesTool")

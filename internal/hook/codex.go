@@ -1,7 +1,13 @@
 package hook
 
 import (
+	"os"
+	"strings"
+
 	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // codexForm is that of Codex' events (codex-rs/hooks/src/schema.rs, 0.169), after Claude Code's.
@@ -19,13 +25,49 @@ var codexTools = plain(map[string]tool{
 // for Codex, and the tool is used (codex-rs/hooks/src/engine/output_parser.rs): so this agent is
 // never asked to ask.
 func readCodex(a *Agent, v gjson.Result) (*Event, error) {
-	e, _, err := codexForm.call(a, v)
+	e, m, err := codexForm.call(a, v)
 	if err != nil {
 		return nil, err
 	}
+	if text, is := patchCommand(e.Call.Line); is {
+		if e.Call, err = (Call{Tool: "apply_patch", What: Patch, Kind: ruleset.Edit, Input: e.Call.Input}).patch(text); err != nil {
+			return nil, err
+		}
+	}
 	// What is not answered is left to the person who is about to be asked.
-	e.Rewrites, e.Asks = e.Stage == Before, e.Stage == Permission
+	e.Rewrites, e.Asks, e.Project = e.Stage == Before, e.Stage == Permission, codexProject(m["transcript_path"].Str)
 	return e, nil
+}
+
+// codexProject is the directory that a session was started in, by the first line of its record; empty
+// if there is none. The directory of an event is the one that the model has chosen for a command.
+func codexProject(record string) string {
+	f, err := os.Open(record)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, long, err := jsonrpc.NewReader(f, MaxEvent).Next()
+	if err != nil || long != nil || gjson.GetBytes(line, "type").Str != "session_meta" {
+		return ""
+	}
+	return gjson.GetBytes(line, "payload.cwd").Str
+}
+
+// patchStart begins a command that Codex carries out itself.
+const patchStart = "apply_patch <<'"
+
+// patchCommand is the patch in a command that no shell runs, since Codex carries it out: one start of
+// apply_patch with a quoted here-document, and nothing else.
+func patchCommand(line string) (string, bool) {
+	rest, is := strings.CutPrefix(line, patchStart)
+	end, document, quoted := strings.Cut(rest, "'\n")
+	if !is || !quoted || end == "" || strings.Trim(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" {
+		return "", false
+	}
+	// The document ends at the first line that is the word.
+	text, after, ended := strings.Cut("\n"+strings.TrimSuffix(document, "\n")+"\n", "\n"+end+"\n")
+	return text, ended && after == ""
 }
 
 // requestOutcome answers a question that a person would be asked.

@@ -11,7 +11,7 @@ import (
 var copilotTools = plain(map[string]tool{
 	"bash": shellTool("command"), "powershell": {what: Shell, members: []string{"command"}, foreign: true},
 	"view": reads("path"), "create": edits("path"), "edit": edits("path"), "str_replace_editor": edits("path"),
-	"apply_patch": patches("patch"), "glob": lists("path"), "grep": greps("path"), "rg": greps("path", "paths"), "web_fetch": fetches("url"),
+	"apply_patch": patches("patch"), "glob": globs("pattern", "path"), "grep": greps("path"), "rg": greps("path", "paths"), "web_fetch": fetches("url"),
 }, "ask_user", "update_todo", "task", "report_intent", "web_search", "read_bash", "stop_bash", "list_bash")
 
 // readCopilot reads an event of Copilot CLI, in the form of events that the settings name in camel

@@ -15,7 +15,7 @@ var cursorTools = plain(map[string]tool{
 	"Shell": shellTool("command", "working_directory"), "Read": reads("file_path", "path"), "Write": edits("file_path", "path"),
 	"Edit": edits("file_path", "path"), "MultiEdit": edits("file_path", "path"), "StrReplace": edits("file_path", "path"),
 	"EditNotebook": edits("file_path", "path", "target_notebook"), "Delete": deletes("file_path", "path"),
-	"Grep": greps("path"), "Glob": lists("path", "target_directory"), "LS": lists("path", "target_directory"), "WebFetch": fetches("url"),
+	"Grep": greps("path"), "Glob": globs("glob_pattern", "path", "target_directory"), "LS": lists("path", "target_directory"), "WebFetch": fetches("url"),
 }, "Task", "TodoWrite", "TodoRead", "WebSearch", "AskQuestion", "SwitchMode", "ReadLints")
 
 // cursorForm is that of Cursor's events (cursor.com/docs/hooks). The others say more by their

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/ruleset"
 )
 
 // geminiForm is that of Gemini CLI's events (docs/hooks/reference.md, 0.61). A call has no id.
@@ -14,9 +16,9 @@ var geminiForm = form{
 
 var geminiTools = plain(map[string]tool{
 	"run_shell_command": shellTool("command", "dir_path", "directory"),
-	"read_file":         reads("file_path", "absolute_path", "path"), "read_many_files": reads("include", "paths"),
+	"read_file":         reads("file_path", "absolute_path", "path"), "read_many_files": {what: Files, kind: ruleset.Read, patterns: []string{"include", "paths"}},
 	"write_file": edits("file_path"), "replace": edits("file_path"),
-	"list_directory": lists("dir_path", "path"), "glob": lists("dir_path", "path"),
+	"list_directory": lists("dir_path", "path"), "glob": globs("pattern", "dir_path", "path"),
 	"search_file_content": greps("dir_path", "path"), "grep_search": greps("dir_path", "path"),
 }, "google_web_search", "write_todos", "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill", "codebase_investigator",
 	"cli_help", "get_internal_docs")

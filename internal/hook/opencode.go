@@ -23,7 +23,7 @@ var opencodeForm = form{
 var opencodeTools = plain(map[string]tool{
 	"bash": shellTool("command", "workdir"), "read": reads("filePath"), "write": edits("filePath"), "edit": edits("filePath"),
 	"multiedit": edits("filePath"), "patch": patches("patchText"), "apply_patch": patches("patchText"),
-	"list": lists("path"), "glob": lists("path"), "grep": greps("path"), "webfetch": fetches("url"),
+	"list": lists("path"), "glob": globs("pattern", "path"), "grep": greps("path"), "webfetch": fetches("url"),
 }, "todowrite", "todoread", "task", "skill", "question", "websearch", "plan_enter", "plan_exit", "invalid")
 
 func readOpencode(a *Agent, v gjson.Result) (*Event, error) {

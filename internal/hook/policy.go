@@ -125,9 +125,9 @@ func (p *Policy) files(e *Event) Answer {
 	c, out := &e.Call, Answer{Outcome: Allow}
 	for _, t := range c.Touches {
 		path, below := e.at(t.Path), c.Content
-		if i := strings.IndexAny(path, "*?[{"); i >= 0 && t.Kind == ruleset.Read {
-			// A pattern: whatever is in the directory may match.
-			path, below = path[:strings.LastIndexAny(path[:i], `/\`)+1]+".", true
+		if t.Pattern {
+			path = literal(path) // whatever is in this directory may match
+			below = below || t.Kind == ruleset.Read
 		}
 		out = out.and(p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, "")))
 		if closed := p.Judge.Files.Closed(path); below && closed != nil {
@@ -137,6 +137,15 @@ func (p *Policy) files(e *Event) Answer {
 		}
 	}
 	return out
+}
+
+// literal is the directory of a pattern that its first words name.
+func literal(pattern string) string {
+	i := strings.IndexAny(pattern, "*?[{!")
+	if i < 0 {
+		return pattern
+	}
+	return pattern[:strings.LastIndexAny(pattern[:i], `/\`)+1] + "."
 }
 
 // fetch judges a URL; one without a scheme is that of a page.

@@ -3,6 +3,8 @@ package hook
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -48,19 +50,21 @@ type Call struct {
 	line  string
 }
 
-// Touch is a place and the kind of operation there.
+// Touch is a place and the kind of operation there; of a pattern, the places that it matches.
 type Touch struct {
-	Kind ruleset.Kind
-	Path string
+	Kind    ruleset.Kind
+	Path    string
+	Pattern bool
 }
 
 // tool is how an agent's tool is judged.
 type tool struct {
 	what What
 	kind ruleset.Kind
-	// members are the members of the input that count: paths, the line, the URL or the patch. dirs
-	// are those that are the directory of a command.
-	members, dirs []string
+	// members are the members of the input that count: paths, the line, the URL or the patch;
+	// patterns are those that are patterns of paths, which count from the path. dirs are those that
+	// are the directory of a command.
+	members, patterns, dirs []string
 	// here stands for a path that is left out.
 	here bool
 	// content says that a search reads files, and foreign that a line is for another shell.
@@ -83,9 +87,16 @@ func deletes(members ...string) tool {
 	return tool{what: Files, kind: ruleset.Delete, members: members}
 }
 
-// lists is a search for names, greps one for what is in files.
+// lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
+// for what is in files.
 func lists(members ...string) tool {
 	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
+}
+
+func globs(pattern string, members ...string) tool {
+	out := lists(members...)
+	out.patterns = []string{pattern}
+	return out
 }
 
 func greps(members ...string) tool {
@@ -139,7 +150,7 @@ func (a *Agent) call(name string, input gjson.Result) (Call, error) {
 	case !c.Input.Exists():
 		return c, nil
 	}
-	m, err := jsonrpc.Members(c.Input, append(t.members, t.dirs...)...)
+	m, err := jsonrpc.Members(c.Input, slices.Concat(t.members, t.patterns, t.dirs)...)
 	if err != nil {
 		return c, fmt.Errorf("the input of %s: %w", name, err)
 	}
@@ -196,27 +207,44 @@ func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
 }
 
 func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
-	for _, name := range t.members {
-		value := m[name]
-		list := value.Array() // of a text: itself; of null: none
-		for _, item := range list {
+	paths, err := c.texts(m, t.members)
+	if err != nil {
+		return c, err
+	}
+	if len(paths) == 0 && t.here {
+		paths = []string{"."}
+	}
+	for _, path := range paths {
+		c.touch(t.kind, path)
+	}
+	patterns, err := c.texts(m, t.patterns)
+	for _, pattern := range patterns {
+		if len(paths) > 0 && !filepath.IsAbs(pattern) && !strings.HasPrefix(pattern, "~") {
+			pattern = paths[0] + "/" + pattern
+		}
+		c.Touches = append(c.Touches, Touch{t.kind, pattern, true})
+	}
+	if err == nil && len(c.Touches) == 0 {
+		err = fmt.Errorf("%s names no file", c.Tool)
+	}
+	return c, err
+}
+
+// texts are the texts of some members: each is one, or a list of them, or not there.
+func (c Call) texts(m map[string]gjson.Result, names []string) (out []string, err error) {
+	for _, name := range names {
+		for _, item := range m[name].Array() {
 			if item.Type != gjson.String {
-				return c, fmt.Errorf("%s has a %s that is no path", c.Tool, name)
+				return nil, fmt.Errorf("%s has a %s that is no text", c.Tool, name)
 			}
-			c.touch(t.kind, item.Str)
+			out = append(out, item.Str)
 		}
 	}
-	if len(c.Touches) == 0 && t.here {
-		c.touch(t.kind, ".")
-	}
-	if len(c.Touches) == 0 {
-		return c, fmt.Errorf("%s names no file", c.Tool)
-	}
-	return c, nil
+	return out, nil
 }
 
 func (c *Call) touch(kind ruleset.Kind, path string) {
-	c.Touches = append(c.Touches, Touch{kind, path})
+	c.Touches = append(c.Touches, Touch{Kind: kind, Path: path})
 }
 
 // patchHeads are the lines of a patch that name a file, in the form that Codex has given them. A

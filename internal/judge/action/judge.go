@@ -100,9 +100,12 @@ func (j *Judge) dir(written string) string {
 	return path.Clean(filepath.ToSlash(j.Files.Absolute(written)))
 }
 
-// directory refuses a working directory in which nothing is granted.
+// directory refuses a working directory in which nothing is granted, other than that of the session.
 func (j *Judge) directory(c Command) Verdict {
-	if refused := j.Files.Path(c.Dir); c.Dir != "" && refused != nil {
+	if j.dir(c.Dir) == j.Files.Dir {
+		return Verdict{}
+	}
+	if refused := j.Files.Path(c.Dir); refused != nil {
 		return Of(refused)
 	}
 	return Verdict{}
