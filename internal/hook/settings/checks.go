@@ -2,7 +2,6 @@ package settings
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // watched lists the files that an agent reads, those of administrators first.
@@ -219,7 +219,7 @@ func (x *examination) borrowed() {
 		}
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		_, data, err := wholefile.Read(path)
 		if err != nil {
 			continue
 		}
