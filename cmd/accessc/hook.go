@@ -104,7 +104,7 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	if err != nil {
 		return nil, hook.Answer{}, c.unread(a, err)
 	}
-	p, err := c.policy(g, e.Project)
+	p, err := c.policy(g, e)
 	if err != nil {
 		return e, hook.Answer{}, c.unread(a, err)
 	}

@@ -197,6 +197,36 @@ func TestHookDefault(t *testing.T) {
 	}
 }
 
+// TestHookDirectory: a directory that the agent can choose does not choose the policy.
+func TestHookDirectory(t *testing.T) {
+	h := newHooked(t)
+	sub := filepath.Join(h.dir, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.write("sub/accessc.toml", strings.Replace(hookPolicyText, `command = "rm"`, `command = "none"`, 1))
+	record := filepath.Join(t.TempDir(), "record.jsonl")
+	if err := os.WriteFile(record, fmt.Appendf(nil, "{\"type\":\"session_meta\",\"payload\":{\"cwd\":%q}}\n", h.dir), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	event := strings.Replace(h.event("PreToolUse", "rm x"), h.dir, sub, 1)
+	recorded := strings.Replace(event, `{`, fmt.Sprintf(`{"transcript_path":%q,`, record), 1)
+	for name, s := range map[string]said{
+		"a session with a record": h.ask(recorded, "codex", "--tool", "coder"), "a named workspace": h.ask(event, "codex", "--tool", "coder", "-C", h.dir),
+	} {
+		if s.decision != "deny" || s.status != 0 || !strings.Contains(s.reason, "a rule denies it") {
+			t.Errorf("%s: got %+v", name, s)
+		}
+	}
+	if s := h.ask(event, "codex", "--tool", "coder"); s.status != 2 || !strings.Contains(s.err, "lies in the workspace "+h.dir) {
+		t.Errorf("got %+v", s)
+	}
+	h.env = append(h.env, "CLAUDE_PROJECT_DIR="+h.dir)
+	if s := h.ask(event, "claude-code", "--tool", "coder"); s.decision != "deny" || !strings.Contains(s.reason, "a rule denies it") {
+		t.Errorf("got %+v", s)
+	}
+}
+
 // TestHookChaos: no end of the process, and nothing that is wrong around it, is a permission.
 func TestHookChaos(t *testing.T) {
 	h := newHooked(t)
