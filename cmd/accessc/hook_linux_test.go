@@ -265,6 +265,13 @@ func TestHookChaos(t *testing.T) {
 		h.write("accessc.toml", text)
 		refused(name, h.ask(allowed, "claude-code", "--tool", "coder"))
 	}
+	if err := errors.Join(os.Remove(filepath.Join(h.dir, "accessc.toml")), syscall.Mkfifo(filepath.Join(h.dir, "accessc.toml"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a pipe for a configuration", h.ask(allowed, "claude-code", "--tool", "coder"))
+	if err := os.Remove(filepath.Join(h.dir, "accessc.toml")); err != nil {
+		t.Fatal(err)
+	}
 	h.write("accessc.toml", hookPolicyText)
 	if s := h.ask(allowed, "claude-code", "--tool", "coder"); s.decision != "allow" {
 		t.Errorf("got %+v", s)
@@ -339,6 +346,17 @@ func TestHookDeadline(t *testing.T) {
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()
 	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{stdin: stdin}, a, nil)
+	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
+		t.Errorf("got %+v", s)
+	}
+	// A log whose disk does not answer, here a pipe without a reader.
+	h := newHooked(t)
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
+	r = (&hookRunCmd{Tool: "coder", Log: log}).within(2*time.Second, &globals{stdin: event}, a, nil)
 	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
