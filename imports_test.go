@@ -12,7 +12,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine"},
+	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine", "test/agents", "test/agents/model"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
@@ -20,7 +20,7 @@ var rooms = [][]string{
 	{"internal/explain", "internal/kerneltest"},
 	{"internal/build", "internal/mount"},
 	{"internal/start"},
-	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
+	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/hook"},
 	{"internal/mcp", "internal/acp", "internal/adopt"},
 	{"internal/judge/action"},
@@ -36,10 +36,13 @@ var rooms = [][]string{
 	{"compiler", "compiler/edit"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
+	{"ruleset/rulediff"},
+	{"ruleset/rulejson"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
-	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/wholefile"},
+	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {

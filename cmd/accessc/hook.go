@@ -17,6 +17,11 @@ import (
 // hookCmd is "accessc hook".
 type hookCmd struct {
 	Run hookRunCmd `cmd:"" default:"withargs" help:"Answer one event of an agent's hook, which the agent writes to standard input."`
+
+	Install   hookInstallCmd   `cmd:"" help:"Put the hook into the settings of an agent."`
+	Uninstall hookUninstallCmd `cmd:"" help:"Take the hook out of the settings of an agent."`
+	Print     hookPrintCmd     `cmd:"" help:"Print the settings of an agent with the hook, and where they go."`
+	Doctor    hookDoctorCmd    `cmd:"" help:"Find out whether an agent obeys the hook, and what it is not asked about."`
 }
 
 // hookRunCmd is "accessc hook AGENT", which agents run.
