@@ -92,11 +92,11 @@ func (h *hooked) ask(event, agent string, flags ...string) said {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the status counts
-	return read(h.t, out.String(), errs.String(), cmd.ProcessState.ExitCode())
+	return answerOf(h.t, out.String(), errs.String(), cmd.ProcessState.ExitCode())
 }
 
-// read reads the answer in the form of Claude Code and Codex.
-func read(t *testing.T, out, errs string, status int) said {
+// answerOf reads the answer in the form of Claude Code and Codex.
+func answerOf(t *testing.T, out, errs string, status int) said {
 	t.Helper()
 	s := said{out: out, err: errs, status: status}
 	var doc struct {
@@ -333,7 +333,7 @@ func TestHookSignals(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &ended) {
 			t.Fatalf("%s: %v", sig, err)
 		}
-		s := read(t, out.String(), errs.String(), ended.ExitCode())
+		s := answerOf(t, out.String(), errs.String(), ended.ExitCode())
 		silent := sig == syscall.SIGKILL || sig == syscall.SIGSTOP
 		if silent && s.out != "" || !silent && (s.decision != "deny" || s.status != 2) {
 			t.Errorf("%s: got %+v", sig, s)
@@ -346,7 +346,7 @@ func TestHookDeadline(t *testing.T) {
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()
 	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{stdin: stdin}, a, nil)
-	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
 	// A log whose disk does not answer, here a pipe without a reader.
@@ -357,12 +357,12 @@ func TestHookDeadline(t *testing.T) {
 	}
 	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
 	r = (&hookRunCmd{Tool: "coder", Log: log}).within(2*time.Second, &globals{stdin: event}, a, nil)
-	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
 	// A fault is one, too.
 	r = (&hookRunCmd{}).within(time.Minute, &globals{}, a, nil)
-	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "a fault of accessc") {
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "a fault of accessc") {
 		t.Errorf("got %+v", s)
 	}
 }
