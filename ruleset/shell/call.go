@@ -236,6 +236,7 @@ func (a *analysis) tabled(p *Part, e *entry) {
 
 // outputs adds the files that operands name. A target may be a directory, in which a file of the
 // source's name is written.
+// See RATIONALE D167.
 func (s *scanned) outputs(p *Part, e *entry) {
 	add := func(at int, text, name string) {
 		in := file(text, Write, name, p.Dirs)
