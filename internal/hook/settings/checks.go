@@ -121,7 +121,6 @@ var toggles = map[string][]toggle{
 	"codex": {
 		{"features.hooks", is(false), switchedOff}, {"features.codex_hooks", is(false), switchedOff},
 		{"allow_managed_hooks_only", is(true), onlyManaged}, {"approval_policy", is("never"), unasked},
-		{"sandbox_mode", is("danger-full-access"), "has commands run outside of the agent's own sandbox"},
 	},
 	"gemini": {
 		{"hooksConfig.enabled", is(false), switchedOff}, {"hooksConfig.disabled", has("accessc"), "switches the hook off"},
