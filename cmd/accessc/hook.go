@@ -58,7 +58,7 @@ func (c *hookRunCmd) Run(g *globals) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	r := c.within(hook.Deadline, g, a, signals)
+	r := c.within(a.Deadline(), g, a, signals)
 	if _, err := g.stdout.Write(r.Out); err != nil {
 		r.Err, r.Status = "accessc: the answer cannot be written: "+err.Error(), exitUsage
 	}
@@ -109,7 +109,7 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	if err != nil {
 		return nil, hook.Answer{}, c.unread(a, err)
 	}
-	p, err := c.policy(g, e.Project)
+	p, err := c.policy(g, e)
 	if err != nil {
 		return e, hook.Answer{}, c.unread(a, err)
 	}

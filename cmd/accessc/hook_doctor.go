@@ -60,7 +60,7 @@ func (c *hookDoctorCmd) Run(g *globals) error {
 	}
 	places.Workspace = quietRoot(g)
 	r := a.Examine(places, self)
-	r.Version = agentVersion(a, places.Home)
+	r.Version = agentVersion(a, places)
 	if old := a.TooOld(r.Version); old != "" {
 		r.Findings = append(r.Findings, settings.Finding{Text: old})
 	}
@@ -98,16 +98,17 @@ func quietRoot(g *globals) string {
 
 var versionText = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// agentVersion asks the agent for its version, in a directory whose settings are the user's.
-func agentVersion(a *settings.Agent, home string) string {
+// agentVersion asks the agent for its version, in a directory whose settings are the user's. A program
+// that the workspace brings is not asked.
+func agentVersion(a *settings.Agent, p settings.Places) string {
 	path, err := exec.LookPath(a.Program())
-	if err != nil {
+	if err != nil || p.Workspace != "" && (workspace.Within(path, p.Workspace) || workspace.Within(canonical(path), canonical(p.Workspace))) {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Dir, cmd.WaitDelay = home, time.Second
+	cmd.Dir, cmd.WaitDelay = p.Home, time.Second
 	out, err := cmd.Output()
 	if err != nil {
 		return ""

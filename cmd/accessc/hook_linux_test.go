@@ -92,11 +92,11 @@ func (h *hooked) ask(event, agent string, flags ...string) said {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the status counts
-	return read(h.t, out.String(), errs.String(), cmd.ProcessState.ExitCode())
+	return answerOf(h.t, out.String(), errs.String(), cmd.ProcessState.ExitCode())
 }
 
-// read reads the answer in the form of Claude Code and Codex.
-func read(t *testing.T, out, errs string, status int) said {
+// answerOf reads the answer in the form of Claude Code and Codex.
+func answerOf(t *testing.T, out, errs string, status int) said {
 	t.Helper()
 	s := said{out: out, err: errs, status: status}
 	var doc struct {
@@ -197,6 +197,36 @@ func TestHookDefault(t *testing.T) {
 	}
 }
 
+// TestHookDirectory: a directory that the agent can choose does not choose the policy.
+func TestHookDirectory(t *testing.T) {
+	h := newHooked(t)
+	sub := filepath.Join(h.dir, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.write("sub/accessc.toml", strings.Replace(hookPolicyText, `command = "rm"`, `command = "none"`, 1))
+	record := filepath.Join(t.TempDir(), "record.jsonl")
+	if err := os.WriteFile(record, fmt.Appendf(nil, "{\"type\":\"session_meta\",\"payload\":{\"cwd\":%q}}\n", h.dir), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	event := strings.Replace(h.event("PreToolUse", "rm x"), h.dir, sub, 1)
+	recorded := strings.Replace(event, `{`, fmt.Sprintf(`{"transcript_path":%q,`, record), 1)
+	for name, s := range map[string]said{
+		"a session with a record": h.ask(recorded, "codex", "--tool", "coder"), "a named workspace": h.ask(event, "codex", "--tool", "coder", "-C", h.dir),
+	} {
+		if s.decision != "deny" || s.status != 0 || !strings.Contains(s.reason, "a rule denies it") {
+			t.Errorf("%s: got %+v", name, s)
+		}
+	}
+	if s := h.ask(event, "codex", "--tool", "coder"); s.status != 2 || !strings.Contains(s.err, "lies in the workspace "+h.dir) {
+		t.Errorf("got %+v", s)
+	}
+	h.env = append(h.env, "CLAUDE_PROJECT_DIR="+h.dir)
+	if s := h.ask(event, "claude-code", "--tool", "coder"); s.decision != "deny" || !strings.Contains(s.reason, "a rule denies it") {
+		t.Errorf("got %+v", s)
+	}
+}
+
 // TestHookChaos: no end of the process, and nothing that is wrong around it, is a permission.
 func TestHookChaos(t *testing.T) {
 	h := newHooked(t)
@@ -234,6 +264,13 @@ func TestHookChaos(t *testing.T) {
 	} {
 		h.write("accessc.toml", text)
 		refused(name, h.ask(allowed, "claude-code", "--tool", "coder"))
+	}
+	if err := errors.Join(os.Remove(filepath.Join(h.dir, "accessc.toml")), syscall.Mkfifo(filepath.Join(h.dir, "accessc.toml"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a pipe for a configuration", h.ask(allowed, "claude-code", "--tool", "coder"))
+	if err := os.Remove(filepath.Join(h.dir, "accessc.toml")); err != nil {
+		t.Fatal(err)
 	}
 	h.write("accessc.toml", hookPolicyText)
 	if s := h.ask(allowed, "claude-code", "--tool", "coder"); s.decision != "allow" {
@@ -296,7 +333,7 @@ func TestHookSignals(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &ended) {
 			t.Fatalf("%s: %v", sig, err)
 		}
-		s := read(t, out.String(), errs.String(), ended.ExitCode())
+		s := answerOf(t, out.String(), errs.String(), ended.ExitCode())
 		silent := sig == syscall.SIGKILL || sig == syscall.SIGSTOP
 		if silent && s.out != "" || !silent && (s.decision != "deny" || s.status != 2) {
 			t.Errorf("%s: got %+v", sig, s)
@@ -309,12 +346,23 @@ func TestHookDeadline(t *testing.T) {
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()
 	r := (&hookRunCmd{}).within(50*time.Millisecond, &globals{stdin: stdin}, a, nil)
-	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
+		t.Errorf("got %+v", s)
+	}
+	// A log whose disk does not answer, here a pipe without a reader.
+	h := newHooked(t)
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
+	r = (&hookRunCmd{Tool: "coder", Log: log}).within(2*time.Second, &globals{stdin: event}, a, nil)
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
 	// A fault is one, too.
 	r = (&hookRunCmd{}).within(time.Minute, &globals{}, a, nil)
-	if s := read(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "a fault of accessc") {
+	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "a fault of accessc") {
 		t.Errorf("got %+v", s)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -23,11 +25,19 @@ type hookPolicy struct {
 	res *hostfacts.Result
 }
 
-// policy compiles the policy of a directory.
-func (c *hookRunCmd) policy(g *globals, dir string) (*hookPolicy, error) {
-	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(dir)
+// policy compiles the policy of the directory in which an agent was started.
+// See RATIONALE D154.
+func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
+	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(e.Project)
 	if err != nil {
 		return nil, err
+	}
+	if e.Chosen && g.Dir == "" {
+		own, _ := userdir.Root() // without any there is none that an agent could write
+		if around, nested := workspace.Around(res.Resolver.Root, own); nested {
+			return nil, fmt.Errorf("the agent does not say where it was started, and %s lies in the workspace %s; name one with -C in the command of the hook",
+				res.Resolver.Root, around)
+		}
 	}
 	p := &hookPolicy{res: res}
 	p.Judge, p.Refuses = j, p.refuses

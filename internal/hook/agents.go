@@ -1,18 +1,15 @@
 package hook
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
 )
 
-// Limit is the time limit that the settings of an agent give to the hook; no agent's own default is
-// shorter. At Deadline, half of it, the hook refuses: after the limit most agents go on.
-const (
-	Limit    = 30 * time.Second
-	Deadline = Limit / 2
-)
+// Limit is the time limit that the settings of an agent give to the hook.
+const Limit = 30 * time.Second
 
 // Agent is a program whose hooks are answered.
 type Agent struct {
@@ -21,8 +18,8 @@ type Agent struct {
 	// Default is the agent's time limit for a hook whose settings name none; zero where the agent
 	// documents none.
 	Default time.Duration
-	// Rewrites says whether a hook can change a command, Tells whether it is told of used tools.
-	Rewrites, Tells bool
+	// Tells says whether a hook is told of used tools.
+	Tells bool
 
 	// tools are the agent's tools by name, others reads the ones of servers.
 	tools map[string]tool
@@ -39,18 +36,22 @@ type Agent struct {
 // docs/hooks/reference.md (0.61). cursor.com/docs/hooks and docs.windsurf.com/windsurf/cascade/hooks name
 // none, and the plugin of opencode is accessc's own.
 var Agents = []*Agent{
-	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: claudeTools, read: readClaude, write: writeClaude},
-	{Name: "codex", Title: "Codex", Default: 600 * time.Second, Rewrites: true, Tells: true, tools: codexTools, read: readCodex, write: writeCodex},
-	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second, Rewrites: true, Tells: true, tools: copilotTools, read: readCopilot, write: writeCopilot},
-	{Name: "cursor", Title: "Cursor", Rewrites: true, Tells: true, tools: cursorTools, read: readCursor, write: writeCursor},
-	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second, Rewrites: true, Tells: true, tools: geminiTools, read: readGemini, write: writeGemini},
-	{Name: "opencode", Title: "opencode", Rewrites: true, Tells: true, tools: opencodeTools, read: readOpencode, write: writeOpencode},
+	{Name: "claude-code", Title: "Claude Code", Default: 600 * time.Second, Tells: true, tools: claudeTools, read: readClaude, write: writeClaude},
+	{Name: "codex", Title: "Codex", Default: 600 * time.Second, Tells: true, tools: codexTools, read: readCodex, write: writeCodex},
+	{Name: "copilot", Title: "Copilot CLI", Default: 30 * time.Second, Tells: true, tools: copilotTools, read: readCopilot, write: writeCopilot},
+	{Name: "cursor", Title: "Cursor", Tells: true, tools: cursorTools, read: readCursor, write: writeCursor},
+	{Name: "gemini", Title: "Gemini CLI", Default: 60 * time.Second, Tells: true, tools: geminiTools, read: readGemini, write: writeGemini},
+	{Name: "opencode", Title: "opencode", Tells: true, tools: opencodeTools, read: readOpencode, write: writeOpencode},
 	{Name: "windsurf", Title: "Windsurf", read: readWindsurf, write: writeWindsurf, status: blocks},
 }
 
 // blocks is the exit status by which a hook refuses, whatever it has written. All agents above take
 // it so; the plugin of opencode takes every status but 0 so.
 const blocks = 2
+
+// Deadline is the time after which the hook refuses: half of the agent's limit, after which most agents
+// go on.
+func (a *Agent) Deadline() time.Duration { return min(Limit, cmp.Or(a.Default, Limit)) / 2 }
 
 // Find returns the agent of a name.
 func Find(name string) (*Agent, bool) {

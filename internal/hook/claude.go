@@ -31,6 +31,7 @@ func readClaude(a *Agent, v gjson.Result) (*Event, error) {
 		return nil, err
 	}
 	e.Asks, e.Rewrites, e.Project = true, true, os.Getenv("CLAUDE_PROJECT_DIR")
+	e.Chosen = e.Project == ""
 	return e, nil
 }
 

@@ -36,6 +36,7 @@ func readCodex(a *Agent, v gjson.Result) (*Event, error) {
 	}
 	// What is not answered is left to the person who is about to be asked.
 	e.Rewrites, e.Asks, e.Project = e.Stage == Before, e.Stage == Permission, codexProject(m["transcript_path"].Str)
+	e.Chosen = e.Project == ""
 	return e, nil
 }
 

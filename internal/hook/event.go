@@ -41,6 +41,8 @@ type Event struct {
 	// started in. The agent may change Dir, and so does not choose the policy by it.
 	// See RATIONALE D154.
 	Dir, Project string
+	// Chosen says that Project is Dir for want of a better one, and so may be the agent's choice.
+	Chosen bool
 	// Call is the use of the tool.
 	Call Call
 	// Asks says whether an answer can have the agent ask a person, Rewrites whether it can change

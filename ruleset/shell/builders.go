@@ -1,7 +1,5 @@
 package shell
 
-import "strings"
-
 // logOptions are those of git commands that show commits.
 const logOptions = "-p -u -U? --unified? --stat? --numstat --shortstat --name-only --name-status --cached --staged -w -b --color? --no-color --word-diff? --no-ext-diff --no-textconv " +
 	"--oneline -n= -# --pretty? --format= --graph --decorate? --no-decorate --all --since= --until= --after= --before= --author= --committer= --grep= -S= -G= -i --follow --merges --no-merges " +
@@ -13,7 +11,8 @@ const logOptions = "-p -u -U? --unified? --stat? --numstat --shortstat --name-on
 var git = row{
 	names: "git", why: "an argument names a program that git starts",
 	options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
-	entry:   entry{obeys: true, operands: func(s string) bool { return strings.Contains(s, "::") }},
+	entry:   entry{obeys: true, operands: transport},
+	checks:  map[string]entry{"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}},
 	sub: map[string]string{
 		"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
 		"diff log show whatchanged": logOptions,
@@ -96,7 +95,7 @@ var builders = []row{
 		},
 	},
 	{
-		names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, options: "-s --silent -q --quiet --no-color --json -v",
+		names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, checks: map[string]entry{"view": {operands: unpublished}, "info": {operands: unpublished}, "show": {operands: unpublished}, "v": {operands: unpublished}}, options: "-s --silent -q --quiet --no-color --json -v",
 		sub: map[string]string{
 			"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",
 			"view info show v search ping root prefix": "--json",

@@ -211,8 +211,15 @@ func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
 	p.First, p.Obeys = s.first, e.obeys
 	p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
+	entered := 0
 	for _, o := range s.found {
+		if o.role == enters {
+			entered++
+		}
 		a.option(p, o)
+	}
+	if entered > 1 && !e.obeys {
+		p.doubt(Always, "the last of several directories counts")
 	}
 	switch {
 	case e.output, e.target:
@@ -229,6 +236,7 @@ func (a *analysis) tabled(p *Part, e *entry) {
 
 // outputs adds the files that operands name. A target may be a directory, in which a file of the
 // source's name is written.
+// See RATIONALE D167.
 func (s *scanned) outputs(p *Part, e *entry) {
 	add := func(at int, text, name string) {
 		in := file(text, Write, name, p.Dirs)
@@ -278,7 +286,11 @@ func (a *analysis) option(p *Part, o option) {
 			p.doubt(o.at, "the option "+o.name+" has no command")
 			return
 		}
-		in = a.program(replaced(p, o), p.Dirs)
+		at := dirs(p.Dirs)
+		if strings.HasSuffix(o.name, "dir") {
+			at = nil // that of each file
+		}
+		in = a.program(replaced(p, o), at)
 	case plain, takes, may, mayRead:
 		return
 	}
@@ -324,7 +336,14 @@ func (a *analysis) wrapper(p *Part, e *entry, s *scanned) {
 	if slices.ContainsFunc(strings.Fields(e.asks), func(o string) bool { return s.option(o) >= 0 }) {
 		return
 	}
+	if slices.ContainsFunc(strings.Fields(e.removes), func(o string) bool { return s.option(o) >= 0 }) {
+		p.doubt(Always, "variables are removed for the program")
+	}
 	at := s.first
+	if e.assigns && at < len(p.Words) && p.Words[at].Is("-") {
+		p.doubt(Always, "variables are removed for the program")
+		at++
+	}
 	for i := 0; i < e.skip && at < len(p.Words); i++ {
 		if w := p.Words[at]; w.Form != Literal {
 			p.doubt(Always, "an argument of the wrapper is not literal")

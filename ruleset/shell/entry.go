@@ -32,8 +32,8 @@ type entry struct {
 	// script reports whether the first operand, of this index, is a script that only reads its
 	// input and prints; nil where it is none.
 	script func(at int, text string) bool
-	// asks are the options with which a wrapper runs nothing.
-	asks string
+	// asks are the options with which a wrapper runs nothing, removes those that remove variables.
+	asks, removes string
 	// needs are options without one of which the program writes a file that no option names.
 	needs string
 	// output is true where all operands are files that are written, target where the last one is.
@@ -50,8 +50,9 @@ type row struct {
 	names, why string
 	options    string
 	entry      entry
-	// sub are the options of subcommands.
-	sub map[string]string
+	// sub are the options of subcommands, checks what is known about the operands of some.
+	sub    map[string]string
+	checks map[string]entry
 	// long and passes are those of grammar.
 	long, passes bool
 }
@@ -79,6 +80,9 @@ func (r row) compile() *entry {
 	for names, options := range r.sub {
 		for _, name := range strings.Fields(names) {
 			sub := &entry{grammar: newGrammar(options), why: r.why, operands: e.operands}
+			if c, ok := r.checks[name]; ok {
+				sub.operands, sub.script = c.operands, c.script
+			}
 			sub.long, sub.passes = r.long, r.passes
 			if e.sub == nil {
 				e.sub = map[string]*entry{}

@@ -78,6 +78,7 @@ var starters = sync.OnceValue(func() map[string]string {
 })
 
 // starter takes the start of a program apart of which no table lists the options.
+// See RATIONALE D166.
 func (a *analysis) starter(p *Part, why string, from int) {
 	p.doubt(from, why) // without arguments as well: script and unshare run a shell
 	for i := from + 1; i < len(p.Words); i++ {

@@ -50,7 +50,7 @@ var state = map[string]string{
 // wrappers are programs that run the command in their operands, with their harmless options.
 var wrappers = []row{
 	{names: "env", why: "runs a command with other variables", options: "-i --ignore-environment -u= --unset= -0 --null -C@ --chdir@ -v --debug -S! --split-string!",
-		entry: entry{wraps: true, through: true, assigns: true}},
+		entry: entry{wraps: true, through: true, assigns: true, removes: "-i --ignore-environment -u --unset"}},
 	{names: "nice", why: "runs a command at another priority", options: "-n= --adjustment= -#", entry: entry{wraps: true, through: true}},
 	{names: "nohup", why: "runs a command apart from the terminal", entry: entry{wraps: true, through: true}},
 	{names: "setsid", why: "runs a command apart from the terminal", options: "-c --ctty -f --fork -w --wait", entry: entry{wraps: true, through: true}},
@@ -118,10 +118,11 @@ var writers = []row{
 	{names: "touch", why: "writes its operands", options: "-a -c --no-create -m -d= --date=", entry: entry{output: true}},
 	{names: "mkdir", why: "writes its operands", options: "-p --parents -v --verbose -m= --mode=", entry: entry{output: true}},
 	{names: "ln", why: "gives a file another name, which the analysis does not follow", entry: entry{operands: always}},
-	{names: "mv", why: "writes its operands", options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory -t> --target-directory>",
-		entry: entry{output: true, target: true}},
-	{names: "cp", why: "writes its last operand", options: "-r -R -a -p -v -f -n -i -u -L -P -d -T --recursive --archive --force --no-clobber --verbose --no-target-directory -t> --target-directory>",
-		entry: entry{target: true}},
+	// A directory takes along what is in it, so options for that are not listed. Neither are those
+	// that name the target: a file of the source's name is written in it.
+	{names: "mv", why: "moves a directory with what is in it", options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory",
+		entry: entry{output: true, target: true, operands: dotted}},
+	{names: "cp", why: "writes its last operand", options: "-p -v -f -n -i -u -L -T --force --no-clobber --verbose --no-target-directory", entry: entry{target: true}},
 	{names: "dd", why: "writes a file", long: true, entry: entry{operands: func(s string) bool { return !ddOperand().MatchString(s) }}},
 	{names: "tee", why: "writes its operands", options: "-a --append -i", entry: entry{output: true}},
 }
@@ -135,4 +136,41 @@ func otherHost(s string) bool { return strings.Contains(s, ":") }
 // outside doubts names that may be of another project, the code of which would run.
 func outside(s string) bool {
 	return strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")
+}
+
+// dotted doubts names with a part that begins with a dot, such as .git: the files in such a
+// directory have a meaning.
+func dotted(s string) bool {
+	return slices.ContainsFunc(strings.Split(s, "/"), func(e string) bool {
+		return strings.HasPrefix(e, ".") && e != "." && e != ".."
+	})
+}
+
+// transport doubts names for git that choose a program.
+func transport(s string) bool { return strings.Contains(s, "::") }
+
+// foreign doubts names of repositories outside, and those that choose a program.
+func foreign(s string) bool { return transport(s) || outside(s) }
+
+// remote reports whether git pushes to another host by this name, or to a configured one. In a
+// repository on this one it would run the hooks.
+func remote(_ int, s string) bool {
+	scheme, _, url := strings.Cut(s, "://")
+	host, _, scp := strings.Cut(s, ":")
+	switch {
+	case url:
+		return scheme == "https" || scheme == "ssh" || scheme == "git" || scheme == "http"
+	case scp:
+		return host != "" && !strings.ContainsAny(host, "/")
+	}
+	return !strings.Contains(s, "/") && !strings.HasPrefix(s, ".")
+}
+
+// unpublished doubts names for which npm asks git or the disk.
+func unpublished(s string) bool {
+	rest, scoped := strings.CutPrefix(s, "@")
+	if scoped {
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	return strings.ContainsAny(rest, ":/") || strings.HasPrefix(rest, ".")
 }

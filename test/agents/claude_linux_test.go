@@ -21,6 +21,7 @@ func (p *place) claude(m *model.Server, words ...string) string {
 
 // TestClaudeCodeServer: Claude Code is the client of a server that adopt has put behind accessc.
 func TestClaudeCodeServer(t *testing.T) {
+	t.Parallel()
 	installed(t, "@modelcontextprotocol/server-filesystem/dist/index.js")
 	list := `{"mcpServers": {"files": {"command": "node",
   "args": ["node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "${ws}"]}}}`
@@ -74,6 +75,7 @@ const claudeSettings = `{
 func TestClaudeCodeHook(t *testing.T) { users(t, claudeCodeHook) }
 
 func claudeCodeHook(t *testing.T, nobody bool) {
+	t.Parallel()
 	p := newPlace(t, coder)
 	p.nobody = nobody
 	uninstall := p.install("claude-code", "~/.claude/settings.json", claudeSettings)
@@ -110,6 +112,7 @@ func claudeCodeHook(t *testing.T, nobody bool) {
 
 // TestClaudeCodeSubagent: the hook holds the agents that Claude Code starts.
 func TestClaudeCodeSubagent(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, coder)
 	p.install("claude-code", "~/.claude/settings.json", claudeSettings)
 	const prompt = "the task of another"
@@ -130,6 +133,7 @@ func TestClaudeCodeHookFails(t *testing.T) {
 		"hook":   func(p *place) error { return os.Remove(p.program) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newPlace(t, coder)
 			p.program = p.file("~/accessc")
 			p.must(os.Link(filepath.Join(bin, "accessc"), p.program))

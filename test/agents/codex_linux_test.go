@@ -57,6 +57,7 @@ func (p *place) trust(program string) {
 func TestCodexHook(t *testing.T) { users(t, codexHook) }
 
 func codexHook(t *testing.T, nobody bool) {
+	t.Parallel()
 	program := installed(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	p := newPlace(t, coder)
 	p.nobody = nobody

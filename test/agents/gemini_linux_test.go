@@ -28,6 +28,7 @@ func call(tool, args string) string {
 
 // TestGeminiHook: the policy holds what Gemini CLI is told to do.
 func TestGeminiHook(t *testing.T) {
+	t.Parallel()
 	program := installed(t, "@google/gemini-cli/bundle/gemini.js")
 	p := newPlace(t, coder)
 	uninstall := p.install("gemini", "~/.gemini/settings.json", geminiSettings)

@@ -6,7 +6,7 @@ import "strings"
 // than the policy.
 var coder = map[string]string{
 	"docs/a": "text of docs/a\n", "docs/secret": "text of docs/secret\n",
-	"report": "#!/bin/sh\ncat docs/a docs/secret 2>&1\ntrue >new\necho the end\n",
+	"report": "#!/bin/sh\nexec 2>&1\ncat docs/a docs/secret\ntrue >new\necho the end\n",
 	"accessc.toml": `[tools.coder]
 source = "local"
 command = "true"

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // watched lists the files that an agent reads, those of administrators first.
@@ -219,7 +219,7 @@ func (x *examination) borrowed() {
 		}
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		_, data, err := wholefile.Read(path)
 		if err != nil {
 			continue
 		}
@@ -251,7 +251,8 @@ var notHeld = map[string][]string{
 		"a hook of the workspace in a folder that is not trusted", "searches that the model's host makes", "gemini --yolo, which no file shows",
 	},
 	"opencode": {
-		"commands that you type behind !", "other plugins, which run in the same process", "opencode --pure, which loads no plugin",
+		"commands that you type behind !", "other plugins, which run in the same process",
+		"opencode --pure, which loads no plugin, and a plugin that it cannot load",
 	},
 	"windsurf": {
 		"tools without an event: searches, the browser", "a hook that fails otherwise than by status 2: Windsurf goes on",

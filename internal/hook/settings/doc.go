@@ -11,6 +11,7 @@
 //     is anchored, so "*" is none; without one a hook is asked about every tool.
 //   - Cursor: cursor.com/docs/hooks and /docs/reference/third-party-hooks of November 2026.
 //   - Gemini CLI: docs/hooks/reference.md in @google/gemini-cli 0.61.0; limits are milliseconds.
-//   - opencode: index.d.ts in @opencode-ai/plugin 1.18.33, and opencode.ai/docs/plugins.
+//   - opencode: index.d.ts in @opencode-ai/plugin 1.18.33, and opencode.ai/docs/plugins; tried with
+//     opencode 1.18.33 and a model of our own on 23 November 2026.
 //   - Windsurf: docs.windsurf.com/windsurf/cascade/hooks of November 2026.
 package settings

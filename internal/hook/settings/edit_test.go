@@ -209,3 +209,44 @@ func meaning(t *rapid.T, doc []byte) any {
 	}
 	return v
 }
+
+// FuzzAdd: whatever a document is, the hook is in it afterwards, once, and without it every value
+// is as it was; or the document is refused.
+func FuzzAdd(f *testing.F) {
+	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}"} {
+		for i := range agents {
+			f.Add([]byte(seed), i)
+		}
+	}
+	f.Fuzz(func(t *testing.T, doc []byte, which int) {
+		a := agents[uint(which)%uint(len(agents))]
+		have, _, err := a.look(doc)
+		if err != nil || len(have) > 0 || a.plugin {
+			return
+		}
+		now, err := a.add(doc, own)
+		if err != nil {
+			return
+		}
+		all, exact, err := a.find(now)
+		if err != nil || !exact || !same(all[0].Entry, own) {
+			t.Fatalf("%q became %q: %v", doc, now, err)
+		}
+		if len(bytes.TrimSpace(doc)) == 0 {
+			return
+		}
+		back, err := a.take(now, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := jsonc.Parse(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := jsonc.Parse(back)
+		var x, y any
+		if err != nil || was.Decode(&x) != nil || is.Decode(&y) != nil || !reflect.DeepEqual(x, y) {
+			t.Fatalf("%q became %q, and then %q: %v", doc, now, back, err)
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/wholefile"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -99,7 +100,7 @@ func (x *examination) find(path, format string, args ...any) {
 
 // file looks at one file.
 func (x *examination) file(w watched) {
-	data, err := os.ReadFile(w.path)
+	_, data, err := wholefile.Read(w.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(strings.TrimSpace(string(data))) == 0 {
 		return
 	}

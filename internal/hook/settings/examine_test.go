@@ -184,3 +184,16 @@ func TestTooOld(t *testing.T) {
 		}
 	}
 }
+
+// TestExamineDevice: a repository's settings that are no file are not read. Cause: a named pipe in
+// their place had the doctor wait for ever.
+func TestExamineDevice(t *testing.T) {
+	p, self := scene(t, claude, nil)
+	path := p.Project(claude)
+	if err := errs(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(os.DevNull, path)); err != nil {
+		t.Skip(err)
+	}
+	if r := claude.Examine(p, self); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Text, "cannot be read") {
+		t.Errorf("got %+v", r.Findings)
+	}
+}

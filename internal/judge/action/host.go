@@ -1,6 +1,10 @@
 package action
 
 import (
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
@@ -20,13 +24,23 @@ type Host struct {
 func (h *Host) Answers() ruleset.Host { return ruleset.Host{Resolve: h.resolve, Open: h.open} }
 
 func (h *Host) resolve(path string) (string, bool) {
-	found, err := h.Disk.Follow(path)
+	found, err := h.follow(path)
 	return found.Abs, err == nil
+}
+
+// follow resolves a path. Where the links of /proc lead depends on the process, which is another
+// one than this.
+func (h *Host) follow(path string) (resolve.Found, error) {
+	found, err := h.Disk.Follow(path)
+	if slices.ContainsFunc(found.Links, func(l string) bool { return strings.HasPrefix(l, "/proc/") }) {
+		err = errors.New("a link in /proc leads elsewhere for each process")
+	}
+	return found, err
 }
 
 // open judges a file where it is now: writing creates one that is not there.
 func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) {
-	found, err := h.Disk.Follow(path)
+	found, err := h.follow(path)
 	if err != nil {
 		return ruleset.Unknown, err.Error()
 	}
