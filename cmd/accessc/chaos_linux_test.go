@@ -305,16 +305,10 @@ func TestChaosConfiguration(t *testing.T) {
 	server.got(t)
 
 	agent := newRig(t, "", "acp", "--tool", "t", "--", "cat")
-	session := func(id string) {
-		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"session/new","params":{"cwd":"%s"}}`, id, agent.dir))
-		agent.answered(t, `"session/new"`)
-		// The agent repeats what it gets: an answer, and a request of its own.
-		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"sessionId":"%s"}}`, id, id))
-		agent.answered(t, `"result":{"sessionId"`)
-	}
+	session := func(id string) { agent.session(t, id) }
 	ask := func(session, path, want string) {
-		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"%s","path":"%s"}}`, session, path))
-		if line := agent.answered(t, `"id":9`); !strings.Contains(line, want) {
+		t.Helper()
+		if line := agent.asked(t, session, path); !strings.Contains(line, want) {
 			t.Errorf("%s %s: got %s, want %s", session, path, line, want)
 		}
 	}
@@ -329,4 +323,62 @@ func TestChaosConfiguration(t *testing.T) {
 	session("last")
 	ask("last", "docs/a", `has mistakes`)
 	ask("never", "docs/a", `not one that the client has opened`)
+}
+
+// session opens a session of an agent that repeats what it gets: the client writes the agent's part, too.
+func (r *rig) session(t *testing.T, id string) {
+	t.Helper()
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"session/new","params":{"cwd":"%s"}}`, id, r.dir))
+	r.answered(t, `"session/new"`)
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"sessionId":"%s"}}`, id, id))
+	r.answered(t, `"result":{"sessionId"`)
+}
+
+// asked is what becomes of the agent's request to read a file: the request itself, or the error that the agent got.
+func (r *rig) asked(t *testing.T, session, path string) string {
+	t.Helper()
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"%s","path":"%s"}}`, session, path))
+	return r.answered(t, `"id":9`)
+}
+
+// TestChaosAgent: an agent's request passes only if it is written down and can be read, and a proxy that is
+// killed permits nothing.
+func TestChaosAgent(t *testing.T) {
+	r := newRig(t, "ulimit -f 64;", "acp", "--tool", "t", "--log", "log", "--", "cat")
+	r.session(t, "s")
+	passed, refused := 0, 0
+	for range 400 {
+		if line := r.asked(t, "s", "docs/a"); strings.Contains(line, `"method"`) {
+			passed++
+		} else if strings.Contains(line, "log: file too large") {
+			refused++
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(r.dir, "log"))
+	if whole := strings.Count(string(log), `"verdict":"allow"}`+"\n"); err != nil || passed == 0 || passed+refused != 400 || passed > whole {
+		t.Errorf("%d requests passed, %d were refused, %d are in the log, %v", passed, refused, whole, err)
+	}
+
+	r = newRig(t, "", "acp", "--tool", "t", "--", "cat")
+	r.session(t, "s")
+	long := strings.Repeat("x", 1<<20)
+	for path, want := range map[string]bool{"docs/a": true, "secret/a": false, "docs/a\",\"more\":\"" + long: true, "secret/a\",\"more\":\"" + long: false, "docs/\xff": false} {
+		if line := r.asked(t, "s", path); strings.Contains(line, `"error"`) == want {
+			t.Errorf("%.20q: got %.200s", path, line)
+		}
+	}
+	go func() {
+		for {
+			if _, err := io.WriteString(r.in, `{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"s","path":"secret/a"}}`+"\n"); err != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
+	_ = r.cmd.Process.Kill()
+	for line := range r.out {
+		if strings.Contains(line, `"method"`) {
+			t.Errorf("the client got %s", line)
+		}
+	}
 }

@@ -85,10 +85,10 @@ func judged(j *action.Judge, c call) action.Verdict {
 		}
 	}
 	out := j.Operation(kind, paths, c.input.Get("url").Str)
-	switch kind {
-	case ruleset.Fetch:
+	if kind == ruleset.Fetch {
 		return out
-	case ruleset.Search:
+	}
+	if kind == ruleset.Search {
 		out = out.And(searched(j, paths))
 	}
 	// Other texts of the input may be paths under unknown names.

@@ -141,7 +141,7 @@ func (j *Judge) Operation(kind ruleset.Kind, paths []string, url string) Verdict
 		for _, need := range needs[kind] {
 			policy = policy.And(Of(j.Files.Access(need, p)))
 		}
-		if refused := j.Files.Path(p); refused != nil {
+		if refused := j.Files.Path(p); needs[kind] == nil && refused != nil {
 			policy = policy.And(Of(refused))
 		}
 	}
