@@ -62,14 +62,17 @@ func codexHook(t *testing.T, nobody bool) {
 	p := newPlace(t, coder)
 	p.nobody = nobody
 	run := func(line string) model.Turn { return model.Call("exec_command", map[string]any{"cmd": line}) }
-	add := func(name string) model.Turn {
-		return model.Call("apply_patch", "*** Begin Patch\n*** Add File: "+name+"\n+x\n*** End Patch\n")
+	patch := func(name string) string {
+		return "*** Begin Patch\n*** Add File: " + name + "\n+x\n*** End Patch\n"
 	}
+	add := func(name string) model.Turn { return model.Call("apply_patch", patch(name)) }
+	// Codex carries out such a line itself.
+	line := func(name string) model.Turn { return run("apply_patch <<'E'\n" + patch(name) + "E\n") }
 	m := model.Start(
 		run("./report"),
 		run("cat docs/a; rm -r docs"),
 		run("cat docs/a | tee more"),
-		add("docs/new"), add("other"),
+		add("docs/new"), add("other"), line("docs/newer"), line("other"),
 		model.Call("view_image", map[string]any{"path": p.file("docs/secret")}),
 		model.Call("exec_command", map[string]any{"cmd": "cat secret", "workdir": p.file("docs")}),
 		model.Say("done"),
@@ -86,11 +89,11 @@ func codexHook(t *testing.T, nobody bool) {
 	// Codex' own sandbox would have no room for another.
 	p.run("", program, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
 	p.hasResults(m.Results(), "cat: docs/secret: Permission denied", "nothing is removed here", "more",
-		"A docs/new", "create other", "read docs/secret: rule docs/secret", "cat: secret: Permission denied")
+		"A docs/new", "create other", "A docs/newer", "create other", "read docs/secret: rule docs/secret", "cat: secret: Permission denied")
 	p.held(m.Results())
 	p.has(m.Last(), "accessc refused this command 2 times")
-	if p.read("docs/new") != "x\n" {
-		t.Error("docs/new was not written")
+	if got := p.read("docs/new") + p.read("docs/newer"); got != "x\nx\n" {
+		t.Errorf("the patches wrote %q", got)
 	}
 	uninstall()
 }
