@@ -108,8 +108,8 @@ func (r *rig) answered(t *testing.T, with string) string {
 	}
 }
 
-// read is a call that reads a path, with an id and further text.
-func read(id int, path, more string) string {
+// reading is a call that reads a path, with an id and further text.
+func reading(id int, path, more string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"path":"%s","text":"%s"}}}`, id, path, more)
 }
 
@@ -133,11 +133,11 @@ var keeper = []string{"mcp", "--server", "s", "--", "sh", "-c", `while IFS= read
 // what the killed one left behind, but nothing of one that lives.
 func TestChaosKilled(t *testing.T) {
 	r := newRig(t, "", keeper...)
-	r.send(read(0, "docs/a", ""))
+	r.send(reading(0, "docs/a", ""))
 	r.answered(t, `"id":0`)
 	go func() {
 		for i := 1; ; i++ {
-			if _, err := io.WriteString(r.in, read(i, []string{"docs/a", "secret/a"}[i%2], "")+"\n"); err != nil {
+			if _, err := io.WriteString(r.in, reading(i, []string{"docs/a", "secret/a"}[i%2], "")+"\n"); err != nil {
 				return
 			}
 		}
@@ -183,7 +183,7 @@ func TestChaosKilled(t *testing.T) {
 // allowed. A client that is stopped gets its answers when it goes on.
 func TestChaosStopped(t *testing.T) {
 	r := newRig(t, "", "mcp", "--server", "s", "--", "sh", "-c", `echo $$ >out/pid; exec `+"sh -c '"+strings.ReplaceAll(keeper[len(keeper)-1], "'", `'\''`)+"'")
-	r.send(read(0, "docs/a", ""))
+	r.send(reading(0, "docs/a", ""))
 	r.answered(t, `"id":0`)
 	data, err := os.ReadFile(filepath.Join(r.dir, "out", "pid"))
 	if err != nil {
@@ -196,10 +196,10 @@ func TestChaosStopped(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	r.send(read(1, "secret/a", ""))
+	r.send(reading(1, "secret/a", ""))
 	r.answered(t, `"id":1,"result"`)
-	r.send(read(2, "docs/b", ""))
-	r.send(read(3, "secret/b", ""))
+	r.send(reading(2, "docs/b", ""))
+	r.send(reading(3, "secret/b", ""))
 	r.answered(t, `"id":3,"result"`)
 	// A supervisor stops with its tool, as the job of a shell does.
 	for _, p := range []int{pid, parent(t, pid)} {
@@ -217,8 +217,8 @@ func TestChaosStopped(t *testing.T) {
 			break
 		}
 	}
-	r.send(read(4, "secret/c", ""))
-	r.send(read(5, "docs/c", ""))
+	r.send(reading(4, "secret/c", ""))
+	r.send(reading(5, "docs/c", ""))
 	time.Sleep(50 * time.Millisecond)
 	if strings.Contains(r.got(t), "docs/c") {
 		t.Error("a call passed a proxy that is stopped")
@@ -248,7 +248,7 @@ func TestChaosFullLog(t *testing.T) {
 	r := newRig(t, "ulimit -f 64;", append([]string{"mcp", "--server", "s", "--log", "log"}, keeper[3:]...)...)
 	passed, refused := 0, 0
 	for i := range 400 {
-		r.send(read(i, "docs/a", ""))
+		r.send(reading(i, "docs/a", ""))
 		if strings.Contains(r.answered(t, fmt.Sprintf(`"id":%d,`, i)), "log: file too large") {
 			refused++
 		} else {
@@ -271,20 +271,20 @@ func TestChaosFullLog(t *testing.T) {
 func TestChaosLines(t *testing.T) {
 	r := newRig(t, "", keeper...)
 	long := strings.Repeat("x", 1<<20)
-	r.send(read(1, "docs/a", long))
-	if line := r.answered(t, `"id":1,`); line != read(1, "docs/a", long)+"\n" {
+	r.send(reading(1, "docs/a", long))
+	if line := r.answered(t, `"id":1,`); line != reading(1, "docs/a", long)+"\n" {
 		t.Errorf("a long line has changed")
 	}
-	r.send(read(2, "secret/a", long))
+	r.send(reading(2, "secret/a", long))
 	r.answered(t, `"id":2,"result"`)
-	r.send(read(3, "docs/"+long, ""))
+	r.send(reading(3, "docs/"+long, ""))
 	r.answered(t, `"id":3,`)
-	r.send(read(4, "docs/\xff", ""))
+	r.send(reading(4, "docs/\xff", ""))
 	r.answered(t, `"id":4,"error"`)
-	r.send(read(5, "docs/a", "\xc3("))
+	r.send(reading(5, "docs/a", "\xc3("))
 	r.answered(t, `"id":5,"error"`)
 	r.send("\x00\xff\xfe")
-	r.send(read(6, "docs/a", ""))
+	r.send(reading(6, "docs/a", ""))
 	r.answered(t, `"id":6,`)
 	if got := r.got(t); strings.Contains(got, `"id":4`) || strings.Contains(got, `"id":5`) {
 		t.Error("a line that is no text has passed")
@@ -295,12 +295,12 @@ func TestChaosLines(t *testing.T) {
 // then: a session of an agent, and a server.
 func TestChaosConfiguration(t *testing.T) {
 	server := newRig(t, "", keeper...)
-	server.send(read(1, "docs/a", ""))
+	server.send(reading(1, "docs/a", ""))
 	server.answered(t, `"id":1,`)
 	server.configure(t, "servers.s.access.fs = [{ path = 1 }]")
-	server.send(read(2, "secret/a", ""))
+	server.send(reading(2, "secret/a", ""))
 	server.answered(t, `"id":2,"result"`)
-	server.send(read(3, "docs/a", ""))
+	server.send(reading(3, "docs/a", ""))
 	server.answered(t, `"id":3,`)
 	server.got(t)
 

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -84,8 +85,11 @@ func judged(j *action.Judge, c call) action.Verdict {
 		}
 	}
 	out := j.Operation(kind, paths, c.input.Get("url").Str)
-	if kind == ruleset.Fetch {
+	switch kind {
+	case ruleset.Fetch:
 		return out
+	case ruleset.Search:
+		out = out.And(searched(j, paths))
 	}
 	// Other texts of the input may be paths under unknown names.
 	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(j.Files.Argument(name, text))) })
@@ -93,6 +97,20 @@ func judged(j *action.Judge, c call) action.Verdict {
 		out = action.Refused(err.Error(), "")
 	}
 	return out
+}
+
+// searched leaves to a person a search above files that the policy closes: the agent's own is not confined. One that
+// names no place may be of all files.
+func searched(j *action.Judge, paths []string) action.Verdict {
+	if len(paths) == 0 {
+		paths = []string{j.Files.Dir}
+	}
+	for _, p := range paths {
+		if closed := j.Files.Closed(p); closed != nil {
+			return action.Left(fmt.Sprintf("the search may read files that the policy closes, such as %s: %s", closed.Subject(), closed.Source().Pos))
+		}
+	}
+	return action.Verdict{}
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.

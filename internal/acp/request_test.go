@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // TestConstraints: a command that is permitted is an invocation of the tool, together with the terminal that it is
@@ -58,6 +59,27 @@ func TestSubjects(t *testing.T) {
 		line := `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","title":"Run?","description":"git status"` + subject + `,"options":` + options + `}}`
 		if got := answered(t, proxy, line); got != want {
 			t.Errorf("%s: got %s, want %s", subject, got, want)
+		}
+	}
+}
+
+// TestSearches: a ruleset permits to search what the policy does not close.
+func TestSearches(t *testing.T) {
+	p := policy(t)
+	p.Rules = &ruleset.Set{Rules: []*ruleset.Rule{{Outcome: ruleset.Allow, Kinds: []ruleset.Kind{ruleset.Search}}}}
+	tool := *p.Files.View.Tool
+	tool.FS = append(tool.FS, ir.FSRule{Written: "docs/in", At: ir.In("docs/in")})
+	p.Files.View = ir.NewView(&tool, ir.Linux, ir.Facts{Bindings: p.Files.Roots, Base: []ir.FSRule{}, Located: true})
+	for call, want := range map[string]string{
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"out"}]}`:                      "yes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"docs"}]}`:                     "passes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"out"},{"path":"docs"}]}`:      "passes",
+		`{"toolCallId":"1","kind":"search"}`:                                                   "passes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"secret"}]}`:                   "no",
+		`{"toolCallId":"1","kind":"search","rawInput":{"path":"out","pattern":"../secret/a"}}`: "no",
+	} {
+		if got := answered(t, opened(t, p), request("s", call, options)); got != want {
+			t.Errorf("%s: got %s, want %s", call, got, want)
 		}
 	}
 }

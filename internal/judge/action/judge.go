@@ -86,9 +86,9 @@ func (j *Judge) Start(c Command) []string {
 	case len(words) > 0:
 		return words
 	case j.Rules != nil && j.Rules.Shell == shell.POSIX:
-		return []string{"sh", "-c", c.Line}
+		return []string{"sh", "-c", "--", c.Line}
 	default:
-		return []string{"bash", "-c", c.Line}
+		return []string{"bash", "-c", "--", c.Line}
 	}
 }
 
