@@ -132,7 +132,7 @@ func hashOf(text string) string {
 }
 
 func (g *Group) page(s Style) pageTool {
-	t := pageTool{ID: "tool-" + clean(g.Tool.Name), Name: clean(g.Tool.Name), Source: g.Tool.Source.String()}
+	t := pageTool{ID: anchor(clean(g.Tool.Name)), Name: clean(g.Tool.Name), Source: g.Tool.Source.String()}
 	for _, name := range g.names() {
 		t.Names = append(t.Names, clean(name))
 	}
@@ -198,7 +198,7 @@ func (l line) page() pageLine {
 
 func (c Change) page() pageTool {
 	name := clean(c.title())
-	t := pageTool{ID: "tool-" + strings.ReplaceAll(name, " ", "-"), Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
 	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad", compare.Narrowed: "good"}[c.Verdict]
 	for _, d := range c.Differences {
 		t.Differences = append(t.Differences, pageDifference{
@@ -206,6 +206,14 @@ func (c Change) page() pageTool {
 		})
 	}
 	return t
+}
+
+// anchor is the place of a title in a page, apart from those of tools for a ruleset.
+func anchor(title string) string {
+	if name, ok := strings.CutPrefix(title, "ruleset "); ok {
+		return "ruleset-" + name
+	}
+	return "tool-" + title
 }
 
 // grantsOf are the words by which a page finds a difference.

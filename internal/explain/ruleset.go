@@ -212,7 +212,7 @@ func (r *Ruleset) Markdown() string {
 func (r *Ruleset) page() pageTool {
 	name, language := r.title()
 	name = clean(name)
-	t := pageTool{ID: "tool-" + strings.ReplaceAll(name, " ", "-"), Name: name, Names: []string{name}, Tag: held.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: held.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
 	for _, l := range r.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
