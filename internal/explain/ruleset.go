@@ -32,7 +32,7 @@ func NewRuleset(s *ruleset.Set) *Ruleset {
 // held is how a ruleset is enforced on every system, and rulesetHeld the reason.
 const held = ir.Advisory
 
-const rulesetHeld = "the program that asks accessc decide has to obey; no system enforces it"
+const rulesetHeld = "the program that asks has to obey; no system enforces it"
 
 // title names the ruleset and the shell that it is about.
 func (r *Ruleset) title() (name, language string) {
