@@ -3,6 +3,7 @@ package ruleset
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -44,7 +45,7 @@ func (m Flags) one(q *question, flag string) tri {
 			found = either(found, m.word(q, n, words[i:]))
 		}
 	}
-	if found != yes && q.loose && len(flag) > 2 && flag[1] != '-' {
+	if found != yes && q.loose && utf8.RuneCountInString(flag) > 2 && flag[1] != '-' {
 		// -rf is -r and -f as well.
 		apart := yes
 		for _, c := range flag[1:] {

@@ -265,3 +265,14 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+// TestFlagOfOneLetter: an option of one letter that takes several bytes is not taken apart. It was,
+// without end, by the number of its bytes.
+func TestFlagOfOneLetter(t *testing.T) {
+	s := ruleset.Set{Shell: shell.Bash, Rules: []*ruleset.Rule{deny(all{named("p"), flags{"-é"}})}}
+	for line, want := range map[string]ruleset.Outcome{"p x": ruleset.Unknown, "p -é": ruleset.Deny} {
+		if got := s.Decide(ruleset.Operation{Command: line}, ruleset.Host{}).Outcome; got != want {
+			t.Errorf("%s is %s, want %s", line, got, want)
+		}
+	}
+}

@@ -27,7 +27,7 @@ type explainCmd struct {
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
-	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more (widened) or anything has changed (any)."`
+	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), or anything has changed (any)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
@@ -37,7 +37,7 @@ type explainCmd struct {
 func (explainCmd) Help() string {
 	return `Prints the effective policy of each tool: the regions of the workspace as a tree, the network, the
 environment and the programs, each line with the file and line that set it, and how Linux, macOS and
-Windows enforce it.
+Windows enforce it. Without TOOL, the rulesets follow.
 
   accessc explain --html > access.html            a page for a browser, with the ledger and a filter
   accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
@@ -92,16 +92,22 @@ func (c *explainCmd) Run(g *globals) error {
 		}
 		policies = append(policies, p)
 	}
-	return c.write(g, policies)
+	var sets []*explain.Ruleset
+	if len(c.Tools) == 0 {
+		for _, s := range res.Rulesets {
+			sets = append(sets, explain.NewRuleset(s))
+		}
+	}
+	return c.write(g, policies, sets)
 }
 
-// write prints policies in the format that was asked for.
-func (c *explainCmd) write(g *globals, policies []*explain.Policy) error {
+// write prints policies and rulesets in the format that was asked for.
+func (c *explainCmd) write(g *globals, policies []*explain.Policy, sets []*explain.Ruleset) error {
 	switch {
 	case c.HTML:
-		return explain.HTML(g.stdout, explain.Groups(policies), g.style(g.stdout))
+		return explain.HTML(g.stdout, explain.Groups(policies), sets, g.style(g.stdout))
 	case c.Format == "json":
-		doc, err := explain.JSON(policies)
+		doc, err := explain.JSON(policies, sets)
 		if err != nil {
 			return err
 		}
@@ -123,6 +129,13 @@ func (c *explainCmd) write(g *globals, policies []*explain.Policy) error {
 			fmt.Fprintln(g.stdout)
 		}
 		c.print(g, group, s)
+	}
+	for _, r := range sets {
+		text := r.Text(s)
+		if c.Format == "markdown" {
+			text = r.Markdown()
+		}
+		fmt.Fprint(g.stdout, "\n"+text)
 	}
 	if c.Format == "text" && (c.Ledger || c.Why) {
 		fmt.Fprint(g.stdout, "\n"+explain.Legend(s))
@@ -194,32 +207,32 @@ func (c *explainCmd) diff(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if err := addLedgers(old, new); err != nil {
+	found, err := changes(old, new)
+	if err != nil {
 		return err
 	}
-	changes := explain.Changes(old, new)
 	wider := diag.Warning
 	if c.FailOn != "none" {
 		wider = diag.Error
 	}
 	switch {
 	case c.HTML:
-		err = explain.ChangesHTML(g.stdout, changes)
+		err = explain.ChangesHTML(g.stdout, found)
 	case c.Format == "sarif":
-		err = explain.ChangesSARIF(g.stdout, changes, wider, g.places(c.newSide()))
+		err = explain.ChangesSARIF(g.stdout, found, wider, g.places(c.newSide()))
 	case c.Format == "github":
-		err = explain.ChangesGitHub(g.stdout, changes, wider, g.places(c.newSide()))
+		err = explain.ChangesGitHub(g.stdout, found, wider, g.places(c.newSide()))
 	case c.Format == "json":
-		err = g.writeJSON(explain.ChangesJSON(changes))
+		err = g.writeJSON(explain.ChangesJSON(found))
 	case c.Format == "markdown":
-		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(changes))
+		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(found))
 	default:
-		_, err = fmt.Fprint(g.stdout, explain.ChangesText(changes, g.style(g.stdout)))
+		_, err = fmt.Fprint(g.stdout, explain.ChangesText(found, g.style(g.stdout)))
 	}
 	switch {
 	case err != nil:
 		return err
-	case c.FailOn == "widened" && explain.Widened(changes), c.FailOn == "any" && len(explain.Differing(changes)) > 0:
+	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "any" && len(explain.Differing(found)) > 0:
 		return exit(exitWidened)
 	default:
 		return nil

@@ -8,23 +8,40 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir/compare"
+	"github.com/accessc/accessc/ruleset"
 )
+
+// side is what one side of a comparison says.
+type side struct {
+	policies []compare.Policy
+	rulesets []*ruleset.Set
+}
+
+// changes compares two sides.
+func changes(old, new *side) ([]explain.Change, error) {
+	if err := addLedgers(old.policies, new.policies); err != nil {
+		return nil, err
+	}
+	return append(explain.Changes(old.policies, new.policies), explain.RulesetChanges(old.rulesets, new.rulesets)...), nil
+}
 
 // side loads one side of a comparison: a directory, a manifest, or a revision of the
 // workspace's git repository; empty means the work tree.
-func (g *globals) side(name string) ([]compare.Policy, error) {
+func (g *globals) side(name string) (*side, error) {
 	info, err := os.Stat(name)
 	switch {
 	case name == "":
-		return g.policiesAt("")
+		return g.sideAt("")
 	case err == nil && info.IsDir():
-		return g.policiesAt(name)
+		return g.sideAt(name)
 	case err == nil:
-		return manifestPolicies(name)
+		return manifestSide(name)
 	case !errors.Is(err, os.ErrNotExist):
 		return nil, usagef("%s: %v", name, oserr.Reason(err))
 	}
@@ -37,11 +54,11 @@ func (g *globals) side(name string) ([]compare.Policy, error) {
 		return nil, usagef("%s is neither a file nor a revision: %v", name, err)
 	}
 	defer tree.Close()
-	policies, err := g.policiesOf(root, tree)
+	found, err := g.sideOf(root, tree)
 	if err != nil {
 		fmt.Fprintf(g.stderr, "accessc: the policies of %s do not compile\n", name)
 	}
-	return policies, err
+	return found, err
 }
 
 // open reads the workspace as it is in a revision.
@@ -53,12 +70,12 @@ func open(root, name string) (*revision.Tree, error) {
 	return r.Open(name)
 }
 
-// policiesAt compiles the configuration of a workspace, the current one if root is empty.
+// sideAt compiles the configuration of a workspace, the current one if root is empty.
 // Layers that are not committed are left out: the sides of a comparison are committed states.
-func (g *globals) policiesAt(root string) ([]compare.Policy, error) { return g.policiesOf(root, nil) }
+func (g *globals) sideAt(root string) (*side, error) { return g.sideOf(root, nil) }
 
-// policiesOf is policiesAt with a tree in place of the workspace's files, unless it is nil.
-func (g *globals) policiesOf(root string, tree fs.ReadLinkFS) ([]compare.Policy, error) {
+// sideOf is sideAt with a tree in place of the workspace's files, unless it is nil.
+func (g *globals) sideOf(root string, tree fs.ReadLinkFS) (*side, error) {
 	opts, err := g.asking().committed().options(false)
 	if err != nil {
 		return nil, err
@@ -74,9 +91,9 @@ func (g *globals) policiesOf(root string, tree fs.ReadLinkFS) ([]compare.Policy,
 	if res.Program == nil {
 		return nil, g.sayText(res.Findings, res.Files, "")
 	}
-	var out []compare.Policy
+	out := &side{rulesets: res.Rulesets}
 	for _, t := range res.Program.Tools {
-		out = append(out, compare.Policy{Tool: t})
+		out.policies = append(out.policies, compare.Policy{Tool: t})
 	}
 	return out, nil
 }
@@ -119,16 +136,24 @@ func addLedger(p *compare.Policy) error {
 // maxManifest bounds the size of a manifest that is read, in bytes.
 const maxManifest = 64 << 20
 
-func manifestPolicies(name string) ([]compare.Policy, error) {
+func manifestSide(name string) (*side, error) {
 	m, err := readManifest(name)
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.Policies()
-	if err != nil {
+	return sideIn(m, name)
+}
+
+// sideIn returns what a manifest says.
+func sideIn(m *build.Manifest, name string) (*side, error) {
+	var out side
+	var err, also error
+	out.policies, err = m.Policies()
+	out.rulesets, also = m.Sets()
+	if err := errors.Join(err, also); err != nil {
 		return nil, usagef("%s: %v", name, err)
 	}
-	return out, nil
+	return &out, nil
 }
 
 // bare reports whether a directory is a repository without a work tree.

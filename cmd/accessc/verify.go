@@ -85,14 +85,12 @@ func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, er
 	if err != nil {
 		return nil, err
 	}
-	new, err := m.Policies()
+	new, err := sideIn(m, c.Manifest)
 	if err != nil {
-		return nil, usagef("%s: %v", c.Manifest, err)
-	}
-	if err := addLedgers(old, new); err != nil {
 		return nil, err
 	}
-	return explain.Widenings(explain.Changes(old, new)), nil
+	found, err := changes(old, new)
+	return explain.Widenings(found), err
 }
 
 func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Problem, wider []explain.Widening) error {

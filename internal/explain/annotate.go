@@ -27,7 +27,7 @@ func annotations(cs []Change, wider diag.Severity) diag.List {
 	var out diag.List
 	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
-			r := diag.Diagnostic{Code: classOf(d), Severity: diag.Note, Message: sentence(c.Name, d), At: c.cause(d)}
+			r := diag.Diagnostic{Code: classOf(d), Severity: diag.Note, Message: sentence(c.title(), d), At: c.cause(d)}
 			if d.Wider {
 				r.Severity = wider
 			}
@@ -51,6 +51,8 @@ func sentence(tool string, d compare.Difference) string {
 		return clean(tool) + " is a new tool: " + clean(d.Where)
 	case d.Kind == compare.Presence:
 		return clean(tool) + " is gone: " + clean(d.Where)
+	case d.Kind == compare.Ruling:
+		return clean(tool) + " " + rulings[d.What] + " " + clean(region(d))
 	case d.Kind == compare.Enforcement:
 		return clean(tool) + ": " + clean(d.What) + " on " + clean(d.Where)
 	case !d.Wider:
@@ -67,6 +69,9 @@ func sentence(tool string, d compare.Difference) string {
 // that decides now. Where nothing there decides, because a rule is gone or a default applies,
 // it is the tool itself; a tool that is gone has no line.
 func (c Change) cause(d compare.Difference) ir.Pos {
+	if c.Ruleset {
+		return d.New.At.Pos
+	}
 	if d.New.Rule != nil && d.New.Rule.Source().Pos.File != "" {
 		return d.New.Rule.Source().Pos
 	}
@@ -102,7 +107,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Enforcement, compare.Inspection, compare.Credentials:
+	case compare.Presence, compare.Confinement, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling:
 	}
 	return ir.Pos{}
 }
@@ -136,4 +141,5 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},
 	{"tool.accept.widened", "a gap is accepted", "a gap is no longer accepted"},
 	{"tool.enforcement.weakened", "a system enforces a cell less", "a system enforces a cell better"},
+	{"ruleset.widened", "a ruleset allows more or denies less", "a ruleset allows less or denies more"},
 }

@@ -10,11 +10,15 @@ import (
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
+	"github.com/accessc/accessc/ruleset/rulediff"
 )
 
-// Change is the difference of one tool between two configurations.
+// Change is the difference of one tool, or of one ruleset, between two configurations.
 type Change struct {
 	Name string
+	// Ruleset is true for a ruleset, which Comparison is about.
+	Ruleset bool
+	rulediff.Comparison
 	// Status is "added" or "removed", empty for a tool that both sides have.
 	Status      string
 	Verdict     compare.Verdict
@@ -119,9 +123,21 @@ func (c Change) heldLess() bool {
 	return !slices.ContainsFunc(c.Differences, func(d compare.Difference) bool { return d.Wider && d.Kind != compare.Enforcement })
 }
 
-// headline counts the tools that may do more, and less. What a system holds less, under a
-// policy that permits no more, is told apart.
+// headline counts the tools that may do more, and less, and the rulesets.
 func headline(cs []Change) string {
+	sets, tools := []Change{}, []Change{}
+	for _, c := range cs {
+		if c.Ruleset {
+			sets = append(sets, c)
+		} else {
+			tools = append(tools, c)
+		}
+	}
+	return toolsHeadline(tools) + rulesetsHeadline(sets)
+}
+
+// toolsHeadline tells apart what a system holds less, under a policy that permits no more.
+func toolsHeadline(cs []Change) string {
 	more, less, weaker := 0, 0, 0
 	for _, c := range cs {
 		switch wider := c.Verdict == compare.Widened || c.Verdict == compare.Changed; {
@@ -152,7 +168,7 @@ func ChangesText(cs []Change, s Style) string {
 	var b strings.Builder
 	b.WriteString(headline(cs) + "\n")
 	for _, c := range Differing(condensed(cs)) {
-		b.WriteString("\n" + s.paint(bold, clean(c.Name)) + "    " + c.summary() + "\n")
+		b.WriteString("\n" + s.paint(bold, clean(c.title())) + "    " + c.summary() + "\n")
 		var rows [][]string
 		for _, d := range c.Differences {
 			rows = append(rows, []string{mark(d), d.What, region(d), d.Example, because(d)})
@@ -188,6 +204,12 @@ const maxExcept = 4
 // region returns the place of a difference, the parts left out, and the systems if not all.
 func region(d compare.Difference) string {
 	out := d.Where
+	if n := len(d.Regions); n > 0 {
+		out = strings.Join(d.Regions[:min(n, maxExcept)], ", ")
+		if n > maxExcept {
+			out += " and " + strconv.Itoa(n-maxExcept) + " more"
+		}
+	}
 	if d.Resource == ir.Limits && d.Limits != [2]uint64{} {
 		out += " up to " + bound(d, 1) + ", was " + bound(d, 0)
 	}
@@ -249,6 +271,8 @@ func place(s compare.Side) string {
 	switch {
 	case s.Rule != nil:
 		return s.Rule.Source().String()
+	case s.At != ir.Origin{}:
+		return s.At.String()
 	case s.Reason == ir.ReasonNone || s.Reason == ir.ReasonDefault:
 		return ""
 	default:
@@ -264,7 +288,7 @@ func ChangesMarkdown(cs []Change) string {
 	var wider, narrower []string
 	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
-			row := "| " + strings.Join([]string{code(c.Name), escape(d.What), code(region(d)), code(d.Example), escape(because(d))}, " | ") + " |"
+			row := "| " + strings.Join([]string{code(c.title()), escape(d.What), code(region(d)), code(d.Example), escape(because(d))}, " | ") + " |"
 			if d.Wider {
 				wider = append(wider, row)
 			} else {
@@ -280,7 +304,7 @@ func ChangesMarkdown(cs []Change) string {
 		b.WriteString("\n<details><summary>Narrower: " + plural.Count(len(narrower), "region") + "</summary>\n" +
 			head + strings.Join(narrower, "\n") + "\n\n</details>\n")
 	}
-	if same := len(cs) - len(Differing(cs)); same > 0 {
+	if same := unchanged(cs); same > 0 {
 		b.WriteString("\n" + plural.Count(same, "tool") + " unchanged.\n")
 	}
 	return b.String()
@@ -300,8 +324,9 @@ func code(s string) string {
 
 // ChangesDocument is the JSON form of a comparison.
 type ChangesDocument struct {
-	Version int         `json:"format_version"`
-	Tools   []ChangeDoc `json:"tools"`
+	Version  int          `json:"format_version"`
+	Tools    []ChangeDoc  `json:"tools"`
+	Rulesets []RulingsDoc `json:"rulesets"`
 }
 
 // ChangeDoc is one tool's part of a comparison.
@@ -331,8 +356,12 @@ type DifferenceDoc struct {
 
 // ChangesJSON returns the machine-readable form.
 func ChangesJSON(cs []Change) ChangesDocument {
-	doc := ChangesDocument{Version: FormatVersion, Tools: []ChangeDoc{}}
+	doc := ChangesDocument{Version: FormatVersion, Tools: []ChangeDoc{}, Rulesets: []RulingsDoc{}}
 	for _, c := range cs {
+		if c.Ruleset {
+			doc.Rulesets = append(doc.Rulesets, rulingsDoc(c))
+			continue
+		}
 		t := ChangeDoc{Tool: c.Name, Status: c.Status, Verdict: c.Verdict.String(), Differences: []DifferenceDoc{}}
 		for _, d := range c.Differences {
 			t.Differences = append(t.Differences, differenceDoc(d))

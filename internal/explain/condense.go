@@ -9,10 +9,12 @@ import (
 )
 
 // condensed says of a tool that one side lacks what is its own: what it has by default it
-// shares with every tool, and the words for that are enough. JSON has all of it.
+// shares with every tool, and the words for that are enough. Of rulesets it leaves unusual forms
+// out. JSON has all of it.
 func condensed(cs []Change) []Change {
 	out := slices.Clone(cs)
 	for i := range out {
+		out[i].Differences = slices.DeleteFunc(slices.Clone(out[i].Differences), func(d compare.Difference) bool { return d.Beside })
 		if t := out[i].tool(); t != nil && out[i].Status != "" {
 			out[i].Differences = own(out[i].Differences, t)
 		}

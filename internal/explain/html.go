@@ -85,12 +85,15 @@ type pageDifference struct {
 // filters are the words that lines of a page grant.
 var filters = []string{"read", "create", "update", "delete", "execute", "network", "env", "run"}
 
-// HTML writes policies as one page that needs nothing else: the rules as a tree, the
+// HTML writes policies and rulesets as one page that needs nothing else: the rules as a tree, the
 // ledger with its reasons, and a filter.
-func HTML(w io.Writer, groups []*Group, s Style) error {
+func HTML(w io.Writer, groups []*Group, sets []*Ruleset, s Style) error {
 	p := page{Title: "accessc", Subtitle: groupsHeadline(groups), Filters: filters, Empty: "No tool is left by this filter.", Legend: legend, Cell: cellMeaning}
 	for _, g := range groups {
 		p.Tools = append(p.Tools, g.page(s))
+	}
+	for _, r := range sets {
+		p.Tools = append(p.Tools, r.page())
 	}
 	return p.write(w)
 }
@@ -103,7 +106,7 @@ func ChangesHTML(w io.Writer, cs []Change) error {
 	}
 	for _, c := range condensed(cs) {
 		if c.Verdict == compare.Equivalent && c.Status == "" {
-			p.Unchanged = append(p.Unchanged, clean(c.Name))
+			p.Unchanged = append(p.Unchanged, clean(c.title()))
 			continue
 		}
 		p.Tools = append(p.Tools, c.page())
@@ -129,7 +132,7 @@ func hashOf(text string) string {
 }
 
 func (g *Group) page(s Style) pageTool {
-	t := pageTool{ID: "tool-" + clean(g.Tool.Name), Name: clean(g.Tool.Name), Source: g.Tool.Source.String()}
+	t := pageTool{ID: anchor(clean(g.Tool.Name)), Name: clean(g.Tool.Name), Source: g.Tool.Source.String()}
 	for _, name := range g.names() {
 		t.Names = append(t.Names, clean(name))
 	}
@@ -194,8 +197,8 @@ func (l line) page() pageLine {
 }
 
 func (c Change) page() pageTool {
-	name := clean(c.Name)
-	t := pageTool{ID: "tool-" + name, Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
+	name := clean(c.title())
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Class: c.Verdict.String(), Tag: c.summary()}
 	t.TagClass = map[compare.Verdict]string{compare.Widened: "bad", compare.Changed: "bad", compare.Narrowed: "good"}[c.Verdict]
 	for _, d := range c.Differences {
 		t.Differences = append(t.Differences, pageDifference{
@@ -203,6 +206,14 @@ func (c Change) page() pageTool {
 		})
 	}
 	return t
+}
+
+// anchor is the place of a title in a page, apart from those of tools for a ruleset.
+func anchor(title string) string {
+	if name, ok := strings.CutPrefix(title, "ruleset "); ok {
+		return "ruleset-" + name
+	}
+	return "tool-" + title
 }
 
 // grantsOf are the words by which a page finds a difference.

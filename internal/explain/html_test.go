@@ -53,7 +53,7 @@ func render(t testing.TB, ts ...*ir.Tool) string {
 		ps = append(ps, policy(x))
 	}
 	var b bytes.Buffer
-	if err := HTML(&b, Groups(ps), Style{ABI: 7}); err != nil {
+	if err := HTML(&b, Groups(ps), nil, Style{ABI: 7}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -15,6 +15,8 @@ const FormatVersion = 2
 type Document struct {
 	Version int         `json:"format_version"`
 	Tools   []PolicyDoc `json:"tools"`
+	// Rulesets are left out where tools were asked for by name.
+	Rulesets []RulesetDoc `json:"rulesets,omitempty"`
 }
 
 // PolicyDoc is one tool's policy in JSON: the canonical text form, the risk, the rules that
@@ -35,8 +37,8 @@ type CellDoc struct {
 	Why string `json:"why,omitempty"`
 }
 
-// JSON returns the machine-readable form of policies.
-func JSON(ps []*Policy) (Document, error) {
+// JSON returns the machine-readable form of policies and rulesets.
+func JSON(ps []*Policy, sets []*Ruleset) (Document, error) {
 	doc := Document{Version: FormatVersion, Tools: []PolicyDoc{}}
 	sharer := build.NewSharer[CellDoc]()
 	for _, p := range ps {
@@ -56,6 +58,13 @@ func JSON(ps []*Policy) (Document, error) {
 			return doc, err
 		}
 		doc.Tools = append(doc.Tools, d)
+	}
+	for _, r := range sets {
+		d, err := r.JSON()
+		if err != nil {
+			return doc, err
+		}
+		doc.Rulesets = append(doc.Rulesets, d)
 	}
 	return doc, nil
 }

@@ -22,11 +22,11 @@ func Widenings(cs []Change) []Widening {
 	var out []Widening
 	for _, c := range cs {
 		for _, d := range c.Differences {
-			if !d.Wider {
+			if !d.Wider || d.Beside {
 				continue
 			}
 			for _, class := range classes(d) {
-				out = append(out, Widening{class, c.Name, d})
+				out = append(out, Widening{class, c.title(), d})
 			}
 		}
 		if c.RaisesRisk() {
@@ -55,6 +55,8 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.enforcement.weakened"}
 	case compare.Credentials:
 		return []string{"tool.credentials.widened"}
+	case compare.Ruling:
+		return []string{"ruleset.widened"}
 	case compare.Grant, compare.Inspection:
 	}
 	switch d.Resource {

@@ -51,6 +51,8 @@ func (v Verdict) String() string {
 type Side struct {
 	Rule   ir.Rule   // that decides
 	Reason ir.Reason // of the verdict
+	// At is where the rule of a ruleset stands that decides; it is no rule of a tool.
+	At ir.Origin
 }
 
 // origin returns the origin of the rule, its zero value where none decides.
@@ -84,6 +86,8 @@ const (
 	Inspection
 	// Credentials: the credential that is put into granted requests.
 	Credentials
+	// Ruling: the verdict of a ruleset on operations of an agent.
+	Ruling
 )
 
 // Protected is the place of a difference of several protected paths.
@@ -110,6 +114,11 @@ type Difference struct {
 	Old, New Side // the answers to Example
 	// Limits are the old and the new value of a limit, 0 for none.
 	Limits [2]uint64
+	// Regions are the parts of Where, if it has several.
+	Regions []string
+	// Beside is true where another difference says what a reader needs to know: this one is about
+	// unusual forms of it.
+	Beside bool
 	// Platforms are those on which it matters; nil means all.
 	Platforms []ir.Platform
 }
@@ -231,7 +240,7 @@ func (c *comparison) ask(op ir.Operation) (old, new ir.Verdict, differs bool) {
 	return old, new, old.Allowed() != new.Allowed()
 }
 
-func side(v ir.Verdict) Side { return Side{v.Rule, v.Reason} }
+func side(v ir.Verdict) Side { return Side{Rule: v.Rule, Reason: v.Reason} }
 
 // join runs a comparison for every platform and joins the differences that several have in
 // common.

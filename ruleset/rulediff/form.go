@@ -92,7 +92,7 @@ func (p *program) forms() []form {
 				out = append(out, append(slices.Clone(f), x))
 			}
 		}
-		if len(out) > 4*maxLines {
+		if len(out) > maxLines {
 			break
 		}
 	}

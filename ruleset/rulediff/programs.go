@@ -49,12 +49,19 @@ func (c *comparison) programs() {
 func (c *comparison) changed(name string) bool { return !equal(rules(c.old, name), rules(c.new, name)) }
 
 // maxLines bounds the command lines of one program that are compared.
-const maxLines = 20_000
+const maxLines = 8000
+
+// maxAsked bounds those of all programs.
+const maxAsked = 100_000
 
 // compare compares the command lines of the program. The tree of the words that rules name is asked
 // in every form that some rule may tell from others; a form adds a region where the class is
 // another one than without it.
 func (p *program) compare() {
+	if p.asked > maxAsked {
+		p.sampled(p.name + ": too many rules")
+		return
+	}
 	p.plant()
 	nodes := 0
 	p.root.each(func(t *tree) {
@@ -65,12 +72,14 @@ func (p *program) compare() {
 	})
 	forms := p.forms()
 	if most := max(maxLines/nodes, 1); len(forms) > most {
+		// Of unusual forms, the simpler ones are enough.
 		if !forms[most].aside() {
 			p.sampled(p.name + ": too many combinations of words and options")
 		}
 		forms = forms[:most]
 	}
-	before := map[*tree][]asked{}
+	p.reduce()
+	before := map[place][]form{}
 	for _, f := range forms {
 		p.root.each(func(t *tree) { t.label = p.label(t, f, before) })
 		p.root.describe(f)
@@ -80,6 +89,7 @@ func (p *program) compare() {
 // program is what the rules about one program tell apart.
 type program struct {
 	*comparison
+	was, is     *ruleset.Set // the rules that may be about the lines
 	name        string
 	unnamed     bool // no rule names the program
 	root        *tree
@@ -233,30 +243,42 @@ func (p *program) doubted(words []string) bool {
 	return len(part.Doubts) > 0
 }
 
-// asked is a form in which a node was asked, with its class.
-type asked struct {
-	form  form
-	class *Class
+// reduce takes the rules that may be about the programs of the lines.
+func (p *program) reduce() {
+	of := func(s *ruleset.Set) *ruleset.Set {
+		out := *s
+		out.Rules = slices.DeleteFunc(slices.Clone(s.Rules), func(r *ruleset.Rule) bool {
+			return !slices.ContainsFunc(append(p.inner, p.name, "cd", "sh"), func(n string) bool { return mayBeAbout(r.Matcher, n) })
+		})
+		return &out
+	}
+	p.was, p.is = of(p.old), of(p.new)
+}
+
+// place is a node that is of a class.
+type place struct {
+	*tree
+	*Class
 }
 
 // label asks about one node in one form. Where a form with less in it is of the same class, the
 // class has the node already.
-func (p *program) label(t *tree, f form, before map[*tree][]asked) *Class {
+func (p *program) label(t *tree, f form, before map[place][]form) *Class {
 	op, ok := f.operation(p.name, t)
 	if !ok {
 		return nil
 	}
-	found := p.ask(op, path.Base(p.name), f.aside())
+	found := p.askOf(p.was, p.is, op, path.Base(p.name), f.aside())
 	if found == nil {
 		return nil
 	}
 	if p.unnamed && slices.ContainsFunc(found.Regions, func(r Region) bool { return r.Where == others }) {
 		return nil
 	}
-	same := slices.ContainsFunc(before[t], func(a asked) bool { return a.class == found && a.form.within(f) })
-	before[t] = append(before[t], asked{f, found})
-	if same {
+	at := place{t, found}
+	if slices.ContainsFunc(before[at], func(o form) bool { return o.within(f) }) {
 		return nil
 	}
+	before[at] = append(before[at], f)
 	return found
 }

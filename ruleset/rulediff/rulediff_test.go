@@ -198,6 +198,15 @@ func allow(m ruleset.Matcher) *ruleset.Rule {
 }
 func deny(m ruleset.Matcher) *ruleset.Rule { return &ruleset.Rule{Outcome: ruleset.Deny, Matcher: m} }
 
+// crowd is more rules than can be compared in full.
+func crowd() []*ruleset.Rule {
+	var out []*ruleset.Rule
+	for i := range 300 {
+		out = append(out, allow(ruleset.All{ruleset.Command{Names: []string{fmt.Sprint("p", i)}}, ruleset.Flags{"-a", "-b", "-c", "-d", "-e"}}))
+	}
+	return out
+}
+
 // TestSampled: where examples alone are compared, the comparison says so, and whether the new
 // ruleset may be wider: hidden behind many options, an operation could be allowed unseen.
 func TestSampled(t *testing.T) {
@@ -218,6 +227,7 @@ func TestSampled(t *testing.T) {
 		{"such a rule behind another one", set(shell.Bash, deny(ruleset.PipedToShell{}), allow(ls)), set(shell.Bash, allow(ls), deny(ruleset.PipedToShell{})), false, false},
 		{"an allowing rule without a program", set(shell.Bash), set(shell.Bash, allow(ruleset.Not{Matcher: rm})), true, true},
 		{"many options", set(shell.Bash), set(shell.Bash, allow(ruleset.All{rm, many})), true, true},
+		{"many programs with options", set(shell.Bash), set(shell.Bash, crowd()...), true, true},
 		{"a shell that reads more", set(shell.POSIX, allow(ls)), set(shell.Bash, allow(ls)), true, true},
 		{"a shell that reads less", set(shell.Bash, allow(ls)), set(shell.POSIX, allow(ls)), true, false},
 	} {
