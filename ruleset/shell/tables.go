@@ -146,11 +146,13 @@ func dotted(s string) bool {
 	})
 }
 
-// transport doubts names for git that choose a program.
-func transport(s string) bool { return strings.Contains(s, "::") }
+// transport doubts names for git that choose a program, or an option of ssh.
+func transport(s string) bool {
+	return strings.Contains(s, "::") || strings.Contains(s, "://-") || strings.HasPrefix(s, "-") && strings.Contains(s, ":")
+}
 
-// foreign doubts names of repositories outside, and those that choose a program.
-func foreign(s string) bool { return transport(s) || outside(s) }
+// foreign doubts names of repositories outside or in .git, and those that choose a program.
+func foreign(s string) bool { return transport(s) || outside(s) || dotted(s) }
 
 // remote reports whether git pushes to another host by this name, or to a configured one. In a
 // repository on this one it would run the hooks.
@@ -161,7 +163,7 @@ func remote(_ int, s string) bool {
 	case url:
 		return scheme == "https" || scheme == "ssh" || scheme == "git" || scheme == "http"
 	case scp:
-		return host != "" && !strings.ContainsAny(host, "/")
+		return len(host) > 1 && !strings.Contains(host, "/") // C: is a drive
 	}
 	return !strings.Contains(s, "/") && !strings.HasPrefix(s, ".")
 }
