@@ -138,6 +138,12 @@ func outside(s string) bool {
 	return strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")
 }
 
+// given doubts names outside as well, and those of files with further arguments.
+func given(s string) bool { return outside(s) || strings.HasPrefix(s, "@") }
+
+// fetched doubts packages of a version, which go fetches and puts where the shell may look.
+func fetched(s string) bool { return outside(s) || strings.Contains(s, "@") }
+
 // dotted doubts names with a part that begins with a dot, such as .git: the files in such a
 // directory have a meaning.
 func dotted(s string) bool {
