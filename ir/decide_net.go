@@ -64,7 +64,7 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 			case !yield(x.byAddr[h.Addr.String()]):
 			case loopback(h):
 				yield(x.byName[Localhost])
-			case !privateAddr(h):
+			case !OnlyNamed(h):
 				yield(x.any)
 			}
 			return
@@ -82,7 +82,7 @@ func (x *netIndex) classes(h Host) iter.Seq[[]int] {
 			}
 			name = parent
 		}
-		if h.Name != Localhost {
+		if !OnlyNamed(h) {
 			yield(x.any)
 		}
 	}
@@ -302,9 +302,12 @@ func (r *NetRule) sharesPort(o *NetRule) bool {
 	return false
 }
 
-// privateAddr reports whether a literal address is private, loopback, link-local
-// or unspecified, which no wildcard matches.
-func privateAddr(h Host) bool {
+// OnlyNamed reports whether a rule about every host is not about h: this host, and addresses that
+// are private, link-local or unspecified (RFC 1918, RFC 4193, RFC 4291).
+func OnlyNamed(h Host) bool {
+	if h.Kind != HostAddr {
+		return h.Kind == HostName && h.Name == Localhost
+	}
 	a := h.Addr.Unmap()
 	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() ||
 		a.IsInterfaceLocalMulticast() || a.IsUnspecified()

@@ -182,7 +182,7 @@ func (s *search) run() []Idle {
 	}
 	for i, item := range s.list {
 		// A program that is listed with no arguments at all wins nowhere, and no other
-		// rule is about it: it is redundant. A rule that has a host inspected need not win.
+		// rule is about it: it is redundant. Some rules about the network need not win.
 		if written(item.Rule) && !wins[item.Rule] && s.resource != ir.Commands && (!s.looks() || s.needless(i)) {
 			out = append(out, s.never(item))
 			s.gone[i] = true
@@ -208,9 +208,12 @@ func written(r ir.Rule) bool {
 	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied
 }
 
-// looks reports whether rules have an effect where they do not win: on how much is looked at.
+// looks reports whether rules can have an effect where they do not win: on how much is looked at,
+// or on the streams that other rules about the same address permit (see ir.Plain).
 func (s *search) looks() bool {
-	return s.resource == ir.Net && slices.ContainsFunc(s.tool.Net, func(r ir.NetRule) bool { return r.Inspect || r.Opaque })
+	return s.resource == ir.Net && slices.ContainsFunc(s.tool.Net, func(r ir.NetRule) bool {
+		return r.Inspect || r.Opaque || ir.Plain(&r, nil)
+	})
 }
 
 // never explains why a rule wins nowhere, and which rules win where it matches.

@@ -19,6 +19,14 @@ func all[T any, L comparable](t *tree[T, L]) []T {
 	return out
 }
 
+func every[T any, L comparable](trees []*tree[T, L]) []T {
+	var out []T
+	for _, t := range trees {
+		out = append(out, all(t)...)
+	}
+	return out
+}
+
 // targets are one of each cell of the partition of a resource.
 func (c *comparison) targets(r ir.Resource) []ir.Operation {
 	var out []ir.Operation
@@ -52,7 +60,7 @@ func (c *comparison) endpoints() []ir.Operation {
 	n := &netPartition{comparison: c, paths: &pathTree{}}
 	paths, grid := all(c.paths()), c.grid()
 	out := c.listens()
-	for _, h := range all(n.hosts()) {
+	for _, h := range every(n.hosts()) {
 		for i := range grid.size() {
 			l := grid.at(i)
 			for _, p := range paths {

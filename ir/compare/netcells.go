@@ -91,22 +91,27 @@ func (c *comparison) paths() *pathTree {
 	return root
 }
 
-// hosts is the tree of host cells: all of them, below that wildcards by length, and
-// single names and addresses where they belong.
-func (n *netPartition) hosts() *hostTree {
+// hosts are the trees of host cells. One has what a rule about every host is about, below that
+// wildcards by length, and single names and addresses where they belong. This host and private
+// addresses are not below it: no such rule is about them.
+func (n *netPartition) hosts() []*hostTree {
 	cells := n.hostCells(false)
-	root := &hostTree{item: hostCell{pattern: ir.Host{Kind: ir.HostAny}}}
-	nodes := []*hostTree{root}
+	roots := []*hostTree{{item: hostCell{pattern: ir.Host{Kind: ir.HostAny}}}}
+	nodes := slices.Clone(roots)
 	for _, cell := range cells {
-		above := root
+		var above *hostTree
 		for _, o := range nodes {
-			if !o.item.loopback && covers(o.item.pattern, cell.pattern) {
+			if !o.item.loopback && reaches(o.item.pattern, cell.pattern) {
 				above = o
 			}
 		}
 		t := &hostTree{item: cell}
-		above.below = append(above.below, t)
 		nodes = append(nodes, t)
+		if above == nil {
+			roots = append(roots, t)
+		} else {
+			above.below = append(above.below, t)
+		}
 	}
 	var patterns []ir.Host
 	for _, cell := range cells {
@@ -116,7 +121,13 @@ func (n *netPartition) hosts() *hostTree {
 		t.item.sample = sampleHost(t.item.pattern, patterns)
 		t.label = n.label(t.item.sample, n.paths)
 	}
-	return root
+	return roots
+}
+
+// reaches is covers for rules about connecting, of which those about every host are not about this
+// host and private addresses.
+func reaches(wide, h ir.Host) bool {
+	return covers(wide, h) && (wide.Kind != ir.HostAny || !ir.OnlyNamed(h))
 }
 
 // hostCells are the hosts that rules about connecting or about listening name, a pattern before

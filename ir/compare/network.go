@@ -82,11 +82,13 @@ func sign(differs, wider bool) byte {
 
 // differences lists the regions of both directions, each as a copy of a difference.
 func (n *netPartition) differences(like Difference) []Difference {
-	t := n.hosts()
+	trees := n.hosts()
 	var out []Difference
 	for _, like.Wider = range []bool{true, false} {
-		for _, r := range n.only(t, like.Wider).regions() {
-			out = append(out, n.describe(r, like)...)
+		for _, t := range trees {
+			for _, r := range n.only(t, like.Wider).regions() {
+				out = append(out, n.describe(r, like)...)
+			}
 		}
 	}
 	return out

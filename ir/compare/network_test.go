@@ -104,7 +104,10 @@ func TestNetworkAgainstBruteForce(t *testing.T) {
 
 // coverHosts checks the regions of hosts against every host of the universe.
 func (n *netPartition) coverHosts(rt *rapid.T, wider bool) {
-	regions := n.only(n.hosts(), wider).regions()
+	var regions []region[hostCell, string]
+	for _, t := range n.hosts() {
+		regions = append(regions, n.only(t, wider).regions()...)
+	}
 	for _, h := range append(targetHosts(), host("test"), host("d.z.x.a.test"), host("127.0.0.77")) {
 		in := n.contains(h, false)
 		said, hits := "", 0
@@ -119,11 +122,9 @@ func (n *netPartition) coverHosts(rt *rapid.T, wider bool) {
 	}
 }
 
-// contains reports whether a cell contains a host. Private addresses that no rule names are in
-// none.
+// contains reports whether a cell contains a host.
 func (c *comparison) contains(h ir.Host, listen bool) func(hostCell) bool {
 	named := slices.ContainsFunc(rules(c.old.Tool, c.new.Tool), func(r ir.NetRule) bool { return r.Listen == listen && r.Host == h })
-	private := (isLocalhost(h) || h.Kind == ir.HostAddr && (h.Addr.IsPrivate() || h.Addr.IsLoopback())) && !listen
 	return func(cell hostCell) bool {
 		switch {
 		case cell.every:
@@ -131,7 +132,7 @@ func (c *comparison) contains(h ir.Host, listen bool) func(hostCell) bool {
 		case cell.loopback:
 			return h.Kind == ir.HostAddr && h.Addr.IsLoopback() && !named
 		case cell.pattern.Kind == ir.HostAny:
-			return !private || named
+			return listen || !ir.OnlyNamed(h)
 		default:
 			return cell.pattern == h || covers(cell.pattern, h)
 		}
@@ -255,6 +256,9 @@ func TestNetworkWords(t *testing.T) {
 			"+ connect a.test by https, port 443, any method but POST [] (connect https://a.test/)"},
 		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Scheme, r.Port = ir.Stream, 22 }), with(func(r *ir.NetRule) { r.Path = []string{"v1"} })},
 			"+ connect a.test by tcp, port 22 [] (connect tcp://a.test:22)\n+ connect a.test/v1 by https, port 443 [] (connect https://a.test/v1)"},
+		// A rule about every host is not about this one, so one line cannot have both.
+		{nil, []ir.NetRule{with(func(r *ir.NetRule) { r.Host = host("*") }), with(func(r *ir.NetRule) { r.Host = host("localhost") })},
+			"+ connect * by https, port 443 [] (connect https://other.example/)\n+ connect localhost by https, port 443 [] (connect https://localhost/)"},
 		{[]ir.NetRule{inspected}, []ir.NetRule{web}, "+ connect uninspected a.test, port 443 [] ()"},
 		{[]ir.NetRule{inspected}, []ir.NetRule{with(func(r *ir.NetRule) { r.Methods = []string{"GET"} })},
 			"- connect a.test by https, port 443, any method but GET [] (connect https://a.test/)\n+ connect uninspected a.test, port 443 [] ()"},

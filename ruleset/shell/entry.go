@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -120,6 +122,20 @@ func Starts(name string) string {
 		return "runs the command in its arguments"
 	}
 	return ""
+}
+
+// Harmless lists words of which each may be the first argument of a program without a doubt. There
+// are more: it is for examples.
+func Harmless(name string) []string {
+	name = base(name)
+	if harmless, ok := interpreters[name]; ok {
+		return strings.Fields(harmless)
+	}
+	e := programs()[name]
+	if e == nil {
+		return nil
+	}
+	return append(slices.Sorted(maps.Keys(e.sub)), "--version")
 }
 
 // interprets reports whether a program is an interpreter.

@@ -15,8 +15,8 @@ import (
 )
 
 // scale multiplies the number of checks of every property test. The environment
-// variable ACCESSC_CHECKS sets it; continuous integration runs at 1, an everyday run
-// at a tenth.
+// variable ACCESSC_CHECKS sets it; task soak runs at 1, continuous integration at a
+// quarter, an everyday run at a tenth.
 func scale() float64 {
 	if f, err := strconv.ParseFloat(os.Getenv("ACCESSC_CHECKS"), 64); err == nil && f > 0 {
 		return f
