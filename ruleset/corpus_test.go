@@ -19,7 +19,7 @@ import (
 // by the analysis.
 func generous() *ruleset.Set {
 	names := strings.Fields("git echo ls cat grep rg fd find sort uniq head tail wc sed awk tar tree file date hostname split csplit xxd shuf " +
-		"diff curl wget go cargo npm cp mv mkdir dd ln pnpm yarn test [ printf tee jq true env nice timeout xargs watch bash sh python3 python perl ruby node make " +
+		"diff curl wget go cargo npm cp mv mkdir dd ln pytest eslint prettier tsc mypy pnpm yarn test [ printf tee jq true env nice timeout xargs watch bash sh python3 python perl ruby node make " +
 		"docker ssh sudo vim less man gcc flock busybox")
 	return &ruleset.Set{Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{
 		{Outcome: ruleset.Deny, Matcher: ruleset.All{ruleset.Command{Names: []string{"rm"}}, ruleset.Flags{"-r", "-f"}}},

@@ -291,7 +291,9 @@ type Hosts []string
 
 func (m Hosts) match(q *question) answer {
 	u, err := url.Parse(q.op.URL)
-	if q.op.Kind != Fetch || err != nil || u.Hostname() == "" {
+	// A file has a host as well: file://example.com/etc/passwd.
+	web := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if q.op.Kind != Fetch || err != nil || u.Hostname() == "" || !web && !q.loose {
 		return answer{}
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")

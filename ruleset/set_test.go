@@ -164,6 +164,8 @@ func TestOperations(t *testing.T) {
 		{ruleset.Operation{Kind: ruleset.Fetch, URL: "https://example.org/x"}, ruleset.Unknown},
 		{ruleset.Operation{Kind: ruleset.Fetch, URL: "https://badexample.org/x"}, ruleset.Unknown},
 		{ruleset.Operation{Kind: ruleset.Fetch, URL: "example.com"}, ruleset.Unknown},
+		{ruleset.Operation{Kind: ruleset.Fetch, URL: "file://example.com/etc/passwd"}, ruleset.Unknown},
+		{ruleset.Operation{Kind: ruleset.Fetch, URL: "//example.com/x"}, ruleset.Unknown},
 	} {
 		if d := s.Decide(c.op, workspace); d.Outcome != c.want {
 			t.Errorf("%+v: %v, want %v", c.op, d.Outcome, c.want)

@@ -65,6 +65,7 @@ const cargoOptions = "--release -r --all --workspace --all-targets --all-feature
 var builders = []row{
 	{
 		names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
+		checks: map[string]entry{"install": {operands: fetched}},
 		sub: map[string]string{
 			"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
 			"vet":           "-v -x -n -tags= -json -race -mod=",
@@ -125,32 +126,36 @@ var builders = []row{
 		},
 	},
 	{
-		names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: outside},
+		names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: given},
 		options: "-q --quiet -v --verbose -s -x --exitfirst -k= -m= -l --showlocals -r= --lf --last-failed --ff --failed-first --nf --sw --stepwise --maxfail= --tb= --durations= --co --collect-only " +
-			"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml>",
+			"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml> -- -q", // it looks for -p behind -- as well
 	},
 	{
-		names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: outside},
+		names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: given},
 		options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
 	},
 	{
-		names: "eslint prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: outside},
-		options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --check -c --write -w --list-different -l --log-level= --ignore-unknown -u --no-error-on-unmatched-pattern",
+		names: "eslint", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
+		options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --no-error-on-unmatched-pattern",
 	},
 	{
-		names: "tsc", why: "writes files by its options", entry: entry{operands: outside},
+		names: "prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
+		options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
+	},
+	{
+		names: "tsc", why: "writes files by its options", entry: entry{operands: given},
 		options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
 	},
 	{
-		names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: outside},
+		names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
 		options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
 	},
 	{
-		names: "ruff", why: "writes files by its options", entry: entry{operands: outside},
+		names: "ruff", why: "writes files by its options", entry: entry{operands: given},
 		sub: map[string]string{
 			"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
 			"format": "--check --diff -q --quiet -v --no-cache",
 		},
 	},
-	{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: outside}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
+	{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: given}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
 }

@@ -200,7 +200,7 @@ func (a *analysis) module(p *Part, at int) {
 	}
 	name := p.Words[at].Text
 	if e := programs()[name]; e != nil {
-		e.scan(p, at+1)
+		e.scan(p, at+1).judgeOperands(p, e)
 	} else if why := starters()[name]; why != "" {
 		a.starter(p, why, at+1)
 	}

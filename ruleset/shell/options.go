@@ -139,6 +139,11 @@ func (g grammar) dashes(p *Part, s *scanned, at int) {
 	if g.behind != nil {
 		more := g.behind.scan(p, at+1)
 		s.found = append(s.found, more.found...)
+		for _, i := range more.operands {
+			if given(p.Words[i].Text) {
+				p.doubt(i, "an argument names further ones, or a file outside")
+			}
+		}
 	}
 	if g.passes && slices.ContainsFunc(p.Words[at:], func(w Word) bool { return w.MayBeOption() && !w.Is("--") }) {
 		p.doubt(at-1, "an option is for a program of the project")

@@ -71,6 +71,7 @@ func TestAnalyze(t *testing.T) {
 		"(a 'b'# ; rm x\n)":           `[⟨a comment begins inside of a word⟩; [a b]]`,
 		"a 'b'# ; rm x":               `[a b#; rm x]`,
 		"(a # b\n)":                   `[a]`,
+		`find . ["-"]delete`:          `find . * ?2`, // a bracket before a quote begins a pattern too
 		`X=1 a`:                       `a ?`,
 		`X=$(rm x)`:                   `⟨a variable is set⟩[rm x]`,
 		`if a; then b; fi`:            `⟨control flow is not followed⟩[a; b]`,

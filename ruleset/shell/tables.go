@@ -138,6 +138,12 @@ func outside(s string) bool {
 	return strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")
 }
 
+// given doubts names outside as well, and those of files with further arguments.
+func given(s string) bool { return outside(s) || strings.HasPrefix(s, "@") }
+
+// fetched doubts packages of a version, which go fetches and puts where the shell may look.
+func fetched(s string) bool { return outside(s) || strings.Contains(s, "@") }
+
 // dotted doubts names with a part that begins with a dot, such as .git: the files in such a
 // directory have a meaning.
 func dotted(s string) bool {
@@ -146,11 +152,13 @@ func dotted(s string) bool {
 	})
 }
 
-// transport doubts names for git that choose a program.
-func transport(s string) bool { return strings.Contains(s, "::") }
+// transport doubts names for git that choose a program, or an option of ssh.
+func transport(s string) bool {
+	return strings.Contains(s, "::") || strings.Contains(s, "://-") || strings.HasPrefix(s, "-") && strings.Contains(s, ":")
+}
 
-// foreign doubts names of repositories outside, and those that choose a program.
-func foreign(s string) bool { return transport(s) || outside(s) }
+// foreign doubts names of repositories outside or in .git, and those that choose a program.
+func foreign(s string) bool { return transport(s) || outside(s) || dotted(s) }
 
 // remote reports whether git pushes to another host by this name, or to a configured one. In a
 // repository on this one it would run the hooks.
@@ -161,7 +169,7 @@ func remote(_ int, s string) bool {
 	case url:
 		return scheme == "https" || scheme == "ssh" || scheme == "git" || scheme == "http"
 	case scp:
-		return host != "" && !strings.ContainsAny(host, "/")
+		return len(host) > 1 && !strings.Contains(host, "/") // C: is a drive
 	}
 	return !strings.Contains(s, "/") && !strings.HasPrefix(s, ".")
 }

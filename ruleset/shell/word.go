@@ -39,6 +39,9 @@ func (w Word) MayBeOption() bool {
 // readWord reads a word, and returns the name of the first expansion that runs or reads something,
 // empty if there is none.
 func readWord(w *syntax.Word) (Word, string) {
+	if w.Lit() == "[" {
+		return Word{Text: "["}, "" // the command
+	}
 	r := reader{brace: -1}
 	for _, p := range w.Parts {
 		if why := r.part(p); why != "" {
@@ -102,7 +105,7 @@ func (r *reader) unquoted(s string) {
 			i++
 			r.quoted(s[i : i+1])
 			continue
-		case c == '*' || c == '?' || c == '[' && s != "[":
+		case c == '*' || c == '?' || c == '[':
 			r.form = Pattern
 		case c == '{' && r.brace < 0:
 			r.brace = r.text.Len()
