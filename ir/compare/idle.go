@@ -245,10 +245,19 @@ func (s *search) never(item Idle) Idle {
 			item.Why = Ordered
 		}
 	}
-	if f, ok := item.Rule.(*ir.FSRule); ok && !f.External && strings.TrimPrefix(path.Clean("/"+f.Written), "/") != f.At.Path {
+	if f, ok := item.Rule.(*ir.FSRule); ok && !f.External && linkedBy(f) {
 		item.Why = Linked
 	}
 	return item
+}
+
+// linkedBy reports whether a rule's path leads over a symlink.
+func linkedBy(f *ir.FSRule) bool {
+	place := f.At.Path
+	if f.At.Root.Kind == ir.External {
+		place = strings.TrimPrefix(f.At.Short(), "/")
+	}
+	return strings.TrimPrefix(path.Clean("/"+f.Written), "/") != place
 }
 
 func (i *Idle) by(v ir.Verdict) {
