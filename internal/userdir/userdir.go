@@ -80,8 +80,14 @@ func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", 
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Reports returns the directory of the reports about commands that a hook has rewritten.
+func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
+
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
+
+// Sessions returns the directory of what agents' sessions have invoked.
+func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be
 // had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
