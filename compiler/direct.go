@@ -83,7 +83,7 @@ func (c *compilation) mayName(d *fsDraft, path resolve.RulePath) bool {
 		f.Hint = "add external = true; a name of the workspace is written " + tomltext.String("./"+path.Lexical)
 	case !home && !d.external, !home && d.scope.layer != ir.LayerUser:
 		s.badPath(d.path, resolve.ErrAbsolute)
-	case !home && path.Lexical == "/":
+	case path.Lexical == "/" || !(ir.Root{Kind: ir.External, Name: path.Lexical}).Direct(): // or "C:", of a drive
 		s.report(diag.UnfitTarget, d.path, "found the root directory").Hint = "name the directories that the tool needs"
 	default:
 		return true
