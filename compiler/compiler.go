@@ -3,6 +3,7 @@ package compiler
 import (
 	"cmp"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ type Options struct {
 	// dropped with a warning. Where Approved is nil the policy is portable: it keeps every
 	// external rule as a symbol.
 	Approved func(rulePath, target string) (ok bool, was string)
+	// Unfit, unless nil, returns why no external rule may grant a set of capabilities at a
+	// canonical target; empty if one may.
+	Unfit func(target string, caps ir.CapSet) string
 	// Platforms are those whose limits apply; nil means all.
 	Platforms []ir.Platform
 	// Apart lets an error in one tool stop that tool alone.
@@ -74,6 +78,7 @@ func Compile(opts Options) (*Result, error) {
 	for path, target := range opts.Planned {
 		resolver.Pretend(path, target)
 	}
+	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree
 	set, findings := source.Load(opts.Layers)
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}

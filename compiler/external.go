@@ -53,6 +53,10 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 		return true
 	}
 	b := c.binding(found)
+	if why := c.unfit(b.Target, d.caps); why != "" {
+		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint = "name the directories that the tool needs"
+		return false
+	}
 	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps})
 	switch {
 	case b.Approved:
@@ -60,6 +64,9 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	case b.Broken:
 		f := s.report(diag.BrokenLink, d.path, "nothing is at "+found.Abs)
 		f.Hint = "make the symlink on this machine"
+		if found.Direct {
+			f.Hint = "make it before the tool starts, or leave the rule out"
+		}
 	case b.Was != "":
 		f := s.report(diag.Retargeted, d.path, "was "+b.Was+", now "+found.Abs)
 		f.Hint = "if you trust the new target: accessc approve " + shellword.Quote(found.Lexical)
@@ -68,6 +75,13 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 		f.Hint = "if you trust the target: accessc approve " + shellword.Quote(found.Lexical)
 	}
 	return false
+}
+
+func (c *compilation) unfit(target string, caps ir.CapSet) string {
+	if c.opts.Unfit == nil {
+		return ""
+	}
+	return c.opts.Unfit(target, caps)
 }
 
 // binding records the target of an external rule's path, once for all rules of that path.
@@ -92,7 +106,7 @@ func (c *compilation) binding(found resolve.RulePath) Binding {
 // leads now, and the rule stays below its target.
 // See RATIONALE D17.
 func (c *compilation) covered(b Binding) bool {
-	for dir := path.Dir(b.RulePath); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(b.RulePath); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		outer, err := c.res.Resolver.Rule(dir)
 		if err != nil || outer.Inside {
 			return false

@@ -2,13 +2,13 @@ package compiler
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -28,11 +28,11 @@ func (d *fsDraft) value() *source.Value { return d.v }
 // fsWinner returns the key that fs rules compete for. Paths are compared as they are spelled
 // here; resolution comes later.
 func fsWinner(d *fsDraft) string {
-	lexical, err := resolve.Lexical(d.path.Text)
+	path, err := resolve.Spelling(d.path.Text)
 	if err != nil {
 		return d.path.Text
 	}
-	return lexical
+	return path.Lexical
 }
 
 // fsRule reads one fs rule. The alias write sets the default of create, update and delete; a
@@ -92,16 +92,31 @@ func sortLeaves(l []ir.Leaf) {
 	slices.SortFunc(l, func(a, b ir.Leaf) int { return strings.Compare(a.Key, b.Key) })
 }
 
-// finishFS resolves the declared rules, or leaves the default in place.
+// finishFS resolves the declared rules, or leaves the default in place. Rules below external ones
+// are resolved last, when the targets of those are known.
 func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 	if d.fs.Absent() {
 		return
 	}
 	t.Declared.FS = true
+	drafts := d.fs.Items()
+	outer := externals(drafts)
+	rules := make([]*ir.FSRule, len(drafts))
+	for i, r := range drafts {
+		if r.around(outer) == "" {
+			rules[i] = c.resolveFS(t, r)
+		}
+	}
+	targets := c.targetsOf(rules)
+	for i, r := range drafts {
+		if around := r.around(outer); around != "" {
+			rules[i] = c.resolveBelow(r, around, targets)
+		}
+	}
 	t.FS = nil
-	for _, r := range d.fs.Items() {
-		if rule, ok := c.resolveFS(t, r); ok {
-			t.FS = append(t.FS, rule)
+	for _, r := range rules {
+		if r != nil {
+			t.FS = append(t.FS, *r)
 		}
 	}
 	c.lintFS(t)
@@ -111,55 +126,46 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 	c.checkOverlap(t)
 }
 
-func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) (ir.FSRule, bool) {
-	rule := ir.FSRule{
+// rule is the rule as far as it is known before its path is resolved.
+func (d *fsDraft) rule() *ir.FSRule {
+	return &ir.FSRule{
 		Written: d.path.Text, Caps: d.caps, External: d.external, Mount: d.mount,
 		Origin: d.scope.origin(d.v.At), Leaves: d.leaves,
 	}
-	s := d.scope.key("path")
-	found, err := c.res.Resolver.Rule(d.path.Text)
-	if err != nil {
-		s.badPath(d.path, err)
-		return rule, false
+}
+
+// resolveFS resolves the path of a rule. A rule that must not enter the policy is nil.
+func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
+	rule, s := d.rule(), d.scope.key("path")
+	found, ok := c.ruleAt(d)
+	if !ok {
+		return nil
 	}
 	if strings.ContainsAny(d.path.Text, "*?") {
 		f := s.report(diag.GlobInPath, d.path, "this names one file with that very name")
 		f.Hint = "name the directory instead: a rule covers everything below its path"
 	}
 	switch {
-	case found.Inside && d.external && found.Kind != ir.Absent:
+	case found.Inside && d.external && (found.Direct || found.Kind != ir.Absent):
 		f := s.report(diag.ExternalInside, d.path, "leads to "+found.At.Short()+" in the workspace")
 		f.Hint = "external belongs on a rule whose own path is a symlink that leaves the workspace; remove it, or name the symlink"
-		return rule, false
+		if found.Direct {
+			f.Hint = "write path = " + tomltext.String(found.At.Spelled()) + " without external"
+		}
+		return nil
 	case found.Inside && !d.external:
 		rule.At, rule.Links = found.At, found.Links
-		return rule, true
+		return rule
 	case !d.external:
 		f := s.report(diag.PathOutside, d.path, "leads to "+found.Abs)
 		f.Hint = "add external = true if the tool is to follow this symlink"
-		return rule, false
+		return nil
 	}
 	rule.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: found.Lexical}}
-	return rule, c.approve(t, s, d, found)
-}
-
-// badPath reports why a path cannot be that of a rule.
-func (s scope) badPath(v *source.Value, err error) {
-	code := diag.BadPath
-	hint := ""
-	var text *resolve.TextError
-	switch {
-	case errors.Is(err, resolve.ErrAbsolute):
-		code, hint = diag.AbsolutePath, "make a symlink in the workspace and point an external rule at it"
-	case errors.Is(err, resolve.ErrLeaves):
-		code, hint = diag.PathLeaves, "make a symlink in the workspace and point an external rule at it"
-	case errors.Is(err, resolve.ErrLoop):
-		code = diag.PathLoop
-	case errors.Is(err, resolve.ErrEmpty):
-		code = diag.BadValue
-	case errors.As(err, &text):
+	if !c.approve(t, s, d, found) {
+		return nil
 	}
-	s.report(code, v, err.Error()).Hint = hint
+	return rule
 }
 
 // lintFS warns about rules whose effect differs from their appearance.
@@ -218,7 +224,7 @@ func (c *compilation) lintFolding(t *ir.Tool) {
 	seen := map[string]*ir.FSRule{}
 	for i := range t.FS {
 		r := &t.FS[i]
-		key := r.At.Root.String() + "/" + resolve.Fold(r.At.Path)
+		key := resolve.Fold(r.At.Root.String() + "/" + r.At.Path)
 		other, ok := seen[key]
 		if !ok {
 			seen[key] = r

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,8 +47,8 @@ func drawLayer(t *rapid.T, first bool) string {
 	// Layers most often contain rules on files.
 	if rapid.IntRange(0, 3).Draw(t, "files") > 0 {
 		drawList(t, &b, "fs", func() string {
-			p := rapid.SampledFrom([]string{".", "a", "b", "a/b"}).Draw(t, "path")
-			return fmt.Sprintf("{ path = %q, read = %v, write = %v, update = %v }", p, rapid.Bool().Draw(t, "read"),
+			p := rapid.SampledFrom([]string{".", "a", "b", "a/b", "~/h", "~/h/a"}).Draw(t, "path")
+			return fmt.Sprintf("{ path = %q, external = %v, read = %v, write = %v, update = %v }", p, p[0] == '~', rapid.Bool().Draw(t, "read"),
 				rapid.Bool().Draw(t, "write"), rapid.Bool().Draw(t, "update"))
 		})
 	}
@@ -102,6 +103,9 @@ func operations() []ir.Operation {
 	for _, p := range []string{"", "a", "b", "c", "a/b", "a/c", "a/b/c", "b/c"} {
 		places = append(places, ir.In(p))
 	}
+	for _, p := range []string{"h/c", "h/a/c", "c"} {
+		places = append(places, ir.Location{Root: irtest.Elsewhere, Path: p})
+	}
 	for _, k := range []ir.RootKind{ir.Home, ir.Temp} {
 		places = append(places, ir.Location{Root: ir.Root{Kind: k}, Path: "x"})
 	}
@@ -153,11 +157,23 @@ func operations() []ir.Operation {
 	return out
 }
 
+// byName puts the places of the home into each other, as their names say.
+func byName(t *ir.Tool) *ir.Tool {
+	out := *t
+	out.FS = slices.Clone(t.FS)
+	for i := range out.FS {
+		if at := &out.FS[i].At; at.Root.Direct() {
+			*at = ir.Location{Root: irtest.Elsewhere, Path: strings.TrimPrefix(at.Short(), "~/")}
+		}
+	}
+	return &out
+}
+
 // within reports whether a policy permits nothing that another one does not, by asking
 // both about everything.
 func within(without, with *ir.Tool, ops []ir.Operation) bool {
 	for _, p := range ir.Platforms {
-		a, b := ir.NewView(without, p, ir.Facts{}), ir.NewView(with, p, ir.Facts{})
+		a, b := ir.NewView(byName(without), p, ir.Facts{}), ir.NewView(byName(with), p, ir.Facts{})
 		for _, op := range ops {
 			if b.Decide(op).Allowed() && !a.Decide(op).Allowed() {
 				return false

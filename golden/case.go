@@ -5,9 +5,9 @@
 // An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE, found (the workspace was not named)
+//	           set KEY=VALUE, user FILE, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
-//	           home PATH, size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
+//	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
 //	ask        questions to put to the policies, one per line: TOOL QUESTION
 //	want.txt   the findings as text
@@ -158,6 +158,9 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 			err = os.MkdirAll(path, 0o755)
 		case "home":
 			t.Setenv("HOME", path)
+		case "layers-home":
+			c.Options.Layers.Home = path
+			err = os.MkdirAll(path, 0o755)
 		case "size":
 			var n int64
 			if n, err = strconv.ParseInt(w[2], 10, 64); err == nil {
@@ -175,7 +178,7 @@ func (c *Case) setup(t testing.TB, lines [][]string) {
 			write(t, path, []byte("# nobody reads this\n"))
 			err = os.Chmod(path, 0)
 		case "approve":
-			mounts = append(mounts, map[string]string{"rule_path": w[1], "canonical_target": c.expand(w[2])})
+			mounts = append(mounts, map[string]string{"rule_path": c.expand(w[1]), "canonical_target": c.expand(w[2])})
 		default:
 			err = fmt.Errorf("unknown setup line %q", w)
 		}
@@ -215,6 +218,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Platforms = append(c.Options.Platforms, p)
 		case "config":
 			c.Options.Layers.Configs = append(c.Options.Layers.Configs, c.place(w[1]))
+		case "user":
+			c.Options.Layers.User = c.place(w[1])
 		case "untrusted":
 			c.Options.Layers.Untrusted = append(c.Options.Layers.Untrusted, c.place(w[1]))
 		case "set":
@@ -276,7 +281,8 @@ func (c *Case) ask(t testing.TB, res *hostfacts.Result) string {
 		if !ok {
 			t.Fatalf("there is no tool %q", w[0])
 		}
-		q, err := resolve.ParseQuestion(w[1:])
+		words := strings.Fields(c.expand(strings.Join(w[1:], " ")))
+		q, err := resolve.ParseQuestion(words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +299,7 @@ func (c *Case) ask(t testing.TB, res *hostfacts.Result) string {
 		}
 		fmt.Fprintf(&b, "%-6s %-14s %-20s %s\n", v.Effect, v.Reason, by, strings.Join(w, " "))
 	}
-	return b.String()
+	return c.Fold(b.String())
 }
 
 // facts binds the roots and leaves the host's own base and programs out, which

@@ -22,7 +22,7 @@ var constructs = strings.Fields(`
 	commands:any commands:any-args commands:empty-args commands:envs commands:exact-args commands:no-args
 	commands:none commands:open-args commands:path
 	env:deny-exact env:grant-exact env:grant-prefix env:loader
-	fs:create fs:delete fs:execute fs:external fs:file fs:grant-inside fs:none fs:quoted fs:read fs:revoke-inside
+	fs:absolute fs:below-external fs:create fs:delete fs:execute fs:external fs:file fs:grant-inside fs:home fs:none fs:quoted fs:read fs:revoke-inside
 	fs:root fs:update
 	home:private home:real
 	limits:cpu_time limits:file_size limits:memory limits:open_files limits:processes limits:wall_time
@@ -122,6 +122,12 @@ func usedFile(t *ir.Tool, r *ir.FSRule) []string {
 	}
 	if r.External {
 		out = append(out, "external")
+	}
+	if !r.External && r.At.Root.Kind == ir.External {
+		out = append(out, "below-external")
+	}
+	if r.At.Root.Direct() {
+		out = append(out, map[bool]string{true: "home", false: "absolute"}[r.At.Root.Name[0] == '~'])
 	}
 	if r.At.Path == "" && !r.External {
 		out = append(out, "root")

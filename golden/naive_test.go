@@ -94,7 +94,34 @@ func (p naivePolicy) file(op, target string) (verdict, reason, canonical string)
 	if reason != "" {
 		return "deny", reason, ""
 	}
-	return p.at(op, abs, path.Clean(target))
+	asked, _, _ := p.named(target)
+	return p.at(op, abs, asked)
+}
+
+// named collapses a path, and reports whether it begins in the home or at the root directory, and
+// whether it leaves where it begins.
+func (p naivePolicy) named(target string) (name string, outside, leaves bool) {
+	name = path.Clean(target)
+	home := target == "~" || strings.HasPrefix(target, "~/")
+	switch {
+	case home && path.Clean("."+target[1:]) == ".":
+		return "~", true, false
+	case home:
+		below := path.Clean("." + target[1:])
+		return "~/" + below, true, strings.HasPrefix(below+"/", "../")
+	case strings.HasPrefix(name, "~"):
+		return "./" + name, false, false
+	default:
+		return name, strings.HasPrefix(name, "/"), target == "" || strings.HasPrefix(name+"/", "../")
+	}
+}
+
+// beneath reports whether a rule takes everything away below an external one.
+func (p naivePolicy) beneath(r naiveFile) bool {
+	if r.External || r.Read || r.Create || r.Update || r.Delete || r.Execute {
+		return false
+	}
+	return best(p.Access.FS, r.Lexical, func(o naiveFile) (string, bool) { return o.Lexical, o.External }) >= 0
 }
 
 // at decides on a canonical path. asked is the one that led there, empty for one that the
@@ -115,7 +142,10 @@ func (p naivePolicy) at(op, abs, asked string) (verdict, reason, canonical strin
 	win := -1
 	if inside {
 		canonical = path.Join("${workspace}", at)
-		win = best(p.Access.FS, at, func(r naiveFile) (string, bool) { return r.Lexical, true })
+		win = best(p.Access.FS, at, func(r naiveFile) (string, bool) {
+			_, outside, _ := p.named(r.Lexical)
+			return strings.TrimPrefix(r.Lexical, "./"), !p.beneath(r) && !outside
+		})
 	} else {
 		owner := best(p.Access.FS, abs, func(r naiveFile) (string, bool) { return r.Target, r.External && r.Target != "" })
 		switch {
@@ -127,11 +157,13 @@ func (p naivePolicy) at(op, abs, asked string) (verdict, reason, canonical strin
 		r := p.Access.FS[owner]
 		at = strings.TrimPrefix(strings.TrimPrefix(abs, r.Target), "/")
 		canonical = path.Join("${external:"+r.Lexical+"}", at)
-		by := best(p.Access.FS, asked, func(r naiveFile) (string, bool) { return r.Lexical, true })
+		by := best(p.Access.FS, asked, func(r naiveFile) (string, bool) { return r.Lexical, !p.beneath(r) })
 		if asked != "" && by != owner {
 			return "deny", "escape", canonical
 		}
-		win = owner
+		win = best(p.Access.FS, path.Join(r.Lexical, at), func(o naiveFile) (string, bool) {
+			return o.Lexical, o == r || p.beneath(o)
+		})
 	}
 	switch {
 	case win < 0:
@@ -153,15 +185,21 @@ func (p naivePolicy) scratch(abs string) string {
 
 // resolve finds where a path leads, or says why it is refused.
 func (p naivePolicy) resolve(target string, last bool) (abs, reason string) {
+	name, outside, leaves := p.named(target)
+	if outside && !leaves && p.Access != nil {
+		by := best(p.Access.FS, name, func(r naiveFile) (string, bool) { return r.Lexical, r.External && r.Target != "" })
+		if by >= 0 {
+			return follow(p.Access.FS[by].Target+strings.TrimPrefix(name, p.Access.FS[by].Lexical), last, 40)
+		}
+	}
 	drive := regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
 	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, `\`) || drive.MatchString(target) {
 		return "", "absolute"
 	}
-	clean := path.Clean(target)
-	if target == "" || clean == ".." || strings.HasPrefix(clean, "../") {
+	if outside || leaves {
 		return "", "outside"
 	}
-	return follow(path.Join(p.Root, clean), last, 40)
+	return follow(path.Join(p.Root, name), last, 40)
 }
 
 // follow resolves the directory of a path before its last component.

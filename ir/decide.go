@@ -121,6 +121,9 @@ func (v *View) reaches(on Place) bool {
 	case Workspace:
 		return true
 	case External:
+		if named := (Root{External, on.Lexical}); named.Direct() {
+			return v.direct(named.Name) == on.At.Root.Name
+		}
 		w := v.region(In(on.Lexical))
 		if w == nil || w.win < 0 {
 			return false
@@ -132,6 +135,18 @@ func (v *View) reaches(on Place) bool {
 	default:
 		return false
 	}
+}
+
+// direct returns the path of the external rule that wins for a path outside of the workspace,
+// empty if there is none.
+func (v *View) direct(path string) string {
+	best := ""
+	for name := range v.external {
+		if (Root{External, name}).Direct() && within(path, name) && len(name) > len(best) {
+			best = name
+		}
+	}
+	return best
 }
 
 // all decides several capabilities on one place and returns the first refusal,

@@ -28,6 +28,14 @@ type Root struct {
 	Name string
 }
 
+// Direct reports whether r is the target of a rule that names its place by itself, in the
+// user's home ("~/x") or absolutely, and not by a symlink of the workspace.
+func (r Root) Direct() bool {
+	home := r.Name == "~" || strings.HasPrefix(r.Name, "~/")
+	drive := len(r.Name) > 2 && r.Name[1:3] == ":/"
+	return r.Kind == External && (home || drive || strings.HasPrefix(r.Name, "/"))
+}
+
 // String returns the symbol of r as artifacts write it.
 func (r Root) String() string {
 	switch r.Kind {
@@ -80,12 +88,25 @@ func (l Location) Short() string {
 		}
 		return l.Path
 	case External:
+		if strings.HasSuffix(l.Root.Name, "/") {
+			return l.Root.Name + l.Path
+		}
 		return join(l.Root.Name, l.Path)
 	case System, Home, Temp:
 		return l.String()
 	default:
 		return l.String()
 	}
+}
+
+// Spelled writes the location as the path of a rule: as Short does, but a name of the workspace
+// that begins with "~" or "$" from ".".
+func (l Location) Spelled() string {
+	s := l.Short()
+	if (l.Root.Kind == Workspace || l.Root.Kind == External && !l.Root.Direct()) && (strings.HasPrefix(s, "~") || strings.HasPrefix(s, "$")) {
+		return "./" + s
+	}
+	return s
 }
 
 // Depth returns the number of components of the path below the root.

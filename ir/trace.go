@@ -77,7 +77,7 @@ func (v *View) traceAt(at Location) []Considered {
 	for i := len(v.rules) - 1; i >= 0; i-- {
 		r := v.rules[i].Rule
 		where := r.At
-		if r.External && at.Root.Kind == Workspace {
+		if r.External && at.Root.Kind == Workspace && !r.At.Root.Direct() {
 			where = In(r.At.Root.Name)
 		}
 		if at.Under(where) {

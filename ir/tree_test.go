@@ -53,6 +53,7 @@ func TestTree(t *testing.T) {
 				tool.FS = append(tool.FS, external(name, irtest.Caps(rt)))
 			}
 		}
+		irtest.Bind(b, tool, dir("outside"))
 		v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: b})
 		places := map[ir.Location]*ir.Region{}
 		for _, root := range v.Tree() {

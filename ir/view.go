@@ -150,8 +150,9 @@ func (k RootKind) word() string {
 func (v *View) grow() {
 	for i, e := range v.rules {
 		r := e.Rule
-		v.plant(r.At, ruleRef{entry: i, caps: r.Caps})
-		if r.External {
+		// A target is a root, which does not move, also where it is seen by its name.
+		v.plant(r.At, ruleRef{entry: i, caps: r.Caps, pin: r.External && r.At.Path != ""})
+		if r.External && !r.At.Root.Direct() {
 			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
 		}
 		for _, link := range r.Links {

@@ -29,10 +29,14 @@ func spelling(path string, windows bool) (spelled, why string) {
 		return path, ""
 	}
 	path = strings.ReplaceAll(path, `\`, "/")
-	if _, err := resolve.Lexical(path); err != nil {
+	if _, err := resolve.RuleName(path); err != nil {
 		return path, "" // refused for that
 	}
-	for name := range strings.SplitSeq(path, "/") {
+	names := path
+	if len(path) > 2 && path[1:3] == ":/" {
+		names = path[3:]
+	}
+	for name := range strings.SplitSeq(names, "/") {
 		switch {
 		case name == "." || name == "..":
 		case strings.ContainsAny(name, ":*?\"<>|"):

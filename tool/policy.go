@@ -131,14 +131,14 @@ func bindings(root string, doc *contextjson.Context) (*ir.Bindings, error) {
 // that matches nothing would widen the policy.
 func checkRules(t *ir.Tool) error {
 	for i := range t.FS {
-		p := t.FS[i].At.Path
+		p, canonical := t.FS[i].At.Path, resolve.Lexical
 		if t.FS[i].External {
-			p = t.FS[i].At.Root.Name
+			p, canonical = t.FS[i].At.Root.Name, resolve.RuleName
 		}
 		if p == "" && !t.FS[i].External {
 			continue
 		}
-		if clean, err := resolve.Lexical(p); err != nil || clean != p {
+		if clean, err := canonical(p); err != nil || clean != p {
 			return fmt.Errorf("%w: the path %q of a rule is not canonical", ErrContext, p)
 		}
 	}

@@ -9,6 +9,7 @@ package contextjson
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -57,8 +58,9 @@ type Base struct {
 	Version int    `json:"version"` // of the list of that name
 }
 
-// FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for
-// the root itself.
+// FSRule is one filesystem rule. LexicalPath is relative to the root, and empty for the root
+// itself. That of an external rule may begin with "~/" or be absolute, and so may that of a rule
+// below one, which grants nothing; a name of the root that begins with "~" has "./" before it.
 type FSRule struct {
 	LexicalPath string `json:"lexical_path"` // as the policy has it
 	External    bool   `json:"external"`     // on a symlink that leads out of the workspace
@@ -195,8 +197,10 @@ func fsRule(r *ir.FSRule, target backends.Target) FSRule {
 		Read: r.Caps.Has(ir.Read), Create: r.Caps.Has(ir.Create), Update: r.Caps.Has(ir.Update),
 		Delete: r.Caps.Has(ir.Delete), Execute: r.Caps.Has(ir.Execute),
 	}
+	if r.At.Root.Kind == ir.External || strings.HasPrefix(r.At.Path, "~") {
+		out.LexicalPath = r.At.Spelled()
+	}
 	if r.External {
-		out.LexicalPath = r.At.Root.Name
 		place := target.Place(r.At)
 		out.ApprovedTarget = &place
 	}

@@ -58,7 +58,7 @@ func (c *Context) Policy() (*ir.Tool, error) {
 		}
 	}
 	for _, r := range c.Access.FS {
-		t.FS = append(t.FS, r.rule())
+		t.FS = append(t.FS, c.Access.rule(r))
 	}
 	for _, r := range c.Access.Net {
 		t.Net = append(t.Net, r.rule())
@@ -83,16 +83,25 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	return t, nil
 }
 
-func (r FSRule) rule() ir.FSRule {
-	out := ir.FSRule{At: ir.In(r.LexicalPath), External: r.External}
-	if r.External {
-		out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: r.LexicalPath}}
-	}
+// rule reads a rule. One that grants nothing and lies below the path of an external one is about
+// a place below its target.
+func (a *Access) rule(r FSRule) ir.FSRule {
+	out := ir.FSRule{At: ir.In(strings.TrimPrefix(r.LexicalPath, "./")), External: r.External}
 	for c, granted := range map[ir.Capability]bool{
 		ir.Read: r.Read, ir.Create: r.Create, ir.Update: r.Update, ir.Delete: r.Delete, ir.Execute: r.Execute,
 	} {
 		if granted {
 			out.Caps = out.Caps.With(c)
+		}
+	}
+	if r.External {
+		out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: r.LexicalPath}}
+		return out
+	}
+	for _, o := range a.FS {
+		rest, ok := strings.CutPrefix(r.LexicalPath+"/", o.LexicalPath+"/")
+		if o.External && ok && out.Caps == 0 && (out.At.Root.Kind != ir.External || len(o.LexicalPath) > len(out.At.Root.Name)) {
+			out.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: o.LexicalPath}, Path: strings.TrimSuffix(rest, "/")}
 		}
 	}
 	return out

@@ -37,7 +37,7 @@ func newTrial(t *rapid.T, tool *ir.Tool) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}")
+	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
 	now := start.Later(t)
 	kind := func(p string) ir.NodeKind {
 		if strings.HasPrefix(p, "/") {

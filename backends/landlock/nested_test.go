@@ -30,6 +30,7 @@ func drawNested(t *rapid.T) nested {
 		Home:      rapid.SampledFrom([]string{"/home/u/h", "/usr/src/w/h", "/t/h"}).Draw(t, "home"),
 		External:  map[string]string{},
 	}
+	irtest.Bind(b, tool, rapid.SampledFrom([]string{"/home/u", "/t/a", "/usr/lib"}).Draw(t, "outside"))
 	add := func(name, target string) {
 		if !rapid.Bool().Draw(t, name) || target == b.Workspace {
 			return

@@ -115,7 +115,7 @@ func TestSupervisedRulesetBelowPolicy(t *testing.T) {
 		}
 		j := spec.Supervision.Judges
 		spec.Paths = spec.Supervision.Paths
-		world := irtest.DrawWorld(rt, 12, "${home}", "${tmp}")
+		world := irtest.DrawWorld(rt, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
 		model := lsm.NewModel(spec, landlock.MaxABI, func(p string) ir.NodeKind {
 			if strings.HasPrefix(p, "/") {
 				return ir.Dir

@@ -3,6 +3,7 @@ package seatbelt
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -70,7 +71,7 @@ func (p *profile) ordered(roots []*ir.Region) []*ir.Region {
 func (p *profile) validate() {
 	for _, e := range p.view.Entries() {
 		for _, path := range [...]string{e.Rule.At.Path, e.Rule.At.Root.Name} {
-			if !canonical("/" + path) {
+			if !canonical("/" + strings.TrimPrefix(path, "/")) {
 				p.refuse(e.Rule, notCanonical)
 			}
 		}

@@ -100,7 +100,7 @@ func (s *scenario) drawHost(t *rapid.T) {
 }
 
 func (s *scenario) drawExternal(t *rapid.T) {
-	s.full.External = map[string]string{}
+	irtest.Bind(&s.full, s.tool, "/Users/u")
 	targets := []string{"/", "/Volumes/x", "/Volumes/x/y", path.Dir(s.full.Workspace), "/usr/local/share", "/Volumes/d e/%41"}
 	for i := range rapid.IntRange(0, 2).Draw(t, "external") {
 		name := []string{"fork", "src/fork"}[i]
@@ -125,7 +125,7 @@ func (s *scenario) boundaries() []ir.Location {
 	for i := range s.tool.FS {
 		r := &s.tool.FS[i]
 		out = append(out, r.At)
-		if r.External {
+		if r.External && !r.At.Root.Direct() {
 			out = append(out, ir.In(r.At.Root.Name))
 		}
 	}

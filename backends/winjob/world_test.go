@@ -110,6 +110,7 @@ func genTarget(t *rapid.T, tool *ir.Tool, names []string) backends.Target {
 			b.External[tool.FS[i].At.Root.Name] = "E:/target"
 		}
 	}
+	irtest.Bind(b, tool, "D:/home")
 	if tool.Commands != nil {
 		for i := range tool.Commands.Rules {
 			// The compiler locates the files that it finds, so that a file in a home in the

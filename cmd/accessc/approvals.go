@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/visible"
@@ -88,15 +88,13 @@ func (g *globals) forget(paths []string, answers bool) error {
 	var forgotten []string
 	aside, err := approvals.Update(store, func(s *approvals.Store) error {
 		for _, p := range paths {
-			rule := p
-			if lexical, err := resolve.Lexical(p); err == nil {
-				rule = lexical
-			}
-			if !s.Forget(rule) {
+			named, _ := spellings(res.Resolver.Home, p) // with an error, none is approved
+			i := slices.IndexFunc(named, s.Forget)
+			if i < 0 {
 				fmt.Fprintf(g.stderr, "accessc: %s is not approved; nothing was forgotten\n", visible.Text(p))
 				return exit(exitFindings)
 			}
-			forgotten = append(forgotten, visible.Text(rule))
+			forgotten = append(forgotten, visible.Text(named[i]))
 		}
 		if answers {
 			forgotten = append(forgotten, plural.Count(s.ForgetAnswers(), "answer"))

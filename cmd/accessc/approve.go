@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler"
@@ -15,13 +17,14 @@ import (
 // approveCmd is "accessc approve".
 type approveCmd struct {
 	Yes   bool     `short:"y" help:"Approve without prompting."`
-	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule, relative to the workspace root."`
+	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule as the rule has it."`
 }
 
 // Help implements kong's detailed help.
 func (approveCmd) Help() string {
-	return `An external rule names a symlink of the workspace that leads out of it. It takes effect once you have
-approved where the symlink leads; a symlink that comes to lead elsewhere needs an approval again.
+	return `An external rule names a symlink of the workspace that leads out of it, or a place of your home as
+~/PLACE. It takes effect once you have approved where that leads; when it comes to lead elsewhere it needs an
+approval again.
 Approvals are yours alone: they are kept in your state directory, never in the workspace.
 
   accessc approve fork             show the target of fork and the grants of tools there, and ask
@@ -116,14 +119,14 @@ func (g *globals) here() (*hostfacts.Result, error) {
 
 // findBinding finds the external rule's path that the user names.
 func findBinding(res *hostfacts.Result, path string) (compiler.Binding, error) {
-	lexical, err := resolve.Lexical(path)
+	named, err := spellings(res.Resolver.Home, path)
 	if err != nil {
 		return compiler.Binding{}, usagef("%s: %v", path, err)
 	}
 	var known []string
 	for _, b := range res.Bindings {
 		switch {
-		case b.RulePath != lexical:
+		case !slices.Contains(named, b.RulePath):
 			known = append(known, b.RulePath)
 		case b.Broken:
 			return b, usagef("%s cannot be approved: it leads to %s, which does not exist", path, visible.Text(b.Target))
@@ -135,4 +138,15 @@ func findBinding(res *hostfacts.Result, path string) (compiler.Binding, error) {
 		return compiler.Binding{}, usagef("%s is not the path of an external rule; no tool has one", path)
 	}
 	return compiler.Binding{}, usagef("%s is not the path of an external rule; those are %s", path, strings.Join(known, ", "))
+}
+
+// spellings are the paths of rules that a user may mean: a shell makes an absolute path of one
+// that begins with "~/".
+func spellings(home, path string) ([]string, error) {
+	lexical, err := resolve.RuleName(filepath.ToSlash(path))
+	out := []string{lexical}
+	if rest, inHome := strings.CutPrefix(lexical+"/", strings.TrimSuffix(home, "/")+"/"); inHome && home != "" {
+		out = append(out, strings.TrimSuffix("~/"+rest, "/"))
+	}
+	return out, err
 }

@@ -112,7 +112,7 @@ func bindingText(b compiler.Binding) (text, question string) {
 	var s strings.Builder
 	path, target := visible.Text(b.RulePath), visible.Text(b.Target)
 	if b.Was != "" {
-		fmt.Fprintf(&s, "\nThe symlink of an external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
+		fmt.Fprintf(&s, "\nAn external rule leads elsewhere than you approved:\n\n  %s\n    was  %s\n    now  %s\n\n",
 			path, visible.Text(b.Was), target)
 		question = "Approve the new target?"
 	} else {

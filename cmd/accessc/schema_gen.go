@@ -137,8 +137,8 @@ type access struct {
 }
 
 type fsRule struct {
-	Path     string `json:"path" jsonschema_description:"A literal path prefix, relative to the workspace root."`
-	External bool   `json:"external,omitempty" jsonschema_description:"The path is a symlink that may leave the workspace."`
+	Path     string `json:"path" jsonschema:"pattern=^([^~$]|~(/|$)|$)" jsonschema_description:"A literal path prefix, relative to the workspace root. With external also ~/ and a path below the home and, in the user's own layer, an absolute path."`
+	External bool   `json:"external,omitempty" jsonschema_description:"The path is a symlink that may leave the workspace, or names a place outside of it by itself."`
 	Read     bool   `json:"read,omitempty"`
 	Write    bool   `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
 	Create   bool   `json:"create,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -91,7 +92,7 @@ func older(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // nobody runs a command as a user without any privilege, in a copy of the current directory
-// that belongs to that user: nobody [!] PROGRAM ARG...
+// that belongs to that user and a copy of the home: nobody PROGRAM ARG... [&& PROGRAM ARG...]
 func nobody(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: nobody PROGRAM ARG...")
@@ -102,17 +103,24 @@ func nobody(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer os.RemoveAll(dir)
 	ts.Check(exec.Command("cp", "-a", ts.MkAbs("."), filepath.Join(dir, "ws")).Run())
+	ts.Check(exec.Command("cp", "-a", ts.Getenv("HOME"), filepath.Join(dir, "home")).Run())
 	ts.Check(exec.Command("cp", program, filepath.Join(dir, "accessc")).Run())
 	ts.Check(exec.Command("cp", program, filepath.Join(dir, "probe")).Run())
 	ts.Check(exec.Command("chown", "-R", "65534:65534", dir).Run())
-	cmd := exec.Command(filepath.Join(dir, "accessc"), args[1:]...)
-	cmd.Args[0] = args[0]
-	cmd.Dir = filepath.Join(dir, "ws")
-	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, "XDG_STATE_HOME=" + dir + "/state", "NO_COLOR=1", "TMPDIR=" + dir}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	for line := args; line != nil && err == nil; {
+		line, args = nil, line
+		if i := slices.Index(args, "&&"); i >= 0 {
+			line, args = args[i+1:], args[:i]
+		}
+		cmd := exec.Command(filepath.Join(dir, "accessc"), args[1:]...)
+		cmd.Args[0] = args[0]
+		cmd.Dir = filepath.Join(dir, "ws")
+		cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir + "/home", "XDG_STATE_HOME=" + dir + "/state", "NO_COLOR=1", "TMPDIR=" + dir}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		err = cmd.Run()
+	}
 	fmt.Fprint(ts.Stdout(), out.String())
 	fmt.Fprint(ts.Stderr(), errs.String())
 	if (err != nil) != neg {

@@ -50,6 +50,8 @@ const (
 	TargetsOverlap  Code = "ACC042"
 	SensitiveReach  Code = "ACC043"
 	Unprotected     Code = "ACC044"
+	HomePath        Code = "ACC045"
+	UnfitTarget     Code = "ACC046"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	NetUnseen       Code = "ACC052"
@@ -114,7 +116,7 @@ var registry = map[Code]entry{
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},
 	ExternalInside:  {Error, "an external rule resolves inside the workspace"},
 	NotApproved:     {Warning, "an external rule is not approved and was dropped"},
-	BrokenLink:      {Warning, "an external rule's symlink is broken and the rule was dropped"},
+	BrokenLink:      {Warning, "nothing is where an external rule leads and the rule was dropped"},
 	Retargeted:      {Warning, "an external rule leads elsewhere than approved and was dropped"},
 	BadPath:         {Error, "a path that cannot be written for every target"},
 	PathLoop:        {Error, "a rule's path is a symlink loop"},
@@ -124,6 +126,8 @@ var registry = map[Code]entry{
 	TargetsOverlap:  {Error, "two external rules reach the same place with different capabilities"},
 	SensitiveReach:  {Warning, "a rule reaches sensitive paths"},
 	Unprotected:     {Warning, "protected paths are a tool's to change"},
+	HomePath:        {Error, "a path begins with ~ or $"},
+	UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	NetUnseen:       {Warning, "paths of https requests are not seen"},

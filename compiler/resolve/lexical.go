@@ -18,6 +18,14 @@ var (
 	ErrAbsolute = errors.New("found an absolute path, expected one relative to the workspace root")
 	// ErrLeaves: the path, with ".." collapsed, leaves the workspace.
 	ErrLeaves = errors.New(`found a path that leaves the workspace by ".."`)
+	// ErrLeavesHome: the path, with ".." collapsed, leaves the home directory that it begins at.
+	ErrLeavesHome = errors.New(`found a path that leaves the home directory by ".."`)
+	// ErrUser: the path begins with "~" and is in no home directory of the user.
+	ErrUser = errors.New(`found "~" before a name, expected ~/ for your home directory`)
+	// ErrVariable: the path begins with "$".
+	ErrVariable = errors.New(`found "$", and no variable stands for its value in a path`)
+	// ErrNoHome: the path of the home directory is not known.
+	ErrNoHome = errors.New("the path of the home directory is not known")
 	// ErrEmpty: there is no path.
 	ErrEmpty = errors.New(`found an empty path; the workspace itself is "."`)
 )
@@ -76,6 +84,28 @@ func Lexical(p string) (string, error) {
 		return "", ErrLeaves
 	}
 	return c, nil
+}
+
+// RuleName collapses the path of a rule without looking at the disk: one of the user's home, "~"
+// or "~/x", an absolute one, or one of the workspace, whose root is the empty path. Only names of
+// the first two kinds are Direct.
+// See RATIONALE D180.
+func RuleName(p string) (string, error) {
+	switch {
+	case strings.HasPrefix(p, "$"):
+		return "", ErrVariable
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		c := path.Clean("." + p[1:])
+		if c == ".." || strings.HasPrefix(c, "../") {
+			return "", ErrLeavesHome
+		}
+		return strings.TrimSuffix("~/"+c, "/."), nil
+	case strings.HasPrefix(p, "~"):
+		return "", ErrUser
+	case strings.HasPrefix(p, "/") || hasDrive(p) && len(p) > 2:
+		return path.Clean(p), nil
+	}
+	return Lexical(p)
 }
 
 // hasDrive reports whether p starts with a Windows drive such as "C:/".

@@ -77,7 +77,8 @@ func TestRule(t *testing.T) {
 	}
 	var text *resolve.TextError
 	for in, want := range map[string]error{
-		"": resolve.ErrEmpty, "/etc": resolve.ErrAbsolute, "C:/x": resolve.ErrAbsolute, "c:": resolve.ErrAbsolute, "..": resolve.ErrLeaves,
+		"": resolve.ErrEmpty, "c:": resolve.ErrAbsolute, "..": resolve.ErrLeaves, "~/..": resolve.ErrLeavesHome, "~/x": resolve.ErrNoHome,
+		"~x": resolve.ErrUser, "$HOME/x": resolve.ErrVariable, "${home}": resolve.ErrVariable,
 		"../ws": resolve.ErrLeaves, "a/../..": resolve.ErrLeaves, "loop": resolve.ErrLoop, "loop/x": resolve.ErrLoop,
 	} {
 		if _, err := r.Rule(in); !errors.Is(err, want) {
@@ -87,6 +88,54 @@ func TestRule(t *testing.T) {
 	for _, in := range []string{"a\nb", "a\x00b", `a\b`, `a"b`, "a\xff", "a\u2028b", strings.Repeat("a/", 500), "a\x1b[31m"} {
 		if _, err := r.Rule(in); !errors.As(err, &text) {
 			t.Errorf("%q: got %v, want a text error", in, err)
+		}
+	}
+}
+
+// TestRuleOutside: paths of the home and absolute ones are collapsed by themselves, and only what
+// begins like one is one.
+func TestRuleOutside(t *testing.T) {
+	r, dir := tree(t)
+	r.Home = dir + "/out"
+	for in, want := range map[string][2]string{
+		"~": {"~", "/out"}, "~/": {"~", "/out"}, "~/fork/./src": {"~/fork/src", "/out/fork/src"}, "~//a/../fork": {"~/fork", "/out/fork"},
+		"~/none/x": {"~/none/x", "/out/none/x"}, "~/fork/nested/x": {"~/fork/nested/x", "/out/x"}, dir + "/out/../out/fork": {dir + "/out/fork", "/out/fork"},
+	} {
+		got, err := r.Rule(in)
+		if err != nil || !got.Direct || got.Inside || got.Lexical != want[0] || got.Abs != dir+want[1] {
+			t.Errorf("%q: got %+v, %v; want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"./~/x", "src/../~/x", "./$x", "./~x"} {
+		if got, err := r.Rule(in); err != nil || got.Direct || !got.Inside {
+			t.Errorf("%q: got %+v, %v", in, got, err)
+		}
+	}
+}
+
+// TestAskedOutside: a question about a place that a rule names by itself is evaluated below the
+// rule's target, and any other about the home or an absolute path is refused without a look.
+func TestAskedOutside(t *testing.T) {
+	r, dir := tree(t)
+	r.Home = "/home/u"
+	b := &ir.Bindings{Workspace: r.Root, External: map[string]string{"~/f": dir + "/out/fork", "~/f/n": dir + "/out", dir + "/ws2": "/elsewhere", "src": "/no"}}
+	ext := func(name, p string) ir.Location {
+		return ir.Location{Root: ir.Root{Kind: ir.External, Name: name}, Path: p}
+	}
+	for _, c := range []struct {
+		in, lexical string
+		at          ir.Location
+		fault       ir.Reason
+	}{
+		{"~/f/src/a", "~/f/src/a", ext("~/f", "src/a"), 0}, {"~/f/n/x", "~/f/n/x", ext("~/f/n", "x"), 0},
+		{"~/f/nested/x", "~/f/nested/x", ext("~/f/n", "x"), 0}, {"/home/u/f/src", "~/f/src", ext("~/f", "src"), 0},
+		{dir + "/ws2/x", dir + "/ws2/x", ext(dir+"/ws2", "x"), 0}, {"./~/f/x", "./~/f/x", ir.In("~/f/x"), 0},
+		{"~/x", "", ir.Location{}, ir.ReasonOutside}, {"~/f/../x", "", ir.Location{}, ir.ReasonOutside}, {"~", "", ir.Location{}, ir.ReasonOutside},
+		{"/home/u/x", "", ir.Location{}, ir.ReasonAbsolute}, {"/src/x", "", ir.Location{}, ir.ReasonAbsolute}, {"~/../f/x", "", ir.Location{}, ir.ReasonOutside},
+	} {
+		got, _, err := r.Asked(c.in, true, b)
+		if err != nil || got.At != c.at || got.Fault != c.fault || got.Lexical != c.lexical {
+			t.Errorf("%q: got %+v, %v; want %+v", c.in, got, err, c)
 		}
 	}
 }

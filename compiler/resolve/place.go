@@ -16,6 +16,8 @@ type Resolver struct {
 	Disk *Disk
 	// Root is the canonical absolute workspace root, slash-separated.
 	Root string
+	// Home is the absolute path of the user's home, slash-separated; empty where it is not known.
+	Home string
 }
 
 // New returns a resolver for a workspace root, which must exist.
@@ -38,6 +40,8 @@ func New(root string, disk *Disk) (*Resolver, error) {
 type RulePath struct {
 	// Lexical is the path with ".." collapsed and symlinks unresolved.
 	Lexical string
+	// Direct is true of a path in the user's home and of an absolute one.
+	Direct bool
 	// Inside is true when it leads to a place in the workspace, At.
 	Inside bool
 	At     ir.Location
@@ -47,25 +51,30 @@ type RulePath struct {
 	Kind ir.NodeKind
 	// Broken is true when the path is, or leads over, a symlink to nothing.
 	Broken bool
-	// Links are the symlinks of the workspace that it leads over.
+	// Over are the symlinks that it leads over, by the canonical directories that they are in.
+	Over []string
+	// Links are those of the workspace.
 	Links []ir.Location
 }
 
-// Rule evaluates the path of a rule. Errors are ErrEmpty, ErrAbsolute, ErrLeaves, ErrLoop, a
+// Rule evaluates the path of a rule. Errors are those of RuleName, ErrNoHome, ErrLoop, a
 // *TextError, or an error of the disk.
 func (r *Resolver) Rule(written string) (RulePath, error) {
-	if err := CheckText(written); err != nil {
-		return RulePath{}, err
-	}
-	lexical, err := Lexical(written)
+	out, err := Spelling(written)
 	if err != nil {
-		return RulePath{}, err
+		return out, err
 	}
-	found, err := r.Disk.Follow(r.abs(lexical))
+	abs := r.abs(out.Lexical)
+	if out.Direct {
+		if abs, err = r.direct(out.Lexical); err != nil {
+			return out, err
+		}
+	}
+	found, err := r.Disk.Follow(abs)
 	if err != nil {
-		return RulePath{}, err
+		return out, err
 	}
-	out := RulePath{Lexical: lexical, Abs: found.Abs, Kind: found.Kind, Broken: found.Dangling}
+	out.Abs, out.Kind, out.Broken, out.Over = found.Abs, found.Kind, found.Dangling, found.Links
 	ws := ir.Bindings{Workspace: r.Root}
 	if at := ws.Locate(found.Abs); at.Root.Kind == ir.Workspace {
 		out.Inside, out.At = true, at
@@ -76,6 +85,28 @@ func (r *Resolver) Rule(written string) (RulePath, error) {
 		}
 	}
 	return out, nil
+}
+
+// Spelling reads the path of a rule without looking at the disk.
+func Spelling(written string) (RulePath, error) {
+	if err := CheckText(written); err != nil {
+		return RulePath{}, err
+	}
+	lexical, err := RuleName(written)
+	// By its beginning: "./~/x" is a name of the workspace.
+	return RulePath{Lexical: lexical, Direct: ir.Root{Kind: ir.External, Name: written}.Direct()}, err
+}
+
+// direct returns the absolute path of a name that is Direct.
+func (r *Resolver) direct(name string) (string, error) {
+	below, home := strings.CutPrefix(name, "~")
+	switch {
+	case !home:
+		return name, nil
+	case volume(r.Home) == "":
+		return "", ErrNoHome
+	}
+	return path.Clean(r.Home + below), nil
 }
 
 // Pretend makes paths resolve as if a symlink to an absolute canonical target stood at a
@@ -97,16 +128,51 @@ func (r *Resolver) abs(lexical string) string {
 // unlink(2) and rename(2) act on.
 // See RATIONALE D2.
 func (r *Resolver) Asked(p string, follow bool, b *ir.Bindings) (ir.Place, ir.NodeKind, error) {
+	if name, abs, ok := Outside(p, r.Home, b); ok {
+		place, kind, err := r.Kernel(abs, follow, b)
+		place.Asked, place.Lexical = true, name
+		return place, kind, err
+	}
 	lexical, err := Lexical(p)
 	switch {
 	case errors.Is(err, ErrAbsolute):
 		return ir.Place{Fault: ir.ReasonAbsolute}, ir.Unknown, nil
-	case err != nil:
+	case err != nil || p == "~" || strings.HasPrefix(p, "~/"):
 		return ir.Place{Fault: ir.ReasonOutside}, ir.Unknown, nil
 	}
 	place, kind, err := r.Kernel(r.abs(lexical), follow, b)
 	place.Asked, place.Lexical = true, lexical
+	if strings.HasPrefix(lexical, "~") {
+		place.Lexical = "./" + lexical // no name of the home
+	}
 	return place, kind, err
+}
+
+// Outside reads a path that a rule names by itself: the path as rules spell it, and absolute,
+// below the target of the rule. An absolute path of the home, as a shell makes one of "~/x", is
+// read as such.
+// See RATIONALE D181.
+func Outside(p, home string, b *ir.Bindings) (name, abs string, ok bool) {
+	asked, err := Spelling(filepath.ToSlash(p))
+	if err != nil || !asked.Direct {
+		return "", "", false
+	}
+	names := []string{asked.Lexical}
+	if rest, in := strings.CutPrefix(asked.Lexical, strings.TrimSuffix(home, "/")+"/"); in && home != "" {
+		names = append(names, "~/"+rest)
+	}
+	for _, name := range names {
+		for rule := name; ; rule = path.Dir(rule) {
+			target, bound := b.External[rule]
+			if bound && (ir.Root{Kind: ir.External, Name: rule}).Direct() {
+				return name, strings.TrimSuffix(target, "/") + strings.TrimPrefix(name, rule), true
+			}
+			if rule == path.Dir(rule) {
+				break
+			}
+		}
+	}
+	return "", "", false
 }
 
 // Kernel evaluates an absolute path the way a program that opens it itself does.

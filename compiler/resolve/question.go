@@ -223,6 +223,12 @@ func (a Asker) evaluate(p string, follow bool) (ir.Place, ir.NodeKind, error) {
 		}
 		return ir.Direct(at), ir.Absent, nil
 	}
+	// A program is given such a path as a shell expands it.
+	if asked, err := Spelling(p); a.Kernel && err == nil && asked.Direct {
+		if abs, err := a.Resolver.direct(asked.Lexical); err == nil {
+			return a.Resolver.Kernel(abs, follow, a.Bindings)
+		}
+	}
 	switch {
 	case a.Kernel && volume(p) != "":
 		return a.Resolver.Kernel(p, follow, a.Bindings)

@@ -132,12 +132,11 @@ func (s Store) Mounts() []Mount {
 }
 
 // Approve records a binding and replaces an earlier approval of the rule path. A binding that
-// is approved already keeps its time. It is an error to approve a path that is empty or
-// absolute, a target that is not absolute, or either that is not UTF-8 and therefore cannot be
-// written down. The change lasts only within Update.
+// is approved already keeps its time. It is an error to approve a path that is empty, a target
+// that is not absolute, or either that is not UTF-8 and therefore cannot be written down. The change lasts only within Update.
 func (s *Store) Approve(m Mount) error {
 	switch {
-	case m.RulePath == "" || path.IsAbs(m.RulePath) || filepath.IsAbs(m.RulePath):
+	case m.RulePath == "":
 		return fmt.Errorf("%q is not the path of a rule", m.RulePath)
 	case !path.IsAbs(m.CanonicalTarget) && !filepath.IsAbs(m.CanonicalTarget):
 		return fmt.Errorf("the target %q is not absolute", m.CanonicalTarget)

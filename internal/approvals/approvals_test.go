@@ -202,7 +202,6 @@ func TestForget(t *testing.T) {
 func TestApproveRefuses(t *testing.T) {
 	for _, m := range []Mount{
 		{RulePath: "", CanonicalTarget: "/x"},
-		{RulePath: "/fork", CanonicalTarget: "/x"},
 		{RulePath: "fork", CanonicalTarget: ""},
 		{RulePath: "fork", CanonicalTarget: "x"},
 		{RulePath: "fork", CanonicalTarget: "/x\xff"},

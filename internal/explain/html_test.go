@@ -185,6 +185,9 @@ func useFilter(t *testing.T, b *browser) {
 func TestPageHoldsNoForeignMarkup(t *testing.T) {
 	irtest.Check(t, 500, 1, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.SampledFrom(hostile), rapid.StringN(1, 30, -1)).Draw(rt, "text")
+		if (ir.Root{Kind: ir.External, Name: text}).Direct() {
+			return // no symlink of the workspace has this name, so the page has another shape
+		}
 		// One harmless character each, so that equal parts of texts stay equal.
 		plain := hostileTool("n", "x")
 		got, want := render(t, hostileTool("n", text)), render(t, plain)

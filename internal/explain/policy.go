@@ -81,10 +81,7 @@ func (p *Policy) files() []line {
 	}
 	for _, root := range p.View.Roots() {
 		if root.Kind == ir.External {
-			r := p.View.Regions(root)
-			out = append(out, line{
-				at: at(root.Name+" →", r.Caps), origin: originOf(r), note: "external", grants: capWords(r.Caps),
-			})
+			p.external(p.View.Regions(root), &out)
 		}
 	}
 	if len(out) == 0 {
@@ -93,6 +90,17 @@ func (p *Policy) files() []line {
 	out = append(out, p.privateLines()...)
 	out[0].head = "files"
 	return out
+}
+
+// external renders the target of an external rule, and the rules below it.
+func (p *Policy) external(r *ir.Region, out *[]line) {
+	path := r.At.Root.Name
+	if !r.At.Root.Direct() {
+		path += " →"
+	}
+	i := len(*out)
+	p.tree(r, "", "", out)
+	(*out)[i].at.path, (*out)[i].note = path, "external"
 }
 
 // tree renders the named nodes at and below r that begin a region of their own.

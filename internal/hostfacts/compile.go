@@ -58,6 +58,7 @@ func Compile(opts Options) (*Result, error) {
 	var unusable error
 	if opts.Resolve {
 		opts.Approved, unusable = r.approved(resolver, opts.Planned)
+		opts.Unfit = r.unfit(resolver)
 	}
 	if r.Result, err = compiler.Compile(opts.Options); err != nil {
 		return nil, err

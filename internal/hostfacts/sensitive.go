@@ -229,10 +229,8 @@ func withdraw(rule *ir.FSRule, at ir.Location) string {
 	switch {
 	case at == rule.At:
 		return "if that is not meant, take the rule's capabilities away"
-	case at.Root.Kind == ir.External:
-		return fmt.Sprintf("if that is not meant, add { path = %q, external = true }, which grants nothing", at.Short())
 	default:
-		return fmt.Sprintf("if that is not meant, add { path = %q }, which grants nothing", at.Short())
+		return fmt.Sprintf("if that is not meant, add { path = %q }, which grants nothing", at.Spelled())
 	}
 }
 

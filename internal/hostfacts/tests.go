@@ -38,7 +38,7 @@ func (r *Result) Test(t *ir.Tool) []Tested {
 	facts := r.Facts(t)
 	facts.Located = false
 	for name, found := range r.leads(t) {
-		if !r.resolved && found.Kind != ir.Absent {
+		if !r.resolved && (found.Kind != ir.Absent || found.Direct) {
 			facts.Bindings.External[name] = found.Abs
 		}
 	}

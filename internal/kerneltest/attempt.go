@@ -80,7 +80,8 @@ func (t *Trial) attempt(s *stage, q resolve.Question) (a Attempt, why string, er
 		if err := s.prepare(abs, onPaths[q.Verb].needs[i]); err != nil {
 			return a, "", err
 		}
-		if _, err := resolve.Lexical(operand); err == nil {
+		_, _, outside := resolve.Outside(operand, "", s.here)
+		if _, err := resolve.Lexical(operand); err == nil && !outside {
 			abs = operand // as it is spelled, from the workspace
 		}
 		if i == 0 {

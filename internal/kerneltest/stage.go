@@ -54,7 +54,7 @@ func newStage(dir string, t *ir.Tool, real *ir.Bindings) (*stage, error) {
 }
 
 func (s *stage) mirrorRule(r *ir.FSRule) error {
-	if !r.External {
+	if r.At.Root.Kind != ir.External {
 		return s.mirror(r.At.Path)
 	}
 	target, bound := s.real.Path(r.At)
@@ -62,7 +62,11 @@ func (s *stage) mirrorRule(r *ir.FSRule) error {
 		return nil
 	}
 	here, _ := s.here.Path(r.At)
-	return errors.Join(s.copyNode(target, here), s.mirror(r.At.Root.Name))
+	err := s.copyNode(target, here)
+	if r.At.Root.Direct() {
+		return err
+	}
+	return errors.Join(err, s.mirror(r.At.Root.Name))
 }
 
 // mirror gives a path of the workspace the kinds of its real nodes, as far as possible: its
@@ -153,6 +157,9 @@ func (s *stage) file(at string) error {
 // there.
 func (s *stage) path(operand string) (abs string, staged bool) {
 	operand = filepath.ToSlash(operand)
+	if _, abs, ok := resolve.Outside(operand, "", s.here); ok {
+		return abs, true
+	}
 	if !path.IsAbs(operand) {
 		if lexical, err := resolve.Lexical(operand); err == nil {
 			return path.Join(s.here.Workspace, lexical), true

@@ -109,8 +109,8 @@ func readRule(v *source.Value) rule {
 		return r
 	}
 	if p := v.Table.Get("path"); p != nil {
-		if lexical, err := resolve.Lexical(p.Text); err == nil {
-			r.path = lexical
+		if path, err := resolve.Spelling(p.Text); err == nil && !path.Direct {
+			r.path = path.Lexical
 		}
 	}
 	yes := func(key string) bool {

@@ -81,6 +81,8 @@ func ruleName(dir, name string) (string, error) {
 		return "", fmt.Errorf("%s: leaves the workspace", name)
 	case clean == "." || clean == "":
 		return "", fmt.Errorf("%s: is the workspace itself", name)
+	case clean[0] == '~' || clean[0] == '$':
+		return "", fmt.Errorf("%s: no rule's path begins with %q", name, clean[:1])
 	case !filepath.IsLocal(filepath.FromSlash(clean)):
 		return "", fmt.Errorf("%s: is no name on this system", name)
 	}

@@ -3,6 +3,7 @@ package start_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -329,9 +330,7 @@ func (o *oracle) lay() {
 	if o.tool != nil {
 		o.tool.stop()
 	}
-	if err := os.RemoveAll(o.root); err != nil {
-		o.t.Fatal(err)
-	}
+	o.clear()
 	o.grow(o.start)
 	if o.outer != nil {
 		o.tool = startNested(o.t, o.outer, o.spec, o.dir, o.who)
@@ -344,8 +343,18 @@ func (o *oracle) lay() {
 }
 
 func (o *oracle) path(symbol string) string {
-	return strings.Replace(symbol, "${workspace}", o.root, 1)
+	return strings.NewReplacer("${workspace}", o.root, irtest.Elsewhere.String(), o.elsewhere()).Replace(symbol)
 }
+
+// clear removes what the tool works on.
+func (o *oracle) clear() {
+	if err := errors.Join(os.RemoveAll(o.root), os.RemoveAll(o.elsewhere())); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// elsewhere is the directory that rules name by themselves.
+func (o *oracle) elsewhere() string { return filepath.Join(o.dir, "elsewhere") }
 
 func (o *oracle) grow(w irtest.World) {
 	for _, p := range slices.Sorted(maps.Keys(w)) {
@@ -550,7 +559,7 @@ func copyFile(from, to string) error {
 func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	o := &oracle{t: t, who: who, dir: dir, root: filepath.Join(dir, "ws"), ids: map[ir.Rule]ir.RuleID{}}
 	home := filepath.Join(dir, "home")
-	for _, d := range []string{dir, home} {
+	for _, d := range []string{dir, home, o.elsewhere()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -562,6 +571,9 @@ func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	}
 	self := ir.Sys(strings.TrimPrefix(binary, "/"))
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: o.root, Home: home}, Program: &self, Base: hostBase()}
+	// The model takes symbols, which do not tell that one root lies in another.
+	tool.FS = slices.DeleteFunc(tool.FS, func(r ir.FSRule) bool { return r.External && r.At.Root != irtest.Elsewhere })
+	irtest.Bind(facts.Bindings, tool, o.elsewhere())
 	o.target = backends.Target{Form: backends.Resolved, Facts: facts}
 	out, err := landlock.Backend{}.Compile(tool, o.target)
 	if err != nil {
@@ -571,7 +583,7 @@ func newOracle(t *rapid.T, dir string, who identity, tool *ir.Tool) *oracle {
 	for _, e := range o.view.Entries() {
 		o.ids[e.Rule] = e.ID
 	}
-	o.start = irtest.DrawWorld(t, 10)
+	o.start = irtest.DrawWorld(t, 10, irtest.Elsewhere.String())
 	o.now = o.start.Later(t)
 	return o
 }
@@ -588,7 +600,7 @@ func (o *oracle) foresee() {
 		o.t.Fatal(err)
 	}
 	o.model = lsm.NewModel(spec, min(start.ABI(), landlock.MaxABI), func(p string) ir.NodeKind {
-		if strings.HasPrefix(p, "${workspace}") {
+		if strings.HasPrefix(p, "${workspace}") || strings.HasPrefix(p, irtest.Elsewhere.String()) {
 			return o.start.Kind(p)
 		}
 		return ir.Dir

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // port is one without a listener on the loopback address; the policies of the test allow it or
@@ -34,10 +35,18 @@ type asking struct {
 	alone bool
 }
 
+// fromWorkspace is the path of a place from the workspace.
+func fromWorkspace(at ir.Location) string {
+	if at.Root == irtest.Elsewhere {
+		return "../elsewhere/" + at.Path
+	}
+	return at.Path
+}
+
 // ask adds an operation to the plan, unless it is among it already.
 func (o *supervised) ask(q asking) {
 	spelling := func() string { return rapid.SampledFrom(spellings).Draw(o.t, "spelling") }
-	q.try = attempt{Op: q.op, A: q.a.Path, B: q.b.Path}
+	q.try = attempt{Op: q.op, A: fromWorkspace(q.a), B: fromWorkspace(q.b)}
 	if !q.apart {
 		q.try.HowA = spelling()
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"pgregory.net/rapid"
@@ -240,7 +241,7 @@ func (o *supervised) intact() {
 		return
 	}
 	found := irtest.World{}
-	err := filepath.WalkDir(o.root, func(p string, d fs.DirEntry, err error) error {
+	see := func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -252,9 +253,11 @@ func (o *supervised) intact() {
 				return errors.Join(err, fmt.Errorf("%s holds %q", p, data))
 			}
 		}
-		found["${workspace}"+p[len(o.root):]] = kind
+		symbols := strings.NewReplacer(o.root, "${workspace}", o.elsewhere(), irtest.Elsewhere.String())
+		found[symbols.Replace(p)] = kind
 		return nil
-	})
+	}
+	err := errors.Join(filepath.WalkDir(o.root, see), filepath.WalkDir(o.elsewhere(), see))
 	if err != nil || !maps.Equal(found, o.now) {
 		o.t.Fatalf("the tree is %v, %v; it should be %v\n%s", found, err, o.now, o.oracle.spec)
 	}
@@ -281,9 +284,7 @@ func (o *supervised) lay() {
 	if o.tool != nil {
 		o.tool.stop()
 	}
-	if err := os.RemoveAll(o.root); err != nil {
-		o.t.Fatal(err)
-	}
+	o.clear()
 	o.grow(o.start)
 	o.tool = startMode(o.t, o.mode, o.oracle.spec, o.dir, o.who)
 	o.tool.exchange(o.t, attempt{Op: "none"})

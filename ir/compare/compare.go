@@ -164,6 +164,8 @@ func Policies(old, new Policy) []Difference {
 	if ds, decided := sources(old.Tool, new.Tool); decided {
 		return append(ds, constraints(old.Tool.Constraints, new.Tool.Constraints)...)
 	}
+	was, is := old.Tool, new.Tool
+	old.Tool, new.Tool = shared(was), shared(is)
 	var out []Difference
 	c := newComparison(old.Tool, new.Tool, ir.Linux)
 	if !sameFiles(old.Tool, new.Tool) {
@@ -191,6 +193,9 @@ func Policies(old, new Policy) []Difference {
 		out = append(out, join(func(p ir.Platform) []Difference {
 			return newComparison(old.Tool, new.Tool, p).enforcement(old.Ledger, new.Ledger, granted)
 		})...)
+	}
+	for i := range out {
+		out[i].Old.Rule, out[i].New.Rule = original(was, old.Tool, out[i].Old.Rule), original(is, new.Tool, out[i].New.Rule)
 	}
 	slices.SortStableFunc(out, func(a, b Difference) int {
 		return cmp.Or(btoi(b.Wider)-btoi(a.Wider), cmp.Compare(a.Resource, b.Resource))

@@ -208,13 +208,15 @@ func (c *comparison) partition(at ir.Location, old, new *ir.Region) *placeTree {
 		out.below = append(out.below, c.partition(at.Child(name), names[name][0], names[name][1]))
 	}
 	p.inside = at
-	if !p.named || len(order) > 0 {
+	if !p.named || len(order) > 0 || at.Root.Kind == ir.External && (linked(old) || linked(new)) {
 		p.inside = at.Child(fresh("file", order))
 	}
 	p.old, p.new = caps(c.old, p.inside), caps(c.new, p.inside)
 	out.label = gain{more: p.new &^ p.old, less: p.old &^ p.new}
 	return out
 }
+
+func linked(r *ir.Region) bool { return r != nil && r.Link }
 
 // guarded reports whether a region is that of a protected path or leads to such alone, and
 // the other policy has no rule there.

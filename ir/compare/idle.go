@@ -92,14 +92,21 @@ func Idles(t *ir.Tool) (idle []Idle, skipped []ir.Resource) {
 	if t.Source.Kind != ir.SourceLocal {
 		return nil, nil
 	}
+	byName := shared(t)
 	for _, r := range []ir.Resource{ir.FS, ir.Net, ir.Env, ir.Commands} {
-		s := &search{tool: t, resource: r, list: items(t, r)}
+		s := &search{tool: byName, resource: r, list: items(byName, r)}
 		s.gone = make([]bool, len(s.list))
 		if !s.cut() {
 			skipped = append(skipped, r)
 			continue
 		}
 		idle = append(idle, s.run()...)
+	}
+	for i := range idle {
+		idle[i].Rule = original(t, byName, idle[i].Rule)
+		for j := range idle[i].By {
+			idle[i].By[j].Rule = original(t, byName, idle[i].By[j].Rule)
+		}
 	}
 	return idle, skipped
 }
@@ -238,10 +245,19 @@ func (s *search) never(item Idle) Idle {
 			item.Why = Ordered
 		}
 	}
-	if f, ok := item.Rule.(*ir.FSRule); ok && !f.External && strings.TrimPrefix(path.Clean("/"+f.Written), "/") != f.At.Path {
+	if f, ok := item.Rule.(*ir.FSRule); ok && !f.External && linkedBy(f) {
 		item.Why = Linked
 	}
 	return item
+}
+
+// linkedBy reports whether a rule's path leads over a symlink.
+func linkedBy(f *ir.FSRule) bool {
+	place := f.At.Path
+	if f.At.Root.Kind == ir.External {
+		place = strings.TrimPrefix(f.At.Short(), "/")
+	}
+	return strings.TrimPrefix(path.Clean("/"+f.Written), "/") != place
 }
 
 func (i *Idle) by(v ir.Verdict) {

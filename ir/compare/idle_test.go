@@ -116,7 +116,7 @@ func TestIdleFiles(t *testing.T) {
 				x.FS[i].Caps = rapid.SampledFrom([]ir.CapSet{0, ir.All, ir.Caps(ir.Read)}).Draw(rt, "set")
 			}
 		}
-		idleAgainst(rt, x, ir.FS, ops, ir.Linux)
+		idleAgainst(rt, shared(x), ir.FS, ops, ir.Linux)
 	})
 }
 

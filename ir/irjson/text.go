@@ -51,6 +51,10 @@ func parsePlace(s string) (ir.Location, error) {
 		return ir.Sys(rest), nil
 	}
 	if rest, ok := strings.CutPrefix(s, "${external:"); ok {
+		name, below, deeper := strings.Cut(rest, "}/") // which no name holds
+		if deeper {
+			return ir.Location{Root: ir.Root{Kind: ir.External, Name: name}, Path: below}, nil
+		}
 		if name, ok := strings.CutSuffix(rest, "}"); ok {
 			return ir.Location{Root: ir.Root{Kind: ir.External, Name: name}}, nil
 		}

@@ -1,6 +1,7 @@
 package irtest
 
 import (
+	"path"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -58,10 +59,48 @@ func FSRules(t *rapid.T, names []string, n int) []ir.FSRule {
 	return out
 }
 
+// Elsewhere is the root of a rule that names its place by itself. It stands for the user's home.
+var Elsewhere = ir.Root{Kind: ir.External, Name: "~"}
+
+// Outside generates rules that name their places by themselves, one in the other, and rules below
+// them that grant nothing.
+func Outside(t *rapid.T, names []string) []ir.FSRule {
+	var out []ir.FSRule
+	add := func(at ir.Location, external bool, caps ir.CapSet) {
+		out = append(out, ir.FSRule{
+			Written: at.Short(), At: at, External: external, Caps: caps,
+			Origin: ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 100 + len(out), Col: 1}},
+		})
+	}
+	add(ir.Location{Root: Elsewhere}, true, Caps(t))
+	if rapid.Bool().Draw(t, "below") {
+		add(ir.Location{Root: Elsewhere, Path: rapid.SampledFrom(names).Draw(t, "name")}, false, 0)
+	}
+	if rapid.Bool().Draw(t, "inner") {
+		add(ir.Location{Root: ir.Root{Kind: ir.External, Name: "~/" + names[0]}}, true, Caps(t))
+	}
+	return out
+}
+
+// Bind binds the roots of such rules below a directory of the host.
+func Bind(b *ir.Bindings, t *ir.Tool, dir string) {
+	if b.External == nil {
+		b.External = map[string]string{}
+	}
+	for i := range t.FS {
+		if r := t.FS[i].At.Root; r.Direct() {
+			b.External[r.Name] = path.Clean(dir + strings.TrimPrefix(r.Name, "~"))
+		}
+	}
+}
+
 // Tool generates a tool with random filesystem rules and the defaults otherwise.
 func Tool(t *rapid.T, names []string, n int) *ir.Tool {
 	tool := ir.NewTool("t")
 	tool.FS, tool.Declared.FS = FSRules(t, names, n), true
+	if rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
+		tool.FS = append(tool.FS, Outside(t, names)...)
+	}
 	tool.Protects = rapid.IntRange(0, 7).Draw(t, "protects") == 0
 	if tool.Protects && rapid.Bool().Draw(t, "further protected path") {
 		tool.Protected = []ir.ProtectedPath{{Path: Path(t, names, 2), Why: "test"}}
@@ -77,6 +116,8 @@ func Place(t *rapid.T, names []string) ir.Location {
 		return ir.Location{Root: ir.Root{Kind: ir.Home}, Path: Path(t, names, 2)}
 	case 1:
 		return ir.Location{Root: ir.Root{Kind: ir.Temp}, Path: Path(t, names, 2)}
+	case 2:
+		return ir.Location{Root: Elsewhere, Path: Path(t, names, 2)}
 	default:
 		return ir.In(Path(t, names, 4))
 	}

@@ -14,7 +14,9 @@ import (
 // World is a tree of files and directories below some roots, by symbolic path.
 type World map[string]ir.NodeKind
 
-var worldRoots = map[string]ir.RootKind{"${workspace}": ir.Workspace, "${home}": ir.Home, "${tmp}": ir.Temp}
+var worldRoots = map[string]ir.Root{
+	"${workspace}": {Kind: ir.Workspace}, "${home}": {Kind: ir.Home}, "${tmp}": {Kind: ir.Temp}, Elsewhere.String(): Elsewhere,
+}
 
 // DrawWorld makes up to n paths exist in the workspace and in the given other roots.
 func DrawWorld(t *rapid.T, n int, others ...string) World {
@@ -66,7 +68,7 @@ func (w World) Places() []ir.Location {
 	var out []ir.Location
 	for _, p := range slices.Sorted(maps.Keys(w)) {
 		symbol, rest, _ := strings.Cut(p, "/")
-		at := ir.Location{Root: ir.Root{Kind: worldRoots[symbol]}, Path: rest}
+		at := ir.Location{Root: worldRoots[symbol], Path: rest}
 		all := []ir.Location{at}
 		if w[p] == ir.Dir {
 			for _, n := range Plain {

@@ -149,7 +149,7 @@ func (d *Denial) outside(at ir.Location, caps ir.CapSet) (change, bool) {
 // writable reports whether rules can spell the paths (docs/checks.md, ACC037).
 func (c change) writable() bool {
 	return !slices.ContainsFunc(c.rules, func(r ir.FSRule) bool {
-		p := r.At.Short()
+		p := r.At.Spelled()
 		return len(p) > maxPath || !utf8.ValidString(p) ||
 			strings.ContainsFunc(p, func(r rune) bool { return r == '"' || r == '\\' || unicode.IsControl(r) })
 	})
@@ -217,7 +217,7 @@ func (c change) toml(t *ir.Tool) string {
 			b.WriteByte('\n')
 		}
 		table(&b, t, "fs")
-		fmt.Fprintf(&b, "path = %s\n", tomltext.String(r.At.Short()))
+		fmt.Fprintf(&b, "path = %s\n", tomltext.String(r.At.Spelled()))
 		if r.External {
 			b.WriteString("external = true\n")
 		}
