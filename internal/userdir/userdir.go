@@ -83,6 +83,10 @@ func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 
+// Denials is the path of the file that keeps the refusals of a tool's last run. The empty name
+// stands for commands that no configuration names; no tool has it.
+func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
+
 // UserConfig is the path of the user's own layer, empty if there is none to be
 // had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
 func UserConfig() string {
