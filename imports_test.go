@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"backends"},
 	{"internal/hostfacts"},
 	{"internal/approvals", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
-	{"compiler", "compiler/edit"},
+	{"compiler", "compiler/edit", "internal/layerfile"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},

@@ -35,7 +35,7 @@ func (b *planner) unmount(names []string) error {
 			return err
 		}
 	}
-	b.New = b.layer.text
+	b.New = b.layer.Bytes
 	if len(b.New) == 0 {
 		b.New = nil
 	}
