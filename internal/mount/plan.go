@@ -17,7 +17,7 @@ import (
 
 // Request is the input of the commands.
 type Request struct {
-	// Compile is the way to read the configuration. Layers.Local and Planned are set here.
+	// Compile is the way to read the configuration. Layers.Edited and Planned are set here.
 	Compile hostfacts.Options
 	// Dir is the absolute directory that names and paths are relative to. Home stands for
 	// a leading "~" of paths, which not every shell expands behind a "=".
