@@ -18,7 +18,7 @@ var rooms = [][]string{
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"internal/explain", "internal/kerneltest"},
-	{"internal/build", "internal/mount"},
+	{"internal/build", "internal/mount", "internal/allow"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
 	{"internal/mcp", "internal/acp", "internal/adopt"},

@@ -401,6 +401,9 @@ func TestExtend(t *testing.T) {
 			if d := cmp.Diff(tt.want, string(got)); err != nil || d != "" {
 				t.Fatalf("%v (-want +got)\n%s", err, d)
 			}
+			if two, err := Extend(got, fs, 0, Item{Bool("create", true), Bool("update", true)}); err != nil || len(items(decode(t, two), fs)) != 1 {
+				t.Errorf("two fields: %v\n%s", err, two)
+			}
 			if again, err := Extend(got, fs, 0, Item{Bool("read", false)}); err == nil {
 				t.Errorf("twice:\n%s", again)
 			}

@@ -87,8 +87,10 @@ func take(v *source.Value, fields ...Field) bool {
 		if finding != nil || has == nil || has.Key() != want.Get("x").Key() {
 			return false
 		}
-		v.Table.Entries = slices.DeleteFunc(v.Table.Entries, func(e source.Entry) bool { return e.Key == f.Key })
 	}
+	v.Table.Entries = slices.DeleteFunc(v.Table.Entries, func(e source.Entry) bool {
+		return slices.ContainsFunc(fields, func(f Field) bool { return f.Key == e.Key })
+	})
 	return true
 }
 

@@ -160,3 +160,16 @@ func (l *File) rename(text []byte) (fs.FileInfo, error) {
 	}
 	return info, nil
 }
+
+// IgnoreFile keeps a directory that accessc has made out of git, itself as well.
+const IgnoreFile = ".gitignore"
+
+// Ignore has git leave out a directory, which is for this checkout alone.
+func Ignore(dir *os.Root) error {
+	f, err := dir.OpenFile(IgnoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}

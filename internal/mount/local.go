@@ -1,19 +1,12 @@
 package mount
 
-import (
-	"errors"
-	"os"
-
-	"github.com/accessc/accessc/internal/layerfile"
-)
+import "github.com/accessc/accessc/internal/layerfile"
 
 // Names of the local layer.
 const (
 	localDir  = ".accessc"
 	localFile = "local.toml"
 	localName = localDir + "/" + localFile
-	// ignoreFile keeps a directory that a mount has made out of git, itself as well.
-	ignoreFile = ".gitignore"
 )
 
 // openLocal reads the local layer.
@@ -34,7 +27,7 @@ func (t *tree) replace(j *journal, l *layerfile.File, text []byte) error {
 			return err
 		}
 		l.Dir = now.Dir
-		if err := j.step(func() error { return ignore(l.Dir) }, func() error { return l.Dir.Remove(ignoreFile) }); err != nil {
+		if err := j.step(func() error { return layerfile.Ignore(l.Dir) }, func() error { return l.Dir.Remove(layerfile.IgnoreFile) }); err != nil {
 			return in(localDir, err)
 		}
 	}
@@ -44,14 +37,4 @@ func (t *tree) replace(j *journal, l *layerfile.File, text []byte) error {
 		err = j.step(func() error { return layerfile.SyncDir(l.Dir) }, func() error { return nil })
 	}
 	return in(localName, err)
-}
-
-// ignore has git leave out a directory, which is for this checkout alone.
-func ignore(dir *os.Root) error {
-	f, err := dir.OpenFile(ignoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
 }

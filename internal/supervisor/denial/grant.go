@@ -47,6 +47,17 @@ func (d *Denial) find() *grant {
 	return &grant{}
 }
 
+// Rules are the rules on files that would permit the operation when they are added behind the
+// existing ones; false where none do that lie in the workspace.
+func (d *Denial) Rules() ([]ir.FSRule, bool) {
+	for _, c := range d.changes() {
+		if c.target == "" && c.writable() && d.permits(c) {
+			return c.rules, true
+		}
+	}
+	return nil, false
+}
+
 // change is an addition to the filesystem rules of a tool.
 type change struct {
 	rules []ir.FSRule
@@ -130,6 +141,9 @@ func (d *Denial) granted(at ir.Location) ir.CapSet {
 // systemDirectories hold the system, its configuration and secrets, and the kernel's own files.
 // The base grants as much of them as every tool needs.
 var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr"}
+
+// SystemDirectories are the directories at the root for which no rule is proposed.
+func SystemDirectories() []string { return slices.Clone(systemDirectories) }
 
 // outside is an external rule for a place outside of the workspace. It is false for the
 // system's own directories and those at the root, which are not for tools.

@@ -121,5 +121,8 @@ func (d *Denial) question() []string {
 		}
 		words = append(words, abs)
 	}
+	if op, ok := d.Operation.(ir.Access); ok && op.Cap == ir.Create && op.Name == ir.NameDir {
+		words[1] += "/"
+	}
 	return words
 }
