@@ -71,6 +71,7 @@ func (c *denialsCmd) Run(g *globals) error {
 		layer, _ := ir.ParseLayer(c.Layer)
 		p, err := g.planner(layer, k.Tool)
 		if err != nil {
+			fmt.Fprint(g.stdout, visible.Lines(doc.listed()))
 			return err
 		}
 		for _, x := range p.Propose(k.Denials) {
@@ -160,25 +161,37 @@ func proposalOf(x allow.Proposal) proposalDoc {
 	return out
 }
 
+// listed is the run and its refusals.
+func (d denialsDoc) listed() string {
+	var b strings.Builder
+	b.WriteString(d.ended())
+	for _, e := range d.Denials {
+		b.WriteString(entryLine(e))
+	}
+	return b.String()
+}
+
+// ended is the run in a line.
+func (d denialsDoc) ended() string {
+	s := fmt.Sprintf("%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
+	switch d.Total {
+	case 0:
+		return s + ": nothing was refused\n"
+	case 1:
+		return s + " and was refused once\n"
+	default:
+		return s + fmt.Sprintf(" and was refused %d times\n", d.Total)
+	}
+}
+
 // text shows each proposal behind the operations that it is for.
 func (d denialsDoc) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
-	switch d.Total {
-	case 0:
-		b.WriteString(": nothing was refused\n")
-		return b.String()
-	case 1:
-		b.WriteString(" and was refused once\n")
-	default:
-		fmt.Fprintf(&b, " and was refused %d times\n", d.Total)
-	}
 	if d.Unnamed {
-		for _, e := range d.Denials {
-			b.WriteString(entryLine(e))
-		}
-		b.WriteString("\nNo configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with\n" +
+		b.WriteString(d.listed() + "\nNo configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with\n" +
 			"source = \"local\" and command = \"...\"; accessc init writes an example.\n")
+	} else {
+		b.WriteString(d.ended())
 	}
 	for _, p := range d.Proposals {
 		b.WriteByte('\n')
@@ -189,6 +202,9 @@ func (d denialsDoc) text() string {
 	}
 	if d.LeftOut > 0 {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
+	}
+	if !d.Traced {
+		b.WriteString("\nRefusals that the kernel makes by itself are not among them; accessc exec --trace shows them as well.\n")
 	}
 	return b.String()
 }

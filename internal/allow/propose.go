@@ -138,9 +138,7 @@ func (p *Planner) join(all []group, dir ir.Location, members []int) {
 		if at, ok := all[i].file(); ok && at != dir && dir.Root.Kind == ir.Workspace && p.guard(at) != nil {
 			continue // it stays alone, with its reason
 		}
-		for _, a := range all[i].asks {
-			asks = append(asks, a)
-		}
+		asks = append(asks, all[i].asks...)
 		joined = append(joined, i)
 	}
 	if len(joined) == 0 {
@@ -343,7 +341,7 @@ func (p *Planner) outside(abs string, dir bool) string {
 	return ""
 }
 
-// roots are directories that hold everything of someone.
+// roots are directories that hold everything of a user or of the system.
 func roots(home string) []string {
 	out := []string{"/home", "/root", "/Users", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/cache", home}
 	for _, below := range []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".cache", "Library"} {
