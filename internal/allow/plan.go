@@ -281,8 +281,13 @@ func (d *draft) file(like string, r ir.FSRule) error {
 			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
 				continue
 			}
-			fields := slices.DeleteFunc(slices.Clone(item), func(f edit.Field) bool { return has[f.Key] || has["write"] && atomic(f.Key) })
-			if text, err := edit.Extend(d.text.Bytes, at, i, fields); err == nil {
+			missing := r.Caps
+			for _, c := range r.Caps.List() {
+				if has[c.String()] || has["write"] && ir.Write.Has(c) {
+					missing = missing &^ ir.Caps(c)
+				}
+			}
+			if text, err := edit.Extend(d.text.Bytes, at, i, capFields(missing)); err == nil {
 				d.rules = append(d.rules, r.At.Short()+": "+r.Caps.String())
 				return d.set(text, nil)
 			}
@@ -403,12 +408,6 @@ func (p *Planner) makeDir() (*layerfile.File, error) {
 		err = layerfile.Ignore(f.Dir)
 	}
 	return f, err
-}
-
-// atomic reports whether write = true grants what a key does.
-func atomic(key string) bool {
-	c, ok := ir.ParseCapability(key)
-	return ok && ir.Write.Has(c)
 }
 
 // Change is the change of the file by lines: from a line, counted from 1, as many as are replaced

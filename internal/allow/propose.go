@@ -65,9 +65,13 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 		if !ok {
 			continue
 		}
-		if abs, bound := p.asker.Bindings.Path(at); bound && directory(abs) && g.asks[0].Operation.(ir.Access).Cap == ir.Read {
+		abs, _ := p.asker.Bindings.Path(at)
+		if _, ok := repository(at, abs); !ok && directory(abs) && g.asks[0].Operation.(ir.Access).Cap == ir.Read {
 			speaks[at] = true
 			by[at] = append(by[at], i)
+		} else if repo, ok := repository(at, abs); ok && p.general(repo) {
+			speaks[repo] = true
+			by[repo] = append(by[repo], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
 			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs)
@@ -80,6 +84,19 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 		p.join(out, dir, members)
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// repository is the work tree of git outside of the workspace that a place lies in: git reads its
+// files one by one, and needs all of them.
+func repository(at ir.Location, abs string) (ir.Location, bool) {
+	for at.Root.Kind == ir.System && at.Path != "" {
+		if exists(path.Join(abs, ".git")) {
+			return at, true
+		}
+		at, _ = at.Parent()
+		abs = path.Dir(abs)
+	}
+	return ir.Location{}, false
 }
 
 // single is the group of one refusal.

@@ -366,3 +366,26 @@ func TestSummaryJoins(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
+
+// TestGrantReplaces: a file that has a rule is replaced by another of its directory, as editors do,
+// once both rules grant the same. The name of the other file gets no rule.
+func TestGrantReplaces(t *testing.T) {
+	tool := ir.NewTool("x")
+	tool.Declared.FS = true
+	tool.FS = []ir.FSRule{
+		{At: ir.In("src"), Caps: ir.Write.With(ir.Read).With(ir.Execute)},
+		{At: ir.In("src/a.c"), Caps: ir.Write.With(ir.Read)},
+	}
+	v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
+	d := &Denial{Operation: ir.Rename{Src: ir.Direct(ir.In("src/sedX7fK2a")), Dst: ir.Direct(ir.In("src/a.c")), SrcKind: ir.File, DstKind: ir.File}, View: v, Roots: roots}
+	d.Verdict = v.Decide(d.Operation)
+	list, ok := d.Rules()
+	if d.Verdict.Allowed() || !ok || len(list) != 2 {
+		t.Fatalf("%+v: %+v", d.Verdict, list)
+	}
+	for _, r := range list {
+		if r.Caps != tool.FS[0].Caps || r.At != ir.In("src") && r.At != ir.In("src/a.c") {
+			t.Errorf("%+v", r)
+		}
+	}
+}

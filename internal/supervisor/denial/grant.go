@@ -66,7 +66,8 @@ type change struct {
 }
 
 // changes are the candidate additions, the smaller first: on the places themselves, then, for a
-// move, on the directories that hold them, since a rule pins the name of its path.
+// move, on the directories that hold them, since a rule pins the name of its path, and at last on
+// these and the rules on the places alike: a rule that grants what its directory does pins nothing.
 func (d *Denial) changes() []change {
 	needs := d.needs()
 	if len(needs) == 0 {
@@ -93,6 +94,14 @@ func (d *Denial) changes() []change {
 	out := []change{d.raised(needs)}
 	if len(needs) > 1 && len(above) > 0 {
 		out = append(out, d.raised(above))
+		alike := maps.Clone(above)
+		for at, caps := range needs {
+			dir, ok := at.Parent()
+			if ok && slices.ContainsFunc(d.View.Tool.FS, func(r ir.FSRule) bool { return r.At == at }) {
+				alike[at] |= caps | above[dir] | d.granted(dir)
+			}
+		}
+		out = append(out, d.raised(alike))
 	}
 	return out
 }
