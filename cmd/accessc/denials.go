@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
@@ -147,6 +148,10 @@ func (c *denialsCmd) nothing(g *globals) error {
 				return err
 			}
 		}
+	}
+	if !start.Observes {
+		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
+		return nil
 	}
 	fmt.Fprintf(g.stderr, "no refusals are kept: no supervisor has watched the last run. accessc exec --trace %s starts it under one, slower\n", visible.Text(name))
 	return nil

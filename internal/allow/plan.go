@@ -413,8 +413,8 @@ func (p *Planner) makeDir() (*layerfile.File, error) {
 // Change is the change of the file by lines: from a line, counted from 1, as many as are replaced
 // give way to others.
 // See RATIONALE D178.
-func (p *Plan) Change() (line, replaced int, lines []string) {
-	old, now := split(p.Old), split(p.New)
+func (p *Plan) Change() (line, replaced int, changed []string) {
+	old, now := lines(p.Old), lines(p.New)
 	same := 0
 	for same < len(old) && same < len(now) && old[same] == now[same] {
 		same++
@@ -426,7 +426,7 @@ func (p *Plan) Change() (line, replaced int, lines []string) {
 	return same + 1, len(old) - same - end, now[same : len(now)-end]
 }
 
-func split(text []byte) []string {
+func lines(text []byte) []string {
 	s := strings.ReplaceAll(string(text), "\r\n", "\n")
 	if s == "" {
 		return nil

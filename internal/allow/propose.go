@@ -286,7 +286,7 @@ func (p *Planner) command(g group) string {
 				line = append(line, shellword.Quote(arg))
 			}
 			add(line...)
-		case ir.Connect, ir.Listen:
+		case ir.Connect, ir.Listen, ir.Forward:
 			add(about.Verb, about.Subject)
 		default:
 			line := []string{about.Verb}

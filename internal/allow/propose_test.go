@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
@@ -75,6 +77,7 @@ var operations = []string{
 	"create B/ws/.github/x", "create B/ws/.github/y", "create B/ws/.github/z", "rename B/ws/src/a B/ws/src/d", "rename B/ws/src/a B/ws/.envrc", "link B/ws/src/a B/ws/lib/l", "execute B/ws/src/a",
 	"read B/home/.ssh/id", "read B/home/.gitconfig", "read B/home", "read B/home/p/a", "read B/home/p/b", "update B/home/p/c", "read B/home/q/a", "read B/home/q/b", "read B/home/q/c",
 	"read /etc/shadow", "read /etc/passwd-", "update /etc/hosts", "dial B/ws/src/s", "connect https://a.test/x", "connect POST https://a.test/x", "connect 10.0.0.5:80", "connect a.test", "connect tcp://a.test:22",
+	"update B/ws/src/it's_$(x)_`y`_\"&;|_#", "create B/ws/src/-x_y", "read B/ws/src/\x1b[2J", "run git it's_$(x)",
 	"listen localhost:8080", "run sudo", "run git log", "run git", "run docker ps", "env HOME2",
 }
 
@@ -105,7 +108,12 @@ func TestPropose(t *testing.T) {
 		}
 		var entries []denial.Entry
 		for _, op := range rapid.SliceOfN(rapid.SampledFrom(operations), 1, 8).Draw(rt, "operations") {
-			entries = append(entries, denial.Entry{Times: 1, Question: strings.Fields(strings.ReplaceAll(op, "B/", base+"/"))})
+			words := strings.Fields(strings.ReplaceAll(op, "B/", base+"/"))
+			for i, w := range words[1:] {
+				words[i+1] = strings.Replace(w, "_", " ", -1)
+			}
+			words[len(words)-1] = strings.Replace(words[len(words)-1], "passwd ", "passwd-", 1)
+			entries = append(entries, denial.Entry{Times: 1, Question: words})
 		}
 		told := 0
 		for _, x := range p.Propose(entries) {
@@ -114,6 +122,7 @@ func TestPropose(t *testing.T) {
 			case x.Plan != nil:
 				proposed++
 				applied(rt, p, x, entries)
+				commanded(rt, p, x)
 			case x.Command != "":
 				mounted++
 				_, target, _ := strings.Cut(strings.TrimPrefix(x.Command, "accessc mount "), "=")
@@ -138,13 +147,37 @@ func TestPropose(t *testing.T) {
 	t.Logf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
 }
 
+// commanded runs what a shell would make of the command.
+func commanded(rt *rapid.T, p *Planner, x Proposal) {
+	words, err := split.Words(x.Command)
+	if err != nil {
+		rt.Fatalf("%s: %v", x.Command, err)
+	}
+	var asks []Ask
+	for _, w := range words[slices.Index(words, "t")+1:] {
+		question, err := split.Words(w)
+		if err != nil {
+			rt.Fatalf("%s: %v", w, err)
+		}
+		a, err := p.Question(question)
+		if err != nil {
+			rt.Fatalf("%s: %v", w, err)
+		}
+		asks = append(asks, a)
+	}
+	plan, err := p.Plan(asks...)
+	if err != nil || string(plan.New) != string(x.Plan.New) {
+		rt.Fatalf("%s: %v\n%s\nbut the proposal is\n%s", x.Command, err, plan.New, x.Plan.New)
+	}
+}
+
 // applied edits the file by lines and asks the policy.
 func applied(rt *rapid.T, p *Planner, x Proposal, entries []denial.Entry) {
 	file := filepath.Join(p.root, p.dir, p.name)
 	text, _ := os.ReadFile(file)
-	old := split(text)
-	line, replaced, lines := x.Plan.Change()
-	now := append(append(append([]string{}, old[:line-1]...), lines...), old[line-1+replaced:]...)
+	old := lines(text)
+	line, replaced, changed := x.Plan.Change()
+	now := append(append(append([]string{}, old[:line-1]...), changed...), old[line-1+replaced:]...)
 	opts := p.req.Compile
 	opts.Layers.Edited = map[string][]byte{file: []byte(strings.Join(now, "\n") + "\n")}
 	res, tool, err := compile(opts, "t", true)
