@@ -12,7 +12,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine"},
+	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine", "test/agents", "test/agents/model"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
@@ -20,8 +20,10 @@ var rooms = [][]string{
 	{"internal/explain", "internal/kerneltest"},
 	{"internal/build", "internal/mount", "internal/allow"},
 	{"internal/start"},
-	{"internal/supervisor", "internal/start/inherited", "internal/start/folding"},
+	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
+	{"internal/hook"},
 	{"internal/mcp", "internal/acp", "internal/adopt"},
+	{"internal/judge/action"},
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
 	{"tool"},
@@ -30,14 +32,17 @@ var rooms = [][]string{
 	{"backends/seatbelt/start"},
 	{"backends"},
 	{"internal/hostfacts"},
-	{"internal/approvals", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
+	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit", "internal/layerfile"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
+	{"ruleset/rulediff"},
+	{"ruleset/rulejson"},
 	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
-	{"internal/bounded", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/wholefile"},
+	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {
@@ -100,7 +105,7 @@ func TestModelIsPure(t *testing.T) {
 // TestCompilerIsPure: the front end gets the user's approvals and the facts of the host handed in.
 func TestCompilerIsPure(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./compiler") {
-		for _, outside := range []string{"internal/approvals", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
+		for _, outside := range []string{"internal/approvals", "internal/invocations", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
 			}

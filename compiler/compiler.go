@@ -80,6 +80,7 @@ func Compile(opts Options) (*Result, error) {
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
 	c.checkFolded(drafts)
+	c.checkAfter(drafts)
 	c.narrow(set.Layers)
 	for _, d := range drafts {
 		if t := c.finish(d); t != nil {

@@ -23,6 +23,8 @@ type draft struct {
 	run     string
 
 	constraints *ir.Constraints
+	// after are the values of only_after in it.
+	after []textAt
 
 	// access holds every place that wrote an access table, for findings about the
 	// table as a whole.
@@ -94,8 +96,8 @@ func (d *draft) apply(s scope, t *source.Table) {
 				d.run = text
 			}
 		case "constraints":
-			if c := in.constraints(e); c != nil {
-				d.constraints = c
+			if c, after := in.constraints(e); c != nil {
+				d.constraints, d.after = c, after
 			}
 		case "access":
 			d.access = append(d.access, accessAt{e, in.path})

@@ -114,29 +114,3 @@ func count(v *source.Value) (uint64, error) {
 	}
 	return uint64(v.Int), nil
 }
-
-// constraints reads how often, and after which other tools, a tool may be invoked.
-func (s scope) constraints(e *source.Entry) *ir.Constraints {
-	t := s.table(e.Value, `a table such as { max_invocations = 3 }`)
-	if t == nil {
-		return nil
-	}
-	s.known(t, "a constraints table", "max_invocations", "only_after", "forbidden")
-	c := &ir.Constraints{Origin: s.origin(e.At)}
-	for i := range t.Entries {
-		f := &t.Entries[i]
-		switch in := s.key(f.Key); f.Key {
-		case "max_invocations":
-			n, ok := in.integer(f.Value)
-			if ok && (n < 1 || n > math.MaxInt32) {
-				in.report(diag.BadConstraint, f.Value, fmt.Sprintf("found %d, expected at least 1", n))
-			}
-			c.MaxInvocations = int(n)
-		case "only_after":
-			c.OnlyAfter = in.strs(f.Value)
-		case "forbidden":
-			c.Forbidden = in.boolean(f.Value)
-		}
-	}
-	return c
-}

@@ -55,6 +55,9 @@ func (s scope) condition(e *source.Entry, t *source.Table) ruleset.Matcher {
 			}
 			out = append(out, seq)
 		}
+		if len(out) == 0 && e.Value.Kind == source.ArrayKind {
+			s.report(diag.BadRule, e.Value, "found no list of arguments")
+		}
 		return out
 	case "group":
 		if word, ok := s.oneOf(e.Value, ruleset.GroupNames()...); ok {

@@ -1,8 +1,10 @@
 package compiler_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/accessc/accessc/compiler"
@@ -129,6 +131,36 @@ constraints = { max_invocations = 2 }
 		}
 		if res.Findings.Failed() == narrows {
 			t.Errorf("%s: got %+v", text, res.Findings)
+		}
+	}
+}
+
+// TestOnlyAfter: the names in only_after are those of tools and servers, or of other tools of the same server.
+func TestOnlyAfter(t *testing.T) {
+	const tools = `
+servers.files = {}
+
+[tools.edit]
+source = "mcp.files.edit_file"
+constraints = { only_after = ["%s"] }
+
+[tools.read]
+source = "mcp.files.read_file"
+
+[tools.elsewhere]
+source = "mcp.other.search"
+
+[tools.build]
+source = "local"
+command = "make"
+`
+	for name, want := range map[string]bool{"read": true, "read_file": true, "files": true, "build": true, "elsewhere": true, "search": false, "raed": false, "": false} {
+		res := compiled(t, fmt.Sprintf(tools, name))
+		found := slices.ContainsFunc(res.Findings, func(d diag.Diagnostic) bool {
+			return d.Code == diag.BadConstraint && d.Path == "tools.edit.constraints.only_after[0]"
+		})
+		if found == want {
+			t.Errorf("%q: got %v", name, res.Findings)
 		}
 	}
 }

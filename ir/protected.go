@@ -4,7 +4,7 @@ import "slices"
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
-const ProtectedVersion = 2
+const ProtectedVersion = 3
 
 // ProtectedPath is a place of a workspace whose files decide which programs later run outside
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
@@ -105,6 +105,7 @@ var protected = [...]ProtectedPath{
 	{Path: ".gitea/workflows", Why: serverRuns},
 	{Path: ".githooks", Why: WhyGit},
 	{Path: ".github/actions", Why: serverRuns},
+	{Path: ".github/copilot", Why: agentRuns},
 	{Path: ".github/hooks", Why: agentRuns},
 	{Path: ".github/workflows", Why: serverRuns},
 	{Path: ".gitlab-ci.yml", Why: serverRuns},

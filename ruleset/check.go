@@ -72,7 +72,7 @@ func (s *Set) matches(r *Rule, line string) bool {
 
 // covers reports whether the rule decides for everything that a later one names.
 func (r *Rule) covers(later *Rule) bool {
-	for _, k := range later.kinds() {
+	for _, k := range later.Operations() {
 		if !r.about(k) {
 			return false
 		}
@@ -80,7 +80,8 @@ func (r *Rule) covers(later *Rule) bool {
 	return covers(r.Matcher, later.Matcher)
 }
 
-func (r *Rule) kinds() []Kind {
+// Operations are the kinds of operation that the rule is about.
+func (r *Rule) Operations() []Kind {
 	if len(r.Kinds) == 0 {
 		return []Kind{Execute}
 	}

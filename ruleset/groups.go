@@ -68,6 +68,27 @@ func GroupNames() []string {
 	return out
 }
 
+// Commands lists the beginnings of the commands of a group: a program, the words that follow, and
+// where only some options may follow, each of these.
+func (m Group) Commands() [][]string {
+	var out [][]string
+	for _, x := range groups[m] {
+		for _, name := range x.names {
+			starts := [][]string{{name}}
+			for _, c := range x.commands {
+				starts = append(starts, append([]string{name}, strings.Fields(c)...))
+			}
+			for _, s := range starts {
+				out = append(out, s)
+				for _, o := range x.options {
+					out = append(out, append(slices.Clone(s), o))
+				}
+			}
+		}
+	}
+	return out
+}
+
 func (m Group) match(q *question) answer {
 	out := answer{}
 	for _, x := range groups[m] {

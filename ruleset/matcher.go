@@ -177,7 +177,8 @@ func (m Prefix) match(q *question) answer {
 	return out
 }
 
-// Args matches programs by all of their arguments. A final "**" stands for any further ones.
+// Args matches programs by all of their arguments. A final "**" stands for any further ones. Without
+// it, the end of the arguments is spelled out too.
 type Args [][]string
 
 func (m Args) match(q *question) answer {
@@ -190,9 +191,12 @@ func (m Args) match(q *question) answer {
 		if n := len(seq); n > 0 && seq[n-1] == "**" {
 			fixed, rest = seq[:n-1], true
 		}
-		found := q.args(words[1:], fixed, rest)
-		if found > out.tri || found == out.tri && 1+len(fixed) > out.reach {
-			out = answer{found, 1 + len(fixed)}
+		found, reach := q.args(words[1:], fixed, rest), 1+len(fixed)
+		if !rest {
+			reach++
+		}
+		if found > out.tri || found == out.tri && reach > out.reach {
+			out = answer{found, reach}
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package ruleset
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -40,9 +41,12 @@ type Operation struct {
 	Kind    Kind   // the kind
 	Command string // of Execute: the command line
 	// Dir is the absolute working directory, empty if it is not known.
-	Dir   string
-	Paths []string // the files that it is about
-	URL   string   // of Fetch
+	Dir string
+	// Session is the directory of which a program may obey the configuration, if it is not Dir: an
+	// agent that chooses Dir may have written the one there.
+	Session string
+	Paths   []string // the files that it is about
+	URL     string   // of Fetch
 }
 
 // Host answers questions about the machine. Without a function the answer is not known.
@@ -142,6 +146,20 @@ func (j *judge) rules(q *question, text string) (Decision, int) {
 
 var verb = map[Outcome]string{Allow: "allows it", Deny: "denies it"}
 
+// Place says where the rule stands, and its reason.
+func (r *Rule) Place() string {
+	out := r.Origin.Pos.String() + ": " + r.Origin.Path
+	if r.Reason != "" {
+		out += " (" + r.Reason + ")"
+	}
+	return out
+}
+
+// About reports whether some rule is about a kind of operation.
+func (s *Set) About(k Kind) bool {
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool { return r.about(k) })
+}
+
 // about reports whether the rule is about a kind of operation.
 func (r *Rule) about(k Kind) bool {
 	return slices.Contains(r.Kinds, k) || len(r.Kinds) == 0 && k == Execute
@@ -211,12 +229,13 @@ func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {
 	return out, reach
 }
 
-// starts reports whether a program is started in the directory of the operation.
+// starts reports whether a program is started in the directory of the session.
 func (j *judge) starts(p *shell.Part) bool {
-	if len(p.Dirs) != 1 || p.Dirs[0] == j.op.Dir {
+	own := cmp.Or(j.op.Session, j.op.Dir)
+	if len(p.Dirs) != 1 || p.Dirs[0] == own {
 		return len(p.Dirs) == 1
 	}
-	return j.within(j.op.Dir, p.Dirs[0]) == yes && j.within(p.Dirs[0], j.op.Dir) == yes
+	return j.within(own, p.Dirs[0]) == yes && j.within(p.Dirs[0], own) == yes
 }
 
 // trusts reports whether a matcher names the directory in which a program may be started.

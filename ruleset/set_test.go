@@ -63,6 +63,20 @@ func TestMatchers(t *testing.T) {
 			[]string{"go vet", "go vet ./... a", "go build", "x y", "x *", "go test -exec y"},
 		},
 		{
+			"programs that run others without arguments",
+			[]*ruleset.Rule{allow(all{named("make"), ruleset.Args{{}}}), allow(ruleset.Prefix{{"unshare"}, {"pytest"}}), allow(named("script", "just", "kubectl"))},
+			[]string{"make", "pytest -q x", "kubectl get pods -n x"},
+			nil,
+			[]string{"make x", "unshare", "unshare < x", "script < x", "just", "pytest --basetemp=/x", "pytest ../x", "kubectl get pods --kubeconfig=x"},
+		},
+		{
+			"options of programs without a table",
+			[]*ruleset.Rule{allow(sub("helm", "list")), allow(ruleset.Prefix{{"make", "test"}, {"gh", "pr", "list"}, {"make", "-j4"}, {"python3", "-m", "pytest"}, {"python3", "-m", "pip", "list"}})},
+			[]string{"helm list", "make test", "make -j4 all", "gh pr list x", "python3 -m pytest -q a"},
+			nil,
+			[]string{"helm list --kubeconfig=x", "make test SHELL=x", "make test -f x", "make test *", "gh pr list --web", "python3 -m pytest -p evil", "python3 -m pytest -c /x", "python3 -m pip list --python=x", "python3.12 -m pytest"},
+		},
+		{
 			"prefixes spell out",
 			[]*ruleset.Rule{allow(ruleset.Prefix{{"npm", "run", "test"}, {"bash", "ci.sh"}, {"xargs", "grep"}, {"sudo", "apt", "list"}, {"bash", "-c", "make all"}}), allow(sub("xargs", "wc"))},
 			[]string{"npm run test", "npm run test -- -v", "bash ci.sh a", "xargs grep x", "sudo apt list", "bash -c 'make all'", "xargs -n 1 wc -l"},

@@ -19,6 +19,7 @@ require (
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/chainguard-dev/git-urls v1.0.2 // indirect
 	github.com/cloudflare/circl v1.6.1 // indirect
+	github.com/coder/acp-go-sdk v0.13.0 // indirect
 	github.com/cyphar/filepath-securejoin v0.4.1 // indirect
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/dlclark/regexp2 v1.11.5 // indirect
@@ -87,6 +88,8 @@ require (
 
 tool (
 	github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype
+	github.com/coder/acp-go-sdk/example/agent
+	github.com/coder/acp-go-sdk/example/client
 	github.com/go-gremlins/gremlins/cmd/gremlins
 	github.com/go-task/task/v3/cmd/task
 	github.com/nishanths/exhaustive/cmd/exhaustive

@@ -12,9 +12,7 @@ import (
 	"testing"
 )
 
-// exampleAgent is looked for, as the published servers are:
-//
-//	npm install --prefix .cache/npm --ignore-scripts @agentclientprotocol/sdk@1.0.0
+// exampleAgent is installed as the published servers are.
 const exampleAgent = "@agentclientprotocol/sdk/dist/examples/agent.js"
 
 // agentFile is the script of a published agent.

@@ -1,14 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/suggest"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -59,7 +60,7 @@ func (c *decideCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	d := inShell(s, c.Shell).Decide(op, host.answers())
+	d := inShell(s, c.Shell).Decide(op, host.Answers())
 	switch {
 	case c.Format == "json":
 		err = g.writeJSON(decisionDoc(s.Name, &d))
@@ -100,6 +101,19 @@ func (c *decideCmd) operation() (ruleset.Operation, error) {
 		op.Paths = c.Words
 	}
 	return op, nil
+}
+
+// newDecideHost prepares a tool's policy; the default one if the name is empty.
+func newDecideHost(res *hostfacts.Result, name string) (*action.Host, error) {
+	t := ir.NewTool("command")
+	if name != "" {
+		var err error
+		if t, err = askable(res, name); err != nil {
+			return nil, err
+		}
+	}
+	facts := res.Facts(t)
+	return &action.Host{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: facts.Bindings, Disk: res.Resolver.Disk}, nil
 }
 
 // compileRulesets compiles for questions about rulesets and a tool, and says what is wrong
@@ -165,13 +179,4 @@ func inShell(s *ruleset.Set, name string) *ruleset.Set {
 	out := *s
 	out.Shell = shell.DialectOf(name)
 	return &out
-}
-
-// rulePlace writes where a rule stands.
-func rulePlace(r *ruleset.Rule) string {
-	out := fmt.Sprintf("%s: %s", r.Origin.Pos, r.Origin.Path)
-	if r.Reason != "" {
-		out += " (" + r.Reason + ")"
-	}
-	return out
 }

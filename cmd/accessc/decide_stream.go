@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -53,7 +54,7 @@ type decideStream struct {
 	res    *hostfacts.Result
 	inputs inputs
 	set    *ruleset.Set
-	host   *decideHost
+	host   *action.Host
 }
 
 // stream answers the lines of the standard input.
@@ -107,7 +108,7 @@ func (s *decideStream) reload() error {
 		return errors.New("the configuration has changed and has mistakes: accessc check shows them")
 	}
 	// The disk may have changed since the last line.
-	s.host.disk = resolve.NewDisk()
+	s.host.Disk = resolve.NewDisk()
 	return nil
 }
 
@@ -164,6 +165,6 @@ func (s *decideStream) decide(q decideLine) (*decision, error) {
 	if q.Shell == "" {
 		q.Shell = c.Shell
 	}
-	d := inShell(s.set, q.Shell).Decide(op, s.host.answers())
+	d := inShell(s.set, q.Shell).Decide(op, s.host.Answers())
 	return decisionDoc(s.set.Name, &d), nil
 }

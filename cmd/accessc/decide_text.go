@@ -55,7 +55,7 @@ func printDecision(w io.Writer, d *ruleset.Decision) error {
 		_, err = fmt.Fprintf(w, "  %s\n", cause.Why)
 	}
 	if err == nil && cause.Rule != nil {
-		_, err = fmt.Fprintf(w, "  %s\n", rulePlace(cause.Rule))
+		_, err = fmt.Fprintf(w, "  %s\n", cause.Rule.Place())
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) er
 			why = d.Own.String() + " by itself: " + why
 		}
 		if d.Rule != nil {
-			why += ": " + rulePlace(d.Rule)
+			why += ": " + d.Rule.Place()
 		}
 		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, why); err != nil {
 			return err

@@ -23,7 +23,8 @@ import (
 
 // execCmd is "accessc exec".
 type execCmd struct {
-	Command   bool     `help:"Run a command that no configuration names, under the default policy."`
+	Command   bool     `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
+	Under     string   `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
 	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
@@ -31,6 +32,7 @@ type execCmd struct {
 	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	NoSummary bool     `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
+	Session   string   `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
 	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -47,6 +49,7 @@ the gap by name.
 
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
+  accessc exec --command --tool build -- make    and under that of a tool
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
 
@@ -65,6 +68,12 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
+	}
+	if c.Under != "" && (!c.Command || c.Artifact != "") {
+		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
+	}
+	if c.Session != "" && c.Artifact != "" {
+		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
 	}
 	if c.Artifact != "" && c.Trace {
 		return notStarted(usagef("--trace needs the configuration: an artifact has nothing to name the kernel's refusals by"))
@@ -137,13 +146,10 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return err
 	}
 	opts.Apart = true
-	res, err := g.compileAsking(opts, !c.NoPrompt && !c.Command, c.Tool)
+	tools := c.named()
+	res, err := g.compileAsking(opts, !c.NoPrompt && len(tools) > 0, tools...)
 	if err != nil {
 		return err
-	}
-	var tools []string
-	if !c.Command {
-		tools = []string{c.Tool}
 	}
 	if err := g.sayErrors(res, tools...); err != nil {
 		return err
@@ -156,6 +162,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
 	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
+		return err
+	}
+	if err := c.invoke(res, t); err != nil {
 		return err
 	}
 	out, err := compiled(t, facts)
@@ -177,6 +186,24 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if c.Trace {
 		req.Trace = true
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
+	}
+	return nil
+}
+
+// invoke counts the start in the session, and refuses one that the constraints of the tool forbid.
+func (c *execCmd) invoke(res *hostfacts.Result, t *ir.Tool) error {
+	if t.Constraints != nil && t.Constraints.Forbidden {
+		return usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
+	}
+	if c.Session == "" || len(c.named()) == 0 {
+		return nil
+	}
+	session, err := counted(res, c.Session)
+	if err == nil {
+		err = session.Invoke(t)
+	}
+	if err != nil {
+		return usageError{err}
 	}
 	return nil
 }
@@ -216,19 +243,35 @@ func (c *execCmd) ofArtifact() *start.Recording {
 	return out
 }
 
+// named is the tool whose policy holds, none for the default policy.
+func (c *execCmd) named() []string {
+	switch {
+	case !c.Command:
+		return []string{c.Tool}
+	case c.Under != "":
+		return []string{c.Under}
+	default:
+		return nil
+	}
+}
+
 // policy returns the tool that is started and what is known of this host for it.
 func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
+	t := ir.NewTool("command")
+	for _, name := range c.named() {
+		found, err := findTool(res.Program, name)
+		if err != nil {
+			return nil, ir.Facts{}, err
+		}
+		if found.Source.Kind != ir.SourceLocal {
+			return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", found.Name, found.Source)
+		}
+		t = found
+	}
 	if c.Command {
-		t := ir.NewTool("command")
-		t.Command = &ir.Command{Program: c.Tool}
-		return t, res.Facts(t), nil
-	}
-	t, err := findTool(res.Program, c.Tool)
-	if err != nil {
-		return nil, ir.Facts{}, err
-	}
-	if t.Source.Kind != ir.SourceLocal {
-		return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", t.Name, t.Source)
+		own := *t
+		own.Command = &ir.Command{Program: c.Tool}
+		t = &own
 	}
 	return t, res.Facts(t), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -89,6 +90,29 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (hostfacts.Opt
 	return hostfacts.Options{
 		Options: compiler.Options{Root: root, Layers: layers, Platforms: platforms}, Resolve: resolve, Untested: g.untested,
 	}, nil
+}
+
+// layers are the flags by which another process of accessc, started in another directory, reads
+// the same layers of a workspace.
+func (g *globals) layers() []string {
+	var out []string
+	add := func(flag string, files []string) {
+		for _, f := range files {
+			if abs, err := filepath.Abs(f); err == nil {
+				f = abs
+			}
+			out = append(out, flag+f)
+		}
+	}
+	add("--config=", g.Config)
+	add("--untrusted=", g.Untrusted)
+	for _, set := range g.Set {
+		out = append(out, "--set="+set)
+	}
+	if g.Shared {
+		out = append(out, "--shared")
+	}
+	return out
 }
 
 // asking is for commands other than those that build and check: they answer questions about a

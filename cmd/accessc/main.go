@@ -53,6 +53,7 @@ type cli struct {
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
 	ACP        acpCmd        `cmd:"" name:"acp" help:"Answer what an agent asks of its client, where a policy decides."`
+	Hook       hookCmd       `cmd:"" help:"Answer an agent that asks before it uses a tool, by a policy."`
 	Adopt      adoptCmd      `cmd:"" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`

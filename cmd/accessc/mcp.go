@@ -5,15 +5,20 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // mcpCmd is "accessc mcp".
 type mcpCmd struct {
 	Server  string   `placeholder:"NAME" help:"The server of the configuration, [servers.NAME]. Without it, or if there is none of the name, the default policy."`
+	Ruleset string   `placeholder:"NAME" help:"The ruleset that has to allow the commands among the arguments of calls."`
+	Session string   `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
 	Accept  []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
 	Command []string `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
@@ -29,9 +34,9 @@ standard input and output. A client runs this command in place of the server's o
   accessc mcp -- ./my-server                     the default policy
 
 Tools that the configuration does not allow are not listed and cannot be called. Paths among the
-arguments of a call are judged before the server has the call; a refused call has a result that says
-by which rule, and what would allow it. Everything else passes unchanged. The session ends when
-either side does.
+arguments of a call are judged before the server has the call, with --ruleset commands, too; a refused call
+has a result that says by which rule, and what would allow it. Everything else passes unchanged. The
+session ends when either side does.
 
 Exit status: the server's own; 125 if it did not start.`
 }
@@ -71,13 +76,33 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return nil, nil, usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
 	}
+	made, err := counted(res, c.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, err := c.rules(g, res)
+	if err != nil {
+		return nil, nil, err
+	}
 	s, err := newSeat(res, t, c.Accept, c.Log)
 	if err != nil {
 		return nil, nil, err
 	}
+	commands := &action.Judge{Files: s.judge, Asker: resolve.Asker{Bindings: s.judge.Roots, Program: res.Facts(t).Program, Lookup: res.Lookup(t)}, Rules: rules}
 	return s, mcp.NewSession(&mcp.Policy{
-		Server: t.Name, Judge: s.judge, Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
-	}, s.log), nil
+		Server: t.Name, Judge: s.judge, Commands: commands, Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
+	}, made, s.log), nil
+}
+
+// rules is the ruleset that the call names, nil for none.
+func (c *mcpCmd) rules(g *globals, res *hostfacts.Result) (*ruleset.Set, error) {
+	if c.Ruleset == "" {
+		return nil, nil
+	}
+	if err := g.sayRulesets(res, c.Server); err != nil {
+		return nil, err
+	}
+	return chooseRuleset(res.Rulesets, c.Ruleset)
 }
 
 // server is the server's tool, with the command line's command. One that the configuration does

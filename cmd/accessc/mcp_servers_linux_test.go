@@ -15,9 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// servers is where the published servers are looked for:
-//
-//	npm install --prefix .cache/npm --ignore-scripts @modelcontextprotocol/server-NAME...
+// servers is where "task npm" installs the published servers.
 const servers = "../../.cache/npm/node_modules"
 
 // published is a workspace with a published server, and the server's script in it.

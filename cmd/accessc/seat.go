@@ -9,22 +9,43 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
+
+// counted is the session of a name in a workspace; one of this process alone without a name.
+func counted(res *hostfacts.Result, id string) (*invocations.Session, error) {
+	if id == "" {
+		return invocations.New(), nil
+	}
+	dir, err := userdir.For(res.Resolver.Root)
+	if err != nil {
+		return nil, err
+	}
+	s, err := invocations.Open(dir.Sessions(), id)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--session: %w", err)}
+	}
+	return s, nil
+}
 
 // seat is the place between a client and a program that is started confined.
 type seat struct {
 	judge *judge.Judge
 	cmd   *exec.Cmd
 	log   *relay.Log
-	// dir has the artifact, and the temporary directory of the program while it runs.
-	dir string
+	// dir has the artifact, and the temporary directory of the program while it runs. lock is a file in
+	// it that is locked for as long as this process lives.
+	dir  string
+	lock *os.File
 }
 
 // newSeat compiles a tool's policy to the artifact of this host, from which another process of
@@ -37,7 +58,12 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 		return nil, err
 	}
 	s := &seat{}
-	if s.dir, err = os.MkdirTemp("", "accessc-seat-"); err != nil {
+	sweepSeats(os.TempDir())
+	if s.dir, err = os.MkdirTemp("", seatPrefix); err != nil {
+		return nil, err
+	}
+	if s.lock, err = lockSeat(s.dir); err != nil {
+		s.remove()
 		return nil, err
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
@@ -117,8 +143,8 @@ func (s *seat) run(fromClient, fromServer relay.Decide) error {
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// A client that has gone away is an error of a write, and no end without a record.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	// A client that has gone away and a log that may not grow are errors of a write, and no end without a record.
+	signal.Notify(make(chan os.Signal, 1), failedWrites...)
 	r := relay.Relay{In: os.Stdin, Out: os.Stdout, FromClient: fromClient, FromServer: fromServer}
 	status, err := r.Run(s.cmd, signals)
 	switch {
@@ -137,5 +163,30 @@ func (s *seat) run(fromClient, fromServer relay.Decide) error {
 // remove closes the log and takes the files of the seat away.
 func (s *seat) remove() {
 	_ = s.log.Close()
+	_ = s.lock.Close()
 	_ = os.RemoveAll(s.dir)
+}
+
+// seatPrefix begins the names of the directories of seats, seatLock is the file in them.
+const (
+	seatPrefix = "accessc-seat-"
+	seatLock   = "lock"
+)
+
+// startup is longer than a start takes from making a directory to locking it.
+const startup = 10 * time.Second
+
+// sweepSeats removes the directories of seats that were killed: those of this user whose lock is free.
+func sweepSeats(dir string) {
+	stale, _ := filepath.Glob(filepath.Join(dir, seatPrefix+"*"))
+	for _, seat := range stale {
+		info, err := os.Lstat(seat)
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < startup || !ownSeat(info) {
+			continue
+		}
+		if lock, err := lockSeat(seat); err == nil {
+			_ = lock.Close() // an open file cannot be removed everywhere
+			_ = os.RemoveAll(seat)
+		}
+	}
 }

@@ -2,12 +2,14 @@ package acp
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
-	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // call is an agent's description of one of its tool calls.
@@ -30,6 +32,13 @@ func readCall(v gjson.Result) (id string, c call, err error) {
 			if at := item.Get("path"); at.Type == gjson.String {
 				c.paths = append(c.paths, at.Str)
 			}
+			for _, change := range item.Get("changes").Array() { // version 2
+				for _, at := range []string{change.Get("path").Str, change.Get("oldPath").Str} {
+					if at != "" {
+						c.paths = append(c.paths, at)
+					}
+				}
+			}
 		}
 	}
 	return members["toolCallId"].Str, c, nil
@@ -48,82 +57,67 @@ func (c call) over(older call) call {
 	return c
 }
 
-// needs are the capabilities that a kind of call asks for on its paths.
-var needs = map[string][]ir.Capability{
-	"read": {ir.Read}, "edit": {ir.Update}, "delete": {ir.Delete}, "move": {ir.Delete, ir.Create},
-}
+// pathKeys are the members of a tool's input that are paths, by the names that agents use.
+var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_path"}
 
 // judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
-func (p *Policy) judge(c call) Verdict {
+func judged(j *action.Judge, c call) action.Verdict {
 	command, hasCommand := commandOf(c.input)
+	kind, known := ruleset.ParseKind(c.kind)
 	switch {
 	case hasCommand:
-		return p.Commands.Judge(command).and(p.directory(command.Dir))
-	case c.kind == "execute":
-		v := p.Commands.Judge(Command{Line: c.title})
-		if v.Outcome == Allow {
-			v = Verdict{Unknown, "the request has no command but a title", ""}
+		return j.Command(command)
+	case !known:
+		return action.Left("the policy is not about this kind of call")
+	case kind == ruleset.Execute:
+		v := j.Command(action.Command{Line: c.title})
+		if v.Outcome == action.Allow {
+			v = action.Left("the request has no command but a title")
 		}
 		return v
-	case c.kind == "fetch":
-		return p.fetch(c.input)
-	case needs[c.kind] != nil:
-		return p.files(c, needs[c.kind])
-	default:
-		return Verdict{Unknown, "the policy is not about this kind of call", ""}
 	}
-}
-
-// files asks for capabilities on all paths of a call.
-func (p *Policy) files(c call, caps []ir.Capability) Verdict {
 	paths := c.paths
-	for _, key := range []string{"path", "file_path", "filePath", "absolute_path", "abs_path"} {
+	for _, key := range pathKeys {
 		if at := c.input.Get(key); at.Type == gjson.String {
 			paths = append(paths, at.Str)
 		}
 	}
-	if len(paths) == 0 {
-		return Verdict{Unknown, "the request names no path", ""}
-	}
-	out := Verdict{Outcome: Allow}
-	for _, path := range paths {
-		for _, need := range caps {
-			out = out.and(of(p.Judge.Access(need, path)))
-		}
+	out := j.Operation(kind, paths, c.input.Get("url").Str)
+	switch kind {
+	case ruleset.Fetch:
+		return out
+	case ruleset.Search:
+		out = out.And(searched(j, paths))
 	}
 	// Other texts of the input may be paths under unknown names.
-	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.and(of(p.Judge.Argument(name, text))) })
+	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(j.Files.Argument(name, text))) })
 	if err != nil {
-		out = out.and(Verdict{Deny, err.Error(), ""})
+		out = action.Refused(err.Error(), "")
 	}
 	return out
 }
 
-// fetch asks for the address of a call.
-func (p *Policy) fetch(input gjson.Result) Verdict {
-	to := input.Get("url")
-	if to.Type != gjson.String {
-		return Verdict{Unknown, "the request names no address", ""}
+// searched leaves to a person a search above files that the policy closes: the agent's own is not confined. One that
+// names no place may be of all files.
+func searched(j *action.Judge, paths []string) action.Verdict {
+	if len(paths) == 0 {
+		paths = []string{j.Files.Dir}
 	}
-	return of(p.Judge.Connect(to.Str))
-}
-
-// directory asks whether anything is granted in a working directory; an empty one is the
-// session's own.
-func (p *Policy) directory(dir string) Verdict {
-	if dir == "" {
-		return Verdict{Outcome: Allow}
+	for _, p := range paths {
+		if closed := j.Files.Closed(p); closed != nil {
+			return action.Left(fmt.Sprintf("the search may read files that the policy closes, such as %s: %s", closed.Subject(), closed.Source().Pos))
+		}
 	}
-	return of(p.Judge.Path(dir))
+	return action.Verdict{}
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.
-func commandOf(input gjson.Result) (Command, bool) {
+func commandOf(input gjson.Result) (action.Command, bool) {
 	members, err := jsonrpc.Members(input, "command", "cwd")
 	command := members["command"]
-	c := Command{Dir: members["cwd"].Str}
+	c := action.Command{Dir: members["cwd"].Str}
 	switch {
 	case err != nil && input.IsObject():
 		return c, true // a command that is read in two ways is none that is known
@@ -133,7 +127,7 @@ func commandOf(input gjson.Result) (Command, bool) {
 	case command.IsArray():
 		for _, word := range command.Array() {
 			if word.Type != gjson.String {
-				return Command{Dir: c.Dir}, true
+				return action.Command{Dir: c.Dir}, true
 			}
 			c.Words = append(c.Words, word.Str)
 		}

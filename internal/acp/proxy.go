@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
@@ -118,9 +119,7 @@ func (p *Proxy) FromAgent(line []byte, long *jsonrpc.Outline) (forward, back []b
 			// ACP has no batches, so no agent misses an answer.
 			return nil, p.log.Unread(relay.FromServer, &jsonrpc.Outline{}, jsonrpc.CodeInvalid, "a batch asks for what the policy judges")
 		default:
-			if answer, passes := p.judge(m, gate); !passes {
-				return nil, answer
-			}
+			return p.judge(line, m, gate)
 		}
 	}
 	return line, nil
@@ -166,12 +165,29 @@ func (p *Proxy) opened(m *jsonrpc.Message) {
 		s.err = errors.New("two sessions have one id")
 	default:
 		p.open(id, dir)
+		if mode := m.Result.Get("modes.currentModeId").Str; mode != "" {
+			p.mode(relay.FromServer, id, mode)
+		}
 	}
 }
 
-// gate judges a request of the agent. It returns the answer in the client's place for each
-// outcome that is one.
-type gate func(s *session, params gjson.Result) (Verdict, func(Outcome) any)
+// ruling is the judgement of a request.
+type ruling struct {
+	action.Verdict
+	// reply is the answer in the client's place for an outcome, nil where there is none.
+	reply func(action.Outcome) any
+	// rewrite changes the line that is passed on; nil leaves it as it is.
+	rewrite func(line []byte) []byte
+}
+
+// denied is the ruling about a request that is answered with an error where the policy refuses, and
+// else left to the client.
+func denied(v action.Verdict) ruling {
+	return ruling{Verdict: v, reply: func(action.Outcome) any { return nil }}
+}
+
+// gate judges a request of the agent.
+type gate func(s *session, params gjson.Result) ruling
 
 // gates are the requests that the policy is about.
 var gates = map[string]gate{
@@ -181,31 +197,33 @@ var gates = map[string]gate{
 	"terminal/create":            terminal,
 }
 
-// judge decides about a request. An answer of nil to a request that does not pass is none.
-func (p *Proxy) judge(m *jsonrpc.Message, g gate) (answer []byte, passes bool) {
-	v, reply := p.verdict(m, g)
+// judge decides about a request.
+func (p *Proxy) judge(line []byte, m *jsonrpc.Message, g gate) (forward, back []byte) {
+	r := p.rule(m, g)
 	entry := relay.Entry{
 		Event: relay.EventCall, From: relay.FromServer, ID: json.RawMessage(m.ID), Method: m.Method, Session: m.Params.Get("sessionId").Str,
-		Verdict: v.Outcome.String(), Reason: v.Reason, Asked: v.Asked,
+		Verdict: r.Outcome.String(), Reason: r.Reason, Asked: r.Asked,
 	}
 	if err := p.log.Add(entry); err != nil {
-		v = Verdict{Deny, err.Error(), ""}
+		r.Verdict = action.Refused(err.Error(), "")
 	}
-	result := reply(v.Outcome)
+	result := r.reply(r.Outcome)
 	switch {
 	case m.ID == "":
-		return nil, false // a request without an id asks for nothing
+		return nil, nil // a request without an id asks for nothing
 	case result != nil:
-		return jsonrpc.Answer(m.ID, result), false
-	case v.Outcome == Deny:
-		return jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.Reason)), false
+		return nil, jsonrpc.Answer(m.ID, result)
+	case r.Outcome == action.Deny:
+		return nil, jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+r.Reason))
+	case r.rewrite != nil:
+		return r.rewrite(line), nil
 	default:
-		return nil, true
+		return line, nil
 	}
 }
 
-// verdict asks the policy of the request's session. Where there is none, everything is denied.
-func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (Verdict, func(Outcome) any) {
+// rule asks the policy of the request's session. Where there is none, everything is denied.
+func (p *Proxy) rule(m *jsonrpc.Message, g gate) ruling {
 	members, err := jsonrpc.Members(m.Params, "sessionId")
 	s := p.sessions[members["sessionId"].Str]
 	switch {
@@ -218,89 +236,20 @@ func (p *Proxy) verdict(m *jsonrpc.Message, g gate) (Verdict, func(Outcome) any)
 	if err == nil {
 		return g(s, m.Params)
 	}
-	reply := denied
+	r := denied(action.Refused(err.Error(), ""))
 	if m.Method == "session/request_permission" {
-		reply = answerPermission(m.Params.Get("options"))
+		r.reply = answerPermission(m.Params.Get("options"))
 	}
-	return Verdict{Deny, err.Error(), ""}, reply
+	return r
 }
-
-// permission judges a request for permission.
-func permission(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
-	members, err := jsonrpc.Members(params, "sessionId", "toolCall", "options")
-	reply := answerPermission(members["options"])
-	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, reply
-	}
-	if s.cancelled {
-		return Verdict{Deny, "the prompt was cancelled", ""}, func(Outcome) any { return chosen("") }
-	}
-	if !members["toolCall"].Exists() {
-		return Verdict{Unknown, "the request is about no tool call", ""}, reply
-	}
-	id, asked, err := readCall(members["toolCall"])
-	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, reply
-	}
-	if len(asked.input.Raw) > maxInput {
-		return Verdict{Unknown, "the input of the tool is too long", ""}, reply
-	}
-	v := s.policy.judge(asked.over(s.known(id)))
-	if v.Outcome == Allow && s.policy.OnlyRefuses {
-		v = Verdict{Unknown, "the configuration names no tool whose policy permits", ""}
-	}
-	return v, reply
-}
-
-// answerPermission answers a request for permission by one of its options; what the policy does
-// not decide, the client does. No answer is for more than once.
-func answerPermission(options gjson.Result) func(Outcome) any {
-	return func(o Outcome) any {
-		switch o {
-		case Allow:
-			return chosen(choose(options, allowOnce))
-		case Deny:
-			return chosen(choose(options, rejectOnce))
-		case Unknown:
-		}
-		return nil
-	}
-}
-
-// denied answers with an error where the policy refuses, and leaves the rest to the client.
-func denied(Outcome) any { return nil }
 
 // file judges a request for a file.
 func file(need ir.Capability) gate {
-	return func(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
+	return func(s *session, params gjson.Result) ruling {
 		members, err := jsonrpc.Members(params, "sessionId", "path")
 		if err != nil {
-			return Verdict{Deny, err.Error(), ""}, denied
+			return denied(action.Refused(err.Error(), ""))
 		}
-		return of(s.policy.Judge.Access(need, members["path"].Str)), denied
+		return denied(action.Of(s.policy.Files.Access(need, members["path"].Str)))
 	}
-}
-
-// terminal judges a request for a terminal. Without a table of programs the policy permits every
-// program, and with one those alone that are known to be in it.
-func terminal(s *session, params gjson.Result) (Verdict, func(Outcome) any) {
-	members, err := jsonrpc.Members(params, "sessionId", "command", "args", "cwd", "env")
-	if err != nil {
-		return Verdict{Deny, err.Error(), ""}, denied
-	}
-	c := Command{Dir: members["cwd"].Str, Line: members["command"].Str}
-	if args := members["args"].Array(); len(args) > 0 || len(plainWords(c.Line)) == 1 {
-		c.Words, c.Line = []string{c.Line}, ""
-		for _, a := range args {
-			c.Words = append(c.Words, a.String())
-		}
-	}
-	for _, e := range members["env"].Array() {
-		c.Env = append(c.Env, e.Get("name").Str)
-	}
-	v := s.policy.Commands.Judge(c)
-	if v.Outcome == Unknown && s.policy.Judge.View.Tool.Commands != nil {
-		v.Outcome = Deny
-	}
-	return v.and(s.policy.directory(c.Dir)), denied
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
@@ -64,14 +65,14 @@ func policy(t testing.TB) *Policy {
 		_, err := os.Stat(abs)
 		return abs, err == nil
 	}
-	return &Policy{Judge: j, Commands: Listed{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}}
+	return &Policy{Judge: &action.Judge{Files: j, Asker: resolve.Asker{Bindings: roots, Lookup: lookup}}}
 }
 
 // session is a proxy with the session "s", and one without a policy, "n".
 func opened(t testing.TB, p *Policy) *Proxy {
 	t.Helper()
 	proxy := NewProxy(one{p}, nil)
-	for id, dir := range map[string]string{"s": p.Judge.Dir, "n": "/none"} {
+	for id, dir := range map[string]string{"s": p.Files.Dir, "n": "/none"} {
 		client(t, proxy, fmt.Sprintf(`{"id":%q,"method":"session/new","params":{"cwd":%q}}`, id, dir))
 		agent(t, proxy, fmt.Sprintf(`{"id":%q,"result":{"sessionId":%q}}`, id, id))
 	}
@@ -137,8 +138,8 @@ func TestPermission(t *testing.T) {
 		// A raw input, as Claude's adapter sends it, with or without a kind.
 		`{"toolCallId":"1","rawInput":{"command":"git status -s"}}`:                                  "yes",
 		`{"toolCallId":"1","rawInput":{"command":"git push"}}`:                                       "no",
-		`{"toolCallId":"1","rawInput":{"command":"git status; rm -rf /"}}`:                           "passes",
-		`{"toolCallId":"1","rawInput":{"command":"git status \u0026\u0026 x"}}`:                      "passes",
+		`{"toolCallId":"1","rawInput":{"command":"git status; rm -rf /"}}`:                           "no",
+		`{"toolCallId":"1","rawInput":{"command":"git status \u0026\u0026 x"}}`:                      "no",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a"},"title":"Edit"}`:           "yes",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"docs/a"}}`:                         "no",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","backup_file":"secret/a"}}`: "no",
@@ -270,7 +271,7 @@ func TestGates(t *testing.T) {
 		{"terminal/create", `"command":"git status"`, "passes"},
 		{"terminal/create", `"command":"git","args":["push"]`, "accessc: refused: run git push"},
 		{"terminal/create", `"command":"bash","args":["-c","git status"]`, "accessc: refused: the command is text for a shell"},
-		{"terminal/create", `"command":"git status | sh"`, "accessc: refused: the command is more than words"},
+		{"terminal/create", `"command":"git status | sh"`, "accessc: refused: the shell runs what it reads"},
 		{"terminal/create", `"command":"git","args":["status"],"cwd":"secret"`, "accessc: refused: read secret: no rule"},
 		{"terminal/create", `"command":"git","args":["status"],"env":[{"name":"LD_PRELOAD","value":"x"}]`, "accessc: refused: the variable LD_PRELOAD"},
 		{"terminal/output", `"terminalId":"1"`, "passes"},
@@ -331,6 +332,8 @@ func TestLogged(t *testing.T) {
 	answered(t, proxy, request("s", call, options))
 	client(t, proxy, `{"id":3,"method":"session/set_mode","params":{"sessionId":"s","modeId":"yolo"}}`)
 	agent(t, proxy, `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"current_mode_update","currentModeId":"plan"}}}`)
+	client(t, proxy, `{"id":"m","method":"session/new","params":{"cwd":"/x"}}`)
+	agent(t, proxy, `{"id":"m","result":{"sessionId":"m","modes":{"currentModeId":"agent-full-access"}}}`)
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -340,6 +343,7 @@ func TestLogged(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	for _, want := range []string{
 		`"id":7,"method":"session/request_permission","session":"s","verdict":"allow"`, `"from":"client","session":"s","mode":"yolo"`, `"from":"server","session":"s","mode":"plan"`,
+		`"from":"server","session":"m","mode":"agent-full-access"`,
 	} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("no %s in\n%s", want, data)
@@ -353,8 +357,8 @@ func TestNothingRefusedIsPermitted(t *testing.T) {
 	p := policy(t)
 	irtest.Check(t, 10000, 1, func(t *rapid.T) {
 		proxy := NewProxy(one{p}, nil)
-		proxy.open("s", p.Judge.Dir)
-		path := rapid.SampledFrom([]string{"secret/a", "docs/../secret/a", p.Judge.Dir + "/secret/a", "/etc/shadow", "~/x", ".."}).Draw(t, "path")
+		proxy.open("s", p.Files.Dir)
+		path := rapid.SampledFrom([]string{"secret/a", "docs/../secret/a", p.Files.Dir + "/secret/a", "/etc/shadow", "~/x", ".."}).Draw(t, "path")
 		other := rapid.SampledFrom([]string{`"x":1`, `"kind":"read"`, `"locations":[{"path":"docs/a"}]`, `"title":"git status"`}).Draw(t, "other")
 		where := rapid.SampledFrom([]string{`"locations":[{"path":%q}]`, `"rawInput":{"path":%q}`, `"rawInput":{"files":[%q]}`, `"content":[{"path":%q}]`, `"rawInput":{"command":["git","status"],"cwd":%q}`}).Draw(t, "where")
 		kind := rapid.SampledFrom([]string{"read", "edit", "delete", "move", "fetch", "execute", "other"}).Draw(t, "kind")
@@ -373,7 +377,7 @@ func FuzzFromAgent(f *testing.F) {
 	p := policy(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		proxy := NewProxy(one{p}, nil)
-		proxy.open("s", p.Judge.Dir)
+		proxy.open("s", p.Files.Dir)
 		forward, back := proxy.FromAgent(line, nil)
 		if forward != nil && string(forward) != string(line) || len(back) > 0 && !json.Valid(back) {
 			t.Fatalf("%q: got %q, %q", line, forward, back)

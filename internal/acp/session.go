@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/judge/action"
 )
 
 // The bounds of an agent's words that are kept: sessions, tool calls of a session, bytes of the
@@ -23,6 +25,8 @@ type session struct {
 	err    error
 	// calls are the latest tool calls, in order.
 	calls []*known
+	// permitted are the commands that were permitted and counted, and for which no terminal was created yet.
+	permitted []string
 	// cancelled is true from the cancelling of a prompt to the next one.
 	cancelled bool
 }
@@ -59,4 +63,24 @@ func (s *session) known(id string) call {
 		}
 	}
 	return call{}
+}
+
+// invoke holds the constraints of the tool for a command. A permission and the terminal that it is for are one
+// invocation. A terminal that passes is one, whether the policy or a person permits it.
+func (s *session) invoke(c action.Command, v action.Verdict, terminal bool) action.Verdict {
+	if i := slices.Index(s.permitted, c.Text()); terminal && i >= 0 && v.Outcome != action.Deny {
+		s.permitted = slices.Delete(s.permitted, i, i+1)
+		return v
+	}
+	was := v
+	if terminal && v.Outcome == action.Unknown {
+		v.Outcome = action.Allow
+	}
+	if v = s.policy.invoke(v); v.Outcome == action.Deny {
+		return v
+	}
+	if !terminal && v.Outcome == action.Allow && len(s.permitted) < maxCalls {
+		s.permitted = append(s.permitted, c.Text())
+	}
+	return was
 }

@@ -3,6 +3,7 @@ package adopt
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/internal/jsonrpc"
 )
+
+// ErrServers is the error about a document that names no servers.
+var ErrServers = errors.New("the file has no table of servers: mcpServers, servers or mcp.servers")
 
 // Server is one server of a file.
 type Server struct {
@@ -56,7 +61,7 @@ func Unwrap(doc []byte) ([]byte, []Server, error) {
 
 // rewrite gives each server the command that change returns, an empty one for no change.
 func rewrite(doc []byte, change func(*entry, *Server) (string, []string)) ([]byte, []Server, error) {
-	text, err := plain(doc)
+	text, err := jsonc.Plain(doc)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,8 +88,8 @@ func rewrite(doc []byte, change func(*entry, *Server) (string, []string)) ([]byt
 			doc = e.write(doc, program, words)
 		}
 	}
-	if again, err := plain(doc); err != nil || len(again) != len(doc) {
-		return nil, nil, fmt.Errorf("the file would not be JSON afterwards: %w", ErrJSON)
+	if again, err := jsonc.Plain(doc); err != nil || len(again) != len(doc) {
+		return nil, nil, fmt.Errorf("the file would not be JSON afterwards: %w", jsonc.ErrJSON)
 	}
 	return doc, out, nil
 }

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/accessc/accessc/internal/jsonc"
 )
 
 // TestWrap: the commands change and nothing else does.
@@ -59,7 +61,7 @@ func TestUnchanged(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]error{
-		``: ErrJSON, `{`: ErrJSON, `{} /*`: ErrJSON, `{"a":"` + "\xff" + `"}`: ErrJSON, `{}`: ErrServers, `[]`: ErrServers, `{"mcpServers":[]}`: ErrServers,
+		``: jsonc.ErrJSON, `{`: jsonc.ErrJSON, `{} /*`: jsonc.ErrJSON, `{"a":"` + "\xff" + `"}`: jsonc.ErrJSON, `{}`: ErrServers, `[]`: ErrServers, `{"mcpServers":[]}`: ErrServers,
 	} {
 		if _, _, err := Wrap([]byte(in), "accessc"); !errors.Is(err, want) {
 			t.Errorf("%q: got %v", in, err)
@@ -85,7 +87,7 @@ func FuzzWrap(f *testing.F) {
 	f.Add([]byte("// c\n{\"servers\":{\"a\":{\"args\":[\"\\u0061\",],\"command\":\"x\"},},}"))
 	f.Add([]byte(`{"mcp":{"servers":{"a":{"command":"accessc","args":["mcp","--","x"]}}}}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		if text, err := plain(bytes.Clone(doc)); err == nil && len(text) != len(doc) {
+		if text, err := jsonc.Plain(bytes.Clone(doc)); err == nil && len(text) != len(doc) {
 			t.Fatalf("%q has become %q", doc, text)
 		}
 		wrapped, servers, err := Wrap(bytes.Clone(doc), "accessc")
@@ -112,7 +114,7 @@ func FuzzWrap(f *testing.F) {
 
 // meaning is the value of a document, without lists of arguments that are empty.
 func meaning(t *testing.T, doc []byte) any {
-	text, err := plain(doc)
+	text, err := jsonc.Plain(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +205,7 @@ func TestFileChangedSince(t *testing.T) {
 // TestFileRefused: a file that cannot be rewritten stays as it is, without a backup.
 func TestFileRefused(t *testing.T) {
 	path := write(t, `{"mcpServers":`)
-	if _, err := Apply(path, "accessc"); !errors.Is(err, ErrJSON) {
+	if _, err := Apply(path, "accessc"); !errors.Is(err, jsonc.ErrJSON) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Apply(filepath.Dir(path), "accessc"); err == nil {

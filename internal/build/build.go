@@ -8,11 +8,13 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // Request is the input of a build.
 type Request struct {
 	Program  *ir.Program
+	Rulesets []*ruleset.Set // by name
 	Backends []backends.Backend
 	Form     backends.Form
 	// Facts describe the host for each tool of a resolved build; nil for a portable one.
@@ -43,6 +45,10 @@ func Build(req Request) (*Tree, diag.List, error) {
 	if findings.Failed() {
 		findings.Sort()
 		return nil, findings, nil
+	}
+	var err error
+	if m.Rulesets, err = rulesetEntries(req.Rulesets); err != nil {
+		return nil, nil, err
 	}
 	m.seal()
 	return tree, findings, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 func program(names ...string) *ir.Program {
@@ -32,7 +33,12 @@ func program(names ...string) *ir.Program {
 
 func compile(t *testing.T, p *ir.Program, only ...string) *build.Tree {
 	t.Helper()
-	tree, findings, err := build.Build(build.Request{Program: p, Backends: registry.All, Form: backends.Portable, Only: only})
+	return compileWith(t, p, nil, only...)
+}
+
+func compileWith(t *testing.T, p *ir.Program, sets []*ruleset.Set, only ...string) *build.Tree {
+	t.Helper()
+	tree, findings, err := build.Build(build.Request{Program: p, Rulesets: sets, Backends: registry.All, Form: backends.Portable, Only: only})
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

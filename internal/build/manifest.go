@@ -25,9 +25,11 @@ const (
 // and the artifacts.
 type Manifest struct {
 	backends.Header
-	// Policy is the hash of all tools' policies together.
+	// Policy is the hash of all tools' policies and of the rulesets together.
 	Policy string  `json:"policy_sha256"`
 	Tools  []Entry `json:"-"`
+	// Rulesets are those by which operations of agents are decided.
+	Rulesets []RulesetEntry `json:"rulesets,omitempty"`
 }
 
 // Entry is one tool in the manifest. A tool that accessc does not start has a
@@ -78,11 +80,14 @@ func Hash(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// seal computes the hash over all tools.
+// seal computes the hash over all tools and rulesets.
 func (m *Manifest) seal() {
 	h := sha256.New()
 	for _, e := range m.Tools {
 		fmt.Fprintf(h, "%s %s %s\n", e.Name, e.Source, e.Hash)
+	}
+	for _, r := range m.Rulesets {
+		fmt.Fprintf(h, "ruleset %q %s\n", r.Name, r.Hash)
 	}
 	m.Policy = "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

@@ -89,12 +89,12 @@ func (t *Tree) owns(p string) bool {
 	return slices.ContainsFunc(t.Manifest.Tools, func(e Entry) bool { return e.Name == path.Dir(p) })
 }
 
-// complete returns the manifest's text. After a partial build the other tools keep
-// the entries that they had.
+// complete returns the manifest's text. After a partial build the other tools and the rulesets
+// keep the entries that they had.
 func (t *Tree) complete(old *Manifest) ([]byte, error) {
 	m := *t.Manifest
 	if t.partial {
-		m.Tools = slices.Clone(m.Tools)
+		m.Tools, m.Rulesets = slices.Clone(m.Tools), old.Rulesets
 		for _, e := range old.Tools {
 			if !slices.ContainsFunc(m.Tools, func(n Entry) bool { return n.Name == e.Name }) {
 				m.Tools = append(m.Tools, e)

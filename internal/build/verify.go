@@ -19,8 +19,14 @@ type Class string
 
 // The classes.
 const (
-	// ManifestHash: the hash over all tools is another one.
+	// ManifestHash: the hash over all tools and rulesets is another one.
 	ManifestHash Class = "manifest.hash"
+	// RulesetPolicy: a ruleset cannot be read, or two entries have its name.
+	RulesetPolicy Class = "ruleset.policy"
+	// RulesetHash: the hash of a ruleset is another one.
+	RulesetHash Class = "ruleset.hash"
+	// RulesetLedger: a ruleset is said to be held otherwise than rulesets are.
+	RulesetLedger Class = "ruleset.ledger"
 	// ToolName: the name cannot be a directory, or two entries have it.
 	ToolName Class = "tool.name"
 	// ToolPolicy: a confined tool has no policy that can be read, or another one has one.
@@ -78,7 +84,30 @@ func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
 			return nil, err
 		}
 	}
+	v.rulesets(m.Rulesets)
 	return v.problems, nil
+}
+
+// rulesets checks that each ruleset can be read and has the hash that is listed.
+func (v *verifier) rulesets(all []RulesetEntry) {
+	seen := map[string]bool{}
+	for _, r := range all {
+		name := "ruleset " + r.Name
+		if _, err := r.Set(workspace); err != nil {
+			v.add(RulesetPolicy, name, "%v", err)
+			continue
+		}
+		if seen[r.Name] {
+			v.add(RulesetPolicy, name, "found a name twice")
+		}
+		seen[r.Name] = true
+		if bare, err := r.Bare(); err != nil || Hash(bare) != r.Hash {
+			v.add(RulesetHash, name, "the rules have the hash %s, the manifest says %s", Hash(bare), r.Hash)
+		}
+		if r.Is != rulesetsAre {
+			v.add(RulesetLedger, name, "rulesets are %s, the manifest says %s", rulesetsAre, r.Is)
+		}
+	}
 }
 
 type verifier struct {

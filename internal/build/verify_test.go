@@ -13,15 +13,22 @@ import (
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// built writes a build of a confined tool and one that is not, and returns its manifest.
+// ruled is a ruleset of one rule.
+func ruled(o ruleset.Outcome) []*ruleset.Set {
+	return []*ruleset.Set{{Name: "dev", Root: "/w", Shell: shell.Bash, Rules: []*ruleset.Rule{{Outcome: o, Matcher: ruleset.Prefix{{"go", "test"}}}}}}
+}
+
+// built writes a build of a confined tool, one that is not and a ruleset, and returns its manifest.
 func built(t *testing.T) (dir string, m *build.Manifest) {
 	t.Helper()
 	p := program("one", "mcp-x")
 	p.Tools[1].Constraints = &ir.Constraints{MaxInvocations: 3}
 	dir = t.TempDir()
-	write(t, compile(t, p), dir)
+	write(t, compileWith(t, p, ruled(ruleset.Allow)), dir)
 	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
 	must(t, err)
 	m, err = build.ParseManifest(data)
@@ -62,9 +69,12 @@ func TestVerify(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(s.dir, file), bytes.ReplaceAll(data, []byte(old), []byte(new)), 0o644))
 	}
 	tests := map[build.Class]func(t *testing.T, s state){
-		build.ManifestHash: func(_ *testing.T, s state) { s.m.Policy = "sha256:00" },
-		build.ToolName:     func(_ *testing.T, s state) { s.m.Tools = append(s.m.Tools, s.m.Tools[0]) },
-		build.ToolPolicy:   func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Policy = nil },
+		build.ManifestHash:  func(_ *testing.T, s state) { s.m.Policy = "sha256:00" },
+		build.RulesetPolicy: func(_ *testing.T, s state) { s.m.Rulesets[0].Rules[0].Outcome = "perhaps" },
+		build.RulesetHash:   func(_ *testing.T, s state) { s.m.Rulesets[0].Rules[0].Outcome = "deny" },
+		build.RulesetLedger: func(_ *testing.T, s state) { s.m.Rulesets[0].Is = "exact" },
+		build.ToolName:      func(_ *testing.T, s state) { s.m.Tools = append(s.m.Tools, s.m.Tools[0]) },
+		build.ToolPolicy:    func(_ *testing.T, s state) { s.m.Tools[slices.IndexFunc(s.m.Tools, confined)].Policy = nil },
 		build.ToolHash: func(t *testing.T, s state) {
 			// A policy that was edited by hand after the build.
 			e := &s.m.Tools[slices.IndexFunc(s.m.Tools, confined)]
@@ -105,6 +115,45 @@ func TestVerify(t *testing.T) {
 }
 
 func confined(e build.Entry) bool { return e.Confined }
+
+// TestVerifyRulesets: the seal is over the rulesets too, and a name stands once.
+func TestVerifyRulesets(t *testing.T) {
+	dir, m := built(t)
+	r := &m.Rulesets[0]
+	r.Rules[0].Outcome = "deny"
+	bare, err := r.Bare()
+	must(t, err)
+	r.Hash = build.Hash(bare)
+	if got := verify(t, m, dir); !slices.Equal(got, []build.Class{build.ManifestHash}) {
+		t.Errorf("a rule and its hash were changed together: %v", got)
+	}
+	_, m = built(t)
+	m.Rulesets = append(m.Rulesets, m.Rulesets[0])
+	if got := verify(t, m, dir); !slices.Contains(got, build.RulesetPolicy) {
+		t.Errorf("a name stands twice: %v", got)
+	}
+}
+
+// TestRulesetsInManifest: another verdict changes the manifest and nothing else, a build of some
+// tools leaves rulesets alone, and they are read back for comparison.
+func TestRulesetsInManifest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, compileWith(t, program("one"), ruled(ruleset.Allow)), dir)
+	if changes, err := compileWith(t, program("one"), ruled(ruleset.Deny)).Diff(dir); err != nil || len(changes) != 1 || changes[0].Path != build.ManifestFile {
+		t.Errorf("%v, %v", changes, err)
+	}
+	if changes, err := compileWith(t, program("one"), ruled(ruleset.Deny), "one").Diff(dir); err != nil || len(changes) != 0 {
+		t.Errorf("a build of one tool: %v, %v", changes, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
+	must(t, err)
+	m, err := build.ParseManifest(data)
+	must(t, err)
+	sets, err := m.Sets()
+	if err != nil || len(sets) != 1 || sets[0].Decide(ruleset.Operation{Command: "go test ./..."}, ruleset.Host{}).Outcome != ruleset.Allow {
+		t.Errorf("%v, %v", sets, err)
+	}
+}
 
 // TestVerifyStaysInside: a manifest's names lead nowhere else.
 func TestVerifyStaysInside(t *testing.T) {

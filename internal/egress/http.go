@@ -163,7 +163,11 @@ func authority(s, scheme string) (ir.Host, uint16, error) {
 }
 
 // overrides are headers by which servers take another method or path than the request's.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// Reverse proxies write some of them for the servers behind them, clients none.
+var overrides = []string{
+	"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Method", "X-Forwarded-Method",
+	"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path",
+}
 
 // acceptable refuses requests that servers may understand in another way than the policy.
 func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why string) {

@@ -47,7 +47,7 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 		return nil, false, ErrText
 	case !json.Valid(text):
 		return nil, false, ErrJSON
-	case deep(text):
+	case Deep(text):
 		return nil, false, ErrDeep
 	}
 	// The parser counts from the first character that is no blank.
@@ -75,8 +75,8 @@ func Parse(line []byte) (messages []Message, batch bool, err error) {
 // around it.
 const maxDepth = 256
 
-// deep reports whether valid JSON exceeds maxDepth.
-func deep(text []byte) bool {
+// Deep reports whether valid JSON exceeds maxDepth.
+func Deep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text) && depth <= maxDepth; i++ {
 		switch c := text[i]; {

@@ -108,7 +108,7 @@ func (j *Judge) Path(text string) *Refusal {
 	if strings.ContainsRune(text, 0) || strings.ContainsRune(text, utf8.RuneError) {
 		return &Refusal{Asked: text, why: "the path has characters that programs read in different ways"}
 	}
-	abs := j.expand(text)
+	abs := j.Absolute(text)
 	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
 	for _, follow := range []bool{true, false} {
 		place, kind, err := r.Kernel(abs, follow, j.Roots)
@@ -142,7 +142,7 @@ func (j *Judge) Access(need ir.Capability, text string) *Refusal {
 		return refused
 	}
 	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
-	place, kind, err := r.Kernel(j.expand(text), true, j.Roots)
+	place, kind, err := r.Kernel(j.Absolute(text), true, j.Roots)
 	if err != nil {
 		return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
 	}
@@ -156,8 +156,8 @@ func (j *Judge) Access(need ir.Capability, text string) *Refusal {
 	return j.refuse(text, op, ir.Caps(need))
 }
 
-// expand makes a path absolute as a program in the judge's directory does.
-func (j *Judge) expand(text string) string {
+// Absolute makes a path absolute as a program in the judge's directory does.
+func (j *Judge) Absolute(text string) string {
 	switch {
 	case (text == "~" || strings.HasPrefix(text, "~/")) && j.Home != "":
 		return j.Home + text[1:]
@@ -179,6 +179,21 @@ func (j *Judge) Connect(text string) *Refusal {
 		return nil
 	}
 	return j.refuse(text, op, 0)
+}
+
+// Closed returns a rule below a path that does not grant reading; nil for none.
+func (j *Judge) Closed(text string) ir.Rule {
+	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+	place, _, err := r.Kernel(j.Absolute(text), true, j.Roots)
+	if err != nil {
+		return nil // Access has refused it
+	}
+	for _, e := range j.View.Entries() {
+		if e.Rule.At != place.At && e.Rule.At.Under(place.At) && !e.Rule.Caps.Has(ir.Read) {
+			return e.Rule
+		}
+	}
+	return nil
 }
 
 // fileURL judges the path in a URL.

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
@@ -15,6 +19,8 @@ type Policy struct {
 	Server string
 	// Judge asks the server's policy, under which all its tools run.
 	Judge *judge.Judge
+	// Commands judges the commands among arguments.
+	Commands *action.Judge
 	// Constraints are the server's own, about all calls together; nil for none.
 	Constraints *ir.Constraints
 	// Tools are those that the configuration names, by their names at the server; without any,
@@ -50,8 +56,8 @@ func ToolsOf(p *ir.Program, server string, enabled func(entry string) bool) map[
 	return out
 }
 
-// refuses is the reason why a tool may not be called at all, empty if it may.
-func (p *Policy) refuses(tool string) string {
+// Refuses is the reason why a tool may not be called at all, empty if it may.
+func (p *Policy) Refuses(tool string) string {
 	if c := p.Constraints; c != nil && c.Forbidden {
 		return "the constraints of the server forbid its tools: " + c.Origin.String()
 	}
@@ -69,4 +75,24 @@ func (p *Policy) refuses(tool string) string {
 		return "the tool " + t.Entry + " is forbidden: " + t.Constraints.Origin.String()
 	}
 	return ""
+}
+
+// Refusal is the reason why a call may not be made, whatever calls were made before, and the
+// text that is refused; empty if it may.
+func (p *Policy) Refusal(tool string, arguments gjson.Result) (reason, asked string) {
+	if reason = p.Refuses(tool); reason != "" {
+		return reason, tool
+	}
+	err := jsonrpc.Strings(arguments, "", func(member, text string) {
+		if r := p.Judge.Argument(member, text); r != nil && reason == "" {
+			reason, asked = r.Text(), r.Asked
+		}
+	})
+	if reason == "" && err == nil {
+		reason, asked, err = p.runs(arguments)
+	}
+	if err != nil {
+		return err.Error(), asked
+	}
+	return reason, asked
 }

@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"sync"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/relay"
@@ -19,14 +20,17 @@ import (
 type Session struct {
 	policy *Policy
 	log    *relay.Log
-	mu     sync.Mutex
-	made   *calls
+	made   *invocations.Session
 }
 
-// NewSession returns the session of a server that is about to start.
-func NewSession(p *Policy, log *relay.Log) *Session {
-	return &Session{policy: p, log: log, made: &calls{named: map[string]int{}}}
+// NewSession returns the session of a server that is about to start, which counts the calls that
+// it passes on.
+func NewSession(p *Policy, made *invocations.Session, log *relay.Log) *Session {
+	return &Session{policy: p, log: log, made: made}
 }
+
+// toolsCall is the method that calls a tool.
+const toolsCall = "tools/call"
 
 // verdict is the judgement of one message: an empty refusal lets it pass.
 type verdict struct {
@@ -52,37 +56,55 @@ func (s *Session) FromClient(line []byte, long *jsonrpc.Outline) (forward, back 
 	return s.decide(line, messages, batch)
 }
 
+// errRefused is the end of a line that is not passed on.
+var errRefused = errors.New("refused")
+
 // decide judges the messages of a line, one after the other.
 func (s *Session) decide(line []byte, messages []jsonrpc.Message, batch bool) (forward, back []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	made, refused := s.made.clone(), false
 	verdicts := make([]verdict, len(messages))
-	for i := range messages {
-		verdicts[i] = s.judge(&messages[i], made)
-		refused = refused || verdicts[i].refusal != ""
+	judgeAll := func(made invocations.Counts) (err error) {
+		for i := range messages {
+			if verdicts[i] = s.judge(&messages[i], made); verdicts[i].refusal != "" {
+				err = errRefused
+			}
+		}
+		return err
 	}
-	if err := s.record(verdicts, refused); err != nil && !refused {
-		refused = true
-		for i := range verdicts {
-			verdicts[i].refusal = err.Error()
+	var err error
+	if slices.ContainsFunc(messages, func(m jsonrpc.Message) bool { return m.Method == toolsCall }) {
+		err = s.made.Take(judgeAll)
+	} else {
+		err = judgeAll(nil)
+	}
+	refuseAll := func(why error) {
+		for i := range messages {
+			verdicts[i] = verdict{message: &messages[i], refusal: why.Error(), judged: true}
 		}
 	}
-	if !refused {
-		s.made = made
+	if err != nil && !errors.Is(err, errRefused) {
+		refuseAll(err)
+	}
+	if wrong := s.record(verdicts, err != nil); wrong != nil && err == nil {
+		refuseAll(wrong)
+		err = wrong
+	}
+	if err == nil {
 		return line, nil
 	}
 	return nil, answers(verdicts, batch)
 }
 
 // judge decides about one message, and counts a call.
-func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
+func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	v := verdict{message: m, judged: true}
 	var refused *judge.Refusal
 	var err error
 	switch m.Method {
-	case "tools/call":
+	case toolsCall:
 		v.tool, refused, err = s.call(m.Params)
+		if err == nil && refused == nil {
+			v.refusal, v.asked, err = s.policy.runs(m.Params.Get("arguments"))
+		}
 	case "resources/read", "resources/subscribe":
 		refused, err = s.resource(m.Params)
 	default:
@@ -92,12 +114,13 @@ func (s *Session) judge(m *jsonrpc.Message, made *calls) verdict {
 	switch {
 	case err != nil:
 		v.refusal = err.Error()
-	case v.tool != "" && s.policy.refuses(v.tool) != "":
-		v.refusal = s.policy.refuses(v.tool)
+	case v.tool != "" && s.policy.Refuses(v.tool) != "":
+		v.refusal = s.policy.Refuses(v.tool)
 	case refused != nil:
 		v.refusal, v.asked = refused.Text(), refused.Asked
+	case v.refusal != "":
 	case v.tool != "":
-		v.refusal = made.count(s.policy, v.tool)
+		v.refusal = s.policy.Count(made, v.tool)
 	}
 	return v
 }
@@ -179,7 +202,7 @@ func (v verdict) answer() []byte {
 	if v.refusal == "" {
 		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, "accessc: another message of the batch was refused")
 	}
-	if v.message.Method != "tools/call" {
+	if v.message.Method != toolsCall {
 		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.refusal))
 	}
 	text := visible.Lines("accessc refused " + cmp.Or(v.tool, "the call") + ": " + v.refusal)
@@ -228,7 +251,7 @@ func (s *Session) filter(line []byte, tools gjson.Result) []byte {
 	out := jsonrpc.Filter(line, tools, func(tool gjson.Result) bool {
 		members, err := jsonrpc.Members(tool)
 		name := members["name"].Str
-		if err == nil && s.policy.refuses(name) == "" {
+		if err == nil && s.policy.Refuses(name) == "" {
 			return true
 		}
 		hidden = append(hidden, name)

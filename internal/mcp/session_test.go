@@ -12,10 +12,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/jsonrpc"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
 	"github.com/accessc/accessc/test/irtest"
 )
 
@@ -36,10 +40,10 @@ func policy(t testing.TB) *Policy {
 		FS: []ir.FSRule{{Written: "docs", At: ir.In("docs"), Caps: ir.All}},
 	}
 	roots := &ir.Bindings{Workspace: filepath.ToSlash(root)}
+	files := &judge.Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}}), Roots: roots, Dir: roots.Workspace}
 	return &Policy{
-		Server: "files",
-		Judge:  &judge.Judge{View: ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}}), Roots: roots, Dir: roots.Workspace},
-		Tools:  map[string]Tool{"read": {Entry: "read", Enabled: true}, "write": {Entry: "w", Enabled: true}},
+		Server: "files", Judge: files, Commands: &action.Judge{Files: files},
+		Tools: map[string]Tool{"read": {Entry: "read", Enabled: true}, "write": {Entry: "w", Enabled: true}},
 	}
 }
 
@@ -108,7 +112,7 @@ func check(t interface{ Fatalf(string, ...any) }, line, forward []byte) {
 func TestNothingUnjudgedPasses(t *testing.T) {
 	p := policy(t)
 	irtest.Check(t, 20000, 1, func(t *rapid.T) {
-		s := NewSession(p, nil)
+		s := NewSession(p, invocations.New(), nil)
 		one := func() string {
 			method := rapid.SampledFrom([]string{`"tools/call"`, `"tools\/call"`, `"t\u006fols/call"`, `"ping"`, `7`}).Draw(t, "method")
 			name := rapid.SampledFrom([]string{`"read"`, `"re\u0061d"`, `"write"`, `"delete"`, `["read"]`}).Draw(t, "name")
@@ -142,7 +146,7 @@ func FuzzFromClient(f *testing.F) {
 	}
 	p := policy(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		forward, _ := NewSession(p, nil).FromClient(line, nil)
+		forward, _ := NewSession(p, invocations.New(), nil).FromClient(line, nil)
 		check(t, line, forward)
 	})
 }
@@ -153,7 +157,7 @@ func FuzzFromServer(f *testing.F) {
 	f.Add([]byte(`[{"id":1,"result":{"tools":[{"name":"x"}]}},{"id":2,"result":{"tools":[{"name":"y"}]}}]`))
 	p := policy(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		forward, _ := NewSession(p, nil).FromServer(line, nil)
+		forward, _ := NewSession(p, invocations.New(), nil).FromServer(line, nil)
 		if len(bytes.TrimSpace(forward)) > 0 && !json.Valid(forward) {
 			t.Fatalf("%q became %q", line, forward)
 		}
@@ -176,7 +180,7 @@ func TestFromServer(t *testing.T) {
 		{`a log line`, "", ""},
 		{`{"method":"roots/list","id":2,"id":2}`, "", `{"jsonrpc":"2.0","id":2,"error":{"code":-32700,"message":"accessc: found \"id\" twice in one object"}}` + "\n"},
 	} {
-		forward, back := NewSession(p, nil).FromServer([]byte(c.in), nil)
+		forward, back := NewSession(p, invocations.New(), nil).FromServer([]byte(c.in), nil)
 		if string(forward) != c.forward || string(back) != c.back {
 			t.Errorf("%s: got %s and %s", c.in, forward, back)
 		}
@@ -186,7 +190,7 @@ func TestFromServer(t *testing.T) {
 // TestLongLines: a line that is too long is answered where it needs an answer, by what can be
 // known of it.
 func TestLongLines(t *testing.T) {
-	s := NewSession(policy(t), nil)
+	s := NewSession(policy(t), invocations.New(), nil)
 	long := func(text string) *jsonrpc.Outline { return jsonrpc.Sketch([]byte(text)) }
 	if forward, back := s.FromClient(nil, long(`{"id":1,"method":"a"}`)); forward != nil || !strings.Contains(string(back), `"id":1,"error"`) {
 		t.Errorf("got %s, %s", forward, back)
@@ -207,7 +211,7 @@ func TestRefusedCallsDoNotCount(t *testing.T) {
 	p := policy(t)
 	p.Tools["write"] = Tool{Entry: "w", Enabled: true, Constraints: &ir.Constraints{OnlyAfter: []string{"read"}}}
 	p.Tools["read"] = Tool{Entry: "read", Enabled: true, Constraints: &ir.Constraints{MaxInvocations: 1}}
-	s := NewSession(p, nil)
+	s := NewSession(p, invocations.New(), nil)
 	call := func(name, path string) string {
 		return fmt.Sprintf(`{"id":1,"method":"tools/call","params":{"name":"%s","arguments":{"path":"%s"}}}`, name, path)
 	}
@@ -237,7 +241,7 @@ func TestUnwrittenLog(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := NewSession(policy(t), log)
+	s := NewSession(policy(t), invocations.New(), log)
 	forward, back := s.FromClient([]byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`), nil)
 	if forward != nil || !strings.Contains(string(back), "the audit log") {
 		t.Errorf("got %s, %s", forward, back)
@@ -262,7 +266,7 @@ func TestToolsOf(t *testing.T) {
 
 // TestManyMessages: 100,000 messages leave nothing behind.
 func TestManyMessages(t *testing.T) {
-	s := NewSession(policy(t), nil)
+	s := NewSession(policy(t), invocations.New(), nil)
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -299,10 +303,56 @@ func BenchmarkMessage(b *testing.B) {
 	}
 	for name, line := range lines {
 		b.Run(name, func(b *testing.B) {
-			s := NewSession(p, nil)
+			s := NewSession(p, invocations.New(), nil)
 			for b.Loop() {
 				s.FromClient([]byte(line), nil)
 			}
 		})
+	}
+}
+
+// TestCommands: commands among the arguments need a rule of the ruleset that is named, by whatever
+// name and in whatever form a server has them; without one, those alone are refused that start accessc by
+// another policy.
+func TestCommands(t *testing.T) {
+	plain, ruled := policy(t), policy(t)
+	ruled.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{
+		{Outcome: ruleset.Deny, Matcher: ruleset.Command{Names: []string{"rm"}}, Reason: "not here"},
+		{Outcome: ruleset.Allow, Matcher: ruleset.Command{Names: []string{"ls", "cat"}}},
+	}}
+	for _, c := range []struct{ arguments, plain, ruled string }{
+		{`{"command":"ls -a && cat x"}`, "", ""},
+		{`{"command":"ls; rm x"}`, "", "rm x: a rule denies it"},
+		{`{"cmd":"make"}`, "", "make: no rule matches"},
+		{`{"script":"for x in *; do ls; done"}`, "", "control flow"},
+		{`{"Command_Line":"rm x"}`, "", "rm x"},
+		{`{"a":[{"b":{"shell-command":"rm x"}}]}`, "", "rm x"},
+		{`{"commands":["ls","rm x"]}`, "", "rm x"},
+		{`{"command":["ls","; rm x"]}`, "", ""},
+		{`{"command":"ls","args":["; rm x"]}`, "", ""},
+		{`{"command":"rm","args":["x"]}`, "", "rm x"},
+		{`{"command":"ls","args":"; rm x"}`, "", "there is no command"},
+		{`{"command":["ls",7]}`, "", "there is no command"},
+		{`{"command":7}`, "", "there is no command"},
+		{`{"command":"ls","env":{"LD_PRELOAD":"x"}}`, "", "LD_PRELOAD"},
+		{`{"command":"ls","env":["A=b"]}`, "", "there is no command"},
+		{`{"command":"ls > docs/x"}`, "", ""},
+		{`{"command":"ls > x","cwd":"docs"}`, "", ""},
+		{`{"command":"ls > secret/x"}`, "", "may not create"},
+		{`{"command":"ls","Command":"rm x"}`, "two members", "two members"},
+		{`{"text":"rm x"}`, "", ""},
+		{`{"command":"accessc exec --accept x t"}`, "gaps of its own", "gaps of its own"},
+		{`{"command":"accessc","args":["exec","--config=x","t"]}`, "gaps of its own", "gaps of its own"},
+	} {
+		line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":` + c.arguments + `}}` + "\n")
+		for p, want := range map[*Policy]string{plain: c.plain, ruled: c.ruled} {
+			forward, back := NewSession(p, invocations.New(), nil).FromClient(line, nil)
+			switch {
+			case want == "" && string(forward) != string(line):
+				t.Errorf("%s: got %s", c.arguments, back)
+			case want != "" && (forward != nil || !strings.Contains(string(back), want)):
+				t.Errorf("%s: got %s, %s, want %s", c.arguments, forward, back, want)
+			}
+		}
 	}
 }

@@ -62,6 +62,8 @@ type Log struct {
 	mu   sync.Mutex
 	name string
 	file *os.File
+	// torn is true after a line that was not written whole.
+	torn bool
 }
 
 // OpenLog opens a log of entries about a server or an agent, or makes it for this user alone.
@@ -89,7 +91,13 @@ func (l *Log) Add(e Entry) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.file.Write(append(visible.Bytes(data), '\n')); err != nil {
+	line := append(visible.Bytes(data), '\n')
+	if l.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := l.file.Write(line)
+	l.torn = n < len(line) && (n > 0 || l.torn)
+	if err != nil {
 		return fmt.Errorf("the audit log: %w", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ package relay
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -274,5 +275,40 @@ func TestLog(t *testing.T) {
 	}
 	if _, err := OpenLog(t.TempDir(), "x"); err == nil {
 		t.Error("a directory is a log")
+	}
+}
+
+// TestTornEntry: an entry that was not written whole does not spoil the next one.
+func TestTornEntry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	log, err := OpenLog(path, "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGXFSZ)
+	defer signal.Stop(signals)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	short := limit
+	short.Cur = 30 // the size of files of this process, for a moment
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &short); err != nil {
+		t.Fatal(err)
+	}
+	torn := log.Add(Entry{Event: EventCall})
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if torn == nil || log.Add(Entry{Event: EventEnd}) != nil {
+		t.Fatal("an entry that has no room was written")
+	}
+	data, _ := os.ReadFile(path)
+	lines := strings.Split(string(data), "\n")
+	var e Entry
+	if len(lines) != 3 || json.Unmarshal([]byte(lines[1]), &e) != nil || e.Event != EventEnd {
+		t.Errorf("the log has %q", data)
 	}
 }

@@ -23,3 +23,32 @@ func Quote(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 }
+
+// bare are the characters that mean nothing to any shell, wherever they stand.
+const bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./"
+
+// Exact writes a word so that it has only this meaning in every shell of the POSIX shell's kin and
+// in fish, for a shell and not for a reader. A word that has a NUL is none.
+func Exact(s string) string {
+	switch {
+	case s == "":
+		return "''"
+	case strings.Trim(s, bare) == "":
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		n := strings.IndexAny(s, `'\`)
+		if n < 0 {
+			n = len(s)
+		}
+		if n > 0 {
+			b.WriteString("'" + s[:n] + "'")
+		} else { // within quotes of fish a backslash has a meaning
+			n = 1
+			b.WriteString(`\` + s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}

@@ -1,6 +1,7 @@
 package shellword_test
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -32,4 +33,32 @@ func TestRead(t *testing.T) {
 			t.Fatalf("%s is read as %q, %v", text, got, err)
 		}
 	})
+}
+
+// TestExact: a real shell reads a word back byte by byte, line breaks and all.
+func TestExact(t *testing.T) {
+	for word, want := range map[string]string{
+		"a/b-c.d": "a/b-c.d", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, `a\\b`: `'a'\\\\'b'`, "%x": "'%x'", "'": `\'`,
+	} {
+		if got := shellword.Exact(word); got != want {
+			t.Errorf("%q is written %s, not %s", word, got, want)
+		}
+	}
+	for _, name := range []string{"sh", "bash", "dash", "zsh", "fish", "busybox"} {
+		args := []string{"-c"}
+		if name == "busybox" {
+			args = []string{"sh", "-c"}
+		}
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not here", name)
+			continue
+		}
+		irtest.Check(t, 500, 1, func(t *rapid.T) {
+			word := rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"\\ $`~*?[]{}()<>|&;#!=%^\n\r\t\x01é\u202e-/.")), 0, 20, -1).Draw(t, "word")
+			got, err := exec.Command(name, append(args, "printf %s "+shellword.Exact(word))...).Output()
+			if err != nil || string(got) != word {
+				t.Fatalf("%s reads %s as %q, %v", name, shellword.Exact(word), got, err)
+			}
+		})
+	}
 }

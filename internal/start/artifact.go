@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/bounded"
@@ -99,9 +102,13 @@ func vouched(path, digest, root string) ([]string, error) {
 		return nil, failed("the manifest %s: %w", named, err)
 	}
 	for _, e := range m.Tools {
-		if e.Name == filepath.Base(filepath.Dir(path)) && e.Artifacts[filepath.Base(path)] == digest {
-			return files, nil
+		if e.Name != filepath.Base(filepath.Dir(path)) || e.Artifacts[filepath.Base(path)] != digest {
+			continue
 		}
+		if m.forbidden(e) {
+			return nil, failed("the constraints of %s forbid it, by %s", e.Name, named)
+		}
+		return files, nil
 	}
 	return nil, failed("%s does not match its hash in %s; build again", path, named)
 }
@@ -134,6 +141,17 @@ type manifestEntry struct {
 	Constraints json.RawMessage   `json:"constraints"`
 	Ledger      json.RawMessage   `json:"ledger"`
 	LedgerAs    string            `json:"ledger_as"`
+}
+
+// forbidden reports whether the constraints of a tool forbid to start it. Tools with the same policy
+// have it in one entry.
+func (m *manifest) forbidden(e manifestEntry) bool {
+	for _, with := range m.Tools {
+		if with.Name == cmp.Or(e.PolicyAs, e.Name) {
+			return gjson.GetBytes(with.Policy, "constraints.forbidden").Bool()
+		}
+	}
+	return false
 }
 
 // The manifest's format and version, as package build has them.

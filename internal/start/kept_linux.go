@@ -49,7 +49,8 @@ func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) 
 		return os.ErrPermission
 	}
 	text := log.Keep(denial.Kept{
-		Tool: r.spec.Tool, Unnamed: r.req.Program != "", Status: exitStatus(status), Traced: r.req.Trace,
+		// The file of no tool is that of commands without a name (userdir.Dir.Denials).
+		Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json", Status: exitStatus(status), Traced: r.req.Trace,
 	}, ended)
 	return renew(file, text)
 }

@@ -80,12 +80,18 @@ func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", 
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Reports returns the directory of the reports about commands that a hook has rewritten.
+func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
+
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 
 // Denials is the path of the file that keeps the refusals of a tool's last run. The empty name
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
+
+// Sessions returns the directory of what agents' sessions have invoked.
+func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be
 // had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.

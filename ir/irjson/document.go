@@ -56,6 +56,9 @@ func (d ToolDoc) Of(id Identity) ToolDoc {
 	return d
 }
 
+// OriginDoc is where something was written.
+type OriginDoc = origin
+
 type origin struct {
 	Layer string            `json:"layer"`
 	At    string            `json:"at,omitempty"`

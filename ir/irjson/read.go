@@ -127,6 +127,13 @@ func (r *decoder) origin(o *origin) ir.Origin {
 	return out
 }
 
+// Read returns the origin that the document describes.
+func (o *origin) Read() (ir.Origin, error) {
+	r := &decoder{}
+	out := r.origin(o)
+	return out, r.err
+}
+
 func (r *decoder) leaves(o *origin) []ir.Leaf {
 	if o == nil {
 		return nil

@@ -47,6 +47,9 @@ func (e encoder) constraints(c *ir.Constraints) *ConstraintsDoc {
 // Tool returns the document form of one tool, with its provenance.
 func Tool(t *ir.Tool) ToolDoc { return encoder{true}.tool(t) }
 
+// WriteOrigin returns the document form of an origin.
+func WriteOrigin(o ir.Origin) *OriginDoc { return encoder{true}.origin(o, nil) }
+
 type encoder struct{ provenance bool }
 
 func (e encoder) tool(t *ir.Tool) ToolDoc {

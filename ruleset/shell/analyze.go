@@ -106,7 +106,7 @@ func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
 	if a.left -= len(a.src); a.left < 0 {
 		return opaque("commands are nested too deep")
 	}
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(a.src), "")
+	file, err := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(strings.NewReader(a.src), "")
 	switch {
 	case err != nil:
 		return opaque("this is no complete command of the shell")
@@ -114,7 +114,25 @@ func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
 		return opaque("there is no command")
 	}
 	parts, _ := a.list(file.Stmts, in)
+	if a.hides(file) {
+		return append(opaque("a comment begins inside of a word"), parts...)
+	}
 	return parts
+}
+
+// hides reports whether something that is a comment for the parser is part of a word for a shell,
+// which runs what follows: (echo 'a'#; b. A comment begins behind a blank or an operator.
+// See RATIONALE D165.
+func (a *analysis) hides(file *syntax.File) bool {
+	found := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			at := int(c.Hash.Offset())
+			found = found || at > 0 && !strings.ContainsRune(" \n;&|()", rune(a.src[at-1]))
+		}
+		return !found
+	})
+	return found
 }
 
 // unreadable returns the reason why a text is never allowed, whatever it parses to.

@@ -1,9 +1,7 @@
 package shell
 
-import "strings"
-
 // logOptions are those of git commands that show commits.
-const logOptions = "-p -u -U= --unified= --stat? --numstat --shortstat --name-only --name-status --cached --staged -w -b --color? --no-color --word-diff? --no-ext-diff --no-textconv " +
+const logOptions = "-p -u -U? --unified? --stat? --numstat --shortstat --name-only --name-status --cached --staged -w -b --color? --no-color --word-diff? --no-ext-diff --no-textconv " +
 	"--oneline -n= -# --pretty? --format= --graph --decorate? --no-decorate --all --since= --until= --after= --before= --author= --committer= --grep= -S= -G= -i --follow --merges --no-merges " +
 	"--first-parent --reverse --date= -M -C -R --abbrev-commit --abbrev? --patch --raw --summary --check --exit-code --quiet -q --relative? --diff-filter= --topo-order --left-right -L= --no-patch -s " +
 	"--full-index --minimal --patience --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --max-count= --skip= --tags? --branches? --remotes? --compact-summary --dirstat? " +
@@ -13,7 +11,8 @@ const logOptions = "-p -u -U= --unified= --stat? --numstat --shortstat --name-on
 var git = row{
 	names: "git", why: "an argument names a program that git starts",
 	options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
-	entry:   entry{obeys: true, operands: func(s string) bool { return strings.Contains(s, "::") }},
+	entry:   entry{obeys: true, operands: transport},
+	checks:  map[string]entry{"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}},
 	sub: map[string]string{
 		"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
 		"diff log show whatchanged": logOptions,
@@ -40,7 +39,7 @@ var git = row{
 		"rm":                        "-r -f --force --cached -q --quiet -n --dry-run",
 		"mv":                        "-f --force -n --dry-run -k -v",
 		"init":                      "-q --quiet --bare -b= --initial-branch=",
-		"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev= --since= --reverse",
+		"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev? --since= --reverse",
 		"grep":                      "-n -i -l -L -w -v -c -e= -E -F -P -A= -B= -h -H --cached --untracked --name-only --count --line-number --ignore-case --break --heading -p --show-function -W --or --and --not -q --color? --max-depth=",
 		"ls-files":                  "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --exclude-standard --error-unmatch --full-name --exclude= -x=",
 		"ls-tree":                   "-r -d -t -l -z --name-only --full-tree --full-name --abbrev? --long",
@@ -58,10 +57,14 @@ var git = row{
 	},
 }
 
+// cargoOptions are those of commands that build. Behind "--" are options of another program.
+const cargoOptions = "--release -r --all --workspace --all-targets --all-features --no-default-features --features= -F= -p= --package= --lib --bins --bin= --tests --test= " +
+	"--examples --example= --benches --bench= -v --verbose -q --quiet -j= --jobs= --locked --offline --frozen --no-run --no-fail-fast --message-format= --color= --keep-going --doc --exclude= --profile= --no-deps --document-private-items"
+
 // builders are programs that build, test and fetch the code of a project.
 var builders = []row{
 	{
-		names: "go", why: "an argument names a program that go starts", long: true, options: "-C@",
+		names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
 		sub: map[string]string{
 			"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
 			"vet":           "-v -x -n -tags= -json -race -mod=",
@@ -80,19 +83,19 @@ var builders = []row{
 	{
 		names: "cargo", why: "an argument names a program that cargo starts", options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
 		sub: map[string]string{
-			"build b check c test t clippy doc d bench": "--release -r --all --workspace --all-targets --all-features --no-default-features --features= -F= -p= --package= --lib --bins --bin= --tests --test= " +
-				"--examples --example= --benches --bench= -v --verbose -q --quiet -j= --jobs= --locked --offline --frozen --no-run --no-fail-fast --message-format= --color= --keep-going --doc --exclude= --profile= --no-deps --document-private-items",
-			"tree":              "-p= --package= -i= --invert? -e= --edges= --depth= -d --duplicates --prefix= --all-features --workspace --locked --offline",
-			"metadata":          "--format-version= --no-deps --offline --locked",
-			"fmt":               "--all --check -v -q -p= --package=",
-			"update":            "-p= --package= --precise= --dry-run --offline --workspace -w",
-			"add remove rm":     "--dev --features= -F= --no-default-features --optional --build --dry-run",
-			"clean":             "--release -p= --doc",
-			"search info pkgid": "-v -q --limit=",
+			"build b check c clippy doc d": cargoOptions + " -- -D= -W= -A= -F= --deny= --warn= --allow= --forbid= --no-deps",
+			"test t bench":                 cargoOptions + " -- --nocapture --no-capture --ignored --include-ignored --exact --skip= --test-threads= --list --show-output -q --quiet --color=",
+			"tree":                         "-p= --package= -i= --invert? -e= --edges= --depth= -d --duplicates --prefix= --all-features --workspace --locked --offline",
+			"metadata":                     "--format-version= --no-deps --offline --locked",
+			"fmt":                          "--all --check -v -q -p= --package= -- --check -l --files-with-diff -v -q",
+			"update":                       "-p= --package= --precise= --dry-run --offline --workspace -w",
+			"add remove rm":                "--dev --features= -F= --no-default-features --optional --build --dry-run",
+			"clean":                        "--release -p= --doc",
+			"search info pkgid":            "-v -q --limit=",
 		},
 	},
 	{
-		names: "npm pnpm yarn", why: "an argument names a program that is started", options: "-s --silent -q --quiet --no-color --json -v",
+		names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, checks: map[string]entry{"view": {operands: unpublished}, "info": {operands: unpublished}, "show": {operands: unpublished}, "v": {operands: unpublished}}, options: "-s --silent -q --quiet --no-color --json -v",
 		sub: map[string]string{
 			"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",
 			"view info show v search ping root prefix": "--json",
@@ -103,4 +106,51 @@ var builders = []row{
 			"pack": "--dry-run --json",
 		},
 	},
+	{
+		names: "docker podman", why: "starts containers with files of the host", options: "",
+		sub: map[string]string{
+			"ps":                          "-a --all -q --quiet --no-trunc -n= --last= -l --latest -s --size -f= --filter= --format=",
+			"images":                      "-a --all -q --quiet --no-trunc --digests -f= --filter= --format=",
+			"logs":                        "-f --follow --tail= -n= --since= --until= -t --timestamps",
+			"inspect version info":        "-f= --format= -s --size",
+			"top port stats history diff": "--no-stream --no-trunc -a --all --format= -q --quiet",
+		},
+	},
+	{
+		names: "kubectl", why: "runs commands in a cluster, and the programs of a configuration", options: "",
+		sub: map[string]string{
+			"get describe top": "-n= --namespace= -o= --output= -A --all-namespaces -w --watch -l= --selector= --show-labels --sort-by= --field-selector= --no-headers -L=",
+			"logs":             "-n= --namespace= -f --follow --tail= --since= -c= --container= -p --previous --timestamps",
+			"version explain api-resources api-versions cluster-info": "-o= --output= --client --recursive",
+		},
+	},
+	{
+		names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: outside},
+		options: "-q --quiet -v --verbose -s -x --exitfirst -k= -m= -l --showlocals -r= --lf --last-failed --ff --failed-first --nf --sw --stepwise --maxfail= --tb= --durations= --co --collect-only " +
+			"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml>",
+	},
+	{
+		names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: outside},
+		options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
+	},
+	{
+		names: "eslint prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: outside},
+		options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --check -c --write -w --list-different -l --log-level= --ignore-unknown -u --no-error-on-unmatched-pattern",
+	},
+	{
+		names: "tsc", why: "writes files by its options", entry: entry{operands: outside},
+		options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
+	},
+	{
+		names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: outside},
+		options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
+	},
+	{
+		names: "ruff", why: "writes files by its options", entry: entry{operands: outside},
+		sub: map[string]string{
+			"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
+			"format": "--check --diff -q --quiet -v --no-cache",
+		},
+	},
+	{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: outside}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
 }

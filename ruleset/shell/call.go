@@ -90,8 +90,16 @@ func runsWords(name Word) bool {
 }
 
 // base is the last element of a program's name, without the ending that Windows lets users leave
-// out. Another program may hide behind a name that is not its own base.
-func base(name string) string { return strings.TrimSuffix(path.Base(name), ".exe") }
+// out, and without a version: python3.12 is python. Another program may hide behind a name that is
+// not its own base.
+func base(name string) string {
+	name = strings.TrimSuffix(path.Base(name), ".exe")
+	plain := strings.TrimSuffix(strings.TrimRight(name, ".0123456789"), "-")
+	if plain != name && !listed(name) && listed(plain) {
+		return plain
+	}
+	return name
+}
 
 // program takes the start of a program apart.
 func (a *analysis) program(words []Word, in dirs) *Part {
@@ -122,8 +130,8 @@ func (a *analysis) program(words []Word, in dirs) *Part {
 		a.tabled(p, e)
 	case interprets(name):
 		a.interpreter(p, strings.Fields(interpreters[name]))
-	case starters[name] != "" && len(words) > 1:
-		p.doubt(1, starters[name])
+	case starters()[name] != "":
+		a.starter(p, starters()[name], 1)
 	}
 	return p
 }
@@ -173,6 +181,9 @@ func (a *analysis) interpreter(p *Part, harmless []string) {
 		}
 		p.CodeOnInput = w.Form != Literal || w.Text == "-"
 		p.doubt(i+1, "an interpreter runs what its arguments name")
+		if w.Is("-m") {
+			a.module(p, i+2)
+		}
 		return
 	}
 	if len(p.Words) > 1 {
@@ -182,22 +193,38 @@ func (a *analysis) interpreter(p *Part, harmless []string) {
 	p.doubt(Always, "the interpreter runs what it reads")
 }
 
+// module reads the options of a program that python runs as a module, if a table has it.
+func (a *analysis) module(p *Part, at int) {
+	if at >= len(p.Words) {
+		return
+	}
+	name := p.Words[at].Text
+	if e := programs()[name]; e != nil {
+		e.scan(p, at+1)
+	} else if why := starters()[name]; why != "" {
+		a.starter(p, why, at+1)
+	}
+}
+
 // tabled takes the start of a program apart that a table describes.
 func (a *analysis) tabled(p *Part, e *entry) {
 	s := e.scan(p, 1)
 	p.First, p.Obeys = s.first, e.obeys
 	p.Known = !slices.ContainsFunc(p.Doubts, func(d Doubt) bool { return d.Word <= s.first })
+	entered := 0
 	for _, o := range s.found {
+		if o.role == enters {
+			entered++
+		}
 		a.option(p, o)
 	}
+	if entered > 1 && !e.obeys {
+		p.doubt(Always, "the last of several directories counts")
+	}
 	switch {
-	case e.output:
+	case e.output, e.target:
 		s.judgeOperands(p, e)
-		for _, i := range s.operands {
-			in := file(spelling(p.Words[i:i+1]), Write, p.Words[i].Text, p.Dirs)
-			in.From = i
-			p.add(in)
-		}
+		s.outputs(p, e)
 	case e.wraps:
 		a.wrapper(p, e, s)
 	case e.sub != nil:
@@ -207,12 +234,41 @@ func (a *analysis) tabled(p *Part, e *entry) {
 	}
 }
 
+// outputs adds the files that operands name. A target may be a directory, in which a file of the
+// source's name is written.
+// See RATIONALE D167.
+func (s *scanned) outputs(p *Part, e *entry) {
+	add := func(at int, text, name string) {
+		in := file(text, Write, name, p.Dirs)
+		in.From = at
+		p.add(in)
+	}
+	last := len(s.operands) - 1
+	for n, i := range s.operands {
+		w := p.Words[i]
+		if e.output || n == last {
+			add(i, spelling(p.Words[i:i+1]), w.Text)
+		}
+		if e.target && n < last {
+			to := p.Words[s.operands[last]].Text + "/" + path.Base(w.Text)
+			add(i, to, to)
+		}
+	}
+}
+
 // option adds the part that an option's value makes.
 func (a *analysis) option(p *Part, o option) {
 	var in *Part
 	text := o.name + " " + o.value.Text
-	if (o.role == reads || o.role == writes) && strings.Contains(o.value.Text, ":") {
-		p.doubt(o.at, "a name with a colon may be of another host")
+	if o.role == mayRead {
+		name, ok := strings.CutPrefix(o.value.Text, "@")
+		if !ok {
+			return
+		}
+		o.role, o.value.Text = reads, name
+	}
+	if (o.role == reads || o.role == writes) && strings.ContainsAny(o.value.Text, ":#") {
+		p.doubt(o.at, "a name with a colon may be of another host, and one with # may become another")
 	}
 	switch o.role {
 	case writes:
@@ -230,8 +286,12 @@ func (a *analysis) option(p *Part, o option) {
 			p.doubt(o.at, "the option "+o.name+" has no command")
 			return
 		}
-		in = a.program(replaced(p, o), p.Dirs)
-	case plain, takes, may:
+		at := dirs(p.Dirs)
+		if strings.HasSuffix(o.name, "dir") {
+			at = nil // that of each file
+		}
+		in = a.program(replaced(p, o), at)
+	case plain, takes, may, mayRead:
 		return
 	}
 	in.From, in.Inside = o.from, o.role == runsCode
@@ -241,7 +301,7 @@ func (a *analysis) option(p *Part, o option) {
 // replaced are the words of a command that find runs: {} becomes a name below the place where the
 // search begins.
 func replaced(p *Part, o option) []Word {
-	name := Word{Form: Pattern, Text: "./"}
+	name := Word{Form: Pattern, Text: "."}
 	roots := 0
 	for _, w := range p.Words[1:o.at] {
 		if w.Is("-H") || w.Is("-L") || w.Is("-P") {
@@ -276,10 +336,20 @@ func (a *analysis) wrapper(p *Part, e *entry, s *scanned) {
 	if slices.ContainsFunc(strings.Fields(e.asks), func(o string) bool { return s.option(o) >= 0 }) {
 		return
 	}
+	if slices.ContainsFunc(strings.Fields(e.removes), func(o string) bool { return s.option(o) >= 0 }) {
+		p.doubt(Always, "variables are removed for the program")
+	}
 	at := s.first
+	if e.assigns && at < len(p.Words) && p.Words[at].Is("-") {
+		p.doubt(Always, "variables are removed for the program")
+		at++
+	}
 	for i := 0; i < e.skip && at < len(p.Words); i++ {
-		if p.Words[at].Form != Literal {
+		if w := p.Words[at]; w.Form != Literal {
 			p.doubt(Always, "an argument of the wrapper is not literal")
+		} else if e.through && (w.Text == "" || w.Text[0] < '0' || w.Text[0] > '9') {
+			// Some versions can do without it, and take it for the command.
+			p.doubt(Always, "an argument of the wrapper is no number")
 		}
 		at++
 	}

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -30,26 +32,29 @@ type entry struct {
 	// script reports whether the first operand, of this index, is a script that only reads its
 	// input and prints; nil where it is none.
 	script func(at int, text string) bool
-	// asks are the options with which a wrapper runs nothing.
-	asks string
-	// output is true where all operands are files that are written.
-	output bool
+	// asks are the options with which a wrapper runs nothing, removes those that remove variables.
+	asks, removes string
+	// needs are options without one of which the program writes a file that no option names.
+	needs string
+	// output is true where all operands are files that are written, target where the last one is.
+	output, target bool
 	// last is the number of operands behind which another one is an output file, 0 for none.
 	last int
 }
 
 // checksOperands reports whether operands matter for the decision.
-func (e *entry) checksOperands() bool { return e.operands != nil || e.output || e.last > 0 }
+func (e *entry) checksOperands() bool { return e.operands != nil || e.output || e.target || e.last > 0 }
 
 // row is an entry as it is written in the tables.
 type row struct {
 	names, why string
 	options    string
 	entry      entry
-	// sub are the options of subcommands.
-	sub map[string]string
-	// long is that of grammar.
-	long bool
+	// sub are the options of subcommands, checks what is known about the operands of some.
+	sub    map[string]string
+	checks map[string]entry
+	// long and passes are those of grammar.
+	long, passes bool
 }
 
 // programs returns the tables by name of the program.
@@ -75,7 +80,10 @@ func (r row) compile() *entry {
 	for names, options := range r.sub {
 		for _, name := range strings.Fields(names) {
 			sub := &entry{grammar: newGrammar(options), why: r.why, operands: e.operands}
-			sub.long = r.long
+			if c, ok := r.checks[name]; ok {
+				sub.operands, sub.script = c.operands, c.script
+			}
+			sub.long, sub.passes = r.long, r.passes
 			if e.sub == nil {
 				e.sub = map[string]*entry{}
 			}
@@ -83,6 +91,11 @@ func (r row) compile() *entry {
 		}
 	}
 	return &e
+}
+
+// listed reports whether some table has a program.
+func listed(name string) bool {
+	return shells[name] || interprets(name) || starters()[name] != "" || programs()[name] != nil
 }
 
 // shellOptions are the options of shells that change nothing about the text of -c.
@@ -100,8 +113,8 @@ func Starts(name string) string {
 		return "runs any command"
 	case interprets(name):
 		return "is an interpreter"
-	case starters[name] != "":
-		return starters[name]
+	case starters()[name] != "":
+		return starters()[name]
 	case state[name] != "":
 		return state[name]
 	}
@@ -109,6 +122,20 @@ func Starts(name string) string {
 		return "runs the command in its arguments"
 	}
 	return ""
+}
+
+// Harmless lists words of which each may be the first argument of a program without a doubt. There
+// are more: it is for examples.
+func Harmless(name string) []string {
+	name = base(name)
+	if harmless, ok := interpreters[name]; ok {
+		return strings.Fields(harmless)
+	}
+	e := programs()[name]
+	if e == nil {
+		return nil
+	}
+	return append(slices.Sorted(maps.Keys(e.sub)), "--version")
 }
 
 // interprets reports whether a program is an interpreter.

@@ -209,7 +209,9 @@ func (a *analysis) redirect(r *syntax.Redirect, in dirs) *Part {
 	case syntax.WordHdoc:
 		return nil
 	case syntax.DplIn, syntax.DplOut:
-		if w.Text == "-" || len(w.Text) == 1 && w.Text[0] >= '0' && w.Text[0] <= '9' {
+		// For bash, a word of its own begins behind "<&-".
+		plain := w.Text == "-" || len(w.Text) == 1 && w.Text[0] >= '0' && w.Text[0] <= '9'
+		if plain && a.text(r.Word) == w.Text {
 			return nil
 		}
 		return a.opaque(r, "the target of a descriptor may be a file")
@@ -240,7 +242,11 @@ func (a *analysis) document(r *syntax.Redirect) *Part {
 	if expands == "" {
 		return nil
 	}
-	return &Part{Kind: Opaque, Text: a.text(r), Why: expands, Parts: a.inside(r.Hdoc)}
+	out := &Part{Kind: Opaque, Text: a.text(r), Why: expands}
+	if r.Hdoc != nil {
+		out.Parts = a.inside(r.Hdoc)
+	}
+	return out
 }
 
 // file is a file that is opened in one of several working directories.

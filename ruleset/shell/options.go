@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -19,14 +20,16 @@ const (
 	writes
 	reads
 	enters
+	// mayRead is an option whose value is a file behind an "@".
+	mayRead
 	// runsCode is an option whose value a shell runs.
 	runsCode
-	// runsWordsOf is an option that runs the following words up to ";" or "+".
+	// runsWordsOf is an option that runs the following words up to ";" or "{} +".
 	runsWordsOf
 )
 
 // marks are the characters that stand for roles behind the names in a table.
-var marks = map[byte]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '!': runsCode, '%': runsWordsOf}
+var marks = map[byte]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf}
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
@@ -39,12 +42,21 @@ type grammar struct {
 	number bool
 	// early is true where the first operand ends the options.
 	early bool
+	// behind are the options of another program that may stand behind "--"; nil where operands do.
+	behind *grammar
+	// passes is true where words behind "--" are for a script of the project.
+	passes bool
 }
 
 // newGrammar reads a table: names with the mark of their role, separated by blanks. "-#" stands for
-// numbers.
+// numbers. What stands behind "--" is the table for words behind it.
 func newGrammar(table string) grammar {
 	g := grammar{roles: map[string]role{}}
+	table, behind, ok := strings.Cut(table, " -- ")
+	if ok {
+		more := newGrammar(behind)
+		g.behind = &more
+	}
 	for _, name := range strings.Fields(table) {
 		if name == "-#" {
 			g.number = true
@@ -99,7 +111,7 @@ func (g grammar) scan(p *Part, from int) *scanned {
 	for i := from; i < len(p.Words); i++ {
 		w := p.Words[i]
 		if w.Is("--") && !g.long {
-			s.rest(i+1, len(p.Words))
+			g.dashes(p, s, i)
 			break
 		}
 		if w.Form != Literal && w.MayBeOption() {
@@ -120,6 +132,18 @@ func (g grammar) scan(p *Part, from int) *scanned {
 		s.harmless = s.harmless && (o.name == "--version" || o.name == "--help")
 	}
 	return s
+}
+
+// dashes reads the words behind "--".
+func (g grammar) dashes(p *Part, s *scanned, at int) {
+	if g.behind != nil {
+		more := g.behind.scan(p, at+1)
+		s.found = append(s.found, more.found...)
+	}
+	if g.passes && slices.ContainsFunc(p.Words[at:], func(w Word) bool { return w.MayBeOption() && !w.Is("--") }) {
+		p.doubt(at-1, "an option is for a program of the project")
+	}
+	s.rest(at+1, len(p.Words))
 }
 
 // rest adds operands.
@@ -197,7 +221,8 @@ func (g grammar) value(p *Part, s *scanned, o option, value string, attached boo
 func (o *option) command(p *Part) int {
 	for i := o.at + 1; i < len(p.Words); i++ {
 		w := p.Words[i]
-		if w.Is(";") || w.Is("+") && i > 0 && p.Words[i-1].Is("{}") {
+		// For -ok a "+" is one more argument.
+		if w.Is(";") || w.Is("+") && p.Words[i-1].Is("{}") && strings.HasPrefix(o.name, "-exec") {
 			return i - o.at
 		}
 		o.words = append(o.words, w)
@@ -224,6 +249,9 @@ func (s *scanned) judgeOperands(p *Part, e *entry) {
 	}
 	if e.alone != "" && len(s.operands) == 0 && !s.harmless {
 		p.doubt(Always, e.alone)
+	}
+	if e.needs != "" && !s.harmless && !slices.ContainsFunc(strings.Fields(e.needs), func(o string) bool { return s.option(o) >= 0 }) {
+		p.doubt(Always, "it writes a file that its operand names")
 	}
 	if e.last > 0 && len(s.operands) > e.last {
 		p.doubt(s.operands[e.last], e.why)

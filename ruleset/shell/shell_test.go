@@ -51,17 +51,26 @@ func render(p *shell.Part) string {
 func TestAnalyze(t *testing.T) {
 	for line, want := range map[string]string{
 		// Lists, pipes and quotes.
-		`git status`:                  `git status`,
-		`a; b && c | d`:               `[a; [b; [c; d]]]`,
-		`(a; b) & { c; }`:             `[[a; b]; [c]]`,
-		`echo "a b" 'c'\d e""`:        `echo a b cd e`,
-		`echo *.go ~/x {a,b} HEAD~1`:  `echo * * * HEAD~1`,
-		`echo src/* a=~ x:~`:          `echo src/* a=* x:*`,
-		`time a`:                      `a`,
-		`! a`:                         `a`,
-		`echo $X`:                     `echo … ?`,
-		`echo $(rm x)`:                `echo … ?[rm x]`,
-		`echo "a$(rm x)" <(rm y)`:     `echo … … ? ?[rm x; rm y]`,
+		`git status`:                 `git status`,
+		`a; b && c | d`:              `[a; [b; [c; d]]]`,
+		`(a; b) & { c; }`:            `[[a; b]; [c]]`,
+		`echo "a b" 'c'\d e""`:       `echo a b cd e`,
+		`echo *.go ~/x {a,b} HEAD~1`: `echo * * * HEAD~1`,
+		`echo src/* a=~ x:~`:         `echo src/* a=* x:*`,
+		`time a`:                     `a`,
+		`! a`:                        `a`,
+		`echo $X`:                    `echo … ?`,
+		`echo $(rm x)`:               `echo … ?[rm x]`,
+		`echo "a$(rm x)" <(rm y)`:    `echo … … ? ?[rm x; rm y]`,
+		// The parser puts what stands in braces into a word of its own.
+		`echo {a,$(rm x)} b{c,{"$X",d}}`: `echo … … ? ?[rm x]`,
+		// bash pairs braces in another way than the parser.
+		`a x{b}c,-delete} {b}..c HEAD@{1} {} "{a,b}" {"a,b"}`: `a x* * HEAD@{1} {} {a,b} {a,b}`,
+		`find . {*,-delete} x{[a],-b} y{~,z,-b}`:              `find . * x* y* ?2`,
+		// Behind a quote in parentheses the parser takes # for a comment.
+		"(a 'b'# ; rm x\n)":           `[⟨a comment begins inside of a word⟩; [a b]]`,
+		"a 'b'# ; rm x":               `[a b#; rm x]`,
+		"(a # b\n)":                   `[a]`,
 		`X=1 a`:                       `a ?`,
 		`X=$(rm x)`:                   `⟨a variable is set⟩[rm x]`,
 		`if a; then b; fi`:            `⟨control flow is not followed⟩[a; b]`,
@@ -78,6 +87,7 @@ func TestAnalyze(t *testing.T) {
 		"cat <<E\nx\nE":               `cat`,
 		"cat <<E\n$(rm x)\nE":         `[cat; ⟨the output of a command is not known⟩[rm x]]`,
 		"cat <<'E'\n$(rm x)\nE":       `cat`,
+		"cat <<$'E'\nE\n":             `[cat; ⟨the end of a here-document is not literal⟩]`, // without a text there is none to walk
 		`[ -f x ]`:                    `[ -f x ]`,
 		`printf -v x y`:               `printf -v x y ?1`,
 		`printf %5n x`:                `printf %5n x ?1`,
@@ -86,6 +96,7 @@ func TestAnalyze(t *testing.T) {
 		`a > /dev/null`:            `[a; ]`,
 		`a <> ../x`:                `[a; read and write /w/../x]`,
 		`a > $X`:                   `[a; ⟨the value of a variable is not known⟩]`,
+		`a 0<&-""`:                 `[a; ⟨the target of a descriptor may be a file⟩]`, // bash starts a with an argument
 		`a 12> x`:                  `[a; ⟨shells differ about the number of a descriptor⟩]`,
 		`cd x && a > y`:            `[cd /w/x; [a; write /w/x/y]]`,
 		`cd x; a > y`:              `[cd /w/x; [a; [write /w/y; write /w/x/y]]]`,
@@ -105,6 +116,7 @@ func TestAnalyze(t *testing.T) {
 		`xargs -n 1 a b`:                `xargs -n 1 a b ?3[a b …]`,
 		`find . -exec a {} \;`:          `find . -exec a {} ;[a .*]`,
 		`find . -execdir a {} +`:        `find . -execdir a {} +[a …]`,
+		`find -name x -exec a {} \;`:    `find -name x -exec a {} ;[a .*]`, // "." itself, not only what is below it
 		`find . -delete`:                `find . -delete ?2`,
 		`bash -lc 'a; b'`:               `bash -lc a; b[[a; b]]`,
 		`bash x`:                        `bash x ?1`,

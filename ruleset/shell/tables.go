@@ -1,5 +1,10 @@
 package shell
 
+import (
+	"slices"
+	"strings"
+)
+
 // shells are programs that run the language of a shell.
 var shells = map[string]bool{
 	"sh": true, "bash": true, "dash": true, "rbash": true, "zsh": true, "ksh": true, "mksh": true,
@@ -27,53 +32,6 @@ var interpreters = map[string]string{
 	"cmd": "", "wscript": "", "cscript": "", "mshta": "", "rundll32": "",
 }
 
-// starters are programs that start others in ways that no table lists. A rule must spell out their
-// first argument.
-var starters = map[string]string{
-	"ssh": "runs commands on other hosts, and here by its options", "scp": "starts programs by its options",
-	"sftp": "starts programs by its options", "rsync": "starts programs by its options",
-	"docker": "starts containers with files of the host", "podman": "starts containers with files of the host",
-	"nerdctl": "starts containers with files of the host", "kubectl": "runs commands in a cluster",
-	"helm": "runs plugins", "gh": "runs extensions and aliases", "glab": "runs aliases", "aws": "runs credential programs",
-	"gcloud": "runs programs of its configuration", "terraform": "runs providers and provisioners", "tofu": "runs providers and provisioners",
-	"ansible": "runs commands on hosts", "ansible-playbook": "runs commands on hosts", "vagrant": "runs provisioners",
-	"npx": "downloads and runs packages", "pnpx": "downloads and runs packages", "bunx": "downloads and runs packages",
-	"uvx": "downloads and runs packages", "pipx": "downloads and runs packages", "uv": "runs programs of packages",
-	"poetry": "runs programs of packages", "pipenv": "runs programs of packages", "bundle": "runs programs of packages",
-	"pip": "runs the build of packages", "pip3": "runs the build of packages", "gem": "runs the build of packages",
-	"hg": "runs aliases and extensions", "svn": "starts programs by its options", "jj": "runs aliases",
-	"make": "runs recipes, and text in its arguments", "gmake": "runs recipes, and text in its arguments",
-	"cmake": "runs commands by its options", "ninja": "runs the commands of a file", "meson": "runs the commands of a file",
-	"gradle": "runs build scripts", "mvn": "runs plugins", "ant": "runs build scripts", "bazel": "runs programs",
-	"just": "runs recipes", "task": "runs recipes", "rake": "runs recipes", "tox": "runs commands", "nox": "runs commands",
-	"pre-commit": "runs hooks", "husky": "runs hooks", "lerna": "runs scripts", "nx": "runs scripts", "turbo": "runs scripts",
-	"script": "runs a shell", "screen": "runs a shell", "tmux": "runs a shell", "at": "runs commands later",
-	"batch": "runs commands later", "crontab": "runs commands later", "systemd-run": "runs commands", "systemctl": "starts services",
-	"launchctl": "starts services", "service": "starts services", "su": "runs a shell of another user",
-	"runuser": "runs a shell of another user", "pkexec": "runs commands as another user", "run0": "runs commands as another user",
-	"unshare": "runs commands in other namespaces", "nsenter": "runs commands in other namespaces", "chroot": "runs commands in another root",
-	"capsh": "runs a shell", "setpriv": "runs commands", "bwrap": "runs commands", "firejail": "runs commands", "proot": "runs commands",
-	"fakeroot": "runs commands", "strace": "runs commands, and writes files", "ltrace": "runs commands, and writes files", "perf": "runs commands",
-	"valgrind": "runs commands", "hyperfine": "runs commands", "entr": "runs commands", "watchexec": "runs commands", "parallel": "runs commands",
-	"socat": "runs commands by its addresses", "nc": "runs commands by its options", "ncat": "runs commands by its options",
-	"netcat": "runs commands by its options", "openssl": "loads libraries by its options", "less": "starts programs and writes files",
-	"more": "starts programs", "most": "starts programs", "man": "starts programs by its options", "info": "starts programs by its options",
-	"help": "starts a pager", "ftp": "starts programs", "telnet": "starts programs", "mail": "starts programs", "mutt": "starts programs",
-	"zip": "starts programs by its options", "unzip": "writes files", "7z": "starts programs by its options", "cpio": "starts programs by its options",
-	"bsdtar": "starts programs by its options", "gtar": "starts programs by its options", "run-parts": "runs all programs of a directory",
-	"start-stop-daemon": "runs programs", "dbus-send": "asks services to act", "busctl": "asks services to act", "gdbus": "asks services to act",
-	"xdg-open": "starts programs", "open": "starts programs", "install": "starts programs by its options", "gcc": "loads plugins by its options", "g++": "loads plugins by its options",
-	"cc": "loads plugins by its options", "c++": "loads plugins by its options", "clang": "loads plugins by its options", "clang++": "loads plugins by its options",
-	"ld": "loads plugins by its options", "rustc": "starts a linker by its options", "javac": "runs annotation processors", "rustup": "runs toolchains", "protoc": "runs plugins", "ag": "starts a pager by its options", "ack": "starts a pager by its options",
-	"bat": "starts a pager by its options", "batcat": "starts a pager by its options", "ip": "runs commands in other namespaces", "tcpdump": "starts programs by its options",
-	"nmap": "runs scripts", "magick": "starts programs by names of formats", "convert": "starts programs by names of formats", "pandoc": "runs filters", "ld.so": "runs programs",
-	"ld-linux-x86-64.so.2": "runs programs", "rlwrap": "runs commands", "unbuffer": "runs commands", "xvfb-run": "runs commands",
-	"dbus-run-session": "runs commands", "gpg": "starts programs by its options", "apt": "runs maintainers' scripts", "apt-get": "runs maintainers' scripts",
-	"dpkg": "runs maintainers' scripts", "brew": "runs scripts", "yum": "runs scripts", "dnf": "runs scripts", "snap": "runs programs",
-	"flatpak": "runs programs", "nix": "runs builds", "nix-shell": "runs a shell", "direnv": "runs scripts", "mise": "runs scripts", "asdf": "runs scripts",
-	"accessc": "runs tools, also with other policies", "claude": "runs an agent", "codex": "runs an agent", "gemini": "runs an agent", "opencode": "runs an agent",
-}
-
 // state are builtins that change what later commands mean, or that evaluate their arguments. No
 // rule covers them.
 var state = map[string]string{
@@ -92,9 +50,10 @@ var state = map[string]string{
 // wrappers are programs that run the command in their operands, with their harmless options.
 var wrappers = []row{
 	{names: "env", why: "runs a command with other variables", options: "-i --ignore-environment -u= --unset= -0 --null -C@ --chdir@ -v --debug -S! --split-string!",
-		entry: entry{wraps: true, through: true, assigns: true}},
+		entry: entry{wraps: true, through: true, assigns: true, removes: "-i --ignore-environment -u --unset"}},
 	{names: "nice", why: "runs a command at another priority", options: "-n= --adjustment= -#", entry: entry{wraps: true, through: true}},
-	{names: "nohup setsid", why: "runs a command apart from the terminal", options: "-c --ctty -f --fork -w --wait", entry: entry{wraps: true, through: true}},
+	{names: "nohup", why: "runs a command apart from the terminal", entry: entry{wraps: true, through: true}},
+	{names: "setsid", why: "runs a command apart from the terminal", options: "-c --ctty -f --fork -w --wait", entry: entry{wraps: true, through: true}},
 	{names: "time", why: "measures a command", options: "-p --portability -v --verbose -f= --format= -o> --output> -a --append -q --quiet", entry: entry{wraps: true, through: true}},
 	{names: "timeout gtimeout", why: "ends a command after a time", options: "-s= --signal= -k= --kill-after= --preserve-status --foreground -f -p -v --verbose",
 		entry: entry{wraps: true, through: true, skip: 1}},
@@ -112,7 +71,7 @@ var wrappers = []row{
 	{names: "xargs gxargs", why: "runs a command with arguments from its input",
 		options: "-0 --null -r --no-run-if-empty -n= --max-args= -P= --max-procs= -L= --max-lines? -s= --max-chars= -d= --delimiter= -t --verbose -x --exit -E= -a< --arg-file<",
 		entry:   entry{wraps: true, appends: true, alone: "it has no command"}},
-	{names: "watch", why: "runs a command again and again", options: "-n= --interval= -d --differences? -t --no-title -b --beep -e --errexit -g --chgexit -c --color",
+	{names: "watch", why: "runs a command again and again", options: "-n= --interval= -d? --differences? -t --no-title -b --beep -e --errexit -g --chgexit -c --color",
 		entry: entry{wraps: true, joins: true}},
 	{names: "flock", why: "runs a command under a lock on a file", options: "-s --shared -x --exclusive -n --nonblock -w= --timeout= -o --close -E=", entry: entry{wraps: true, skip: 1}},
 	{names: "busybox toybox", why: "runs an applet", entry: entry{wraps: true}},
@@ -134,28 +93,84 @@ var writers = []row{
 			"-a --text -U --multiline --multiline-dotall -P --pcre2 -F --fixed-strings -H --with-filename -I --no-filename -p --pretty --color= --colors= --column --no-column --heading --no-heading --json --stats --sort= --sortr= -j= --threads= --max-depth= -d= --max-filesize= --trim --vimgrep -0 --null -M= --max-columns= --passthru --no-messages --no-config --crlf --debug -b --byte-offset -E= --encoding="},
 	{names: "fd fdfind", why: "starts programs on what it finds",
 		options: "-H --hidden -I --no-ignore -u -s --case-sensitive -i --ignore-case -g --glob -F --fixed-strings -a --absolute-path -L --follow -p --full-path -d= --max-depth= --min-depth= --exact-depth= -t= --type= -e= --extension= -E= --exclude= -c= --color= -0 --print0 -j= --threads= -S= --size= --changed-within= --changed-before= -1 -q --quiet --max-results= --prune"},
-	{names: "tar", why: "starts programs, writes files, and takes them apart",
+	{names: "tar", why: "starts programs, writes files, takes them apart, and asks other hosts",
 		options: "-t --list -z --gzip -j --bzip2 -J --xz --zstd -v --verbose -f< --file< -p --numeric-owner --exclude= -a --auto-compress --strip-components= --wildcards",
-		entry:   entry{script: plainTar}},
+		entry:   entry{script: plainTar, operands: otherHost}},
 	{names: "tree", why: "writes a file", options: "-a -d -f -L= -P= -I= -i -s -h -p -u -g -D -F -r -t -n -C -J -X -N -q --noreport --dirsfirst --filelimit= --prune --gitignore --matchdirs -o>"},
 	{names: "uniq", why: "its second operand is an output file", options: "-c --count -d --repeated -D -u --unique -i --ignore-case -f= --skip-fields= -s= --skip-chars= -w= --check-chars= -z --zero-terminated", entry: entry{last: 1}},
 	{names: "file", why: "its options compile and load descriptions", options: "-b --brief -i --mime --mime-type --mime-encoding -L --dereference -h --no-dereference -k --keep-going -z -s -N --no-pad -0 --print0 -I -p"},
 	{names: "date", why: "sets the clock", options: "-u --utc -d= --date= -I? --iso-8601? -R --rfc-email --rfc-3339= -r= --reference= -j -v=", entry: entry{operands: func(s string) bool { return s[:min(1, len(s))] != "+" }}},
 	{names: "hostname", why: "sets the name of the machine", options: "-f -s -d -i -I --fqdn --short", entry: entry{operands: always}},
 	{names: "split csplit", why: "starts a program for each piece, and writes files", options: "", entry: entry{operands: always}},
-	{names: "xxd", why: "its second operand is an output file", options: "-a -b -c= -e -g= -i -l= -p -ps -s= -u", entry: entry{last: 1}},
+	// Only the first letter of an option counts for xxd, so that letters do not combine.
+	{names: "xxd", why: "its second operand is an output file", long: true, options: "-a -b -c= -e -g= -i -l= -p -ps -s= -u", entry: entry{last: 1}},
 	{names: "shuf", why: "writes a file", options: "-e --echo -i= --input-range= -n= --head-count= -r --repeat -z -o> --output> --random-source<"},
 	{names: "diff", why: "starts a program by its options", options: "-u -U= --unified? -c -C= --context? -r --recursive -q --brief -s -w -b -B -i -a --text -N --new-file -y --side-by-side -W= --width= -x= --exclude= --color? --stat --no-index -p -e -n -t -d --strip-trailing-cr -I="},
 	{names: "curl", why: "writes files and reads its configuration from one",
-		options: "-s --silent -S --show-error -f --fail -L --location -I --head -i --include -v --verbose -X= --request= -H= --header= -A= --user-agent= -m= --max-time= --connect-timeout= --retry= --compressed -o> --output> -k --insecure -G --get --http1.1 --http2 -4 -6 -N --no-buffer --fail-with-body"},
-	{names: "wget", why: "writes files and starts programs by its options", options: "-q --quiet -nv -O> --output-document> -S --spider -T= --timeout= -t= --tries="},
+		options: "-s --silent -S --show-error -f --fail -L --location -I --head -i --include -v --verbose -X= --request= -H^ --header^ -A= --user-agent= -m= --max-time= --connect-timeout= --retry= --compressed -o> --output> -k --insecure -G --get --http1.1 --http2 -4 -6 -N --no-buffer --fail-with-body"},
+	{names: "wget", why: "writes files and starts programs by its options", options: "-q --quiet -nv -O> --output-document> -S --spider -T= --timeout= -t= --tries=",
+		entry: entry{needs: "-O --output-document --spider"}},
 	{names: "test [", why: "a subscript in a variable's name runs commands", long: true,
 		options: "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -u -g -k -O -G -N -t -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o"},
 	{names: "printf", why: "sets a variable by its options and by %n", entry: entry{script: plainFormat}},
 	{names: "sed gsed", why: "runs commands and writes files by its script", options: "-n --quiet --silent -E -r --regexp-extended -s --separate -u -z", entry: entry{script: plainSed, alone: "it has no script"}},
 	{names: "awk gawk mawk nawk", why: "runs commands and writes files by its script", options: "-F=", entry: entry{script: plainAwk, alone: "it has no script"}},
+	{names: "touch", why: "writes its operands", options: "-a -c --no-create -m -d= --date=", entry: entry{output: true}},
+	{names: "mkdir", why: "writes its operands", options: "-p --parents -v --verbose -m= --mode=", entry: entry{output: true}},
+	{names: "ln", why: "gives a file another name, which the analysis does not follow", entry: entry{operands: always}},
+	// A directory takes along what is in it, so options for that are not listed. Neither are those
+	// that name the target: a file of the source's name is written in it.
+	{names: "mv", why: "moves a directory with what is in it", options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory",
+		entry: entry{output: true, target: true, operands: dotted}},
+	{names: "cp", why: "writes its last operand", options: "-p -v -f -n -i -u -L -T --force --no-clobber --verbose --no-target-directory", entry: entry{target: true}},
+	{names: "dd", why: "writes a file", long: true, entry: entry{operands: func(s string) bool { return !ddOperand().MatchString(s) }}},
 	{names: "tee", why: "writes its operands", options: "-a --append -i", entry: entry{output: true}},
 }
 
 // always doubts every operand.
 func always(string) bool { return true }
+
+// otherHost doubts names that tar takes for those of another host.
+func otherHost(s string) bool { return strings.Contains(s, ":") }
+
+// outside doubts names that may be of another project, the code of which would run.
+func outside(s string) bool {
+	return strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")
+}
+
+// dotted doubts names with a part that begins with a dot, such as .git: the files in such a
+// directory have a meaning.
+func dotted(s string) bool {
+	return slices.ContainsFunc(strings.Split(s, "/"), func(e string) bool {
+		return strings.HasPrefix(e, ".") && e != "." && e != ".."
+	})
+}
+
+// transport doubts names for git that choose a program.
+func transport(s string) bool { return strings.Contains(s, "::") }
+
+// foreign doubts names of repositories outside, and those that choose a program.
+func foreign(s string) bool { return transport(s) || outside(s) }
+
+// remote reports whether git pushes to another host by this name, or to a configured one. In a
+// repository on this one it would run the hooks.
+func remote(_ int, s string) bool {
+	scheme, _, url := strings.Cut(s, "://")
+	host, _, scp := strings.Cut(s, ":")
+	switch {
+	case url:
+		return scheme == "https" || scheme == "ssh" || scheme == "git" || scheme == "http"
+	case scp:
+		return host != "" && !strings.ContainsAny(host, "/")
+	}
+	return !strings.Contains(s, "/") && !strings.HasPrefix(s, ".")
+}
+
+// unpublished doubts names for which npm asks git or the disk.
+func unpublished(s string) bool {
+	rest, scoped := strings.CutPrefix(s, "@")
+	if scoped {
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	return strings.ContainsAny(rest, ":/") || strings.HasPrefix(rest, ".")
+}

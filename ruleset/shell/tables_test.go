@@ -1,8 +1,14 @@
 package shell
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTables: each program stands in one table, each option once in its row, and every row says
@@ -21,7 +27,7 @@ func TestTables(t *testing.T) {
 	for name := range interpreters {
 		add(name, "interpreters")
 	}
-	for name, why := range starters {
+	for name, why := range starters() {
 		add(name, "starters")
 		if why == "" {
 			t.Errorf("%s has no reason", name)
@@ -41,11 +47,53 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// helped is a long option in a program's help, with its short form and the beginning of its value.
+var helped = regexp.MustCompile(`(?m)^ +(?:(-\w)(?:,| \|) +)?(--[a-z0-9-]+)(\[=|=| <|)`)
+
+// TestHelp: options have the form that the programs of this host say they have. A word is a value
+// for the one and the command or a file for the other otherwise.
+func TestHelp(t *testing.T) {
+	// The help of these says something else than the program does, or speaks about options in its prose.
+	loose := []string{"xargs --max-lines", "sort -C", "sort --check", "curl --help", "rg --color", "rg --max-filesize"}
+	asked := 0
+	for _, r := range append(append([]row{}, wrappers...), writers...) {
+		for name := range strings.FieldsSeq(r.names) {
+			file, err := exec.LookPath(name)
+			if err != nil || name == "busybox" {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			cmd := exec.CommandContext(ctx, file, "--help")
+			cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
+			help, _ := cmd.CombinedOutput()
+			cancel()
+			g := r.compile().grammar
+			for _, m := range helped.FindAllStringSubmatch(string(help), -1) {
+				for _, option := range m[1:3] {
+					have, listed := g.roles[option]
+					if !listed || slices.Contains(loose, name+" "+option) {
+						continue
+					}
+					asked++
+					if form := [...]role{takes, takes, may, plain}[slices.Index([]string{"=", " <", "[=", ""}, m[3])]; form != have && (form != takes || have == plain || have == may) {
+						t.Errorf("%s %s is %v: %s", name, option, have, m[0])
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d options", asked)
+}
+
 // once checks that a table lists no option twice.
 func once(t *testing.T, names, options string) {
 	seen := map[string]bool{}
 	for _, o := range strings.Fields(options) {
-		name := strings.TrimRight(o, "=?><@!%")
+		if o == "--" {
+			clear(seen) // options of another program
+			continue
+		}
+		name := strings.TrimRight(o, "=?><@!%^")
 		if seen[name] {
 			t.Errorf("%s: %s stands twice", names, name)
 		}

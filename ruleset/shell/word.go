@@ -39,11 +39,8 @@ func (w Word) MayBeOption() bool {
 // readWord reads a word, and returns the name of the first expansion that runs or reads something,
 // empty if there is none.
 func readWord(w *syntax.Word) (Word, string) {
-	split := *w
-	split.Parts = append([]syntax.WordPart(nil), w.Parts...)
-	syntax.SplitBraces(&split)
-	r := reader{}
-	for _, p := range split.Parts {
+	r := reader{brace: -1}
+	for _, p := range w.Parts {
 		if why := r.part(p); why != "" {
 			return Word{Form: Hidden}, why
 		}
@@ -58,6 +55,8 @@ type reader struct {
 	// previous is the last unquoted character.
 	previous byte
 	begun    bool
+	// brace is the length of the text in front of the first unquoted brace, -1 without one.
+	brace int
 }
 
 func (r *reader) part(p syntax.WordPart) (why string) {
@@ -81,8 +80,6 @@ func (r *reader) part(p syntax.WordPart) (why string) {
 			r.quoted(unescapeQuoted(l.Value))
 		}
 		r.quoted("")
-	case *syntax.BraceExp:
-		r.form = Pattern
 	default:
 		return expansion(p)
 	}
@@ -106,6 +103,14 @@ func (r *reader) unquoted(s string) {
 			r.quoted(s[i : i+1])
 			continue
 		case c == '*' || c == '?' || c == '[' && s != "[":
+			r.form = Pattern
+		case c == '{' && r.brace < 0:
+			r.brace = r.text.Len()
+		case r.brace >= 0 && (c == ',' || c == '.' && r.previous == '.'):
+			// Shells differ about which braces belong together: bash expands a{b}c,d} as well.
+			text := r.text.String()[:r.brace]
+			r.text.Reset()
+			r.text.WriteString(text)
 			r.form = Pattern
 		case c == '~' && (!r.begun || r.previous == '=' || r.previous == ':'):
 			r.form = Pattern

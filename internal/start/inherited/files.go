@@ -1,9 +1,8 @@
 //go:build unix
 
 // Package inherited remembers values that this process was started with and that the Go runtime
-// changes. Package os raises the soft limit of open files when it is initialised; this package
-// imports nothing of it, and its path sorts before it, so that it is initialised first (the Go
-// specification, "Package initialization", as the linker orders packages).
+// changes: package syscall raises the soft limit of open files when it is initialised, for this
+// process, and not for the programs that it executes.
 package inherited
 
 import "syscall"
@@ -11,9 +10,15 @@ import "syscall"
 // Files is the limit of open files at the start of the process.
 var Files = files()
 
+// files reads the limit between the two changes that Exec makes: it puts the limit back that the
+// process was started with, and then executes nothing, since no file has an empty name
+// (execve(2), ENOENT).
 func files() syscall.Rlimit {
-	var l syscall.Rlimit
-	// It cannot fail for the process itself (getrlimit(2)).
+	var raised, l syscall.Rlimit
+	// Neither can fail for the process itself (getrlimit(2)).
+	_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &raised)
+	_ = syscall.Exec("", []string{""}, nil)
 	_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)
+	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &raised)
 	return l
 }

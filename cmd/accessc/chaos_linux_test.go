@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/start"
+)
+
+// rig is a proxy between a test and a program that keeps what it gets in the file "got".
+type rig struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out chan string
+	// dir is the workspace, tmp the directory for temporary files.
+	dir, tmp string
+}
+
+// chaosPolicy permits docs to the server and to the tool of the agent, and nothing of secret.
+const chaosPolicy = `
+[servers.s]
+access.fs = [{ path = "docs", read = true }, { path = "out", read = true, write = true }, { path = "secret" }]
+
+[tools.t]
+source = "local"
+command = "true"
+access.fs = [{ path = "docs", read = true }, { path = "secret" }]
+`
+
+// newRig starts accessc with the words, behind a shell command such as "ulimit -f 64;".
+func newRig(t *testing.T, before string, words ...string) *rig {
+	t.Helper()
+	if start.ABI() == 0 {
+		t.Skip("needs Landlock")
+	}
+	r := &rig{dir: t.TempDir(), tmp: t.TempDir(), out: make(chan string, 10000)}
+	for _, dir := range []string{"docs", "out", "secret"} {
+		if err := os.Mkdir(filepath.Join(r.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.configure(t, chaosPolicy)
+	r.cmd = exec.Command("sh", append([]string{"-c", before + ` exec accessc "$@"`, "sh"}, words...)...)
+	r.cmd.Dir, r.cmd.Stderr = r.dir, os.Stderr
+	r.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir(), "TMPDIR="+r.tmp)
+	var err error
+	if r.in, err = r.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	go func() {
+		defer close(r.out)
+		in := bufio.NewReader(out)
+		for {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			r.out <- line
+		}
+	}()
+	return r
+}
+
+func (r *rig) configure(t *testing.T, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, "accessc.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send writes a line, and answered waits for one with a text.
+func (r *rig) send(line string) { _, _ = io.WriteString(r.in, line+"\n") }
+
+func (r *rig) answered(t *testing.T, with string) string {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		select {
+		case line, ok := <-r.out:
+			if !ok {
+				t.Fatalf("the proxy ended without %s", with)
+			}
+			if strings.Contains(line, with) {
+				return line
+			}
+		case <-deadline:
+			t.Fatalf("no answer with %s", with)
+		}
+	}
+}
+
+// reading is a call that reads a path, with an id and further text.
+func reading(id int, path, more string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"path":"%s","text":"%s"}}}`, id, path, more)
+}
+
+// got is what the server got; a refused call is never among it.
+func (r *rig) got(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.dir, "out", "got"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("secret")) {
+		t.Errorf("the server got a call that is refused")
+	}
+	return string(data)
+}
+
+// keeper is a server that keeps each line before it repeats it.
+var keeper = []string{"mcp", "--server", "s", "--", "sh", "-c", `while IFS= read -r line; do printf '%s\n' "$line" >>out/got; printf '%s\n' "$line"; done`}
+
+// TestChaosKilled: whenever a proxy is killed, the server has got nothing that is refused; and the next proxy removes
+// what the killed one left behind, but nothing of one that lives.
+func TestChaosKilled(t *testing.T) {
+	r := newRig(t, "", keeper...)
+	r.send(reading(0, "docs/a", ""))
+	r.answered(t, `"id":0`)
+	go func() {
+		for i := 1; ; i++ {
+			if _, err := io.WriteString(r.in, reading(i, []string{"docs/a", "secret/a"}[i%2], "")+"\n"); err != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
+	_ = r.cmd.Process.Kill()
+	for range r.out {
+	}
+	r.got(t)
+	seats := func() []string {
+		all, _ := filepath.Glob(filepath.Join(r.tmp, seatPrefix+"*"))
+		return all
+	}
+	left := seats()
+	if len(left) != 1 {
+		t.Fatalf("a killed proxy left %v", left)
+	}
+	alive := filepath.Join(r.tmp, seatPrefix+"alive")
+	foreign := filepath.Join(r.tmp, seatPrefix+"link")
+	if err := errors.Join(os.Mkdir(alive, 0o700), os.Symlink(r.dir+"/docs", foreign)); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := lockSeat(alive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	old := time.Now().Add(-time.Minute)
+	if err := errors.Join(os.Chtimes(left[0], old, old), os.Chtimes(alive, old, old), os.Chtimes(r.dir+"/docs", old, old)); err != nil {
+		t.Fatal(err)
+	}
+	next := exec.Command("accessc", "mcp", "--server", "s", "--", "true")
+	next.Dir, next.Env = r.dir, r.cmd.Env
+	if out, err := next.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if now := seats(); len(now) != 2 || now[0] != alive || now[1] != foreign {
+		t.Errorf("got %v", now)
+	}
+}
+
+// TestChaosStopped: while the server is stopped, calls are refused as ever, and what it gets when it goes on was
+// allowed. A client that is stopped gets its answers when it goes on.
+func TestChaosStopped(t *testing.T) {
+	r := newRig(t, "", "mcp", "--server", "s", "--", "sh", "-c", `echo $$ >out/pid; exec `+"sh -c '"+strings.ReplaceAll(keeper[len(keeper)-1], "'", `'\''`)+"'")
+	r.send(reading(0, "docs/a", ""))
+	r.answered(t, `"id":0`)
+	data, err := os.ReadFile(filepath.Join(r.dir, "out", "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(data), &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	r.send(reading(1, "secret/a", ""))
+	r.answered(t, `"id":1,"result"`)
+	r.send(reading(2, "docs/b", ""))
+	r.send(reading(3, "secret/b", ""))
+	r.answered(t, `"id":3,"result"`)
+	// A supervisor stops with its tool, as the job of a shell does.
+	for _, p := range []int{pid, parent(t, pid)} {
+		if err := syscall.Kill(p, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.answered(t, `"id":2`)
+	// The proxy stands for a while, as a client's process does.
+	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.cmd.Process.Pid)); err != nil || bytes.Contains(stat, []byte(") T ")) {
+			break
+		}
+	}
+	r.send(reading(4, "secret/c", ""))
+	r.send(reading(5, "docs/c", ""))
+	time.Sleep(50 * time.Millisecond)
+	if strings.Contains(r.got(t), "docs/c") {
+		t.Error("a call passed a proxy that is stopped")
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	r.answered(t, `"id":5`)
+	r.got(t)
+}
+
+// parent is the process that started another.
+func parent(t *testing.T, pid int) (ppid int) {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err == nil {
+		_, err = fmt.Sscanf(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " %c %d", new(rune), &ppid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ppid
+}
+
+// TestChaosFullLog: a call that the log has no room for is refused, and the proxy goes on.
+func TestChaosFullLog(t *testing.T) {
+	r := newRig(t, "ulimit -f 64;", append([]string{"mcp", "--server", "s", "--log", "log"}, keeper[3:]...)...)
+	passed, refused := 0, 0
+	for i := range 400 {
+		r.send(reading(i, "docs/a", ""))
+		if strings.Contains(r.answered(t, fmt.Sprintf(`"id":%d,`, i)), "log: file too large") {
+			refused++
+		} else {
+			passed++
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(r.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole := strings.Count(string(log), `"verdict":"allow"}`+"\n"); passed == 0 || refused == 0 || passed > whole {
+		t.Errorf("%d calls passed, %d were refused, %d are in the log", passed, refused, whole)
+	}
+	if n := strings.Count(r.got(t), "\n"); n != passed {
+		t.Errorf("%d calls passed, the server got %d", passed, n)
+	}
+}
+
+// TestChaosLines: lines of a megabyte are judged as short ones are, and lines that are no text are refused.
+func TestChaosLines(t *testing.T) {
+	r := newRig(t, "", keeper...)
+	long := strings.Repeat("x", 1<<20)
+	r.send(reading(1, "docs/a", long))
+	if line := r.answered(t, `"id":1,`); line != reading(1, "docs/a", long)+"\n" {
+		t.Errorf("a long line has changed")
+	}
+	r.send(reading(2, "secret/a", long))
+	r.answered(t, `"id":2,"result"`)
+	r.send(reading(3, "docs/"+long, ""))
+	r.answered(t, `"id":3,`)
+	r.send(reading(4, "docs/\xff", ""))
+	r.answered(t, `"id":4,"error"`)
+	r.send(reading(5, "docs/a", "\xc3("))
+	r.answered(t, `"id":5,"error"`)
+	r.send("\x00\xff\xfe")
+	r.send(reading(6, "docs/a", ""))
+	r.answered(t, `"id":6,`)
+	if got := r.got(t); strings.Contains(got, `"id":4`) || strings.Contains(got, `"id":5`) {
+		t.Error("a line that is no text has passed")
+	}
+}
+
+// TestChaosConfiguration: a configuration that breaks meanwhile changes nothing for what has begun, and refuses what begins
+// then: a session of an agent, and a server.
+func TestChaosConfiguration(t *testing.T) {
+	server := newRig(t, "", keeper...)
+	server.send(reading(1, "docs/a", ""))
+	server.answered(t, `"id":1,`)
+	server.configure(t, "servers.s.access.fs = [{ path = 1 }]")
+	server.send(reading(2, "secret/a", ""))
+	server.answered(t, `"id":2,"result"`)
+	server.send(reading(3, "docs/a", ""))
+	server.answered(t, `"id":3,`)
+	server.got(t)
+
+	agent := newRig(t, "", "acp", "--tool", "t", "--", "cat")
+	session := func(id string) {
+		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"session/new","params":{"cwd":"%s"}}`, id, agent.dir))
+		agent.answered(t, `"session/new"`)
+		// The agent repeats what it gets: an answer, and a request of its own.
+		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"sessionId":"%s"}}`, id, id))
+		agent.answered(t, `"result":{"sessionId"`)
+	}
+	ask := func(session, path, want string) {
+		agent.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"%s","path":"%s"}}`, session, path))
+		if line := agent.answered(t, `"id":9`); !strings.Contains(line, want) {
+			t.Errorf("%s %s: got %s, want %s", session, path, line, want)
+		}
+	}
+	session("before")
+	ask("before", "docs/a", `"method":"fs/read_text_file"`)
+	agent.configure(t, "[[rulesets.r.rules]]\noutcome = 7\n"+chaosPolicy)
+	session("after")
+	ask("before", "docs/a", `"method":"fs/read_text_file"`)
+	ask("before", "secret/a", `refused: `)
+	ask("after", "docs/a", `rulesets have mistakes`)
+	agent.configure(t, "[tools.t]\nsource = \"local\"\naccess.fs = 1\n")
+	session("last")
+	ask("last", "docs/a", `has mistakes`)
+	ask("never", "docs/a", `not one that the client has opened`)
+}

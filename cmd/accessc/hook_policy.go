@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/hook"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/mcp"
+	"github.com/accessc/accessc/internal/relay"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
+)
+
+// hookPolicy is the policy of the directory that an agent works in.
+type hookPolicy struct {
+	hook.Policy
+	res *hostfacts.Result
+}
+
+// policy compiles the policy of the directory in which an agent was started.
+// See RATIONALE D154.
+func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
+	j, res, err := policies{g, c.Tool, c.Ruleset}.judge(e.Project)
+	if err != nil {
+		return nil, err
+	}
+	if e.Chosen && g.Dir == "" {
+		own, _ := userdir.Root() // without any there is none that an agent could write
+		if around, nested := workspace.Around(res.Resolver.Root, own); nested {
+			return nil, fmt.Errorf("the agent does not say where it was started, and %s lies in the workspace %s; name one with -C in the command of the hook",
+				res.Resolver.Root, around)
+		}
+	}
+	p := &hookPolicy{res: res}
+	p.Judge, p.Refuses = j, p.refuses
+	if !c.JudgeOnly {
+		p.Wrap, err = c.wrap(g, j.Files.Roots.Workspace, j.Rules)
+	}
+	return p, err
+}
+
+// server is the policy of an MCP server and its tools: by its configuration; without one, and for
+// tools of no server, by the policy of the directory.
+func (p *hookPolicy) server(name string) *mcp.Policy {
+	of := &mcp.Policy{Server: name, Judge: p.Judge.Files, Commands: p.Judge}
+	if name == "" {
+		return of
+	}
+	of.Tools = mcp.ToolsOf(p.res.Program, name, p.res.Enabled)
+	if t, known := p.res.Program.Tool(name); known && t.Server() {
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+	}
+	return of
+}
+
+// refuses judges the call of a tool of a server, or of none.
+func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (reason, asked string) {
+	if p.res.Wrong(server) {
+		return "the server " + server + " has mistakes: accessc check shows them", server
+	}
+	return p.server(server).Refusal(method, arguments)
+}
+
+// openLog opens the audit log, which the tool must not be able to change.
+func (p *hookPolicy) openLog(path, name string) (*relay.Log, error) {
+	return (&seat{judge: p.Judge.Files}).openLog(path, name)
+}
+
+// wrap is how commands run under the policy of a workspace, nil where they are not lines for a
+// POSIX shell.
+func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap, error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
+	if c.Tool != "" {
+		words = append(words, "--tool", c.Tool)
+	}
+	w := &hook.Wrap{Start: words, Shell: []string{"bash", "-c", "--"}}
+	if set != nil && set.Shell == shell.POSIX {
+		w.Shell[0] = "sh"
+	}
+	if start.Observes {
+		dir, err := userdir.For(root)
+		if err != nil {
+			return nil, err
+		}
+		w.Reports = dir.Reports()
+		return w, hook.PrepareReports(w.Reports)
+	}
+	return w, nil
+}

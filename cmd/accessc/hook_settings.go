@@ -1,0 +1,249 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/workspace"
+)
+
+// hookPlace is the place of the settings that a command is about.
+type hookPlace struct {
+	Agent   string `arg:"" help:"The agent: claude-code, codex, copilot, cursor, gemini, opencode or windsurf."`
+	User    bool   `xor:"place" help:"Your own settings, for all workspaces. This is the default."`
+	Project bool   `xor:"place" help:"The settings in the workspace."`
+}
+
+// hookEntry are the flags that the hook gets.
+type hookEntry struct {
+	Tool      string `placeholder:"NAME" help:"The tool of the configuration whose policy judges, and under which commands run."`
+	Ruleset   string `placeholder:"NAME" help:"The ruleset that judges commands."`
+	JudgeOnly bool   `help:"Leave commands as they are: no kernel holds what was judged."`
+	Log       string `placeholder:"FILE" help:"Append a line of JSON for every event and its verdict."`
+}
+
+// hookPrintCmd is "accessc hook print".
+type hookPrintCmd struct {
+	hookPlace
+	hookEntry
+}
+
+// hookInstallCmd is "accessc hook install".
+type hookInstallCmd struct {
+	hookPlace
+	hookEntry
+}
+
+// hookUninstallCmd is "accessc hook uninstall".
+type hookUninstallCmd struct{ hookPlace }
+
+// Help implements kong's detailed help.
+func (hookInstallCmd) Help() string {
+	return `Puts the hook into the agent's settings. Comments, order, formatting and other hooks stay, and the file as
+it was is kept beside it. A second installation changes the flags of the first.
+
+The settings of a workspace have the path of accessc on this machine: do not commit them.
+
+  accessc hook install claude-code --tool coder
+  accessc hook install codex --project --ruleset dev`
+}
+
+// Run implements the command.
+func (c *hookPrintCmd) Run(g *globals) error {
+	a, path, err := c.find(g)
+	if err != nil {
+		return err
+	}
+	e, err := c.entry(g)
+	if err == nil {
+		err = e.Check()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	fmt.Fprintf(g.stderr, "for %s:\n", path)
+	_, err = g.stdout.Write(a.New(e))
+	return err
+}
+
+// Run implements the command.
+func (c *hookInstallCmd) Run(g *globals) error {
+	a, path, err := c.find(g)
+	if err != nil {
+		return err
+	}
+	e, err := c.entry(g)
+	if err != nil {
+		return usageError{err}
+	}
+	r, err := a.Install(path, e)
+	switch {
+	case err != nil:
+		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
+	case !r.Changed:
+		fmt.Fprintf(g.stdout, "%s has the hook already\n", path)
+		return nil
+	}
+	fmt.Fprintf(g.stdout, "%s has the hook\n", path)
+	if r.Backup != "" {
+		fmt.Fprintf(g.stdout, "%s has the file as it was\n", r.Backup)
+	}
+	for _, note := range append(c.notes(e), a.Step()) {
+		if note != "" {
+			fmt.Fprintf(g.stderr, "note: %s\n", note)
+		}
+	}
+	fmt.Fprintf(g.stderr, "accessc hook doctor %s tries it; accessc hook uninstall %s%s takes it back\n", a.Name, a.Name, c.flag())
+	return nil
+}
+
+// notes are about the program that the settings name.
+func (c *hookInstallCmd) notes(e settings.Entry) []string {
+	var out []string
+	if temporary(e.Program) {
+		out = append(out, e.Program+" is a temporary file: once it is gone, the hook does not start. Install accessc, and then the hook again")
+	}
+	if c.Project {
+		out = append(out, "the file has the path of accessc on this machine; do not commit it")
+	}
+	return out
+}
+
+// temporary reports whether a program is one that go run or go test has made.
+func temporary(program string) bool {
+	return strings.Contains(filepath.ToSlash(program), "/go-build") || workspace.Within(program, os.TempDir())
+}
+
+// Run implements the command.
+func (c *hookUninstallCmd) Run(g *globals) error {
+	a, path, err := c.find(g)
+	if err != nil {
+		return err
+	}
+	r, err := a.Uninstall(path)
+	switch {
+	case err != nil:
+		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
+	case !r.Changed:
+		fmt.Fprintf(g.stdout, "%s has no hook of accessc\n", path)
+	case r.Removed:
+		fmt.Fprintf(g.stdout, "%s is gone, as before the installation\n", path)
+	case r.Backup != "":
+		fmt.Fprintf(g.stdout, "%s has no hook any more, and the later changes; %s has the file as it was\n", path, r.Backup)
+	default:
+		fmt.Fprintf(g.stdout, "%s has no hook any more\n", path)
+	}
+	return nil
+}
+
+// find returns the agent and the file of its settings.
+func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
+	agent, err := findAgent(c.Agent)
+	if err != nil {
+		return nil, "", err
+	}
+	a := settings.For(agent)
+	places, err := ownPlaces()
+	if err != nil || !c.Project {
+		return a, places.User(a), err
+	}
+	root, err := g.root()
+	if err != nil {
+		return nil, "", err
+	}
+	if places.Workspace, err = filepath.Abs(root); err != nil {
+		return nil, "", err
+	}
+	path := places.Project(a)
+	if err := inside(filepath.Dir(path), places.Workspace); err != nil {
+		return nil, "", usageError{err}
+	}
+	return a, path, nil
+}
+
+// ownPlaces are those of the user.
+func ownPlaces() (settings.Places, error) {
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = filepath.Abs(home)
+	}
+	if err != nil {
+		return settings.Places{}, usageError{err}
+	}
+	return settings.Places{Home: home, Getenv: os.Getenv}, nil
+}
+
+// inside reports a directory of a workspace that lies somewhere else, behind a symlink.
+func inside(dir, root string) error {
+	for at := dir; workspace.Within(at, root); at = filepath.Dir(at) {
+		to, err := filepath.EvalSymlinks(at)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return err
+		case workspace.Within(to, canonical(root)):
+			return nil
+		default:
+			return fmt.Errorf("%s leads out of the workspace, to %s; nothing was changed", at, to)
+		}
+	}
+	return nil
+}
+
+// flag is the flag of the place, with a blank before it.
+func (c *hookPlace) flag() string {
+	if c.Project {
+		return " --project"
+	}
+	return ""
+}
+
+// entry is how the settings start this program.
+func (c *hookEntry) entry(g *globals) (settings.Entry, error) {
+	self, err := ownPath(quietRoot(g))
+	if err != nil {
+		return settings.Entry{}, err
+	}
+	e := settings.Entry{Program: self, Args: []string{}}
+	add := func(flag, value string) {
+		if value != "" {
+			e.Args = append(e.Args, flag, value)
+		}
+	}
+	add("--tool", c.Tool)
+	add("--ruleset", c.Ruleset)
+	if c.JudgeOnly {
+		e.Args = append(e.Args, "--judge-only")
+	}
+	if c.Log != "" {
+		log, err := filepath.Abs(c.Log)
+		if err != nil {
+			return e, err
+		}
+		add("--log", log)
+	}
+	return e, nil
+}
+
+// ownPath is the path of this program: the one of the search path where that leads here, since an
+// update replaces what it leads to, unless that place lies in the workspace.
+func ownPath(root string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("accessc")
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err == nil && canonical(found) == canonical(self) && (root == "" || !workspace.Within(found, root)) {
+		return found, nil
+	}
+	return filepath.Clean(self), nil
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// failedWrites are the signals of writes that fail.
+var failedWrites = []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ}
+
+// lockSeat locks the directory of a seat until the file is closed or this process ends, or
+// reports that another process has it.
+func lockSeat(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, seatLock), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ownSeat reports whether a directory belongs to this user.
+func ownSeat(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}

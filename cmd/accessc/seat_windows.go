@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// failedWrites are the signals of writes that fail.
+var failedWrites = []os.Signal{syscall.SIGPIPE}
+
+// lockSeat locks the directory of a seat until the file is closed or this process ends, or
+// reports that another process has it.
+func lockSeat(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, seatLock), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	if err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{}); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ownSeat is true: the temporary directory is the user's own.
+func ownSeat(os.FileInfo) bool { return true }

@@ -1,0 +1,85 @@
+package acp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/internal/invocations"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+)
+
+// TestConstraints: a command that is permitted is an invocation of the tool, together with the terminal that it is
+// for. One that a person has to decide about counts when its terminal is created.
+func TestConstraints(t *testing.T) {
+	p := policy(t)
+	p.Made = invocations.New()
+	p.Files.View.Tool.Constraints = &ir.Constraints{MaxInvocations: 2}
+	proxy := opened(t, p)
+	const ask, open = `{"toolCallId":"1","rawInput":{"command":"git status"}}`, `{"id":1,"method":"terminal/create","params":{"sessionId":"s","command":"git","args":["status"]}}`
+	const unknown = `{"toolCallId":"1","rawInput":{"command":"git status | git status"}}`
+	for i, step := range []struct{ line, want string }{
+		{request("s", ask, options), "yes"}, {open, "passes"},
+		{request("s", unknown, options), "passes"}, {request("s", unknown, options), "passes"},
+		{open, "passes"},
+		{request("s", ask, options), "no"}, {request("s", unknown, options), "no"},
+		{open, "accessc: refused: the tool coder was invoked 2 times in this session"},
+		{request("s", `{"toolCallId":"1","kind":"read","locations":[{"path":"docs/a"}]}`, options), "yes"},
+	} {
+		if got := answered(t, proxy, step.line); !strings.HasPrefix(got, step.want) {
+			t.Errorf("step %d: got %s, want %s", i, got, step.want)
+		}
+	}
+}
+
+// TestSubjects: version 2 of the protocol asks with a subject, which is judged as a tool call is.
+func TestSubjects(t *testing.T) {
+	proxy := opened(t, policy(t))
+	agent(t, proxy, `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"9","kind":"edit","rawInput":{"path":"secret/a"}}}}`)
+	for subject, want := range map[string]string{
+		`,"subject":{"type":"command","command":"git status","cwd":"` + proxy.sessions["s"].policy.Files.Dir + `"}`:                                                 "yes",
+		`,"subject":{"type":"command","command":"git status","cwd":"secret"}`:                                                                                       "no",
+		`,"subject":{"type":"command","command":"git status && rm x"}`:                                                                                              "no",
+		`,"subject":{"type":"command","command":"git status","toolCallId":"9"}`:                                                                                     "no",
+		`,"subject":{"type":"command","command":"git status","toolCallId":null,"terminalId":null}`:                                                                  "yes",
+		`,"subject":{"type":"command","command":"git status","command":"rm"}`:                                                                                       "no",
+		`,"subject":{"type":"command"}`:                                                                                                                             "passes",
+		`,"subject":{"type":"_of another day","command":"rm"}`:                                                                                                      "passes",
+		`,"subject":{"type":"tool_call","toolCall":{"toolCallId":"1","kind":"edit","locations":[{"path":"out/a"}]}}`:                                                "yes",
+		`,"subject":{"type":"tool_call","toolCall":{"toolCallId":"1","kind":"edit","content":[{"type":"diff","changes":[{"operation":"add","path":"out/new"}]}]}}`:  "yes",
+		`,"subject":{"type":"tool_call","toolCall":{"toolCallId":"1","kind":"edit","content":[{"type":"diff","changes":[{"path":"out/a","oldPath":"secret/a"}]}]}}`: "no",
+		`,"subject":{"type":"tool_call","toolCall":{"toolCallId":"1"}}`:                                                                                             "passes",
+		`,"subject":{"type":"tool_call"}`:                                                                                                                           "no",
+		`,"subject":null`:                                                                                                                                           "passes",
+		``:                                                                                                                                                          "passes",
+		`,"toolCall":{"toolCallId":"1","rawInput":{"command":"git status"}},"subject":{"type":"command","command":"rm"}`:                                            "no",
+		`,"toolCall":{"toolCallId":"1","rawInput":{"command":"rm"}},"subject":{"type":"command","command":"git status"}`:                                            "no",
+		`,"toolCall":{"toolCallId":"1","rawInput":{"command":"git status"}},"subject":{"type":"of another day"}`:                                                    "passes",
+	} {
+		line := `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","title":"Run?","description":"git status"` + subject + `,"options":` + options + `}}`
+		if got := answered(t, proxy, line); got != want {
+			t.Errorf("%s: got %s, want %s", subject, got, want)
+		}
+	}
+}
+
+// TestSearches: a ruleset permits to search what the policy does not close.
+func TestSearches(t *testing.T) {
+	p := policy(t)
+	p.Rules = &ruleset.Set{Rules: []*ruleset.Rule{{Outcome: ruleset.Allow, Kinds: []ruleset.Kind{ruleset.Search}}}}
+	tool := *p.Files.View.Tool
+	tool.FS = append(tool.FS, ir.FSRule{Written: "docs/in", At: ir.In("docs/in")})
+	p.Files.View = ir.NewView(&tool, ir.Linux, ir.Facts{Bindings: p.Files.Roots, Base: []ir.FSRule{}, Located: true})
+	for call, want := range map[string]string{
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"out"}]}`:                      "yes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"docs"}]}`:                     "passes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"out"},{"path":"docs"}]}`:      "passes",
+		`{"toolCallId":"1","kind":"search"}`:                                                   "passes",
+		`{"toolCallId":"1","kind":"search","locations":[{"path":"secret"}]}`:                   "no",
+		`{"toolCallId":"1","kind":"search","rawInput":{"path":"out","pattern":"../secret/a"}}`: "no",
+	} {
+		if got := answered(t, opened(t, p), request("s", call, options)); got != want {
+			t.Errorf("%s: got %s, want %s", call, got, want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+)
+
+// MaxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
+const MaxEvent = 16 << 20
+
+// Stage is the moment of an event.
+type Stage uint8
+
+// The stages.
+const (
+	// Before is the question before a tool is used; its answer may change the call.
+	Before Stage = iota + 1
+	// Permission is the question that a person would be asked otherwise.
+	Permission
+	// After is the report of a tool that was used.
+	After
+)
+
+// Event is what an agent asks or tells.
+type Event struct {
+	// Name is the agent's word for the event.
+	Name  string
+	Stage Stage
+	// Session and ID are the agent's names of the conversation and of the call; ID may be empty.
+	Session, ID string
+	// Dir is the absolute directory in which the call is made, Project the one that the agent was
+	// started in. The agent may change Dir, and so does not choose the policy by it.
+	// See RATIONALE D154.
+	Dir, Project string
+	// Chosen says that Project is Dir for want of a better one, and so may be the agent's choice.
+	Chosen bool
+	// Call is the use of the tool.
+	Call Call
+	// Asks says whether an answer can have the agent ask a person, Rewrites whether it can change
+	// the call.
+	Asks, Rewrites bool
+}
+
+// Event reads an event of the agent.
+func (a *Agent) Event(r io.Reader) (*Event, error) {
+	v, err := Read(r)
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.read(a, v)
+	if err != nil {
+		return nil, err
+	}
+	if e.Project == "" {
+		e.Project = e.Dir
+	}
+	switch {
+	case !filepath.IsAbs(e.Dir) || !filepath.IsAbs(e.Project):
+		return nil, errors.New("the event has no directory with an absolute path")
+	case e.Session == "":
+		return nil, errors.New("the event names no session")
+	}
+	return e, nil
+}
+
+// Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
+// See RATIONALE D150.
+func Read(r io.Reader) (gjson.Result, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxEvent+1))
+	switch {
+	case err != nil:
+		return gjson.Result{}, fmt.Errorf("the event cannot be read: %w", err)
+	case len(text) > MaxEvent:
+		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", MaxEvent)
+	}
+	return object(text, "event")
+}
+
+// object reads a text that is one JSON object.
+func object(text []byte, what string) (gjson.Result, error) {
+	fail := func(why string) (gjson.Result, error) { return gjson.Result{}, errors.New("the " + what + " " + why) }
+	switch {
+	case !utf8.Valid(text):
+		return fail("is not UTF-8")
+	case !json.Valid(text):
+		return fail("is not JSON")
+	case jsonrpc.Deep(text):
+		return fail("has more lists and objects in each other than any has")
+	}
+	root := gjson.ParseBytes(bytes.TrimSpace(text))
+	if !root.IsObject() {
+		return fail("is no JSON object")
+	}
+	if err := jsonrpc.Strings(root, "", func(string, string) {}); err != nil {
+		return fail("means more than one thing: " + err.Error())
+	}
+	return root, nil
+}
+
+// form is where the agents that follow Claude Code's form have the parts of an event.
+type form struct {
+	event, session, dir, id, tool, input string
+	stages                               map[string]Stage
+}
+
+// read reads an event of the form, without its call. It returns the other members, too.
+func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
+	m, err := jsonrpc.Members(v, f.event, f.session, f.dir, f.id, f.tool, f.input)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &Event{Name: m[f.event].Str, Session: m[f.session].Str, ID: m[f.id].Str, Dir: m[f.dir].Str}
+	if e.Stage = f.stages[e.Name]; e.Stage == 0 {
+		return nil, nil, fmt.Errorf("%q is no event that asks about a tool", e.Name)
+	}
+	return e, m, nil
+}
+
+// call reads an event of the form with the call of a tool.
+func (f form) call(a *Agent, v gjson.Result) (*Event, map[string]gjson.Result, error) {
+	e, m, err := f.read(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m[f.tool].Type != gjson.String || m[f.tool].Str == "" {
+		return nil, nil, fmt.Errorf("the event has no %s", f.tool)
+	}
+	e.Call, err = a.call(m[f.tool].Str, m[f.input])
+	return e, m, err
+}

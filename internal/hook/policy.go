@@ -1,0 +1,169 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/ruleset"
+)
+
+// Policy is that of one directory.
+type Policy struct {
+	// Judge judges commands and other operations.
+	Judge *action.Judge
+	// Refuses is the reason why a tool of an MCP server may not be called, and the text that is
+	// refused. Without a server it is about the arguments of a tool that is not known.
+	Refuses func(server, method string, arguments gjson.Result) (reason, asked string)
+	// Wrap runs commands under the policy; nil where commands are only judged.
+	Wrap *Wrap
+}
+
+// Answer judges a call before it is made.
+// See RATIONALE D151.
+func (p *Policy) Answer(a *Agent, e *Event) Answer {
+	switch c := &e.Call; c.What {
+	case Shell:
+		return p.shell(a, e)
+	case Files, Patch:
+		return p.files(e)
+	case Address:
+		return p.fetch(c.URL)
+	case Server:
+		return p.server(c, Answer{Outcome: Pass})
+	case Nothing:
+		return p.ruled(c.Kind, Answer{Outcome: Pass})
+	case Unknown:
+		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", c.Tool, a.Title)
+		return p.server(c, Answer{Outcome: Ask, Reason: why})
+	default:
+		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}
+	}
+}
+
+// ruled asks the ruleset about a call that the tool's policy is not about. Where the ruleset is not
+// either, there is the answer otherwise.
+func (p *Policy) ruled(kind ruleset.Kind, otherwise Answer) Answer {
+	if p.Judge.Rules == nil || !p.Judge.Rules.About(kind) {
+		return otherwise
+	}
+	return p.of(kind, p.Judge.Operation(kind, nil, ""))
+}
+
+// of is the answer by a verdict. What neither a rule nor a tool's policy permits is the business of
+// the agent's own settings, unless the ruleset has rules about such operations.
+func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
+	out := Answer{Reason: v.Reason, Asked: v.Asked}
+	switch v.Outcome {
+	case action.Allow:
+		out.Outcome = Allow
+	case action.Unknown:
+		if out.Outcome = Pass; kind == ruleset.Execute || p.Judge.Rules != nil && p.Judge.Rules.About(kind) {
+			out.Outcome = Ask
+		}
+	case action.Deny:
+		out.Outcome = Deny
+	default:
+		out.Outcome = Deny
+	}
+	return out
+}
+
+// shell judges a command, and has it run under the policy.
+func (p *Policy) shell(a *Agent, e *Event) Answer {
+	c := &e.Call
+	if c.Foreign {
+		return Answer{Outcome: Ask, Reason: "the command is for a shell whose language accessc does not read"}
+	}
+	line, held := p.Wrap.original(c.Line)
+	if !held {
+		line = c.Line
+	}
+	out := p.of(ruleset.Execute, p.Judge.Command(action.Command{Line: line, Dir: e.moved(c.Dir)}))
+	out.Held = held
+	switch {
+	case held || out.Outcome == Deny:
+	case e.Rewrites && p.Wrap != nil:
+		out.Command = p.Wrap.line(line, reportOf(a, e, line))
+	case out.Outcome == Allow || e.Asks:
+		out.Reason += "; judged only: no kernel holds the command"
+	}
+	return out
+}
+
+// at is an absolute path that counts from the directory of the event. Nothing is cleaned: ".."
+// behind a symlink leads elsewhere.
+func (e *Event) at(path string) string {
+	switch {
+	case path == "":
+		return e.Dir
+	case filepath.IsAbs(path), path == "~", strings.HasPrefix(path, "~/"):
+		return path
+	default:
+		return e.Dir + "/" + path
+	}
+}
+
+// moved is the directory of a command, empty where that is the one which the agent was started in.
+func (e *Event) moved(dir string) string {
+	dir = e.at(dir)
+	a, err := os.Stat(dir)
+	b, wrong := os.Stat(e.Project)
+	if dir == e.Project || err == nil && wrong == nil && os.SameFile(a, b) {
+		return ""
+	}
+	return dir
+}
+
+// files judges the places of a call.
+func (p *Policy) files(e *Event) Answer {
+	c, out := &e.Call, Answer{Outcome: Allow}
+	for _, t := range c.Touches {
+		path, below := e.at(t.Path), c.Content
+		if t.Pattern {
+			path = literal(path) // whatever is in this directory may match
+			below = below || t.Kind == ruleset.Read
+		}
+		out = out.and(p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, "")))
+		if closed := p.Judge.Files.Closed(path); below && closed != nil {
+			out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: fmt.Sprintf(
+				"%s searches files that the policy closes, such as %s (%s); a command that searches is held to the policy",
+				c.Tool, closed.Subject(), closed.Source().Pos)})
+		}
+	}
+	return out
+}
+
+// literal is the directory of a pattern that its first words name.
+func literal(pattern string) string {
+	i := strings.IndexAny(pattern, "*?[{!")
+	if i < 0 {
+		return pattern
+	}
+	return pattern[:strings.LastIndexAny(pattern[:i], `/\`)+1] + "."
+}
+
+// fetch judges a URL; one without a scheme is that of a page.
+func (p *Policy) fetch(url string) Answer {
+	if !strings.Contains(url, "://") {
+		url = "https://" + url
+	}
+	if _, err := resolve.URL(url); err != nil {
+		return Answer{Outcome: Deny, Reason: "the address cannot be judged: " + err.Error(), Asked: url}
+	}
+	return p.of(ruleset.Fetch, p.Judge.Operation(ruleset.Fetch, nil, url))
+}
+
+// server judges a call of an MCP server's tool: by the configuration of the server if there is one.
+// The agent's own settings are about servers as well, so nothing is permitted.
+func (p *Policy) server(c *Call, otherwise Answer) Answer {
+	if reason, asked := p.Refuses(c.Server, c.Method, c.Input); reason != "" {
+		return Answer{Outcome: Deny, Reason: reason, Asked: asked}
+	}
+	return p.ruled(c.Kind, otherwise)
+}

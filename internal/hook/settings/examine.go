@@ -1,0 +1,225 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/workspace"
+)
+
+// Report says whether an agent obeys the hook.
+type Report struct {
+	Agent string `json:"agent"`
+	// Version is the agent's, empty where it was not found.
+	Version   string `json:"version,omitempty"`
+	Installed bool   `json:"installed"`
+	// Entries are the entries of accessc, and Findings what is wrong with them or beside them.
+	Entries  []Installed `json:"entries"`
+	Findings []Finding   `json:"findings"`
+	// Tries are events that the installed hook was asked about.
+	Tries []Try `json:"tries"`
+	// NotHeld is what no hook of this agent is asked about.
+	NotHeld []string `json:"not_held"`
+}
+
+// Installed is an entry in a file.
+type Installed struct {
+	Scope   string   `json:"scope"`
+	Path    string   `json:"path"`
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	// Trusted is true for the entry that has to be tried: its program is this one.
+	Trusted bool `json:"this_program"`
+}
+
+// Finding is something that takes the hook away, or part of what it holds.
+type Finding struct {
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+}
+
+// Try is an event that the hook was asked about.
+type Try struct {
+	Event string `json:"event"`
+	Want  string `json:"want"`
+	Got   string `json:"got"`
+}
+
+// The scopes of settings.
+const (
+	user    = "user"
+	project = "project"
+	managed = "managed"
+)
+
+// watched is a file that an agent reads.
+type watched struct{ scope, path string }
+
+// examination is what is known so far.
+type examination struct {
+	agent  *Agent
+	places Places
+	self   string
+	report Report
+	// trust is what Codex remembers about hooks.
+	trust map[string]any
+}
+
+// Examine reads all settings that an agent reads, and says what they make of the hook of a program.
+// See RATIONALE D158.
+func (a *Agent) Examine(p Places, self string) Report {
+	x := &examination{agent: a, places: p, self: self, report: Report{
+		Agent: a.Name, Entries: []Installed{}, Findings: []Finding{}, Tries: []Try{}, NotHeld: append(slices.Clone(notHeld[a.Name]), notHeldAnywhere...),
+	}}
+	for _, w := range p.watched(a) {
+		x.file(w)
+	}
+	x.borrowed()
+	x.summary()
+	for _, name := range envs[a.Name] {
+		if p.Getenv(name) != "" {
+			x.find("", "the variable %s is set: with it the agent asks less, or runs without hooks", name)
+		}
+	}
+	return x.report
+}
+
+func (x *examination) find(path, format string, args ...any) {
+	x.report.Findings = append(x.report.Findings, Finding{path, fmt.Sprintf(format, args...)})
+}
+
+// file looks at one file.
+func (x *examination) file(w watched) {
+	_, data, err := wholefile.Read(w.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(strings.TrimSpace(string(data))) == 0 {
+		return
+	}
+	var tree map[string]any
+	if err == nil && !x.script(w) {
+		tree, err = decode(w.path, data)
+	}
+	if err != nil {
+		x.find(w.path, "cannot be read, by the agent perhaps neither: %v", err)
+		return
+	}
+	x.switches(w, tree)
+	if x.agent.Name == "codex" && w.scope == user {
+		state, _ := at(tree, "hooks.state").(map[string]any)
+		x.trust = merge(x.trust, state)
+	}
+	var all []found
+	if x.holds(w.path) {
+		all, _, _ = x.agent.find(data)
+		x.entries(w, data)
+	}
+	if w.scope == project {
+		x.brought(w, tree, all)
+	}
+}
+
+// script reports whether a file is a program, and no document.
+func (x *examination) script(w watched) bool {
+	return slices.Contains([]string{".js", ".ts", ".mjs"}, filepath.Ext(w.path))
+}
+
+// holds reports whether install writes a file.
+func (x *examination) holds(path string) bool {
+	return path == x.places.User(x.agent) || x.places.Workspace != "" && path == x.places.Project(x.agent)
+}
+
+// decode reads a document as values.
+func decode(path string, data []byte) (map[string]any, error) {
+	tree := map[string]any{}
+	if filepath.Ext(path) == ".toml" {
+		return tree, toml.Unmarshal(data, &tree)
+	}
+	n, err := jsonc.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return tree, n.Decode(&tree)
+}
+
+// entries looks at the entries of accessc in a file.
+func (x *examination) entries(w watched, data []byte) {
+	all, exact, err := x.agent.find(data)
+	if err != nil || len(all) == 0 {
+		return
+	}
+	e := all[0].Entry
+	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args, Trusted: sameFile(e.Program, x.self)}
+	x.report.Entries = append(x.report.Entries, in)
+	x.report.Installed = true
+	if !exact {
+		x.find(w.path, "the entry is not as install writes it, so it may not run for every tool: accessc hook install %s --%s", x.agent.Name, w.scope)
+	}
+	switch info, err := os.Stat(e.Program); {
+	case err != nil:
+		x.find(w.path, "the entry starts %s, which is not there", e.Program)
+	case !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
+		x.find(w.path, "the entry starts %s, which is no program", e.Program)
+	case !in.Trusted:
+		x.find(w.path, "the entry starts %s, and this program is %s", e.Program, x.self)
+	case x.places.Workspace != "" && workspace.Within(e.Program, x.places.Workspace):
+		x.find(w.path, "the entry starts %s, which lies in the workspace: the agent may be able to replace it", e.Program)
+	}
+	if x.agent.Name == "codex" {
+		x.trusted(w.path, all)
+	}
+}
+
+// trusted looks for what Codex remembers about hooks: by file, event and place there.
+func (x *examination) trusted(path string, all []found) {
+	for _, f := range all {
+		key := fmt.Sprintf("%s:%s:%d:%d", path, snake(f.event), f.group, f.at)
+		state, _ := x.trust[key].(map[string]any)
+		switch hash, _ := state["trusted_hash"].(string); {
+		case state["enabled"] == false:
+			x.find(path, "Codex has the hook of %s switched off: /hooks switches it on", f.event)
+		case hash == "":
+			x.find(path, "Codex does not trust the hook of %s yet, and skips it: start codex, enter /hooks", f.event)
+		}
+	}
+}
+
+// snake is a name of an event as Codex writes it in its configuration.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
+}
+
+// sameFile reports whether two paths are of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// summary adds what all files say together.
+func (x *examination) summary() {
+	switch n := len(x.report.Entries); {
+	case n == 0:
+		x.find("", "the hook is not installed: accessc hook install %s", x.agent.Name)
+	case n > 1:
+		x.find("", "the hook is installed %d times, and asked as often: accessc hook uninstall %s --project", n, x.agent.Name)
+	}
+}

@@ -1,0 +1,294 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/ruleset"
+)
+
+// What is the part of the policy that a call is about.
+type What uint8
+
+// The parts. The zero value is a tool that is not known.
+const (
+	Unknown What = iota
+	Shell        // a line for a shell
+	Files        // places in the file system
+	Patch        // a patch, which names files
+	Address      // a URL
+	Server       // a tool of an MCP server
+	Nothing      // nothing that a policy is about
+)
+
+// Call is the use of a tool.
+type Call struct {
+	// Tool is the agent's name of it, Kind its kind for a ruleset.
+	Tool string
+	What What
+	Kind ruleset.Kind
+	// Line is the text for a shell, of which Foreign says that it is none of the POSIX shell's
+	// kin; Dir is its directory if it is not that of the event.
+	Line, Dir string
+	Foreign   bool
+	// Touches are the places that the call is about, Content that files below them are read.
+	Touches []Touch
+	Content bool
+	// URL is the address that is fetched.
+	URL string
+	// Server and Method are the MCP server and its tool.
+	Server, Method string
+	// Input is the tool's input as the agent has it; line is its member that is the text for a
+	// shell.
+	Input gjson.Result
+	line  string
+}
+
+// Touch is a place and the kind of operation there; of a pattern, the places that it matches.
+type Touch struct {
+	Kind    ruleset.Kind
+	Path    string
+	Pattern bool
+}
+
+// tool is how an agent's tool is judged.
+type tool struct {
+	what What
+	kind ruleset.Kind
+	// members are the members of the input that count: paths, the line, the URL or the patch;
+	// patterns are those that are patterns of paths, which count from the path. dirs are those that
+	// are the directory of a command.
+	members, patterns, dirs []string
+	// here stands for a path that is left out.
+	here bool
+	// content says that a search reads files, and foreign that a line is for another shell.
+	content, foreign bool
+}
+
+func shellTool(member string, dirs ...string) tool {
+	return tool{what: Shell, members: []string{member}, dirs: dirs}
+}
+
+func reads(members ...string) tool {
+	return tool{what: Files, kind: ruleset.Read, members: members}
+}
+
+func edits(members ...string) tool {
+	return tool{what: Files, kind: ruleset.Edit, members: members}
+}
+
+func deletes(members ...string) tool {
+	return tool{what: Files, kind: ruleset.Delete, members: members}
+}
+
+// lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
+// for what is in files.
+func lists(members ...string) tool {
+	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
+}
+
+func globs(pattern string, members ...string) tool {
+	out := lists(members...)
+	out.patterns = []string{pattern}
+	return out
+}
+
+func greps(members ...string) tool {
+	out := lists(members...)
+	out.content = true
+	return out
+}
+
+func patches(member string) tool {
+	return tool{what: Patch, kind: ruleset.Edit, members: []string{member}}
+}
+
+func fetches(member string) tool {
+	return tool{what: Address, kind: ruleset.Fetch, members: []string{member}}
+}
+
+// plain are tools that touch nothing that a policy is about: they talk, plan, or start agents whose
+// tools ask by themselves.
+func plain(into map[string]tool, names ...string) map[string]tool {
+	for _, n := range names {
+		into[n] = tool{what: Nothing, kind: ruleset.Think}
+	}
+	return into
+}
+
+// call reads the use of a tool.
+func (a *Agent) call(name string, input gjson.Result) (Call, error) {
+	t, known := a.tools[name]
+	c := Call{Tool: name, What: t.what, Kind: t.kind, Content: t.content, Foreign: t.foreign, Input: input}
+	if !known {
+		c.Kind = ruleset.Other
+	}
+	if server, method, ok := serverTool(name); ok && !known {
+		c.What, c.Server, c.Method = Server, server, method
+	}
+	if t.what == Patch && input.Type == gjson.String {
+		return c.patch(input.Str)
+	}
+	if input.Type == gjson.String {
+		inner, err := object([]byte(input.Str), "input of "+name)
+		if err != nil {
+			return c, err
+		}
+		c.Input = inner
+	}
+	switch {
+	case t.what == Nothing:
+		return c, nil
+	case !c.Input.IsObject() && c.Input.Exists(), !c.Input.Exists() && c.What != Unknown && c.What != Server:
+		return c, fmt.Errorf("%s has no object as its input", name)
+	case !c.Input.Exists():
+		return c, nil
+	}
+	m, err := jsonrpc.Members(c.Input, slices.Concat(t.members, t.patterns, t.dirs)...)
+	if err != nil {
+		return c, fmt.Errorf("the input of %s: %w", name, err)
+	}
+	return c.members(t, m)
+}
+
+// serverTool takes the name of a tool of a server apart, as Claude Code, Codex and Gemini CLI write
+// it.
+func serverTool(name string) (server, method string, ok bool) {
+	rest, is := strings.CutPrefix(name, "mcp__")
+	server, method, ok = strings.Cut(rest, "__")
+	return server, method, is && ok && server != "" && method != ""
+}
+
+// members reads the members that count.
+func (c Call) members(t tool, m map[string]gjson.Result) (Call, error) {
+	switch c.What {
+	case Unknown, Nothing, Server:
+		return c, nil
+	case Shell:
+		return c.shell(t, m)
+	case Files:
+		return c.files(t, m)
+	case Patch, Address:
+	}
+	value := m[t.members[0]]
+	if value.Type != gjson.String || value.Str == "" {
+		return c, fmt.Errorf("%s has no %s", c.Tool, t.members[0])
+	}
+	if c.What == Patch {
+		return c.patch(value.Str)
+	}
+	c.URL = value.Str
+	return c, nil
+}
+
+func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
+	c.line = t.members[0]
+	line := m[c.line]
+	if line.Type != gjson.String || strings.ContainsRune(line.Str, 0) {
+		return c, fmt.Errorf("%s has no %s that is one line for a shell", c.Tool, c.line)
+	}
+	c.Line = line.Str
+	for _, name := range t.dirs {
+		switch dir := m[name]; {
+		case !dir.Exists(), dir.Type == gjson.Null:
+		case dir.Type != gjson.String:
+			return c, fmt.Errorf("%s has no text as its %s", c.Tool, name)
+		default:
+			c.Dir = dir.Str
+		}
+	}
+	return c, nil
+}
+
+func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
+	paths, err := c.texts(m, t.members)
+	if err != nil {
+		return c, err
+	}
+	if len(paths) == 0 && t.here {
+		paths = []string{"."}
+	}
+	for _, path := range paths {
+		c.touch(t.kind, path)
+	}
+	patterns, err := c.texts(m, t.patterns)
+	for _, pattern := range patterns {
+		if len(paths) > 0 && !filepath.IsAbs(pattern) && !strings.HasPrefix(pattern, "~") {
+			pattern = paths[0] + "/" + pattern
+		}
+		c.Touches = append(c.Touches, Touch{t.kind, pattern, true})
+	}
+	if err == nil && len(c.Touches) == 0 {
+		err = fmt.Errorf("%s names no file", c.Tool)
+	}
+	return c, err
+}
+
+// texts are the texts of some members: each is one, or a list of them, or not there.
+func (c Call) texts(m map[string]gjson.Result, names []string) (out []string, err error) {
+	for _, name := range names {
+		for _, item := range m[name].Array() {
+			if item.Type != gjson.String {
+				return nil, fmt.Errorf("%s has a %s that is no text", c.Tool, name)
+			}
+			out = append(out, item.Str)
+		}
+	}
+	return out, nil
+}
+
+func (c *Call) touch(kind ruleset.Kind, path string) {
+	c.Touches = append(c.Touches, Touch{Kind: kind, Path: path})
+}
+
+// patchHeads are the lines of a patch that name a file, in the form that Codex has given them. A
+// moved file goes from the place that was named last.
+var patchHeads = map[string]ruleset.Kind{
+	"*** Add File: ": ruleset.Edit, "*** Update File: ": ruleset.Edit, "*** Delete File: ": ruleset.Delete, "*** Move to: ": ruleset.Move,
+}
+
+// patch reads the files that a patch is about. Programs that apply patches take more for a line with
+// a file than the form says, so blanks before one do not count.
+func (c Call) patch(text string) (Call, error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for head, kind := range patchHeads {
+			path, is := strings.CutPrefix(line, head)
+			switch {
+			case !is:
+			case kind == ruleset.Move && len(c.Touches) > 0:
+				c.touch(ruleset.Delete, c.Touches[len(c.Touches)-1].Path)
+				c.touch(ruleset.Edit, path)
+			case kind == ruleset.Move:
+				return c, errors.New("the patch moves a file that it does not name")
+			default:
+				c.touch(kind, path)
+			}
+		}
+	}
+	if len(c.Touches) == 0 {
+		return c, errors.New("the patch names no file")
+	}
+	return c, nil
+}
+
+// rewritten is the input with another line for the shell.
+func (c *Call) rewritten(line string) []byte {
+	var b strings.Builder
+	c.Input.ForEach(func(key, value gjson.Result) bool {
+		b.WriteString([]string{"{", ","}[min(b.Len(), 1)] + key.Raw + ":")
+		if key.String() == c.line {
+			b.Write(JSON(line))
+		} else {
+			b.WriteString(value.Raw)
+		}
+		return true
+	})
+	return []byte(b.String() + "}")
+}

@@ -1,0 +1,219 @@
+// Package invocations counts the invocations of tools in a session, and holds the constraints that
+// are about them: how often a tool may be invoked, and after which others. The processes that take
+// part in a session share its counts by a file.
+package invocations
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/ir"
+)
+
+// Counts are the invocations of a session so far, by the names of tools and servers in the
+// configuration.
+type Counts map[string]int
+
+// Invoke counts an invocation of a tool, or returns the reason why its constraints refuse it. is
+// what the tool is, for the reason. alias turns another name of a tool into that in the
+// configuration; it may be nil.
+func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(string) string) string {
+	if limits != nil {
+		if limits.Forbidden {
+			return fmt.Sprintf("%s %s is forbidden: %s", is, name, limits.Origin)
+		}
+		if made := c[name]; limits.MaxInvocations > 0 && made >= limits.MaxInvocations {
+			return fmt.Sprintf("%s %s was invoked %s in this session, as often as it may be: %s",
+				is, name, plural.Count(made, "time"), limits.Origin)
+		}
+		var missing []string
+		for _, other := range limits.OnlyAfter {
+			if c[other] == 0 && (alias == nil || c[alias(other)] == 0) {
+				missing = append(missing, other)
+			}
+		}
+		if len(missing) > 0 {
+			return fmt.Sprintf("%s %s may be invoked only after %s: %s", is, name, strings.Join(missing, " and "), limits.Origin)
+		}
+	}
+	c[name]++
+	return ""
+}
+
+// Session is a session whose invocations are counted.
+type Session struct {
+	// path is the file of the session, empty for one of this process alone.
+	path string
+	mu   sync.Mutex
+	made Counts
+}
+
+// New begins a session of this process alone.
+func New() *Session { return &Session{made: Counts{}} }
+
+// maxID is the longest name of a session, in bytes.
+const maxID = 256
+
+// Open takes part in the session of a name. Its file lies in a directory for this user alone, which is made if
+// there is none. Files of sessions in which nothing was invoked for long are removed.
+func Open(dir, id string) (*Session, error) {
+	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
+		return nil, fmt.Errorf("found the session %q, expected 1 to %d bytes of visible characters", id, maxID)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	forget(dir)
+	name := sha256.Sum256([]byte(id))
+	return &Session{path: filepath.Join(dir, hex.EncodeToString(name[:]))}, nil
+}
+
+// long is the time after which a session in which nothing was invoked is forgotten.
+const long = 90 * 24 * time.Hour
+
+// forget removes the files of old sessions. One that stays only takes room.
+func forget(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > long {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// Take lets f count invocations. They are kept if f returns nil, before Take returns; any error means
+// that none is.
+// See RATIONALE D149.
+func (s *Session) Take(f func(Counts) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.path == "" {
+		made := maps.Clone(s.made)
+		err := f(made)
+		if err == nil {
+			s.made = made
+		}
+		return err
+	}
+	file, err := open(s.path)
+	if err != nil {
+		return err
+	}
+	err = take(file, f)
+	return errors.Join(err, file.Close())
+}
+
+// Invoke counts an invocation of a tool. The error is the reason why its constraints refuse it.
+func (s *Session) Invoke(t *ir.Tool) error {
+	return s.Take(func(made Counts) error { return reason(made.Invoke("the tool", t.Name, t.Constraints, nil)) })
+}
+
+// errEnough ends a count that is not kept.
+var errEnough = errors.New("enough")
+
+// May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
+func (s *Session) May(t *ir.Tool) error {
+	err := s.Take(func(made Counts) error {
+		if why := made.Invoke("the tool", t.Name, t.Constraints, nil); why != "" {
+			return reason(why)
+		}
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func reason(why string) error {
+	if why == "" {
+		return nil
+	}
+	return errors.New(why)
+}
+
+// patience is how long another process may have the lock of a session.
+const patience = 5 * time.Second
+
+// open opens the file of a session under its lock.
+func open(path string) (*lockedfile.File, error) {
+	type result struct {
+		file *lockedfile.File
+		err  error
+	}
+	got := make(chan result, 1)
+	go func() {
+		file, err := lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		got <- result{file, err}
+	}()
+	select {
+	case r := <-got:
+		return r.file, r.err
+	case <-time.After(patience):
+		go func() {
+			if r := <-got; r.err == nil {
+				_ = r.file.Close()
+			}
+		}()
+		return nil, fmt.Errorf("another process has held the session %s for %v", path, patience)
+	}
+}
+
+// maxFile is the largest file of a session, in bytes.
+const maxFile = 16 << 20
+
+// take reads a file with a line for each invocation, and appends lines. A line without its end was not
+// written whole, so that its process has not invoked the tool.
+func take(file *lockedfile.File, f func(Counts) error) error {
+	text, err := bounded.Read(file, maxFile)
+	if err != nil {
+		return err
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	was := Counts{}
+	for line := range strings.Lines(string(whole)) {
+		was[strings.TrimSuffix(line, "\n")]++
+	}
+	made := maps.Clone(was)
+	if err := f(made); err != nil {
+		return err
+	}
+	var add strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		if strings.Contains(name, "\n") {
+			return errors.New("the name of the tool has two lines")
+		}
+		add.WriteString(strings.Repeat(name+"\n", made[name]-was[name]))
+	}
+	if _, err = file.Seek(int64(len(whole)), io.SeekStart); err == nil {
+		err = file.Truncate(int64(len(whole)))
+	}
+	if err == nil {
+		_, err = io.WriteString(file, add.String())
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err != nil {
+		_ = file.Truncate(int64(len(whole))) // a part of a line counts no more than none
+	}
+	return err
+}

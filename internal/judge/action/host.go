@@ -1,0 +1,64 @@
+package action
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
+	"github.com/accessc/accessc/ruleset/shell"
+)
+
+// Host answers what a ruleset asks about this host: where paths lead, and what the file rules of
+// a policy say about them.
+type Host struct {
+	View  *ir.View
+	Roots *ir.Bindings
+	// Disk remembers what it found; another one sees what has changed since.
+	Disk *resolve.Disk
+}
+
+// Answers are the functions that a ruleset calls.
+func (h *Host) Answers() ruleset.Host { return ruleset.Host{Resolve: h.resolve, Open: h.open} }
+
+func (h *Host) resolve(path string) (string, bool) {
+	found, err := h.follow(path)
+	return found.Abs, err == nil
+}
+
+// follow resolves a path. Where the links of /proc lead depends on the process, which is another
+// one than this.
+func (h *Host) follow(path string) (resolve.Found, error) {
+	found, err := h.Disk.Follow(path)
+	if slices.ContainsFunc(found.Links, func(l string) bool { return strings.HasPrefix(l, "/proc/") }) {
+		err = errors.New("a link in /proc leads elsewhere for each process")
+	}
+	return found, err
+}
+
+// open judges a file where it is now: writing creates one that is not there.
+func (h *Host) open(access shell.Access, path string) (ruleset.Outcome, string) {
+	found, err := h.follow(path)
+	if err != nil {
+		return ruleset.Unknown, err.Error()
+	}
+	op := ir.Access{Cap: ir.Read, On: ir.Direct(h.Roots.Locate(found.Abs)), Name: ir.NameFile}
+	if access != shell.Read {
+		op.Cap = ir.Update
+		if found.Kind == ir.Absent {
+			op.Cap = ir.Create
+		}
+	}
+	what := op.Cap.String() + " " + op.On.At.String()
+	v := h.View.Decide(op)
+	switch {
+	case v.Allowed():
+		return ruleset.Allow, "the tool may " + what
+	case v.Rule != nil && v.Rule.Source().Pos.File != "":
+		return ruleset.Deny, "the tool may not " + what + ", by " + v.Rule.Source().Pos.String()
+	default:
+		return ruleset.Deny, "the tool may not " + what
+	}
+}

@@ -1,0 +1,90 @@
+// Package wholefile reads users' files and replaces them whole or not at all.
+package wholefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/accessc/accessc/internal/bounded"
+)
+
+// maxSize is the largest file that is read, in bytes.
+const maxSize = 16 << 20
+
+// Read returns a file and its path without symlinks, so that a link stays one.
+func Read(path string) (string, []byte, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path, nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return path, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return path, nil, fmt.Errorf("%s is no regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return path, nil, err
+	}
+	defer f.Close()
+	data, err := bounded.Read(f, maxSize)
+	return path, data, err
+}
+
+// Keep writes the backup of a file, with the file's own permissions, unless there is one.
+func Keep(path, suffix string, data []byte) error {
+	f, err := os.OpenFile(path+suffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := fill(f, path, data); err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	return nil
+}
+
+// Replace has a file hold other text, whole or not at all.
+func Replace(path string, data []byte) error {
+	return Swap(path, data, func() error { return nil })
+}
+
+// Swap replaces a file unless check finds an error right before.
+func Swap(path string, data []byte, check func() error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	if err = fill(f, path, data); err == nil {
+		if err = check(); err == nil {
+			err = os.Rename(f.Name(), path)
+		}
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// fill writes, syncs and closes a file that gets the permissions of another one.
+func fill(f *os.File, like string, data []byte) error {
+	info, err := os.Stat(like)
+	if err == nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
