@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -30,6 +31,7 @@ type execCmd struct {
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
+	NoSummary bool     `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
 	Session   string   `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
 	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
@@ -86,13 +88,13 @@ func (c *execCmd) Run(g *globals) error {
 		}
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
-			Report: c.Report, Record: c.ofArtifact(),
+			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(),
 		})
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
 		Dir: cwd, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
-		Environ: os.Environ(), Messages: g.stderr, Report: c.Report,
+		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary,
 	}
 	if err := c.policyOf(g, &req); err != nil {
 		return notStarted(err)
@@ -155,6 +157,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	t, facts, err := c.policy(res)
 	if err != nil {
 		return err
+	}
+	if _, err := res.Approvals(); err == nil {
+		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
 	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
 		return err

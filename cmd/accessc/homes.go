@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 )
@@ -117,19 +115,5 @@ func (c *homesCmd) confirm(g *globals, text string) error {
 	if c.Yes {
 		return nil
 	}
-	t, err := prompt.Open()
-	if errors.Is(err, prompt.ErrNone) {
-		fmt.Fprint(g.stderr, text)
-		return usagef("%v; --yes agrees, and nothing was changed", err)
-	}
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	yes, err := t.Confirm(text, "Remove them?")
-	if err == nil && !yes {
-		fmt.Fprintln(g.stderr, "nothing was changed")
-		return exit(exitFindings)
-	}
-	return err
+	return g.agreed(text, "Remove them?")
 }

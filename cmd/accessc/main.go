@@ -57,6 +57,8 @@ type cli struct {
 	Adopt      adoptCmd      `cmd:"" help:"Have a client start its MCP servers through accessc mcp, or undo that."`
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
+	Denials    denialsCmd    `cmd:"" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
+	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
 	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`

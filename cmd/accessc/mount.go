@@ -14,7 +14,6 @@ import (
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/mount"
 	"github.com/accessc/accessc/internal/plural"
-	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
 )
 
@@ -191,22 +190,8 @@ func (m *mounting) confirm(p *mount.Plan) error {
 	if m.yes || p.Empty() || question == "" || text == m.confirmed {
 		return nil
 	}
-	t, err := prompt.Open()
-	if errors.Is(err, prompt.ErrNone) {
-		fmt.Fprint(m.stderr, text)
-		return usagef("%v; --yes agrees, and nothing was changed", err)
-	}
-	if err != nil {
+	if err := m.agreed(text, question); err != nil {
 		return err
-	}
-	defer t.Close()
-	yes, err := t.Confirm(text, question)
-	if err != nil {
-		return err
-	}
-	if !yes {
-		fmt.Fprintln(m.stderr, "nothing was changed")
-		return exit(exitFindings)
 	}
 	m.confirmed = text
 	return nil

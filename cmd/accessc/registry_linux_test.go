@@ -42,7 +42,7 @@ access.net = [{ host = "` + registry.Hostname() + `", scheme = "` + registry.Sch
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := npm("https://registry.example.org/"); err == nil || !strings.Contains(out, `host = "registry.example.org"`) {
+	if out, err := npm("https://registry.example.org/"); err == nil || !strings.Contains(out, "connect  registry.example.org") {
 		t.Errorf("another host: %v\n%s", err, out)
 	}
 	if out, err := npm(registry.String()); err != nil {

@@ -1,4 +1,4 @@
-// Package edit adds items to the lists of a TOML document and takes them out, and leaves every
+// Package edit adds items to the lists of a TOML document, takes them out, and adds keys; it leaves every
 // other byte as it is: comments, order, blank lines, line endings.
 //
 // A list may be written as [[headers]], as an array, in a table of its own or inside of an

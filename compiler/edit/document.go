@@ -40,10 +40,10 @@ type node struct {
 	keys  map[string]*node
 	// inner lists the elements of an array, or the parts between braces, in order.
 	inner []*node
-	// inline is the innermost table in braces around the table, itself included, and
-	// depth the number of keys that lead to it.
-	inline *node
-	depth  int
+	// inline is the innermost table in braces around the table, itself included, depth the
+	// number of keys that lead to it, and written the number of those in front of its "=".
+	inline         *node
+	depth, written int
 	// pieces are the sections that make an item of blocks, whole lines each.
 	pieces []span
 }
@@ -105,14 +105,16 @@ func (d *document) header(n *unstable.Node, item bool) error {
 		next := at.keys[string(key.Data)]
 		switch {
 		case next == nil && it.IsLast() && item:
-			next = &node{shape: blocks, comma: -1}
+			next = &node{shape: blocks, comma: -1, depth: at.depth + 1}
 			at.keys[string(key.Data)] = next
 		case next == nil:
 			next = newOpen()
+			next.depth = at.depth + 1
 			at.keys[string(key.Data)] = next
 		}
 		if it.IsLast() && item && next.shape == blocks {
 			next.inner = append(next.inner, newOpen())
+			next.inner[len(next.inner)-1].depth = next.depth
 		}
 		if next.shape == blocks {
 			next = next.inner[len(next.inner)-1]
@@ -131,7 +133,7 @@ func (d *document) header(n *unstable.Node, item bool) error {
 
 // keyValue adds key = value to a table and returns the value.
 func (d *document) keyValue(at *node, n *unstable.Node) (*node, error) {
-	depth, inline := at.depth, at.inline
+	depth, inline, from := at.depth, at.inline, at.depth
 	for it := n.Key(); it.Next(); {
 		key := it.Node()
 		depth++
@@ -152,6 +154,9 @@ func (d *document) keyValue(at *node, n *unstable.Node) (*node, error) {
 			return nil, errShape
 		}
 		v, err := d.value(n.Value(), d.skipSpace(start+1), depth)
+		if v != nil {
+			v.written = depth - from
+		}
 		at.keys[name] = v
 		return v, err
 	}

@@ -26,21 +26,20 @@ func Bool(key string, value bool) Field { return Field{key, strconv.FormatBool(v
 type Item []Field
 
 // inline writes the item as an inline table.
-func (it Item) inline() string {
+func (it Item) inline() string { return "{ " + strings.Join(it.lines(), ", ") + " }" }
+
+// lines are the fields as TOML.
+func (it Item) lines() []string {
 	fields := make([]string, 0, len(it))
 	for _, f := range it {
 		fields = append(fields, tomltext.Key(f.Key)+" = "+f.Value)
 	}
-	return "{ " + strings.Join(fields, ", ") + " }"
+	return fields
 }
 
 // block writes the item below a header of its own.
 func (it Item) block(path []string, newline string) string {
-	lines := []string{"[[" + dotted(path) + "]]"}
-	for _, f := range it {
-		lines = append(lines, tomltext.Key(f.Key)+" = "+f.Value)
-	}
-	return strings.Join(lines, newline) + newline
+	return strings.Join(append([]string{"[[" + dotted(path) + "]]"}, it.lines()...), newline) + newline
 }
 
 func dotted(path []string) string {
@@ -56,7 +55,7 @@ func dotted(path []string) string {
 // in braces. The error gives the reason why the document cannot be edited so; there is no
 // partial result.
 func Append(text []byte, path []string, item Item) ([]byte, error) {
-	return edit(text, path, appended(item), func(d *document) ([]change, error) {
+	return edit(text, appended(item).at(path), func(d *document) ([]change, error) {
 		at, n := d.find(path)
 		switch {
 		case n == len(path) && at.shape == blocks:
@@ -76,7 +75,7 @@ func Append(text []byte, path []string, item Item) ([]byte, error) {
 // Remove returns the document without one item of the list at a path. index counts the
 // items from 0.
 func Remove(text []byte, path []string, index int) ([]byte, error) {
-	return edit(text, path, removed(index), func(d *document) ([]change, error) {
+	return edit(text, removed(index).at(path), func(d *document) ([]change, error) {
 		at, n := d.find(path)
 		if n < len(path) || at.shape != blocks && at.shape != brackets || index < 0 || index >= len(at.inner) {
 			return nil, fmt.Errorf("%s has no item %d", dotted(path), index)
@@ -85,6 +84,52 @@ func Remove(text []byte, path []string, index int) ([]byte, error) {
 			return d.removeBlock(at.inner[index]), nil
 		}
 		return d.removeElement(at, index), nil
+	})
+}
+
+// Extend returns the document with further fields in one item of the list at a path. index counts
+// the items from 0. A field that the item has is an error.
+func Extend(text []byte, path []string, index int, fields Item) ([]byte, error) {
+	return edit(text, extended(path, index, fields), func(d *document) ([]change, error) {
+		at, n := d.find(path)
+		if n < len(path) || at.shape != blocks && at.shape != brackets || index < 0 || index >= len(at.inner) {
+			return nil, fmt.Errorf("%s has no item %d", dotted(path), index)
+		}
+		item := at.inner[index]
+		if at.shape == blocks {
+			end, nl := item.pieces[0].end, d.newline()
+			lines := strings.Join(fields.lines(), nl) + nl
+			if d.text[end-1] != '\n' {
+				lines = nl + lines
+			}
+			return []change{insert(end, lines)}, nil
+		}
+		if item.shape != braces {
+			return nil, fmt.Errorf("an item of %s is no table", dotted(path))
+		}
+		return d.appendElement(item, strings.Join(fields.lines(), ", ")), nil
+	})
+}
+
+// Set returns the document with a further key in the table at a path; the value is TOML. A missing
+// table is made. A key that the table has is an error.
+func Set(text []byte, path []string, field Field) ([]byte, error) {
+	return edit(text, keyed(path, field), func(d *document) ([]change, error) {
+		at, n := d.find(path)
+		key := tomltext.Key(field.Key)
+		switch {
+		case n == len(path) && at.shape == braces:
+			return d.appendElement(at, key+" = "+field.Value), nil
+		case at.inline != nil && at.shape == open || n < len(path) && at.shape == braces:
+			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+"."+key+" = "+field.Value), nil
+		case at.shape != open:
+			return nil, fmt.Errorf("%s is not a table", dotted(path[:n]))
+		case n == len(path):
+			return d.appendKey(at, path, field), nil
+		default:
+			nl := d.newline()
+			return d.appendText("[" + dotted(path) + "]" + nl + key + " = " + field.Value + nl), nil
+		}
 	})
 }
 
@@ -98,7 +143,7 @@ func insert(at int, text string) change { return change{span{at, at}, text} }
 
 // edit applies changes to the text, and compares the content before and after.
 // See RATIONALE D33.
-func edit(text []byte, path []string, want expectation, changes func(*document) ([]change, error)) ([]byte, error) {
+func edit(text []byte, met check, changes func(*document) ([]change, error)) ([]byte, error) {
 	before, finding := source.Parse("", text)
 	if finding != nil {
 		return nil, fmt.Errorf("%s: %s", finding.At, finding.Label)
@@ -117,7 +162,7 @@ func edit(text []byte, path []string, want expectation, changes func(*document) 
 		out = append(slices.Clone(bom), out...)
 	}
 	after, finding := source.Parse("", out)
-	if finding != nil || !want.met(before, after, path) {
+	if finding != nil || !met(before, after) {
 		return nil, errShape
 	}
 	return out, nil

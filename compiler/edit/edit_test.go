@@ -76,6 +76,12 @@ var cases = []struct{ name, without, with, again string }{
 		"tools = { x.access.net = [], y = {}, x.access.fs = [] }\n",
 	},
 	{
+		// The keys of the section count as well.
+		"braces in a section", "[tools.x]\naccess = { net = [] }\n",
+		"[tools.x]\naccess = { net = [], fs = [{ path = \"fork\", read = true }] }\n",
+		"[tools.x]\naccess = { net = [], fs = [] }\n",
+	},
+	{
 		"CRLF", "a = 1\r\n[tools.x]\r\nsource = 'local'\r\n",
 		"a = 1\r\n[tools.x]\r\nsource = 'local'\r\n\r\n[[tools.x.access.fs]]\r\npath = \"fork\"\r\nread = true\r\n", "",
 	},
@@ -351,4 +357,59 @@ func FuzzEdit(f *testing.F) {
 		set(want, fs, append(list[:index:index], list[index+1:]...))
 		same(t, without, want)
 	})
+}
+
+var programs = []string{"tools", "x", "access", "commands"}
+
+// TestSet: a key goes behind the others of its table, as they are written.
+func TestSet(t *testing.T) {
+	for _, tt := range []struct{ name, without, with string }{
+		{"nothing", "", "[tools.x.access.commands]\ngo = {}\n"},
+		{"table", "[tools.x.access.commands]\ngit = {} # c\n\n[y]\n", "[tools.x.access.commands]\ngit = {} # c\ngo = {}\n\n[y]\n"},
+		{"empty table", "[tools.x.access.commands]\n", "[tools.x.access.commands]\n\n[tools.x.access.commands.go]\n"},
+		{"dotted", "[tools.x]\n  access.commands.git = {}\nrun = 'ask'\n", "[tools.x]\n  access.commands.git = {}\n  access.commands.go = {}\nrun = 'ask'\n"},
+		{"dotted, no newline", "tools.x.access.commands.git = {}", "tools.x.access.commands.git = {}\ntools.x.access.commands.go = {}\n"},
+		{"braces", "[tools.x.access]\ncommands = { git = {} }\n", "[tools.x.access]\ncommands = { git = {}, go = {} }\n"},
+		{"braces around", "[tools.x]\naccess = { net = [] }\n", "[tools.x]\naccess = { net = [], commands.go = {} }\n"},
+		{"sections", "[tools.x.access.commands.git]\nargs = []\n", "[tools.x.access.commands.git]\nargs = []\n\n[tools.x.access.commands.go]\n"},
+		{"lists beside", "[tools.x]\naccess.fs = []\n", "[tools.x]\naccess.fs = []\n\n[tools.x.access.commands]\ngo = {}\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			with, err := Set([]byte(tt.without), programs, Field{"go", "{}"})
+			if d := cmp.Diff(tt.with, string(with)); err != nil || d != "" {
+				t.Fatalf("%v (-want +got)\n%s", err, d)
+			}
+			if again, err := Set(with, programs, Field{"go", "{}"}); err == nil {
+				t.Errorf("twice:\n%s", again)
+			}
+		})
+	}
+}
+
+// TestExtend: fields go behind the others of an item, and none is given twice.
+func TestExtend(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{
+			"block", "[[tools.x.access.fs]] # c\npath = 'a' # a\n# more\n\n[y]\n",
+			"[[tools.x.access.fs]] # c\npath = 'a' # a\nread = true\n# more\n\n[y]\n",
+		},
+		{"block at the end", "[[tools.x.access.fs]]\npath = 'a'", "[[tools.x.access.fs]]\npath = 'a'\nread = true\n"},
+		{"braces", "tools.x.access.fs = [\n\t{ path = 'a' }, # a\n]\n", "tools.x.access.fs = [\n\t{ path = 'a', read = true }, # a\n]\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Extend([]byte(tt.text), fs, 0, Item{Bool("read", true)})
+			if d := cmp.Diff(tt.want, string(got)); err != nil || d != "" {
+				t.Fatalf("%v (-want +got)\n%s", err, d)
+			}
+			if two, err := Extend(got, fs, 0, Item{Bool("create", true), Bool("update", true)}); err != nil || len(items(decode(t, two), fs)) != 1 {
+				t.Errorf("two fields: %v\n%s", err, two)
+			}
+			if again, err := Extend(got, fs, 0, Item{Bool("read", false)}); err == nil {
+				t.Errorf("twice:\n%s", again)
+			}
+			if again, err := Extend(got, fs, 1, Item{Bool("read", true)}); err == nil {
+				t.Errorf("no such item:\n%s", again)
+			}
+		})
+	}
 }

@@ -25,11 +25,73 @@ func removed(index int) expectation {
 	return func(items []string) []string { return slices.Delete(items, index, index+1) }
 }
 
-// met reports whether the list at the path changed as expected and nothing else did.
-func (want expectation) met(before, after *source.Table, path []string) bool {
-	was, listBefore := outline(before, path)
-	is, listAfter := outline(after, path)
-	return was == is && slices.Equal(want(listBefore), listAfter)
+// check reports whether an edit changed what it should and nothing else.
+type check func(before, after *source.Table) bool
+
+// at is the check that the list at a path changed as expected.
+func (want expectation) at(path []string) check {
+	return func(before, after *source.Table) bool {
+		was, listBefore := outline(before, path)
+		is, listAfter := outline(after, path)
+		return was == is && slices.Equal(want(listBefore), listAfter)
+	}
+}
+
+// extended is the check that an item of the list at a path has further fields.
+func extended(path []string, index int, fields Item) check {
+	return func(before, after *source.Table) bool {
+		list := walk(after, path)
+		if list == nil || index >= len(list.Array) || !take(list.Array[index], fields...) {
+			return false
+		}
+		return expectation(func(items []string) []string { return items }).at(path)(before, after)
+	}
+}
+
+// keyed is the check that the table at a path has a further key.
+func keyed(path []string, field Field) check {
+	return func(before, after *source.Table) bool {
+		if !take(walk(after, path), field) {
+			return false
+		}
+		// No list is left out of the outline, only tables that have become empty.
+		was, _ := outline(before, append(slices.Clone(path), "\x00"))
+		is, _ := outline(after, append(slices.Clone(path), "\x00"))
+		return was == is
+	}
+}
+
+// walk returns the value at a path, nil for none.
+func walk(t *source.Table, path []string) *source.Value {
+	var v *source.Value
+	for _, key := range path {
+		if t == nil {
+			return nil
+		}
+		if v = t.Get(key); v == nil {
+			return nil
+		}
+		t = v.Table
+	}
+	return v
+}
+
+// take removes fields from a table, and reports whether it had all of them.
+func take(v *source.Value, fields ...Field) bool {
+	if v == nil || v.Table == nil {
+		return false
+	}
+	for _, f := range fields {
+		want, finding := source.Parse("", []byte("x = "+f.Value))
+		has := v.Table.Get(f.Key)
+		if finding != nil || has == nil || has.Key() != want.Get("x").Key() {
+			return false
+		}
+	}
+	v.Table.Entries = slices.DeleteFunc(v.Table.Entries, func(e source.Entry) bool {
+		return slices.ContainsFunc(fields, func(f Field) bool { return f.Key == e.Key })
+	})
+	return true
 }
 
 // outline returns the content of a table without the list at a path and the tables that contain

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -15,8 +16,12 @@ func (d *document) newline() string {
 
 // appendSection adds a block at the end of the document, behind a blank line.
 func (d *document) appendSection(path []string, item Item) []change {
+	return d.appendText(item.block(path, d.newline()))
+}
+
+// appendText adds lines at the end of the document, behind a blank line.
+func (d *document) appendText(text string) []change {
 	nl, end := d.newline(), len(d.text)
-	text := item.block(path, nl)
 	switch {
 	case end == 0:
 	case d.text[end-1] != '\n':
@@ -48,6 +53,29 @@ func (d *document) appendBlock(list *node, path []string, item Item) []change {
 		text += nl
 	}
 	return []change{insert(at, text)}
+}
+
+// appendKey adds a key to an open table: behind the last of its keys that is written with a value,
+// on a line like that one's, or in a section of its own.
+func (d *document) appendKey(at *node, path []string, field Field) []change {
+	var last *node
+	for _, v := range at.keys {
+		if v.shape != open && v.shape != blocks && (last == nil || v.at.start > last.at.start) {
+			last = v
+		}
+	}
+	nl, value := d.newline(), " = "+field.Value
+	if last == nil {
+		return d.appendText("[" + dotted(append(slices.Clone(path), field.Key)) + "]" + nl)
+	}
+	full := append(slices.Clone(path), field.Key)
+	start := d.lineStart(last.at.start)
+	line := string(d.text[start:d.skipSpace(start)]) + dotted(full[len(full)-last.written:]) + value
+	end := d.lineEnd(last.at.end)
+	if d.text[end-1] != '\n' {
+		return []change{insert(end, nl+line+nl)}
+	}
+	return []change{insert(end, line+nl)}
 }
 
 // comment reports whether the line that starts at an offset is only a comment.

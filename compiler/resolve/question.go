@@ -3,6 +3,7 @@ package resolve
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"path"
 	"path/filepath"
@@ -102,6 +103,9 @@ type Asker struct {
 func (a Asker) Operation(q Question) (ir.Operation, error) {
 	switch q.Verb {
 	case "connect":
+		if to, ok := address(q.Operands[0]); ok && a.Kernel && q.Method == "" {
+			return ir.Connect{To: to}, nil
+		}
 		to, err := URL(q.Operands[0])
 		if err == nil && to.Scheme == ir.Stream && q.Method != "" {
 			err = fmt.Errorf("found the method %s of a stream, which has none", q.Method)
@@ -129,6 +133,25 @@ func (a Asker) Operation(q Question) (ir.Operation, error) {
 	default:
 		return a.pair(q)
 	}
+}
+
+// address reads a target as the kernel is asked for it: an address and a port, or as a resolver is
+// asked for it: a name.
+func address(s string) (ir.Endpoint, bool) {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		h, err := Host(s)
+		return ir.Endpoint{Host: h}, err == nil && h.Kind == ir.HostName
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return ir.Endpoint{}, false
+	}
+	h, err := Host(host)
+	return ir.Endpoint{Host: h, Port: uint16(n)}, err == nil && (h.Kind == ir.HostAddr || h.Kind == ir.HostName)
 }
 
 // listen reads an address and a port. Every address is that of both families at once.

@@ -31,9 +31,9 @@ type Request struct {
 	Untrusted []string
 	// Sets are KEY=VALUE pairs, in order.
 	Sets []string
-	// Local, unless nil, is read in place of the local layer's file, to compile its content
-	// before it is written.
-	Local []byte
+	// Edited has texts that are read in place of files, by absolute path, to compile the content of
+	// a layer before it is written.
+	Edited map[string][]byte
 	// Home is the user's home directory, which names below it are shortened to.
 	Home string
 	// Tree, unless nil, has the workspace layers in place of the disk: the workspace as
@@ -80,12 +80,8 @@ func Load(req Request) (Set, diag.List) {
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, "accessc.toml"))
-	switch local := req.LocalPath(); {
-	case req.Shared:
-	case req.Local != nil:
-		l.file(ir.LayerLocal, local, ir.Pos{})
-	default:
-		l.optional(ir.LayerLocal, local)
+	if !req.Shared {
+		l.optional(ir.LayerLocal, req.LocalPath())
 	}
 	for _, c := range req.Configs {
 		l.config(c)
@@ -152,6 +148,10 @@ func (l *loader) revised(kind ir.Layer) bool { return kind == ir.LayerWorkspace 
 
 // optional loads a layer that need not exist.
 func (l *loader) optional(kind ir.Layer, path string) {
+	if _, edited := l.req.Edited[absolute(path)]; edited {
+		l.file(kind, path, ir.Pos{})
+		return
+	}
 	if kind == ir.LayerUser {
 		if _, err := os.Lstat(path); err != nil && os.IsNotExist(err) {
 			return
@@ -259,10 +259,10 @@ func (l *loader) real(kind ir.Layer, path string) string {
 	return path
 }
 
-// read reads a file, or the text given for the local layer.
+// read reads a file, or the text that is given in its place.
 func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic) {
-	if l.req.Local != nil && path == absolute(l.req.LocalPath()) {
-		f := newFile(name, path, l.req.Local)
+	if text, edited := l.req.Edited[path]; edited {
+		f := newFile(name, path, text)
 		return f, checkText(f)
 	}
 	open := openLayer

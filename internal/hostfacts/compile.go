@@ -138,12 +138,17 @@ func (r *Result) approved(resolver *resolve.Resolver, planned map[string]string)
 	}, err
 }
 
+// LocalPath is the absolute path of the local layer.
+func (r *Result) LocalPath() string {
+	return source.Request{Root: filepath.FromSlash(r.Resolver.Root)}.LocalPath()
+}
+
 // Inputs are the absolute paths of what the configuration was read from, and of what would
 // have been read if it were there.
 func (r *Result) Inputs() []string {
 	root := filepath.FromSlash(r.Resolver.Root)
 	out := []string{
-		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), source.Request{Root: root}.LocalPath(), r.State.Approvals(),
+		filepath.Join(root, ".jp", "config.toml"), filepath.Join(root, "accessc.toml"), r.LocalPath(), r.State.Approvals(),
 	}
 	for _, f := range r.Files {
 		if f.Path != "" {

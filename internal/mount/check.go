@@ -13,7 +13,7 @@ import (
 func (b *planner) check() error {
 	opts := b.req.Compile
 	opts.Resolve, opts.Planned = true, map[string]string{}
-	opts.Layers.Local = append([]byte{}, b.New...)
+	opts.Layers.Edited = map[string][]byte{b.now.LocalPath(): b.New}
 	for _, l := range b.Links {
 		if l.Change == Made || l.Change == Kept {
 			opts.Planned[l.Name] = l.Target

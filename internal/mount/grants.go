@@ -3,16 +3,13 @@ package mount
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/edit"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/ir"
 )
-
-// spellings are the tables that may contain tools and servers.
-var spellings = [][]string{{"conversation", "tools"}, {"tools"}, {ir.ServersTable}}
 
 // rule is an fs rule of the local layer, as far as mounting cares.
 type rule struct {
@@ -30,10 +27,7 @@ type grantList struct {
 }
 
 // layer is the text of the local layer while it is edited.
-type layer struct {
-	text []byte
-	root *source.Table
-}
+type layer struct{ layerfile.Text }
 
 func parseLayer(text []byte) (*layer, error) {
 	l := &layer{}
@@ -41,51 +35,19 @@ func parseLayer(text []byte) (*layer, error) {
 }
 
 func (l *layer) set(text []byte) error {
-	root, finding := source.Parse(localName, text)
-	if finding != nil {
-		return fmt.Errorf("%s: %s", finding.At, finding.Label)
-	}
-	l.text, l.root = text, root
-	return nil
-}
-
-// get walks down tables.
-func (l *layer) get(keys ...string) *source.Value {
-	t := l.root
-	for i, k := range keys {
-		v := t.Get(k)
-		if v == nil || i == len(keys)-1 {
-			return v
-		}
-		t = v.Table
-	}
-	return nil
+	var err error
+	l.Text, err = layerfile.Parse(localName, text)
+	return err
 }
 
 // list returns the fs list of a tool. like is a configuration path of the tool in some layer,
 // whose spelling is used where this layer does not name the tool.
 func (l *layer) list(tool, like string) grantList {
-	at := spellings[0]
-	for _, s := range spellings[1:] {
-		if strings.HasPrefix(like, s[0]+".") {
-			at = s
-		}
-	}
-	for _, s := range spellings {
-		if l.get(append(slices.Clone(s), tool)...) != nil {
-			at = s
-		}
-	}
-	g := grantList{tool: tool, path: append(slices.Clone(at), tool, "access", "fs")}
-	v := l.get(g.path...)
-	if v != nil && v.Kind == source.TableKind {
-		g.path = append(g.path, "value")
-		v = v.Table.Get("value")
-	}
-	if v != nil {
-		for _, item := range v.Array {
-			g.rules = append(g.rules, readRule(item))
-		}
+	g := grantList{tool: tool}
+	var items []*source.Value
+	g.path, items = l.List(tool, like, "fs")
+	for _, item := range items {
+		g.rules = append(g.rules, readRule(item))
 	}
 	return g
 }
@@ -93,12 +55,8 @@ func (l *layer) list(tool, like string) grantList {
 // lists returns the fs lists of every tool that the layer names.
 func (l *layer) lists() []grantList {
 	var out []grantList
-	for _, s := range spellings {
-		if v := l.get(s...); v != nil && v.Table != nil {
-			for _, e := range v.Table.Entries {
-				out = append(out, l.list(e.Key, ""))
-			}
-		}
+	for _, tool := range l.Tools() {
+		out = append(out, l.list(tool, ""))
 	}
 	return out
 }
@@ -130,7 +88,7 @@ func (r rule) isDefault() bool { return r.mount && !r.external && r.path == "" }
 // add writes rules at the end of a tool's list.
 func (l *layer) add(g grantList, items ...edit.Item) error {
 	for _, item := range items {
-		text, err := edit.Append(l.text, g.path, item)
+		text, err := edit.Append(l.Bytes, g.path, item)
 		if err == nil {
 			err = l.set(text)
 		}
@@ -147,7 +105,7 @@ func (l *layer) remove(g grantList, match func(rule) bool) error {
 		if !match(r) {
 			continue
 		}
-		text, err := edit.Remove(l.text, g.path, i)
+		text, err := edit.Remove(l.Bytes, g.path, i)
 		if err == nil {
 			err = l.set(text)
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/accessc/accessc/internal/layerfile"
 )
 
 // makeDirs makes the missing directories of a place and opens them.
@@ -78,7 +80,7 @@ func removeLink(j *journal, p *place) error {
 	return j.step(func() error {
 		now, err := p.parent().Lstat(p.base)
 		if err != nil || !os.SameFile(p.info, now) || !isLink(now) {
-			return in(p.name, errSwapped)
+			return in(p.name, layerfile.ErrSwapped)
 		}
 		if err := p.parent().Remove(p.base); err != nil {
 			return in(p.name, err)
@@ -96,7 +98,7 @@ func (t *tree) verify(p *place) error {
 	}
 	defer now.close()
 	if now.info == nil || !os.SameFile(now.info, p.info) || now.link != p.link {
-		return in(p.name, errSwapped)
+		return in(p.name, layerfile.ErrSwapped)
 	}
 	return nil
 }

@@ -2,40 +2,8 @@
 
 package mount
 
-import (
-	"errors"
-	"io/fs"
-	"os"
-	"syscall"
-)
-
-// noWait opens without waiting: open(2) of a FIFO blocks until a writer comes.
-const noWait = syscall.O_NONBLOCK
+import "os"
 
 // symlink makes a symlink in a directory; symlinkat(2) never follows or replaces an existing
 // file.
 func symlink(dir *os.Root, target, name string) error { return dir.Symlink(target, name) }
-
-// keepOwner gives a file the owner of the one that it replaces, which only root can
-// (chown(2)): root that mounts in a user's workspace leaves the file to the user.
-func keepOwner(f *os.File, info fs.FileInfo) error {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 {
-		return nil
-	}
-	return f.Chown(int(st.Uid), int(st.Gid))
-}
-
-// syncDir brings the names in a directory to the disk. Some file systems know no such
-// thing and say EINVAL (fsync(2)).
-func syncDir(dir *os.Root) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
-}

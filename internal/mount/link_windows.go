@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,9 +12,6 @@ import (
 
 	"golang.org/x/sys/windows"
 )
-
-// noWait: files are never waited for here.
-const noWait = 0
 
 // symlink makes a symlink in a directory. Without the privilege for that (developer mode
 // or an administrator has it), a directory is reached by a junction instead, which
@@ -151,11 +147,3 @@ func acquire(privilege string) (restore func()) {
 	}
 	return restore
 }
-
-// keepOwner does nothing: a file that replaces another one takes over the access list
-// of the directory, as every new file there does.
-func keepOwner(*os.File, fs.FileInfo) error { return nil }
-
-// syncDir does nothing: NTFS journals names, and directories cannot be flushed
-// (https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-flushfilebuffers).
-func syncDir(*os.Root) error { return nil }

@@ -47,7 +47,7 @@ func (b *planner) mounts(specs []Spec) error {
 			}
 		}
 	}
-	b.New = b.layer.text
+	b.New = b.layer.Bytes
 	return b.check()
 }
 

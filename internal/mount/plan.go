@@ -11,12 +11,13 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/ir"
 )
 
 // Request is the input of the commands.
 type Request struct {
-	// Compile is the way to read the configuration. Layers.Local and Planned are set here.
+	// Compile is the way to read the configuration. Layers.Edited and Planned are set here.
 	Compile hostfacts.Options
 	// Dir is the absolute directory that names and paths are relative to. Home stands for
 	// a leading "~" of paths, which not every shell expands behind a "=".
@@ -75,7 +76,7 @@ type Plan struct {
 	Store string
 
 	tree   *tree
-	local  *local
+	local  *layerfile.File
 	places []*place
 	// approve and forget are the changes of approvals.
 	approve []approvals.Mount
@@ -106,7 +107,7 @@ func (p *Plan) Close() {
 		at.close()
 	}
 	if p.local != nil {
-		p.local.close()
+		p.local.Close()
 	}
 	if p.tree != nil {
 		p.tree.root.Close()
@@ -149,8 +150,8 @@ func begin(req Request) (*planner, error) {
 		b.local, err = b.tree.openLocal()
 	}
 	if err == nil {
-		b.Old = b.local.data
-		if b.local.info == nil {
+		b.Old = b.local.Data
+		if b.local.Info == nil {
 			b.Old = nil
 		}
 		b.layer, err = parseLayer(b.Old)

@@ -196,7 +196,7 @@ func (w *world) writeLocal(text string) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.Close()
 	return tree.replace(&journal{ctx: context.Background()}, l, []byte(text))
 }
 

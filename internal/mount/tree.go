@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/oserr"
 )
 
@@ -151,13 +152,10 @@ func (p *place) look() error {
 func isLink(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
 
 // ErrChanged says that the state that a plan was made for is gone. A new plan may succeed.
-var ErrChanged = errors.New("was changed meanwhile")
+var ErrChanged = layerfile.ErrChanged
 
-// Errors of entering a directory.
-var (
-	errSwapped = fmt.Errorf("a directory or link %w", ErrChanged)
-	errGuarded = errors.New("is a directory where nothing is mounted")
-)
+// errGuarded is the error of entering a guarded directory.
+var errGuarded = errors.New("is a directory where nothing is mounted")
 
 // enter opens a directory of a directory, without following a symlink.
 func (t *tree) enter(dir *os.Root, name string) (*os.Root, error) {
@@ -175,18 +173,5 @@ func (t *tree) enter(dir *os.Root, name string) (*os.Root, error) {
 			return nil, errGuarded
 		}
 	}
-	return openSame(dir, name, info)
-}
-
-// openSame opens a directory and makes sure that it is the one that was looked at.
-func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
-	next, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := next.Stat("."); err != nil || !os.SameFile(info, now) {
-		next.Close()
-		return nil, errSwapped
-	}
-	return next, nil
+	return layerfile.OpenSame(dir, name, info)
 }

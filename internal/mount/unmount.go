@@ -35,7 +35,7 @@ func (b *planner) unmount(names []string) error {
 			return err
 		}
 	}
-	b.New = b.layer.text
+	b.New = b.layer.Bytes
 	if len(b.New) == 0 {
 		b.New = nil
 	}
@@ -111,7 +111,7 @@ func (b *planner) revoke(list grantList, names []string) error {
 // loses its last rule would have the default again, which is the whole workspace.
 func (b *planner) without() (*hostfacts.Result, error) {
 	opts := b.req.Compile
-	opts.Layers.Local = append([]byte{}, b.New...)
+	opts.Layers.Edited = map[string][]byte{b.now.LocalPath(): b.New}
 	then, err := hostfacts.Compile(opts)
 	if err != nil {
 		return nil, err

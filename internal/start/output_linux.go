@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
 )
 
 // outputs opens the files that this start writes, and prints which refusals will be missing
@@ -122,11 +123,15 @@ var changing = landlock.FSMask([]landlock.Right{
 })
 
 // writes names the grant that lets the tool change a path or put something in its place, empty
-// for none: a grant of the ruleset, or one of the policy that the supervisor asks.
-func (r *run) writes(abs string) string {
+// for none.
+func (r *run) writes(abs string) string { return r.grantOn(abs, changing, ir.Write) }
+
+// grantOn names the grant that gives the tool one of some rights on a path, empty for none: a
+// grant of the ruleset, or one of the policy that the supervisor asks.
+func (r *run) grantOn(abs string, rights uint64, caps ir.CapSet) string {
 	for _, p := range r.spec.Paths {
 		below, ok := strings.CutPrefix(abs, strings.TrimSuffix(p.Path, "/")+"/")
-		if abs != p.Path && !ok || landlock.FSMask(p.Access)&changing == 0 {
+		if abs != p.Path && !ok || landlock.FSMask(p.Access)&rights == 0 {
 			continue
 		}
 		first, _, _ := strings.Cut(below, "/")
@@ -135,7 +140,7 @@ func (r *run) writes(abs string) string {
 		}
 	}
 	if r.supervised {
-		return supervisor.Writes(r.spec, r.tmp, abs)
+		return supervisor.GrantOn(r.spec, r.tmp, abs, caps)
 	}
 	return ""
 }

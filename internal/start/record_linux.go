@@ -21,10 +21,9 @@ func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int, lim
 	}
 	doc := r.document(ended)
 	doc.Denials = denials
-	doc.Exit = &RecordExit{Status: status.ExitStatus()}
+	doc.Exit = &RecordExit{Status: exitStatus(status)}
 	if status.Signaled() {
-		const shells = 128
-		doc.Exit.Status, doc.Exit.Signal = shells+int(status.Signal()), unix.SignalName(status.Signal())
+		doc.Exit.Signal = unix.SignalName(status.Signal())
 	}
 	if limit != nil {
 		doc.Exit.Limit = limit.Kind

@@ -25,8 +25,8 @@ type Request struct {
 	// Dir is where the caller stands. The tool starts there if that lies in the workspace,
 	// and otherwise at its root, from where a program's path counts in any case.
 	Dir string
-	// Messages is where the loader says what is not held, once, and after a failed run
-	// what was refused.
+	// Messages is where the loader says what is not held, once, and after the run what was
+	// refused.
 	Messages io.Writer
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.
@@ -36,6 +36,10 @@ type Request struct {
 	Trace bool
 	// Offline has the egress proxy look up no names and reach no hosts, for trials.
 	Offline bool
+	// Denials names the file that keeps the refusals of the tool's last run, empty for none. Quiet
+	// leaves out the lines about them at the end.
+	Denials string
+	Quiet   bool
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }

@@ -59,6 +59,9 @@ func Start(req Request) error {
 		r.discard()
 		return r.notRecorded(err)
 	}
+	if !r.supervised {
+		r.forget()
+	}
 	if r.stays() {
 		err := r.supervise()
 		r.discard()

@@ -48,9 +48,7 @@ func (r *run) supervise() error {
 	if err != nil {
 		return r.childFailed(err)
 	}
-	if !status.Exited() || status.ExitStatus() != 0 {
-		log.Summary(r.req.Messages)
-	}
+	r.sayRefused(log, status, ended)
 	r.sayLimit(limit)
 	r.write(status, ended, log.Total(), limit)
 	supervisor.Exit(status)

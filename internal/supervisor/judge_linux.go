@@ -194,14 +194,14 @@ const nowhere = "/(unreachable)"
 // below joins a directory's path and a name.
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-// Writes names the rule of a specification's policy by which its tool may change or replace the
-// file at an absolute canonical path; empty for none.
-func Writes(s *landlock.Spec, tmp, path string) string {
+// GrantOn names the rule of a specification's policy that gives its tool one of some capabilities
+// on the file at an absolute canonical path; empty for none.
+func GrantOn(s *landlock.Spec, tmp, path string, caps ir.CapSet) string {
 	j, err := newJudge(s, tmp)
 	if err != nil {
 		return err.Error()
 	}
-	for _, c := range ir.Write.List() {
+	for _, c := range caps.List() {
 		if v := j.view.Decide(ir.Access{Cap: c, On: ir.Direct(j.roots.Locate(path))}); v.Allowed() {
 			return v.Rule.Subject() + " (" + v.Rule.Source().String() + ")"
 		}

@@ -86,6 +86,10 @@ func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 // Runs returns the directory in which the temporary directories of single runs are made.
 func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 
+// Denials is the path of the file that keeps the refusals of a tool's last run. The empty name
+// stands for commands that no configuration names; no tool has it.
+func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
+
 // Sessions returns the directory of what agents' sessions have invoked.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 

@@ -50,8 +50,9 @@ type Artifact struct {
 	Accept, Args               []string
 	// Root is the workspace root that the caller named; otherwise it is looked for.
 	Root string
-	// Report and Record are start.Request's.
+	// Report, Quiet and Record are start.Request's.
 	Report string
+	Quiet  bool
 	Record *start.Recording
 }
 
@@ -66,9 +67,14 @@ func Start(a Artifact) error {
 		return err
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
+	denials := ""
+	if state, err := userdir.For(spec.Workspace); err == nil {
+		denials = state.Denials(spec.Tool)
+	}
 	return start.Start(start.Request{
 		Spec: spec, Dir: cwd, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
+		Denials: denials, Quiet: a.Quiet,
 	})
 }
 

@@ -276,7 +276,7 @@ func TestLog(t *testing.T) {
 func TestSummary(t *testing.T) {
 	l := NewLog(nil)
 	var b strings.Builder
-	l.Summary(&b)
+	l.Summary(&b, "see there")
 	if b.String() != "" {
 		t.Errorf("said %q of nothing", b.String())
 	}
@@ -288,17 +288,47 @@ func TestSummary(t *testing.T) {
 		d.Operation, d.Wants, d.Verdict = op, ir.Caps(ir.Create), d.View.Decide(op)
 		l.Add(d)
 	}
-	l.Summary(&b)
+	l.Summary(&b, "see there")
 	const want = `accessc: a tool was refused 8 times
   read    .env ×2  rule .env, accessc.toml:3
   create  x\x1b[0  no rule
   create  x\x1b[1  no rule
   create  x\x1b[2  no rule
   create  x\x1b[3  no rule
-  and 2 times more; --report FILE lists every one
+  and 2 times more; see there
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// TestKeep: the file of a run counts all of its refusals, stays below its bound whatever names the
+// tool has made, and asks the policy what the tool asked.
+func TestKeep(t *testing.T) {
+	l := NewLog(nil)
+	l.Add(sample())
+	l.Add(sample())
+	for i := range maxKept {
+		d := sample()
+		op := ir.Access{Cap: ir.Create, On: ir.Direct(ir.In(fmt.Sprintf("%s\x1b%d", strings.Repeat("x", 4000), i)))}
+		d.Operation, d.Wants, d.Verdict = op, ir.Caps(ir.Create), d.View.Decide(op)
+		l.Add(d)
+	}
+	text := l.Keep(Kept{Tool: "a tool"}, time.Unix(0, 0))
+	var k Kept
+	if err := json.Unmarshal(text, &k); err != nil || len(text) > MaxKept || strings.ContainsRune(string(text), '\x1b') {
+		t.Fatalf("%v, %d bytes", err, len(text))
+	}
+	sum := k.LeftOut
+	for _, e := range k.Denials {
+		sum += e.Times
+	}
+	if sum != l.Total() || k.Total != l.Total() || k.LeftOut == 0 {
+		t.Errorf("%d in all, %d left out, %d counted", k.Total, k.LeftOut, sum)
+	}
+	first := k.Denials[0]
+	if first.Times != 2 || fmt.Sprint(first.Question, first.Needs) != "[read /ws/.env] [read]" || first.Rule.Line != 3 {
+		t.Errorf("%+v", first)
 	}
 }
 
@@ -313,8 +343,8 @@ func TestSummarySocket(t *testing.T) {
 		l.Add(&Denial{Operation: op, Verdict: ir.Verdict{Reason: ir.ReasonDefault}, View: ir.NewView(tool, ir.Linux, ir.Facts{}), Roots: roots})
 	}
 	var b strings.Builder
-	l.Summary(&b)
-	for _, want := range []string{"connect  /srv/s    no rule; to allow it:\n", "connect  [::1]:80  no net rule; to allow it:\n"} {
+	l.Summary(&b, "see there")
+	for _, want := range []string{"connect  /srv/s    no rule\n", "connect  [::1]:80  no net rule\n  see there\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
@@ -333,9 +363,32 @@ func TestSummaryJoins(t *testing.T) {
 		l.Add(d)
 	}
 	var b strings.Builder
-	l.Summary(&b)
+	l.Summary(&b, "see there")
 	const want = "accessc: a tool was refused 3 times\n  run  git log ×3  not with these arguments: rule git, accessc.toml:6"
 	if !strings.HasPrefix(b.String(), want) || strings.Count(b.String(), "git log") != 1 {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// TestGrantReplaces: a file that has a rule is replaced by another of its directory, as editors do,
+// once both rules grant the same. The name of the other file gets no rule.
+func TestGrantReplaces(t *testing.T) {
+	tool := ir.NewTool("x")
+	tool.Declared.FS = true
+	tool.FS = []ir.FSRule{
+		{At: ir.In("src"), Caps: ir.Write.With(ir.Read).With(ir.Execute)},
+		{At: ir.In("src/a.c"), Caps: ir.Write.With(ir.Read)},
+	}
+	v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
+	d := &Denial{Operation: ir.Rename{Src: ir.Direct(ir.In("src/sedX7fK2a")), Dst: ir.Direct(ir.In("src/a.c")), SrcKind: ir.File, DstKind: ir.File}, View: v, Roots: roots}
+	d.Verdict = v.Decide(d.Operation)
+	list, ok := d.Rules()
+	if d.Verdict.Allowed() || !ok || len(list) != 2 {
+		t.Fatalf("%+v: %+v", d.Verdict, list)
+	}
+	for _, r := range list {
+		if r.Caps != tool.FS[0].Caps || r.At != ir.In("src") && r.At != ir.In("src/a.c") {
+			t.Errorf("%+v", r)
+		}
 	}
 }

@@ -47,6 +47,17 @@ func (d *Denial) find() *grant {
 	return &grant{}
 }
 
+// Rules are the rules on files that would permit the operation when they are added behind the
+// existing ones; false where none do that lie in the workspace.
+func (d *Denial) Rules() ([]ir.FSRule, bool) {
+	for _, c := range d.changes() {
+		if c.target == "" && c.writable() && d.permits(c) {
+			return c.rules, true
+		}
+	}
+	return nil, false
+}
+
 // change is an addition to the filesystem rules of a tool.
 type change struct {
 	rules []ir.FSRule
@@ -55,7 +66,8 @@ type change struct {
 }
 
 // changes are the candidate additions, the smaller first: on the places themselves, then, for a
-// move, on the directories that hold them, since a rule pins the name of its path.
+// move, on the directories that hold them, since a rule pins the name of its path, and at last on
+// these and the rules on the places alike: a rule that grants what its directory does pins nothing.
 func (d *Denial) changes() []change {
 	needs := d.needs()
 	if len(needs) == 0 {
@@ -82,6 +94,14 @@ func (d *Denial) changes() []change {
 	out := []change{d.raised(needs)}
 	if len(needs) > 1 && len(above) > 0 {
 		out = append(out, d.raised(above))
+		alike := maps.Clone(above)
+		for at, caps := range needs {
+			dir, ok := at.Parent()
+			if ok && slices.ContainsFunc(d.View.Tool.FS, func(r ir.FSRule) bool { return r.At == at }) {
+				alike[at] |= caps | above[dir] | d.granted(dir)
+			}
+		}
+		out = append(out, d.raised(alike))
 	}
 	return out
 }
@@ -130,6 +150,9 @@ func (d *Denial) granted(at ir.Location) ir.CapSet {
 // systemDirectories hold the system, its configuration and secrets, and the kernel's own files.
 // The base grants as much of them as every tool needs.
 var systemDirectories = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr"}
+
+// SystemDirectories are the directories at the root for which no rule is proposed.
+func SystemDirectories() []string { return slices.Clone(systemDirectories) }
 
 // outside is an external rule for a place outside of the workspace. It is false for the
 // system's own directories and those at the root, which are not for tools.

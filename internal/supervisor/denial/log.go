@@ -132,9 +132,9 @@ func (l *Log) Total() int {
 	return l.total
 }
 
-// Summary tells a person which operations were refused and which configuration would grant
-// them. It writes nothing where nothing was refused.
-func (l *Log) Summary(w io.Writer) {
+// Summary tells a person which operations were refused. It writes nothing where nothing was
+// refused. more says where all of them are told, and what would permit them.
+func (l *Log) Summary(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.total == 0 {
@@ -143,28 +143,35 @@ func (l *Log) Summary(w io.Writer) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(l.total))
 	shown := joined(l.kept)
-	slices.SortStableFunc(shown, func(a, b *seen) int { return a.By.rank() - b.By.rank() })
+	slices.SortStableFunc(shown, func(a, b *seen) int { return a.rank() - b.rank() })
 	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
 	for _, s := range shown {
 		verb, what = max(verb, width(s.Verb())), max(what, width(s.what()))
 	}
-	told := map[string]bool{}
-	rest := l.total
+	rest, proposed := l.total, false
 	for _, s := range shown {
 		rest -= s.times
-		toml, ok := s.proposal()
-		ok = ok && !told[toml]
-		told[toml] = true
-		fmt.Fprintf(&b, "  %s  %s  %s\n", pad(s.Verb(), verb), pad(s.what(), what), s.because(ok))
-		if ok {
-			b.WriteString(indent(toml))
-		}
+		_, ok := s.proposal()
+		proposed = proposed || ok
+		fmt.Fprintf(&b, "  %s  %s  %s\n", pad(s.Verb(), verb), pad(s.what(), what), s.because(false))
 	}
-	if rest > 0 {
-		fmt.Fprintf(&b, "  and %s more; --report FILE lists every one\n", times(rest))
+	switch {
+	case rest > 0:
+		fmt.Fprintf(&b, "  and %s more; %s\n", times(rest), more)
+	case proposed:
+		b.WriteString("  " + more + "\n")
 	}
 	_, _ = io.WriteString(w, b.String())
+}
+
+// Note tells a person in one line how many operations were refused; nothing where none was.
+func (l *Log) Note(w io.Writer, more string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total > 0 {
+		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total), more)
+	}
 }
 
 // joined puts together what reads the same, such as a program that was tried in each
@@ -229,7 +236,13 @@ func cut(s string, most int) string {
 }
 
 // rank puts the refusals first that the configuration can change.
-func (b By) rank() int { return slices.Index([]By{ByPolicy, BySupervisor, ByRuleset, ByFilter}, b) }
+func (d *Denial) rank() int {
+	by := slices.Index([]By{ByPolicy, BySupervisor, ByRuleset, ByFilter}, d.By)
+	if _, ok := d.Grant(); !ok && d.By == ByPolicy && d.Verdict.Rule == nil {
+		by++
+	}
+	return by
+}
 
 // proposal is the configuration that would grant the operation, unless a rule was written to
 // deny it.

@@ -1,8 +1,8 @@
 package denial
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/internal/tomltext"
@@ -46,18 +46,30 @@ func (d *Denial) sentence() string {
 
 // network is a rule that grants the operation.
 func (d *Denial) network() *grant {
-	for _, r := range d.netRules() {
-		if !spelled(r) || !d.reaches(r) {
-			continue
-		}
-		var b strings.Builder
-		table(&b, d.View.Tool, "net")
-		fields := netFields(r)
-		b.WriteString(strings.Join(fields, "\n") + "\n")
-		inline := "{ " + strings.Join(fields, ", ") + " } to " + tableOf(d.View.Tool) + ".access.net"
-		return &grant{b.String(), inline, true}
+	fields, ok := d.NetRule()
+	if !ok {
+		return &grant{}
 	}
-	return &grant{}
+	var lines []string
+	for _, f := range fields {
+		lines = append(lines, f[0]+" = "+f[1])
+	}
+	var b strings.Builder
+	table(&b, d.View.Tool, "net")
+	b.WriteString(strings.Join(lines, "\n") + "\n")
+	inline := "{ " + strings.Join(lines, ", ") + " } to " + tableOf(d.View.Tool) + ".access.net"
+	return &grant{b.String(), inline, true}
+}
+
+// NetRule is the rule on the network that would permit the operation when it is added behind the
+// existing ones, as keys and values of TOML.
+func (d *Denial) NetRule() (fields [][2]string, ok bool) {
+	for _, r := range d.netRules() {
+		if spelled(r) && d.reaches(r) {
+			return netFields(r), true
+		}
+	}
+	return nil, false
 }
 
 // netRules are the candidates. Where rules tell paths and methods apart it is one for the path
@@ -110,26 +122,26 @@ func (d *Denial) reaches(r ir.NetRule) bool {
 	return v.Decide(d.Operation).Allowed()
 }
 
-// netFields are the lines of a rule in a configuration.
-func netFields(r ir.NetRule) []string {
-	out := []string{"host = " + tomltext.String(r.Host.String())}
+// netFields are the fields of a rule in a configuration.
+func netFields(r ir.NetRule) [][2]string {
+	out := [][2]string{{"host", tomltext.String(r.Host.String())}}
 	if r.Scheme != "" {
-		out = append(out, "scheme = "+tomltext.String(r.Scheme))
+		out = append(out, [2]string{"scheme", tomltext.String(r.Scheme)})
 	}
 	if r.Port != 0 {
-		out = append(out, fmt.Sprintf("port = %d", r.Port))
+		out = append(out, [2]string{"port", strconv.Itoa(int(r.Port))})
 	}
 	if len(r.Path) > 0 {
-		out = append(out, "path_prefix = "+tomltext.String("/"+strings.Join(r.Path, "/")))
+		out = append(out, [2]string{"path_prefix", tomltext.String("/" + strings.Join(r.Path, "/"))})
 	}
 	for _, m := range r.Methods {
-		out = append(out, "methods = ["+tomltext.String(m)+"]")
+		out = append(out, [2]string{"methods", "[" + tomltext.String(m) + "]"})
 	}
 	if r.Inspect {
-		out = append(out, "inspect = true")
+		out = append(out, [2]string{"inspect", "true"})
 	}
 	if r.Listen {
-		out = append(out, "listen = true")
+		out = append(out, [2]string{"listen", "true"})
 	}
-	return append(out, "allow = true")
+	return append(out, [2]string{"allow", "true"})
 }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/layerfile"
+	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// allowCmd is "accessc allow".
+type allowCmd struct {
+	Layer      string   `enum:"local,workspace,user" default:"local" help:"The layer that is written: local, workspace or user."`
+	Yes        bool     `short:"y" help:"Do not ask."`
+	DryRun     bool     `help:"Print the planned change with its reach, and change nothing."`
+	Tool       string   `arg:"" name:"tool" help:"The tool."`
+	Operations []string `arg:"" name:"operation" help:"Each a question of accessc can: 'read src/x', 'connect https://example.com', 'env HOME', 'run git'."`
+}
+
+// Help implements kong's detailed help.
+func (allowCmd) Help() string {
+	return `Adds rules that permit the operations to a layer, .accessc/local.toml by default, in the spelling of the file;
+comments and order stay. First it prints what the rules grant besides, and asks. The changed
+configuration is compiled and asked before it is written, whole or not at all.
+
+  accessc allow edit 'update src/version.h'
+  accessc allow --layer workspace fetch 'connect https://example.com' 'env TOKEN'
+  accessc allow --dry-run build 'run git status'   git with these arguments; 'run git' with any
+
+Operations:
+
+  ` + strings.Join(resolve.Verbs(), "\n  ") + `
+
+Paths are relative to the workspace. Sensitive and protected paths are refused, as are programs that have a
+service act for them: such a rule is yours to write. Places outside of the workspace are for accessc mount.`
+}
+
+// Run implements the command.
+func (c *allowCmd) Run(g *globals) error {
+	layer, _ := ir.ParseLayer(c.Layer)
+	if g.Shared && layer != ir.LayerWorkspace {
+		return usagef("--shared leaves out the %s layer, which would be written", c.Layer)
+	}
+	confirmed := ""
+	for i := 1; ; i++ {
+		err := c.once(g, layer, &confirmed)
+		if !errors.Is(err, layerfile.ErrChanged) || i == patience {
+			return err
+		}
+	}
+}
+
+// once plans, asks and writes.
+func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
+	p, err := g.planner(layer, c.Tool)
+	if err != nil {
+		return err
+	}
+	var asks []allow.Ask
+	for _, text := range c.Operations {
+		words, err := split.Words(text)
+		if err != nil {
+			return usagef("%s: %w", visible.Text(text), err)
+		}
+		a, err := p.Question(words)
+		if err != nil {
+			return usagef("%s: %w", visible.Text(text), err)
+		}
+		asks = append(asks, a)
+	}
+	plan, err := p.Plan(asks...)
+	switch {
+	case err != nil:
+		return g.notAllowed(err)
+	case plan.Empty():
+		fmt.Fprintln(g.stderr, "nothing to be done: it is permitted already")
+		return nil
+	case c.DryRun:
+		if err := writeDiff(g.stdout, plan.Name, plan.Old, plan.New); err != nil {
+			return err
+		}
+		fmt.Fprint(g.stderr, reachText(plan.Reach))
+		return nil
+	}
+	text := fmt.Sprintf("\n%s would be granted, in %s:\n\n  %s\n\n%s\n", c.Tool, plan.Name, strings.Join(plan.Rules, "\n  "), reachText(plan.Reach))
+	if !c.Yes && text != *confirmed {
+		if err := g.agreed(text, "Allow?"); err != nil {
+			return err
+		}
+		*confirmed = text
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := plan.Apply(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")), visible.Lines(reachText(plan.Reach)))
+	return nil
+}
+
+// planner prepares additions to a layer.
+func (g *globals) planner(layer ir.Layer, tool string) (*allow.Planner, error) {
+	opts, err := g.asking().options(true, hostfacts.Platform())
+	if err != nil {
+		return nil, err
+	}
+	p, err := allow.Begin(allow.Request{Compile: opts, Layer: layer, Tool: tool})
+	if err != nil {
+		return nil, g.notAllowed(err)
+	}
+	return p, nil
+}
+
+// notAllowed prints the findings of a configuration that does not compile.
+func (g *globals) notAllowed(err error) error {
+	var wrong *allow.ConfigError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
+	if wrong.After {
+		fmt.Fprintln(g.stderr, "the configuration would not compile afterwards:")
+	}
+	return g.sayText(wrong.Findings, wrong.Files, "nothing was changed")
+}
+
+// agreed asks on the terminal. The error says that nothing was agreed to.
+func (g *globals) agreed(text, question string) error {
+	t, err := prompt.Open()
+	if errors.Is(err, prompt.ErrNone) {
+		fmt.Fprint(g.stderr, visible.Lines(text))
+		return usagef("%v; --yes agrees, and nothing was changed", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	yes, err := t.Confirm(text, question)
+	if err == nil && !yes {
+		fmt.Fprintln(g.stderr, "nothing was changed")
+		return exit(exitFindings)
+	}
+	return err
+}
+
+// reachText says what is granted beyond the operations, a line each.
+func reachText(r allow.Reach) string {
+	var b strings.Builder
+	if r.Files > 0 {
+		more := ""
+		if r.More {
+			more = " at least"
+		}
+		fmt.Fprintf(&b, "  also granted: %s%s, such as %s\n", plural.Count(r.Files, "existing file"), more, strings.Join(r.Examples, ", "))
+	}
+	for _, s := range r.Beyond {
+		fmt.Fprintf(&b, "  also granted: %s\n", s)
+	}
+	return b.String()
+}

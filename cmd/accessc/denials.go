@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// denialsCmd is "accessc denials".
+type denialsCmd struct {
+	Layer  string `enum:"local,workspace,user" default:"local" help:"The layer that the rules would go to: local, workspace or user."`
+	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Tool   string `arg:"" optional:"" name:"tool" help:"The tool; the one that ran last by default."`
+}
+
+// Help implements kong's detailed help.
+func (denialsCmd) Help() string {
+	return `Shows the operations that the last run of a tool was refused, each with the rule that decided, and what would permit
+it: the command, and the lines in the spelling of the file that it would write. One rule is proposed for a directory
+that was listed, or in which three files or made-up names were refused. Nothing is proposed for sensitive
+and protected paths, for roots such as your home, and for sockets and programs that have others act.
+
+  accessc denials           of the tool that ran last in this workspace
+  accessc denials edit      of edit
+
+Only a supervisor sees refusals: of a tool that needs none nothing is kept. accessc exec --trace TOOL starts any
+tool under one.`
+}
+
+// denialsDoc is the list for programs.
+type denialsDoc struct {
+	denial.Kept
+	Proposals []proposalDoc `json:"proposals"`
+}
+
+// proposalDoc is what would permit the denials of some indices. Without a command there is a reason,
+// or the present policy permits them.
+type proposalDoc struct {
+	Denials   []int        `json:"denials"`
+	Permitted bool         `json:"permitted"`
+	Command   string       `json:"command,omitempty"`
+	File      string       `json:"file,omitempty"`
+	Line      int          `json:"line,omitempty"`
+	Replaces  int          `json:"replaces,omitempty"`
+	Lines     []string     `json:"lines,omitempty"`
+	Reach     *allow.Reach `json:"reach,omitempty"`
+	WhyNot    string       `json:"why_not,omitempty"`
+}
+
+// Run implements the command.
+func (c *denialsCmd) Run(g *globals) error {
+	k, err := c.kept(g)
+	if err != nil || k == nil {
+		return err
+	}
+	doc := denialsDoc{Kept: *k, Proposals: []proposalDoc{}}
+	if !k.Unnamed {
+		layer, _ := ir.ParseLayer(c.Layer)
+		p, err := g.planner(layer, k.Tool)
+		if err != nil {
+			fmt.Fprint(g.stdout, visible.Lines(doc.listed()))
+			return err
+		}
+		for _, x := range p.Propose(k.Denials) {
+			doc.Proposals = append(doc.Proposals, proposalOf(x))
+		}
+	}
+	if c.Format == "json" {
+		return g.writeJSON(doc)
+	}
+	_, err = fmt.Fprint(g.stdout, visible.Lines(doc.text()))
+	return err
+}
+
+// kept reads the refusals of a run; nil where none are kept.
+func (c *denialsCmd) kept(g *globals) (*denial.Kept, error) {
+	root, err := g.root()
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := userdir.For(root)
+	if err != nil {
+		return nil, err
+	}
+	file := latest(filepath.Dir(state.Denials("")))
+	if c.Tool != "" {
+		// The name of no tool leads elsewhere.
+		file = state.Denials(filepath.Base(c.Tool))
+	}
+	f, err := os.Open(file)
+	if file == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, c.nothing(g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := bounded.Read(f, denial.MaxKept<<1)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var k denial.Kept
+	if err := json.Unmarshal(text, &k); err != nil || k.Format != denial.KeptFormat || k.Version != denial.KeptVersion {
+		return nil, fmt.Errorf("%s is not of this version of accessc; the next run replaces it", file)
+	}
+	return &k, nil
+}
+
+// latest is the newest file of a directory, empty for none.
+func latest(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	out, at := "", time.Time{}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && filepath.Ext(e.Name()) == ".json" && info.ModTime().After(at) {
+			out, at = filepath.Join(dir, e.Name()), info.ModTime()
+		}
+	}
+	return out
+}
+
+// nothing says that no refusals are kept, and by which start they would be.
+func (c *denialsCmd) nothing(g *globals) error {
+	name := c.Tool
+	if name == "" {
+		name = "TOOL"
+	} else if opts, err := g.asking().options(true, hostfacts.Platform()); err == nil {
+		opts.Apart = true
+		if res, err := hostfacts.Compile(opts); err == nil && res.Program != nil {
+			if _, err := findTool(res.Program, c.Tool); err != nil {
+				return err
+			}
+		}
+	}
+	if !start.Observes {
+		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
+		return nil
+	}
+	fmt.Fprintf(g.stderr, "no refusals are kept: no supervisor has watched the last run. accessc exec --trace %s starts it under one, slower\n", visible.Text(name))
+	return nil
+}
+
+func proposalOf(x allow.Proposal) proposalDoc {
+	out := proposalDoc{Denials: x.Denials, Permitted: x.Permitted, Command: x.Command, WhyNot: x.WhyNot}
+	if x.Plan != nil {
+		out.File, out.Reach = x.Plan.Name, &x.Plan.Reach
+		out.Line, out.Replaces, out.Lines = x.Plan.Change()
+	}
+	return out
+}
+
+// listed is the run and its refusals.
+func (d denialsDoc) listed() string {
+	var b strings.Builder
+	b.WriteString(d.ended())
+	for _, e := range d.Denials {
+		b.WriteString(entryLine(e))
+	}
+	return b.String()
+}
+
+// ended is the run in a line.
+func (d denialsDoc) ended() string {
+	s := fmt.Sprintf("%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
+	switch d.Total {
+	case 0:
+		return s + ": nothing was refused\n"
+	case 1:
+		return s + " and was refused once\n"
+	default:
+		return s + fmt.Sprintf(" and was refused %d times\n", d.Total)
+	}
+}
+
+// text shows each proposal behind the operations that it is for.
+func (d denialsDoc) text() string {
+	var b strings.Builder
+	if d.Unnamed {
+		b.WriteString(d.listed() + "\nNo configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with\n" +
+			"source = \"local\" and command = \"...\"; accessc init writes an example.\n")
+	} else {
+		b.WriteString(d.ended())
+	}
+	for _, p := range d.Proposals {
+		b.WriteByte('\n')
+		for _, i := range p.Denials {
+			b.WriteString(entryLine(d.Denials[i]))
+		}
+		b.WriteString(p.text())
+	}
+	if d.LeftOut > 0 {
+		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
+	}
+	if !d.Traced {
+		b.WriteString("\nRefusals that the kernel makes by itself are not among them; accessc exec --trace shows them as well.\n")
+	}
+	return b.String()
+}
+
+func entryLine(e denial.Entry) string {
+	what := e.Target
+	if e.To != "" {
+		what += " to " + e.To
+	}
+	if e.Times > 1 {
+		what += fmt.Sprintf(" ×%d", e.Times)
+	}
+	return strings.TrimRight(fmt.Sprintf("%-7s %s", e.Operation, visible.Text(what)), " ") + "  " + visible.Text(e.Reason) + "\n"
+}
+
+func (p proposalDoc) text() string {
+	var b strings.Builder
+	switch {
+	case p.Permitted:
+		return "    permitted by now\n"
+	case p.Command == "":
+		return "    nothing is proposed: " + visible.Text(p.WhyNot) + "\n"
+	}
+	fmt.Fprintf(&b, "    %s\n", visible.Text(p.Command))
+	if p.File == "" {
+		return b.String()
+	}
+	switch {
+	case p.Replaces == 0:
+		fmt.Fprintf(&b, "    or by hand, %s, from line %d:\n", visible.Text(p.File), p.Line)
+	case p.Replaces == 1:
+		fmt.Fprintf(&b, "    or by hand, %s, in place of line %d:\n", visible.Text(p.File), p.Line)
+	default:
+		fmt.Fprintf(&b, "    or by hand, %s, in place of lines %d to %d:\n", visible.Text(p.File), p.Line, p.Line+p.Replaces-1)
+	}
+	for i, l := range p.Lines {
+		if i > 0 || l != "" {
+			b.WriteString("        " + l + "\n")
+		}
+	}
+	for line := range strings.Lines(reachText(*p.Reach)) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}

@@ -1,0 +1,269 @@
+// Package allow plans additions to a layer that permit operations of a tool: the rule in the
+// spelling of the file, its reach beyond what was asked, and the proof that it permits the
+// operations and nothing sensitive or protected.
+package allow
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/layerfile"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// Request is one tool and the layer that its grants go to.
+type Request struct {
+	Compile hostfacts.Options // how the configuration is read
+	Layer   ir.Layer          // local, workspace or user
+	Tool    string
+}
+
+// Planner knows a tool's policy and the text of a layer.
+type Planner struct {
+	req   Request
+	Now   *hostfacts.Result
+	Tool  *ir.Tool
+	View  *ir.View
+	asker resolve.Asker
+	// root, dir and name are the file of the layer: a trusted directory, one in it, and a name.
+	root, dir, name string
+	// Name is the file as findings name it.
+	Name string
+	old  []byte
+}
+
+// ConfigError is a configuration that does not compile, now or After the change.
+type ConfigError struct {
+	Findings diag.List
+	Files    source.Files
+	After    bool
+}
+
+// Error implements error.
+func (e *ConfigError) Error() string { return diag.Summary(e.Findings) }
+
+// Begin compiles the configuration and reads the layer.
+func Begin(req Request) (*Planner, error) {
+	p := &Planner{req: req}
+	var err error
+	if p.Now, p.Tool, err = compile(req.Compile, req.Tool, false); err != nil {
+		return nil, err
+	}
+	facts := p.Now.Facts(p.Tool)
+	p.View = ir.NewView(p.Tool, hostfacts.Platform(), facts)
+	p.asker = resolve.Asker{
+		Resolver: p.Now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: p.Now.Lookup(p.Tool), Kernel: true,
+	}
+	if err := p.place(); err != nil {
+		return nil, err
+	}
+	f, err := p.open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	defer f.Close()
+	p.old = f.Data
+	return p, nil
+}
+
+// compile compiles for this host and finds the tool.
+func compile(opts hostfacts.Options, tool string, after bool) (*hostfacts.Result, *ir.Tool, error) {
+	opts.Resolve, opts.Apart, opts.Untested = true, true, true
+	res, err := hostfacts.Compile(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if res.Program == nil || res.Wrong(tool) {
+		return nil, nil, &ConfigError{Findings: res.Concerning(tool), Files: res.Files, After: after}
+	}
+	t, ok := res.Program.Tool(tool)
+	switch {
+	case !ok:
+		return nil, nil, fmt.Errorf("there is no tool %q", tool)
+	case t.Source.Kind != ir.SourceLocal:
+		return nil, nil, fmt.Errorf("%s has no policy: its source is %s", tool, t.Source)
+	}
+	return res, t, nil
+}
+
+// place finds the file of the layer. The one of the workspace is the file that defines the tool.
+func (p *Planner) place() error {
+	p.root = filepath.FromSlash(p.Now.Resolver.Root)
+	//exhaustive:ignore
+	switch p.req.Layer {
+	case ir.LayerUser:
+		file := userdir.UserConfig()
+		if file == "" {
+			return errors.New("there is no directory for your own layer")
+		}
+		p.root, p.dir, p.name = filepath.Dir(file), ".", filepath.Base(file)
+		p.Name = file
+		return nil
+	case ir.LayerWorkspace:
+		p.dir, p.name = ".", "accessc.toml"
+		const other = ".jp/config.toml"
+		if p.Tool.Source.Origin.Pos.File == other || p.Now.Files[p.name] == nil && p.Now.Files[other] != nil {
+			p.dir, p.name = ".jp", "config.toml"
+		}
+	default:
+		p.dir, p.name = ".accessc", "local.toml"
+	}
+	p.Name = path.Join(p.dir, p.name)
+	return nil
+}
+
+func (p *Planner) open() (*layerfile.File, error) {
+	root, err := os.OpenRoot(p.root)
+	if errors.Is(err, os.ErrNotExist) && p.req.Layer == ir.LayerUser {
+		return &layerfile.File{Name: p.name}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return layerfile.Open(root, p.dir, p.name)
+}
+
+// Ask is an operation that shall be permitted.
+type Ask struct {
+	// Operation is the question to the policy; Needs are the capabilities that it needs besides.
+	Operation ir.Operation
+	Needs     ir.CapSet
+	// At, unless nil, is the directory that the rule is on.
+	At *ir.Location
+	// own are the capabilities that the refused call needed, where a rule would grant more.
+	own ir.CapSet
+}
+
+// Question reads an operation as "accessc can" takes it, and as a call of the kernel is judged.
+func (p *Planner) Question(words []string) (Ask, error) {
+	q, err := resolve.ParseQuestion(words)
+	if err != nil {
+		return Ask{}, err
+	}
+	op, err := p.asker.Operation(q)
+	return Ask{Operation: op}, err
+}
+
+// operations are those that all have to be permitted.
+func (a Ask) operations() []ir.Operation {
+	op, ok := a.Operation.(ir.Access)
+	if !ok {
+		return []ir.Operation{a.Operation}
+	}
+	var out []ir.Operation
+	for _, c := range a.Needs.With(op.Cap).List() {
+		out = append(out, ir.Access{Cap: c, On: op.On, Name: op.Name})
+	}
+	return out
+}
+
+// Allowed reports whether a view permits the operation.
+func (a Ask) Allowed(v *ir.View) bool { return a.denied(v) == nil }
+
+// denied is the verdict that refuses the operation, nil where it is permitted.
+func (a Ask) denied(v *ir.View) *ir.Verdict {
+	for _, op := range a.operations() {
+		verdict := v.Decide(op)
+		if c, ok := op.(ir.Connect); ok && c.To.Port == 0 {
+			verdict = v.Named(c.To.Host)
+		}
+		if !verdict.Allowed() {
+			return &verdict
+		}
+	}
+	return nil
+}
+
+// Refusal is the reason why an operation is not to be granted so.
+type Refusal struct{ Why string }
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Why }
+
+func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// guard refuses places that no addition is on: those outside of the workspace, sensitive and
+// protected ones.
+// See RATIONALE D176.
+func (p *Planner) guard(at ir.Location) error {
+	name := at.Short()
+	switch at.Root.Kind {
+	case ir.Workspace:
+	case ir.External:
+		return refuse("%s lies in the mount %s: accessc mount changes what it grants", name, at.Root.Name)
+	case ir.System:
+		return refuse("%s lies outside of the workspace: accessc mount makes such a place reachable", name)
+	case ir.Home, ir.Temp:
+		return refuse("%s is the tool's own", name)
+	default:
+		return refuse("%s is no place of a rule", name)
+	}
+	for _, s := range p.Tool.Sensitive {
+		if s.Covers(name) {
+			return refuse("%s is sensitive (%s); if it is meant, write the rule yourself", name, s.Pattern)
+		}
+	}
+	for _, g := range p.View.Protected() {
+		if at.Under(ir.In(g.Path)) {
+			return refuse("%s is protected: %s; if it is meant, write the rule yourself", name, g.Why)
+		}
+	}
+	return resolve.CheckText(name)
+}
+
+// leads refuses a rule on a directory that leads to protected paths if it lets that directory be
+// made anew, as a file or a symlink.
+func (p *Planner) leads(r ir.FSRule) error {
+	i := slices.IndexFunc(p.View.Protected(), func(g ir.ProtectedPath) bool { return r.At.Path != "" && ir.In(g.Path).Under(r.At) })
+	if i < 0 || !r.Caps.Has(ir.Create) && !r.Caps.Has(ir.Delete) {
+		return nil
+	}
+	return refuse("%s leads to %s, which is protected; if it is meant, write the rule yourself", r.At.Short(), p.View.Protected()[i].Path)
+}
+
+// harmless makes sure that a policy has nothing sensitive or protected that it did not have.
+func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error {
+	had := map[string]bool{}
+	for _, r := range p.Now.Reaches(p.Tool) {
+		had[r.String()] = true
+	}
+	for _, r := range then.Reaches(t) {
+		if !had[r.String()] {
+			return refuse("it would reach %s, which is sensitive; if it is meant, write the rule yourself", r)
+		}
+	}
+	for _, g := range p.View.Protected() {
+		for _, c := range ir.Write.List() {
+			op := ir.Access{Cap: c, On: ir.Direct(ir.In(g.Path))}
+			if v.Decide(op).Allowed() && !p.View.Decide(op).Allowed() {
+				return refuse("it would let %s %s, which is protected: %s", c, g.Path, g.Why)
+			}
+		}
+	}
+	return nil
+}
+
+// below reports whether a slash-separated path is a directory or lies in it.
+func below(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// merged puts a rule behind others, or in place of one on the same path.
+func merged(rules []ir.FSRule, r ir.FSRule) []ir.FSRule {
+	if i := slices.IndexFunc(rules, func(o ir.FSRule) bool { return o.At == r.At }); i >= 0 {
+		rules[i].Caps |= r.Caps
+		return rules
+	}
+	return append(rules, r)
+}

@@ -1,0 +1,424 @@
+package allow
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/shellword"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// Proposal is what would permit some refused operations, or why there is nothing.
+type Proposal struct {
+	// Denials are the indices of the operations.
+	Denials []int
+	// Permitted is true where the present policy permits all of them.
+	Permitted bool
+	// Command is the command that adds the rules, Plan their text; Plan is nil for a mount.
+	Command string
+	Plan    *Plan
+	// WhyNot is why nothing is proposed.
+	WhyNot string
+}
+
+// Propose finds additions for the refusals of a run: one for each, and one for a directory for
+// which several speak.
+// See RATIONALE D177.
+func (p *Planner) Propose(entries []denial.Entry) []Proposal {
+	var out []Proposal
+	for _, g := range p.groups(entries) {
+		out = append(out, p.propose(g))
+	}
+	return out
+}
+
+// group is the refusals that one addition is for.
+type group struct {
+	denials []int
+	asks    []Ask
+	// dir is the directory that the rule is on, nil for the places themselves.
+	dir *ir.Location
+	// broken is why the operations cannot be asked about.
+	broken string
+}
+
+// few is how many files of a directory speak for it.
+const few = 3
+
+// groups puts the refusals of files in one directory together if that was listed, if it holds
+// several of them, or if a program chose the names itself.
+func (p *Planner) groups(entries []denial.Entry) []group {
+	var out []group
+	by := map[ir.Location][]int{} // groups by directory
+	speaks := map[ir.Location]bool{}
+	for i, e := range entries {
+		g := p.single(i, e)
+		out = append(out, g)
+		at, ok := g.file()
+		if !ok {
+			continue
+		}
+		abs, _ := p.asker.Bindings.Path(at)
+		if _, ok := repository(at, abs); !ok && directory(abs) && g.asks[0].Operation.(ir.Access).Cap == ir.Read {
+			speaks[at] = true
+			by[at] = append(by[at], i)
+		} else if repo, ok := repository(at, abs); ok && p.general(repo) {
+			speaks[repo] = true
+			by[repo] = append(by[repo], i)
+		} else if dir, ok := at.Parent(); ok {
+			by[dir] = append(by[dir], i)
+			speaks[dir] = speaks[dir] || temporary(at.Base()) && !exists(abs)
+		}
+	}
+	for dir, members := range by {
+		if len(members) < 2 && !speaks[dir] || len(p.files(out, members)) < few && !speaks[dir] || !p.general(dir) {
+			continue
+		}
+		p.join(out, dir, members)
+	}
+	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// repository is the work tree of git outside of the workspace that a place lies in: git reads its
+// files one by one, and needs all of them.
+func repository(at ir.Location, abs string) (ir.Location, bool) {
+	for at.Root.Kind == ir.System && at.Path != "" {
+		if exists(path.Join(abs, ".git")) {
+			return at, true
+		}
+		at, _ = at.Parent()
+		abs = path.Dir(abs)
+	}
+	return ir.Location{}, false
+}
+
+// single is the group of one refusal.
+func (p *Planner) single(i int, e denial.Entry) group {
+	g := group{denials: []int{i}}
+	if e.Question == nil {
+		g.broken = "no rule permits it"
+		return g
+	}
+	a, err := p.Question(e.Question)
+	if err != nil {
+		g.broken = err.Error()
+		return g
+	}
+	for _, n := range e.Needs {
+		if c, ok := ir.ParseCapability(n); ok {
+			a.Needs = a.Needs.With(c)
+		}
+	}
+	if op, ok := a.Operation.(ir.Access); ok {
+		a.Needs = a.Needs.With(op.Cap)
+		if a.own = a.Needs; op.Cap == ir.Create && (op.Name == ir.NameDir || temporary(op.On.At.Base())) {
+			// A program fills the directory that it makes, and renames or removes what it has made up.
+			a.Needs |= ir.Write.With(ir.Read)
+		}
+	}
+	g.asks = []Ask{a}
+	return g
+}
+
+// file is the place of a group that is about one, if a directory can speak for it.
+func (g group) file() (ir.Location, bool) {
+	if len(g.asks) != 1 || g.asks[0].Operation == nil {
+		return ir.Location{}, false
+	}
+	op, ok := g.asks[0].Operation.(ir.Access)
+	return op.On.At, ok && op.On.Fault == 0 && (op.On.At.Root.Kind == ir.Workspace || op.On.At.Root.Kind == ir.System)
+}
+
+// files are the different places of some groups.
+func (p *Planner) files(all []group, members []int) []ir.Location {
+	var out []ir.Location
+	for _, i := range members {
+		if at, ok := all[i].file(); ok && !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// join puts groups together in the first of them, on their directory.
+func (p *Planner) join(all []group, dir ir.Location, members []int) {
+	var joined []int
+	var asks []Ask
+	for _, i := range members {
+		if at, ok := all[i].file(); ok && at != dir && dir.Root.Kind == ir.Workspace && p.guard(at) != nil {
+			continue // it stays alone, with its reason
+		}
+		asks = append(asks, all[i].asks...)
+		joined = append(joined, i)
+	}
+	if len(joined) == 0 {
+		return
+	}
+	var caps ir.CapSet
+	for _, a := range asks {
+		caps |= a.Needs
+	}
+	for i := range asks {
+		asks[i].At, asks[i].Needs = &dir, caps
+	}
+	for _, i := range joined {
+		all[i] = group{}
+	}
+	all[joined[0]] = group{denials: joined, asks: asks, dir: &dir}
+}
+
+// temporary reports whether a program has probably made up a name.
+func temporary(name string) bool {
+	if madeUp.MatchString(name) {
+		return true
+	}
+	const made = 6 // as mkstemp(3) makes them
+	i := strings.LastIndexAny(name, "._-")
+	return i >= 0 && len(name)-i > made && random.MatchString(name[i+1:]) && strings.ContainsAny(name[i+1:], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+}
+
+var random = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+
+// madeUp are names as mkstemp(3), editors and databases make them.
+var madeUp = regexp.MustCompile(`^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$|^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`)
+
+// general reports whether a rule may be on a whole directory. None is proposed for the root of
+// anything.
+func (p *Planner) general(dir ir.Location) bool {
+	if dir.Root.Kind == ir.Workspace {
+		return dir.Path != "" && p.guard(dir) == nil
+	}
+	return p.outside("/"+dir.Path, true) == ""
+}
+
+func (p *Planner) propose(g group) Proposal {
+	out := Proposal{Denials: g.denials, WhyNot: g.broken}
+	if g.broken != "" {
+		return out
+	}
+	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
+		return out
+	}
+	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
+		return out
+	}
+	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
+		out.Command, out.WhyNot = p.mount(g)
+		return out
+	}
+	plan, err := p.Plan(g.asks...)
+	var refused *Refusal
+	switch {
+	case errors.As(err, &refused):
+		out.WhyNot = refused.Why
+	case err != nil:
+		out.WhyNot = "no single rule permits it: " + err.Error()
+	default:
+		out.Plan = plan
+		out.Command = p.command(g)
+	}
+	return out
+}
+
+// asked is the operation as the run needed it, without what its directory would need.
+func (p *Planner) asked(a Ask) Ask {
+	if op, ok := a.Operation.(ir.Access); ok {
+		return Ask{Operation: op, Needs: a.own}
+	}
+	return a
+}
+
+func (p *Planner) isRun(g group) bool {
+	_, ok := g.asks[0].Operation.(ir.Run)
+	return ok
+}
+
+// leadsOut is why operations are not proposed that have others act for the tool.
+func (p *Planner) leadsOut(g group) string {
+	for _, a := range g.asks {
+		switch op := a.Operation.(type) {
+		case ir.Dial:
+			return "whatever listens at a socket may act for the tool, outside of the sandbox"
+		case ir.Access:
+			if abs, ok := p.asker.Bindings.Path(op.On.At); ok && special(abs) {
+				return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
+			}
+			if op.On.At == ir.In("") {
+				return "a rule on the whole workspace is yours to write"
+			}
+		}
+	}
+	return ""
+}
+
+// command is the command line that plans the same.
+func (p *Planner) command(g group) string {
+	words := []string{"accessc", "allow", p.Tool.Name}
+	if p.req.Layer != ir.LayerLocal {
+		words = []string{"accessc", "allow", "--layer", p.req.Layer.String(), p.Tool.Name}
+	}
+	add := func(op ...string) {
+		if word := shellword.Quote(strings.Join(op, " ")); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	for _, a := range g.asks {
+		about := ir.Describe(a.Operation)
+		switch op := a.Operation.(type) {
+		case ir.Access:
+			at := op.On.At
+			if a.At != nil {
+				at = *a.At
+			}
+			for _, c := range a.Needs.List() {
+				add(c.String(), shellword.Quote(at.Short()))
+			}
+		case ir.Run:
+			line := []string{"run", shellword.Quote(op.Program)}
+			for _, arg := range op.Args {
+				line = append(line, shellword.Quote(arg))
+			}
+			add(line...)
+		case ir.Connect, ir.Listen, ir.Forward:
+			add(about.Verb, about.Subject)
+		default:
+			line := []string{about.Verb}
+			for _, place := range about.Places {
+				line = append(line, shellword.Quote(place.At.Short()))
+			}
+			add(line...)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// mount is the command that makes a place outside of the workspace reachable, or why none is
+// proposed.
+func (p *Planner) mount(g group) (command, whyNot string) {
+	at := ir.Describe(g.asks[0].Operation).Places[0].At
+	if g.dir != nil {
+		at = *g.dir
+	}
+	abs := "/" + at.Path
+	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
+		return "", "accessc mount grants no execution outside of the workspace"
+	}
+	if why := p.outside(abs, directory(abs)); why != "" {
+		return "", why
+	}
+	var caps ir.CapSet
+	for _, a := range g.asks {
+		caps |= a.Needs
+	}
+	mode := ":ro"
+	switch {
+	case caps.Has(ir.Execute):
+		return "", "accessc mount grants no execution outside of the workspace"
+	case caps&ir.Write != 0:
+		mode = ":rw"
+	}
+	if !exists(abs) {
+		return "", "nothing is there, so it cannot be mounted"
+	}
+	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(path.Base(abs))+"="+abs+mode), ""
+}
+
+// free is a name in the workspace that nothing has.
+func (p *Planner) free(base string) string {
+	name := base
+	for p.guard(ir.In(name)) != nil || strings.HasPrefix(name, ".") || exists(path.Join(p.Now.Resolver.Root, name)) {
+		name = "ext-" + strings.TrimLeft(name, ".")
+	}
+	return name
+}
+
+// outside is why nothing is proposed for a place outside of the workspace, empty where something
+// is.
+func (p *Planner) outside(abs string, dir bool) string {
+	first, _, deeper := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
+	switch home := filepath.ToSlash(p.req.Compile.Layers.Home); {
+	case slices.Contains(denial.SystemDirectories(), first) || !deeper:
+		return "it belongs to the system, of which the base grants what tools need"
+	case dir && slices.Contains(roots(home), abs):
+		return "a rule on all of " + abs + " is yours to write"
+	case below(p.Now.Resolver.Root, abs):
+		return "the workspace lies in it"
+	case p.trusted(abs):
+		return "accessc trusts what lies there"
+	case p.sensitiveAt(abs, home):
+		return "it is sensitive or holds something that is; if it is meant, mount it yourself"
+	}
+	return ""
+}
+
+// roots are directories that hold everything of a user or of the system.
+func roots(home string) []string {
+	out := []string{"/home", "/root", "/Users", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/cache", home}
+	for _, below := range []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".cache", "Library"} {
+		out = append(out, path.Join(home, below))
+	}
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
+		if dir := os.Getenv(name); dir != "" {
+			out = append(out, path.Clean(filepath.ToSlash(dir)))
+		}
+	}
+	return out
+}
+
+// trusted reports whether a place holds files of accessc's own, or lies among them.
+func (p *Planner) trusted(abs string) bool {
+	for _, dir := range []string{filepath.Dir(filepath.Dir(string(p.Now.State))), filepath.Dir(userdir.UserConfig())} {
+		found, err := p.Now.Resolver.Disk.Follow(filepath.ToSlash(dir))
+		if err == nil && (below(abs, found.Abs) || below(found.Abs, abs)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sensitiveAt reports whether a place outside of the workspace is sensitive, holds something that
+// is, or is too large to be looked through.
+func (p *Planner) sensitiveAt(abs, home string) bool {
+	for _, s := range p.Tool.Sensitive {
+		if rest, ok := strings.CutPrefix(s.Pattern, "~/"); ok && home != "" {
+			place := path.Join(home, strings.TrimSuffix(rest, "/"))
+			if below(abs, place) || below(place, abs) {
+				return true
+			}
+		}
+	}
+	const most = 10_000
+	seen, found := 0, false
+	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, _ os.DirEntry, _ error) error {
+		seen++
+		rel := strings.TrimPrefix(filepath.ToSlash(name), "/")
+		found = seen > most || slices.ContainsFunc(p.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) })
+		if found {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+func exists(abs string) bool {
+	_, err := os.Lstat(filepath.FromSlash(abs))
+	return err == nil
+}
+
+func directory(abs string) bool {
+	info, err := os.Stat(filepath.FromSlash(abs))
+	return err == nil && info.IsDir()
+}
+
+func special(abs string) bool {
+	info, err := os.Stat(filepath.FromSlash(abs))
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+}

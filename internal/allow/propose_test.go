@@ -1,0 +1,205 @@
+package allow
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/shellword/split"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// world is a workspace with a home, a state and a user's layer beside it.
+func world(t testing.TB, files map[string]string) (Request, string) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		file := filepath.Join(base, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Request{
+		Compile: hostfacts.Options{
+			Options: compiler.Options{Root: filepath.Join(base, "ws"), Layers: source.Request{Home: filepath.Join(base, "home")}, Platforms: []ir.Platform{hostfacts.Platform()}},
+			State:   userdir.Dir(filepath.Join(base, "state", "a", "b", "c")),
+		},
+		Layer: ir.LayerLocal, Tool: "t",
+	}, base
+}
+
+// tree is what the workspaces of these tests hold.
+var tree = map[string]string{
+	"ws/src/a": "", "ws/src/b": "", "ws/src/c": "", "ws/src/deep/x": "", "ws/.env": "", "ws/lib/.env.local": "", "ws/lib/a": "", "ws/lib/b": "", "ws/lib/c": "",
+	"ws/.git/config": "", "ws/.git/index": "", "ws/.git/HEAD": "", "ws/.mcp.json": "", "ws/.github/workflows/x": "",
+	"home/.ssh/id": "", "home/.gitconfig": "", "home/p/a": "", "home/p/b": "", "home/p/c": "", "home/q/.env": "", "home/q/a": "", "home/q/b": "", "home/q/c": "",
+}
+
+// forms are ways to write a tool's policy in a file; R is a list of rules on files.
+var forms = []string{
+	"[tools.t]\nsource = 'local'\ncommand = 'sh'\naccess.fs = [R]\n",
+	"# mine\n[tools.t]\nsource = 'local'\naccess = { fs = [R] } # c\n\n[other]\nx = 1\n",
+	"[conversation.tools.t]\nsource = 'local'\n[conversation.tools.t.access]\nfs = [\n  R,\n]\nnet = []",
+	"tools.t = { source = 'local', access.fs = [ R ] }\n",
+	"[tools.t]\nsource = 'local'\n\n[tools.t.access.fs]\nstrategy = 'append'\nvalue = [R]\n",
+	"[servers.t]\ncommand = 'sh'\naccess.fs = [R]\n",
+	"[tools.t]\r\nsource = 'local'\r\n\r\n[[tools.t.access.fs]]\r\npath = '.'\r\nread = true\r\n# end",
+	"[tools.t]\nsource = 'local'\n[tools.t.access]\ncommands = { git = { args = [['status']] } }\nfs = [R]\n",
+}
+
+var rules = []string{
+	"{ path = '.', read = true }", "{ path = 'src', read = true }", "{ path = 'src/a', read = true, update = false }", "{ path = 'lib', read = true, write = true }",
+	"{ path = 'src/deep' }", "{ path = '.', read = true, write = true, execute = true }",
+}
+
+// operations are refusals that a run may have had; B is the directory beside which the workspace
+// lies.
+var operations = []string{
+	"read B/ws/src/a", "update B/ws/src/a", "update B/ws/src/b", "update B/ws/src/c", "create B/ws/src/new", "create B/ws/src/sedAb12Xy", "create B/ws/dist/", "delete B/ws/src/c",
+	"read B/ws/.env", "update B/ws/lib/.env.local", "update B/ws/lib/a", "update B/ws/lib/b", "delete B/ws/lib/c", "read B/ws/src", "read B/ws/lib", "read B/ws",
+	"update B/ws/.git/config", "create B/ws/.git/index.lock", "update B/ws/.git/index", "create B/ws/.git", "create B/ws/.mcp.json", "update B/ws/accessc.toml", "create B/ws/.accessc/local.toml",
+	"create B/ws/.github/x", "create B/ws/.github/y", "create B/ws/.github/z", "rename B/ws/src/a B/ws/src/d", "rename B/ws/src/a B/ws/.envrc", "link B/ws/src/a B/ws/lib/l", "execute B/ws/src/a",
+	"read B/home/.ssh/id", "read B/home/.gitconfig", "read B/home", "read B/home/p/a", "read B/home/p/b", "update B/home/p/c", "read B/home/q/a", "read B/home/q/b", "read B/home/q/c",
+	"read /etc/shadow", "read /etc/passwd-", "update /etc/hosts", "dial B/ws/src/s", "connect https://a.test/x", "connect POST https://a.test/x", "connect 10.0.0.5:80", "connect a.test", "connect tcp://a.test:22",
+	"update B/ws/src/it's_$(x)_`y`_\"&;|_#", "create B/ws/src/-x_y", "read B/ws/src/\x1b[2J", "run git it's_$(x)",
+	"listen localhost:8080", "run sudo", "run git log", "run git", "run docker ps", "env HOME2",
+}
+
+// TestPropose: a proposal that is applied to the file by its lines permits its operations, and gives
+// the tool nothing that is sensitive or protected; and no proposal is on a root or leads out.
+func TestPropose(t *testing.T) {
+	proposed, mounted, refused := 0, 0, 0
+	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
+		files := map[string]string{}
+		for name, text := range tree {
+			files[name] = text
+		}
+		text := func(name string) string {
+			list := strings.Join(rapid.SliceOfN(rapid.SampledFrom(rules), 1, 3).Draw(rt, name), ", ")
+			return strings.ReplaceAll(rapid.SampledFrom(forms).Draw(rt, name+" form"), "R", list)
+		}
+		files["ws/accessc.toml"] = text("workspace")
+		if rapid.Bool().Draw(rt, "has local") {
+			files["ws/.accessc/local.toml"] = text("local")
+		}
+		req, base := world(t, files)
+		if rapid.Bool().Draw(rt, "into the workspace's layer") {
+			req.Layer = ir.LayerWorkspace
+		}
+		p, err := Begin(req)
+		if err != nil {
+			return // two kinds of tool of one name
+		}
+		var entries []denial.Entry
+		for _, op := range rapid.SliceOfN(rapid.SampledFrom(operations), 1, 8).Draw(rt, "operations") {
+			words := strings.Fields(strings.ReplaceAll(op, "B/", base+"/"))
+			for i, w := range words[1:] {
+				words[i+1] = strings.Replace(w, "_", " ", -1)
+			}
+			words[len(words)-1] = strings.Replace(words[len(words)-1], "passwd ", "passwd-", 1)
+			entries = append(entries, denial.Entry{Times: 1, Question: words})
+		}
+		told := 0
+		for _, x := range p.Propose(entries) {
+			told += len(x.Denials)
+			switch {
+			case x.Plan != nil:
+				proposed++
+				applied(rt, p, x, entries)
+				commanded(rt, p, x)
+			case x.Command != "":
+				mounted++
+				_, target, _ := strings.Cut(strings.TrimPrefix(x.Command, "accessc mount "), "=")
+				target = strings.TrimRight(strings.Trim(target, "'"), ":row")
+				if rel, _ := filepath.Rel(base, target); rel != "home/.gitconfig" && path.Dir(rel) != "home/p" && rel != "home/p" && path.Dir(rel) != "home/q" || rel == "home/q" {
+					rt.Fatalf("%s", x.Command)
+				}
+			case !x.Permitted:
+				refused++
+				if x.WhyNot == "" {
+					rt.Fatalf("%v: no word", entries[x.Denials[0]].Question)
+				}
+			}
+		}
+		if told != len(entries) {
+			rt.Fatalf("%d of %d refusals are told", told, len(entries))
+		}
+	})
+	if proposed == 0 || mounted == 0 || refused == 0 {
+		t.Errorf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
+	}
+	t.Logf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
+}
+
+// commanded runs what a shell would make of the command.
+func commanded(rt *rapid.T, p *Planner, x Proposal) {
+	words, err := split.Words(x.Command)
+	if err != nil {
+		rt.Fatalf("%s: %v", x.Command, err)
+	}
+	var asks []Ask
+	for _, w := range words[slices.Index(words, "t")+1:] {
+		question, err := split.Words(w)
+		if err != nil {
+			rt.Fatalf("%s: %v", w, err)
+		}
+		a, err := p.Question(question)
+		if err != nil {
+			rt.Fatalf("%s: %v", w, err)
+		}
+		asks = append(asks, a)
+	}
+	plan, err := p.Plan(asks...)
+	if err != nil || string(plan.New) != string(x.Plan.New) {
+		rt.Fatalf("%s: %v\n%s\nbut the proposal is\n%s", x.Command, err, plan.New, x.Plan.New)
+	}
+}
+
+// applied edits the file by lines and asks the policy.
+func applied(rt *rapid.T, p *Planner, x Proposal, entries []denial.Entry) {
+	file := filepath.Join(p.root, p.dir, p.name)
+	text, _ := os.ReadFile(file)
+	old := lines(text)
+	line, replaced, changed := x.Plan.Change()
+	now := append(append(append([]string{}, old[:line-1]...), changed...), old[line-1+replaced:]...)
+	opts := p.req.Compile
+	opts.Layers.Edited = map[string][]byte{file: []byte(strings.Join(now, "\n") + "\n")}
+	res, tool, err := compile(opts, "t", true)
+	if err != nil {
+		rt.Fatalf("%v\n%s", err, strings.Join(now, "\n"))
+	}
+	v := ir.NewView(tool, hostfacts.Platform(), res.Facts(tool))
+	for _, i := range x.Denials {
+		a, err := p.Question(entries[i].Question)
+		if err != nil || !a.Allowed(v) {
+			rt.Fatalf("%v: %v, still denied by\n%s", entries[i].Question, err, strings.Join(now, "\n"))
+		}
+	}
+	if len(res.Reaches(tool)) > len(p.Now.Reaches(p.Tool)) {
+		rt.Fatalf("sensitive: %v\n%s", res.Reaches(tool), strings.Join(now, "\n"))
+	}
+	for _, g := range append(ir.ProtectedPaths(), ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"}) {
+		for _, c := range ir.Write.List() {
+			op := ir.Access{Cap: c, On: ir.Direct(ir.In(g.Path)), Name: ir.NameFile}
+			if v.Decide(op).Allowed() && !p.View.Decide(op).Allowed() {
+				rt.Fatalf("%s %s by\n%s", c, g.Path, strings.Join(now, "\n"))
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package denial
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// KeptFormat and KeptVersion identify the file of the refusals of a tool's last run.
+const (
+	KeptFormat  = "accessc/denials"
+	KeptVersion = 1
+)
+
+// MaxKept is the largest size of that file, in bytes.
+const MaxKept = 256 << 10
+
+// Kept is the refusals of one run.
+type Kept struct {
+	Format  string `json:"format"`
+	Version int    `json:"format_version"`
+	Tool    string `json:"tool"`
+	// Unnamed is true for a command that no configuration names.
+	Unnamed bool `json:"unnamed,omitempty"`
+	// Ended is in RFC 3339, UTC; Status is the exit status of the tool.
+	Ended  string `json:"ended"`
+	Status int    `json:"status"`
+	Traced bool   `json:"traced"`
+	// Total is how many operations were refused, LeftOut how many of these Denials lacks.
+	Total   int     `json:"total"`
+	LeftOut int     `json:"left_out"`
+	Denials []Entry `json:"denials"`
+}
+
+// Entry is an operation that was refused once or more.
+type Entry struct {
+	Times     int    `json:"times"`
+	Operation string `json:"operation"`
+	Target    string `json:"target,omitempty"`
+	To        string `json:"to,omitempty"`
+	// Question asks a policy about the operation, as "accessc can --system" takes it; nil where
+	// no policy can grant it. Needs are the capabilities on its place.
+	Question []string `json:"question,omitempty"`
+	Needs    []string `json:"needs,omitempty"`
+	By       By       `json:"by"`
+	// Reason is the sentence of the summary.
+	Reason string `json:"reason"`
+	Rule   *rule  `json:"rule"`
+}
+
+// Keep returns the refusals as the text of a file, at most MaxKept bytes of them.
+func (l *Log) Keep(k Kept, ended time.Time) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.Format, k.Version, k.Ended = KeptFormat, KeptVersion, ended.UTC().Format(time.RFC3339)
+	k.Total, k.LeftOut, k.Denials = l.total, l.total, []Entry{}
+	// The rest of the document has a fixed size but for the tool's name.
+	const frame = 1 << 10
+	size := frame + len(k.Tool)
+	for _, s := range l.kept {
+		e := s.entry()
+		// Strings and integers always have a JSON form.
+		text, _ := json.Marshal(e)
+		if size += len(text) + 1; size > MaxKept {
+			break
+		}
+		k.Denials = append(k.Denials, e)
+		k.LeftOut -= s.times
+	}
+	text, _ := json.Marshal(k)
+	return append(visible.Bytes(text), '\n')
+}
+
+func (s *seen) entry() Entry {
+	e := Entry{
+		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
+	}
+	e.Target, e.To = s.targets()
+	for _, c := range s.Wants.List() {
+		e.Needs = append(e.Needs, c.String())
+	}
+	return e
+}
+
+// question is the operation in the words of "accessc can --system", nil where there are none.
+func (d *Denial) question() []string {
+	about := ir.Describe(d.Operation)
+	if d.Why != "" || about.Verb == "" {
+		return nil
+	}
+	switch op := d.Operation.(type) {
+	case ir.Connect:
+		target := about.Subject
+		if rest, ok := strings.CutPrefix(target, op.Method+" "); ok && op.Method != "" {
+			return []string{"connect", op.Method, rest}
+		}
+		return []string{"connect", target}
+	case ir.Listen:
+		return []string{"listen", about.Subject}
+	case ir.Run:
+		program := op.Program
+		if op.File != nil && op.File.Fault == 0 && d.Roots != nil {
+			program, _ = d.Roots.Path(op.File.At)
+		}
+		return append([]string{"run", program}, op.Args...)
+	}
+	words := []string{about.Verb}
+	if _, ok := d.Operation.(ir.Dial); ok {
+		words[0] = "dial"
+	}
+	for _, p := range about.Places {
+		if d.Roots == nil || p.Fault != 0 {
+			return nil
+		}
+		abs, ok := d.Roots.Path(p.At)
+		if !ok {
+			return nil
+		}
+		words = append(words, abs)
+	}
+	if op, ok := d.Operation.(ir.Access); ok && op.Cap == ir.Create && op.Name == ir.NameDir {
+		words[1] += "/"
+	}
+	return words
+}
