@@ -68,7 +68,11 @@ func judged(j *action.Judge, c call) action.Verdict {
 	kind, known := ruleset.ParseKind(c.kind)
 	switch {
 	case hasCommand:
-		return j.Command(command)
+		v := j.Command(command)
+		if more := further(c.input); more != "" && v.Outcome == action.Allow {
+			v = action.Left("the request has " + more + " beside its command")
+		}
+		return v
 	case !known:
 		return action.Left("the policy is not about this kind of call")
 	case kind == ruleset.Execute:
@@ -111,6 +115,23 @@ func searched(j *action.Judge, paths []string) action.Verdict {
 		}
 	}
 	return action.Verdict{}
+}
+
+// further is a member of a tool's input that may be another command, more words, or the variables of
+// the command; empty for none. What agents do with it is not known.
+func further(input gjson.Result) string {
+	known := []string{
+		"command", "cwd", "description", "timeout", "run_in_background", "is_background",
+		"call_id", "turn_id", "approval_id", "reason", "parsed_cmd", "available_decisions", "proposed_execpolicy_amendment",
+	}
+	var found string
+	input.ForEach(func(name, value gjson.Result) bool {
+		if !slices.Contains(known, name.Str) && (value.IsObject() || value.IsArray() || value.Type == gjson.String) {
+			found = name.Str
+		}
+		return found == ""
+	})
+	return found
 }
 
 // commandOf reads the command of a tool's input: a line, or a list of words.

@@ -138,6 +138,9 @@ func TestPermission(t *testing.T) {
 		// A raw input, as Claude's adapter sends it, with or without a kind.
 		`{"toolCallId":"1","rawInput":{"command":"git status -s"}}`:                                  "yes",
 		`{"toolCallId":"1","rawInput":{"command":"git push"}}`:                                       "no",
+		`{"toolCallId":"1","rawInput":{"command":"git status","env":{"LD_PRELOAD":"./x.so"}}}`:       "passes",
+		`{"toolCallId":"1","rawInput":{"command":"git status","commands":["git status"]}}`:           "passes",
+		`{"toolCallId":"1","rawInput":{"command":["git","status"],"cwd":"","call_id":"a"}}`:          "yes",
 		`{"toolCallId":"1","rawInput":{"command":"git status; rm -rf /"}}`:                           "no",
 		`{"toolCallId":"1","rawInput":{"command":"git status \u0026\u0026 x"}}`:                      "no",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a"},"title":"Edit"}`:           "yes",

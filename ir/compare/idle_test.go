@@ -110,6 +110,8 @@ func TestIdleFiles(t *testing.T) {
 	}
 	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
 		x := irtest.Tool(rt, names, 6)
+		// One place named by itself in another keeps it from being moved, which no operation here shows.
+		x.FS = slices.DeleteFunc(x.FS, func(r ir.FSRule) bool { return r.At.Root.Direct() && r.At.Root != irtest.Elsewhere })
 		// Few sets of capabilities, so that many rules repeat another one.
 		for i := range x.FS {
 			if rapid.Bool().Draw(rt, "plain") {

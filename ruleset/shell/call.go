@@ -289,6 +289,7 @@ func (a *analysis) option(p *Part, o option) {
 		at := dirs(p.Dirs)
 		if strings.HasSuffix(o.name, "dir") {
 			at = nil // that of each file
+			p.enterFound(o)
 		}
 		in = a.program(replaced(p, o), at)
 	case plain, takes, may, mayRead:
@@ -296,6 +297,35 @@ func (a *analysis) option(p *Part, o option) {
 	}
 	in.From, in.Inside = o.from, o.role == runsCode
 	p.add(in)
+}
+
+// enterFound adds the directories in which find starts a command where it finds a file: those where
+// the search begins, and all below them.
+func (p *Part) enterFound(o option) {
+	if slices.ContainsFunc(p.Words[1:], func(w Word) bool { return w.Is("-L") || w.Is("-follow") }) {
+		p.doubt(o.at, "the option "+o.name+" starts a command in directories behind symlinks")
+	}
+	var roots []Word
+	for _, w := range p.Words[1:o.at] {
+		if w.Is("-H") || w.Is("-L") || w.Is("-P") {
+			continue
+		}
+		if w.MayBeOption() || w.Is("(") || w.Is("!") {
+			break
+		}
+		roots = append(roots, w)
+	}
+	if len(roots) == 0 {
+		roots = []Word{{Text: "."}}
+	}
+	for _, w := range roots {
+		if w.Form != Literal {
+			p.doubt(o.at, "the option "+o.name+" starts a command in directories that are not known")
+			continue
+		}
+		in := &Part{Kind: Change, Text: "cd " + w.Text, Words: []Word{{Text: "cd"}, w}, Dirs: dirs(p.Dirs).join(w.Text, false), From: o.at}
+		p.add(in)
+	}
 }
 
 // replaced are the words of a command that find runs: {} becomes a name below the place where the
@@ -400,6 +430,9 @@ func (a *analysis) joined(words []Word, in dirs) *Part {
 func (a *analysis) subcommand(p *Part, e *entry, s *scanned) {
 	if s.first >= len(p.Words) {
 		return
+	}
+	if at := s.option("--help"); at >= 0 && p.Words[at].Is("--help") {
+		p.doubt(Always, "before a subcommand it is another one, which starts a program")
 	}
 	w := p.Words[s.first]
 	sub := e.sub[w.Text]

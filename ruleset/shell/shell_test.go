@@ -116,7 +116,7 @@ func TestAnalyze(t *testing.T) {
 		`sudo -u x a`:                   `sudo -u x a ?3[a]`,
 		`xargs -n 1 a b`:                `xargs -n 1 a b ?3[a b …]`,
 		`find . -exec a {} \;`:          `find . -exec a {} ;[a .*]`,
-		`find . -execdir a {} +`:        `find . -execdir a {} +[a …]`,
+		`find . -execdir a {} +`:        `find . -execdir a {} +[cd /w/.; a …]`,
 		`find -name x -exec a {} \;`:    `find -name x -exec a {} ;[a .*]`, // "." itself, not only what is below it
 		`find . -delete`:                `find . -delete ?2`,
 		`bash -lc 'a; b'`:               `bash -lc a; b[[a; b]]`,
