@@ -129,6 +129,8 @@ func TestParse(t *testing.T) {
 		`{"id":1,"re\u017fult":{}}`:                       `found "reſult", which some programs take for "result"`,
 		`{"id":1,"method":7}`:                             ErrShape.Error(),
 		`{"id":[1],"method":"a"}`:                         ErrShape.Error(),
+		`{"id":1,"method":"tools/call "}`:                 ErrMethod.Error(),
+		`{"id":1,"method":"tools/call\u200b"}`:            ErrMethod.Error(),
 		`[]`:                                              ErrShape.Error(),
 		`[1]`:                                             ErrShape.Error(),
 		`"text"`:                                          ErrShape.Error(),

@@ -18,6 +18,7 @@ var (
 	ErrJSON   = errors.New("the line is not JSON")
 	ErrDeep   = errors.New("the line has more lists and objects in each other than any message")
 	ErrShape  = errors.New("the line is not a message of JSON-RPC, or a list of them")
+	ErrMethod = errors.New("the method has characters that some programs skip")
 )
 
 // Message is one message of JSON-RPC 2.0. Its values know where in the line they stand.
@@ -109,6 +110,9 @@ func message(v gjson.Result) (Message, error) {
 	method, called := members["method"]
 	if called && (method.Type != gjson.String || method.Str == "") {
 		return m, ErrShape
+	}
+	if strings.ContainsFunc(method.Str, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return m, ErrMethod
 	}
 	m.Method, m.Params, m.Result = method.Str, members["params"], members["result"]
 	return m, nil
