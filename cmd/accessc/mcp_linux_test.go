@@ -124,7 +124,11 @@ func TestProxyStaysSmall(t *testing.T) {
 		t.Fatalf("got %d messages of %d and %d refusals, %v", got, calls, refused, err)
 	}
 	t.Logf("%d messages took %s; the proxy had at most %d MiB", calls, took, most>>10)
-	if most > 200<<10 {
+	limit := 200 << 10
+	if raced {
+		limit *= 4 // the detector's own
+	}
+	if most > limit {
 		t.Errorf("the proxy had %d KiB", most)
 	}
 }

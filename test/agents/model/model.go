@@ -56,7 +56,11 @@ func Start(turns ...Turn) *Server {
 }
 
 // Converse has another script for the conversation that begins with a prompt, that of a subagent.
-func (s *Server) Converse(prompt string, turns ...Turn) { s.scripts[prompt] = &script{turns: turns} }
+func (s *Server) Converse(prompt string, turns ...Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scripts[prompt] = &script{turns: turns}
+}
 
 // Close ends the server, and connections that are open.
 func (s *Server) Close() {
