@@ -181,7 +181,7 @@ func (d denialsDoc) ended() string {
 	s := fmt.Sprintf("%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
 	switch d.Total {
 	case 0:
-		return s + ": nothing was refused\n"
+		return s + ": accessc saw no refusal\n"
 	case 1:
 		return s + " and was refused once\n"
 	default:

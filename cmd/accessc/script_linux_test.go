@@ -57,6 +57,9 @@ func scripts(t *testing.T, dir string) {
 			switch cond {
 			case "landlock":
 				return start.ABI() > 0, nil
+			case "signals":
+				// Landlock keeps signals inside of the sandbox (landlock(7), ABI 6).
+				return start.ABI() >= 6, nil
 			case "supervision":
 				return start.ThisHost().Supervises, nil
 			case "root":
