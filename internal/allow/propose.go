@@ -253,6 +253,8 @@ func (p *Planner) leadsOut(g group) string {
 			if op.On.At == ir.In("") {
 				return "a rule on the whole workspace is yours to write"
 			}
+		case ir.Connect, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Run, ir.Start:
+			// What they reach is what the rule names.
 		}
 	}
 	return ""

@@ -42,6 +42,8 @@ func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 			if len(op.Args) == 0 {
 				out.Beyond = append(out.Beyond, op.Program+" with any arguments")
 			}
+		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Start:
+			// A rule on a place is looked at below.
 		}
 	}
 	seen := 0

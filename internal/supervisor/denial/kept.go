@@ -106,6 +106,8 @@ func (d *Denial) question() []string {
 			program, _ = d.Roots.Path(op.File.At)
 		}
 		return append([]string{"run", program}, op.Args...)
+	case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Rename, ir.Start:
+		// A verb and places say it all.
 	}
 	words := []string{about.Verb}
 	if _, ok := d.Operation.(ir.Dial); ok {
