@@ -221,6 +221,8 @@ func available(t *testing.T, row *clients.Variable, on ir.Platform) {
 	switch {
 	case row.Only != 0 && row.Only != on:
 		t.Skip("not on this system")
+	case row.Client == "cargo" && exec.Command("cargo", "--version").Run() != nil:
+		t.Skip("rustup has no toolchain for this user")
 	case row.Client == "requests" && exec.Command("python3", "-c", "import requests").Run() != nil:
 		t.Skip("python3 has no requests")
 	case row.Client == "node" && row.Kind < clients.Bundle:
