@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -103,7 +104,7 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	case toolsCall:
 		v.tool, refused, err = s.call(m.Params)
 		if err == nil && refused == nil {
-			v.refusal, v.asked, err = s.policy.runs(m.Params.Get("arguments"))
+			v.refusal, v.asked, err = s.policy.runs(m.Params)
 		}
 	case "resources/read", "resources/subscribe":
 		refused, err = s.resource(m.Params)
@@ -125,7 +126,8 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	return v
 }
 
-// call judges the arguments of a call, and names its tool.
+// call judges the arguments of a call, and names its tool. A server may read members that the
+// protocol does not know, so these are judged like arguments. "_meta" is the client's own word.
 func (s *Session) call(params gjson.Result) (tool string, refused *judge.Refusal, err error) {
 	members, err := jsonrpc.Members(params, "name", "arguments")
 	if err != nil {
@@ -135,12 +137,19 @@ func (s *Session) call(params gjson.Result) (tool string, refused *judge.Refusal
 	if name.Type != gjson.String || name.Str == "" {
 		return "", nil, errors.New("the call names no tool")
 	}
-	err = jsonrpc.Strings(members["arguments"], "", func(member, text string) {
-		if refused == nil {
-			refused = s.policy.Judge.Argument(member, text)
+	delete(members, "name")
+	delete(members, "_meta")
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		err = jsonrpc.Strings(members[member], "", func(member, text string) {
+			if refused == nil {
+				refused = s.policy.Judge.Argument(member, text)
+			}
+		})
+		if err != nil {
+			return "", nil, err
 		}
-	})
-	return name.Str, refused, err
+	}
+	return name.Str, refused, nil
 }
 
 // resource judges the address of a resource.

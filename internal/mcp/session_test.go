@@ -80,6 +80,7 @@ func called(line []byte) (tools, texts []string) {
 		if m["method"] == "tools/call" {
 			name, _ := params["name"].(string)
 			tools = append(tools, name)
+			delete(params, "_meta")
 			walk(params)
 		}
 	}
@@ -140,6 +141,8 @@ func TestNothingUnjudgedPasses(t *testing.T) {
 func FuzzFromClient(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"tools/call","params":{"name":"delete"}}`, `{"method":"tools/call","params":{"name":"read","arguments":{"path":"secret/a"}}}`,
+		// A member that the protocol does not know was not judged.
+		`{"method":"tools/call","params":{"name":"read","argumnts":{"path":"secret/a"}}}`,
 		`[{"id":1,"method":"tools/call","params":{"name":"read"}},{"id":2,"method":"x"}]`, "{\"params\":\r{}}",
 	} {
 		f.Add([]byte(seed))
