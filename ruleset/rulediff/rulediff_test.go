@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/accessc/accessc/ir"
@@ -154,7 +155,7 @@ func (d draw) operation() ruleset.Operation {
 // TestClasses: an operation about which two rulesets differ is of a class that was found, and the
 // example of each class is one about which they differ.
 func TestClasses(t *testing.T) {
-	differ, beside := 0, 0
+	var differ, beside atomic.Int64
 	irtest.Many(t, 10_000, func(r *rand.Rand) error {
 		d := draw{r}
 		old, new := d.pair()
@@ -168,7 +169,7 @@ func TestClasses(t *testing.T) {
 				return fmt.Errorf("the class of %+v has no region", c.Example)
 			}
 			if c.Beside {
-				beside++
+				beside.Add(1)
 			}
 		}
 		for range 50 {
@@ -177,15 +178,15 @@ func TestClasses(t *testing.T) {
 			if was.Outcome == is.Outcome {
 				continue
 			}
-			differ++
+			differ.Add(1)
 			if !known(found, rulediff.Differing(&was, &is)[:1]) {
 				return fmt.Errorf("no class has %+v\nold %s: %s\nnew %s: %s", op, was.Outcome, text(old), is.Outcome, text(new))
 			}
 		}
 		return nil
 	})
-	if differ < 100 || beside == 0 {
-		t.Errorf("%d operations differed, %d classes were beside others", differ, beside)
+	if differ.Load() < 100 || beside.Load() == 0 {
+		t.Errorf("%d operations differed, %d classes were beside others", differ.Load(), beside.Load())
 	}
 }
 
