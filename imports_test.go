@@ -34,6 +34,7 @@ var rooms = [][]string{
 	{"internal/hostfacts"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit", "internal/layerfile"},
+	{"presets"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ruleset/rulediff"},

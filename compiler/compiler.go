@@ -145,6 +145,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	long := c.toolTable(layer.Root, "conversation", "tools")
 	short := c.toolTable(layer.Root, "tools")
 	c.checkSpellings(long, short)
+	presets := c.filePresets(layer)
 	for _, t := range []struct {
 		prefix string
 		table  *source.Table
@@ -156,15 +157,15 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 			e := &t.table.Entries[i]
 			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
-				c.gatherServer(tools, s, e)
+				c.gatherServer(tools, s, e, presets)
 			} else {
-				c.gatherTool(tools, s, e)
+				c.gatherTool(tools, s, e, presets)
 			}
 		}
 	}
 }
 
-func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry) {
+func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry, presets []*presetDraft) {
 	table := s.table(e.Value, "the table of a tool")
 	if table == nil {
 		return
@@ -179,6 +180,7 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 		d = newDraft(e.Key, e)
 		tools[e.Key] = d
 	}
+	d.extend(presets)
 	d.apply(s, table)
 }
 
