@@ -59,6 +59,8 @@ type Result struct {
 	Resolver *resolve.Resolver
 
 	apart bool
+	// first are the places where tools are first mentioned.
+	first map[string]ir.Pos
 	// wrong are the tools that errors take out of the program.
 	wrong map[string]bool
 	// disabled are the tools that are not enabled.
@@ -84,6 +86,10 @@ func Compile(opts Options) (*Result, error) {
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
+	res.first = map[string]ir.Pos{}
+	for _, d := range drafts {
+		res.first[d.name] = d.first.At
+	}
 	c.checkFolded(drafts)
 	c.checkAfter(drafts)
 	c.narrow(set.Layers)
@@ -97,6 +103,9 @@ func Compile(opts Options) (*Result, error) {
 	res.Report(c.findings...)
 	return res, nil
 }
+
+// First is the place in the lowest layer that mentions a tool.
+func (r *Result) First(tool string) ir.Pos { return r.first[tool] }
 
 // compilation is one run of Compile.
 type compilation struct {

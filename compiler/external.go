@@ -34,7 +34,9 @@ type Grant struct {
 	Tool     string    // the tool's name
 	RulePath string    // the lexical path
 	Caps     ir.CapSet // granted at the target
-	Reason   string    // that of a preset, empty for a rule without
+	// Preset is the preset whose rule this is, such as preset:rust@1, empty if it is of none, and
+	// Reason the rule's.
+	Preset, Reason string
 }
 
 // Covers reports whether other needs no approval once b has one: it lies below, by its path and
@@ -62,7 +64,7 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 	if vouched {
 		return true
 	}
-	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps, d.reason})
+	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps, d.preset, d.reason})
 	switch {
 	case b.Approved:
 		return true

@@ -20,11 +20,11 @@ type fsDraft struct {
 	external bool
 	mount    bool
 	caps     ir.CapSet
-	// reason is that of a preset's rule. vouched is true where the user's own layer or command line
+	// preset and reason are those of a preset's rule. vouched is true where the user's own layer or command line
 	// names the preset.
-	reason  string
-	vouched bool
-	leaves  []ir.Leaf
+	preset, reason string
+	vouched        bool
+	leaves         []ir.Leaf
 }
 
 func (d *fsDraft) value() *source.Value { return d.v }

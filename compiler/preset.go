@@ -111,7 +111,7 @@ func (d *draft) presetFS() []*fsDraft {
 	all := presetRules(d, "fs", func(s scope, v *source.Value) (*fsDraft, bool) {
 		r, ok := s.fsRule(presetRule(v))
 		if ok {
-			r.reason, r.vouched = v.Table.Get("reason").Text, vouched[v.At.File]
+			r.preset, r.reason, r.vouched = v.At.File, v.Table.Get("reason").Text, vouched[v.At.File]
 		}
 		return r, ok
 	})

@@ -1,6 +1,8 @@
 package presets_test
 
 import (
+	"fmt"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -215,5 +217,22 @@ func TestAgentsKeepNothingShared(t *testing.T) {
 		if len(rules(p, "net")) == 0 {
 			t.Errorf("%s reaches no service", name)
 		}
+	}
+}
+
+// TestDocument: docs/presets.md lists the presets as they are.
+func TestDocument(t *testing.T) {
+	doc, err := os.ReadFile("../docs/presets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range presets.Names() {
+		p, _ := presets.Find(name)
+		want = append(want, fmt.Sprintf("| `%s` | %d | %s |", name, p.Version, p.Purpose))
+	}
+	_, table, _ := strings.Cut(string(doc), "|---|---|---|\n")
+	if got := strings.Split(strings.TrimSpace(table), "\n"); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

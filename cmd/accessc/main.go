@@ -62,6 +62,7 @@ type cli struct {
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
 	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
+	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
