@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -31,6 +32,9 @@ func write(t testing.TB, dir, name, text string) {
 	}
 }
 
+// compiled are the texts that were compiled already: there are few.
+var compiled sync.Map
+
 // proposed looks at a directory and compiles the policy.
 func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 	found, err := survey.Look(dir)
@@ -38,6 +42,9 @@ func proposed(t testing.TB, dir string) ([]survey.Found, string) {
 		t.Fatal(err)
 	}
 	text := survey.Text(found)
+	if _, done := compiled.LoadOrStore(text, true); done {
+		return found, text
+	}
 	policy := t.TempDir()
 	write(t, policy, "accessc.toml", text)
 	res, err := compiler.Compile(compiler.Options{Root: policy, Layers: source.Request{}})
@@ -179,11 +186,15 @@ func FuzzLook(f *testing.F) {
 	f.Add(uint(14), "test :\n\ta\n")
 	f.Add(uint(9), "pytest")
 	f.Add(uint(26), "/coverage\ndist/\n")
+	dir := f.TempDir() // of each worker, which has one input at a time
 	f.Fuzz(func(t *testing.T, which uint, content string) {
-		dir := t.TempDir()
+		name := known[which%uint(len(known))]
 		write(t, dir, "package.json", `{"scripts":{"build":""}}`)
-		write(t, dir, known[which%uint(len(known))], content)
+		write(t, dir, name, content)
 		found, text := proposed(t, dir)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 		if all := text + survey.Summary(found); strings.ContainsFunc(all, func(c rune) bool { return unicode.IsControl(c) && c != '\n' || c > unicode.MaxASCII }) {
 			t.Errorf("the file wrote into %q", all)
 		}
