@@ -45,7 +45,7 @@ type Answer struct {
 	// agent's line is such a line already.
 	Command string
 	Held    bool
-	// Context is added to what a model learns about a used tool.
+	// Context is a text for the model about a used tool.
 	Context string
 }
 
@@ -93,7 +93,7 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-// Reply is what the process of a hook says: on both streams, and by its exit status.
+// Reply is the output of a hook's process on both streams, and its exit status.
 type Reply struct {
 	Out    []byte
 	Err    string

@@ -16,7 +16,7 @@ var codexForm = form{
 	stages: map[string]Stage{"PreToolUse": Before, "PermissionRequest": Permission, "PostToolUse": After},
 }
 
-// codexTools are the tools of Codex: whatever runs a shell is Bash.
+// codexTools are the tools of Codex, which names each one that runs a shell Bash.
 var codexTools = plain(map[string]tool{
 	"Bash": shellTool("command"), "apply_patch": patches("command"), "view_image": reads("path"),
 }, "update_plan", "request_user_input", "spawn_agent", "send_input", "wait", "wait_agent", "close_agent", "resume_agent")
@@ -34,7 +34,7 @@ func readCodex(a *Agent, v gjson.Result) (*Event, error) {
 			return nil, err
 		}
 	}
-	// What is not answered is left to the person who is about to be asked.
+	// Codex asks a person where the hook does not answer.
 	e.Rewrites, e.Asks, e.Project = e.Stage == Before, e.Stage == Permission, codexProject(m["transcript_path"].Str)
 	e.Chosen = e.Project == ""
 	return e, nil

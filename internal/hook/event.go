@@ -30,7 +30,7 @@ const (
 	After
 )
 
-// Event is what an agent asks or tells.
+// Event is an agent's question about the use of a tool, or its report of one.
 type Event struct {
 	// Name is the agent's word for the event.
 	Name  string

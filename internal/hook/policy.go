@@ -55,8 +55,8 @@ func (p *Policy) ruled(kind ruleset.Kind, otherwise Answer) Answer {
 	return p.of(kind, p.Judge.Operation(kind, nil, ""))
 }
 
-// of is the answer by a verdict. What neither a rule nor a tool's policy permits is the business of
-// the agent's own settings, unless the ruleset has rules about such operations.
+// of is the answer by a verdict. An operation other than a command that neither a rule nor a tool's
+// policy permits is left to the agent's own settings, unless the ruleset has rules about such ones.
 func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
 	out := Answer{Reason: v.Reason, Asked: v.Asked}
 	switch v.Outcome {
@@ -126,7 +126,7 @@ func (p *Policy) files(e *Event) Answer {
 	for _, t := range c.Touches {
 		path, below := e.at(t.Path), c.Content
 		if t.Pattern {
-			path = literal(path) // whatever is in this directory may match
+			path = literal(path) // every file in this directory may match
 			below = below || t.Kind == ruleset.Read
 		}
 		out = out.and(p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, "")))

@@ -88,7 +88,7 @@ func deletes(members ...string) tool {
 }
 
 // lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
-// for what is in files.
+// in the text of files.
 func lists(members ...string) tool {
 	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
 }

@@ -160,8 +160,8 @@ func (a *Agent) exact(hooks *jsonc.Node, all []found) bool {
 	return true
 }
 
-// take takes the entries out of a document, and what became empty by that, unless it was there
-// before. A document that was there before is given; nil stands for none.
+// take removes the entries from a document, and the lists and objects that this leaves empty, unless
+// the document before the installation had them; nil stands for no such document.
 func (a *Agent) take(doc, before []byte) ([]byte, error) {
 	was, _ := jsonc.Parse(before) // one that cannot be read had nothing
 	for {

@@ -24,7 +24,7 @@ var ErrChanged = errors.New("another program changed the file at the same time")
 // maxMade is how many directories are ever made for a file.
 const maxMade = 4
 
-// Result is what became of a file.
+// Result describes the change of a file.
 type Result struct {
 	// Changed is false if nothing had to be done; Removed is true for a file that is gone.
 	Changed, Removed bool
@@ -95,7 +95,7 @@ func (a *Agent) update(path string, was []byte, all []found, e Entry) ([]byte, e
 }
 
 // Uninstall takes the hook out of the file of settings at a path. A file that has not changed since
-// is again what it was, or gone if it was not there.
+// is restored, or removed if there was none before.
 // See RATIONALE D156.
 func (a *Agent) Uninstall(path string) (Result, error) {
 	was, err := load(path)
@@ -150,7 +150,7 @@ func (a *Agent) look(doc []byte) ([]found, bool, error) {
 }
 
 // load reads a file of settings. One behind a symlink is refused: the link may be a repository's,
-// and what it leads to the file of another program.
+// and its target the file of another program.
 func load(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -172,7 +172,7 @@ func keep(path string, was []byte) error {
 	return wholefile.Keep(path, BackupSuffix, was)
 }
 
-// swap has a file hold other text, if it still holds what was read.
+// swap replaces the text of a file if it is still the one that was read.
 func swap(path string, was, now []byte) error {
 	return wholefile.Swap(path, now, func() error {
 		if again, err := load(path); err != nil || !bytes.Equal(again, was) {
@@ -182,8 +182,8 @@ func swap(path string, was, now []byte) error {
 	})
 }
 
-// create makes a file with its directories, and a note of how many it made. What is left by an
-// error is taken away again.
+// create makes a file with its directories, and a note of how many it made. After an error it
+// removes them again.
 func create(path string, data []byte) error {
 	made, err := parents(filepath.Dir(path))
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 //go:embed plugin.js
 var pluginText []byte
 
-// before is what stands in the plugin before its command.
+// before is the text in front of the command of the plugin.
 const before = "\nconst command = "
 
 // plugin is the plugin that starts words.
