@@ -86,7 +86,7 @@ func (p *program) compare() {
 	}
 }
 
-// program is what the rules about one program tell apart.
+// program has the words, options and places that the rules about one program tell apart.
 type program struct {
 	*comparison
 	was, is     *ruleset.Set // the rules that may be about the lines
@@ -103,8 +103,8 @@ type program struct {
 	inner []string
 }
 
-// learned returns what the rules about a program tell apart, and those about the programs that the
-// words in them start: a rule for a program allows the words that it spells out.
+// learned learns from the rules about a program, and from those about the programs that the words
+// in them start: a rule for a program allows the words that it spells out.
 func (c *comparison) learned(name string) *program {
 	p := &program{comparison: c, name: name, root: newNode(shellword.Quote(name), nil)}
 	for _, r := range slices.Concat(rules(c.old, name), rules(c.new, name)) {
@@ -140,7 +140,7 @@ func (p *program) enter(part *shell.Part, seq []string, at int) {
 	}
 }
 
-// learn collects what one matcher tells apart.
+// learn collects the words, options and places that one matcher tells apart.
 func (p *program) learn(m ruleset.Matcher) {
 	switch m := m.(type) {
 	case ruleset.Command:

@@ -39,7 +39,7 @@ type Class struct {
 	Regions []Region
 	// Example is one of the operations, in a workspace at Root.
 	Example ruleset.Operation
-	// Beside is true for a class of unusual forms of what another class is about, with the same
+	// Beside is true for a class of unusual forms of the operations of another class, with the same
 	// new verdict: words that the shell expands, options that are not known.
 	Beside bool
 	// aside is true until an operation of a usual form is found; unusual are the regions of the
@@ -118,7 +118,7 @@ type comparison struct {
 	out        Comparison
 }
 
-// key is what makes operations those of one class.
+// key is the same for the operations of one class, and for no others.
 type key struct {
 	was, is          ruleset.Outcome
 	oldRule, newRule *ruleset.Rule
