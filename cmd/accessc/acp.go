@@ -71,7 +71,7 @@ type policies struct {
 	tool, ruleset string
 }
 
-// For returns what judges an agent's actions in a directory.
+// For returns the judge of an agent's actions in a directory.
 func (p policies) For(dir string) (*action.Judge, error) {
 	j, _, err := p.judge(dir)
 	return j, err

@@ -117,7 +117,7 @@ func agentVersion(a *settings.Agent, p settings.Places) string {
 }
 
 // tryHook asks the installed hook about samples, as the agent would. Only this program is started:
-// what else settings name may be anything.
+// another one that settings name may do anything.
 func tryHook(a *settings.Agent, r *settings.Report, p settings.Places) {
 	dir := p.Workspace
 	if dir == "" {
@@ -148,7 +148,7 @@ func verdictWord(refused bool) string {
 	return "not refused"
 }
 
-// askHook has the hook answer one event: its status, its answer, and a line of what it said.
+// askHook has the hook answer one event, and returns its status, its answer, and the first line of its output.
 func askHook(a *settings.Agent, e settings.Installed, dir string, event []byte) (int, []byte, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), hook.Limit)
 	defer cancel()
