@@ -118,7 +118,7 @@ func searched(j *action.Judge, paths []string) action.Verdict {
 }
 
 // further is a member of a tool's input that may be another command, more words, or the variables of
-// the command; empty for none. What agents do with it is not known.
+// the command; empty for none. Its effect in agents is not known.
 func further(input gjson.Result) string {
 	known := []string{
 		"command", "cwd", "description", "timeout", "run_in_background", "is_background",

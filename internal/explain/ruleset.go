@@ -79,7 +79,7 @@ func (r *Ruleset) examples(x *ruleset.Rule) []line {
 	return out
 }
 
-// ruleWords says what a rule is about.
+// ruleWords puts the operations of a rule into words.
 func ruleWords(r *ruleset.Rule, root string) string {
 	var kinds []string
 	for _, k := range r.Operations() {

@@ -31,8 +31,8 @@ import (
 // configuration.
 type Counts map[string]int
 
-// Invoke counts an invocation of a tool, or returns the reason why its constraints refuse it. is
-// what the tool is, for the reason. alias turns another name of a tool into that in the
+// Invoke counts an invocation of a tool, or returns the reason why its constraints refuse it. The
+// reason begins with is, such as "the tool", and the name. alias turns another name of a tool into that in the
 // configuration; it may be nil.
 func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(string) string) string {
 	if limits != nil {

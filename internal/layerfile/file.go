@@ -1,5 +1,5 @@
 // Package layerfile replaces the files of layers, whole or not at all, and finds the lists of tools
-// in their text. It writes through no symlink: what lies in a workspace may be hostile.
+// in their text. It writes through no symlink: the files in a workspace may be hostile.
 package layerfile
 
 import (
@@ -99,7 +99,7 @@ func OpenSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 	return next, nil
 }
 
-// Write puts the text in place of what was read or written last. An empty file is removed.
+// Write replaces the text that was read or written last. An empty file is removed.
 func (l *File) Write(text []byte) error {
 	if err := l.unchanged(); err != nil {
 		return err

@@ -77,8 +77,8 @@ func (p *Policy) Refuses(tool string) string {
 	return ""
 }
 
-// Refusal is the reason why a call may not be made, whatever calls were made before, and the
-// text that is refused; empty if it may.
+// Refusal is the reason why a call may not be made, regardless of earlier calls, and the text
+// that is refused; empty if it may.
 func (p *Policy) Refusal(tool string, arguments gjson.Result) (reason, asked string) {
 	if reason = p.Refuses(tool); reason != "" {
 		return reason, tool

@@ -314,9 +314,9 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// TestCommands: commands among the arguments need a rule of the ruleset that is named, by whatever
-// name and in whatever form a server has them; without one, those alone are refused that start accessc by
-// another policy.
+// TestCommands: commands among the arguments need a rule of the ruleset that is named, under every name
+// and in every form that servers use. Without a ruleset only commands that start accessc by another
+// policy are refused.
 func TestCommands(t *testing.T) {
 	plain, ruled := policy(t), policy(t)
 	ruled.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{

@@ -22,8 +22,8 @@ type Judge struct {
 	// Rules is the ruleset, nil for none. It has a say about the kinds of action that its rules
 	// are about.
 	Rules *ruleset.Set
-	// OnlyRefuses leaves to a person what the policy of the tool alone would permit. It is for a policy that
-	// no person has written: the default permits more than a person would who is asked.
+	// OnlyRefuses leaves actions that only the policy of the tool permits to a person. It is for a policy that
+	// no person has written: the default permits more than a person would.
 	OnlyRefuses bool
 }
 
@@ -126,8 +126,8 @@ func (j *Judge) variables(c Command) Verdict {
 	return out
 }
 
-// needs are the capabilities that a kind of operation asks for on its paths. What a search finds
-// below a path is not known before, so the policy refuses searches and permits none.
+// needs are the capabilities that a kind of operation asks for on its paths. The findings of a
+// search below a path are not known before, so the policy refuses searches and permits none.
 var needs = map[ruleset.Kind][]ir.Capability{
 	ruleset.Read: {ir.Read}, ruleset.Edit: {ir.Update}, ruleset.Delete: {ir.Delete}, ruleset.Move: {ir.Delete, ir.Create},
 }
