@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
 // Outcome is the answer of a policy to a call.
@@ -81,16 +83,7 @@ func JSON(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}
-	return bytes.TrimSpace(encode(s))
-}
-
-// encode writes a value that always has a JSON form as one line.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
-	return b.Bytes()
+	return bytes.TrimSpace(jsonrpc.Line(s))
 }
 
 // Reply is the output of a hook's process on both streams, and its exit status.
@@ -134,7 +127,7 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 	}
 	r := Reply{}
 	if doc := a.write(e, &ans); doc != nil {
-		r.Out = encode(doc)
+		r.Out = jsonrpc.Line(doc)
 	}
 	if ans.Outcome == Deny && a.status != 0 {
 		r.Err, r.Status = ans.Reason, a.status

@@ -2,12 +2,12 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
 // hooksKey is the member of settings that has the hooks.
@@ -94,13 +94,7 @@ func (a *Agent) item(e Entry, ev event) []byte {
 }
 
 // encode writes a value that always has a JSON form.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes())
-}
+func encode(v any) []byte { return bytes.TrimSpace(jsonrpc.Line(v)) }
 
 // find lists the entries of accessc in a document, and whether they are those that add puts there.
 func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
