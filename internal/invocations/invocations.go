@@ -122,18 +122,25 @@ func (s *Session) Take(f func(Counts) error) error {
 }
 
 // Invoke counts an invocation of a tool. The error is the reason why its constraints refuse it.
-func (s *Session) Invoke(t *ir.Tool) error {
-	return s.Take(func(made Counts) error { return reason(made.Invoke("the tool", t.Name, t.Constraints, nil)) })
+func (s *Session) Invoke(t *ir.Tool) error { return s.Take(invoking(t)) }
+
+func invoking(t *ir.Tool) func(Counts) error {
+	return func(made Counts) error {
+		if why := made.Invoke("the tool", t.Name, t.Constraints, nil); why != "" {
+			return errors.New(why)
+		}
+		return nil
+	}
 }
 
 // errEnough ends a count that is not kept.
 var errEnough = errors.New("enough")
 
-// May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
-func (s *Session) May(t *ir.Tool) error {
+// Try is Take without effect: it returns the error of f, and keeps no invocation.
+func (s *Session) Try(f func(Counts) error) error {
 	err := s.Take(func(made Counts) error {
-		if why := made.Invoke("the tool", t.Name, t.Constraints, nil); why != "" {
-			return reason(why)
+		if err := f(made); err != nil {
+			return err
 		}
 		return errEnough
 	})
@@ -143,12 +150,8 @@ func (s *Session) May(t *ir.Tool) error {
 	return err
 }
 
-func reason(why string) error {
-	if why == "" {
-		return nil
-	}
-	return errors.New(why)
-}
+// May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
+func (s *Session) May(t *ir.Tool) error { return s.Try(invoking(t)) }
 
 // patience is how long another process may have the lock of a session.
 const patience = 5 * time.Second
