@@ -9,7 +9,6 @@ import (
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
-	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // Ruleset is a ruleset in the form for review.
@@ -35,13 +34,7 @@ const held = ir.Advisory
 const rulesetHeld = "the program that asks has to obey; no system enforces it"
 
 // title names the ruleset and the shell that it is about.
-func (r *Ruleset) title() (name, language string) {
-	language = "bash"
-	if r.Shell == shell.POSIX {
-		language = "sh"
-	}
-	return "ruleset " + r.Name, language
-}
+func (r *Ruleset) title() (name, language string) { return "ruleset " + r.Name, r.Shell.String() }
 
 // rows are the rules with their examples.
 func (r *Ruleset) rows() []line {

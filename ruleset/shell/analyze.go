@@ -22,6 +22,18 @@ const (
 	POSIX
 )
 
+// String returns the name of the shell, empty for a foreign one.
+func (d Dialect) String() string {
+	switch d {
+	case Bash:
+		return "bash"
+	case POSIX:
+		return "sh"
+	case Foreign:
+	}
+	return ""
+}
+
 // DialectOf returns the dialect of a shell, given by name or path.
 func DialectOf(shell string) Dialect {
 	switch base(shell) {
