@@ -82,14 +82,19 @@ func (j *Judge) Start(c Command) []string {
 	if words == nil {
 		words = PlainWords(c.Line)
 	}
-	switch {
-	case len(words) > 0:
+	if len(words) > 0 {
 		return words
-	case j.Rules != nil && j.Rules.Shell == shell.POSIX:
-		return []string{"sh", "-c", "--", c.Line}
-	default:
-		return []string{"bash", "-c", "--", c.Line}
 	}
+	return append(j.Shell(), c.Line)
+}
+
+// Shell are the words that run a line, which comes behind them, by the shell of the ruleset; by bash
+// without one.
+func (j *Judge) Shell() []string {
+	if j.Rules != nil && j.Rules.Shell == shell.POSIX {
+		return []string{"sh", "-c", "--"}
+	}
+	return []string{"bash", "-c", "--"}
 }
 
 // dir is the absolute working directory of a command.
