@@ -6,7 +6,6 @@ import (
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
 )
@@ -28,9 +27,7 @@ func NewRuleset(s *ruleset.Set) *Ruleset {
 	return out
 }
 
-// held is how a ruleset is enforced on every system, and rulesetHeld the reason.
-const held = ir.Advisory
-
+// rulesetHeld is the reason of build.RulesetLevel.
 const rulesetHeld = "the program that asks has to obey; no system enforces it"
 
 // title names the ruleset and the shell that it is about.
@@ -181,7 +178,7 @@ func compound(m ruleset.Matcher) bool {
 func (r *Ruleset) Text(s Style) string {
 	name, language := r.title()
 	head := s.paint(bold, clean(name)) + "    " + language + "\n"
-	worth := s.paint(heldColor(held), held.String()) + "  " + s.paint(dim, rulesetHeld)
+	worth := s.paint(heldColor(build.RulesetLevel), build.RulesetLevel.String()) + "  " + s.paint(dim, rulesetHeld)
 	return head + layout(r.rows(), s) + s.Hang("  "+pad("holds", 10)+worth+"\n", margin)
 }
 
@@ -197,7 +194,7 @@ func (r *Ruleset) Markdown() string {
 		}
 		b.WriteString("| " + strings.Join([]string{l.head, what, escape(l.origin)}, " | ") + " |\n")
 	}
-	b.WriteString("\n" + held.String() + ": " + rulesetHeld + ".\n")
+	b.WriteString("\n" + build.RulesetLevel.String() + ": " + rulesetHeld + ".\n")
 	return b.String()
 }
 
@@ -205,7 +202,7 @@ func (r *Ruleset) Markdown() string {
 func (r *Ruleset) page() pageTool {
 	name, language := r.title()
 	name = clean(name)
-	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: held.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: build.RulesetLevel.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
 	for _, l := range r.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})
