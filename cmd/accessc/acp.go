@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/acp"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
-	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -83,11 +81,9 @@ func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
 	}
-	t := ir.NewTool("command")
-	if p.tool != "" {
-		if t, err = askable(res, p.tool); err != nil {
-			return nil, nil, err
-		}
+	t, err := judging(res, p.tool)
+	if err != nil {
+		return nil, nil, err
 	}
 	rules, err := p.chosen(res)
 	if err != nil {
@@ -95,8 +91,9 @@ func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	}
 	facts := res.Facts(t)
 	j := newJudge(t, facts, dir, "")
-	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, res, nil
+	out := newActions(res, j, facts.Program, rules)
+	out.OnlyRefuses = p.tool == ""
+	return out, res, nil
 }
 
 // chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.

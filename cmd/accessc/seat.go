@@ -11,14 +11,17 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // counted is the session of a name in a workspace; one of this process alone without a name.
@@ -113,6 +116,13 @@ func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
 		j.Home, _ = os.UserHomeDir() // without one there is no ~
 	}
 	return j
+}
+
+// newActions asks a tool's policy and a ruleset, nil for none, about an agent's actions. program is
+// the tool's own, as facts have it.
+func newActions(res *hostfacts.Result, files *judge.Judge, program *ir.Location, rules *ruleset.Set) *action.Judge {
+	asker := resolve.Asker{Bindings: files.Roots, Program: program, Lookup: res.Lookup(files.View.Tool)}
+	return &action.Judge{Files: files, Asker: asker, Rules: rules}
 }
 
 // openLog opens the audit log, which the program must not be able to change.
