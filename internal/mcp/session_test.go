@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/internal/invocations"
@@ -356,6 +357,19 @@ func TestCommands(t *testing.T) {
 			case want != "" && (forward != nil || !strings.Contains(string(back), want)):
 				t.Errorf("%s: got %s, %s, want %s", c.arguments, forward, back, want)
 			}
+		}
+	}
+}
+
+// TestCommandAsked: a refusal has the text of the command. That of a list of words was once empty in
+// the log.
+func TestCommandAsked(t *testing.T) {
+	for arguments, want := range map[string]string{
+		`{"command":"accessc --set x=1 exec t"}`:           "accessc --set x=1 exec t",
+		`{"command":["accessc","--set","x=1","exec","t"]}`: "accessc --set 'x=1' exec t",
+	} {
+		if reason, asked := policy(t).Refusal("read", gjson.Parse(arguments)); reason == "" || asked != want {
+			t.Errorf("%s: got %q, %q, want %q", arguments, reason, asked, want)
 		}
 	}
 }
