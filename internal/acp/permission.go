@@ -60,7 +60,7 @@ func (c call) over(older call) call {
 // pathKeys are the members of a tool's input that are paths, by the names that agents use.
 var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_path"}
 
-// judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
+// judged decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
 func judged(j *action.Judge, c call) action.Verdict {

@@ -211,7 +211,7 @@ func (x *examination) borrowed() {
 	var paths []string
 	switch x.agent.Name {
 	case "cursor":
-		paths = []string{Places.User(x.places, claude)}
+		paths = []string{x.places.User(claude)}
 		fallthrough
 	case "copilot":
 		if x.places.Workspace != "" {

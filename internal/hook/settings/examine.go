@@ -119,8 +119,7 @@ func (x *examination) file(w watched) {
 	}
 	var all []found
 	if x.holds(w.path) {
-		all, _, _ = x.agent.find(data)
-		x.entries(w, data)
+		all = x.entries(w, data)
 	}
 	if w.scope == project {
 		x.brought(w, tree, all)
@@ -150,11 +149,11 @@ func decode(path string, data []byte) (map[string]any, error) {
 	return tree, n.Decode(&tree)
 }
 
-// entries looks at the entries of accessc in a file.
-func (x *examination) entries(w watched, data []byte) {
+// entries looks at the entries of accessc in a file, and returns them.
+func (x *examination) entries(w watched, data []byte) []found {
 	all, exact, err := x.agent.find(data)
 	if err != nil || len(all) == 0 {
-		return
+		return nil
 	}
 	e := all[0].Entry
 	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args, Trusted: sameFile(e.Program, x.self)}
@@ -176,6 +175,7 @@ func (x *examination) entries(w watched, data []byte) {
 	if x.agent.Name == "codex" {
 		x.trusted(w.path, all)
 	}
+	return all
 }
 
 // trusted looks up hooks in the state that Codex keeps, by file, event and place there.
