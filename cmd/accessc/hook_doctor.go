@@ -14,7 +14,6 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -78,18 +77,10 @@ func (c *hookDoctorCmd) Run(g *globals) error {
 
 // quietRoot is the workspace, empty where there is none.
 func quietRoot(g *globals) string {
-	root := g.Dir
-	if root == "" {
-		cwd, err := os.Getwd()
-		if err != nil {
-			return ""
-		}
-		own, _ := userdir.Root() // without any there is none that a tool could write
-		if root, err = workspace.Find(cwd, own); err != nil {
-			return ""
-		}
+	root, err := g.findRoot()
+	if err == nil {
+		root, err = filepath.Abs(root)
 	}
-	root, err := filepath.Abs(root)
 	if err != nil {
 		return ""
 	}

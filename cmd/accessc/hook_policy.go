@@ -12,7 +12,6 @@ import (
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
-	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -66,11 +65,6 @@ func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (rea
 		return "the server " + server + " has mistakes: accessc check shows them", server
 	}
 	return p.server(server).Refusal(method, arguments)
-}
-
-// openLog opens the audit log, which the tool must not be able to change.
-func (p *hookPolicy) openLog(path, name string) (*relay.Log, error) {
-	return (&seat{judge: p.Judge.Files}).openLog(path, name)
 }
 
 // wrap is how commands run under the policy of a workspace, nil where they are not lines for a

@@ -71,7 +71,7 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	s.judge = newJudge(t, facts, cwd, s.dir)
-	if s.log, err = s.openLog(log, t.Name); err == nil {
+	if s.log, err = openLog(s.judge, log, t.Name); err == nil {
 		s.cmd, err = s.command(t.Name, artifact, accept)
 	}
 	if err != nil {
@@ -125,8 +125,8 @@ func newActions(res *hostfacts.Result, files *judge.Judge, program *ir.Location,
 	return &action.Judge{Files: files, Asker: asker, Rules: rules}
 }
 
-// openLog opens the audit log, which the program must not be able to change.
-func (s *seat) openLog(path, name string) (*relay.Log, error) {
+// openLog opens the audit log, which a policy must not permit to change.
+func openLog(j *judge.Judge, path, name string) (*relay.Log, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (s *seat) openLog(path, name string) (*relay.Log, error) {
 		return nil, err
 	}
 	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
-		if s.judge.Access(need, filepath.ToSlash(abs)) == nil {
+		if j.Access(need, filepath.ToSlash(abs)) == nil {
 			return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
 		}
 	}
