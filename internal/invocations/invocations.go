@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
@@ -158,26 +159,8 @@ const patience = 5 * time.Second
 
 // open opens the file of a session under its lock.
 func open(path string) (*lockedfile.File, error) {
-	type result struct {
-		file *lockedfile.File
-		err  error
-	}
-	got := make(chan result, 1)
-	go func() {
-		file, err := lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		got <- result{file, err}
-	}()
-	select {
-	case r := <-got:
-		return r.file, r.err
-	case <-time.After(patience):
-		go func() {
-			if r := <-got; r.err == nil {
-				_ = r.file.Close()
-			}
-		}()
-		return nil, fmt.Errorf("another process has held the session %s for %v", path, patience)
-	}
+	take := func() (*lockedfile.File, error) { return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+	return lock.Within("the session "+path, patience, take, func(f *lockedfile.File) { _ = f.Close() })
 }
 
 // maxFile is the largest file of a session, in bytes.
