@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // File is the file of a layer, there or not.
@@ -159,6 +160,11 @@ func (l *File) rename(text []byte) (fs.FileInfo, error) {
 		return nil, errors.Join(err, l.Dir.Remove(l.temporary()))
 	}
 	return info, nil
+}
+
+// SyncDir brings the names in a directory to the disk.
+func SyncDir(dir *os.Root) error {
+	return wholefile.SyncDir(func() (*os.File, error) { return dir.Open(".") })
 }
 
 // IgnoreFile keeps a directory that accessc has made out of git, itself as well.
