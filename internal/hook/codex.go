@@ -11,10 +11,7 @@ import (
 )
 
 // codexForm is that of Codex' events (codex-rs/hooks/src/schema.rs, 0.169), after Claude Code's.
-var codexForm = form{
-	event: "hook_event_name", session: "session_id", dir: "cwd", id: "tool_use_id", tool: "tool_name", input: "tool_input",
-	stages: map[string]Stage{"PreToolUse": Before, "PermissionRequest": Permission, "PostToolUse": After},
-}
+var codexForm = claudeForm.with(map[string]Stage{"PreToolUse": Before, "PermissionRequest": Permission, "PostToolUse": After})
 
 // codexTools are the tools of Codex, which names each one that runs a shell Bash.
 var codexTools = plain(map[string]tool{

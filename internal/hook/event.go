@@ -112,6 +112,12 @@ type form struct {
 	stages                               map[string]Stage
 }
 
+// with is the form of an agent that names its events otherwise.
+func (f form) with(stages map[string]Stage) form {
+	f.stages = stages
+	return f
+}
+
 // read reads an event of the form, without its call. It returns the other members, too.
 func (f form) read(v gjson.Result) (*Event, map[string]gjson.Result, error) {
 	m, err := jsonrpc.Members(v, f.event, f.session, f.dir, f.id, f.tool, f.input)
