@@ -45,7 +45,7 @@ func codexProject(record string) string {
 		return ""
 	}
 	defer f.Close()
-	line, long, err := jsonrpc.NewReader(f, MaxEvent).Next()
+	line, long, err := jsonrpc.NewReader(f, maxEvent).Next()
 	if err != nil || long != nil || gjson.GetBytes(line, "type").Str != "session_meta" {
 		return ""
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
-// MaxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
-const MaxEvent = 16 << 20
+// maxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
+const maxEvent = 16 << 20
 
 // Stage is the moment of an event.
 type Stage uint8
@@ -75,12 +75,12 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 // Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See RATIONALE D150.
 func Read(r io.Reader) (gjson.Result, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxEvent+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	switch {
 	case err != nil:
 		return gjson.Result{}, fmt.Errorf("the event cannot be read: %w", err)
-	case len(text) > MaxEvent:
-		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", MaxEvent)
+	case len(text) > maxEvent:
+		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
 	}
 	return object(text, "event")
 }
