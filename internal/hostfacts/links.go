@@ -8,13 +8,13 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// linkedRules objects to grants that a symlink of the workspace leads to another place: a tool that
-// may make the symlink chooses the place.
+// linkedRules objects to rules that a symlink of the workspace leads to another place: a tool that
+// may make the symlink chooses what they grant or close.
 // See RATIONALE D159.
 func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]
-		if len(rule.Links) == 0 || rule.Caps == 0 {
+		if len(rule.Links) == 0 {
 			continue
 		}
 		over := "leads over the symlink " + rule.Links[0].Short() + " to " + rule.At.Short()
@@ -31,6 +31,9 @@ func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
 // tooWide is the reason why a rule has to name the place that its symlinks lead to, if it has to. A
 // symlink that is itself protected is the user's own, and may lead to a protected path.
 func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
+	if rule.Caps == 0 {
+		return ""
+	}
 	if slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return link.Under(rule.At) }) {
 		return "is around the symlink"
 	}
