@@ -189,7 +189,10 @@ func (j *Judge) Closed(text string) ir.Rule {
 		return nil // Access has refused it
 	}
 	for _, e := range j.View.Entries() {
-		if e.Rule.At != place.At && e.Rule.At.Under(place.At) && !e.Rule.Caps.Has(ir.Read) {
+		if e.Rule.At == place.At || !e.Rule.At.Under(place.At) {
+			continue
+		}
+		if !j.View.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(e.Rule.At)}).Allowed() {
 			return e.Rule
 		}
 	}
