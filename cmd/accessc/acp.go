@@ -90,7 +90,7 @@ func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 		return nil, nil, err
 	}
 	facts := res.Facts(t)
-	j := newJudge(t, facts, dir, "")
+	j := newJudge(t, facts, dir, "", true)
 	out := newActions(res, j, facts.Program, rules)
 	out.OnlyRefuses = p.tool == ""
 	return out, res, nil

@@ -54,7 +54,7 @@ func (p *hookPolicy) server(name string) *mcp.Policy {
 	}
 	of.Tools = mcp.ToolsOf(p.res.Program, name, p.res.Enabled)
 	if t, known := p.res.Program.Tool(name); known && t.Server() {
-		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", "", false), t.Constraints
 	}
 	return of
 }

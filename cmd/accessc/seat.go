@@ -70,7 +70,7 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 		return nil, err
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
-	s.judge = newJudge(t, facts, cwd, s.dir)
+	s.judge = newJudge(t, facts, cwd, s.dir, false)
 	if s.log, err = openLog(s.judge, log, t.Name); err == nil {
 		s.cmd, err = s.command(t.Name, artifact, accept)
 	}
@@ -102,8 +102,9 @@ func (s *seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd
 }
 
 // newJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
-// contains the temporary directory of the run, empty for none.
-func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
+// contains the temporary directory of the run, empty for none. An agent is not confined, so its home
+// is the user's own.
+func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string, agent bool) *judge.Judge {
 	roots := *facts.Bindings
 	if temp != "" {
 		roots.Temp = filepath.ToSlash(canonical(temp))
@@ -112,8 +113,9 @@ func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
 	if at := filepath.ToSlash(canonical(dir)); dir != "" && roots.Locate(at).Root.Kind == ir.Workspace {
 		j.Dir = at
 	}
-	if t.Home == ir.HomeReal {
-		j.Home, _ = os.UserHomeDir() // without one there is no ~
+	if t.Home == ir.HomeReal || agent {
+		home, _ := os.UserHomeDir() // without one there is no ~
+		j.Home = filepath.ToSlash(home)
 	}
 	return j
 }

@@ -62,7 +62,7 @@ func TestArgument(t *testing.T) {
 		{"path", root + "/secret", "read secret: no rule"},
 		{"path", "/", "read /: no rule"},
 		{"path", "~/x", ""},
-		{"path", "~root/x", "create ~root/x: no rule"},
+		{"path", "~root/x", "the path begins with ~"},
 		{"path", "docs/\x00a", "the path has characters"},
 		{"path", "docs/\ufffd", "the path has characters"},
 		{"filePath", "secret/key", "read secret/key: no rule"},
@@ -152,4 +152,25 @@ func FuzzArgument(f *testing.F) {
 			t.Errorf("%q is granted by a policy of nothing", text)
 		}
 	})
+}
+
+// TestReadings: programs trim, expand and compose the text of a path, and every result of that is
+// judged. Read "~/.ssh/id_rsa" and " /etc/shadow" passed as names of the workspace.
+func TestReadings(t *testing.T) {
+	j := workspace(t)
+	j.Home = filepath.ToSlash(t.TempDir())
+	for text, refused := range map[string]bool{
+		"docs/a": false, " docs/a ": true, "~/x": true, " ~/x": true, "~": true, "~root/x": true, "\ufeff/etc/shadow": true, " /etc/shadow": true,
+		"\u00a0/etc/shadow": true, "file:///etc/shadow": true, " file:///etc/shadow": true, "file://" + j.Dir + "/docs/a": false,
+		"file://" + j.Dir + "/docs/%2e%2e/secret/key": true, "docs/e\u0301": false, "secre\u0074\u0323/key": true, "./~/x": true, "docs/~/x": false,
+		"file://elsewhere/docs/a": true, "docs/\x00": true,
+	} {
+		if got := j.Access(ir.Read, text); (got != nil) != refused {
+			t.Errorf("%q: refused %v", text, got != nil)
+		}
+	}
+	j.Home = ""
+	if j.Path("~/x") == nil {
+		t.Error("without a home, ~ was taken for a name")
+	}
 }

@@ -107,6 +107,9 @@ func (j *Judge) dir(written string) string {
 
 // directory refuses a working directory in which nothing is granted, other than that of the session.
 func (j *Judge) directory(c Command) Verdict {
+	if readings, err := judge.Readings(c.Dir); err != nil || len(readings) > 1 && !strings.HasPrefix(c.Dir, "~") {
+		return Refused("the directory of the command can be read in different ways", c.Dir)
+	}
 	if j.dir(c.Dir) == j.Files.Dir {
 		return Verdict{}
 	}
@@ -142,7 +145,13 @@ func (j *Judge) Operation(kind ruleset.Kind, paths []string, url string) Verdict
 	op := ruleset.Operation{Kind: kind, Dir: j.Files.Dir, URL: url}
 	var policy Verdict
 	for _, p := range paths {
-		op.Paths = append(op.Paths, filepath.ToSlash(j.Files.Absolute(p)))
+		readings, err := judge.Readings(p)
+		if err != nil {
+			return Refused(err.Error(), p)
+		}
+		for _, r := range readings {
+			op.Paths = append(op.Paths, filepath.ToSlash(j.Files.Absolute(r)))
+		}
 		for _, need := range needs[kind] {
 			policy = policy.And(Of(j.Files.Access(need, p)))
 		}
