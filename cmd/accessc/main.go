@@ -62,7 +62,8 @@ type cli struct {
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
 	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
-	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
+	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
+	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
