@@ -94,6 +94,7 @@ func (c *claude) plain(t *translation, noRead []point, box *sandbox) []point {
 		return noRead
 	}
 	own, _ := t.located(box.denyRead)
+	own = t.closed(own)
 	return slices.DeleteFunc(slices.Clone(noRead), func(p point) bool { return slices.Contains(own, p) })
 }
 
@@ -110,12 +111,16 @@ func (t *translation) boxed(s *sandbox, unasked bool) boxedPoints {
 	var names []point
 	out.noRead, out.noReadNames = t.located(s.denyRead)
 	out.read, names = t.located(s.allowRead)
-	out.write, _ = t.located(s.allowWrite)
-	_, more := t.located(s.allowWrite)
+	write, more := t.located(s.allowWrite)
 	for _, p := range append(names, more...) {
 		p.entry.become(LeftOut, "a rule knows no patterns")
 	}
 	out.noWrite, out.noWriteNames = t.located(s.denyWrite)
+	out.noRead, out.noWrite = t.closed(out.noRead), t.closed(out.noWrite)
+	out.read, out.write = t.opened(out.read), t.opened(write)
+	for i := range out.read {
+		out.read[i].opens = false // reading is carried over in the workspace alone
+	}
 	if !unasked {
 		for _, p := range out.write {
 			p.entry.become(LeftOut, "each command is asked about")
@@ -123,10 +128,7 @@ func (t *translation) boxed(s *sandbox, unasked bool) boxedPoints {
 		out.write = nil
 		return out
 	}
-	out.write = append(out.write, point{abs: t.host.Dir, entry: t.own})
-	for i := range out.write {
-		out.write[i].opens = true
-	}
+	out.write = append(out.write, point{abs: t.host.Dir, entry: t.own, opens: true})
 	return out
 }
 
@@ -134,9 +136,7 @@ func (t *translation) boxed(s *sandbox, unasked bool) boxedPoints {
 func (c *claude) edits(t *translation) []point {
 	var out []point
 	dirs, _ := t.located(c.additional)
-	for i := range dirs {
-		dirs[i].opens = true
-	}
+	dirs = t.opened(dirs)
 	switch c.mode {
 	case "plan":
 		for _, r := range c.of("Edit", "allow") {
@@ -162,7 +162,7 @@ func (c *claude) edits(t *translation) []point {
 		case strings.ContainsAny(plain[0], `*?[]!\`):
 			r.entry.become(LeftOut, "a rule knows no patterns")
 		default:
-			out = append(out, point{abs: t.host.Follow(plain[0]), entry: r.entry, opens: true})
+			out = append(out, t.opened([]point{{abs: plain[0], entry: r.entry}})...)
 		}
 	}
 	return out

@@ -210,16 +210,36 @@ func (t *translation) located(list []listed) (plain, patterns []point) {
 			text = t.host.Dir + "/" + text
 		}
 		p := point{abs: path.Clean("/" + text), entry: l.entry}
-		if l.Literal || !strings.ContainsAny(l.Path, "*?[]") {
-			p.abs = t.host.Follow(p.abs)
-			plain = append(plain, p)
-		} else if strings.ContainsAny(p.abs, "*?[]") {
+		if !l.Literal && strings.ContainsAny(p.abs, "*?[]") {
 			patterns = append(patterns, p)
-		} else {
-			plain = append(plain, p) // "dir/**"
+			continue
 		}
+		plain = append(plain, p)
 	}
 	return plain, patterns
+}
+
+// closed are the places of entries that deny: those that their paths lead to.
+func (t *translation) closed(points []point) []point {
+	out := slices.Clone(points)
+	for i, p := range out {
+		out[i].abs = t.host.Follow(p.abs)
+	}
+	return out
+}
+
+// opened are the places of entries that allow. Over a symlink they open nothing.
+func (t *translation) opened(points []point) []point {
+	var out []point
+	for _, p := range points {
+		if t.host.Follow(p.abs) != p.abs {
+			p.entry.become(LeftOut, "its path leads over a symlink")
+			continue
+		}
+		p.opens = true
+		out = append(out, p)
+	}
+	return out
 }
 
 // confine writes the rules for files, hosts and variables.
@@ -231,8 +251,10 @@ func (t *translation) confine(s *sandbox) {
 	for _, p := range slices.Concat(yesReadNames, yesWriteNames) {
 		p.entry.become(LeftOut, "a rule knows no patterns")
 	}
-	for i := range yesWrite {
-		yesWrite[i].opens = true
+	noRead, noWrite = t.closed(noRead), t.closed(noWrite)
+	yesRead, yesWrite = t.opened(yesRead), t.opened(yesWrite)
+	for i := range yesRead {
+		yesRead[i].opens = false // reading is carried over in the workspace alone
 	}
 	if s.disabled {
 		noRead, noReadNames, noWrite, noWriteNames, yesRead, yesWrite = nil, nil, nil, nil, nil, []point{{abs: t.host.Dir, entry: t.own, opens: true}}

@@ -49,7 +49,7 @@ func (c *Claude) Writes(abs string) bool {
 		return false
 	}
 	working := slices.ContainsFunc(append([]string{c.Dir}, c.Additional...), func(d string) bool {
-		return under(abs, c.Follow(c.absolute(d, c.Dir)))
+		return c.at(c.absolute(d, c.Dir), abs)
 	})
 	return c.Mode == "bypassPermissions" || c.Mode == "acceptEdits" && working || slices.ContainsFunc(c.Allow, func(r ToolRule) bool {
 		return r.Tool == "Edit" && c.opens(r, abs)
@@ -107,12 +107,15 @@ func (c *Claude) opens(r ToolRule, abs string) bool {
 	case strings.ContainsAny(spec, "*?[]!\\"):
 		return false
 	case strings.HasPrefix(spec, "//"):
-		return under(abs, c.Follow(path.Clean(spec[1:])))
+		return c.at(path.Clean(spec[1:]), abs)
 	case strings.HasPrefix(spec, "/"):
-		return r.Project && under(abs, c.Follow(path.Clean(c.Dir+spec)))
+		return r.Project && c.at(path.Clean(c.Dir+spec), abs)
 	}
-	return under(abs, c.Follow(c.absolute(spec, c.Dir)))
+	return c.at(c.absolute(spec, c.Dir), abs)
 }
+
+// at reports whether a path is at or below a directory that no symlink leads to.
+func (c *Claude) at(dir, abs string) bool { return c.Follow(dir) == dir && under(abs, dir) }
 
 // Connects implements Policy: of commands, which only the sandbox confines.
 func (c *Claude) Connects(host string, port uint16) bool {

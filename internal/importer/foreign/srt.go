@@ -43,6 +43,16 @@ func (s *SRT) pattern(e Spelled) (Pattern, bool) {
 	return Pattern{split(s.Follow(abs))}, true
 }
 
+// opens reports whether an entry that allows is certainly about a path. srt does not open what a path leads to
+// over a symlink, and patterns differ between systems.
+func (s *SRT) opens(e Spelled, abs string) (Pattern, bool) {
+	p, plain := s.pattern(e)
+	if !e.Literal {
+		e.Path = strings.TrimSuffix(e.Path, "/**")
+	}
+	return p, plain && p.String() == s.absolute(e.Path, s.Dir) && under(abs, p.String())
+}
+
 // Reads implements Policy: everything but what is denied, and of that, what is allowed deeper in.
 func (s *SRT) Reads(abs string) bool {
 	if s.Disabled {
@@ -59,8 +69,8 @@ func (s *SRT) Reads(abs string) bool {
 		}
 	}
 	return denied < 0 || slices.ContainsFunc(s.AllowRead, func(e Spelled) bool {
-		p, plain := s.pattern(e)
-		return plain && under(abs, p.String()) && len(p.parts) >= denied
+		p, open := s.opens(e, abs)
+		return open && len(p.parts) >= denied
 	})
 }
 
@@ -70,8 +80,8 @@ func (s *SRT) Writes(abs string) bool {
 		return true
 	}
 	allowed := slices.ContainsFunc(s.AllowWrite, func(e Spelled) bool {
-		p, plain := s.pattern(e)
-		return plain && under(abs, p.String())
+		_, open := s.opens(e, abs)
+		return open
 	})
 	denied := slices.ContainsFunc(s.DenyWrite, func(e Spelled) bool {
 		p, _ := s.pattern(e)
