@@ -26,7 +26,10 @@ func Bool(key string, value bool) Field { return Field{key, strconv.FormatBool(v
 type Item []Field
 
 // inline writes the item as an inline table.
-func (it Item) inline() string { return "{ " + strings.Join(it.lines(), ", ") + " }" }
+func (it Item) inline() string { return "{ " + it.String() + " }" }
+
+// String is the fields in a line.
+func (it Item) String() string { return strings.Join(it.lines(), ", ") }
 
 // lines are the fields as TOML.
 func (it Item) lines() []string {

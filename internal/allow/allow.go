@@ -40,6 +40,8 @@ type Planner struct {
 	// Name is the file as findings name it.
 	Name string
 	old  []byte
+	// reaches are the sensitive paths that the tool reaches by now, once they were looked for.
+	reaches map[string]bool
 }
 
 // ConfigError is a configuration that does not compile, now or After the change.
@@ -55,14 +57,8 @@ func (e *ConfigError) Error() string { return diag.Summary(e.Findings) }
 // Begin compiles the configuration and reads the layer.
 func Begin(req Request) (*Planner, error) {
 	p := &Planner{req: req}
-	var err error
-	if p.Now, p.Tool, err = compile(req.Compile, req.Tool, false); err != nil {
+	if err := p.begin(false); err != nil {
 		return nil, err
-	}
-	facts := p.Now.Facts(p.Tool)
-	p.View = ir.NewView(p.Tool, hostfacts.Platform(), facts)
-	p.asker = resolve.Asker{
-		Resolver: p.Now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: p.Now.Lookup(p.Tool), Kernel: true,
 	}
 	if err := p.place(); err != nil {
 		return nil, err
@@ -74,6 +70,20 @@ func Begin(req Request) (*Planner, error) {
 	defer f.Close()
 	p.old = f.Data
 	return p, nil
+}
+
+// begin compiles the configuration.
+func (p *Planner) begin(after bool) error {
+	var err error
+	if p.Now, p.Tool, err = compile(p.req.Compile, p.req.Tool, after); err != nil {
+		return err
+	}
+	facts := p.Now.Facts(p.Tool)
+	p.View = ir.NewView(p.Tool, hostfacts.Platform(), facts)
+	p.asker = resolve.Asker{
+		Resolver: p.Now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: p.Now.Lookup(p.Tool), Kernel: true,
+	}
+	return nil
 }
 
 // compile compiles for this host and finds the tool.
@@ -143,6 +153,11 @@ type Ask struct {
 	At *ir.Location
 	// own are the capabilities that the refused call needed, where a rule would grant more.
 	own ir.CapSet
+	// question are the words that it was read from, entry is the index of the record that it is of.
+	question []string
+	entry    int
+	// external, unless nil, is the place outside of the workspace that the rule is on.
+	external *outer
 }
 
 // Question reads an operation as "accessc can" takes it, and as a call of the kernel is judged.
@@ -152,7 +167,18 @@ func (p *Planner) Question(words []string) (Ask, error) {
 		return Ask{}, err
 	}
 	op, err := p.asker.Operation(q)
-	return Ask{Operation: op}, err
+	return Ask{Operation: op, question: words}, err
+}
+
+// again is the operation as a changed policy is asked about it: a further external rule gives places
+// another root.
+func (a Ask) again(p *Planner) (Ask, error) {
+	if a.external == nil {
+		return a, nil
+	}
+	out, err := p.Question(a.question)
+	out.Needs = a.Needs
+	return out, err
 }
 
 // operations are those that all have to be permitted.
@@ -234,12 +260,14 @@ func (p *Planner) leads(r ir.FSRule) error {
 
 // harmless makes sure that a policy has nothing sensitive or protected that it did not have.
 func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error {
-	had := map[string]bool{}
-	for _, r := range p.Now.Reaches(p.Tool) {
-		had[r.String()] = true
+	if p.reaches == nil {
+		p.reaches = map[string]bool{}
+		for _, r := range p.Now.Reaches(p.Tool) {
+			p.reaches[r.String()] = true
+		}
 	}
 	for _, r := range then.Reaches(t) {
-		if !had[r.String()] {
+		if !p.reaches[r.String()] {
 			return refuse("it would reach %s, which is sensitive; if it is meant, write the rule yourself", r)
 		}
 	}
@@ -257,13 +285,4 @@ func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error
 // below reports whether a slash-separated path is a directory or lies in it.
 func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// merged puts a rule behind others, or in place of one on the same path.
-func merged(rules []ir.FSRule, r ir.FSRule) []ir.FSRule {
-	if i := slices.IndexFunc(rules, func(o ir.FSRule) bool { return o.At == r.At }); i >= 0 {
-		rules[i].Caps |= r.Caps
-		return rules
-	}
-	return append(rules, r)
 }

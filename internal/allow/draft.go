@@ -23,12 +23,44 @@ type draft struct {
 	text layerfile.Text
 	// tool is the policy with the rules so far.
 	tool ir.Tool
-	fs   []ir.FSRule
-	net  []edit.Item
-	env  []string
-	// programs are keys and values of the table of commands.
-	programs []edit.Field
-	rules    []string
+	// adds are the additions, ask is the index of the operation that they are looked for.
+	adds []*addition
+	ask  int
+	// planned maps the paths of external rules to their targets.
+	planned map[string]string
+	// rules are what was written, in words.
+	rules []string
+}
+
+// addition is one rule to be written, of which one field is set.
+type addition struct {
+	fs      *ir.FSRule
+	net     edit.Item
+	env     string
+	program *edit.Field
+	// asks are the indices of the operations that it is for, notes the comments above it.
+	asks  []int
+	notes []string
+	// idle is true where the layer has the rule by now.
+	idle bool
+}
+
+// plan adds a rule.
+func (d *draft) plan(a addition) {
+	a.asks = []int{d.ask}
+	d.adds = append(d.adds, &a)
+}
+
+// paths adds a rule on files, or gives the one on its path its capabilities.
+func (d *draft) paths(r ir.FSRule) {
+	for _, a := range d.adds {
+		if a.fs != nil && a.fs.At == r.At {
+			a.fs.Caps |= r.Caps
+			a.asks = append(a.asks, d.ask)
+			return
+		}
+	}
+	d.plan(addition{fs: &r})
 }
 
 // view is the policy with the rules so far.
@@ -43,9 +75,13 @@ func (d *draft) add(a Ask) error {
 	if a.Allowed(v) {
 		return nil
 	}
+	if a.external != nil {
+		d.outer(a)
+		return nil
+	}
 	switch op := a.Operation.(type) {
 	case ir.Forward:
-		d.env = append(d.env, op.Name)
+		d.plan(addition{env: op.Name})
 		d.tool.Env = append(slices.Clone(d.tool.Env), ir.EnvRule{Name: op.Name, Read: true})
 		return nil
 	case ir.Run:
@@ -59,7 +95,7 @@ func (d *draft) add(a Ask) error {
 		for _, f := range fields {
 			item = append(item, edit.Field{Key: f[0], Value: f[1]})
 		}
-		d.net = append(d.net, item)
+		d.plan(addition{net: item})
 		return nil
 	default:
 		return d.files(a, v)
@@ -99,7 +135,7 @@ func (d *draft) files(a Ask, v *ir.View) error {
 		if err := cmp.Or(d.p.guard(r.At), d.p.leads(r)); err != nil {
 			return err
 		}
-		d.fs = merged(d.fs, r)
+		d.paths(r)
 		d.tool.FS = append(slices.Clone(d.tool.FS), r)
 	}
 	return nil
@@ -123,7 +159,7 @@ func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 		return stillDenied(Ask{Operation: op}, denied)
 	}
 	if len(op.Args) == 0 {
-		d.programs = append(d.programs, edit.Field{Key: name, Value: "{}"})
+		d.plan(addition{program: &edit.Field{Key: name, Value: "{}"}})
 		return nil
 	}
 	var lists []string
@@ -141,7 +177,7 @@ func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 		name = r.Program
 	}
 	lists = append(lists, array(op.Args))
-	d.programs = append(d.programs, edit.Field{Key: name, Value: "{ args = [" + strings.Join(lists, ", ") + "] }"})
+	d.plan(addition{program: &edit.Field{Key: name, Value: "{ args = [" + strings.Join(lists, ", ") + "] }"}})
 	return nil
 }
 
@@ -171,44 +207,78 @@ var leaves = map[string]string{
 // write puts the rules into the text of the layer.
 func (d *draft) write() error {
 	like := d.p.Tool.Source.Origin.Path
-	if len(d.fs) > 0 && !d.p.Tool.Declared.FS {
+	if !d.p.Tool.Declared.FS && slices.ContainsFunc(d.adds, func(a *addition) bool { return a.fs != nil }) {
 		// A list that is declared loses its default.
 		for _, r := range ir.DefaultFS() {
-			d.fs = slices.Insert(d.fs, 0, r)
+			if err := d.file(like, r, nil); err != nil {
+				return err
+			}
 		}
 	}
-	for _, r := range d.fs {
-		if err := d.file(like, r); err != nil {
-			return err
+	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram} {
+		for _, a := range d.adds {
+			if err := write(like, a); err != nil {
+				return err
+			}
 		}
-	}
-	for _, item := range d.net {
-		if err := d.append(like, "net", item); err != nil {
-			return err
-		}
-	}
-	for _, name := range d.env {
-		if err := d.append(like, "env", edit.Item{edit.String("name", name), edit.Bool("read", true)}); err != nil {
-			return err
-		}
-	}
-	for _, f := range d.programs {
-		at := append(d.text.Tool(d.p.Tool.Name, like), "access", "commands")
-		text, err := edit.Set(d.text.Bytes, at, f)
-		if err := d.set(text, err); err != nil {
-			return err
-		}
-		d.rules = append(d.rules, "run "+f.Key+" = "+f.Value)
 	}
 	return nil
 }
 
+func (d *draft) writeFS(like string, a *addition) error {
+	if a.fs == nil {
+		return nil
+	}
+	before := len(d.rules)
+	err := d.file(like, *a.fs, a.notes)
+	a.idle = len(d.rules) == before
+	return err
+}
+
+func (d *draft) writeNet(like string, a *addition) error {
+	if a.net == nil {
+		return nil
+	}
+	return d.append(like, "net", a.net, a.notes)
+}
+
+func (d *draft) writeEnv(like string, a *addition) error {
+	if a.env == "" {
+		return nil
+	}
+	return d.append(like, "env", edit.Item{edit.String("name", a.env), edit.Bool("read", true)}, a.notes)
+}
+
+func (d *draft) writeProgram(like string, a *addition) error {
+	if a.program == nil {
+		return nil
+	}
+	at := append(d.text.Tool(d.p.Tool.Name, like), "access", "commands")
+	text, err := edit.Set(d.text.Bytes, at, *a.program, a.notes...)
+	d.rules = append(d.rules, a.words())
+	return d.set(text, err)
+}
+
+// words are the rule in words.
+func (a *addition) words() string {
+	switch {
+	case a.fs != nil:
+		return "fs: " + a.fs.At.Short() + ": " + a.fs.Caps.String()
+	case a.net != nil:
+		return "net: " + a.net.String()
+	case a.program != nil:
+		return "run " + a.program.Key + " = " + a.program.Value
+	default:
+		return "env: " + a.env
+	}
+}
+
 // file writes a rule on files: into the one that the layer has on the path, or behind the others.
-func (d *draft) file(like string, r ir.FSRule) error {
+func (d *draft) file(like string, r ir.FSRule, notes []string) error {
 	item := capFields(r.Caps)
 	at, items := d.text.List(d.p.Tool.Name, like, "fs")
 	for i, v := range items {
-		if path, has, ok := written(v); ok && path == r.At.Path {
+		if path, has, ok := written(v); ok && !r.External && path == r.At.Path {
 			// An explicit false would win over a further write = true.
 			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
 				continue
@@ -219,13 +289,20 @@ func (d *draft) file(like string, r ir.FSRule) error {
 					missing = missing &^ ir.Caps(c)
 				}
 			}
-			if text, err := edit.Extend(d.text.Bytes, at, i, capFields(missing)); err == nil {
+			if missing == 0 {
+				return nil // it has them, and another rule was in the way
+			}
+			if text, err := edit.Extend(d.text.Bytes, at, i, capFields(missing), notes...); err == nil {
 				d.rules = append(d.rules, r.At.Short()+": "+r.Caps.String())
 				return d.set(text, nil)
 			}
 		}
 	}
-	return d.append(like, "fs", append(edit.Item{edit.String("path", r.At.Short())}, item...))
+	head := edit.Item{edit.String("path", r.At.Short())}
+	if r.External {
+		head = edit.Item{edit.String("path", r.At.Root.Name), edit.Bool("external", true)}
+	}
+	return d.append(like, "fs", append(head, item...), notes)
 }
 
 // written is the path of a rule on files, and the capabilities that it grants by their keys.
@@ -259,17 +336,13 @@ func capFields(caps ir.CapSet) edit.Item {
 	return item
 }
 
-func (d *draft) append(like, list string, item edit.Item) error {
+func (d *draft) append(like, list string, item edit.Item, notes []string) error {
 	at, _ := d.text.List(d.p.Tool.Name, like, list)
-	text, err := edit.Append(d.text.Bytes, at, item)
+	text, err := edit.Append(d.text.Bytes, at, item, notes...)
 	if err := d.set(text, err); err != nil {
 		return err
 	}
-	var words []string
-	for _, f := range item {
-		words = append(words, f.Key+" = "+f.Value)
-	}
-	d.rules = append(d.rules, list+": "+strings.Join(words, ", "))
+	d.rules = append(d.rules, list+": "+item.String())
 	return nil
 }
 

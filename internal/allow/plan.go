@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/ir"
 )
@@ -22,48 +23,116 @@ type Plan struct {
 	Old, New []byte
 	// Reach is what it grants beyond what was asked.
 	Reach Reach
-	// Rules are the grants in words.
+	// Rules are the grants in words, Added the same with what they are for.
 	Rules []string
-	p     *Planner
+	Added []Added
+	// Approve maps the paths of external rules to their targets: they take effect once these are
+	// approved.
+	Approve map[string]string
+	p       *Planner
+}
+
+// Added is one rule of a plan.
+type Added struct {
+	Rule string `json:"rule"`
+	// Entries are the indices of the operations that it is for.
+	Entries []int `json:"operations"`
+	Reach   Reach `json:"reach"`
+	// External is the path of an external rule, Target where it leads.
+	External string `json:"external,omitempty"`
+	Target   string `json:"target,omitempty"`
 }
 
 // Plan finds the additions that permit operations. A *Refusal says why there should be none, and
 // any other error why there is none. A plan for operations that are permitted already is empty.
-func (p *Planner) Plan(asks ...Ask) (*Plan, error) {
-	d := &draft{p: p, text: layerfile.Text{}, tool: *p.Tool}
-	var err error
-	if d.text, err = layerfile.Parse(p.Name, p.old); err != nil {
-		return nil, err
-	}
-	for _, a := range asks {
+func (p *Planner) Plan(asks ...Ask) (*Plan, error) { return p.noted(nil, asks) }
+
+// noted is Plan with the comments that note writes about each addition.
+func (p *Planner) noted(note func(Added) []string, asks []Ask) (*Plan, error) {
+	d := &draft{p: p, tool: *p.Tool, planned: map[string]string{}}
+	for i, a := range asks {
+		d.ask = i
 		if err := d.add(a); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.write(); err != nil {
-		return nil, err
+	out, v, err := p.prove(d, asks)
+	if err != nil || out.Empty() {
+		return out, err
 	}
-	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, p: p}
-	if out.Empty() {
-		return out, nil
+	s := &survey{p: p, view: v.View, bindings: v.asker.Bindings, asks: asks, asked: map[ir.Location]bool{}}
+	s.begin()
+	for _, a := range d.adds {
+		if a.idle {
+			continue
+		}
+		r := s.rule(a)
+		out.Reach.join(r)
+		added := Added{Rule: a.words(), Reach: r}
+		for _, i := range a.asks {
+			if n := asks[i].entry; !slices.Contains(added.Entries, n) {
+				added.Entries = append(added.Entries, n)
+			}
+		}
+		if a.fs != nil && a.fs.External {
+			added.External, added.Target = a.fs.At.Root.Name, d.planned[a.fs.At.Root.Name]
+		}
+		if note != nil {
+			a.notes = note(added)
+		}
+		out.Added = append(out.Added, added)
 	}
-	opts := p.req.Compile
-	opts.Layers.Edited = map[string][]byte{filepath.Join(p.root, p.dir, p.name): out.New}
-	then, t, err := compile(opts, p.req.Tool, true)
-	if err != nil {
-		return nil, err
-	}
-	v := ir.NewView(t, hostfacts.Platform(), then.Facts(t))
-	for _, a := range asks {
-		if verdict := a.denied(v); verdict != nil {
-			return nil, stillDenied(a, verdict)
+	if note != nil {
+		reach, added := out.Reach, out.Added
+		if out, _, err = p.prove(d, asks); err == nil {
+			out.Reach, out.Added = reach, added
 		}
 	}
-	if err := p.harmless(then, t, v); err != nil {
-		return nil, err
+	return out, err
+}
+
+// prove writes the additions into the text of the layer, compiles the changed configuration and asks
+// it.
+func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
+	var err error
+	d.rules = nil
+	if d.text, err = layerfile.Parse(p.Name, p.old); err != nil {
+		return nil, nil, err
 	}
-	out.Reach = p.reach(v, d, asks)
-	return out, nil
+	if err := d.write(); err != nil {
+		return nil, nil, err
+	}
+	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
+	if out.Empty() {
+		return out, p, nil
+	}
+	then, err := p.After(out)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range asks {
+		if a, err = a.again(then); err != nil {
+			return nil, nil, err
+		}
+		if verdict := a.denied(then.View); verdict != nil {
+			return nil, nil, stillDenied(a, verdict)
+		}
+	}
+	return out, then, p.harmless(then.Now, then.Tool, then.View)
+}
+
+// After is the planner of the configuration as some plans would have it.
+func (p *Planner) After(plans ...*Plan) (*Planner, error) {
+	opts := p.req.Compile
+	edited, planned := map[string][]byte{}, map[string]string{}
+	for _, x := range plans {
+		edited[filepath.Join(x.p.root, x.p.dir, x.p.name)] = x.New
+		maps.Copy(planned, x.Approve)
+	}
+	opts.Layers.Edited, opts.Planned = edited, planned
+	out := &Planner{req: p.req}
+	out.req.Compile = opts
+	return out, out.begin(true)
 }
 
 // Empty reports whether there is nothing to be written.
