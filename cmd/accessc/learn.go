@@ -27,6 +27,7 @@ type learnCmd struct {
 	HeldOut    bool          `help:"Propose from all kept runs but the last, and check whether the last would have been permitted."`
 	Forget     bool          `help:"Remove the kept runs: of the tool, or of all tools."`
 	JSON       bool          `name:"json" help:"Print the recorded operations and the proposal as JSON in place of the patch."`
+	HTML       string        `name:"html" placeholder:"FILE" help:"Write a page that shows what was used, what was refused, and what is granted and was never touched."`
 	Tool       string        `arg:"" optional:"" name:"tool" help:"The tool."`
 	Command    []string      `arg:"" optional:"" name:"command" help:"Behind --: the command to run under its policy."`
 }

@@ -118,7 +118,7 @@ func (f *learned) note(a allow.Added, index []int) string {
 // operationText is an operation in a line.
 func operationText(e denial.Entry) string {
 	words := e.Question
-	if e.Target != "" {
+	if e.Target != "" || len(words) == 0 {
 		words = []string{e.Operation, e.Target}
 		if e.To != "" {
 			words = append(words, "to", e.To)
@@ -132,11 +132,16 @@ func operationText(e denial.Entry) string {
 			out[i] = "~/" + rest
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.TrimSpace(strings.Join(out, " "))
 }
 
 // show prints the patch on standard output, and what there is to say about it on standard error.
 func (l *learner) show(f *learned) error {
+	if l.HTML != "" {
+		if err := l.page(f); err != nil {
+			return err
+		}
+	}
 	if l.JSON {
 		return l.writeJSON(l.document(f, nil))
 	}

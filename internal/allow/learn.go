@@ -214,6 +214,17 @@ func (p *Planner) madeUp(g group, at ir.Location) bool {
 	return ok && op.Cap == ir.Create && op.Name != ir.NameDir && temporary(at.Base())
 }
 
+// Granted are the capabilities on the file at an absolute canonical path.
+func (p *Planner) Granted(abs string) ir.CapSet {
+	var out ir.CapSet
+	for _, c := range ir.Capabilities {
+		if p.View.Decide(ir.Access{Cap: c, On: ir.Direct(p.asker.Bindings.Locate(abs))}).Allowed() {
+			out = out.With(c)
+		}
+	}
+	return out
+}
+
 // Permits reports whether the policy permits a recorded operation.
 func (p *Planner) Permits(e denial.Entry) bool {
 	g := p.single(0, e)

@@ -136,7 +136,9 @@ func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) 
 	at := then.asker.Bindings.Locate(name).Short()
 	if !slices.ContainsFunc(told, func(dir string) bool { return below(at, dir) }) {
 		// A rule on a name that is not there is a directory's, too.
-		if !slices.ContainsFunc(plan.Added, func(a Added) bool { return strings.Contains(a.Rule, " "+strings.TrimSuffix(filepath.Dir(at), "/sub")+":") }) {
+		if !slices.ContainsFunc(plan.Added, func(a Added) bool {
+			return strings.Contains(a.Rule, " "+strings.TrimSuffix(filepath.Dir(at), "/sub")+":")
+		}) {
 			rt.Fatalf("%s is granted, and %v told:\n%s", at, told, plan.New)
 		}
 	}
@@ -144,12 +146,5 @@ func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) 
 
 // gained are the capabilities on a place that a policy grants and another does not.
 func (p *Planner) gained(was *Planner, abs string) ir.CapSet {
-	var out ir.CapSet
-	for _, c := range ir.Capabilities {
-		now := p.View.Decide(ir.Access{Cap: c, On: ir.Direct(p.asker.Bindings.Locate(abs))})
-		if now.Allowed() && !was.View.Decide(ir.Access{Cap: c, On: ir.Direct(was.asker.Bindings.Locate(abs))}).Allowed() {
-			out = out.With(c)
-		}
-	}
-	return out
+	return p.Granted(abs) &^ was.Granted(abs)
 }
