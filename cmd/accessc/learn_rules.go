@@ -46,6 +46,11 @@ func (f *learned) plans() int {
 	return n
 }
 
+// waits reports whether external rules are there that take effect once they are approved.
+func (f *learned) waits() bool {
+	return slices.ContainsFunc(f.lessons, func(x lesson) bool { return len(x.Waiting) > 0 })
+}
+
 func (f *learned) rules() int {
 	n := 0
 	for _, l := range f.lessons {
@@ -184,8 +189,9 @@ func (l *learner) approve(paths []string) error {
 	}
 	err := (&approveCmd{Yes: l.Yes, Paths: paths}).Run(l.globals)
 	var refused exit
+	var usage usageError
 	switch {
-	case errors.Is(err, prompt.ErrNone):
+	case errors.As(err, &usage) && errors.Is(usage.err, prompt.ErrNone):
 		fmt.Fprintf(l.stderr, "external rules take effect once their targets are approved: accessc approve %s\n", visible.Text(strings.Join(paths, " ")))
 		return nil
 	case errors.As(err, &refused):

@@ -29,8 +29,8 @@ func (l *learner) learn() error {
 		if err != nil {
 			return l.ended(status, err)
 		}
-		again := l.UntilGreen > 0 && found.plans() > 0
-		if again && round < l.UntilGreen {
+		green := found.plans() == 0 && !found.waits()
+		if found.plans() > 0 && round < l.UntilGreen {
 			if err := l.apply(found); err != nil {
 				return l.ended(status, err)
 			}
@@ -41,19 +41,19 @@ func (l *learner) learn() error {
 			err = l.apply(found)
 		}
 		if l.UntilGreen > 0 {
-			l.sayRounds(round, rules, again)
-		}
-		if again && status == 0 {
-			status = exitFindings
+			l.sayRounds(round, rules, green)
+			if !green && status == 0 {
+				status = exitFindings
+			}
 		}
 		return l.ended(status, err)
 	}
 }
 
 // sayRounds prints how the rounds have ended.
-func (l *learner) sayRounds(rounds, rules int, again bool) {
+func (l *learner) sayRounds(rounds, rules int, green bool) {
 	written := fmt.Sprintf("%s in %s", plural.Count(rules, "rule"), plural.Count(rounds, "round"))
-	if again {
+	if !green {
 		fmt.Fprintf(l.stderr, "after %s the last run was refused more that rules would permit\n", written)
 		return
 	}

@@ -190,9 +190,8 @@ func (l *learner) summary(f *learned) string {
 				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
 			}
 		}
-		if x.Plan != nil && len(x.Plan.Approve) > 0 {
-			paths := slices.Sorted(maps.Keys(x.Plan.Approve))
-			fmt.Fprintf(&b, "the external rules of %s take effect once you approve where they lead: accessc approve %s\n", x.Plan.Name, strings.Join(paths, " "))
+		if paths := x.approvals(); len(paths) > 0 {
+			fmt.Fprintf(&b, "external rules take effect once you approve where they lead: accessc approve %s\n", strings.Join(paths, " "))
 		}
 	}
 	for i, u := range f.unused {
@@ -205,6 +204,16 @@ func (l *learner) summary(f *learned) string {
 		b.WriteString("some runs did more than is recorded; which rules are not used is not known\n")
 	}
 	return b.String()
+}
+
+// approvals are the paths of external rules that need an approval.
+func (x lesson) approvals() []string {
+	out := slices.Clone(x.Waiting)
+	if x.Plan != nil {
+		out = append(out, slices.Collect(maps.Keys(x.Plan.Approve))...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // unnamed lists the refusals of commands that no configuration names.

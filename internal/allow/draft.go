@@ -278,6 +278,9 @@ func (d *draft) file(like string, r ir.FSRule, notes []string) error {
 	item := capFields(r.Caps)
 	at, items := d.text.List(d.p.Tool.Name, like, "fs")
 	for i, v := range items {
+		if r.External && hasOuter(v, r) {
+			return nil // it waits for the approval of its target
+		}
 		if path, has, ok := written(v); ok && !r.External && path == r.At.Path {
 			// An explicit false would win over a further write = true.
 			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
@@ -320,6 +323,18 @@ func written(v *source.Value) (at string, has map[string]bool, ok bool) {
 		has[e.Key] = e.Value.Bool
 	}
 	return at, has, err == nil
+}
+
+// hasOuter reports whether a written rule is an external one, and grants what another would.
+func hasOuter(v *source.Value, r ir.FSRule) bool {
+	if v.Table == nil || v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
+		return false
+	}
+	at := v.Table.Get("path")
+	return at != nil && at.Text == r.At.Root.Name && !slices.ContainsFunc(r.Caps.List(), func(c ir.Capability) bool {
+		on := v.Table.Get(c.String())
+		return on == nil || !on.Bool
+	})
 }
 
 func capFields(caps ir.CapSet) edit.Item {

@@ -16,6 +16,8 @@ type Lesson struct {
 	Plan *Plan
 	// Left are operations for which nothing is proposed, with the reason.
 	Left []Left
+	// Waiting are the paths of external rules that take effect once their targets are approved.
+	Waiting []string
 	// Own are the indices of operations on places that only the user's own layer can name.
 	Own []int
 }
@@ -65,10 +67,13 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		}
 		plan, err = p.noted(note, asks(kept))
 	}
-	if err == nil && !plan.Empty() {
+	if err != nil {
+		return nil, err
+	}
+	if out.Waiting = plan.Waiting; !plan.Empty() {
 		out.Plan = plan
 	}
-	return out, err
+	return out, nil
 }
 
 // depth is how many names lead to the place of a group.

@@ -29,6 +29,8 @@ type Plan struct {
 	// Approve maps the paths of external rules to their targets: they take effect once these are
 	// approved.
 	Approve map[string]string
+	// Waiting are those of them that the layer has by now.
+	Waiting []string
 	p       *Planner
 }
 
@@ -103,6 +105,11 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 		return nil, nil, err
 	}
 	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
+	for _, a := range d.adds {
+		if a.idle && a.fs.External {
+			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
+		}
+	}
 	if out.Empty() {
 		return out, p, nil
 	}
