@@ -40,32 +40,16 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	}
 	// A rule on a directory may do for what lies in it.
 	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
-	asks := func(groups []group) (out []Ask) {
-		for _, g := range groups {
-			out = append(out, g.asks...)
-		}
-		return out
-	}
 	if len(open) == 0 {
 		return out, nil
 	}
-	plan, err := p.noted(note, asks(open))
+	plan, err := p.noted(note, asksOf(open))
 	if err != nil {
-		// Some of them cannot be permitted: those that can are, one after the other.
-		var kept []group
-		for _, g := range open {
-			if _, err := p.Plan(asks(append(slices.Clone(kept), g))...); err == nil {
-				kept = append(kept, g)
-			} else if _, ok := config(err); ok {
-				return nil, err
-			} else {
-				kept = p.apart(g, kept, err, out)
-			}
-		}
+		kept := p.possible(nil, open, out)
 		if len(kept) == 0 {
 			return out, nil
 		}
-		plan, err = p.noted(note, asks(kept))
+		plan, err = p.noted(note, asksOf(kept))
 	}
 	if err != nil {
 		return nil, err
@@ -74,6 +58,38 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		out.Plan = plan
 	}
 	return out, nil
+}
+
+func asksOf(groups []group) []Ask {
+	var out []Ask
+	for _, g := range groups {
+		out = append(out, g.asks...)
+	}
+	return out
+}
+
+// possible are the groups that can be permitted together with those that are kept: all, or those of
+// each half.
+func (p *Planner) possible(kept, more []group, out *Lesson) []group {
+	all := slices.Concat(kept, more)
+	_, err := p.Plan(asksOf(all)...)
+	switch half := len(more) / 2; {
+	case err == nil:
+		return all
+	case half > 0:
+		return p.possible(p.possible(kept, more[:half], out), more[half:], out)
+	case len(more[0].parts) == 0:
+		out.Left = append(out.Left, Left{more[0].denials, whyNot(err)})
+		return kept
+	}
+	var parts []group
+	for _, part := range more[0].parts {
+		parts = append(parts, p.teachable(part, out)...)
+	}
+	if len(parts) == 0 {
+		return kept
+	}
+	return p.possible(kept, parts, out)
 }
 
 // depth is how many names lead to the place of a group.
@@ -86,35 +102,6 @@ func (g group) depth() int {
 	}
 	const last = 1 << 16 // moves, and what is about no file
 	return last
-}
-
-// config is the error of a configuration that does not compile as it is.
-func config(err error) (*ConfigError, bool) {
-	var wrong *ConfigError
-	return wrong, errors.As(err, &wrong) && !wrong.After
-}
-
-// apart tries the parts of a group one by one, and returns the groups that can be permitted together.
-func (p *Planner) apart(g group, kept []group, err error, out *Lesson) []group {
-	if len(g.parts) == 0 {
-		out.Left = append(out.Left, Left{g.denials, whyNot(err)})
-		return kept
-	}
-	for _, part := range g.parts {
-		for _, one := range p.teachable(part, out) {
-			all := append(slices.Clone(kept), one)
-			var asks []Ask
-			for _, g := range all {
-				asks = append(asks, g.asks...)
-			}
-			if _, err := p.Plan(asks...); err != nil {
-				out.Left = append(out.Left, Left{one.denials, whyNot(err)})
-				continue
-			}
-			kept = all
-		}
-	}
-	return kept
 }
 
 // whyNot is the reason why a plan fails.
