@@ -38,6 +38,8 @@ type addition struct {
 	net     edit.Item
 	env     string
 	program *edit.Field
+	// args are the lists of arguments of the program.
+	args []string
 	// asks are the indices of the operations that it is for, notes the comments above it.
 	asks  []int
 	notes []string
@@ -159,7 +161,7 @@ func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 		return stillDenied(Ask{Operation: op}, denied)
 	}
 	if len(op.Args) == 0 {
-		d.plan(addition{program: &edit.Field{Key: name, Value: "{}"}})
+		d.program(name, nil, "")
 		return nil
 	}
 	var lists []string
@@ -176,9 +178,28 @@ func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 		}
 		name = r.Program
 	}
-	lists = append(lists, array(op.Args))
-	d.plan(addition{program: &edit.Field{Key: name, Value: "{ args = [" + strings.Join(lists, ", ") + "] }"}})
+	d.program(name, lists, array(op.Args))
 	return nil
+}
+
+// program adds a program with a further list of arguments to those that its rule has; none is any.
+func (d *draft) program(name string, has []string, list string) {
+	i := slices.IndexFunc(d.adds, func(a *addition) bool { return a.program != nil && a.program.Key == name })
+	if i < 0 {
+		d.plan(addition{program: &edit.Field{Key: name}, args: has})
+		i = len(d.adds) - 1
+	} else {
+		d.adds[i].asks = append(d.adds[i].asks, d.ask)
+	}
+	a := d.adds[i]
+	switch {
+	case list == "" || a.program.Value == "{}":
+		a.program.Value = "{}"
+		return
+	case !slices.Contains(a.args, list):
+		a.args = append(a.args, list)
+	}
+	a.program.Value = "{ args = [" + strings.Join(a.args, ", ") + "] }"
 }
 
 func (d *draft) same(abs string, file ir.Place) bool {

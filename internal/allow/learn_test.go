@@ -148,3 +148,45 @@ func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) 
 func (p *Planner) gained(was *Planner, abs string) ir.CapSet {
 	return p.Granted(abs) &^ was.Granted(abs)
 }
+
+// TestLearnPrograms: several calls of one program are one rule, a call with any arguments stands for the
+// others, and programs that lead out have none.
+func TestLearnPrograms(t *testing.T) {
+	req, _ := world(t, map[string]string{"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.commands = { sh = {} }\n"})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(words ...string) denial.Entry { return denial.Entry{Times: 1, Question: words} }
+	for _, tt := range []struct {
+		entries []denial.Entry
+		want    string
+		left    int
+	}{
+		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git", "log", "-1"), entry("run", "git", "status")}, `git = { args = [["status"], ["log", "-1"]] }`, 0},
+		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git")}, "git = {}", 0},
+		{[]denial.Entry{entry("run", "docker", "ps"), entry("run", "make")}, "make = {}", 1},
+	} {
+		lesson, err := p.Learn(tt.entries, nil)
+		if err != nil || lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want+"\n") || len(lesson.Left) != tt.left {
+			t.Errorf("%v: %+v, want %s", err, lesson, tt.want)
+		}
+	}
+}
+
+// TestTemporary: names that programs make up, and names that people give.
+func TestTemporary(t *testing.T) {
+	for _, name := range []string{
+		"sedAb12Xy", "tmp1a2b3c", ".a.c.swp", "4913", "a.c~", "app.db-journal", "app.db-wal", "x.tmp", "index.lock", "out.12345", "cache-8f3a91c2.json",
+		"run.pid4711", "core.31337", "lib-1.2.3", "pkg@2.0.1", "go-build1234567", "a_0f9e8d7c6b5a",
+	} {
+		if !temporary(name) {
+			t.Errorf("%s was made up", name)
+		}
+	}
+	for _, name := range []string{"a.c", "main.go", "README.md", "dist", "build", "app.db", "index.html", "package-lock.json", "deadbeef", "v1", "file.1", "make_it_so"} {
+		if temporary(name) {
+			t.Errorf("%s was not made up", name)
+		}
+	}
+}
