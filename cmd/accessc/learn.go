@@ -100,7 +100,9 @@ type learner struct {
 	tool    string
 	command []string
 	layer   ir.Layer
-	store   learn.Store
+	// policy is the tool, nil without one.
+	policy *ir.Tool
+	store  learn.Store
 	kept    []denial.Evidence
 }
 
@@ -162,7 +164,7 @@ func (l *learner) open() error {
 		if err != nil {
 			return err
 		}
-		if _, err := findTool(res.Program, l.tool); err != nil {
+		if l.policy, err = findTool(res.Program, l.tool); err != nil {
 			return err
 		}
 	}

@@ -7,11 +7,15 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/ir"
 )
 
 // learn runs the command, once or until nothing is in its way.
@@ -143,6 +147,9 @@ func (l *learner) exec(evidence string) (*exec.Cmd, error) {
 	for _, gap := range l.Accept {
 		args = append(args, "--accept="+gap)
 	}
+	if l.From != "default" {
+		args = append(args, l.namesHosts()...)
+	}
 	switch {
 	case len(l.command) == 0:
 		args = append(args, "--", l.tool)
@@ -155,4 +162,23 @@ func (l *learner) exec(evidence string) (*exec.Cmd, error) {
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd, nil
+}
+
+// namesHosts is a flag of exec that grants nothing: it permits and denies one name that does not
+// exist (RFC 6761, 6.4). A policy with such rules has its requests carried by the egress proxy, which
+// judges hosts by name. Without a rule on a name the kernel refuses a socket, and nothing tells where
+// to. Empty where the policy names hosts anyway.
+// See RATIONALE D189.
+func (l *learner) namesHosts() []string {
+	if l.policy == nil || slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
+		return nil
+	}
+	table := "tools"
+	for _, t := range []string{"conversation.tools", ir.ServersTable} {
+		if strings.HasPrefix(l.policy.Source.Origin.Path, t+".") {
+			table = t
+		}
+	}
+	const none = `{ host = "recording.invalid" }`
+	return []string{"--set=" + table + "." + tomltext.Key(l.tool) + `.access.net=[{ host = "recording.invalid", allow = true }, ` + none + "]"}
 }
