@@ -26,7 +26,8 @@ type learnCmd struct {
 	UntilGreen int           `placeholder:"N" help:"Run, write the rules and run again, up to N times, until nothing is refused that rules would permit."`
 	HeldOut    bool          `help:"Propose from all kept runs but the last, and check whether the last would have been permitted."`
 	Forget     bool          `help:"Remove the kept runs: of the tool, or of all tools."`
-	JSON       bool          `name:"json" help:"Print the recorded operations and the proposal as JSON in place of the patch."`
+	Format     string        `enum:"text,json" default:"text" help:"Output format: text, a patch; or json, the recorded operations and the proposal."`
+	JSON       bool          `name:"json" help:"The same as --format json."`
 	HTML       string        `name:"html" placeholder:"FILE" help:"Write a page that shows what was used, what was refused, and what is granted and was never touched."`
 	Tool       string        `arg:"" optional:"" name:"tool" help:"The tool."`
 	Command    []string      `arg:"" optional:"" name:"command" help:"Behind --: the command to run under its policy."`
@@ -43,7 +44,8 @@ each rule a comment says how often it was needed, for what first, and which file
   accessc learn build                    propose from the kept runs, and run nothing
   accessc learn --apply build            write the rules
   accessc learn --until-green 5 build -- make    run, write, run again, until nothing is in the way
-  accessc learn --from default build -- make     run under the default policy, to begin with
+  accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
+                                                 has is made, and reads the workspace
   accessc learn --held-out build         would the rules from the other runs have permitted the last one?
   accessc learn --for 10s dev -- npm start       a server; Ctrl-C ends it as well
   accessc learn --forget build           remove the kept runs
@@ -103,12 +105,13 @@ type learner struct {
 	// policy is the tool, nil without one.
 	policy *ir.Tool
 	store  learn.Store
-	kept    []denial.Evidence
+	kept   []denial.Evidence
 }
 
 // begin reads the arguments.
 func (c *learnCmd) begin(g *globals) (*learner, error) {
 	l := &learner{learnCmd: c, globals: g}
+	c.JSON = c.JSON || c.Format == "json"
 	words := c.Command
 	if c.Tool != "" {
 		words = append([]string{c.Tool}, words...)
@@ -127,8 +130,8 @@ func (c *learnCmd) begin(g *globals) (*learner, error) {
 		return nil, usagef("--shared leaves out the %s layer, which the rules would go to", c.Layer)
 	case c.From == "default" && len(l.command) == 0:
 		return nil, usagef("--from default needs the command: accessc learn --from default %s -- COMMAND", l.tool)
-	case c.UntilGreen < 0, c.UntilGreen > 0 && before == 0:
-		return nil, usagef("--until-green takes how often rules may be written, and needs the tool that they are for")
+	case c.UntilGreen < 0, c.UntilGreen > 0 && (before == 0 || c.From == "default"):
+		return nil, usagef("--until-green takes how often rules may be written, and runs under the policy of the tool that they are for")
 	case c.HeldOut && (c.Apply || l.runs()):
 		return nil, usagef("--held-out is about the kept runs: it writes and runs nothing")
 	}
@@ -159,20 +162,42 @@ func (l *learner) open() error {
 	if err != nil {
 		return err
 	}
-	if l.tool != "" {
-		res, err := l.compileFor(l.tool)
-		if err != nil {
-			return err
-		}
-		if l.policy, err = findTool(res.Program, l.tool); err != nil {
-			return err
-		}
+	// The name of no tool leads elsewhere.
+	l.store = learn.Store(state.Learned(filepath.Base("/" + l.tool)))
+	if l.tool == "" {
+		l.store = learn.Store(state.Learned(""))
+	} else if err := l.find(); err != nil {
+		return err
 	}
-	l.store = learn.Store(state.Learned(l.tool))
 	if l.Forget && l.tool == "" {
 		l.store = learn.Store(filepath.Dir(state.Learned("")))
 	}
 	return nil
+}
+
+// find finds the tool in the configuration. One that is not there is made from its runs, which begin
+// under the default policy.
+func (l *learner) find() error {
+	res, err := l.compileFor(l.tool)
+	if err != nil {
+		return err
+	}
+	t, err := findTool(res.Program, l.tool)
+	if err == nil {
+		l.policy = t
+		return nil
+	}
+	kept, kerr := l.store.Runs()
+	switch {
+	case kerr != nil:
+		return kerr
+	case l.From == "default" && len(l.command) > 0, l.Forget, len(kept) > 0 && !l.runs():
+		return nil
+	case len(l.command) > 0:
+		return usagef("%w; accessc learn --from default %s -- COMMAND makes it", err, l.tool)
+	default:
+		return err
+	}
 }
 
 func (l *learner) load() (err error) {

@@ -68,7 +68,12 @@ func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 		return out, nil
 	}
 	var err error
-	if out.planner, err = l.planner(l.layer, l.tool); err != nil {
+	if l.policy == nil {
+		out.planner, err = l.fresh()
+	} else {
+		out.planner, err = l.planner(l.layer, l.tool)
+	}
+	if err != nil {
 		return nil, err
 	}
 	entries := out.joined.Entries()
@@ -81,9 +86,9 @@ func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 		return nil, err
 	}
 	if len(first.Own) > 0 {
-		own, err := l.planner(ir.LayerUser, l.tool)
+		own, err := out.planner.Other(ir.LayerUser)
 		if err != nil {
-			return nil, err
+			return nil, l.notAllowed(err)
 		}
 		if _, err := l.lesson(out, own, first.Own); err != nil {
 			return nil, err

@@ -224,8 +224,7 @@ func (f *learned) unnamed() string {
 			fmt.Fprintf(&b, "  %s\n", operationText(o.Entry))
 		}
 	}
-	b.WriteString("No configuration names this command, so no rule can be about it: give it a tool, [tools.NAME] with source = \"local\"\n" +
-		"and command = \"...\", and run accessc learn --from default NAME -- COMMAND; accessc init writes an example.\n")
+	b.WriteString("no configuration names this command, so no rule can be about it; accessc learn --from default NAME -- COMMAND makes a tool of it\n")
 	return b.String()
 }
 

@@ -4,6 +4,7 @@
 package allow
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,8 @@ type Request struct {
 	Compile hostfacts.Options // how the configuration is read
 	Layer   ir.Layer          // local, workspace or user
 	Tool    string
+	// Fresh is text that the layer gets first: the table of a tool that no layer has.
+	Fresh string
 }
 
 // Planner knows a tool's policy and the text of a layer.
@@ -39,7 +42,8 @@ type Planner struct {
 	root, dir, name string
 	// Name is the file as findings name it.
 	Name string
-	old  []byte
+	// disk is the text of the file, old the one that rules are added to: with Fresh, if any.
+	disk, old []byte
 	// reaches are the sensitive paths that the tool reaches by now, once they were looked for.
 	reaches map[string]bool
 }
@@ -57,19 +61,49 @@ func (e *ConfigError) Error() string { return diag.Summary(e.Findings) }
 // Begin compiles the configuration and reads the layer.
 func Begin(req Request) (*Planner, error) {
 	p := &Planner{req: req}
+	if req.Fresh != "" {
+		return p, p.fresh()
+	}
 	if err := p.begin(false); err != nil {
 		return nil, err
 	}
 	if err := p.place(); err != nil {
 		return nil, err
 	}
+	return p, p.read()
+}
+
+// read reads the file of the layer.
+func (p *Planner) read() error {
 	f, err := p.open()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name, err)
+		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	defer f.Close()
-	p.old = f.Data
-	return p, nil
+	p.disk, p.old = f.Data, f.Data
+	return nil
+}
+
+// fresh begins with a tool that the layer does not have yet.
+func (p *Planner) fresh() error {
+	resolver, err := resolve.New(p.req.Compile.Root, resolve.NewDisk())
+	if err != nil {
+		return err
+	}
+	p.root = filepath.FromSlash(resolver.Root)
+	if err := p.place(); err != nil {
+		return err
+	}
+	if err := p.read(); err != nil {
+		return err
+	}
+	if len(p.disk) > 0 {
+		p.old = append(append([]byte{}, bytes.TrimRight(p.disk, "\n")...), "\n\n"...)
+	}
+	p.old = append(p.old, p.req.Fresh...)
+	edited := map[string][]byte{filepath.Join(p.root, p.dir, p.name): p.old}
+	p.req.Compile.Layers.Edited = edited
+	return p.begin(true)
 }
 
 // begin compiles the configuration.
@@ -108,7 +142,9 @@ func compile(opts hostfacts.Options, tool string, after bool) (*hostfacts.Result
 
 // place finds the file of the layer. The one of the workspace is the file that defines the tool.
 func (p *Planner) place() error {
-	p.root = filepath.FromSlash(p.Now.Resolver.Root)
+	if p.Now != nil {
+		p.root = filepath.FromSlash(p.Now.Resolver.Root)
+	}
 	//exhaustive:ignore
 	switch p.req.Layer {
 	case ir.LayerUser:
@@ -122,7 +158,7 @@ func (p *Planner) place() error {
 	case ir.LayerWorkspace:
 		p.dir, p.name = ".", "accessc.toml"
 		const other = ".jp/config.toml"
-		if p.Tool.Source.Origin.Pos.File == other || p.Now.Files[p.name] == nil && p.Now.Files[other] != nil {
+		if p.Now != nil && (p.Tool.Source.Origin.Pos.File == other || p.Now.Files[p.name] == nil && p.Now.Files[other] != nil) {
 			p.dir, p.name = ".jp", "config.toml"
 		}
 	default:

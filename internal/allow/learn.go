@@ -40,13 +40,13 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	}
 	// A rule on a directory may do for what lies in it.
 	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
-	if len(open) == 0 {
+	if len(open) == 0 && p.req.Fresh == "" {
 		return out, nil
 	}
 	plan, err := p.noted(note, asksOf(open))
 	if err != nil {
 		kept := p.possible(nil, open, out)
-		if len(kept) == 0 {
+		if len(kept) == 0 && p.req.Fresh == "" {
 			return out, nil
 		}
 		plan, err = p.noted(note, asksOf(kept))

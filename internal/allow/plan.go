@@ -104,7 +104,7 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	if err := d.write(); err != nil {
 		return nil, nil, err
 	}
-	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
+	out := &Plan{Name: p.Name, Old: p.disk, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
 	for _, a := range d.adds {
 		if a.idle && a.fs.External {
 			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
@@ -128,10 +128,21 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	return out, then, p.harmless(then.Now, then.Tool, then.View)
 }
 
+// Other begins with another layer, and the same configuration.
+func (p *Planner) Other(layer ir.Layer) (*Planner, error) {
+	return Begin(Request{Compile: p.req.Compile, Layer: layer, Tool: p.req.Tool})
+}
+
 // After is the planner of the configuration as some plans would have it.
 func (p *Planner) After(plans ...*Plan) (*Planner, error) {
 	opts := p.req.Compile
-	edited, planned := map[string][]byte{}, map[string]string{}
+	edited, planned := maps.Clone(opts.Layers.Edited), maps.Clone(opts.Planned)
+	if edited == nil {
+		edited = map[string][]byte{}
+	}
+	if planned == nil {
+		planned = map[string]string{}
+	}
 	for _, x := range plans {
 		edited[filepath.Join(x.p.root, x.p.dir, x.p.name)] = x.New
 		maps.Copy(planned, x.Approve)

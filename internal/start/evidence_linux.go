@@ -2,7 +2,7 @@ package start
 
 import (
 	"os"
-	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,12 +16,12 @@ func (r *run) evidenced(log *denial.Log, status syscall.WaitStatus, ended time.T
 	if r.evidence == nil {
 		return
 	}
-	command := append([]string{filepath.Base(r.argv[0])}, r.argv[1:]...)
-	const most = 16
-	text := log.Evidence(denial.Evidence{
-		Kept:    denial.Kept{Tool: r.spec.Tool, Status: exitStatus(status), Traced: r.req.Trace},
-		Command: command[:min(len(command), most)],
-	}, ended)
+	e := denial.Evidence{Kept: denial.Kept{Tool: r.spec.Tool, Status: exitStatus(status), Traced: r.req.Trace}}
+	const most = 32 << 10
+	if len(strings.Join(r.argv, " ")) <= most {
+		e.Command = r.argv
+	}
+	text := log.Evidence(e, ended)
 	if _, err := r.evidence.Write(text); err != nil {
 		_ = r.evidence.Truncate(0)
 		_, _ = os.Stderr.WriteString("accessc: --evidence: " + visible.Message(err.Error()) + "\n")

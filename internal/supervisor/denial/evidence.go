@@ -24,7 +24,7 @@ const maxUsed = 20_000
 // Evidence is what one run was refused and what it used.
 type Evidence struct {
 	Kept
-	// Command is the program and its arguments.
+	// Command is the program and its arguments, nil where they are very long.
 	Command []string `json:"command"`
 	// Used are the granted operations that were carried out, UsedLeftOut is how many are missing.
 	// Those that the base and the private directories grant are not counted.
