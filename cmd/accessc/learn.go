@@ -43,7 +43,7 @@ each rule a comment says how often it was needed, for what first, and which file
   accessc learn --run build              run build's own command
   accessc learn build                    propose from the kept runs, and run nothing
   accessc learn --apply build            write the rules
-  accessc learn --until-green 5 build -- make    run, write, run again, until nothing is in the way
+  accessc learn --until-green 5 build -- make    run, write and repeat, up to five times
   accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
                                                  has is made, and reads the workspace
   accessc learn --held-out build         would the rules from the other runs have permitted the last one?

@@ -34,6 +34,9 @@ type Left struct {
 // See RATIONALE D185.
 func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Lesson, error) {
 	out := &Lesson{}
+	defer func() {
+		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
+	}()
 	var open []group
 	for _, g := range p.lessons(entries) {
 		open = append(open, p.teachable(g, out)...)
@@ -128,6 +131,14 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if why := p.leadsOut(g); why != "" {
 		return left(why)
 	}
+	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && p.acts(*g.dir) {
+		// A rule on the directory would let it connect.
+		var parts []group
+		for _, part := range g.parts {
+			parts = append(parts, p.teachable(part, out)...)
+		}
+		return parts
+	}
 	places := ir.Describe(g.asks[0].Operation).Places
 	if !slices.ContainsFunc(places, func(on ir.Place) bool { return on.At.Root.Kind == ir.System }) || p.isRun(g) {
 		return []group{g}
@@ -154,6 +165,13 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		g.asks[i].Needs = g.asks[i].own
 	}
 	return []group{g}
+}
+
+// acts reports whether a directory of the workspace holds a socket or the like, or too much is in it to
+// be looked at.
+func (p *Planner) acts(dir ir.Location) bool {
+	abs, ok := p.asker.Bindings.Path(dir)
+	return !ok || holds(abs, acts)
 }
 
 // lessons puts the operations in one directory together where that was listed and holds several of

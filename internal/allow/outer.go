@@ -1,7 +1,9 @@
 package allow
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -53,19 +55,51 @@ func (p *Planner) outer(g group) (*outer, string) {
 			why = "it is sensitive; if it is meant, write the rule yourself"
 		}
 	}
-	const others, listed = 0o004, 0o005
 	switch home := p.home(); {
 	case why != "":
 		return nil, why
+	case caps.Has(ir.Execute) && leaves[path.Base(abs)] != "":
+		return nil, leaves[path.Base(abs)]
 	case resolve.CheckText(abs) != nil:
 		return nil, resolve.CheckText(abs).Error()
-	case !info.IsDir() && info.Mode()&others == 0 || info.IsDir() && info.Mode()&listed != listed:
-		return nil, "it is private: not everyone on this system may read it; if it is meant, write the rule yourself"
+	case holds(abs, private):
+		return nil, "it is private, or holds what is: not everyone on this system may read it; if it is meant, write the rule yourself"
 	case below(abs, home) && home != "":
 		return &outer{"~" + strings.TrimPrefix(abs, home), abs, caps}, ""
 	default:
 		return &outer{abs, abs, caps}, ""
 	}
+}
+
+// private reports whether not everyone on this system may read a file.
+func private(info fs.FileInfo) bool {
+	const others, listed = 0o004, 0o005
+	if info.IsDir() {
+		return info.Mode()&listed != listed
+	}
+	return info.Mode()&fs.ModeSymlink == 0 && info.Mode()&others == 0
+}
+
+// acts reports whether something outside of the sandbox may act behind a file.
+func acts(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSocket|fs.ModeDevice|fs.ModeNamedPipe) != 0 }
+
+// holds reports whether a place or something below it is of a kind, or too much is there to be looked
+// at.
+func holds(abs string, kind func(fs.FileInfo) bool) bool {
+	const most = 10_000
+	seen, found := 0, false
+	_ = filepath.WalkDir(filepath.FromSlash(abs), func(_ string, e fs.DirEntry, err error) error {
+		seen++
+		info, infoErr := fs.FileInfo(nil), err
+		if err == nil {
+			info, infoErr = e.Info()
+		}
+		if found = seen > most || infoErr == nil && kind(info); found {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // home is the canonical path of the user's home, empty where there is none.
