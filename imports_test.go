@@ -42,7 +42,7 @@ var rooms = [][]string{
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
-	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -52,6 +52,8 @@ const (
 	Unprotected     Code = "ACC044"
 	HomePath        Code = "ACC045"
 	UnfitTarget     Code = "ACC046"
+	LinkedWide      Code = "ACC047"
+	LinkedRule      Code = "ACC048"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	NetUnseen       Code = "ACC052"
@@ -128,6 +130,8 @@ var registry = map[Code]entry{
 	Unprotected:     {Warning, "protected paths are a tool's to change"},
 	HomePath:        {Error, "a path begins with ~ or $"},
 	UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
+	LinkedWide:      {Error, "a symlink leads a rule to a place that the rule has to name"},
+	LinkedRule:      {Warning, "a rule's path leads over a symlink"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	NetUnseen:       {Warning, "paths of https requests are not seen"},

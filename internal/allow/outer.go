@@ -81,7 +81,9 @@ func private(info fs.FileInfo) bool {
 }
 
 // acts reports whether something outside of the sandbox may act behind a file.
-func acts(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSocket|fs.ModeDevice|fs.ModeNamedPipe) != 0 }
+func acts(info fs.FileInfo) bool {
+	return info.Mode()&(fs.ModeSocket|fs.ModeDevice|fs.ModeNamedPipe) != 0
+}
 
 // holds reports whether a place or something below it is of a kind, or too much is there to be looked
 // at.

@@ -21,7 +21,7 @@ type Plan struct {
 	// Name is the file of the layer, Old and New are its text; a nil Old is no file.
 	Name     string
 	Old, New []byte
-	// Reach is what it grants beyond what was asked.
+	// Reach describes the grants beyond the operations.
 	Reach Reach
 	// Rules are the grants in words, Added the same with what they are for.
 	Rules []string

@@ -10,14 +10,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Reach is what an addition grants beyond the operations that were asked for.
+// Reach describes the grants of an addition beyond the operations that were asked for.
 type Reach struct {
 	// Files is how many existing files get a capability that nothing was asked for; Examples are
 	// some of them. More is true where not all were looked at.
 	Files    int      `json:"files"`
 	Examples []string `json:"examples,omitempty"`
 	More     bool     `json:"more,omitempty"`
-	// Beyond are sentences on what is no file.
+	// Beyond are sentences about all other grants.
 	Beyond []string `json:"beyond,omitempty"`
 }
 
@@ -35,7 +35,7 @@ func (r *Reach) join(o Reach) {
 	r.Beyond = append(r.Beyond, o.Beyond...)
 }
 
-// survey looks at what a policy grants that the present one does not.
+// survey finds the grants of a policy that the present one lacks.
 type survey struct {
 	p        *Planner
 	view     *ir.View

@@ -94,7 +94,7 @@ func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "deni
 // commands that no configuration names.
 func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "learned", tool+".runs") }
 
-// Sessions returns the directory of what agents' sessions have invoked.
+// Sessions returns the directory in which the invocations of agents' sessions are counted.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be

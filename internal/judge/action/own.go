@@ -1,11 +1,11 @@
 package action
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
@@ -58,7 +58,7 @@ func (j *Judge) own(c Command, line string, tree *shell.Part) string {
 
 // isOwn reports whether a name is that of this program.
 func isOwn(name string) bool {
-	return strings.EqualFold(strings.TrimSuffix(path.Base(filepath.ToSlash(strings.ToLower(name))), ".exe"), "accessc")
+	return ruleset.Alike(filepath.ToSlash(name), "accessc")
 }
 
 // start judges a start of accessc that is seen as one.
