@@ -37,7 +37,7 @@ type learnCmd struct {
 func (learnCmd) Help() string {
 	return `Runs a command under its policy, which grants nothing more than otherwise, and records what it uses and
 what it is refused. From that it proposes the smallest change of the policy, as a patch on standard output. Above
-each rule a comment says how often it was needed, for what first, and which files it would grant besides.
+each rule a comment says how often it was recorded, for what first, and which files it would grant besides.
 
   accessc learn build -- make            run make under the policy of build, and propose
   accessc learn --run build              run build's own command
@@ -58,7 +58,8 @@ A rule is on a directory only if that was listed, or if the command makes up nam
 proposed are sensitive and protected paths, your home and the like as a whole, changes outside of the workspace,
 sockets behind which something else acts, and programs such as sudo and docker: a line says why.
 
-Exit status: that of the command; without one 0, and 1 if --held-out finds that something would be refused.`
+Exit status: that of the command, and 125 if accessc fails; without a command 0, and 1 if --held-out finds that
+something would be refused.`
 }
 
 // Run implements the command.
@@ -68,6 +69,8 @@ func (c *learnCmd) Run(g *globals) error {
 	}
 	l, err := c.begin(g)
 	switch {
+	case err != nil && g.behind > 0:
+		return notStarted(err) // 2 could be the status of the command
 	case err != nil:
 		return err
 	case c.Forget:
