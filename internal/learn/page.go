@@ -83,7 +83,10 @@ func (p Page) tree() (roots []pageRoot, others []Row, all bool) {
 		all = top.at(strings.TrimPrefix(root, "/")).fill(&left) && all
 	}
 	workspace := top.at(strings.TrimPrefix(p.Workspace, "/"))
-	row, _ := workspace.row(p.Granted)
+	row, sum := workspace.row(p.Granted)
+	if !sum.touched && len(sum.idle) > 0 {
+		row.Idle = sum.idleText()
+	}
 	roots = append(roots, pageRoot{Name: p.Workspace, Node: clean(row)})
 	delete(top.at(strings.TrimPrefix(path.Dir(p.Workspace), "/")).below, path.Base(p.Workspace))
 	if row, sum := top.row(p.Granted); sum.touched || len(sum.idle) > 0 {

@@ -66,8 +66,25 @@ func TestPage(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	idle := drawn(t, Page{Tool: "t", Workspace: ws, Granted: func(string) ir.CapSet { return ir.Write }})
+	if !strings.Contains(idle, "10 files: create update delete, never touched ") {
+		t.Errorf("nothing used it:\n%s", idle)
+	}
 	if strings.Contains(text, "closed") {
 		t.Errorf("what is not granted is told:\n%s", text)
+	}
+}
+
+// TestPageMany: many directories that nothing touched are one line.
+func TestPageMany(t *testing.T) {
+	top := &place{name: "w", dir: true, below: map[string]*place{}}
+	for _, name := range strings.Split("abcdefghij", "") {
+		top.at(name + "/x")
+	}
+	top.at("k").used = ir.Caps(ir.Read)
+	row, _ := top.row(func(string) ir.CapSet { return ir.Caps(ir.Read) })
+	if len(row.Children) != 2 || row.Children[1].Text != "a/, b/, c/ and 7 more" || row.Children[1].Idle != "10 files: read, never touched" {
+		t.Errorf("%+v", row)
 	}
 }
 

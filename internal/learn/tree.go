@@ -70,55 +70,70 @@ type Row struct {
 	Children                  []Row
 }
 
-// counts are the files below a place: those that are granted, by their capabilities, and those that
-// no run has touched.
+// counts are the files below a place that are granted and that no run has touched, by their
+// capabilities, and whether any was touched.
 type counts struct {
 	touched  bool
-	files    int
 	idle     map[ir.CapSet]int
 	examples []string
 }
 
-// row makes the lines of a place. A directory that no run has touched is one line.
+// row makes the lines of a place. A directory that no run has touched is one line, and many of them are
+// one together.
 func (p *place) row(granted func(abs string) ir.CapSet) (Row, counts) {
 	out := Row{Text: shown(p), Used: words(p.used), Refused: words(p.refused)}
 	sum := counts{touched: p.used|p.refused != 0, idle: map[ir.CapSet]int{}}
 	if !p.dir {
-		sum.files = 1
 		if caps := granted(p.abs); !sum.touched && caps != 0 {
 			sum.idle[caps]++
 			sum.examples = []string{p.name}
 		}
 		return out, sum
 	}
-	rest := counts{idle: map[ir.CapSet]int{}}
+	rest, dirs := counts{idle: map[ir.CapSet]int{}}, []counts{}
+	var idle []Row
 	for _, name := range p.sorted() {
 		row, c := p.below[name].row(granted)
-		if sum.files += c.files; c.touched {
+		switch {
+		case c.touched:
 			sum.touched, out.Open = true, true
 			out.Children = append(out.Children, row)
-		} else if p.below[name].dir && len(c.idle) > 0 {
-			row.Idle = c.idleText()
-			out.Children = append(out.Children, row)
-		} else {
+		case p.below[name].dir && len(c.idle) > 0:
+			row.Idle, c.examples = c.idleText(), []string{row.Text}
+			idle, dirs = append(idle, row), append(dirs, c)
+		default:
 			rest.add(c)
 		}
 		for caps, n := range c.idle {
 			sum.idle[caps] += n
 		}
 	}
-	if len(rest.idle) > 0 {
-		const some = 3
-		text := strings.Join(rest.examples[:min(len(rest.examples), some)], ", ")
-		if len(rest.examples) > some {
-			text += fmt.Sprintf(" and %d more", len(rest.examples)-some)
+	const many = 8
+	if len(dirs) > many {
+		together := counts{idle: map[ir.CapSet]int{}}
+		for _, c := range dirs {
+			together.add(c)
 		}
-		out.Children = append(out.Children, Row{Text: text, Idle: rest.idleText()})
+		idle = []Row{together.row()}
+	}
+	out.Children = append(out.Children, idle...)
+	if len(rest.idle) > 0 {
+		out.Children = append(out.Children, rest.row())
 	}
 	if !sum.touched {
 		out.Children = nil
 	}
 	return out, sum
+}
+
+// row is the line of several names that no run has touched.
+func (c counts) row() Row {
+	const some = 3
+	text := strings.Join(c.examples[:min(len(c.examples), some)], ", ")
+	if len(c.examples) > some {
+		text += fmt.Sprintf(" and %d more", len(c.examples)-some)
+	}
+	return Row{Text: text, Idle: c.idleText()}
 }
 
 func (c *counts) add(o counts) {
