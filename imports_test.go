@@ -18,7 +18,7 @@ var rooms = [][]string{
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"internal/explain", "internal/kerneltest"},
-	{"internal/build", "internal/mount", "internal/allow", "internal/survey"},
+	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/hook"},
