@@ -57,6 +57,7 @@ type proposalDoc struct {
 	Line      int          `json:"line,omitempty"`
 	Replaces  int          `json:"replaces,omitempty"`
 	Lines     []string     `json:"lines,omitempty"`
+	Approve   []string     `json:"approve,omitempty"`
 	Reach     *allow.Reach `json:"reach,omitempty"`
 	WhyNot    string       `json:"why_not,omitempty"`
 }
@@ -158,7 +159,7 @@ func (c *denialsCmd) nothing(g *globals) error {
 }
 
 func proposalOf(x allow.Proposal) proposalDoc {
-	out := proposalDoc{Denials: x.Denials, Permitted: x.Permitted, Command: x.Command, WhyNot: x.WhyNot}
+	out := proposalDoc{Denials: x.Denials, Permitted: x.Permitted, Command: x.Command, Approve: x.Approve, WhyNot: x.WhyNot}
 	if x.Plan != nil {
 		out.File, out.Reach = x.Plan.Name, &x.Plan.Reach
 		out.Line, out.Replaces, out.Lines = x.Plan.Change()
@@ -234,6 +235,9 @@ func (p proposalDoc) text() string {
 		return "    nothing is proposed: " + visible.Text(p.WhyNot) + "\n"
 	}
 	fmt.Fprintf(&b, "    %s\n", visible.Text(p.Command))
+	if len(p.Approve) > 0 {
+		fmt.Fprintf(&b, "    %s\n", visible.Text(approveCommand(p.Approve)))
+	}
 	if p.File == "" {
 		return b.String()
 	}

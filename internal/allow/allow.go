@@ -140,7 +140,8 @@ type Ask struct {
 	Operation ir.Operation
 	Needs     ir.CapSet
 	// At, unless nil, is the directory that the rule is on.
-	At *ir.Location
+	At       *ir.Location
+	question resolve.Question
 	// own are the capabilities that the refused call needed, where a rule would grant more.
 	own ir.CapSet
 }
@@ -152,7 +153,7 @@ func (p *Planner) Question(words []string) (Ask, error) {
 		return Ask{}, err
 	}
 	op, err := p.asker.Operation(q)
-	return Ask{Operation: op}, err
+	return Ask{Operation: op, question: q}, err
 }
 
 // operations are those that all have to be permitted.
@@ -201,9 +202,12 @@ func (p *Planner) guard(at ir.Location) error {
 	switch at.Root.Kind {
 	case ir.Workspace:
 	case ir.External:
+		if at.Root.Direct() {
+			return refuse("%s lies in %s: an operation on two places there needs a rule of yours", name, at.Root.Name)
+		}
 		return refuse("%s lies in the mount %s: accessc mount changes what it grants", name, at.Root.Name)
 	case ir.System:
-		return refuse("%s lies outside of the workspace: accessc mount makes such a place reachable", name)
+		return refuse("%s lies outside of the workspace: accessc mount makes such a place reachable, or a rule on ~/PLACE", name)
 	case ir.Home, ir.Temp:
 		return refuse("%s is the tool's own", name)
 	default:

@@ -24,12 +24,12 @@ func (p *Planner) mount(g group) (command, whyNot string) {
 	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
 		return "", "accessc mount grants no execution outside of the workspace"
 	}
-	if why := p.outside(abs, directory(abs)); why != "" {
-		return "", why
-	}
 	var caps ir.CapSet
 	for _, a := range g.asks {
 		caps |= a.Needs
+	}
+	if why := p.outside(abs, directory(abs), caps); why != "" {
+		return "", why
 	}
 	mode := ":ro"
 	switch {
@@ -55,7 +55,7 @@ func (p *Planner) free(base string) string {
 
 // outside is why nothing is proposed for a place outside of the workspace, empty where something
 // is.
-func (p *Planner) outside(abs string, dir bool) string {
+func (p *Planner) outside(abs string, dir bool, caps ir.CapSet) string {
 	first, _, deeper := strings.Cut(strings.TrimPrefix(abs, "/"), "/")
 	switch home := filepath.ToSlash(p.req.Compile.Layers.Home); {
 	case slices.Contains(denial.SystemDirectories(), first) || !deeper:
@@ -66,10 +66,11 @@ func (p *Planner) outside(abs string, dir bool) string {
 		return "the workspace lies in it"
 	case p.trusted(abs):
 		return "accessc trusts what lies there"
-	case p.sensitiveAt(abs, home):
-		return "it is sensitive or holds something that is; if it is meant, mount it yourself"
+	case caps&ir.Write != 0 && p.startsPrograms(abs, home):
+		return "programs that are not confined start what it says or holds"
+	default:
+		return p.holds(abs, home, caps)
 	}
-	return ""
 }
 
 // roots are directories that hold everything of a user or of the system.
@@ -97,30 +98,42 @@ func (p *Planner) trusted(abs string) bool {
 	return false
 }
 
-// sensitiveAt reports whether a place outside of the workspace is sensitive, holds something that
-// is, or is too large to be looked through.
-func (p *Planner) sensitiveAt(abs, home string) bool {
+// holds is why nothing is proposed for a place outside of the workspace because of what it is or
+// holds, empty where nothing speaks against it.
+func (p *Planner) holds(abs, home string, caps ir.CapSet) string {
 	for _, s := range p.Tool.Sensitive {
 		if rest, ok := strings.CutPrefix(s.Pattern, "~/"); ok && home != "" {
 			place := path.Join(home, strings.TrimSuffix(rest, "/"))
 			if below(abs, place) || below(place, abs) {
-				return true
+				return isSensitive
 			}
 		}
 	}
-	const most = 10_000
-	seen, found := 0, false
-	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, _ os.DirEntry, _ error) error {
+	const most = 50_000
+	seen, why := 0, ""
+	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, e os.DirEntry, _ error) error {
 		seen++
 		rel := strings.TrimPrefix(filepath.ToSlash(name), "/")
-		found = seen > most || slices.ContainsFunc(p.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) })
-		if found {
+		switch {
+		case seen > most:
+			why = "it holds too many files to look for sensitive ones among them"
+		case slices.ContainsFunc(p.Tool.Sensitive, func(s ir.SensitivePattern) bool { return s.Covers(rel) }):
+			why = isSensitive
+		case e == nil:
+		case caps.Has(ir.Update) && e.Type()&os.ModeSocket != 0:
+			why = "/" + rel + " is a socket, behind which something outside of the sandbox may act"
+		case caps&ir.Write != 0 && slices.Contains(strings.Split(rel, "/"), ".git"):
+			why = "/" + rel + " belongs to git, which runs programs that its files name"
+		}
+		if why != "" {
 			return filepath.SkipAll
 		}
 		return nil
 	})
-	return found
+	return why
 }
+
+const isSensitive = "it is sensitive or holds something that is; if it is meant, write the rule yourself"
 
 func exists(abs string) bool {
 	_, err := os.Lstat(filepath.FromSlash(abs))

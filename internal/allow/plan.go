@@ -28,13 +28,15 @@ type Plan struct {
 	Reach Reach
 	// Rules are the grants in words.
 	Rules []string
-	p     *Planner
+	// Approve are the paths of rules that count once the user has approved where they lead.
+	Approve []string
+	p       *Planner
 }
 
 // Plan finds the additions that permit operations. A *Refusal says why there should be none, and
 // any other error why there is none. A plan for operations that are permitted already is empty.
 func (p *Planner) Plan(asks ...Ask) (*Plan, error) {
-	d := &draft{p: p, text: layerfile.Text{}, tool: *p.Tool}
+	d := &draft{p: p, text: layerfile.Text{}, tool: *p.Tool, planned: map[string]string{}}
 	var err error
 	if d.text, err = layerfile.Parse(p.Name, p.old); err != nil {
 		return nil, err
@@ -47,27 +49,38 @@ func (p *Planner) Plan(asks ...Ask) (*Plan, error) {
 	if err := d.write(); err != nil {
 		return nil, err
 	}
-	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, p: p}
+	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, Approve: d.unapproved(), p: p}
 	if out.Empty() {
 		return out, nil
 	}
+	return out, p.prove(out, d, asks)
+}
+
+// prove compiles the configuration as it would be, with the approvals that it would need, and asks
+// it.
+func (p *Planner) prove(out *Plan, d *draft, asks []Ask) error {
 	opts := p.req.Compile
+	opts.Planned = d.planned
 	opts.Layers.Edited = map[string][]byte{filepath.Join(p.root, p.dir, p.name): out.New}
 	then, t, err := compile(opts, p.req.Tool, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v := ir.NewView(t, hostfacts.Platform(), then.Facts(t))
+	asks, bound, err := p.again(asks, then, t)
+	if err != nil {
+		return err
+	}
 	for _, a := range asks {
 		if verdict := a.denied(v); verdict != nil {
-			return nil, stillDenied(a, verdict)
+			return stillDenied(a, verdict)
 		}
 	}
 	if err := p.harmless(then, t, v); err != nil {
-		return nil, err
+		return err
 	}
-	out.Reach = p.reach(v, d, asks)
-	return out, nil
+	out.Reach = p.reach(v, bound, d, asks)
+	return nil
 }
 
 // Empty reports whether there is nothing to be written.
@@ -88,8 +101,10 @@ type draft struct {
 	// tool is the policy with the rules so far.
 	tool ir.Tool
 	fs   []ir.FSRule
-	net  []edit.Item
-	env  []string
+	// planned are the targets of rules on places outside, by their paths.
+	planned map[string]string
+	net     []edit.Item
+	env     []string
 	// programs are keys and values of the table of commands.
 	programs []edit.Field
 	rules    []string
@@ -106,6 +121,9 @@ func (d *draft) add(a Ask) error {
 	v := d.view()
 	if a.Allowed(v) {
 		return nil
+	}
+	if done, err := d.outer(a, v); done {
+		return err
 	}
 	switch op := a.Operation.(type) {
 	case ir.Forward:
@@ -269,17 +287,21 @@ func (d *draft) write() error {
 
 // file writes a rule on files: into the one that the layer has on the path, or behind the others.
 func (d *draft) file(like string, r ir.FSRule) error {
-	item := capFields(r.Caps)
+	item := edit.Item{edit.String("path", r.At.Spelled())}
+	name := r.At.Path
+	if r.External {
+		item, name = append(item, edit.Bool("external", true)), r.At.Root.Name
+	}
 	at, items := d.text.List(d.p.Tool.Name, like, "fs")
 	for i, v := range items {
-		if path, has, ok := written(v); ok && path == r.At.Path {
+		if w, ok := written(v); ok && w.name == name && w.external == r.External {
 			// An explicit false would win over a further write = true.
-			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
+			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := w.has[c.String()]; return says && !on }) {
 				continue
 			}
 			missing := r.Caps
 			for _, c := range r.Caps.List() {
-				if has[c.String()] || has["write"] && ir.Write.Has(c) {
+				if w.has[c.String()] || w.has["write"] && ir.Write.Has(c) {
 					missing = missing &^ ir.Caps(c)
 				}
 			}
@@ -289,24 +311,37 @@ func (d *draft) file(like string, r ir.FSRule) error {
 			}
 		}
 	}
-	return d.append(like, "fs", append(edit.Item{edit.String("path", r.At.Short())}, item...))
+	return d.append(like, "fs", append(item, capFields(r.Caps)...))
 }
 
-// written is the path of a rule on files, and the capabilities that it grants by their keys.
-func written(v *source.Value) (at string, has map[string]bool, ok bool) {
-	if v.Table == nil || v.Table.Get("external") != nil {
-		return "", nil, false
+// item is a rule on files as a layer has it: the path, and the capabilities that it grants by their
+// keys.
+type item struct {
+	name     string
+	external bool
+	has      map[string]bool
+}
+
+func written(v *source.Value) (item, bool) {
+	if v.Table == nil {
+		return item{}, false
 	}
 	p := v.Table.Get("path")
 	if p == nil || p.Kind != source.StringKind {
-		return "", nil, false
+		return item{}, false
 	}
-	at, err := resolve.Lexical(p.Text)
-	has = map[string]bool{}
+	out := item{has: map[string]bool{}}
 	for _, e := range v.Table.Entries {
-		has[e.Key] = e.Value.Bool
+		out.has[e.Key] = e.Value.Bool
 	}
-	return at, has, err == nil
+	out.external = out.has["external"]
+	name := resolve.Lexical
+	if out.external {
+		name = resolve.RuleName
+	}
+	var err error
+	out.name, err = name(p.Text)
+	return out, err == nil
 }
 
 func capFields(caps ir.CapSet) edit.Item {

@@ -21,6 +21,8 @@ type Proposal struct {
 	// Command is the command that adds the rules, Plan their text; Plan is nil for a mount.
 	Command string
 	Plan    *Plan
+	// Approve are the paths of rules that need an approval of the user besides.
+	Approve []string
 	// WhyNot is why nothing is proposed.
 	WhyNot string
 }
@@ -58,15 +60,16 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 	for i, e := range entries {
 		g := p.single(i, e)
 		out = append(out, g)
-		at, ok := g.file()
+		at, ok := p.file(g)
 		if !ok {
 			continue
 		}
 		abs, _ := p.asker.Bindings.Path(at)
-		if _, ok := repository(at, abs); !ok && directory(abs) && g.asks[0].Operation.(ir.Access).Cap == ir.Read {
+		reads := g.asks[0].Operation.(ir.Access).Cap == ir.Read
+		if _, ok := repository(at, abs); !ok && directory(abs) && reads {
 			speaks[at] = true
 			by[at] = append(by[at], i)
-		} else if repo, ok := repository(at, abs); ok && p.general(repo) {
+		} else if repo, ok := repository(at, abs); ok && reads && p.general(repo) {
 			speaks[repo] = true
 			by[repo] = append(by[repo], i)
 		} else if dir, ok := at.Parent(); ok {
@@ -125,19 +128,23 @@ func (p *Planner) single(i int, e denial.Entry) group {
 }
 
 // file is the place of a group that is about one, if a directory can speak for it.
-func (g group) file() (ir.Location, bool) {
+func (p *Planner) file(g group) (ir.Location, bool) {
 	if len(g.asks) != 1 || g.asks[0].Operation == nil {
 		return ir.Location{}, false
 	}
 	op, ok := g.asks[0].Operation.(ir.Access)
-	return op.On.At, ok && op.On.Fault == 0 && (op.On.At.Root.Kind == ir.Workspace || op.On.At.Root.Kind == ir.System)
+	at := op.On.At
+	if abs, beyond := p.beyond(at); beyond {
+		at = ir.Sys(strings.TrimPrefix(abs, "/"))
+	}
+	return at, ok && op.On.Fault == 0 && (at.Root.Kind == ir.Workspace || at.Root.Kind == ir.System)
 }
 
 // files are the different places of some groups.
 func (p *Planner) files(all []group, members []int) []ir.Location {
 	var out []ir.Location
 	for _, i := range members {
-		if at, ok := all[i].file(); ok && !slices.Contains(out, at) {
+		if at, ok := p.file(all[i]); ok && !slices.Contains(out, at) {
 			out = append(out, at)
 		}
 	}
@@ -149,7 +156,7 @@ func (p *Planner) join(all []group, dir ir.Location, members []int) {
 	var joined []int
 	var asks []Ask
 	for _, i := range members {
-		if at, ok := all[i].file(); ok && at != dir && dir.Root.Kind == ir.Workspace && p.guard(at) != nil {
+		if at, ok := p.file(all[i]); ok && at != dir && dir.Root.Kind == ir.Workspace && p.guard(at) != nil {
 			continue // it stays alone, with its reason
 		}
 		asks = append(asks, all[i].asks...)
@@ -192,7 +199,7 @@ func (p *Planner) general(dir ir.Location) bool {
 	if dir.Root.Kind == ir.Workspace {
 		return dir.Path != "" && p.guard(dir) == nil
 	}
-	return p.outside("/"+dir.Path, true) == ""
+	return p.outside("/"+dir.Path, true, ir.Caps(ir.Read)) == ""
 }
 
 func (p *Planner) propose(g group) Proposal {
@@ -206,7 +213,7 @@ func (p *Planner) propose(g group) Proposal {
 	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
 		return out
 	}
-	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
+	if p.mounted(g) {
 		out.Command, out.WhyNot = p.mount(g)
 		return out
 	}
@@ -219,9 +226,20 @@ func (p *Planner) propose(g group) Proposal {
 		out.WhyNot = "no single rule permits it: " + err.Error()
 	default:
 		out.Plan = plan
-		out.Command = p.command(g)
+		out.Command, out.Approve = p.command(g), plan.Approve
 	}
 	return out
+}
+
+// mounted reports whether only a mount can permit the operations of a group.
+func (p *Planner) mounted(g group) bool {
+	places := ir.Describe(g.asks[0].Operation).Places
+	if len(places) != 1 || places[0].At.Root.Kind != ir.System || p.isRun(g) {
+		return false
+	}
+	at, _ := g.asks[0].place()
+	_, named := p.external(at)
+	return !named
 }
 
 // asked is the operation as the run needed it, without what its directory would need.
@@ -269,31 +287,47 @@ func (p *Planner) command(g group) string {
 		}
 	}
 	for _, a := range g.asks {
-		about := ir.Describe(a.Operation)
-		switch op := a.Operation.(type) {
-		case ir.Access:
-			at := op.On.At
-			if a.At != nil {
-				at = *a.At
-			}
-			for _, c := range a.Needs.List() {
-				add(c.String(), shellword.Quote(at.Short()))
-			}
-		case ir.Run:
-			line := []string{"run", shellword.Quote(op.Program)}
-			for _, arg := range op.Args {
-				line = append(line, shellword.Quote(arg))
-			}
-			add(line...)
-		case ir.Connect, ir.Listen, ir.Forward:
-			add(about.Verb, about.Subject)
-		default:
-			line := []string{about.Verb}
-			for _, place := range about.Places {
-				line = append(line, shellword.Quote(place.At.Short()))
-			}
-			add(line...)
+		for _, op := range p.words(a) {
+			add(op...)
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// words are the operations of an ask as the command takes them.
+func (p *Planner) words(a Ask) [][]string {
+	at, one := a.place()
+	external, isExternal := p.external(at)
+	name := shellword.Quote(at.Short())
+	if isExternal {
+		name = tilde(external.Short())
+	}
+	var out [][]string
+	about := ir.Describe(a.Operation)
+	switch op := a.Operation.(type) {
+	case ir.Access:
+		for _, c := range a.Needs.List() {
+			out = append(out, []string{c.String(), name})
+		}
+	case ir.Connect, ir.Listen, ir.Forward:
+		out = append(out, []string{about.Verb, about.Subject})
+	case ir.Run:
+		if one && isExternal {
+			return append(out, []string{"execute", name})
+		}
+		line := []string{"run", shellword.Quote(op.Program)}
+		for _, arg := range op.Args {
+			line = append(line, shellword.Quote(arg))
+		}
+		out = append(out, line)
+	case ir.Start:
+		out = append(out, []string{"execute", name})
+	default:
+		line := []string{about.Verb}
+		for _, place := range about.Places {
+			line = append(line, shellword.Quote(place.At.Short()))
+		}
+		out = append(out, line)
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
@@ -26,7 +27,7 @@ const (
 )
 
 // reach looks at what a policy grants that the present one does not.
-func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
+func (p *Planner) reach(v *ir.View, b *ir.Bindings, d *draft, asks []Ask) Reach {
 	out := Reach{}
 	asked := map[ir.Location]bool{}
 	for _, a := range asks {
@@ -48,7 +49,7 @@ func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 	}
 	seen := 0
 	for _, r := range d.fs {
-		abs, ok := p.asker.Bindings.Path(r.At)
+		abs, ok := b.Path(r.At)
 		if !ok {
 			continue
 		}
@@ -57,8 +58,8 @@ func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 				out.More = true
 				return fs.SkipAll
 			}
-			at := p.asker.Bindings.Locate(filepath.ToSlash(name))
-			if err != nil || asked[at] || !p.gains(v, at) {
+			at := b.Locate(filepath.ToSlash(name))
+			if err != nil || asked[at] || !p.gains(v, at, p.asker.Bindings.Locate(filepath.ToSlash(name))) {
 				return nil
 			}
 			if !e.IsDir() {
@@ -76,13 +77,10 @@ func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 	return out
 }
 
-// gains reports whether a policy grants something on a place that the present one does not.
-func (p *Planner) gains(v *ir.View, at ir.Location) bool {
-	for _, c := range ir.Capabilities {
-		op := ir.Access{Cap: c, On: ir.Direct(at)}
-		if v.Decide(op).Allowed() && !p.View.Decide(op).Allowed() {
-			return true
-		}
-	}
-	return false
+// gains reports whether a policy grants something on a place that the present one does not, which may
+// locate it differently.
+func (p *Planner) gains(v *ir.View, at, now ir.Location) bool {
+	return slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool {
+		return v.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed() && !p.View.Decide(ir.Access{Cap: c, On: ir.Direct(now)}).Allowed()
+	})
 }
