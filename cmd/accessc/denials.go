@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/userdir"
@@ -172,21 +173,47 @@ func (d denialsDoc) listed() string {
 	var b strings.Builder
 	b.WriteString(d.ended())
 	for _, e := range d.Denials {
-		b.WriteString(entryLine(e))
+		if e.Probe == "" {
+			b.WriteString(entryLine(e))
+		}
 	}
 	return b.String()
+}
+
+// probes are the refused operations that programs do without, by what they are for.
+func (d denialsDoc) probes() string {
+	var b strings.Builder
+	said := map[string]bool{}
+	for i, e := range d.Denials {
+		if e.Probe == "" || said[e.Probe] {
+			continue
+		}
+		said[e.Probe] = true
+		for _, o := range d.Denials[i:] {
+			if o.Probe == e.Probe {
+				b.WriteString(entryLine(o))
+			}
+		}
+		b.WriteString("    " + visible.Text(e.Probe) + "\n")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nprobes, which programs do without, refused %s:\n", plural.Count(d.Probes, "time")) + b.String()
 }
 
 // ended is the run in a line.
 func (d denialsDoc) ended() string {
 	s := fmt.Sprintf("%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
-	switch d.Total {
-	case 0:
+	switch n := d.Total - d.Probes; {
+	case d.Total == 0:
 		return s + ": accessc saw no refusal\n"
-	case 1:
+	case n == 0:
+		return s + ": accessc saw no refusal but those of probes\n"
+	case n == 1:
 		return s + " and was refused once\n"
 	default:
-		return s + fmt.Sprintf(" and was refused %d times\n", d.Total)
+		return s + fmt.Sprintf(" and was refused %d times\n", n)
 	}
 }
 
@@ -206,6 +233,7 @@ func (d denialsDoc) text() string {
 		}
 		b.WriteString(p.text())
 	}
+	b.WriteString(d.probes())
 	if d.LeftOut > 0 {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
 	}

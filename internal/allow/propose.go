@@ -58,6 +58,9 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 	by := map[ir.Location][]int{} // groups by directory
 	speaks := map[ir.Location]bool{}
 	for i, e := range entries {
+		if e.Probe != "" {
+			continue // programs do without
+		}
 		g := p.single(i, e)
 		out = append(out, g)
 		at, ok := p.file(g)

@@ -30,7 +30,9 @@ type Kept struct {
 	Status int    `json:"status"`
 	Traced bool   `json:"traced"`
 	// Total is how many operations were refused, LeftOut how many of these Denials lacks.
+	// Probes are those among them that programs do without.
 	Total   int     `json:"total"`
+	Probes  int     `json:"probes,omitempty"`
 	LeftOut int     `json:"left_out"`
 	Denials []Entry `json:"denials"`
 }
@@ -49,6 +51,8 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
+	// Probe is who asks for it, and what it does without; empty for what is no probe.
+	Probe string `json:"probe,omitempty"`
 }
 
 // Keep returns the refusals as the text of a file, at most MaxKept bytes of them.
@@ -56,7 +60,7 @@ func (l *Log) Keep(k Kept, ended time.Time) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k.Format, k.Version, k.Ended = KeptFormat, KeptVersion, ended.UTC().Format(time.RFC3339)
-	k.Total, k.LeftOut, k.Denials = l.total, l.total, []Entry{}
+	k.Total, k.Probes, k.LeftOut, k.Denials = l.total, l.probes, l.total, []Entry{}
 	// The rest of the document has a fixed size but for the tool's name.
 	const frame = 1 << 10
 	size := frame + len(k.Tool)
@@ -77,6 +81,7 @@ func (l *Log) Keep(k Kept, ended time.Time) []byte {
 func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
+		Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()
 	for _, c := range s.Wants.List() {
