@@ -21,20 +21,19 @@ func (p *Planner) mount(g group) (command, whyNot string) {
 		at = *g.dir
 	}
 	abs := "/" + at.Path
-	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
-		return "", "accessc mount grants no execution outside of the workspace"
-	}
 	var caps ir.CapSet
 	for _, a := range g.asks {
-		caps |= a.Needs
+		caps |= a.caps()
 	}
 	if why := p.outside(abs, directory(abs), caps); why != "" {
 		return "", why
 	}
 	mode := ":ro"
 	switch {
+	case caps.Has(ir.Execute) && caps&ir.Write != 0:
+		mode = ":rwx"
 	case caps.Has(ir.Execute):
-		return "", "accessc mount grants no execution outside of the workspace"
+		mode = ":rx"
 	case caps&ir.Write != 0:
 		mode = ":rw"
 	}
