@@ -16,7 +16,6 @@ import (
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -90,14 +89,7 @@ func (c *denialsCmd) Run(g *globals) error {
 
 // kept reads the refusals of a run; nil where none are kept.
 func (c *denialsCmd) kept(g *globals) (*denial.Kept, error) {
-	root, err := g.root()
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
-	if err != nil {
-		return nil, err
-	}
-	state, err := userdir.For(root)
+	state, err := g.state()
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ type cli struct {
 	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
+	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
 	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
