@@ -40,8 +40,8 @@ type homeClearCmd struct {
 // Help implements kong's detailed help.
 func (homeListCmd) Help() string {
 	return `A tool with access.home = "private", the default, finds its HOME in a directory of its own that is kept between
-runs: caches, settings and whatever it writes there. The list has the size, the number of files, and the day of
-the last change of each.
+runs: caches, settings and whatever it writes there. Tools with access.home = "shared" have one together, which is
+named @shared. The list has the size, the number of files, and the day of the last change of each.
 
   accessc home list             of every tool of this workspace
   accessc home list edit        of edit`
@@ -105,17 +105,10 @@ func (c *homePathCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if c.Tool != "" {
-		if err := c.private(g); err != nil {
-			return err
-		}
+	if c.Tool == "" {
+		fmt.Fprintln(g.stdout, dir.Home(""))
+		return nil
 	}
-	fmt.Fprintln(g.stdout, dir.Home(c.Tool))
-	return nil
-}
-
-// private makes sure that a tool has a private home.
-func (c *homePathCmd) private(g *globals) error {
 	res, err := g.here()
 	if err != nil {
 		return err
@@ -130,6 +123,7 @@ func (c *homePathCmd) private(g *globals) error {
 	if t.Home != ir.HomePrivate {
 		return usagef("%s has no private home: its access.home is %s", c.Tool, t.Home)
 	}
+	fmt.Fprintln(g.stdout, dir.HomeOf(t.Name, t.HomeShared))
 	return nil
 }
 

@@ -359,6 +359,9 @@ func (p *Policy) rest() []line {
 		}
 		out = append(out, line{head: head, body: l.Kind.String() + " " + limitText(l), origin: l.Origin.String()})
 	}
+	if p.Tool.HomeShared {
+		out = append(out, line{head: "shares", body: "its home: tools that share it can run what others of them wrote there"})
+	}
 	for i, a := range p.Tool.Accept {
 		head := ""
 		if i == 0 {
