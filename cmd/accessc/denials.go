@@ -69,7 +69,11 @@ func (c *denialsCmd) Run(g *globals) error {
 		return err
 	}
 	doc := denialsDoc{Kept: *k, Proposals: []proposalDoc{}}
-	if !k.Unnamed {
+	if k.Unwatched && c.Format == "text" {
+		fmt.Fprint(g.stderr, visible.Lines(unwatchedText(k)))
+		return nil
+	}
+	if !k.Unnamed && !k.Unwatched {
 		layer, _ := ir.ParseLayer(c.Layer)
 		p, err := g.planner(layer, k.Tool)
 		if err != nil {
@@ -130,6 +134,18 @@ func latest(dir string) string {
 	return out
 }
 
+// unwatchedText says what is known of a run that no supervisor has seen, and how it would be.
+func unwatchedText(k *denial.Kept) string {
+	again := "accessc exec --trace " + k.Tool
+	if k.Unnamed {
+		again = "accessc exec --trace --command -- COMMAND"
+	}
+	return fmt.Sprintf(`%s was started at %s without a supervisor: its policy needs none, so the kernel refused by itself whatever it
+refused, and accessc has not seen it. What is known is the exit status, and what the tool said, such as
+"Permission denied". %s starts it under a supervisor that sees every refusal, slower.
+`, k.Tool, k.Begun, again)
+}
+
 // nothing says that no refusals are kept, and by which start they would be.
 func (c *denialsCmd) nothing(g *globals) error {
 	name := c.Tool
@@ -147,7 +163,7 @@ func (c *denialsCmd) nothing(g *globals) error {
 		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "no refusals are kept: no supervisor has watched the last run. accessc exec --trace %s starts it under one, slower\n", visible.Text(name))
+	fmt.Fprintf(g.stderr, "no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s starts it under a supervisor that sees every refusal, slower\n", visible.Text(name))
 	return nil
 }
 

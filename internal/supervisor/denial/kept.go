@@ -12,7 +12,7 @@ import (
 // KeptFormat and KeptVersion identify the file of the refusals of a tool's last run.
 const (
 	KeptFormat  = "accessc/denials"
-	KeptVersion = 1
+	KeptVersion = 2
 )
 
 // MaxKept is the largest size of that file, in bytes.
@@ -25,6 +25,10 @@ type Kept struct {
 	Tool    string `json:"tool"`
 	// Unnamed is true for a command that no configuration names.
 	Unnamed bool `json:"unnamed,omitempty"`
+	// Unwatched is true where no supervisor has seen the run, and Begun when that started, in RFC
+	// 3339, UTC. Nothing else is known of such a run.
+	Unwatched bool   `json:"unwatched,omitempty"`
+	Begun     string `json:"begun,omitempty"`
 	// Ended is in RFC 3339, UTC; Status is the exit status of the tool.
 	Ended  string `json:"ended"`
 	Status int    `json:"status"`
@@ -53,6 +57,14 @@ type Entry struct {
 	Rule   *rule  `json:"rule"`
 	// Probe is who asks for it, and what it does without; empty for what is no probe.
 	Probe string `json:"probe,omitempty"`
+}
+
+// Unseen is the text of a file about a run that no supervisor sees.
+func Unseen(k Kept, begun time.Time) []byte {
+	k.Format, k.Version, k.Unwatched, k.Begun, k.Denials = KeptFormat, KeptVersion, true, begun.UTC().Format(time.RFC3339), []Entry{}
+	// Strings and integers always have a JSON form.
+	text, _ := json.Marshal(k)
+	return append(visible.Bytes(text), '\n')
 }
 
 // Keep returns the refusals as the text of a file, at most MaxKept bytes of them.
