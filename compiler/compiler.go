@@ -78,7 +78,9 @@ func Compile(opts Options) (*Result, error) {
 		resolver.Replace(opts.Tree)
 	}
 	for path, target := range opts.Planned {
-		resolver.Pretend(path, target)
+		if !(ir.Root{Kind: ir.External, Name: path}).Direct() {
+			resolver.Pretend(path, target)
+		}
 	}
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree

@@ -90,6 +90,10 @@ func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
 
+// Learned is the directory of what runs of a tool used and were refused. The empty name stands for
+// commands that no configuration names.
+func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "learned", tool+".runs") }
+
 // Sessions returns the directory in which the invocations of agents' sessions are counted.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 

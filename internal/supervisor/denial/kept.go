@@ -55,7 +55,15 @@ type Entry struct {
 func (l *Log) Keep(k Kept, ended time.Time) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k.Format, k.Version, k.Ended = KeptFormat, KeptVersion, ended.UTC().Format(time.RFC3339)
+	k.fill(l, ended, MaxKept)
+	k.Format, k.Version = KeptFormat, KeptVersion
+	text, _ := json.Marshal(k)
+	return append(visible.Bytes(text), '\n')
+}
+
+// fill puts the refusals of a log into the document, at most a number of bytes of them.
+func (k *Kept) fill(l *Log, ended time.Time, most int) {
+	k.Ended = ended.UTC().Format(time.RFC3339)
 	k.Total, k.LeftOut, k.Denials = l.total, l.total, []Entry{}
 	// The rest of the document has a fixed size but for the tool's name.
 	const frame = 1 << 10
@@ -64,24 +72,20 @@ func (l *Log) Keep(k Kept, ended time.Time) []byte {
 		e := s.entry()
 		// Strings and integers always have a JSON form.
 		text, _ := json.Marshal(e)
-		if size += len(text) + 1; size > MaxKept {
+		if size += len(text) + 1; size > most {
 			break
 		}
 		k.Denials = append(k.Denials, e)
 		k.LeftOut -= s.times
 	}
-	text, _ := json.Marshal(k)
-	return append(visible.Bytes(text), '\n')
 }
 
 func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
+		Needs: s.needed(),
 	}
 	e.Target, e.To = s.targets()
-	for _, c := range s.Wants.List() {
-		e.Needs = append(e.Needs, c.String())
-	}
 	return e
 }
 

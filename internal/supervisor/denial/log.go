@@ -36,6 +36,12 @@ type Log struct {
 	total    int
 	kept     []*seen
 	index    map[string]*seen
+	// most is how many different operations are kept of each kind. used and uses are those that
+	// were granted and carried out, unused is how many of them could not be counted.
+	most   int
+	used   map[string]*seen
+	uses   []*seen
+	unused int
 }
 
 // seen is a denial and its number of occurrences.
@@ -46,15 +52,14 @@ type seen struct {
 
 // NewLog returns a log that writes lines to a file, nil for none.
 func NewLog(file *os.File) *Log {
-	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}}
+	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}, most: maxKept}
 }
 
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
 // See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
-	target, to := d.targets()
-	key := strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
+	key := d.key()
 	var text []byte
 	if l.file != nil {
 		// Finding a grant takes a view of the policy, which may be large.
@@ -68,7 +73,7 @@ func (l *Log) Add(d *Denial) {
 	switch s := l.index[key]; {
 	case s != nil:
 		s.times++
-	case len(l.kept) < maxKept:
+	case len(l.kept) < l.most:
 		l.index[key] = &seen{d, 1}
 		l.kept = append(l.kept, l.index[key])
 	}
