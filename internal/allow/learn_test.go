@@ -190,3 +190,27 @@ func TestTemporary(t *testing.T) {
 		}
 	}
 }
+
+// TestUnused: a rule is listed if it grants something and decides on no recorded operation. Rules of
+// presets are not: they are taken or left together.
+func TestUnused(t *testing.T) {
+	req, base := world(t, map[string]string{
+		"ws/src/a": "", "ws/lib/a": "",
+		"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.extends = ['preset:go']\naccess.commands = { sh = {}, git = {} }\naccess.fs = [\n" +
+			"{ path = 'src', read = true },\n{ path = 'lib', read = true },\n{ path = 'src/deep' },\n]\n",
+	})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Unused([]denial.Entry{
+		{Times: 1, Question: []string{"read", base + "/ws/src/a"}}, {Times: 1, Question: []string{"run", "sh", "-c", "x"}}, {Times: 1, Operation: "ptrace"},
+	})
+	var words []string
+	for _, u := range got {
+		words = append(words, u.Resource+" "+u.Rule)
+	}
+	if strings.Join(words, "; ") != "fs lib: read; commands git" || got[0].File != "accessc.toml" || got[0].Line != 7 {
+		t.Errorf("%+v", got)
+	}
+}
