@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/invocations"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -17,7 +18,7 @@ func (p *hookPolicy) counted(a *hook.Agent, e *hook.Event, ans hook.Answer) hook
 		return ans
 	}
 	if err := p.count(e, ans.Outcome == hook.Allow || !a.Tells); err != nil {
-		return hook.Answer{Outcome: hook.Deny, Reason: err.Error()}
+		return hook.Answer{Outcome: hook.Deny, Reason: visible.Text(err.Error())}
 	}
 	return ans
 }
