@@ -292,8 +292,12 @@ func TestHookOutput(t *testing.T) {
 	}
 	defer out.Close()
 	_ = gone.Close()
-	for name, to := range map[string]*os.File{"a full disk": full, "a reader that is gone": out} {
+	for name, to := range map[string]*os.File{"a full disk": full, "a reader that is gone": out, "a closed descriptor": nil} {
 		cmd := h.command("claude-code", "--tool", "coder")
+		if to == nil {
+			cmd.Args = append([]string{"sh", "-c", `exec "$0" "$@" >&-`}, cmd.Args...)
+			cmd.Path = "/bin/sh"
+		}
 		cmd.Stdin = strings.NewReader(h.event("PreToolUse", "cat a.txt"))
 		var errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = to, &errs
