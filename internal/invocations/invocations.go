@@ -89,7 +89,9 @@ func (c Counts) Ask(f func(Counts) string) string {
 // Settle counts the invocations of f as made, in place of earlier questions about them if there are any.
 func (c Counts) Settle(f func(Counts) string) string {
 	made := maps.Clone(c)
-	maps.DeleteFunc(made, func(name string, _ int) bool { return strings.HasPrefix(name, askedPrefix) || strings.HasPrefix(name, settledPrefix) })
+	maps.DeleteFunc(made, func(name string, _ int) bool {
+		return strings.HasPrefix(name, askedPrefix) || strings.HasPrefix(name, settledPrefix)
+	})
 	if why := f(made); why != "" {
 		return why
 	}
