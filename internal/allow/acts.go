@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset/shell"
@@ -27,7 +28,7 @@ func (p *Planner) acts(a Ask) string {
 	//exhaustive:ignore
 	switch op := a.Operation.(type) {
 	case ir.Dial:
-		return "whatever listens at a socket may act for the tool, outside of the sandbox"
+		return denial.WhySocket
 	case ir.Access:
 		if op.On.At == ir.In("") {
 			return "a rule on the whole workspace is yours to write"
