@@ -159,7 +159,8 @@ func (v *View) grow() {
 			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
 		}
 		for _, link := range r.Links {
-			v.zone(link.Root).make(link.Path).anchor = true
+			n := v.zone(link.Root).make(link.Path)
+			n.anchor, n.link = true, true
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }) {
 		return nil
 	}
-	if why := p.leadsOut(g); why != "" {
+	if why := p.leadOut(g); why != "" {
 		return left(why)
 	}
 	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && p.acts(*g.dir) {

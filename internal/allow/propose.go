@@ -108,6 +108,11 @@ func (p *Planner) single(i int, e denial.Entry) group {
 		g.broken = "no rule permits it"
 		return g
 	}
+	for _, word := range e.Question {
+		if g.broken = unsayable(word); g.broken != "" {
+			return g
+		}
+	}
 	a, err := p.Question(e.Question)
 	if err != nil {
 		g.broken = err.Error()
@@ -217,7 +222,7 @@ func (p *Planner) propose(g group) Proposal {
 	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
 		return out
 	}
-	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
+	if out.WhyNot = p.leadOut(g); out.WhyNot != "" {
 		return out
 	}
 	if p.isOutside(g.asks[0]) {
@@ -255,26 +260,6 @@ func (p *Planner) asked(a Ask) Ask {
 func (p *Planner) isRun(g group) bool {
 	_, ok := g.asks[0].Operation.(ir.Run)
 	return ok
-}
-
-// leadsOut is why operations are not proposed that have others act for the tool.
-func (p *Planner) leadsOut(g group) string {
-	for _, a := range g.asks {
-		switch op := a.Operation.(type) {
-		case ir.Dial:
-			return "whatever listens at a socket may act for the tool, outside of the sandbox"
-		case ir.Access:
-			if abs, ok := p.asker.Bindings.Path(op.On.At); ok && special(abs) {
-				return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
-			}
-			if op.On.At == ir.In("") {
-				return "a rule on the whole workspace is yours to write"
-			}
-		case ir.Connect, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Run, ir.Start:
-			// They reach only the objects that the rule names.
-		}
-	}
-	return ""
 }
 
 // command is the command line that plans the same.

@@ -64,6 +64,8 @@ type Denial struct {
 type grant struct {
 	toml, inline string
 	ok           bool
+	// reserved is why the rule that would permit the operation is not proposed, empty for none.
+	reserved string
 }
 
 // line is the JSON document of one denial.

@@ -37,11 +37,16 @@ func (d *Denial) find() *grant {
 	case ir.Net:
 		return d.network()
 	case ir.FS:
+		out := &grant{}
 		for _, change := range d.changes() {
-			if change.writable() && d.permits(change) {
+			if !change.writable() || !d.permits(change) {
+				continue
+			}
+			if out.reserved = d.reserved(change); out.reserved == "" {
 				return &grant{toml: change.toml(d.View.Tool), ok: true}
 			}
 		}
+		return out
 	case ir.Env, ir.Commands, ir.Limits, ir.Process:
 	}
 	return &grant{}

@@ -259,10 +259,16 @@ func (d *Denial) rank() int {
 // proposal is the configuration that would grant the operation, unless a rule was written to
 // deny it.
 func (d *Denial) proposal() (string, bool) {
-	if r := ruleOf(d.Verdict.Rule); r != nil && len(r.Capabilities) == 0 {
+	if d.closed() {
 		return "", false
 	}
 	return d.Grant()
+}
+
+// closed reports whether a rule that grants nothing has decided.
+func (d *Denial) closed() bool {
+	r := ruleOf(d.Verdict.Rule)
+	return r != nil && len(r.Capabilities) == 0
 }
 
 // Text is the denial as a person reads it: the operation, the reason, and the configuration that
@@ -270,6 +276,9 @@ func (d *Denial) proposal() (string, bool) {
 func (d *Denial) Text() string {
 	toml, ok := d.proposal()
 	text := d.Verb() + " " + (&seen{d, 1}).what() + ": " + d.because(ok)
+	if why := d.grant().reserved; why != "" && !d.closed() {
+		text += visible.Text("; no grant is proposed: " + why)
+	}
 	if ok {
 		text += "\n" + indent(strings.TrimSuffix(toml, "\n"))
 	}
