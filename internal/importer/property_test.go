@@ -55,6 +55,15 @@ func (w *world) run(name, text string, p Patterns) (*Result, error) {
 	return Import(Request{Files: []string{file}, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
 }
 
+// policies is how many settings a property draws. Each is compiled, on the disk, so an everyday run takes
+// fewer than of other properties.
+func policies() int {
+	if irtest.Full() {
+		return 100_000
+	}
+	return 10_000
+}
+
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func some(r *rand.Rand, n int, one func() string) []string {
@@ -103,7 +112,7 @@ func srtSettings(r *rand.Rand) string {
 func TestSRTNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var done atomic.Int64
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		text, patterns := srtSettings(r), pick(r, Existing, Close)
 		res, err := w.run("srt.json", text, patterns)
 		if err != nil {
@@ -198,7 +207,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 // Whatever a permission profile of Codex is, the result permits nothing that it does not.
 func TestCodexNothingWider(t *testing.T) {
 	w := newWorld(t)
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		text, patterns := codexSettings(r), pick(r, Existing, Close)
 		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns)}
 		policy := readCodexConfig(tr, []*document{{name: "config.toml", text: []byte(text)}})
@@ -293,7 +302,7 @@ func claudeSettings(r *rand.Rand) string {
 func TestClaudeNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed atomic.Int64
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		text, patterns := claudeSettings(r), pick(r, Existing, Close)
 		docs := []*document{{name: "settings.json", path: w.dir + "/.claude/settings.json", text: []byte(text)}}
 		if err := docs[0].json(); err != nil {
@@ -416,7 +425,7 @@ func TestSRTRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := []string{"a", "b", "src", "x y", "zz"}
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		g := expressible(r)
 		res, err := w.run("srt.json", g.export(), Refuse)
 		if err != nil {
