@@ -65,7 +65,7 @@ func (c *codex) files() {
 			continue
 		}
 		for _, name := range []string{".agents", ".aws", ".codex", ".git"} {
-			kept = append(kept, point{abs: path.Join(abs, name), entry: &Entry{Key: "Codex lets no command write it"}})
+			kept = append(kept, point{abs: c.t.host.Follow(path.Join(abs, name)), entry: &Entry{Key: "Codex lets no command write it"}})
 		}
 	}
 	c.t.files(slices.Concat(points, shut, kept), func(abs string) access {

@@ -164,7 +164,7 @@ func TestCodexItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(codexHome) })
-	compared, same := 0, 0
+	compared, same, last := 0, 0, ""
 	for seed := range oracleRounds(12, 120) {
 		r := rand.New(rand.NewPCG(3, uint64(seed)))
 		text := codexProfile(r)
@@ -181,10 +181,14 @@ func TestCodexItself(t *testing.T) {
 		cmd.Dir, cmd.Env = w.dir, []string{"HOME=" + w.home, "CODEX_HOME=" + codexHome, "PATH=" + os.Getenv("PATH")}
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.HasSuffix(string(out), "done\n") {
-			t.Skipf("codex sandbox does not start here: %v: %s", err, out)
+			last = string(out)
+			continue // Codex starts nothing under some profiles, such as those that deny a path over a symlink
 		}
 		c, s := w.compare(t, text, model, strings.Split(string(out), "\n"))
 		compared, same = compared+c, same+s
+	}
+	if compared == 0 {
+		t.Skipf("codex sandbox does not start here: %s", last)
 	}
 	fmt.Printf("codex sandbox: %d verdicts compared, %d the same, in the others Codex permits more\n", compared, same)
 }
