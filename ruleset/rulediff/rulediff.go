@@ -67,9 +67,9 @@ type Comparison struct {
 // Root is the workspace of the operations that are compared.
 const Root = "/workspace"
 
-// host is the machine on which operations are compared: nothing is a symlink, and every file may be
+// Host is the machine on which operations are compared: nothing is a symlink, and every file may be
 // opened, so that rules alone decide.
-func host() ruleset.Host {
+func Host() ruleset.Host {
 	return ruleset.Host{
 		Resolve: func(p string) (string, bool) { return path.Clean(p), true },
 		Open:    func(shell.Access, string) (ruleset.Outcome, string) { return ruleset.Allow, "" },
@@ -133,7 +133,7 @@ func (c *comparison) ask(op ruleset.Operation, program string, aside bool) *Clas
 // askOf asks two sets of those rules that may be about an operation.
 func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program string, aside bool) *Class {
 	c.asked++
-	a, b := old.Decide(op, host()), new.Decide(op, host())
+	a, b := old.Decide(op, Host()), new.Decide(op, Host())
 	if a.Outcome == b.Outcome {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (c *comparison) dialects() {
 	c.sampled(where)
 	for _, name := range c.named() {
 		op := ruleset.Operation{Command: shellword.Quote(name) + " <<< x", Dir: Root}
-		was, is := before.Decide(op, host()), c.new.Decide(op, host())
+		was, is := before.Decide(op, Host()), c.new.Decide(op, Host())
 		if was.Outcome != is.Outcome {
 			a, b := was.Cause(), is.Cause()
 			c.out.Classes = append(c.out.Classes, &Class{

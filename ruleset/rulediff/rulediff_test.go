@@ -160,7 +160,7 @@ func TestClasses(t *testing.T) {
 		old, new := d.pair()
 		found := Compare(old, new)
 		for _, c := range found.Classes {
-			was, is := old.Decide(c.Example, host()), new.Decide(c.Example, host())
+			was, is := old.Decide(c.Example, Host()), new.Decide(c.Example, Host())
 			if was.Outcome == is.Outcome {
 				return fmt.Errorf("%+v is %s in both", c.Example, is.Outcome)
 			}
@@ -173,7 +173,7 @@ func TestClasses(t *testing.T) {
 		}
 		for range 50 {
 			op := d.operation()
-			was, is := old.Decide(op, host()), new.Decide(op, host())
+			was, is := old.Decide(op, Host()), new.Decide(op, Host())
 			if was.Outcome == is.Outcome {
 				continue
 			}

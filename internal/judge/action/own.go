@@ -10,13 +10,15 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// foreign are the flags by which accessc gets another policy, or less of one.
-var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session"}
+// foreign are the flags by which accessc gets another policy or less of one, or writes one.
+var foreign = []string{
+	"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session", "--preset", "--from", "--apply", "--until-green",
+}
 
 // asking are the commands of accessc that neither write consent down nor start programs by
 // another policy than the one of the directory.
 var asking = []string{
-	"build", "can", "check", "completion", "decide", "denials", "diff", "doctor", "exec", "explain", "help", "man", "schema", "test", "verify", "version",
+	"build", "can", "check", "completion", "decide", "denials", "diff", "doctor", "exec", "explain", "help", "man", "preset", "schema", "test", "verify", "version",
 }
 
 const unknownStart = "the command starts accessc with variables or words that are not known"
