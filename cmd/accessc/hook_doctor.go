@@ -26,7 +26,7 @@ type hookDoctorCmd struct {
 
 // Help implements kong's detailed help.
 func (hookDoctorCmd) Help() string {
-	return `Reads all settings that the agent reads here, and asks the installed hook about an event that every policy
+	return `Reads the settings that the agent reads here, and asks the installed hook about an event that every policy
 refuses and about one that none does. Changes nothing.
 
 What is listed as not held is never asked about, whatever the settings say.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -68,7 +69,7 @@ func (c *hookPrintCmd) Run(g *globals) error {
 	if err != nil {
 		return usageError{err}
 	}
-	fmt.Fprintf(g.stderr, "for %s:\n", path)
+	fmt.Fprintf(g.stderr, "for %s:\n", visible.Text(path))
 	_, err = g.stdout.Write(a.New(e))
 	return err
 }
@@ -88,12 +89,12 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	case err != nil:
 		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
 	case !r.Changed:
-		fmt.Fprintf(g.stdout, "%s has the hook already\n", path)
+		fmt.Fprintf(g.stdout, "%s has the hook already\n", visible.Text(path))
 		return nil
 	}
-	fmt.Fprintf(g.stdout, "%s has the hook\n", path)
+	fmt.Fprintf(g.stdout, "%s has the hook\n", visible.Text(path))
 	if r.Backup != "" {
-		fmt.Fprintf(g.stdout, "%s has the file as it was\n", r.Backup)
+		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
 	for _, note := range append(c.notes(e), a.Step()) {
 		if note != "" {
@@ -132,15 +133,15 @@ func (c *hookUninstallCmd) Run(g *globals) error {
 	case err != nil:
 		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
 	case !r.Changed:
-		fmt.Fprintf(g.stdout, "%s has no hook of accessc\n", path)
+		fmt.Fprintf(g.stdout, "%s has no hook of accessc\n", visible.Text(path))
 	case r.Removed && r.Backup != "":
-		fmt.Fprintf(g.stdout, "%s is gone; it had changed since the installation, and %s has it as it was\n", path, r.Backup)
+		fmt.Fprintf(g.stdout, "%s is gone; it had changed since the installation, and %s has it as it was\n", visible.Text(path), visible.Text(r.Backup))
 	case r.Removed:
-		fmt.Fprintf(g.stdout, "%s is gone, as before the installation\n", path)
+		fmt.Fprintf(g.stdout, "%s is gone, as before the installation\n", visible.Text(path))
 	case r.Backup != "":
-		fmt.Fprintf(g.stdout, "%s has no hook any more, and the later changes; %s has the file as it was\n", path, r.Backup)
+		fmt.Fprintf(g.stdout, "%s has no hook any more, and the later changes; %s has the file as it was\n", visible.Text(path), visible.Text(r.Backup))
 	default:
-		fmt.Fprintf(g.stdout, "%s has no hook any more\n", path)
+		fmt.Fprintf(g.stdout, "%s has no hook any more\n", visible.Text(path))
 	}
 	return nil
 }

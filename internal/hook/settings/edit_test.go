@@ -214,7 +214,7 @@ func meaning(t *rapid.T, doc []byte) any {
 // FuzzAdd: every document either has the hook once after an installation, and every value as it was
 // after its removal, or is refused.
 func FuzzAdd(f *testing.F) {
-	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}"} {
+	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}", "{/*/ a */}"} {
 		for i := range agents {
 			f.Add([]byte(seed), i)
 		}

@@ -84,6 +84,7 @@ func (a *Agent) Examine(p Places, self string) Report {
 	for _, w := range p.watched(a) {
 		x.file(w)
 	}
+	x.beside()
 	x.borrowed()
 	x.summary()
 	for _, name := range envs[a.Name] {
