@@ -42,6 +42,9 @@ type execCmd struct {
 	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+
+	// made is the layer that makes a tool of a command with presets, empty where none does.
+	made string
 }
 
 // Help implements kong's detailed help.
@@ -156,7 +159,6 @@ func notStarted(err error) error {
 
 // policyOf compiles the policy of one start into the request.
 func (c *execCmd) policyOf(g *globals, req *start.Request) error {
-	bare := c.Under == "" && len(c.Preset) > 0
 	g, err := c.extend(g)
 	if err != nil {
 		return err
@@ -177,9 +179,6 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	t, facts, err := c.policy(res)
 	if err != nil {
 		return err
-	}
-	if at := res.First(t.Name); bare && at.File != "--set["+strconv.Itoa(len(g.Set)-2)+"]" {
-		return usagef("%s has a tool %s, whose name a command with these presets needs", at, t.Name)
 	}
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
@@ -220,7 +219,9 @@ func (c *execCmd) extend(g *globals) (*globals, error) {
 	if err != nil || len(sets) == 0 {
 		return g, err
 	}
-	c.Under = tool
+	if c.Under == "" {
+		c.Under, c.made = tool, "--set["+strconv.Itoa(len(g.Set))+"]"
+	}
 	out := *g
 	out.Set = slices.Concat(g.Set, sets)
 	return &out, nil
@@ -298,6 +299,9 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		found, err := findTool(res.Program, name)
 		if err != nil {
 			return nil, ir.Facts{}, err
+		}
+		if at := res.First(name); c.made != "" && at.File != c.made {
+			return nil, ir.Facts{}, usagef("%s has a tool %s, whose name a command with these presets needs", at, name)
 		}
 		if found.Source.Kind != ir.SourceLocal {
 			return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", found.Name, found.Source)

@@ -64,7 +64,7 @@ type cli struct {
 	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
+	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
 	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`

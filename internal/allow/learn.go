@@ -171,7 +171,7 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		return parts
 	case why != "":
 		return left(why)
-	case !strings.HasPrefix(place.name, "~/") && p.req.Layer != ir.LayerUser:
+	case !p.names(place):
 		out.Own = append(out.Own, g.denials...)
 		return nil
 	}

@@ -220,9 +220,15 @@ func (p *Planner) propose(g group) Proposal {
 	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
 		return out
 	}
-	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
-		out.Command, out.WhyNot = p.mount(g)
-		return out
+	if p.isOutside(g.asks[0]) {
+		place, why := p.outer(g)
+		if why != "" || !p.names(place) {
+			out.Command, out.WhyNot = p.mount(g)
+			return out
+		}
+		for i := range g.asks {
+			g.asks[i].external = place
+		}
 	}
 	plan, err := p.Plan(g.asks...)
 	var refused *Refusal
@@ -291,7 +297,7 @@ func (p *Planner) command(g group) string {
 				at = *a.At
 			}
 			for _, c := range a.Needs.List() {
-				add(c.String(), shellword.Quote(at.Short()))
+				add(c.String(), a.word(at))
 			}
 		case ir.Run:
 			line := []string{"run", shellword.Quote(op.Program)}
@@ -304,7 +310,7 @@ func (p *Planner) command(g group) string {
 		default:
 			line := []string{about.Verb}
 			for _, place := range about.Places {
-				line = append(line, shellword.Quote(place.At.Short()))
+				line = append(line, a.word(place.At))
 			}
 			add(line...)
 		}
@@ -312,35 +318,15 @@ func (p *Planner) command(g group) string {
 	return strings.Join(words, " ")
 }
 
-// mount is the command that makes a place outside of the workspace reachable, or why none is
-// proposed.
-func (p *Planner) mount(g group) (command, whyNot string) {
-	at := ir.Describe(g.asks[0].Operation).Places[0].At
-	if g.dir != nil {
-		at = *g.dir
+// word is a place as a word of an operation, in which "~" is not quoted.
+func (a Ask) word(at ir.Location) string {
+	if a.external == nil {
+		return shellword.Quote(at.Short())
 	}
-	abs := "/" + at.Path
-	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
-		return "", "accessc mount grants no execution outside of the workspace"
+	if rest, ok := strings.CutPrefix(a.external.name, "~/"); ok {
+		return "~/" + shellword.Quote(rest)
 	}
-	if why := p.outside(abs, directory(abs)); why != "" {
-		return "", why
-	}
-	var caps ir.CapSet
-	for _, a := range g.asks {
-		caps |= a.Needs
-	}
-	mode := ":ro"
-	switch {
-	case caps.Has(ir.Execute):
-		return "", "accessc mount grants no execution outside of the workspace"
-	case caps&ir.Write != 0:
-		mode = ":rw"
-	}
-	if !exists(abs) {
-		return "", "nothing is there, so it cannot be mounted"
-	}
-	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(path.Base(abs))+"="+abs+mode), ""
+	return shellword.Quote(a.external.name)
 }
 
 // free is a name in the workspace that nothing has.

@@ -60,7 +60,7 @@ func Start(req Request) error {
 		return r.notRecorded(err)
 	}
 	if !r.supervised {
-		r.forget()
+		r.unwatched()
 	}
 	if r.stays() {
 		err := r.supervise()

@@ -33,7 +33,7 @@ func (r *run) supervise() error {
 		return r.childFailed(err)
 	}
 	log := denial.NewLog(r.report)
-	if r.evidence != nil {
+	if r.observes() {
 		log.Observe()
 	}
 	attend, err := r.attendant(t, log)
@@ -56,7 +56,7 @@ func (r *run) supervise() error {
 	r.sayRefused(log, status, ended)
 	r.evidenced(log, status, ended)
 	r.sayLimit(limit)
-	r.write(status, ended, log.Total(), limit)
+	r.write(status, ended, log, limit)
 	supervisor.Exit(status)
 	return nil
 }
@@ -79,7 +79,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
 		Join: r.joined(),
 	}
-	if r.evidence != nil {
+	if r.observes() {
 		o.Used = log.Use
 	}
 	b, err := supervisor.New(r.spec, o)
