@@ -38,7 +38,10 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
 	}()
 	var open []group
+	// A rule also pins its path, and may take away a move that was permitted.
+	var stays group
 	for _, g := range p.lessons(entries) {
+		stays.asks = append(stays.asks, p.permitted(g)...)
 		open = append(open, p.teachable(g, out)...)
 	}
 	// A rule on a directory may do for what lies in it.
@@ -46,10 +49,10 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	if len(open) == 0 && p.req.Fresh == "" {
 		return out, nil
 	}
-	plan, err := p.noted(note, asksOf(open))
+	plan, err := p.noted(note, asksOf(append([]group{stays}, open...)))
 	if err != nil {
-		kept := p.possible(nil, open, out)
-		if len(kept) == 0 && p.req.Fresh == "" {
+		kept := p.possible([]group{stays}, open, out)
+		if len(kept) == 1 && p.req.Fresh == "" {
 			return out, nil
 		}
 		plan, err = p.noted(note, asksOf(kept))
@@ -61,6 +64,18 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		out.Plan = plan
 	}
 	return out, nil
+}
+
+// permitted are the operations of a group that the policy permits by now.
+func (p *Planner) permitted(g group) []Ask {
+	var out []Ask
+	for _, a := range g.asks {
+		if now := p.asked(a); g.broken == "" && now.Allowed(p.View) {
+			now.question, now.entry = a.question, a.entry
+			out = append(out, now)
+		}
+	}
+	return out
 }
 
 func asksOf(groups []group) []Ask {
