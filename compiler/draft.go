@@ -31,6 +31,7 @@ type draft struct {
 	access []accessAt
 
 	fs        merge.List[*fsDraft]
+	may       merge.List[*fsDraft]
 	net       merge.List[*netDraft]
 	env       merge.List[*envDraft]
 	sensitive merge.List[*textDraft]
@@ -123,7 +124,7 @@ func (s scope) checkNearly(e *source.Entry) {
 }
 
 var accessKeys = []string{
-	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
+	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -134,6 +135,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		switch e.Key {
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
+		case "may":
+			mergeList(in, e, &d.may, scope.mayRule, fsWinner)
 		case "net":
 			mergeList(in, e, &d.net, scope.netRule, netWinner)
 		case "env":
@@ -190,6 +193,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	t.Base, t.Home, t.LateOpen = d.base, d.home, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
+	c.finishMay(t, d)
 	c.finishNet(t, d)
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)

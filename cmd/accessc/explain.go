@@ -27,7 +27,7 @@ type explainCmd struct {
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
-	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), or anything has changed (any)."`
+	FailOn string   `enum:"widened,may,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), if more can be granted while a tool runs (may), or if anything has changed (any)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
@@ -232,7 +232,7 @@ func (c *explainCmd) diff(g *globals) error {
 	switch {
 	case err != nil:
 		return err
-	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "any" && len(explain.Differing(found)) > 0:
+	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "may" && explain.WidenedLive(found), c.FailOn == "any" && len(explain.Differing(found)) > 0:
 		return exit(exitWidened)
 	default:
 		return nil

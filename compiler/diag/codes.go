@@ -52,6 +52,7 @@ const (
 	Unprotected     Code = "ACC044"
 	HomePath        Code = "ACC045"
 	UnfitTarget     Code = "ACC046"
+	BadMay          Code = "ACC047"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	NetUnseen       Code = "ACC052"
@@ -128,6 +129,7 @@ var registry = map[Code]entry{
 	Unprotected:     {Warning, "protected paths are a tool's to change"},
 	HomePath:        {Error, "a path begins with ~ or $"},
 	UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
+	BadMay:          {Error, "not a rule that may be asked for"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	NetUnseen:       {Warning, "paths of https requests are not seen"},
