@@ -52,20 +52,20 @@ func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
 	return caps, l.may.rules[l.may.refs[r.win].entry].Rule
 }
 
-// Question is a denied operation that can be granted: all of Ops are permitted under View, which
-// has the Grants besides those given before. By is the rule of May that covers the first of them.
+// Question is a denied operation that can be granted: all of Ops are permitted once the Grants are
+// added to those given before. By is the rule of May that covers the first of them.
 type Question struct {
 	Ops    []Operation // those that have to be permitted
 	Grants []FSRule    // on places of the workspace
-	View   *View       // of the policy with these grants
 	By     *FSRule     // of May
 }
 
 // Ask finds the smallest grants under which all of some operations are permitted, beside grants
-// given before: on the places themselves, on the directories that hold them, and at last on the
-// places of the rules of May. It is false where the policy with any of them denies the operations.
-func (l *Live) Ask(given []FSRule, ops ...Operation) (Question, bool) {
-	lacks, by := l.lacking(l.With(given), ops)
+// given before, under which the policy is now: on the places themselves, on the directories that
+// hold them, and at last on the places of the rules of May. It is false where the policy denies
+// the operations with any of them.
+func (l *Live) Ask(now *View, given []FSRule, ops ...Operation) (Question, bool) {
+	lacks, by := l.lacking(now, ops)
 	if by == nil {
 		return Question{}, false
 	}
@@ -79,12 +79,24 @@ func (l *Live) Ask(given []FSRule, ops ...Operation) (Question, bool) {
 			}
 			grants = append(grants, FSRule{Written: at.Short(), At: at, Caps: r.Caps})
 		}
-		view := l.With(slices.Concat(given, grants))
-		if !slices.ContainsFunc(ops, func(op Operation) bool { return !view.Decide(op).Allowed() }) {
-			return Question{Ops: ops, Grants: grants, View: view, By: by}, true
+		q := Question{Ops: ops, Grants: grants, By: by}
+		if q.Answered(l.With(slices.Concat(given, grants))) {
+			return q, true
 		}
 	}
 	return Question{}, false
+}
+
+// Covers reports whether May has all capabilities that some operations lack. It costs less than
+// Ask, which can still find that no grant permits them.
+func (l *Live) Covers(now *View, ops ...Operation) bool {
+	_, by := l.lacking(now, ops)
+	return by != nil
+}
+
+// Answered reports whether a view permits all operations of the question.
+func (q Question) Answered(v *View) bool {
+	return !slices.ContainsFunc(q.Ops, func(op Operation) bool { return !v.Decide(op).Allowed() })
 }
 
 // lacking are the capabilities that operations need and a view does not have, by place; and the
@@ -138,9 +150,11 @@ func (l *Live) ruled(at Location) Location {
 // from the place above, as far as a grant covers them.
 func (l *Live) places(grants []FSRule) []Location {
 	var out []Location
+	seen := map[Location]bool{}
 	add := func(at Location) {
 		covered := at.Root.Kind == Workspace && slices.ContainsFunc(grants, func(g FSRule) bool { return at.Under(g.At) })
-		if covered && !slices.Contains(out, at) {
+		if covered && !seen[at] {
+			seen[at] = true
 			out = append(out, at)
 		}
 	}

@@ -37,6 +37,6 @@ func (a *Answer) may(r ir.FSRule) bool {
 	if a.Live == nil || a.Verdict.Allowed() {
 		return false
 	}
-	q, ok := a.Live.Ask(nil, a.Operation)
+	q, ok := a.Live.Ask(a.View, nil, a.Operation)
 	return ok && q.By.At == r.At && q.By.Origin == r.Origin
 }

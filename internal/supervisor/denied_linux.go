@@ -8,15 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
 // decision is the latest judgement of a call: refused is nil where that was a grant.
-type decision struct{ refused *judgement }
+// used are the grants of the run that its judgements rest on, and the operations that use them.
+type decision struct {
+	refused *judgement
+	used    []live.Use
+}
 
 // permits notes a judgement and reports whether it is a grant.
 func (d *decision) permits(j judgement) bool {
 	d.refused = nil
 	if j.allowed() {
+		for _, id := range j.used {
+			d.used = append(d.used, live.Use{ID: id, Op: j.op})
+		}
 		return true
 	}
 	kept := j // on the heap for a refusal alone
@@ -48,7 +56,7 @@ func (c *call) tell(a answer) {
 	d := &denial.Denial{
 		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
-		PID: c.process(), Name: c.comm(), View: c.policy.view, Roots: c.box.roots,
+		PID: c.process(), Name: c.comm(), View: c.policy.now(), Roots: c.box.roots,
 	}
 	c.denied(d)
 }
