@@ -30,6 +30,7 @@ type execCmd struct {
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
 	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Ask       bool     `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
 	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	NoSummary bool     `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
 	Session   string   `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
@@ -52,6 +53,8 @@ the gap by name.
   accessc exec --command --tool build -- make    and under that of a tool
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
+  accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
+                                                 with --no-prompt they wait for accessc grants answer
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.
@@ -68,6 +71,9 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
+	}
+	if err := c.checkAsk(); err != nil {
+		return notStarted(err)
 	}
 	if c.Under != "" && (!c.Command || c.Artifact != "") {
 		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
@@ -182,6 +188,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		req.Record = &start.Recording{
 			File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
 		}
+	}
+	if c.Ask {
+		return c.asks(g, req, t, facts, opts)
 	}
 	if c.Trace {
 		req.Trace = true
