@@ -19,6 +19,11 @@ import (
 func (s *Session) Dialog(done <-chan struct{}, interrupted <-chan os.Signal, say func(string)) {
 	said := false
 	for {
+		select {
+		case <-done:
+			return
+		default:
+		}
 		pending, due := s.Pending()
 		if len(pending) == 0 {
 			select {
