@@ -70,7 +70,7 @@ type verdict struct {
 	// 0 for not yet. once counts the answers that permit one call.
 	sent, replied int64
 	once          int
-	run, refused  bool
+	run           bool
 }
 
 // user answers the questions of a run until it ends, and revokes grants.
@@ -111,14 +111,13 @@ func (u *user) round(r *rand.Rand) {
 		if a != live.No && v.sent == 0 {
 			v.sent = before
 		}
-		switch a {
-		case live.Once:
-			v.once++
-		case live.Run:
-			v.run = true
-		default:
-			v.refused, v.replied = true, monotonic()
+		if a == live.No {
+			v.replied = monotonic()
 		}
+		if a == live.Once {
+			v.once++
+		}
+		v.run = v.run || a == live.Run
 	}
 	for _, g := range reply.Grants {
 		if r.IntN(3) > 0 {
