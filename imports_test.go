@@ -18,12 +18,12 @@ var rooms = [][]string{
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"internal/explain", "internal/kerneltest"},
-	{"internal/build", "internal/mount", "internal/allow"},
+	{"internal/build", "internal/mount", "internal/allow", "internal/survey"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},
 	{"internal/hook"},
-	{"internal/mcp", "internal/acp", "internal/adopt"},
-	{"internal/judge/action"},
+	{"internal/mcp", "internal/acp", "internal/adopt", "internal/importer"},
+	{"internal/judge/action", "internal/importer/foreign"},
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone"},
 	{"tool"},
@@ -34,6 +34,7 @@ var rooms = [][]string{
 	{"internal/hostfacts"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit", "internal/layerfile"},
+	{"presets"},
 	{"compiler/source", "compiler/resolve", "compiler/merge"},
 	{"compiler/diag"},
 	{"ruleset/rulediff"},
@@ -42,7 +43,7 @@ var rooms = [][]string{
 	{"ruleset"},
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
-	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -30,6 +30,7 @@ type draft struct {
 	// table as a whole.
 	access []accessAt
 
+	extends   merge.List[*presetDraft]
 	fs        merge.List[*fsDraft]
 	may       merge.List[*fsDraft]
 	net       merge.List[*netDraft]
@@ -124,7 +125,7 @@ func (s scope) checkNearly(e *source.Entry) {
 }
 
 var accessKeys = []string{
-	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
+	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -133,6 +134,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		e := &t.Entries[i]
 		in := s.key(e.Key)
 		switch e.Key {
+		case "extends":
+			mergeList(in, e, &d.extends, scope.presetName, nil)
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
 		case "may":

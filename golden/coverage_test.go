@@ -21,7 +21,7 @@ var constructs = strings.Fields(`
 	command:argument command:shell command:words
 	commands:any commands:any-args commands:empty-args commands:envs commands:exact-args commands:no-args
 	commands:none commands:open-args commands:path
-	env:deny-exact env:grant-exact env:grant-prefix env:loader
+	env:deny-exact env:grant-exact env:grant-prefix env:loader env:value
 	fs:absolute fs:below-external fs:create fs:delete fs:execute fs:external fs:file fs:grant-inside fs:home fs:none fs:quoted fs:read fs:revoke-inside
 	fs:root fs:update
 	home:private home:real
@@ -102,6 +102,7 @@ func used(t *ir.Tool) []string {
 		add(!r.Prefix && r.Read, "env:grant-exact")
 		add(!r.Prefix && !r.Read, "env:deny-exact")
 		add(ir.LoaderVariable(r.Name), "env:loader")
+		add(r.Value != "", "env:value")
 	}
 	for _, l := range t.Limits {
 		add(true, "limits:"+l.Kind.String())

@@ -101,7 +101,7 @@ func (b *bench) prepare(i int) error {
 	return err
 }
 
-// touched says what happened to a file.
+// touched says whether a file was read or written.
 type touched struct{ read, written bool }
 
 // files are the files below a line's directory, by their paths in it.
@@ -125,7 +125,7 @@ func (b *bench) files(i int) files {
 	return out
 }
 
-// outcome is what a line did: the programs that were started with their arguments, the files that
+// outcome is the effect of a line: the programs that were started with their arguments, the files that
 // were read and written.
 type outcome struct {
 	started [][]string
@@ -173,7 +173,7 @@ func (b *bench) run(s dialect, lines []string, locale string) ([]outcome, error)
 	return out, err
 }
 
-// records reads what recorders wrote.
+// records reads the output of recorders.
 func records(data []byte) (out [][]string) {
 	words := strings.Split(string(bytes.TrimSuffix(data, []byte{0})), "\x00")
 	for len(words) > 1 {
@@ -247,7 +247,7 @@ func becomes(words []shell.Word, args []string) bool {
 	return becomes(words[1:], args) || len(args) > 0 && strings.HasPrefix(args[0], w.Text) && becomes(words, args[1:])
 }
 
-// check reports whatever a line did that had not been judged.
+// check reports an effect of a line that the judgement did not foresee.
 func (b *bench) check(i int, s dialect, line string, did outcome) error {
 	j, shown := b.judge(i, line, s.dialect), shell.Analyze(line, s.dialect, b.work(i))
 	for _, args := range did.started {

@@ -117,7 +117,7 @@ func (b *bench) differ(s dialect, r *rand.Rand) (drawn int, err error) {
 	return drawn, err
 }
 
-// TestBench: the bench sees what a line does. A bench that waited for the shell alone missed
+// TestBench: the bench sees the effects of a line. A bench that waited for the shell alone missed
 // programs in the background, and found their records among those of the next line.
 func TestBench(t *testing.T) {
 	shells, links := dialects(t)

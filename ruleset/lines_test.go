@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tools are real programs that lines start. They run commands and write files by their arguments,
-// and read what they like.
+// tools are real programs that lines start. They run commands and write files by their arguments
+// alone; they may read any file.
 var tools = strings.Fields("env nice timeout stdbuf setsid nohup ionice find xargs sort uniq tee sed awk cat head tail wc tr cut seq")
 
 // tokens are the parts of random lines. None of them begins an absolute path. A line feed at the
@@ -69,7 +69,7 @@ func randomLine(r *rand.Rand) string {
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 
-// piece is one command, in which a backslash stands before what separates the others.
+// piece is one command of a list that "|" separates; \| in it stands for that character.
 func piece(r *rand.Rand) string {
 	from := pieces
 	if r.IntN(5) == 0 {

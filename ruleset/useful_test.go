@@ -27,7 +27,7 @@ func sensible() *ruleset.Set {
 }
 
 // TestUseful measures how many of a developer's lines need no person. Lines that a person must
-// decide, because they install, delete or run what is not seen, are among them.
+// decide, because they install, delete or run unseen things, are among them.
 func TestUseful(t *testing.T) {
 	s, count := sensible(), map[ruleset.Outcome]int{}
 	all := corpus(t, "developer.txt", "")

@@ -9,7 +9,7 @@ import (
 )
 
 // TestOutside: a place that a rule names by itself is asked for by that name and opened below the
-// approved target, with what a rule takes from it, and nothing else of the home is.
+// approved target, except for the paths that a rule takes away; no other path of the home is opened.
 func TestOutside(t *testing.T) {
 	const rules = `{"lexical_path": "~/.cargo", "external": true, "approved_target": "ROOT/cargo", "read": true, "update": true},
 			{"lexical_path": "~/.cargo/secret"},

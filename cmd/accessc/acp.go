@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/acp"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
-	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -71,7 +69,7 @@ type policies struct {
 	tool, ruleset string
 }
 
-// For returns what judges an agent's actions in a directory.
+// For returns the judge of an agent's actions in a directory.
 func (p policies) For(dir string) (*action.Judge, error) {
 	j, _, err := p.judge(dir)
 	return j, err
@@ -83,20 +81,19 @@ func (p policies) judge(dir string) (*action.Judge, *hostfacts.Result, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the policy of %s cannot be had: %w", dir, err)
 	}
-	t := ir.NewTool("command")
-	if p.tool != "" {
-		if t, err = askable(res, p.tool); err != nil {
-			return nil, nil, err
-		}
+	t, err := judging(res, p.tool)
+	if err != nil {
+		return nil, nil, err
 	}
 	rules, err := p.chosen(res)
 	if err != nil {
 		return nil, nil, err
 	}
 	facts := res.Facts(t)
-	j := newJudge(t, facts, dir, "")
-	asker := resolve.Asker{Bindings: j.Roots, Program: facts.Program, Lookup: res.Lookup(t)}
-	return &action.Judge{Files: j, Asker: asker, Rules: rules, OnlyRefuses: p.tool == ""}, res, nil
+	j := newJudge(t, facts, dir, "", true)
+	out := newActions(res, j, facts.Program, rules)
+	out.OnlyRefuses = p.tool == ""
+	return out, res, nil
 }
 
 // chosen is the ruleset, nil if there is none. Mistakes in rulesets leave no policy.

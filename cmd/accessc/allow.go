@@ -154,7 +154,7 @@ func (g *globals) agreed(text, question string) error {
 	return err
 }
 
-// reachText says what is granted beyond the operations, a line each.
+// reachText lists the grants beyond the operations, a line each.
 func reachText(r allow.Reach) string {
 	var b strings.Builder
 	if r.Files > 0 {

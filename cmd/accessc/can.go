@@ -104,6 +104,15 @@ func askable(res *hostfacts.Result, name string) (*ir.Tool, error) {
 	return t, err
 }
 
+// judging is the tool whose policy judges operations besides a ruleset: the one of a name, and
+// without a name one with the default policy.
+func judging(res *hostfacts.Result, name string) (*ir.Tool, error) {
+	if name == "" {
+		return ir.NewTool("command"), nil
+	}
+	return askable(res, name)
+}
+
 // ask puts a question to a tool's policy on this host.
 func ask(res *hostfacts.Result, t *ir.Tool, q resolve.Question, kernel bool) (*explain.Answer, error) {
 	a, err := prepare(res, t)

@@ -19,7 +19,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 )
 
-// rig is a proxy between a test and a program that keeps what it gets in the file "got".
+// rig is a proxy between a test and a program that appends its input to the file "got".
 type rig struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -114,7 +114,7 @@ func reading(id int, path, more string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"path":"%s","text":"%s"}}}`, id, path, more)
 }
 
-// got is what the server got; a refused call is never among it.
+// got returns the input that reached the server. A refused call in it fails the test.
 func (r *rig) got(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.dir, "out", "got"))
@@ -130,8 +130,8 @@ func (r *rig) got(t *testing.T) string {
 // keeper is a server that keeps each line before it repeats it.
 var keeper = []string{"mcp", "--server", "s", "--", "sh", "-c", `while IFS= read -r line; do printf '%s\n' "$line" >>out/got; printf '%s\n' "$line"; done`}
 
-// TestChaosKilled: whenever a proxy is killed, the server has got nothing that is refused; and the next proxy removes
-// what the killed one left behind, but nothing of one that lives.
+// TestChaosKilled: whenever a proxy is killed, no refused call has reached the server; and the next proxy removes
+// the directory of the killed one, but not that of a living one.
 func TestChaosKilled(t *testing.T) {
 	r := newRig(t, "", keeper...)
 	r.send(reading(0, "docs/a", ""))
@@ -186,8 +186,8 @@ func TestChaosKilled(t *testing.T) {
 	}
 }
 
-// TestChaosStopped: while the server is stopped, calls are refused as ever, and what it gets when it goes on was
-// allowed. A client that is stopped gets its answers when it goes on.
+// TestChaosStopped: while the server is stopped, calls are still refused, and when it goes on, only allowed calls
+// reach it. A client that is stopped gets its answers when it goes on.
 func TestChaosStopped(t *testing.T) {
 	r := newRig(t, "", "mcp", "--server", "s", "--", "sh", "-c", `echo $$ >out/pid; exec `+"sh -c '"+strings.ReplaceAll(keeper[len(keeper)-1], "'", `'\''`)+"'")
 	r.send(reading(0, "docs/a", ""))
@@ -298,8 +298,8 @@ func TestChaosLines(t *testing.T) {
 	}
 }
 
-// TestChaosConfiguration: a configuration that breaks meanwhile changes nothing for what has begun, and refuses what begins
-// then: a session of an agent, and a server.
+// TestChaosConfiguration: a configuration that breaks changes nothing for an open session and a running server;
+// new sessions and servers are refused.
 func TestChaosConfiguration(t *testing.T) {
 	server := newRig(t, "", keeper...)
 	server.send(reading(1, "docs/a", ""))
@@ -332,7 +332,7 @@ func TestChaosConfiguration(t *testing.T) {
 	ask("never", "docs/a", `not one that the client has opened`)
 }
 
-// session opens a session of an agent that repeats what it gets: the client writes the agent's part, too.
+// session opens a session of an agent that repeats its input: the client writes the agent's part, too.
 func (r *rig) session(t *testing.T, id string) {
 	t.Helper()
 	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"session/new","params":{"cwd":"%s"}}`, id, r.dir))
@@ -341,7 +341,7 @@ func (r *rig) session(t *testing.T, id string) {
 	r.answered(t, `"result":{"sessionId"`)
 }
 
-// asked is what becomes of the agent's request to read a file: the request itself, or the error that the agent got.
+// asked sends the agent's request to read a file, and returns the request as passed on, or the error for the agent.
 func (r *rig) asked(t *testing.T, session, path string) string {
 	t.Helper()
 	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"fs/read_text_file","params":{"sessionId":"%s","path":"%s"}}`, session, path))

@@ -105,12 +105,9 @@ func (c *decideCmd) operation() (ruleset.Operation, error) {
 
 // newDecideHost prepares a tool's policy; the default one if the name is empty.
 func newDecideHost(res *hostfacts.Result, name string) (*action.Host, error) {
-	t := ir.NewTool("command")
-	if name != "" {
-		var err error
-		if t, err = askable(res, name); err != nil {
-			return nil, err
-		}
+	t, err := judging(res, name)
+	if err != nil {
+		return nil, err
 	}
 	facts := res.Facts(t)
 	return &action.Host{View: ir.NewView(t, hostfacts.Platform(), facts), Roots: facts.Bindings, Disk: res.Resolver.Disk}, nil

@@ -47,7 +47,7 @@ type denialsDoc struct {
 	Proposals []proposalDoc `json:"proposals"`
 }
 
-// proposalDoc is what would permit the denials of some indices. Without a command there is a reason,
+// proposalDoc is a proposal for the denials of some indices. Without a command there is a reason,
 // or the present policy permits them.
 type proposalDoc struct {
 	Denials   []int        `json:"denials"`

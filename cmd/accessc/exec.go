@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
@@ -25,6 +26,7 @@ import (
 type execCmd struct {
 	Command   bool     `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
 	Under     string   `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
+	Preset    []string `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
 	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
 	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
@@ -51,6 +53,7 @@ the gap by name.
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
   accessc exec --command --tool build -- make    and under that of a tool
+  accessc exec --command --preset rust -- cargo build   and with the rules of a preset; see accessc preset
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
   accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
@@ -77,6 +80,9 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	if c.Under != "" && (!c.Command || c.Artifact != "") {
 		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
+	}
+	if len(c.Preset) > 0 && (!c.Command || c.Artifact != "") {
+		return notStarted(usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends"))
 	}
 	if c.Session != "" && c.Artifact != "" {
 		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
@@ -147,6 +153,11 @@ func notStarted(err error) error {
 
 // policyOf compiles the policy of one start into the request.
 func (c *execCmd) policyOf(g *globals, req *start.Request) error {
+	bare := c.Under == "" && len(c.Preset) > 0
+	g, err := c.extend(g)
+	if err != nil {
+		return err
+	}
 	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return err
@@ -163,6 +174,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	t, facts, err := c.policy(res)
 	if err != nil {
 		return err
+	}
+	if at := res.First(t.Name); bare && at.File != "--set["+strconv.Itoa(len(g.Set)-2)+"]" {
+		return usagef("%s has a tool %s, whose name a command with these presets needs", at, t.Name)
 	}
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
@@ -197,6 +211,19 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil
+}
+
+// extend adds the presets of the command line to the policy. They make a tool of a command that
+// has no tool's policy.
+func (c *execCmd) extend(g *globals) (*globals, error) {
+	tool, sets, err := extending(c.Preset, c.Under)
+	if err != nil || len(sets) == 0 {
+		return g, err
+	}
+	c.Under = tool
+	out := *g
+	out.Set = slices.Concat(g.Set, sets)
+	return &out, nil
 }
 
 // invoke counts the start in the session, and refuses one that the constraints of the tool forbid.

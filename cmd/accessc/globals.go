@@ -43,6 +43,11 @@ type globals struct {
 // directory lies in. A directory that is never taken by itself is a finding, and a mistake
 // of the call.
 func (g *globals) root() (string, error) {
+	root, err := g.findRoot()
+	return root, g.refused(err)
+}
+
+func (g *globals) findRoot() (string, error) {
 	if g.Dir != "" {
 		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
 			return "", usagef("-C %s: not a directory", g.Dir)
@@ -54,8 +59,7 @@ func (g *globals) root() (string, error) {
 		return "", err
 	}
 	own, _ := userdir.Root() // without any there is none that a tool could write
-	root, err := workspace.Find(cwd, own)
-	return root, g.refused(err)
+	return workspace.Find(cwd, own)
 }
 
 // refused reports why a directory is no workspace.

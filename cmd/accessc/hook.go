@@ -113,7 +113,7 @@ func (c *hookRunCmd) answer(g *globals, a *hook.Agent) (*hook.Event, hook.Answer
 	if err != nil {
 		return e, hook.Answer{}, c.unread(a, err)
 	}
-	log, err := p.openLog(c.Log, a.Name)
+	log, err := openLog(p.Judge.Files, c.Log, a.Name)
 	if err != nil {
 		return e, hook.Answer{}, err
 	}

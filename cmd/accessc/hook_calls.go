@@ -9,9 +9,6 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// errChecked ends a count that is not kept.
-var errChecked = errors.New("checked")
-
 // counted holds the constraints for a call that would be made, and counts one that will be. A call
 // that a person, or the agent's settings, may still refuse is counted when it was made, if the agent
 // tells.
@@ -44,7 +41,11 @@ func (p *hookPolicy) count(e *hook.Event, keep bool) error {
 	if err != nil {
 		return err
 	}
-	err = s.Take(func(made invocations.Counts) error {
+	take := s.Take
+	if !keep {
+		take = s.Try
+	}
+	return take(func(made invocations.Counts) error {
 		why := ""
 		switch t := p.Judge.Files.View.Tool; {
 		case e.Call.What == hook.Server:
@@ -52,16 +53,9 @@ func (p *hookPolicy) count(e *hook.Event, keep bool) error {
 		case e.Call.What == hook.Shell && !p.Judge.OnlyRefuses:
 			why = made.Invoke("the tool", t.Name, t.Constraints, nil)
 		}
-		switch {
-		case why != "":
+		if why != "" {
 			return errors.New(why)
-		case !keep:
-			return errChecked
 		}
 		return nil
 	})
-	if errors.Is(err, errChecked) {
-		return nil
-	}
-	return err
 }

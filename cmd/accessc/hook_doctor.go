@@ -14,7 +14,6 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -78,18 +77,10 @@ func (c *hookDoctorCmd) Run(g *globals) error {
 
 // quietRoot is the workspace, empty where there is none.
 func quietRoot(g *globals) string {
-	root := g.Dir
-	if root == "" {
-		cwd, err := os.Getwd()
-		if err != nil {
-			return ""
-		}
-		own, _ := userdir.Root() // without any there is none that a tool could write
-		if root, err = workspace.Find(cwd, own); err != nil {
-			return ""
-		}
+	root, err := g.findRoot()
+	if err == nil {
+		root, err = filepath.Abs(root)
 	}
-	root, err := filepath.Abs(root)
 	if err != nil {
 		return ""
 	}
@@ -117,7 +108,7 @@ func agentVersion(a *settings.Agent, p settings.Places) string {
 }
 
 // tryHook asks the installed hook about samples, as the agent would. Only this program is started:
-// what else settings name may be anything.
+// another one that settings name may do anything.
 func tryHook(a *settings.Agent, r *settings.Report, p settings.Places) {
 	dir := p.Workspace
 	if dir == "" {
@@ -148,7 +139,7 @@ func verdictWord(refused bool) string {
 	return "not refused"
 }
 
-// askHook has the hook answer one event: its status, its answer, and a line of what it said.
+// askHook has the hook answer one event, and returns its status, its answer, and the first line of its output.
 func askHook(a *settings.Agent, e settings.Installed, dir string, event []byte) (int, []byte, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), hook.Limit)
 	defer cancel()

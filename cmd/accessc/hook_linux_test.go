@@ -133,7 +133,7 @@ func (h *hooked) run(command string) (string, string, int) {
 }
 
 // TestHookHolds: a command that a hook has allowed runs, and the kernel holds it to the policy; the
-// model learns what was refused, also where the command has ended well.
+// model learns of the refusals, also where the command has succeeded.
 func TestHookHolds(t *testing.T) {
 	if !start.ThisHost().Supervises {
 		t.Skip("needs supervision")
@@ -341,7 +341,7 @@ func TestHookSignals(t *testing.T) {
 	}
 }
 
-// TestHookDeadline: an answer that takes too long is a refusal, whatever it waits for.
+// TestHookDeadline: an answer that takes too long is a refusal, even if the hook still waits for the event.
 func TestHookDeadline(t *testing.T) {
 	a, _ := hook.Find("claude-code")
 	stdin, _ := io.Pipe()

@@ -10,13 +10,11 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
-	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
-	"github.com/accessc/accessc/ruleset"
-	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // hookPolicy is the policy of the directory that an agent works in.
@@ -42,7 +40,7 @@ func (c *hookRunCmd) policy(g *globals, e *hook.Event) (*hookPolicy, error) {
 	p := &hookPolicy{res: res}
 	p.Judge, p.Refuses = j, p.refuses
 	if !c.JudgeOnly {
-		p.Wrap, err = c.wrap(g, j.Files.Roots.Workspace, j.Rules)
+		p.Wrap, err = c.wrap(g, j)
 	}
 	return p, err
 }
@@ -56,7 +54,7 @@ func (p *hookPolicy) server(name string) *mcp.Policy {
 	}
 	of.Tools = mcp.ToolsOf(p.res.Program, name, p.res.Enabled)
 	if t, known := p.res.Program.Tool(name); known && t.Server() {
-		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", ""), t.Constraints
+		of.Judge, of.Constraints = newJudge(t, p.res.Facts(t), "", "", false), t.Constraints
 	}
 	return of
 }
@@ -69,14 +67,9 @@ func (p *hookPolicy) refuses(server, method string, arguments gjson.Result) (rea
 	return p.server(server).Refusal(method, arguments)
 }
 
-// openLog opens the audit log, which the tool must not be able to change.
-func (p *hookPolicy) openLog(path, name string) (*relay.Log, error) {
-	return (&seat{judge: p.Judge.Files}).openLog(path, name)
-}
-
 // wrap is how commands run under the policy of a workspace, nil where they are not lines for a
 // POSIX shell.
-func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap, error) {
+func (c *hookRunCmd) wrap(g *globals, j *action.Judge) (*hook.Wrap, error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
 	}
@@ -84,14 +77,12 @@ func (c *hookRunCmd) wrap(g *globals, root string, set *ruleset.Set) (*hook.Wrap
 	if err != nil {
 		return nil, err
 	}
+	root := j.Files.Roots.Workspace
 	words := slices.Concat([]string{self, "-C", root}, g.layers(), []string{"exec", "--command", "--no-prompt"})
 	if c.Tool != "" {
 		words = append(words, "--tool", c.Tool)
 	}
-	w := &hook.Wrap{Start: words, Shell: []string{"bash", "-c", "--"}}
-	if set != nil && set.Shell == shell.POSIX {
-		w.Shell[0] = "sh"
-	}
+	w := &hook.Wrap{Start: words, Shell: j.Shell()}
 	if start.Observes {
 		dir, err := userdir.For(root)
 		if err != nil {

@@ -231,8 +231,8 @@ func (c *hookEntry) entry(g *globals) (settings.Entry, error) {
 	return e, nil
 }
 
-// ownPath is the path of this program: the one of the search path where that leads here, since an
-// update replaces what it leads to, unless that place lies in the workspace.
+// ownPath is the path of this program: the one in PATH if it leads to this program and lies outside
+// of the workspace, since that path stays valid after an update, or else the program's own.
 func ownPath(root string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

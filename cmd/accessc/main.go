@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/visible"
@@ -63,7 +65,9 @@ type cli struct {
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
 	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
-	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
+	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
+	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
+	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
@@ -149,6 +153,7 @@ func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, er
 	return kong.New(c,
 		kong.Name("accessc"),
 		kong.Description(description+descriptionMore),
+		kong.Vars{"formats": strings.Join(importer.Formats(), ", ")},
 		kong.UsageOnError(),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),

@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/compiler"
-	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
-	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/mcp"
 	"github.com/accessc/accessc/internal/suggest"
 	"github.com/accessc/accessc/ir"
@@ -88,9 +86,8 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	commands := &action.Judge{Files: s.judge, Asker: resolve.Asker{Bindings: s.judge.Roots, Program: res.Facts(t).Program, Lookup: res.Lookup(t)}, Rules: rules}
 	return s, mcp.NewSession(&mcp.Policy{
-		Server: t.Name, Judge: s.judge, Commands: commands, Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
+		Server: t.Name, Judge: s.judge, Commands: newActions(res, s.judge, res.Facts(t).Program, rules), Constraints: t.Constraints, Tools: mcp.ToolsOf(res.Program, t.Name, res.Enabled),
 	}, made, s.log), nil
 }
 

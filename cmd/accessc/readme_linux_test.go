@@ -80,6 +80,7 @@ func TestConsole(t *testing.T) {
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[rulesets] = described(t, rulesets)
 		docs[review] = own(t)
+		docs["../../docs/import.md"] = own(t)
 	}
 	n := 0
 	for _, doc := range slices.Sorted(maps.Keys(docs)) {

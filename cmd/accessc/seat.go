@@ -11,14 +11,17 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/internal/relay"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset"
 )
 
 // counted is the session of a name in a workspace; one of this process alone without a name.
@@ -67,8 +70,8 @@ func newSeat(res *hostfacts.Result, t *ir.Tool, accept []string, log string) (*s
 		return nil, err
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
-	s.judge = newJudge(t, facts, cwd, s.dir)
-	if s.log, err = s.openLog(log, t.Name); err == nil {
+	s.judge = newJudge(t, facts, cwd, s.dir, false)
+	if s.log, err = openLog(s.judge, log, t.Name); err == nil {
 		s.cmd, err = s.command(t.Name, artifact, accept)
 	}
 	if err != nil {
@@ -99,8 +102,9 @@ func (s *seat) command(tool string, artifact []byte, accept []string) (*exec.Cmd
 }
 
 // newJudge asks a tool's policy on this host, for a program in a directory of the workspace. temp
-// contains the temporary directory of the run, empty for none.
-func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
+// contains the temporary directory of the run, empty for none. An agent is not confined, so its home
+// is the user's own.
+func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string, agent bool) *judge.Judge {
 	roots := *facts.Bindings
 	if temp != "" {
 		roots.Temp = filepath.ToSlash(canonical(temp))
@@ -109,14 +113,22 @@ func newJudge(t *ir.Tool, facts ir.Facts, dir, temp string) *judge.Judge {
 	if at := filepath.ToSlash(canonical(dir)); dir != "" && roots.Locate(at).Root.Kind == ir.Workspace {
 		j.Dir = at
 	}
-	if t.Home == ir.HomeReal {
-		j.Home, _ = os.UserHomeDir() // without one there is no ~
+	if t.Home == ir.HomeReal || agent {
+		home, _ := os.UserHomeDir() // without one there is no ~
+		j.Home = filepath.ToSlash(home)
 	}
 	return j
 }
 
-// openLog opens the audit log, which the program must not be able to change.
-func (s *seat) openLog(path, name string) (*relay.Log, error) {
+// newActions asks a tool's policy and a ruleset, nil for none, about an agent's actions. program is
+// the tool's own, as facts have it.
+func newActions(res *hostfacts.Result, files *judge.Judge, program *ir.Location, rules *ruleset.Set) *action.Judge {
+	asker := resolve.Asker{Bindings: files.Roots, Program: program, Lookup: res.Lookup(files.View.Tool)}
+	return &action.Judge{Files: files, Asker: asker, Rules: rules}
+}
+
+// openLog opens the audit log, which a policy must not permit to change.
+func openLog(j *judge.Judge, path, name string) (*relay.Log, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -125,7 +137,7 @@ func (s *seat) openLog(path, name string) (*relay.Log, error) {
 		return nil, err
 	}
 	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
-		if s.judge.Access(need, filepath.ToSlash(abs)) == nil {
+		if j.Access(need, filepath.ToSlash(abs)) == nil {
 			return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
-// side is what one side of a comparison says.
+// side is one side of a comparison: its policies and its rulesets.
 type side struct {
 	policies []compare.Policy
 	rulesets []*ruleset.Set
@@ -144,7 +144,7 @@ func manifestSide(name string) (*side, error) {
 	return sideIn(m, name)
 }
 
-// sideIn returns what a manifest says.
+// sideIn returns the policies and rulesets of a manifest.
 func sideIn(m *build.Manifest, name string) (*side, error) {
 	var out side
 	var err, also error

@@ -35,6 +35,7 @@ const (
 	BadCommand      Code = "ACC024"
 	Widens          Code = "ACC025"
 	OptionLike      Code = "ACC026"
+	UnknownPreset   Code = "ACC027"
 	AbsolutePath    Code = "ACC030"
 	PathLeaves      Code = "ACC031"
 	PathOutside     Code = "ACC032"
@@ -52,7 +53,9 @@ const (
 	Unprotected     Code = "ACC044"
 	HomePath        Code = "ACC045"
 	UnfitTarget     Code = "ACC046"
-	BadMay          Code = "ACC047"
+	LinkedWide      Code = "ACC047"
+	LinkedRule      Code = "ACC048"
+	BadMay          Code = "ACC049"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	NetUnseen       Code = "ACC052"
@@ -112,6 +115,7 @@ var registry = map[Code]entry{
 	BadCommand:      {Error, "not a command that can be run"},
 	Widens:          {Error, "an untrusted layer permits more"},
 	OptionLike:      {Warning, "an argument of a call may become an option"},
+	UnknownPreset:   {Error, "there is no such preset"},
 	AbsolutePath:    {Error, "absolute paths are not permitted"},
 	PathLeaves:      {Error, "a rule's path leaves the workspace"},
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},
@@ -129,6 +133,8 @@ var registry = map[Code]entry{
 	Unprotected:     {Warning, "protected paths are a tool's to change"},
 	HomePath:        {Error, "a path begins with ~ or $"},
 	UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
+	LinkedWide:      {Error, "a symlink leads a rule to a place that the rule has to name"},
+	LinkedRule:      {Warning, "a rule's path leads over a symlink"},
 	BadMay:          {Error, "not a rule that may be asked for"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},

@@ -25,7 +25,7 @@ func removed(index int) expectation {
 	return func(items []string) []string { return slices.Delete(items, index, index+1) }
 }
 
-// check reports whether an edit changed what it should and nothing else.
+// check reports whether an edit made the expected change and no other.
 type check func(before, after *source.Table) bool
 
 // at is the check that the list at a path changed as expected.

@@ -92,8 +92,8 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestRuleOutside: paths of the home and absolute ones are collapsed by themselves, and only what
-// begins like one is one.
+// TestRuleOutside: paths of the home and absolute ones are collapsed by themselves; a "~" further
+// on in a path is a name.
 func TestRuleOutside(t *testing.T) {
 	r, dir := tree(t)
 	r.Home = dir + "/out"

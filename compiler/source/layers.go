@@ -75,7 +75,7 @@ func Load(req Request) (Set, diag.List) {
 		return l.set, l.diags
 	}
 	if req.User != "" && !req.Shared {
-		l.optional(ir.LayerUser, req.User)
+		l.user(req.User)
 		l.readTrust()
 	}
 	l.optional(ir.LayerWorkspace, filepath.Join(req.Root, ".jp", "config.toml"))
@@ -145,6 +145,19 @@ func (l *loader) workspace(kind ir.Layer) workspace {
 }
 
 func (l *loader) revised(kind ir.Layer) bool { return kind == ir.LayerWorkspace && l.req.Tree != nil }
+
+// user loads the user's own layer. A file of the workspace is none: variables that a repository sets
+// for a start of accessc may name it.
+// See RATIONALE D172.
+func (l *loader) user(path string) {
+	kind, path := ir.LayerUser, absolute(path)
+	_, named := l.disk.holds(path)
+	real := l.real(kind, path)
+	if _, lies := l.disk.holds(real); named || lies {
+		kind, path = ir.LayerLocal, real
+	}
+	l.optional(kind, path)
+}
 
 // optional loads a layer that need not exist.
 func (l *loader) optional(kind ir.Layer, path string) {
@@ -308,6 +321,9 @@ func (l *loader) extends(kind ir.Layer, f *File, root *Table) {
 		if item.Kind != StringKind {
 			l.wrongType(item, path, "a string")
 			continue
+		}
+		if strings.HasPrefix(item.Text, Preset) {
+			continue // of the tools, and no file
 		}
 		for _, file := range l.expand(kind, f, item, path) {
 			l.file(kind, file, item.At)

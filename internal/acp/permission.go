@@ -60,7 +60,7 @@ func (c call) over(older call) call {
 // pathKeys are the members of a tool's input that are paths, by the names that agents use.
 var pathKeys = []string{"path", "file_path", "filePath", "absolute_path", "abs_path"}
 
-// judge decides about a tool call. The description that an agent shows to people is enough to refuse by and not
+// judged decides about a tool call. The description that an agent shows to people is enough to refuse by and not
 // to permit by: a title is no command.
 // See RATIONALE D140.
 func judged(j *action.Judge, c call) action.Verdict {
@@ -118,7 +118,7 @@ func searched(j *action.Judge, paths []string) action.Verdict {
 }
 
 // further is a member of a tool's input that may be another command, more words, or the variables of
-// the command; empty for none. What agents do with it is not known.
+// the command; empty for none. Its effect in agents is not known.
 func further(input gjson.Result) string {
 	known := []string{
 		"command", "cwd", "description", "timeout", "run_in_background", "is_background",

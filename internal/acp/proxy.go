@@ -247,6 +247,9 @@ func (p *Proxy) rule(m *jsonrpc.Message, g gate) ruling {
 func file(need ir.Capability) gate {
 	return func(s *session, params gjson.Result) ruling {
 		members, err := jsonrpc.Members(params, "sessionId", "path")
+		if err == nil && members["path"].Type != gjson.String {
+			err = errors.New("the path is no text")
+		}
 		if err != nil {
 			return denied(action.Refused(err.Error(), ""))
 		}

@@ -46,7 +46,7 @@ func (s *session) about(subject gjson.Result) action.Verdict {
 	}
 	c := action.Command{Line: members["command"].Str, Dir: members["cwd"].Str}
 	v := s.policy.Command(c)
-	// What the agent said before about the call is enough to refuse by.
+	// The agent's earlier description of the call may be a reason to refuse, too.
 	if said := judged(s.policy.Judge, s.known(members["toolCallId"].Str)); said.Outcome == action.Deny {
 		v = v.And(said)
 	}
@@ -70,8 +70,8 @@ func (s *session) asked(toolCall gjson.Result) action.Verdict {
 	return v
 }
 
-// answerPermission answers a request for permission by one of its options; what the policy does
-// not decide, the client does. No answer is for more than once.
+// answerPermission answers a request for permission by one of its options. A request that the
+// policy does not decide is left to the client. No answer is for more than one request.
 func answerPermission(options gjson.Result) func(action.Outcome) any {
 	return func(o action.Outcome) any {
 		switch o {

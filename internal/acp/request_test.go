@@ -63,7 +63,7 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestSearches: a ruleset permits to search what the policy does not close.
+// TestSearches: a ruleset permits searches of places that the policy does not close.
 func TestSearches(t *testing.T) {
 	p := policy(t)
 	p.Rules = &ruleset.Set{Rules: []*ruleset.Rule{{Outcome: ruleset.Allow, Kinds: []ruleset.Kind{ruleset.Search}}}}

@@ -1,5 +1,5 @@
 // Package allow plans additions to a layer that permit operations of a tool: the rule in the
-// spelling of the file, its reach beyond what was asked, and the proof that it permits the
+// spelling of the file, its reach beyond these operations, and the proof that it permits the
 // operations and nothing sensitive or protected.
 package allow
 

@@ -28,7 +28,7 @@ type Plan struct {
 	// Name is the file of the layer, Old and New are its text; a nil Old is no file.
 	Name     string
 	Old, New []byte
-	// Reach is what it grants beyond what was asked.
+	// Reach describes the grants beyond the operations.
 	Reach Reach
 	// Rules are the grants in words.
 	Rules []string

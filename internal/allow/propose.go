@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Proposal is what would permit some refused operations, or why there is nothing.
+// Proposal is an addition that would permit some refused operations, or the reason why there is none.
 type Proposal struct {
 	// Denials are the indices of the operations.
 	Denials []int
@@ -24,7 +24,7 @@ type Proposal struct {
 	// Command is the command that adds the rules, Plan their text; Plan is nil for a mount.
 	Command string
 	Plan    *Plan
-	// WhyNot is why nothing is proposed.
+	// WhyNot is the reason why no addition is proposed.
 	WhyNot string
 }
 
@@ -119,7 +119,7 @@ func (p *Planner) single(i int, e denial.Entry) group {
 	if op, ok := a.Operation.(ir.Access); ok {
 		a.Needs = a.Needs.With(op.Cap)
 		if a.own = a.Needs; op.Cap == ir.Create && (op.Name == ir.NameDir || temporary(op.On.At.Base())) {
-			// A program fills the directory that it makes, and renames or removes what it has made up.
+			// A program fills a directory that it makes, and renames or removes a file whose name it makes up.
 			a.Needs |= ir.Write.With(ir.Read)
 		}
 	}
@@ -227,7 +227,7 @@ func (p *Planner) propose(g group) Proposal {
 	return out
 }
 
-// asked is the operation as the run needed it, without what its directory would need.
+// asked is the operation as the run needed it, without the capabilities for its directory.
 func (p *Planner) asked(a Ask) Ask {
 	if op, ok := a.Operation.(ir.Access); ok {
 		return Ask{Operation: op, Needs: a.own}
@@ -254,7 +254,7 @@ func (p *Planner) leadsOut(g group) string {
 				return "a rule on the whole workspace is yours to write"
 			}
 		case ir.Connect, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Run, ir.Start:
-			// What they reach is what the rule names.
+			// They reach only the objects that the rule names.
 		}
 	}
 	return ""

@@ -44,7 +44,7 @@ func world(t testing.TB, files map[string]string) (Request, string) {
 	}, base
 }
 
-// tree is what the workspaces of these tests hold.
+// tree has the files of these tests, with their text.
 var tree = map[string]string{
 	"ws/src/a": "", "ws/src/b": "", "ws/src/c": "", "ws/src/deep/x": "", "ws/.env": "", "ws/lib/.env.local": "", "ws/lib/a": "", "ws/lib/b": "", "ws/lib/c": "",
 	"ws/.git/config": "", "ws/.git/index": "", "ws/.git/HEAD": "", "ws/.mcp.json": "", "ws/.github/workflows/x": "",
@@ -147,7 +147,7 @@ func TestPropose(t *testing.T) {
 	t.Logf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
 }
 
-// commanded runs what a shell would make of the command.
+// commanded runs the command of a proposal, with the words that a shell would make of it.
 func commanded(rt *rapid.T, p *Planner, x Proposal) {
 	words, err := split.Words(x.Command)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Reach is what an addition grants beyond the operations that were asked for.
+// Reach describes the grants of an addition beyond the operations that were asked for.
 type Reach struct {
 	// Files is how many existing files get a capability that nothing was asked for; Examples are
 	// some of them. More is true where not all were looked at.
 	Files    int      `json:"files"`
 	Examples []string `json:"examples,omitempty"`
 	More     bool     `json:"more,omitempty"`
-	// Beyond are sentences on what is no file.
+	// Beyond are sentences about all other grants.
 	Beyond []string `json:"beyond,omitempty"`
 }
 
@@ -25,7 +25,7 @@ const (
 	maxExamples = 3
 )
 
-// reach looks at what a policy grants that the present one does not.
+// reach finds the grants of a policy that the present one lacks.
 func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 	out := Reach{}
 	asked := map[ir.Location]bool{}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // disk is the volume that stores lie on.
@@ -20,7 +21,9 @@ func (disk) rename(from, to string) error { return os.Rename(from, to) }
 
 func (disk) remove(path string) error { return os.Remove(path) }
 
-func (disk) sync(dir string) error { return syncDir(dir) }
+func (disk) sync(dir string) error {
+	return wholefile.SyncDir(func() (*os.File, error) { return os.Open(dir) })
+}
 
 // readFile reads a store that can be trusted: a regular file of the user's own that no other
 // user may write.

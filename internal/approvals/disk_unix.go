@@ -61,17 +61,3 @@ func sheltered(dir string) error {
 	}
 	return nil
 }
-
-// syncDir brings the names in a directory to the disk. Some file systems know no such
-// thing and say EINVAL (fsync(2)); there is nothing more to do there.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
-}

@@ -49,7 +49,3 @@ func private(f *os.File, _ os.FileInfo) error {
 
 // sheltered refuses nothing: the access lists of the user's profile decide who writes above.
 func sheltered(string) error { return nil }
-
-// syncDir does nothing: NTFS journals names, and directories cannot be flushed
-// (https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-flushfilebuffers).
-func syncDir(string) error { return nil }

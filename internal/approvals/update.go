@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/lock"
 )
 
 // patience is how long Update waits for other writers. They have the lock for as long as it
@@ -53,26 +54,7 @@ func Update(path string, change func(*Store) error) (aside string, err error) {
 
 // lockWithin takes the lock of a store, or reports for how long another process had it.
 func lockWithin(path string, patience time.Duration) (unlock func(), err error) {
-	type result struct {
-		unlock func()
-		err    error
-	}
-	got := make(chan result, 1)
-	go func() {
-		unlock, err := lockedfile.MutexAt(path).Lock()
-		got <- result{unlock, err}
-	}()
-	select {
-	case r := <-got:
-		return r.unlock, r.err
-	case <-time.After(patience):
-		go func() {
-			if r := <-got; r.err == nil {
-				r.unlock()
-			}
-		}()
-		return nil, fmt.Errorf("another process has held the lock %s for %v", path, patience)
-	}
+	return lock.Within("the lock "+path, patience, lockedfile.MutexAt(path).Lock, func(unlock func()) { unlock() })
 }
 
 // volume is the part of a file system that writing a store needs.

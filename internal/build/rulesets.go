@@ -17,10 +17,10 @@ type RulesetEntry struct {
 	Is string `json:"is"`
 }
 
-// rulesetsAre is how rulesets are enforced on every system: the program that asks obeys, or not. No
+// RulesetLevel is how rulesets are enforced on every system: the program that asks obeys, or not. No
 // kernel sees a command line.
 // See RATIONALE D162.
-var rulesetsAre = ir.Advisory.String()
+const RulesetLevel = ir.Advisory
 
 // workspace stands for the workspace's root where a manifest is read: only the rulesets' names of
 // directories are below it.
@@ -40,7 +40,7 @@ func rulesetEntries(sets []*ruleset.Set) ([]RulesetEntry, error) {
 
 // NewRulesetEntry describes a ruleset as the manifest does.
 func NewRulesetEntry(s *ruleset.Set) (RulesetEntry, error) {
-	e := RulesetEntry{SetDoc: rulejson.Doc(s), Is: rulesetsAre}
+	e := RulesetEntry{SetDoc: rulejson.Doc(s), Is: RulesetLevel.String()}
 	bare, err := e.Bare()
 	e.Hash = Hash(bare)
 	return e, err

@@ -104,8 +104,8 @@ func (v *verifier) rulesets(all []RulesetEntry) {
 		if bare, err := r.Bare(); err != nil || Hash(bare) != r.Hash {
 			v.add(RulesetHash, name, "the rules have the hash %s, the manifest says %s", Hash(bare), r.Hash)
 		}
-		if r.Is != rulesetsAre {
-			v.add(RulesetLedger, name, "rulesets are %s, the manifest says %s", rulesetsAre, r.Is)
+		if r.Is != RulesetLevel.String() {
+			v.add(RulesetLedger, name, "rulesets are %s, the manifest says %s", RulesetLevel, r.Is)
 		}
 	}
 }

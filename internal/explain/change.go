@@ -143,7 +143,8 @@ func headline(cs []Change) string {
 	return toolsHeadline(tools) + rulesetsHeadline(sets)
 }
 
-// toolsHeadline tells apart what a system holds less, under a policy that permits no more.
+// toolsHeadline counts the tools that may do more, those that may do less, and those that a system
+// holds less although their policy permits no more.
 func toolsHeadline(cs []Change) string {
 	more, less, weaker := 0, 0, 0
 	for _, c := range cs {

@@ -278,10 +278,14 @@ func verb(allow bool) string {
 }
 
 func envText(r *ir.EnvRule) string {
-	if r.Read {
+	switch {
+	case r.Value != "":
+		return r.Subject() + "=" + r.Value
+	case r.Read:
 		return r.Subject()
+	default:
+		return "not " + r.Subject()
 	}
-	return "not " + r.Subject()
 }
 
 // environment joins names of one origin into a line.

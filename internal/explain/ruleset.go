@@ -6,10 +6,8 @@ import (
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/shellword"
-	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/rulejson"
-	"github.com/accessc/accessc/ruleset/shell"
 )
 
 // Ruleset is a ruleset in the form for review.
@@ -29,19 +27,11 @@ func NewRuleset(s *ruleset.Set) *Ruleset {
 	return out
 }
 
-// held is how a ruleset is enforced on every system, and rulesetHeld the reason.
-const held = ir.Advisory
-
+// rulesetHeld is the reason of build.RulesetLevel.
 const rulesetHeld = "the program that asks has to obey; no system enforces it"
 
 // title names the ruleset and the shell that it is about.
-func (r *Ruleset) title() (name, language string) {
-	language = "bash"
-	if r.Shell == shell.POSIX {
-		language = "sh"
-	}
-	return "ruleset " + r.Name, language
-}
+func (r *Ruleset) title() (name, language string) { return "ruleset " + r.Name, r.Shell.String() }
 
 // rows are the rules with their examples.
 func (r *Ruleset) rows() []line {
@@ -79,7 +69,7 @@ func (r *Ruleset) examples(x *ruleset.Rule) []line {
 	return out
 }
 
-// ruleWords says what a rule is about.
+// ruleWords puts the operations of a rule into words.
 func ruleWords(r *ruleset.Rule, root string) string {
 	var kinds []string
 	for _, k := range r.Operations() {
@@ -188,7 +178,7 @@ func compound(m ruleset.Matcher) bool {
 func (r *Ruleset) Text(s Style) string {
 	name, language := r.title()
 	head := s.paint(bold, clean(name)) + "    " + language + "\n"
-	worth := s.paint(heldColor(held), held.String()) + "  " + s.paint(dim, rulesetHeld)
+	worth := s.paint(heldColor(build.RulesetLevel), build.RulesetLevel.String()) + "  " + s.paint(dim, rulesetHeld)
 	return head + layout(r.rows(), s) + s.Hang("  "+pad("holds", 10)+worth+"\n", margin)
 }
 
@@ -204,7 +194,7 @@ func (r *Ruleset) Markdown() string {
 		}
 		b.WriteString("| " + strings.Join([]string{l.head, what, escape(l.origin)}, " | ") + " |\n")
 	}
-	b.WriteString("\n" + held.String() + ": " + rulesetHeld + ".\n")
+	b.WriteString("\n" + build.RulesetLevel.String() + ": " + rulesetHeld + ".\n")
 	return b.String()
 }
 
@@ -212,7 +202,7 @@ func (r *Ruleset) Markdown() string {
 func (r *Ruleset) page() pageTool {
 	name, language := r.title()
 	name = clean(name)
-	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: held.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
+	t := pageTool{ID: anchor(name), Name: name, Names: []string{name}, Tag: build.RulesetLevel.String(), TagClass: "warn", Source: language, Command: rulesetHeld}
 	for _, l := range r.rows() {
 		if l.head != "" {
 			t.Blocks = append(t.Blocks, pageBlock{Head: l.head})

@@ -45,7 +45,7 @@ var Agents = []*Agent{
 	{Name: "windsurf", Title: "Windsurf", read: readWindsurf, write: writeWindsurf, status: blocks},
 }
 
-// blocks is the exit status by which a hook refuses, whatever it has written. All agents above take
+// blocks is the exit status by which a hook refuses, regardless of its output. All agents above take
 // it so; the plugin of opencode takes every status but 0 so.
 const blocks = 2
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
 // Outcome is the answer of a policy to a call.
@@ -45,7 +47,7 @@ type Answer struct {
 	// agent's line is such a line already.
 	Command string
 	Held    bool
-	// Context is added to what a model learns about a used tool.
+	// Context is a text for the model about a used tool.
 	Context string
 }
 
@@ -81,19 +83,10 @@ func JSON(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}
-	return bytes.TrimSpace(encode(s))
+	return bytes.TrimSpace(jsonrpc.Line(s))
 }
 
-// encode writes a value that always has a JSON form as one line.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
-	return b.Bytes()
-}
-
-// Reply is what the process of a hook says: on both streams, and by its exit status.
+// Reply is the output of a hook's process on both streams, and its exit status.
 type Reply struct {
 	Out    []byte
 	Err    string
@@ -134,7 +127,7 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 	}
 	r := Reply{}
 	if doc := a.write(e, &ans); doc != nil {
-		r.Out = encode(doc)
+		r.Out = jsonrpc.Line(doc)
 	}
 	if ans.Outcome == Deny && a.status != 0 {
 		r.Err, r.Status = ans.Reason, a.status

@@ -48,8 +48,8 @@ func events(t *testing.T) map[*Agent][]*Event {
 	return out
 }
 
-// TestReplies: every agent gets only the words that mean the verdict to it. What the others would
-// do is measured: Codex goes on after "ask", after "allow" alone and after an unknown member; Gemini CLI waits for ever
+// TestReplies: every agent gets only the words that mean the verdict to it. The effects of
+// the others are measured: Codex goes on after "ask", after "allow" alone and after an unknown member; Gemini CLI waits for ever
 // after "ask"; Cursor's preToolUse takes "ask" for "allow".
 func TestReplies(t *testing.T) {
 	for a, all := range events(t) {

@@ -11,12 +11,9 @@ import (
 )
 
 // codexForm is that of Codex' events (codex-rs/hooks/src/schema.rs, 0.169), after Claude Code's.
-var codexForm = form{
-	event: "hook_event_name", session: "session_id", dir: "cwd", id: "tool_use_id", tool: "tool_name", input: "tool_input",
-	stages: map[string]Stage{"PreToolUse": Before, "PermissionRequest": Permission, "PostToolUse": After},
-}
+var codexForm = claudeForm.with(map[string]Stage{"PreToolUse": Before, "PermissionRequest": Permission, "PostToolUse": After})
 
-// codexTools are the tools of Codex: whatever runs a shell is Bash.
+// codexTools are the tools of Codex, which names each one that runs a shell Bash.
 var codexTools = plain(map[string]tool{
 	"Bash": shellTool("command"), "apply_patch": patches("command"), "view_image": reads("path"),
 }, "update_plan", "request_user_input", "spawn_agent", "send_input", "wait", "wait_agent", "close_agent", "resume_agent")
@@ -34,7 +31,7 @@ func readCodex(a *Agent, v gjson.Result) (*Event, error) {
 			return nil, err
 		}
 	}
-	// What is not answered is left to the person who is about to be asked.
+	// Codex asks a person where the hook does not answer.
 	e.Rewrites, e.Asks, e.Project = e.Stage == Before, e.Stage == Permission, codexProject(m["transcript_path"].Str)
 	e.Chosen = e.Project == ""
 	return e, nil
@@ -48,7 +45,7 @@ func codexProject(record string) string {
 		return ""
 	}
 	defer f.Close()
-	line, long, err := jsonrpc.NewReader(f, MaxEvent).Next()
+	line, long, err := jsonrpc.NewReader(f, maxEvent).Next()
 	if err != nil || long != nil || gjson.GetBytes(line, "type").Str != "session_meta" {
 		return ""
 	}

@@ -2,7 +2,7 @@
 // form of event and answer, in a file of its own; all of them are judged by one judge.
 //
 // A command that is not refused is rewritten, where the agent lets a hook do so, to run under the
-// policy that it was judged by: the kernel then holds what the judge could not see. Every answer
-// that is no permission is a refusal: an event that cannot be read, a policy that cannot be had, an
-// answer that comes too late.
+// policy that it was judged by: the kernel then enforces the policy where the judge could not see.
+// Every failure refuses the use of a tool: an event that cannot be read, a policy that does not
+// compile, an answer that comes too late.
 package hook

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
-// MaxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
-const MaxEvent = 16 << 20
+// maxEvent is the longest event that is read, in bytes. An edit has the whole text of a file.
+const maxEvent = 16 << 20
 
 // Stage is the moment of an event.
 type Stage uint8
@@ -30,7 +30,7 @@ const (
 	After
 )
 
-// Event is what an agent asks or tells.
+// Event is an agent's question about the use of a tool, or its report of one.
 type Event struct {
 	// Name is the agent's word for the event.
 	Name  string
@@ -52,7 +52,7 @@ type Event struct {
 
 // Event reads an event of the agent.
 func (a *Agent) Event(r io.Reader) (*Event, error) {
-	v, err := Read(r)
+	v, err := read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +72,15 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	return e, nil
 }
 
-// Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
+// read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See RATIONALE D150.
-func Read(r io.Reader) (gjson.Result, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxEvent+1))
+func read(r io.Reader) (gjson.Result, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	switch {
 	case err != nil:
 		return gjson.Result{}, fmt.Errorf("the event cannot be read: %w", err)
-	case len(text) > MaxEvent:
-		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", MaxEvent)
+	case len(text) > maxEvent:
+		return gjson.Result{}, fmt.Errorf("the event is longer than %d bytes", maxEvent)
 	}
 	return object(text, "event")
 }
@@ -110,6 +110,12 @@ func object(text []byte, what string) (gjson.Result, error) {
 type form struct {
 	event, session, dir, id, tool, input string
 	stages                               map[string]Stage
+}
+
+// with is the form of an agent that names its events otherwise.
+func (f form) with(stages map[string]Stage) form {
+	f.stages = stages
+	return f
 }
 
 // read reads an event of the form, without its call. It returns the other members, too.

@@ -27,8 +27,8 @@ func closed() *Policy {
 	}
 }
 
-// FuzzEvent: whatever an agent writes, the answer is one JSON document, and a policy that grants
-// nothing permits nothing that it is about.
+// FuzzEvent: the answer to every input is one JSON document, and a policy that grants nothing
+// permits no operation that it judges.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`,

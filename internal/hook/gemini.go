@@ -8,11 +8,9 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
-// geminiForm is that of Gemini CLI's events (docs/hooks/reference.md, 0.61). A call has no id.
-var geminiForm = form{
-	event: "hook_event_name", session: "session_id", dir: "cwd", id: "tool_use_id", tool: "tool_name", input: "tool_input",
-	stages: map[string]Stage{"BeforeTool": Before, "AfterTool": After},
-}
+// geminiForm is that of Gemini CLI's events (docs/hooks/reference.md, 0.61), after Claude Code's. A
+// call has no id.
+var geminiForm = claudeForm.with(map[string]Stage{"BeforeTool": Before, "AfterTool": After})
 
 var geminiTools = plain(map[string]tool{
 	"run_shell_command": shellTool("command", "dir_path", "directory"),

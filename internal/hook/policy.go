@@ -1,14 +1,18 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -55,8 +59,8 @@ func (p *Policy) ruled(kind ruleset.Kind, otherwise Answer) Answer {
 	return p.of(kind, p.Judge.Operation(kind, nil, ""))
 }
 
-// of is the answer by a verdict. What neither a rule nor a tool's policy permits is the business of
-// the agent's own settings, unless the ruleset has rules about such operations.
+// of is the answer by a verdict. An operation other than a command that neither a rule nor a tool's
+// policy permits is left to the agent's own settings, unless the ruleset has rules about such ones.
 func (p *Policy) of(kind ruleset.Kind, v action.Verdict) Answer {
 	out := Answer{Reason: v.Reason, Asked: v.Asked}
 	switch v.Outcome {
@@ -120,33 +124,71 @@ func (e *Event) moved(dir string) string {
 	return dir
 }
 
-// files judges the places of a call.
+// files judges the places of a call, each under every reading of its text.
 func (p *Policy) files(e *Event) Answer {
-	c, out := &e.Call, Answer{Outcome: Allow}
-	for _, t := range c.Touches {
-		path, below := e.at(t.Path), c.Content
-		if t.Pattern {
-			path = literal(path) // whatever is in this directory may match
-			below = below || t.Kind == ruleset.Read
+	out := Answer{Outcome: Allow}
+	for _, t := range e.Call.Touches {
+		readings, err := judge.Readings(t.Path)
+		if err == nil && t.Pattern && leaves(t.Path) {
+			err = errors.New("the pattern may match files elsewhere than below its directory")
 		}
-		out = out.and(p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, "")))
-		if closed := p.Judge.Files.Closed(path); below && closed != nil {
-			out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: fmt.Sprintf(
-				"%s searches files that the policy closes, such as %s (%s); a command that searches is held to the policy",
-				c.Tool, closed.Subject(), closed.Source().Pos)})
+		if err != nil {
+			return Answer{Outcome: Deny, Asked: t.Path, Reason: err.Error()}
+		}
+		for _, text := range readings {
+			out = out.and(p.touch(e, t, text))
 		}
 	}
 	return out
 }
 
+// touch judges one reading of a place.
+func (p *Policy) touch(e *Event, t Touch, text string) Answer {
+	path, below := e.at(text), e.Call.Content
+	if t.Pattern {
+		if path == e.Dir+"/"+text && t.From != "" {
+			path = e.at(t.From) + "/" + text
+		}
+		path = literal(path) // every file in this directory may match
+		below = below || t.Kind == ruleset.Read
+	}
+	out := p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, ""))
+	if closed := p.Judge.Files.Closed(path); below && closed != nil {
+		out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: fmt.Sprintf(
+			"%s searches files that the policy closes, such as %s (%s); a command that searches is held to the policy",
+			e.Call.Tool, closed.Subject(), closed.Source().Pos)})
+	}
+	return out
+}
+
+// special are the characters of patterns, by any agent's language of them.
+const special = "*?[{(!"
+
 // literal is the directory of a pattern that its first words name.
 func literal(pattern string) string {
-	i := strings.IndexAny(pattern, "*?[{!")
+	i := strings.IndexAny(pattern, special)
 	if i < 0 {
 		return pattern
 	}
 	return pattern[:strings.LastIndexAny(pattern[:i], `/\`)+1] + "."
 }
+
+// leaves reports whether a pattern may match files that do not lie below its first words: an
+// alternative is absolute, or a name behind them is "..".
+func leaves(pattern string) bool {
+	i := strings.IndexAny(pattern, special)
+	if i < 0 {
+		return false
+	}
+	words := strings.FieldsFunc(pattern[i:], func(r rune) bool { return strings.ContainsRune(special+`,|)}]/\`, r) })
+	if slices.Contains(words, "..") || strings.Contains(pattern[i:], "[.") {
+		return true
+	}
+	return absolute.MatchString(pattern[i:])
+}
+
+// absolute finds an alternative that is an absolute path, or a name in the home directory.
+var absolute = regexp.MustCompile(`[{,(|]\s*([/\\~]|[A-Za-z]:)`)
 
 // fetch judges a URL; one without a scheme is that of a page.
 func (p *Policy) fetch(url string) Answer {

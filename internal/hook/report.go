@@ -40,8 +40,8 @@ func PrepareReports(dir string) error {
 	return nil
 }
 
-// Refused says what the command of an event was refused when it ran, empty for nothing. The report
-// is gone afterwards.
+// Refused lists the refusals of an event's command when it ran, empty for none. It removes the
+// report.
 // See RATIONALE D153.
 func (p *Policy) Refused(a *Agent, e *Event) string {
 	if p.Wrap == nil || p.Wrap.Reports == "" || e.Call.What != Shell {
@@ -70,16 +70,16 @@ func (p *Policy) Refused(a *Agent, e *Event) string {
 
 // refused is a line of a report.
 type refused struct {
-	Event, Operation, Target, To, Path, Reason, Sentence string
-	Count                                                int
-	Rule                                                 *struct {
+	Event, Operation, Target, To, Reason, Sentence string
+	Rule                                           *struct {
 		Subject, Label, File string
 		Line                 int
 	}
 	Grant *string
 }
 
-// summary is a report for a model: what was refused, by which rule, and what would permit it.
+// summary is a report for a model: the refused operations, the rule behind each, and a grant that
+// would permit it.
 func summary(report []byte) string {
 	var all []refused
 	counts := map[string]int{}
@@ -116,7 +116,7 @@ func summary(report []byte) string {
 	return b.String()
 }
 
-// key is what was refused.
+// key is the refused operation in words.
 func (r *refused) key() string {
 	out := strings.TrimSpace(r.Operation + " " + r.Target)
 	if r.To != "" {

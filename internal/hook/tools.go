@@ -3,7 +3,6 @@ package hook
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,11 +49,13 @@ type Call struct {
 	line  string
 }
 
-// Touch is a place and the kind of operation there; of a pattern, the places that it matches.
+// Touch is a place and the kind of operation there; of a pattern, the places that it matches, counted
+// from From.
 type Touch struct {
 	Kind    ruleset.Kind
 	Path    string
 	Pattern bool
+	From    string
 }
 
 // tool is how an agent's tool is judged.
@@ -88,7 +89,7 @@ func deletes(members ...string) tool {
 }
 
 // lists is a listing of a directory, globs one of the names that a pattern matches, and greps a search
-// for what is in files.
+// in the text of files.
 func lists(members ...string) tool {
 	return tool{what: Files, kind: ruleset.Search, members: members, here: true}
 }
@@ -219,10 +220,7 @@ func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
 	}
 	patterns, err := c.texts(m, t.patterns)
 	for _, pattern := range patterns {
-		if len(paths) > 0 && !filepath.IsAbs(pattern) && !strings.HasPrefix(pattern, "~") {
-			pattern = paths[0] + "/" + pattern
-		}
-		c.Touches = append(c.Touches, Touch{t.kind, pattern, true})
+		c.Touches = append(c.Touches, Touch{t.kind, pattern, true, slices.Concat(paths, []string{""})[0]})
 	}
 	if err == nil && len(c.Touches) == 0 {
 		err = fmt.Errorf("%s names no file", c.Tool)

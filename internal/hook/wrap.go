@@ -16,8 +16,8 @@ import (
 type Wrap struct {
 	// Start are the words that start accessc, Shell those that run a line, which is the last word.
 	Start, Shell []string
-	// Reports is the directory of the reports about what such commands were refused, empty where
-	// there are none.
+	// Reports is the directory of the reports about refusals of such commands, empty where there
+	// are none.
 	Reports string
 }
 

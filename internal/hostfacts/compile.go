@@ -84,6 +84,7 @@ func (r *Result) check(opts Options) {
 			findings.Add(r.locatePrograms(t)...)
 		}
 		findings.Add(r.ownProgram(t)...)
+		findings.Add(r.linkedRules(t)...)
 	}
 	if !r.Findings.Failed() && !opts.Untested {
 		for _, t := range r.Program.Tools {

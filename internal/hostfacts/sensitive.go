@@ -226,14 +226,7 @@ func (r *Result) reached(out *diag.List, t *ir.Tool, how string) {
 		byRule[reach.Rule] = append(byRule[reach.Rule], reach)
 	}
 	for rule, reaches := range byRule {
-		at := rule.Origin.Pos
-		for _, l := range rule.Leaves {
-			if l.Key == "path" {
-				at = l.At
-			}
-		}
-		d := diag.New(diag.SensitiveReach, at, len(rule.Written)+len(`""`))
-		d.Path, d.Label = rule.Origin.Path+".path", how+someOf(reaches)
+		d := aboutPath(diag.SensitiveReach, rule, how+someOf(reaches))
 		d.Hint = withdraw(rule, reaches[0].At)
 		out.Add(d)
 	}

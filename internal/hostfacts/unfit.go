@@ -9,7 +9,7 @@ import (
 )
 
 // unfit returns the check of the targets of external rules: no tool gets files that the kernel
-// makes up, and none may write where accessc keeps what the user said, or the whole home.
+// makes up, and none may write to accessc's own files, or to the whole home.
 // See RATIONALE D183.
 func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) string {
 	var own []string

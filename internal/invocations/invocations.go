@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/ir"
 )
@@ -31,8 +32,8 @@ import (
 // configuration.
 type Counts map[string]int
 
-// Invoke counts an invocation of a tool, or returns the reason why its constraints refuse it. is
-// what the tool is, for the reason. alias turns another name of a tool into that in the
+// Invoke counts an invocation of a tool, or returns the reason why its constraints refuse it. The
+// reason begins with is, such as "the tool", and the name. alias turns another name of a tool into that in the
 // configuration; it may be nil.
 func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(string) string) string {
 	if limits != nil {
@@ -122,18 +123,25 @@ func (s *Session) Take(f func(Counts) error) error {
 }
 
 // Invoke counts an invocation of a tool. The error is the reason why its constraints refuse it.
-func (s *Session) Invoke(t *ir.Tool) error {
-	return s.Take(func(made Counts) error { return reason(made.Invoke("the tool", t.Name, t.Constraints, nil)) })
+func (s *Session) Invoke(t *ir.Tool) error { return s.Take(invoking(t)) }
+
+func invoking(t *ir.Tool) func(Counts) error {
+	return func(made Counts) error {
+		if why := made.Invoke("the tool", t.Name, t.Constraints, nil); why != "" {
+			return errors.New(why)
+		}
+		return nil
+	}
 }
 
 // errEnough ends a count that is not kept.
 var errEnough = errors.New("enough")
 
-// May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
-func (s *Session) May(t *ir.Tool) error {
+// Try is Take without effect: it returns the error of f, and keeps no invocation.
+func (s *Session) Try(f func(Counts) error) error {
 	err := s.Take(func(made Counts) error {
-		if why := made.Invoke("the tool", t.Name, t.Constraints, nil); why != "" {
-			return reason(why)
+		if err := f(made); err != nil {
+			return err
 		}
 		return errEnough
 	})
@@ -143,38 +151,16 @@ func (s *Session) May(t *ir.Tool) error {
 	return err
 }
 
-func reason(why string) error {
-	if why == "" {
-		return nil
-	}
-	return errors.New(why)
-}
+// May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
+func (s *Session) May(t *ir.Tool) error { return s.Try(invoking(t)) }
 
 // patience is how long another process may have the lock of a session.
 const patience = 5 * time.Second
 
 // open opens the file of a session under its lock.
 func open(path string) (*lockedfile.File, error) {
-	type result struct {
-		file *lockedfile.File
-		err  error
-	}
-	got := make(chan result, 1)
-	go func() {
-		file, err := lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		got <- result{file, err}
-	}()
-	select {
-	case r := <-got:
-		return r.file, r.err
-	case <-time.After(patience):
-		go func() {
-			if r := <-got; r.err == nil {
-				_ = r.file.Close()
-			}
-		}()
-		return nil, fmt.Errorf("another process has held the session %s for %v", path, patience)
-	}
+	take := func() (*lockedfile.File, error) { return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+	return lock.Within("the session "+path, patience, take, func(f *lockedfile.File) { _ = f.Close() })
 }
 
 // maxFile is the largest file of a session, in bytes.

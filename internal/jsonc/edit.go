@@ -164,7 +164,7 @@ func (s *style) inside(in *Node, outer string) (string, bool) {
 	return s.indent(first), true
 }
 
-// lead is what stands between a new item and what is before it.
+// lead is the white space in front of a new item.
 func (s *style) lead(in *Node, inner string, broken bool) string {
 	switch {
 	case broken:

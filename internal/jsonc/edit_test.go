@@ -54,7 +54,7 @@ func TestAppend(t *testing.T) {
 }
 
 // TestRemove: a comma goes with an item, comments stay, and a comment up to the end of its line
-// does not swallow what follows.
+// does not swallow the items behind it.
 func TestRemove(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a": 1, "b": 2}`: `{ "b": 2}`, "[ 1 ]": "[]", "[1, 2, 3]": "[1, 3]", "[1, 2,]": "[1,]", "[ /* a */ 1 ]": "[ /* a */ ]",

@@ -63,7 +63,7 @@ func (p *parser) value() *Node {
 	return n
 }
 
-// container reads what stands between brackets, and both of them.
+// container reads both brackets and the items between them.
 func (p *parser) container(n *Node) {
 	p.at++
 	for p.blanks(); p.text[p.at] != '}' && p.text[p.at] != ']'; p.blanks() {
@@ -116,7 +116,7 @@ func (n *Node) String() string {
 // True reports whether the value is true.
 func (n *Node) True() bool { return n != nil && n.Kind == 't' }
 
-// Same reports whether a value means what a text of JSON does.
+// Same reports whether a value equals that of a text of JSON.
 func (n *Node) Same(text []byte) bool {
 	var a, b any
 	return json.Unmarshal(n.text, &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)

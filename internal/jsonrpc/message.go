@@ -216,7 +216,7 @@ const (
 
 // Answer is the line that answers a request with a result.
 func Answer(id string, result any) []byte {
-	return encode(struct {
+	return Line(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Result  any             `json:"result"`
@@ -230,7 +230,7 @@ func Fail(id string, code int, text string) []byte {
 		Code int    `json:"code"`
 		Text string `json:"message"`
 	}
-	return encode(struct {
+	return Line(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   failure         `json:"error"`
@@ -244,8 +244,8 @@ func written(id string) json.RawMessage {
 	return json.RawMessage(id)
 }
 
-// encode writes a value that always has a JSON form.
-func encode(v any) []byte {
+// Line writes a value that always has a JSON form as one line.
+func Line(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -8,16 +8,12 @@
 package judge
 
 import (
-	"errors"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/supervisor/denial"
@@ -57,7 +53,7 @@ func (j *Judge) Argument(name, text string) *Refusal {
 	words := wordsOf(name)
 	switch scheme := schemeOf(text); {
 	case scheme == "file":
-		return j.fileURL(text)
+		return j.Path(text)
 	case scheme != "":
 		if overlap(words, addressWords) {
 			return j.Connect(text)
@@ -90,6 +86,8 @@ func (j *Judge) isPath(words []string, text string) bool {
 		return false
 	case overlap(words, pathWords), strings.ContainsRune(text, 0), text == "~", strings.HasPrefix(text, "~/"):
 		return true
+	case text != trimmed(text):
+		return j.isPath(words, trimmed(text))
 	case strings.ContainsRune(text, '\n'):
 		return false
 	case absolute(text), slices.Contains(strings.FieldsFunc(text, separator), ".."):
@@ -105,17 +103,32 @@ func (j *Judge) isPath(words []string, text string) bool {
 
 // Path judges a path: something must be granted at the name and at the place that it leads to.
 func (j *Judge) Path(text string) *Refusal {
-	if strings.ContainsRune(text, 0) || strings.ContainsRune(text, utf8.RuneError) {
-		return &Refusal{Asked: text, why: "the path has characters that programs read in different ways"}
-	}
-	abs := j.Absolute(text)
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
-	for _, follow := range []bool{true, false} {
-		place, kind, err := r.Kernel(abs, follow, j.Roots)
-		if err != nil {
-			return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
+	return j.each(text, func(abs string) *Refusal {
+		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		for _, follow := range []bool{true, false} {
+			place, kind, err := r.Kernel(abs, follow, j.Roots)
+			if err != nil {
+				return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
+			}
+			if refused := j.nothing(text, place, kind); refused != nil {
+				return refused
+			}
 		}
-		if refused := j.nothing(text, place, kind); refused != nil {
+		return nil
+	})
+}
+
+// each judges every path that a text may be, until one is refused.
+func (j *Judge) each(text string, judge func(abs string) *Refusal) *Refusal {
+	readings, err := Readings(text)
+	if err != nil {
+		return &Refusal{Asked: text, why: err.Error()}
+	}
+	for _, path := range readings {
+		if strings.HasPrefix(path, "~") && j.Home == "" {
+			return &Refusal{Asked: text, why: "the path begins with ~, and there is no home directory"}
+		}
+		if refused := judge(j.Absolute(path)); refused != nil {
 			return refused
 		}
 	}
@@ -141,19 +154,21 @@ func (j *Judge) Access(need ir.Capability, text string) *Refusal {
 	if refused := j.Path(text); refused != nil {
 		return refused
 	}
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
-	place, kind, err := r.Kernel(j.Absolute(text), true, j.Roots)
-	if err != nil {
-		return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
-	}
-	if need == ir.Update && kind == ir.Absent {
-		need = ir.Create
-	}
-	op := ir.Access{Cap: need, On: place, Name: ir.NameFile}
-	if j.View.Decide(op).Allowed() {
-		return nil
-	}
-	return j.refuse(text, op, ir.Caps(need))
+	return j.each(text, func(abs string) *Refusal {
+		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		place, kind, err := r.Kernel(abs, true, j.Roots)
+		if err != nil {
+			return &Refusal{Asked: text, why: "the path cannot be followed: " + err.Error()}
+		}
+		op := ir.Access{Cap: need, On: place, Name: ir.NameFile}
+		if need == ir.Update && kind == ir.Absent {
+			op.Cap = ir.Create
+		}
+		if j.View.Decide(op).Allowed() {
+			return nil
+		}
+		return j.refuse(text, op, ir.Caps(op.Cap))
+	})
 }
 
 // Absolute makes a path absolute as a program in the judge's directory does.
@@ -183,32 +198,21 @@ func (j *Judge) Connect(text string) *Refusal {
 
 // Closed returns a rule below a path that does not grant reading; nil for none.
 func (j *Judge) Closed(text string) ir.Rule {
-	r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
-	place, _, err := r.Kernel(j.Absolute(text), true, j.Roots)
-	if err != nil {
-		return nil // Access has refused it
-	}
-	for _, e := range j.View.Entries() {
-		if e.Rule.At != place.At && e.Rule.At.Under(place.At) && !e.Rule.Caps.Has(ir.Read) {
-			return e.Rule
+	readings, _ := Readings(text) // Path has refused a text that has none
+	for _, path := range readings {
+		r := resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Roots.Workspace}
+		place, _, err := r.Kernel(j.Absolute(path), true, j.Roots)
+		if err != nil {
+			continue // Access has refused it
+		}
+		for _, e := range j.View.Entries() {
+			below := e.Rule.At != place.At && e.Rule.At.Under(place.At)
+			if below && !j.View.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(e.Rule.At)}).Allowed() {
+				return e.Rule
+			}
 		}
 	}
 	return nil
-}
-
-// fileURL judges the path in a URL.
-func (j *Judge) fileURL(text string) *Refusal {
-	u, err := url.Parse(text)
-	if err == nil && u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
-		err = errors.New("it names another host")
-	}
-	if err == nil && u.Path == "" {
-		err = errors.New("it has no path")
-	}
-	if err != nil {
-		return &Refusal{Asked: text, why: "the file URL cannot be judged: " + err.Error()}
-	}
-	return j.Path(path.Clean(u.Path))
 }
 
 func (j *Judge) refuse(text string, op ir.Operation, wants ir.CapSet) *Refusal {

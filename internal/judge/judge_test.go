@@ -62,7 +62,7 @@ func TestArgument(t *testing.T) {
 		{"path", root + "/secret", "read secret: no rule"},
 		{"path", "/", "read /: no rule"},
 		{"path", "~/x", ""},
-		{"path", "~root/x", "create ~root/x: no rule"},
+		{"path", "~root/x", "the path begins with ~"},
 		{"path", "docs/\x00a", "the path has characters"},
 		{"path", "docs/\ufffd", "the path has characters"},
 		{"filePath", "secret/key", "read secret/key: no rule"},
@@ -120,6 +120,26 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestClosed: a search is closed by a rule below it that withholds reading, and by none that a later
+// rule at its place overrules.
+func TestClosed(t *testing.T) {
+	j := workspace(t)
+	tool := *j.View.Tool
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("docs/a")}, {At: ir.In("docs/a"), Caps: ir.Caps(ir.Read)}, {At: ir.In("secret/key")},
+	}
+	j.View = ir.NewView(&tool, ir.Linux, ir.Facts{Bindings: j.Roots, Base: []ir.FSRule{}})
+	for path, want := range map[string]string{"docs": "", "docs/a": "", "secret": "secret/key", "secret/key": "", ".": "secret/key"} {
+		got := ""
+		if closed := j.Closed(path); closed != nil {
+			got = closed.Subject()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 // TestArgumentAgrees: a path that is refused has no capability, by the policy's own evaluator,
 // and one that is not has some.
 func TestArgumentAgrees(t *testing.T) {
@@ -152,4 +172,25 @@ func FuzzArgument(f *testing.F) {
 			t.Errorf("%q is granted by a policy of nothing", text)
 		}
 	})
+}
+
+// TestReadings: programs trim, expand and compose the text of a path, and every result of that is
+// judged. Read "~/.ssh/id_rsa" and " /etc/shadow" passed as names of the workspace.
+func TestReadings(t *testing.T) {
+	j := workspace(t)
+	j.Home = filepath.ToSlash(t.TempDir())
+	for text, refused := range map[string]bool{
+		"docs/a": false, " docs/a ": true, "~/x": true, " ~/x": true, "~": true, "~root/x": true, "\ufeff/etc/shadow": true, " /etc/shadow": true,
+		"\u00a0/etc/shadow": true, "file:///etc/shadow": true, " file:///etc/shadow": true, "file://" + j.Dir + "/docs/a": false,
+		"file://" + j.Dir + "/docs/%2e%2e/secret/key": true, "docs/e\u0301": false, "secre\u0074\u0323/key": true, "./~/x": true, "docs/~/x": false,
+		"file://elsewhere/docs/a": true, "docs/\x00": true,
+	} {
+		if got := j.Access(ir.Read, text); (got != nil) != refused {
+			t.Errorf("%q: refused %v", text, got != nil)
+		}
+	}
+	j.Home = ""
+	if j.Path("~/x") == nil {
+		t.Error("without a home, ~ was taken for a name")
+	}
 }

@@ -1,5 +1,5 @@
 // Package layerfile replaces the files of layers, whole or not at all, and finds the lists of tools
-// in their text. It writes through no symlink: what lies in a workspace may be hostile.
+// in their text. It writes through no symlink: the files in a workspace may be hostile.
 package layerfile
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/wholefile"
 )
 
 // File is the file of a layer, there or not.
@@ -99,7 +100,7 @@ func OpenSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 	return next, nil
 }
 
-// Write puts the text in place of what was read or written last. An empty file is removed.
+// Write replaces the text that was read or written last. An empty file is removed.
 func (l *File) Write(text []byte) error {
 	if err := l.unchanged(); err != nil {
 		return err
@@ -159,6 +160,11 @@ func (l *File) rename(text []byte) (fs.FileInfo, error) {
 		return nil, errors.Join(err, l.Dir.Remove(l.temporary()))
 	}
 	return info, nil
+}
+
+// SyncDir brings the names in a directory to the disk.
+func SyncDir(dir *os.Root) error {
+	return wholefile.SyncDir(func() (*os.File, error) { return dir.Open(".") })
 }
 
 // IgnoreFile keeps a directory that accessc has made out of git, itself as well.

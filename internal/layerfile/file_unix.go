@@ -3,7 +3,6 @@
 package layerfile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -20,18 +19,4 @@ func keepOwner(f *os.File, info fs.FileInfo) error {
 		return nil
 	}
 	return f.Chown(int(st.Uid), int(st.Gid))
-}
-
-// SyncDir brings the names in a directory to the disk. Some file systems know no such
-// thing and say EINVAL (fsync(2)).
-func SyncDir(dir *os.Root) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }

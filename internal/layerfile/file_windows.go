@@ -11,7 +11,3 @@ const noWait = 0
 // keepOwner does nothing: a file that replaces another one takes over the access list
 // of the directory, as every new file there does.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
-
-// SyncDir does nothing: NTFS journals names, and directories cannot be flushed
-// (https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-flushfilebuffers).
-func SyncDir(*os.Root) error { return nil }

@@ -118,7 +118,7 @@ func (p *Policy) runs(arguments gjson.Result) (refusal, asked string, err error)
 	for _, c := range all {
 		if p.Commands.Rules == nil {
 			if why := p.Commands.Own(c); why != "" {
-				return why, c.Line, nil
+				return why, c.Text(), nil
 			}
 			continue
 		}

@@ -56,8 +56,8 @@ func ToolsOf(p *ir.Program, server string, enabled func(entry string) bool) map[
 	return out
 }
 
-// Refuses is the reason why a tool may not be called at all, empty if it may.
-func (p *Policy) Refuses(tool string) string {
+// refuses is the reason why a tool may not be called at all, empty if it may.
+func (p *Policy) refuses(tool string) string {
 	if c := p.Constraints; c != nil && c.Forbidden {
 		return "the constraints of the server forbid its tools: " + c.Origin.String()
 	}
@@ -77,10 +77,10 @@ func (p *Policy) Refuses(tool string) string {
 	return ""
 }
 
-// Refusal is the reason why a call may not be made, whatever calls were made before, and the
-// text that is refused; empty if it may.
+// Refusal is the reason why a call may not be made, regardless of earlier calls, and the text
+// that is refused; empty if it may.
 func (p *Policy) Refusal(tool string, arguments gjson.Result) (reason, asked string) {
-	if reason = p.Refuses(tool); reason != "" {
+	if reason = p.refuses(tool); reason != "" {
 		return reason, tool
 	}
 	err := jsonrpc.Strings(arguments, "", func(member, text string) {

@@ -115,8 +115,8 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	switch {
 	case err != nil:
 		v.refusal = err.Error()
-	case v.tool != "" && s.policy.Refuses(v.tool) != "":
-		v.refusal = s.policy.Refuses(v.tool)
+	case v.tool != "" && s.policy.refuses(v.tool) != "":
+		v.refusal = s.policy.refuses(v.tool)
 	case refused != nil:
 		v.refusal, v.asked = refused.Text(), refused.Asked
 	case v.refusal != "":
@@ -260,7 +260,7 @@ func (s *Session) filter(line []byte, tools gjson.Result) []byte {
 	out := jsonrpc.Filter(line, tools, func(tool gjson.Result) bool {
 		members, err := jsonrpc.Members(tool)
 		name := members["name"].Str
-		if err == nil && s.policy.Refuses(name) == "" {
+		if err == nil && s.policy.refuses(name) == "" {
 			return true
 		}
 		hidden = append(hidden, name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/internal/invocations"
@@ -314,9 +315,9 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// TestCommands: commands among the arguments need a rule of the ruleset that is named, by whatever
-// name and in whatever form a server has them; without one, those alone are refused that start accessc by
-// another policy.
+// TestCommands: commands among the arguments need a rule of the ruleset that is named, under every name
+// and in every form that servers use. Without a ruleset only commands that start accessc by another
+// policy are refused.
 func TestCommands(t *testing.T) {
 	plain, ruled := policy(t), policy(t)
 	ruled.Commands.Rules = &ruleset.Set{Name: "dev", Shell: shell.Bash, Rules: []*ruleset.Rule{
@@ -356,6 +357,19 @@ func TestCommands(t *testing.T) {
 			case want != "" && (forward != nil || !strings.Contains(string(back), want)):
 				t.Errorf("%s: got %s, %s, want %s", c.arguments, forward, back, want)
 			}
+		}
+	}
+}
+
+// TestCommandAsked: a refusal has the text of the command. That of a list of words was once empty in
+// the log.
+func TestCommandAsked(t *testing.T) {
+	for arguments, want := range map[string]string{
+		`{"command":"accessc --set x=1 exec t"}`:           "accessc --set x=1 exec t",
+		`{"command":["accessc","--set","x=1","exec","t"]}`: "accessc --set 'x=1' exec t",
+	} {
+		if reason, asked := policy(t).Refusal("read", gjson.Parse(arguments)); reason == "" || asked != want {
+			t.Errorf("%s: got %q, %q, want %q", arguments, reason, asked, want)
 		}
 	}
 }

@@ -346,7 +346,7 @@ func (o *oracle) path(symbol string) string {
 	return strings.NewReplacer("${workspace}", o.root, irtest.Elsewhere.String(), o.elsewhere()).Replace(symbol)
 }
 
-// clear removes what the tool works on.
+// clear removes the files that the tool works on.
 func (o *oracle) clear() {
 	if err := errors.Join(os.RemoveAll(o.root), os.RemoveAll(o.elsewhere())); err != nil {
 		o.t.Fatal(err)

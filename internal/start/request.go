@@ -27,8 +27,8 @@ type Request struct {
 	// Dir is where the caller stands. The tool starts there if that lies in the workspace,
 	// and otherwise at its root, from where a program's path counts in any case.
 	Dir string
-	// Messages is where the loader says what is not held, once, and after the run what was
-	// refused.
+	// Messages gets the loader's messages: before the run the requirements that are not enforced,
+	// after it the refusals.
 	Messages io.Writer
 	// Report names a file that gets one line for every denial, "-" for standard output;
 	// empty for none.

@@ -97,7 +97,7 @@ func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
 
-// Sessions returns the directory of what agents' sessions have invoked.
+// Sessions returns the directory in which the invocations of agents' sessions are counted.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be

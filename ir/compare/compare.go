@@ -118,8 +118,8 @@ type Difference struct {
 	Limits [2]uint64
 	// Regions are the parts of Where, if it has several.
 	Regions []string
-	// Beside is true where another difference says what a reader needs to know: this one is about
-	// unusual forms of it.
+	// Beside is true where another difference suffices for a reader: this one is about unusual
+	// forms of the same operations.
 	Beside bool
 	// Platforms are those on which it matters; nil means all.
 	Platforms []ir.Platform

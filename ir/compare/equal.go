@@ -52,7 +52,7 @@ func sameNetwork(a, b *ir.Tool) bool {
 
 func sameEnvironment(a, b *ir.Tool) bool {
 	return a.Home == b.Home && slices.EqualFunc(a.Env, b.Env, func(x, y ir.EnvRule) bool {
-		return x.Name == y.Name && x.Prefix == y.Prefix && x.Read == y.Read
+		return x.Name == y.Name && x.Prefix == y.Prefix && x.Read == y.Read && x.Value == y.Value
 	})
 }
 

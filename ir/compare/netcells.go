@@ -91,7 +91,7 @@ func (c *comparison) paths() *pathTree {
 	return root
 }
 
-// hosts are the trees of host cells. One has what a rule about every host is about, below that
+// hosts are the trees of host cells. One has the cells of a rule about every host, below that
 // wildcards by length, and single names and addresses where they belong. This host and private
 // addresses are not below it: no such rule is about them.
 func (n *netPartition) hosts() []*hostTree {

@@ -139,6 +139,7 @@ type envRule struct {
 	Name   string  `json:"name"`
 	Prefix bool    `json:"prefix,omitempty"`
 	Read   bool    `json:"read"`
+	Value  string  `json:"value,omitempty"`
 	Origin *origin `json:"origin,omitempty"`
 }
 

@@ -174,7 +174,7 @@ func (r *decoder) net(d *netRule) ir.NetRule {
 }
 
 func (r *decoder) env(d *envRule) ir.EnvRule {
-	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
+	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Value: d.Value, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
 }
 
 func (r *decoder) command(d *commandRule) ir.CommandRule {

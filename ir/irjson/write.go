@@ -131,7 +131,7 @@ func (e encoder) net(r *ir.NetRule) netRule {
 }
 
 func (e encoder) env(r *ir.EnvRule) envRule {
-	return envRule{r.Name, r.Prefix, r.Read, e.origin(r.Origin, r.Leaves)}
+	return envRule{r.Name, r.Prefix, r.Read, r.Value, e.origin(r.Origin, r.Leaves)}
 }
 
 func (e encoder) command(r *ir.CommandRule) commandRule {

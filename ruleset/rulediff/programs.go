@@ -21,7 +21,7 @@ const others = "other programs"
 func (c *comparison) programs() {
 	names := c.named()
 	free := "other"
-	for slices.ContainsFunc(names, func(n string) bool { return alike(n, free) }) {
+	for slices.ContainsFunc(names, func(n string) bool { return ruleset.Alike(n, free) }) {
 		free += "2"
 	}
 	if !equal(rules(c.old, free), rules(c.new, free)) {
@@ -86,7 +86,7 @@ func (p *program) compare() {
 	}
 }
 
-// program is what the rules about one program tell apart.
+// program has the words, options and places that the rules about one program tell apart.
 type program struct {
 	*comparison
 	was, is     *ruleset.Set // the rules that may be about the lines
@@ -103,8 +103,8 @@ type program struct {
 	inner []string
 }
 
-// learned returns what the rules about a program tell apart, and those about the programs that the
-// words in them start: a rule for a program allows the words that it spells out.
+// learned learns from the rules about a program, and from those about the programs that the words
+// in them start: a rule for a program allows the words that it spells out.
 func (c *comparison) learned(name string) *program {
 	p := &program{comparison: c, name: name, root: newNode(shellword.Quote(name), nil)}
 	for _, r := range slices.Concat(rules(c.old, name), rules(c.new, name)) {
@@ -140,18 +140,18 @@ func (p *program) enter(part *shell.Part, seq []string, at int) {
 	}
 }
 
-// learn collects what one matcher tells apart.
+// learn collects the words, options and places that one matcher tells apart.
 func (p *program) learn(m ruleset.Matcher) {
 	switch m := m.(type) {
 	case ruleset.Command:
-		if slices.ContainsFunc(m.Names, func(n string) bool { return alike(n, p.name) }) {
+		if slices.ContainsFunc(m.Names, func(n string) bool { return ruleset.Alike(n, p.name) }) {
 			for _, s := range m.Subcommands {
 				p.subcommands = append(p.subcommands, strings.Fields(s))
 			}
 		}
 	case ruleset.Prefix, ruleset.Group:
 		for _, seq := range sequences(m) {
-			if alike(seq[0], p.name) {
+			if ruleset.Alike(seq[0], p.name) {
 				p.sequences = append(p.sequences, seq[1:])
 			}
 		}

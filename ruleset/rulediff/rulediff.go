@@ -39,7 +39,7 @@ type Class struct {
 	Regions []Region
 	// Example is one of the operations, in a workspace at Root.
 	Example ruleset.Operation
-	// Beside is true for a class of unusual forms of what another class is about, with the same
+	// Beside is true for a class of unusual forms of the operations of another class, with the same
 	// new verdict: words that the shell expands, options that are not known.
 	Beside bool
 	// aside is true until an operation of a usual form is found; unusual are the regions of the
@@ -118,7 +118,7 @@ type comparison struct {
 	out        Comparison
 }
 
-// key is what makes operations those of one class.
+// key is the same for the operations of one class, and for no others.
 type key struct {
 	was, is          ruleset.Outcome
 	oldRule, newRule *ruleset.Rule
@@ -137,7 +137,7 @@ func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program 
 	if a.Outcome == b.Outcome {
 		return nil
 	}
-	for _, d := range Differing(&a, &b) {
+	for _, d := range differing(&a, &b, part{}) {
 		if !strings.Contains(d.text, program) {
 			continue
 		}
@@ -156,19 +156,17 @@ func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program 
 	return nil
 }
 
-// Part is a part of a command line about which two rulesets differ.
-type Part struct {
+// part is a part of a command line about which two rulesets differ.
+type part struct {
 	Class
 	// text is that of the part, behind that of the programs around it.
 	text string
 }
 
-// Differing lists the parts of two judgements of one operation that differ, outer ones first.
-func Differing(a, b *ruleset.Decision) []Part { return differing(a, b, Part{}) }
-
-// differing knows the part around, whose rules allow the words that they spell out.
-func differing(a, b *ruleset.Decision, around Part) []Part {
-	var out []Part
+// differing lists the parts of two judgements of one operation that differ, outer ones first. The
+// rules of the part around allow the words that they spell out.
+func differing(a, b *ruleset.Decision, around part) []part {
+	var out []part
 	p := around
 	p.Old.Outcome, p.Old.Why, p.New.Outcome, p.New.Why = a.Own, a.Why, b.Own, b.Why
 	if a.Rule != nil || a.Own != ruleset.Allow {

@@ -51,13 +51,10 @@ type Condition struct {
 	Not         *Condition   `json:"not,omitempty"`              // it does not hold
 }
 
-// shells are the names of the dialects that a ruleset may have.
-var shells = map[shell.Dialect]string{shell.Bash: "bash", shell.POSIX: "sh"}
-
 // Doc returns the document form of a ruleset.
 // See RATIONALE D160.
 func Doc(s *ruleset.Set) SetDoc {
-	out := SetDoc{Name: s.Name, Shell: shells[s.Shell], Rules: []RuleDoc{}}
+	out := SetDoc{Name: s.Name, Shell: s.Shell.String(), Rules: []RuleDoc{}}
 	for _, r := range s.Rules {
 		d := RuleDoc{
 			Outcome: r.Outcome.String(), When: condition(r.Matcher, s.Root), Match: r.Match, NotMatch: r.NotMatch,
@@ -141,7 +138,7 @@ var errText = errors.New("not a ruleset")
 // Set returns the ruleset that the document describes, for a workspace at root.
 func (d SetDoc) Set(root string) (*ruleset.Set, error) {
 	out := &ruleset.Set{Name: d.Name, Root: root, Shell: shell.DialectOf(d.Shell)}
-	if shells[out.Shell] != d.Shell {
+	if out.Shell.String() != d.Shell {
 		return nil, fmt.Errorf("%w: shell %q", errText, d.Shell)
 	}
 	for i, r := range d.Rules {

@@ -22,6 +22,18 @@ const (
 	POSIX
 )
 
+// String returns the name of the shell, empty for a foreign one.
+func (d Dialect) String() string {
+	switch d {
+	case Bash:
+		return "bash"
+	case POSIX:
+		return "sh"
+	case Foreign:
+	}
+	return ""
+}
+
 // DialectOf returns the dialect of a shell, given by name or path.
 func DialectOf(shell string) Dialect {
 	switch base(shell) {
@@ -121,7 +133,7 @@ func (a *analysis) parse(lang syntax.LangVariant, in dirs) []*Part {
 }
 
 // hides reports whether something that is a comment for the parser is part of a word for a shell,
-// which runs what follows: (echo 'a'#; b. A comment begins behind a blank or an operator.
+// which runs the text behind it: (echo 'a'#; b. A comment begins behind a blank or an operator.
 // See RATIONALE D165.
 func (a *analysis) hides(file *syntax.File) bool {
 	found := false

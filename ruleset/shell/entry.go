@@ -50,7 +50,7 @@ type row struct {
 	names, why string
 	options    string
 	entry      entry
-	// sub are the options of subcommands, checks what is known about the operands of some.
+	// sub are the options of subcommands, checks the entries for the operands of some.
 	sub    map[string]string
 	checks map[string]entry
 	// long and passes are those of grammar.

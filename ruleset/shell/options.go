@@ -49,7 +49,7 @@ type grammar struct {
 }
 
 // newGrammar reads a table: names with the mark of their role, separated by blanks. "-#" stands for
-// numbers. What stands behind "--" is the table for words behind it.
+// numbers. The text behind "--" is the table for words behind it.
 func newGrammar(table string) grammar {
 	g := grammar{roles: map[string]role{}}
 	table, behind, ok := strings.Cut(table, " -- ")

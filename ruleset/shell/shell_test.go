@@ -62,7 +62,7 @@ func TestAnalyze(t *testing.T) {
 		`echo $X`:                    `echo … ?`,
 		`echo $(rm x)`:               `echo … ?[rm x]`,
 		`echo "a$(rm x)" <(rm y)`:    `echo … … ? ?[rm x; rm y]`,
-		// The parser puts what stands in braces into a word of its own.
+		// The parser puts the text in braces into a word of its own.
 		`echo {a,$(rm x)} b{c,{"$X",d}}`: `echo … … ? ?[rm x]`,
 		// bash pairs braces in another way than the parser.
 		`a x{b}c,-delete} {b}..c HEAD@{1} {} "{a,b}" {"a,b"}`: `a x* * HEAD@{1} {} {a,b} {a,b}`,
@@ -117,7 +117,7 @@ func TestAnalyze(t *testing.T) {
 		`xargs -n 1 a b`:                `xargs -n 1 a b ?3[a b …]`,
 		`find . -exec a {} \;`:          `find . -exec a {} ;[a .*]`,
 		`find . -execdir a {} +`:        `find . -execdir a {} +[cd /w/.; a …]`,
-		`find -name x -exec a {} \;`:    `find -name x -exec a {} ;[a .*]`, // "." itself, not only what is below it
+		`find -name x -exec a {} \;`:    `find -name x -exec a {} ;[a .*]`, // "." itself, not only the files below it
 		`find . -delete`:                `find . -delete ?2`,
 		`bash -lc 'a; b'`:               `bash -lc a; b[[a; b]]`,
 		`bash x`:                        `bash x ?1`,

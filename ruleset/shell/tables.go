@@ -118,7 +118,7 @@ var writers = []row{
 	{names: "touch", why: "writes its operands", options: "-a -c --no-create -m -d= --date=", entry: entry{output: true}},
 	{names: "mkdir", why: "writes its operands", options: "-p --parents -v --verbose -m= --mode=", entry: entry{output: true}},
 	{names: "ln", why: "gives a file another name, which the analysis does not follow", entry: entry{operands: always}},
-	// A directory takes along what is in it, so options for that are not listed. Neither are those
+	// A directory takes its content along, so options for that are not listed. Neither are those
 	// that name the target: a file of the source's name is written in it.
 	{names: "mv", why: "moves a directory with what is in it", options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory",
 		entry: entry{output: true, target: true, operands: dotted}},

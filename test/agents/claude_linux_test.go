@@ -71,7 +71,8 @@ const claudeSettings = `{
 	"permissions": { "allow": ["Bash", "Read", "Write"] },
   "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type":"command","command":"touch ~/own"}]}]}}`
 
-// TestClaudeCodeHook: the policy holds what Claude Code is told to do, and the model learns why.
+// TestClaudeCodeHook: the policy holds for the tools that the model has Claude Code use, and the model
+// learns the reasons of refusals.
 func TestClaudeCodeHook(t *testing.T) { users(t, claudeCodeHook) }
 
 func claudeCodeHook(t *testing.T, nobody bool) {

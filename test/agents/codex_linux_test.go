@@ -19,7 +19,7 @@ wire_api = "responses"
 env_key = "KEY"
 base_url = `
 
-// trust does what a user does by /hooks: it writes down the hashes that Codex says its hooks have.
+// trust trusts the hooks as a user does by /hooks: it writes down their hashes, which Codex reports.
 func (p *place) trust(program string) {
 	p.Helper()
 	server := p.command(program, "app-server")
@@ -52,8 +52,8 @@ func (p *place) trust(program string) {
 	p.write("~/.codex/config.toml", config)
 }
 
-// TestCodexHook: the policy holds what Codex is told to do once its user has trusted the hook, and the
-// model learns why.
+// TestCodexHook: once the user trusts the hook, the policy holds for the tools that the model has Codex
+// use, and the model learns the reasons of refusals.
 func TestCodexHook(t *testing.T) { users(t, codexHook) }
 
 func codexHook(t *testing.T, nobody bool) {

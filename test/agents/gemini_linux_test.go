@@ -26,7 +26,7 @@ func call(tool, args string) string {
 	return fmt.Sprintf(`{"functionCall":{"name":%q,"args":%s}}`, tool, args)
 }
 
-// TestGeminiHook: the policy holds what Gemini CLI is told to do.
+// TestGeminiHook: the policy holds for the tools that the model has Gemini CLI use.
 func TestGeminiHook(t *testing.T) {
 	t.Parallel()
 	program := installed(t, "@google/gemini-cli/bundle/gemini.js")

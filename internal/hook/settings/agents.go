@@ -26,7 +26,7 @@ type Agent struct {
 	handler func(e Entry, words []string, ev event) handler
 	// plugin is true where the hook is a program.
 	plugin bool
-	// step is what is left to the user after an installation.
+	// step is the user's task after an installation, empty for none.
 	step string
 	// program is the agent's own.
 	program string
@@ -142,7 +142,7 @@ func For(a *hook.Agent) *Agent {
 	return agents[slices.IndexFunc(agents, func(s *Agent) bool { return s.Agent == a })]
 }
 
-// Step is what the user has to do after an installation, empty for nothing.
+// Step is the user's task after an installation, empty for none.
 func (a *Agent) Step() string { return a.step }
 
 // Places are where the settings of agents lie.
@@ -172,8 +172,8 @@ func (p Places) Project(a *Agent) string { return filepath.Join(p.Workspace, a.p
 // Program is the name of the agent's own program.
 func (a *Agent) Program() string { return a.program }
 
-// since are the versions of Claude Code (its CHANGELOG) that obey a part of the entry, and what an
-// earlier one does.
+// since are the first versions of Claude Code (its CHANGELOG) that obey a part of the entry, and the
+// fault of earlier ones.
 var since = []struct {
 	version [3]int
 	text    string

@@ -48,8 +48,8 @@ func managedDir(agent string) string {
 	return dirs[agent][map[string]int{"darwin": 1, "windows": 2}[runtime.GOOS]]
 }
 
-// The files of settings, below their directories. The codex configuration is before its hooks: it
-// has what is known about them.
+// The files of settings, below their directories. The configuration of Codex comes before its
+// hooks: it says which of them the user trusts.
 var (
 	managedFiles = map[string][]string{
 		"claude-code": {"managed-settings.json", "managed-settings.d/*.json"}, "codex": {"requirements.toml", "managed_config.toml"},
@@ -78,7 +78,7 @@ var (
 	}
 )
 
-// toggle is a setting that takes the hook away, or what it holds.
+// toggle is a setting that switches the hook off, or has the agent ask for nothing.
 type toggle struct {
 	key  string
 	bad  func(v any) bool
@@ -211,7 +211,7 @@ func (x *examination) borrowed() {
 	var paths []string
 	switch x.agent.Name {
 	case "cursor":
-		paths = []string{Places.User(x.places, claude)}
+		paths = []string{x.places.User(claude)}
 		fallthrough
 	case "copilot":
 		if x.places.Workspace != "" {
@@ -229,7 +229,7 @@ func (x *examination) borrowed() {
 	}
 }
 
-// notHeld is what the hook of an agent is not asked about.
+// notHeld are the actions and cases that an agent's hook does not hold.
 var notHeld = map[string][]string{
 	"claude-code": {
 		"files that a prompt names with @, which are read without a tool", "commands that you type behind !",
@@ -259,7 +259,7 @@ var notHeld = map[string][]string{
 	},
 }
 
-// notHeldAnywhere is what no hook is asked about.
+// notHeldAnywhere are the actions that no hook is asked about.
 var notHeldAnywhere = []string{
 	"servers of MCP that the agent starts, and what they do beyond the arguments of a call: accessc adopt",
 	"the agent itself: accessc exec --command -- AGENT",

@@ -2,12 +2,12 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
 // hooksKey is the member of settings that has the hooks.
@@ -94,13 +94,7 @@ func (a *Agent) item(e Entry, ev event) []byte {
 }
 
 // encode writes a value that always has a JSON form.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes())
-}
+func encode(v any) []byte { return bytes.TrimSpace(jsonrpc.Line(v)) }
 
 // find lists the entries of accessc in a document, and whether they are those that add puts there.
 func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
@@ -160,8 +154,8 @@ func (a *Agent) exact(hooks *jsonc.Node, all []found) bool {
 	return true
 }
 
-// take takes the entries out of a document, and what became empty by that, unless it was there
-// before. A document that was there before is given; nil stands for none.
+// take removes the entries from a document, and the lists and objects that this leaves empty, unless
+// the document before the installation had them; nil stands for no such document.
 func (a *Agent) take(doc, before []byte) ([]byte, error) {
 	was, _ := jsonc.Parse(before) // one that cannot be read had nothing
 	for {

@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write the archives")
 
-// entry is the one of the archives.
+// own is the entry of the archives.
 var own = Entry{"/opt/acc essc/accessc", []string{"--tool", "coder"}}
 
-// TestArchives: for each agent, what an installation makes of settings. A name that ends in .in is
+// TestArchives: for each agent, settings before and after an installation. A name that ends in .in is
 // a file before, in .out after, in .error the reason why it stays.
 func TestArchives(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -63,7 +63,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// installed is what Install writes over a document without a backup.
+// installed is the text that Install writes over a document without a backup.
 func installed(a *Agent, doc []byte) ([]byte, error) {
 	all, exact, err := a.look(doc)
 	if err != nil || exact && same(all[0].Entry, own) {
@@ -144,8 +144,8 @@ func files(t *rapid.T, dir string) map[string]string {
 }
 
 // TestRoundTrip: after an installation, an update and an uninstallation every file and directory is
-// byte for byte what it was. Between them the settings are read as accessc's, the user's hooks are
-// all there, and if the user added something, it is all that is left.
+// as before, byte for byte. Between them the settings are read as accessc's, and the user's hooks are
+// all there. An addition of the user is all that is left.
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	irtest.Check(t, 1000, 1, func(t *rapid.T) {
@@ -210,8 +210,8 @@ func meaning(t *rapid.T, doc []byte) any {
 	return v
 }
 
-// FuzzAdd: whatever a document is, the hook is in it afterwards, once, and without it every value
-// is as it was; or the document is refused.
+// FuzzAdd: every document either has the hook once after an installation, and every value as it was
+// after its removal, or is refused.
 func FuzzAdd(f *testing.F) {
 	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}"} {
 		for i := range agents {

@@ -23,12 +23,12 @@ type Report struct {
 	// Version is the agent's, empty where it was not found.
 	Version   string `json:"version,omitempty"`
 	Installed bool   `json:"installed"`
-	// Entries are the entries of accessc, and Findings what is wrong with them or beside them.
+	// Entries are the entries of accessc, Findings the faults in them and in other settings.
 	Entries  []Installed `json:"entries"`
 	Findings []Finding   `json:"findings"`
 	// Tries are events that the installed hook was asked about.
 	Tries []Try `json:"tries"`
-	// NotHeld is what no hook of this agent is asked about.
+	// NotHeld are the actions and cases that no hook of this agent holds.
 	NotHeld []string `json:"not_held"`
 }
 
@@ -42,7 +42,7 @@ type Installed struct {
 	Trusted bool `json:"this_program"`
 }
 
-// Finding is something that takes the hook away, or part of what it holds.
+// Finding is a fault because of which the hook does not run, or holds less.
 type Finding struct {
 	Path string `json:"path,omitempty"`
 	Text string `json:"text"`
@@ -65,17 +65,17 @@ const (
 // watched is a file that an agent reads.
 type watched struct{ scope, path string }
 
-// examination is what is known so far.
+// examination is a report in the making.
 type examination struct {
 	agent  *Agent
 	places Places
 	self   string
 	report Report
-	// trust is what Codex remembers about hooks.
+	// trust is the state of hooks in the configuration of Codex.
 	trust map[string]any
 }
 
-// Examine reads all settings that an agent reads, and says what they make of the hook of a program.
+// Examine reads all settings that an agent reads, and reports whether it obeys the hook of a program.
 // See RATIONALE D158.
 func (a *Agent) Examine(p Places, self string) Report {
 	x := &examination{agent: a, places: p, self: self, report: Report{
@@ -119,8 +119,7 @@ func (x *examination) file(w watched) {
 	}
 	var all []found
 	if x.holds(w.path) {
-		all, _, _ = x.agent.find(data)
-		x.entries(w, data)
+		all = x.entries(w, data)
 	}
 	if w.scope == project {
 		x.brought(w, tree, all)
@@ -150,11 +149,11 @@ func decode(path string, data []byte) (map[string]any, error) {
 	return tree, n.Decode(&tree)
 }
 
-// entries looks at the entries of accessc in a file.
-func (x *examination) entries(w watched, data []byte) {
+// entries looks at the entries of accessc in a file, and returns them.
+func (x *examination) entries(w watched, data []byte) []found {
 	all, exact, err := x.agent.find(data)
 	if err != nil || len(all) == 0 {
-		return
+		return nil
 	}
 	e := all[0].Entry
 	in := Installed{Scope: w.scope, Path: w.path, Program: e.Program, Args: e.Args, Trusted: sameFile(e.Program, x.self)}
@@ -176,9 +175,10 @@ func (x *examination) entries(w watched, data []byte) {
 	if x.agent.Name == "codex" {
 		x.trusted(w.path, all)
 	}
+	return all
 }
 
-// trusted looks for what Codex remembers about hooks: by file, event and place there.
+// trusted looks up hooks in the state that Codex keeps, by file, event and place there.
 func (x *examination) trusted(path string, all []found) {
 	for _, f := range all {
 		key := fmt.Sprintf("%s:%s:%d:%d", path, snake(f.event), f.group, f.at)
@@ -214,7 +214,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// summary adds what all files say together.
+// summary adds the findings about all files together.
 func (x *examination) summary() {
 	switch n := len(x.report.Entries); {
 	case n == 0:

@@ -42,7 +42,7 @@ func agentOf(t *testing.T, name string) *Agent {
 	return For(a)
 }
 
-// TestExamine: what takes the hook away is found wherever an agent reads it, and nothing else is.
+// TestExamine: a setting that takes the hook away is found wherever an agent reads it, and no other.
 func TestExamine(t *testing.T) {
 	for _, c := range []struct{ agent, file, text, want string }{
 		{"claude-code", "home/other", "", ""},

@@ -12,14 +12,15 @@ import (
 //go:embed plugin.js
 var pluginText []byte
 
-// before is what stands in the plugin before its command.
+// before is the text in front of the command of the plugin.
 const before = "\nconst command = "
 
 // plugin is the plugin that starts words.
 func plugin(words []string) []byte {
-	text := bytes.Replace(pluginText, []byte("COMMAND"), encode(words), 1)
 	limit := strconv.FormatInt(hook.Limit.Milliseconds(), 10)
-	return bytes.Replace(text, []byte("LIMIT"), []byte(limit), 1)
+	text := bytes.Replace(pluginText, []byte("LIMIT"), []byte(limit), 1)
+	// The words come last: they may have any text.
+	return bytes.Replace(text, []byte("COMMAND"), encode(words), 1)
 }
 
 // findPlugin reads the entry of a plugin: an agent reads no other file of this name.

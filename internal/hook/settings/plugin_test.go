@@ -28,6 +28,17 @@ await hooks["tool.execute.after"]({ ...input, args }, output)
 console.log(JSON.stringify({ args, output: output.output }))
 `
 
+// TestPluginWords: the words of the command stay as they are. A path with the mark of the time limit
+// once had the limit in its place.
+func TestPluginWords(t *testing.T) {
+	e := Entry{"/LIMIT/COMMAND/accessc", []string{"--tool", "LIMIT"}}
+	a := agentOf(t, "opencode")
+	found, exact, err := a.find(a.New(e))
+	if err != nil || !exact || len(found) != 1 || !same(found[0].Entry, e) {
+		t.Errorf("got %v, %v, %v", found, exact, err)
+	}
+}
+
 // TestPlugin: opencode's plugin throws unless the hook answers that the tool may be used.
 func TestPlugin(t *testing.T) {
 	node, err := exec.LookPath("node")

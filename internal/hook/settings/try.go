@@ -9,9 +9,9 @@ import (
 
 // Sample is an event to ask the hook about.
 type Sample struct {
-	// Name says what the agent would do.
+	// Name is the agent's action in words.
 	Name string
-	// Event is what the agent would write, Refused what it has to be told.
+	// Event is the agent's text of the event. Refused is true if the hook has to refuse it.
 	Event   []byte
 	Refused bool
 }
@@ -64,7 +64,7 @@ func marshal(v any) []byte {
 	return text
 }
 
-// Refused reads an answer: the status of the hook, and what it wrote. An answer of another form is no
+// Refused reads an answer: the status and the output of the hook. An answer of another form is no
 // answer.
 func (a *Agent) Refused(status int, out []byte) (refused, answered bool) {
 	switch {

@@ -11,12 +11,12 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// Host answers what a ruleset asks about this host: where paths lead, and what the file rules of
-// a policy say about them.
+// Host answers the questions of a ruleset about this host: where paths lead, and whether the file
+// rules of a policy permit to open them.
 type Host struct {
 	View  *ir.View
 	Roots *ir.Bindings
-	// Disk remembers what it found; another one sees what has changed since.
+	// Disk remembers the links and files that it found; a new one sees later changes.
 	Disk *resolve.Disk
 }
 

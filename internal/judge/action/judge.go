@@ -22,8 +22,8 @@ type Judge struct {
 	// Rules is the ruleset, nil for none. It has a say about the kinds of action that its rules
 	// are about.
 	Rules *ruleset.Set
-	// OnlyRefuses leaves to a person what the policy of the tool alone would permit. It is for a policy that
-	// no person has written: the default permits more than a person would who is asked.
+	// OnlyRefuses leaves actions that only the policy of the tool permits to a person. It is for a policy that
+	// no person has written: the default permits more than a person would.
 	OnlyRefuses bool
 }
 
@@ -82,14 +82,19 @@ func (j *Judge) Start(c Command) []string {
 	if words == nil {
 		words = PlainWords(c.Line)
 	}
-	switch {
-	case len(words) > 0:
+	if len(words) > 0 {
 		return words
-	case j.Rules != nil && j.Rules.Shell == shell.POSIX:
-		return []string{"sh", "-c", "--", c.Line}
-	default:
-		return []string{"bash", "-c", "--", c.Line}
 	}
+	return append(j.Shell(), c.Line)
+}
+
+// Shell are the words that run a line, which comes behind them, by the shell of the ruleset; by bash
+// without one.
+func (j *Judge) Shell() []string {
+	if j.Rules != nil && j.Rules.Shell == shell.POSIX {
+		return []string{"sh", "-c", "--"}
+	}
+	return []string{"bash", "-c", "--"}
 }
 
 // dir is the absolute working directory of a command.
@@ -102,6 +107,9 @@ func (j *Judge) dir(written string) string {
 
 // directory refuses a working directory in which nothing is granted, other than that of the session.
 func (j *Judge) directory(c Command) Verdict {
+	if readings, err := judge.Readings(c.Dir); err != nil || len(readings) > 1 && !strings.HasPrefix(c.Dir, "~") {
+		return Refused("the directory of the command can be read in different ways", c.Dir)
+	}
 	if j.dir(c.Dir) == j.Files.Dir {
 		return Verdict{}
 	}
@@ -126,8 +134,8 @@ func (j *Judge) variables(c Command) Verdict {
 	return out
 }
 
-// needs are the capabilities that a kind of operation asks for on its paths. What a search finds
-// below a path is not known before, so the policy refuses searches and permits none.
+// needs are the capabilities that a kind of operation asks for on its paths. The findings of a
+// search below a path are not known before, so the policy refuses searches and permits none.
 var needs = map[ruleset.Kind][]ir.Capability{
 	ruleset.Read: {ir.Read}, ruleset.Edit: {ir.Update}, ruleset.Delete: {ir.Delete}, ruleset.Move: {ir.Delete, ir.Create},
 }
@@ -137,7 +145,13 @@ func (j *Judge) Operation(kind ruleset.Kind, paths []string, url string) Verdict
 	op := ruleset.Operation{Kind: kind, Dir: j.Files.Dir, URL: url}
 	var policy Verdict
 	for _, p := range paths {
-		op.Paths = append(op.Paths, filepath.ToSlash(j.Files.Absolute(p)))
+		readings, err := judge.Readings(p)
+		if err != nil {
+			return Refused(err.Error(), p)
+		}
+		for _, r := range readings {
+			op.Paths = append(op.Paths, filepath.ToSlash(j.Files.Absolute(r)))
+		}
 		for _, need := range needs[kind] {
 			policy = policy.And(Of(j.Files.Access(need, p)))
 		}

@@ -302,8 +302,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestKeep: the file of a run counts all of its refusals, stays below its bound whatever names the
-// tool has made, and asks the policy what the tool asked.
+// TestKeep: the file of a run counts all of its refusals, stays below its bound for all names that
+// a tool can make, and has the questions that ask a policy for the operations of the tool.
 func TestKeep(t *testing.T) {
 	l := NewLog(nil)
 	l.Add(sample())

@@ -67,7 +67,7 @@ type change struct {
 
 // changes are the candidate additions, the smaller first: on the places themselves, then, for a
 // move, on the directories that hold them, since a rule pins the name of its path, and at last on
-// these and the rules on the places alike: a rule that grants what its directory does pins nothing.
+// these and the rules on the places alike: a rule that grants the same as its directory pins nothing.
 func (d *Denial) changes() []change {
 	needs := d.needs()
 	if len(needs) == 0 {

@@ -133,7 +133,7 @@ func (l *Log) Total() int {
 }
 
 // Summary tells a person which operations were refused. It writes nothing where nothing was
-// refused. more says where all of them are told, and what would permit them.
+// refused. more says where all of them are listed, with rules that would permit them.
 func (l *Log) Summary(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

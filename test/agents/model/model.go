@@ -1,5 +1,5 @@
 // Package model is a model for tests of agents: a server on loopback that answers from a script
-// and keeps what it was asked. It speaks Anthropic's Messages API and OpenAI's Responses API,
+// and keeps the requests. It speaks Anthropic's Messages API and OpenAI's Responses API,
 // with streaming.
 package model
 

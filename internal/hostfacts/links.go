@@ -1,0 +1,66 @@
+package hostfacts
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/ir"
+)
+
+// linkedRules objects to rules that a symlink of the workspace leads to another place: a tool that
+// may make the symlink chooses what they grant or close.
+// See RATIONALE D159.
+func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
+	rules := slices.Concat(t.FS, t.May)
+	for i := range rules {
+		rule := &rules[i]
+		if len(rule.Links) == 0 || rule.Links[0].Root.Kind != ir.Workspace {
+			continue
+		}
+		over := "leads over the symlink " + rule.Links[0].Short() + " to " + rule.At.Short()
+		d := aboutPath(diag.LinkedRule, rule, over)
+		if why := r.tooWide(t, rule); why != "" {
+			d = aboutPath(diag.LinkedWide, rule, over+", which "+why)
+		}
+		d.Hint = "write path = " + tomltext.String(rule.At.Spelled()) + " if that is meant"
+		out.Add(d)
+	}
+	return out
+}
+
+// tooWide is the reason why a rule has to name the place that its symlinks lead to, if it has to. A
+// symlink that is itself protected is the user's own, and may lead to a protected path.
+func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
+	if rule.Caps == 0 {
+		return ""
+	}
+	if slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return link.Under(rule.At) }) {
+		return "is around the symlink"
+	}
+	if !t.Protects || rule.Caps&ir.Write == 0 {
+		return ""
+	}
+	protected := slices.Concat(ir.ProtectedPaths(), t.Protected, r.Protected(t))
+	own := func(link ir.Location) bool {
+		return slices.ContainsFunc(protected, func(p ir.ProtectedPath) bool { return ir.In(p.Path).Under(link) })
+	}
+	i := slices.IndexFunc(protected, func(p ir.ProtectedPath) bool { return rule.At.Under(ir.In(p.Path)) })
+	if i < 0 || !slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return !own(link) }) {
+		return ""
+	}
+	return "is protected: " + protected[i].Why
+}
+
+// aboutPath is a finding about the path of a rule.
+func aboutPath(code diag.Code, rule *ir.FSRule, label string) diag.Diagnostic {
+	at := rule.Origin.Pos
+	for _, l := range rule.Leaves {
+		if l.Key == "path" {
+			at = l.At
+		}
+	}
+	d := diag.New(code, at, len(rule.Written)+len(`""`))
+	d.Path, d.Label = rule.Origin.Path+".path", label
+	return d
+}
