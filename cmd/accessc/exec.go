@@ -187,21 +187,8 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := c.invoke(res, t); err != nil {
 		return err
 	}
-	out, err := compiled(t, facts)
-	if err != nil {
+	if err := c.specify(req, t, facts); err != nil {
 		return err
-	}
-	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil {
-		return err
-	}
-	if c.Record != "" {
-		bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-		if err != nil {
-			return err
-		}
-		req.Record = &start.Recording{
-			File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
-		}
 	}
 	if c.Ask {
 		return c.asks(g, req, t, facts, opts)
@@ -211,6 +198,22 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil
+}
+
+// specify puts the tool's specification into the request, and what its record is to say of it.
+func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) error {
+	out, err := compiled(t, facts)
+	if err != nil {
+		return err
+	}
+	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil || c.Record == "" {
+		return err
+	}
+	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
+	req.Record = &start.Recording{
+		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
+	}
+	return err
 }
 
 // extend adds the presets of the command line to the policy. They make a tool of a command that
