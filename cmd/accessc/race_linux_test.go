@@ -245,7 +245,7 @@ func racing(dir string, uid int) *exec.Cmd {
 }
 
 // TestLiveRaces has a tool read files while the user grants, refuses and revokes, and while
-// another program swaps a symlink between granted, closed and never granted files. Nothing
+// another program moves files and swaps a symlink between granted, closed and never granted ones. Nothing
 // beyond the list is read, nothing before a grant, and nothing that begins after a revocation
 // was answered.
 func TestLiveRaces(t *testing.T) {
@@ -317,13 +317,17 @@ func (u *user) find(dir string, ended <-chan struct{}) {
 	}
 }
 
-// swap has a symlink lead to one file after another.
+// swap has a symlink lead to one file after another, and moves files to where no rule permits
+// anything, and back.
 func swap(dir string, files int, ended <-chan struct{}) {
 	link, next := filepath.Join(dir, "ws/link"), filepath.Join(dir, "ws/.next")
 	for i := 0; ; i++ {
 		targets := []string{"closed/key", "secrets/never", fmt.Sprintf("secrets/f%d", i%files+1)}
 		_ = os.Symlink(targets[i%len(targets)], next)
 		_ = os.Rename(next, link)
+		file := "f" + strconv.Itoa(i%files+1)
+		_ = os.Rename(filepath.Join(dir, "ws/secrets", file), filepath.Join(dir, "ws/closed", file))
+		_ = os.Rename(filepath.Join(dir, "ws/closed", file), filepath.Join(dir, "ws/secrets", file))
 		select {
 		case <-ended:
 			return
