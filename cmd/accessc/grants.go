@@ -27,7 +27,7 @@ func (grantsCmd) Help() string {
 	return `For tools that run under accessc exec --ask. A refused operation that access.may covers waits for an answer, at the
 terminal of the tool or by this command from another one.
 
-  accessc grants                     what running tools were granted, and what they ask for
+  accessc grants                     list the grants and the questions of running tools
   accessc grants answer 4 once       permit the call of question 4, and no other
   accessc grants answer 4 run        permit that operation until the run ends
   accessc grants answer 4 rule       permit all that the rule of access.may covers until the run ends

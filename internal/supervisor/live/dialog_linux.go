@@ -38,7 +38,7 @@ func (s *Session) Dialog(done <-chan struct{}, interrupted <-chan os.Signal, say
 		if err != nil {
 			if !said {
 				said = true
-				say("--ask: " + err.Error() + "; what could be granted is refused")
+				say("--ask: " + err.Error() + "; operations of access.may are refused")
 			}
 			s.unasked(pending[0])
 			continue

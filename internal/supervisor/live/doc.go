@@ -4,6 +4,6 @@
 //
 // The package decides nothing: ir.Live says what can be granted, and ir.View.Decide judges by the
 // view that a Session hands out. A Session exchanges that view when a grant is given or revoked,
-// and returns once no call is judged by the one before. So what starts after a revocation was
-// answered is refused.
+// and returns once no call is judged by the one before. So an operation that starts after a
+// revocation was answered is refused.
 package live
