@@ -35,7 +35,7 @@ type Options struct {
 	Platforms []ir.Platform
 	// Apart lets an error in one tool stop that tool alone.
 	Apart bool
-	// Planned maps the paths of symlinks to canonical targets, and has the workspace look as if
+	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
 }
@@ -78,7 +78,9 @@ func Compile(opts Options) (*Result, error) {
 		resolver.Replace(opts.Tree)
 	}
 	for path, target := range opts.Planned {
-		resolver.Pretend(path, target)
+		if !(ir.Root{Kind: ir.External, Name: path}).Direct() {
+			resolver.Pretend(path, target)
+		}
 	}
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree

@@ -44,6 +44,7 @@ type draft struct {
 	limits     map[ir.LimitKind]ir.Limit
 	base       ir.BaseName
 	home       ir.HomeKind
+	homeShared bool
 	lateOpen   bool
 	// unprotected is the value by which a layer takes the list of protected paths away, nil for
 	// none.
@@ -159,8 +160,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 				d.base, _ = ir.ParseBase(word)
 			}
 		case "home":
-			if word, ok := in.oneOf(e.Value, "private", "real"); ok {
-				d.home = map[string]ir.HomeKind{"private": ir.HomePrivate, "real": ir.HomeReal}[word]
+			if word, ok := in.oneOf(e.Value, "private", "shared", "real"); ok {
+				d.home, d.homeShared, _ = ir.ParseHome(word)
 			}
 		case "late":
 			if word, ok := in.oneOf(e.Value, "closed", "open"); ok {
@@ -193,7 +194,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	if src.Kind != ir.SourceLocal {
 		return c.finishForeign(t, d)
 	}
-	t.Base, t.Home, t.LateOpen = d.base, d.home, d.lateOpen
+	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
 	c.finishMay(t, d)

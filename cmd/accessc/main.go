@@ -61,10 +61,11 @@ type cli struct {
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Denials    denialsCmd    `cmd:"" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
 	Grants     grantsCmd     `cmd:"" help:"List the grants of tools that run under exec --ask, revoke them, or answer questions."`
+	Learn      learnCmd      `cmd:"" help:"Run a command, record what it uses and is refused, and propose rules."`
 	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
+	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
 	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
@@ -129,6 +130,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if args[0] == "--version" || args[0] == "-V" {
 		args = append([]string{"version"}, args[1:]...)
 	}
+	c.behind = behind(args)
 	ctx, err := parser.Parse(args)
 	if done >= 0 {
 		return done
@@ -147,6 +149,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return start.CodeFailed
 	}
 	return code
+}
+
+// behind is how many words stand behind the first "--", -1 without one.
+func behind(args []string) int {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return len(args) - i - 1
+	}
+	return -1
 }
 
 func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {

@@ -11,11 +11,14 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
-// decision is the latest judgement of a call: refused is nil where that was a grant.
-// used are the grants of the run that its judgements rest on, and the operations that use them.
+// decision is the latest judgement of a call: refused is nil where that was a grant. granted are
+// the grants of the call, where they are kept; uses are the grants given during the run that its
+// judgements rest on, with their operations.
 type decision struct {
 	refused *judgement
-	used    []live.Use
+	keeps   bool
+	granted []judgement
+	uses    []live.Use
 }
 
 // permits notes a judgement and reports whether it is a grant.
@@ -23,7 +26,10 @@ func (d *decision) permits(j judgement) bool {
 	d.refused = nil
 	if j.allowed() {
 		for _, id := range j.used {
-			d.used = append(d.used, live.Use{ID: id, Op: j.op})
+			d.uses = append(d.uses, live.Use{ID: id, Op: j.op})
+		}
+		if d.keeps {
+			d.granted = append(d.granted, j)
 		}
 		return true
 	}
@@ -41,9 +47,20 @@ func (d *decision) denies(e unix.Errno, why string) answer {
 	return fails(e)
 }
 
+// note reports the grants of a call that is carried out.
+func (c *call) note(a answer) {
+	if c.refused != nil || a.errno != 0 || !c.became.Load() {
+		return
+	}
+	for _, j := range c.granted {
+		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view, Roots: c.box.roots})
+	}
+}
+
 // tell reports a refusal before the call gets its answer. An error that the kernel returned to
 // the supervisor for a granted operation is not a refusal.
 func (c *call) tell(a answer) {
+	c.note(a)
 	r := c.refused
 	switch {
 	case c.denied == nil || r == nil || c.trace != nil && !c.became.Load():

@@ -181,12 +181,12 @@ func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	var used []int
 	for _, one := range caps {
 		if out = j.decide(ir.Access{Cap: one, On: p}); !out.allowed() {
-			out.wants = ir.Caps(caps...)
 			break
 		}
 		used = append(used, out.used...)
 	}
 	out.used = used
+	out.wants = ir.Caps(caps...)
 	return out
 }
 

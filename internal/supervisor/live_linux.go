@@ -73,8 +73,8 @@ func (j *judgement) operations() []ir.Operation {
 
 // tellUses notes the grants that a permitted call rests on.
 func (c *call) tellUses() {
-	if len(c.used) == 0 || c.refused != nil {
+	if len(c.uses) == 0 || c.refused != nil {
 		return
 	}
-	c.policy.session.Used(slices.Compact(c.used), c.process(), c.comm())
+	c.policy.session.Used(slices.Compact(c.uses), c.process(), c.comm())
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// foreign are the flags by which accessc gets another policy, or less of one.
-var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session", "--preset"}
+// foreign are the flags by which accessc gets another policy or less of one, or writes one.
+var foreign = []string{
+	"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session", "--preset", "--from", "--apply", "--until-green",
+}
 
 // asking are the commands of accessc that neither write consent down nor start programs by
 // another policy than the one of the directory.
