@@ -32,6 +32,7 @@ type draft struct {
 
 	extends   merge.List[*presetDraft]
 	fs        merge.List[*fsDraft]
+	may       merge.List[*fsDraft]
 	net       merge.List[*netDraft]
 	env       merge.List[*envDraft]
 	sensitive merge.List[*textDraft]
@@ -125,7 +126,7 @@ func (s scope) checkNearly(e *source.Entry) {
 }
 
 var accessKeys = []string{
-	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
+	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -138,6 +139,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 			mergeList(in, e, &d.extends, scope.presetName, nil)
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
+		case "may":
+			mergeList(in, e, &d.may, scope.mayRule, fsWinner)
 		case "net":
 			mergeList(in, e, &d.net, scope.netRule, netWinner)
 		case "env":
@@ -194,6 +197,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
+	c.finishMay(t, d)
 	c.finishNet(t, d)
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)

@@ -29,7 +29,7 @@ type explainCmd struct {
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
 	Runs   string   `placeholder:"DIR" help:"With --diff: judge the runs that exec --trace --record wrote into this directory by both sides, and list what would be refused now and what none used."`
-	FailOn string   `enum:"widened,any,refused,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), anything has changed (any), or a recorded run would be refused something (refused, with --runs)."`
+	FailOn string   `enum:"widened,may,any,refused,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), more can be granted while a tool runs (may), anything has changed (any), or a recorded run would be refused something (refused, with --runs)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
@@ -230,7 +230,7 @@ func (c *explainCmd) diff(g *globals) error {
 		return err
 	}
 	switch {
-	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "any" && len(explain.Differing(found)) > 0,
+	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "may" && explain.WidenedLive(found), c.FailOn == "any" && len(explain.Differing(found)) > 0,
 		c.FailOn == "refused" && explain.NewlyRefused(replayed):
 		return exit(exitWidened)
 	default:

@@ -59,6 +59,8 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.credentials.widened"}
 	case compare.Ruling:
 		return []string{"ruleset.widened"}
+	case compare.Live:
+		return []string{"tool.may.widened"}
 	case compare.Grant, compare.Inspection:
 	}
 	switch d.Resource {

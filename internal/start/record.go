@@ -3,6 +3,7 @@ package start
 import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/recorded"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -49,6 +50,10 @@ type Record struct {
 	// Accepted are the gaps: requirements that were not enforced and accepted by name.
 	Accepted []string      `json:"accepted"`
 	Limits   []RecordLimit `json:"limits"`
+	// Live are the questions, answers, uses and revocations of grants given during the run, and
+	// LiveLost the number of uses and questions that were too many; nil where none could be given.
+	Live     []live.Event `json:"live,omitempty"`
+	LiveLost int          `json:"live_lost,omitempty"`
 	// Cells are the rows of the ledger on this system, with the means that enforced them.
 	Cells []RecordCell `json:"cells"`
 	// Accesses are those of a traced run.

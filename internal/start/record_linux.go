@@ -128,6 +128,9 @@ func (r *run) document(ended time.Time) *Record {
 		}
 		doc.Limits = append(doc.Limits, RecordLimit{l.Kind, l.Value, means})
 	}
+	if r.session != nil {
+		doc.Live, doc.LiveLost = r.session.Events()
+	}
 	for _, row := range ask.Ledger.On(ir.Linux, r.abi) {
 		doc.Cells = append(doc.Cells, r.cell(row))
 	}

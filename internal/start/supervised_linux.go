@@ -77,7 +77,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	o := supervisor.Options{
 		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
-		Join: r.joined(),
+		Join: r.joined(), Live: r.asks(),
 	}
 	if r.observes() {
 		o.Used = log.Use
@@ -86,7 +86,14 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
 	}
-	return func() (syscall.WaitStatus, error) { return b.Run(t) }, nil
+	stop, err := r.converse(b)
+	if err != nil {
+		return nil, failed("--ask: %w", err)
+	}
+	return func() (syscall.WaitStatus, error) {
+		defer stop()
+		return b.Run(t)
+	}, nil
 }
 
 // child is the process that becomes the tool. From here on this process has no privilege or

@@ -71,6 +71,13 @@ func label(name string) string {
 	return name[:min(len(name), 40)]
 }
 
+// Live returns the directory of the sockets by which grants of running tools are given and
+// revoked.
+func Live() (string, error) {
+	root, err := Root()
+	return filepath.Join(root, "live"), err
+}
+
 // Approvals is the path of the approval store.
 func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
 

@@ -90,6 +90,8 @@ const (
 	Credentials
 	// Ruling: the verdict of a ruleset on operations of an agent.
 	Ruling
+	// Live: what the user can grant while the tool runs.
+	Live
 )
 
 // Protected is the place of a difference of several protected paths.
@@ -189,6 +191,7 @@ func Policies(old, new Policy) []Difference {
 	if !sameCommands(old.Tool, new.Tool) {
 		out = append(out, c.commands()...)
 	}
+	out = append(out, live(old.Tool, new.Tool)...)
 	out = append(out, bounds(old.Tool, new.Tool)...)
 	if old.Ledger != nil && new.Ledger != nil {
 		granted := slices.Clone(out)

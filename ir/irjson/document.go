@@ -25,6 +25,7 @@ type ToolDoc struct {
 	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
+	May         []fsRule        `json:"may,omitempty"`           // rules for files that can be granted while the tool runs
 	Net         netList         `json:"net"`                     // rules for connections
 	Env         envList         `json:"env"`                     // rules for variables
 	Commands    *commands       `json:"commands"`                // null means any program

@@ -71,6 +71,9 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
 	}
 	d.LateOpen = t.LateOpen
+	if len(t.May) > 0 {
+		d.May = mapTo(t.May, e.fs)
+	}
 	if t.Protects {
 		d.Protected = &protected{ir.ProtectedVersion, mapTo(t.Protected, e.protected)}
 	}
