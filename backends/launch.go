@@ -49,6 +49,8 @@ type Variable struct {
 	Name   string `json:"name"`             // without the "*" of a prefix
 	Prefix bool   `json:"prefix,omitempty"` // whether more may follow the name
 	Read   bool   `json:"read"`             // whether matching variables are forwarded
+	// Value is what the variable is set to where no other rule forwards the user's own.
+	Value string `json:"value,omitempty"`
 }
 
 // Limit is a resource limit, in the unit of its kind.
@@ -75,7 +77,7 @@ func NewLaunch(t *ir.Tool, target Target, ledger ir.Ledger) Launch {
 		l.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
 	}
 	for _, r := range t.Env {
-		l.Environment = append(l.Environment, Variable{r.Name, r.Prefix, r.Read})
+		l.Environment = append(l.Environment, Variable{r.Name, r.Prefix, r.Read, r.Value})
 	}
 	for _, k := range t.Limits {
 		l.Limits = append(l.Limits, Limit{k.Kind.String(), k.Value})

@@ -35,7 +35,7 @@ type Options struct {
 	Platforms []ir.Platform
 	// Apart lets an error in one tool stop that tool alone.
 	Apart bool
-	// Planned maps the paths of symlinks to canonical targets, and has the workspace look as if
+	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
 }
@@ -59,6 +59,8 @@ type Result struct {
 	Resolver *resolve.Resolver
 
 	apart bool
+	// first are the places where tools are first mentioned.
+	first map[string]ir.Pos
 	// wrong are the tools that errors take out of the program.
 	wrong map[string]bool
 	// disabled are the tools that are not enabled.
@@ -76,7 +78,9 @@ func Compile(opts Options) (*Result, error) {
 		resolver.Replace(opts.Tree)
 	}
 	for path, target := range opts.Planned {
-		resolver.Pretend(path, target)
+		if !(ir.Root{Kind: ir.External, Name: path}).Direct() {
+			resolver.Pretend(path, target)
+		}
 	}
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
 	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree
@@ -84,6 +88,10 @@ func Compile(opts Options) (*Result, error) {
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}
 	drafts := c.gather(set.Layers)
+	res.first = map[string]ir.Pos{}
+	for _, d := range drafts {
+		res.first[d.name] = d.first.At
+	}
 	c.checkFolded(drafts)
 	c.checkAfter(drafts)
 	c.narrow(set.Layers)
@@ -97,6 +105,9 @@ func Compile(opts Options) (*Result, error) {
 	res.Report(c.findings...)
 	return res, nil
 }
+
+// First is the place in the lowest layer that mentions a tool.
+func (r *Result) First(tool string) ir.Pos { return r.first[tool] }
 
 // compilation is one run of Compile.
 type compilation struct {
@@ -145,6 +156,7 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 	long := c.toolTable(layer.Root, "conversation", "tools")
 	short := c.toolTable(layer.Root, "tools")
 	c.checkSpellings(long, short)
+	presets := c.filePresets(layer)
 	for _, t := range []struct {
 		prefix string
 		table  *source.Table
@@ -156,15 +168,15 @@ func (c *compilation) gatherLayer(tools map[string]*draft, layer source.Layer) {
 			e := &t.table.Entries[i]
 			s := scope{c: c, layer: layer.Kind, confined: layer.Confined, path: t.prefix + tomltext.Key(e.Key)}
 			if t.prefix == serverPrefix {
-				c.gatherServer(tools, s, e)
+				c.gatherServer(tools, s, e, presets)
 			} else {
-				c.gatherTool(tools, s, e)
+				c.gatherTool(tools, s, e, presets)
 			}
 		}
 	}
 }
 
-func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry) {
+func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Entry, presets []*presetDraft) {
 	table := s.table(e.Value, "the table of a tool")
 	if table == nil {
 		return
@@ -179,6 +191,7 @@ func (c *compilation) gatherTool(tools map[string]*draft, s scope, e *source.Ent
 		d = newDraft(e.Key, e)
 		tools[e.Key] = d
 	}
+	d.extend(presets)
 	d.apply(s, table)
 }
 

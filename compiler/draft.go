@@ -30,6 +30,7 @@ type draft struct {
 	// table as a whole.
 	access []accessAt
 
+	extends   merge.List[*presetDraft]
 	fs        merge.List[*fsDraft]
 	net       merge.List[*netDraft]
 	env       merge.List[*envDraft]
@@ -42,6 +43,7 @@ type draft struct {
 	limits     map[ir.LimitKind]ir.Limit
 	base       ir.BaseName
 	home       ir.HomeKind
+	homeShared bool
 	lateOpen   bool
 	// unprotected is the value by which a layer takes the list of protected paths away, nil for
 	// none.
@@ -123,7 +125,7 @@ func (s scope) checkNearly(e *source.Entry) {
 }
 
 var accessKeys = []string{
-	"fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
+	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -132,6 +134,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		e := &t.Entries[i]
 		in := s.key(e.Key)
 		switch e.Key {
+		case "extends":
+			mergeList(in, e, &d.extends, scope.presetName, nil)
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
 		case "net":
@@ -153,8 +157,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 				d.base, _ = ir.ParseBase(word)
 			}
 		case "home":
-			if word, ok := in.oneOf(e.Value, "private", "real"); ok {
-				d.home = map[string]ir.HomeKind{"private": ir.HomePrivate, "real": ir.HomeReal}[word]
+			if word, ok := in.oneOf(e.Value, "private", "shared", "real"); ok {
+				d.home, d.homeShared, _ = ir.ParseHome(word)
 			}
 		case "late":
 			if word, ok := in.oneOf(e.Value, "closed", "open"); ok {
@@ -187,7 +191,7 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	if src.Kind != ir.SourceLocal {
 		return c.finishForeign(t, d)
 	}
-	t.Base, t.Home, t.LateOpen = d.base, d.home, d.lateOpen
+	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
 	c.finishNet(t, d)

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -12,6 +13,8 @@ import (
 type envDraft struct {
 	v    *source.Value
 	rule ir.EnvRule
+	// place is where a preset's value leads, which has the rule only where the tool may read there.
+	place string
 }
 
 func (d *envDraft) value() *source.Value { return d.v }
@@ -67,19 +70,24 @@ func (s scope) envName(r *ir.EnvRule, v *source.Value, text string) bool {
 	return true
 }
 
+func envRules(drafts []*envDraft) []ir.EnvRule {
+	var out []ir.EnvRule
+	for _, d := range drafts {
+		out = append(out, d.rule)
+	}
+	return out
+}
+
 func (c *compilation) finishEnv(t *ir.Tool, d *draft) {
-	if d.env.Absent() {
-		return
+	added := c.presetEnv(t, d)
+	if t.Declared.Env = !d.env.Absent(); t.Declared.Env {
+		t.Env = nil
 	}
-	t.Declared.Env = true
-	t.Env = nil
-	for _, r := range d.env.Items() {
-		t.Env = append(t.Env, r.rule)
-	}
+	t.Env = slices.Concat(envRules(added), t.Env, envRules(d.env.Items()))
 	last := map[string]*ir.EnvRule{}
 	for i := range t.Env {
 		r := &t.Env[i]
-		if r.Read && !r.Prefix && ir.LoaderVariable(r.Name) {
+		if r.Read && r.Value == "" && !r.Prefix && ir.LoaderVariable(r.Name) {
 			f := diag.New(diag.LoaderVariable, leafAt(r.Leaves, "name", r.Origin), len(r.Name)+2)
 			f.Path = r.Origin.Path + ".name"
 			f.Label = "its value decides which code runs inside the tool"

@@ -34,6 +34,9 @@ type Grant struct {
 	Tool     string    // the tool's name
 	RulePath string    // the lexical path
 	Caps     ir.CapSet // granted at the target
+	// Preset is the preset whose rule this is, such as preset:rust@1, empty if it is of none, and
+	// Reason the rule's.
+	Preset, Reason string
 }
 
 // Covers reports whether other needs no approval once b has one: it lies below, by its path and
@@ -53,11 +56,15 @@ func (c *compilation) approve(t *ir.Tool, s scope, d *fsDraft, found resolve.Rul
 		return true
 	}
 	b := c.binding(found)
+	vouched := d.vouched && c.named(found)
 	if why := c.unfit(b.Target, d.caps); why != "" {
 		s.report(diag.UnfitTarget, d.path, "leads to "+b.Target+", "+why).Hint = "name the directories that the tool needs"
 		return false
 	}
-	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps})
+	if vouched {
+		return true
+	}
+	c.grants = append(c.grants, Grant{t.Name, found.Lexical, d.caps, d.preset, d.reason})
 	switch {
 	case b.Approved:
 		return true

@@ -20,7 +20,11 @@ type fsDraft struct {
 	external bool
 	mount    bool
 	caps     ir.CapSet
-	leaves   []ir.Leaf
+	// preset and reason are those of a preset's rule. vouched is true where the user's own layer or command line
+	// names the preset.
+	preset, reason string
+	vouched        bool
+	leaves         []ir.Leaf
 }
 
 func (d *fsDraft) value() *source.Value { return d.v }
@@ -95,11 +99,10 @@ func sortLeaves(l []ir.Leaf) {
 // finishFS resolves the declared rules, or leaves the default in place. Rules below external ones
 // are resolved last, when the targets of those are known.
 func (c *compilation) finishFS(t *ir.Tool, d *draft) {
-	if d.fs.Absent() {
+	drafts := slices.Concat(d.presetFS(), d.fs.Items())
+	if t.Declared.FS = !d.fs.Absent(); !t.Declared.FS && len(drafts) == 0 {
 		return
 	}
-	t.Declared.FS = true
-	drafts := d.fs.Items()
 	outer := externals(drafts)
 	rules := make([]*ir.FSRule, len(drafts))
 	for i, r := range drafts {
@@ -113,7 +116,9 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 			rules[i] = c.resolveBelow(r, around, targets)
 		}
 	}
-	t.FS = nil
+	if t.Declared.FS {
+		t.FS = nil
+	}
 	for _, r := range rules {
 		if r != nil {
 			t.FS = append(t.FS, *r)
@@ -137,6 +142,9 @@ func (d *fsDraft) rule() *ir.FSRule {
 // resolveFS resolves the path of a rule. A rule that must not enter the policy is nil.
 func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
+	if d.scope.layer == ir.LayerPreset && !c.there(d) {
+		return nil
+	}
 	found, ok := c.ruleAt(d)
 	if !ok {
 		return nil

@@ -38,7 +38,7 @@ type drawn struct {
 func (c *compilation) draw(layers []source.Layer) drawn {
 	opts := c.opts
 	opts.Approved = nil
-	sub := &compilation{opts: opts, res: &Result{Resolver: c.res.Resolver, disabled: map[string]bool{}}}
+	sub := &compilation{opts: opts, res: &Result{Files: source.Files{}, Resolver: c.res.Resolver, disabled: map[string]bool{}}}
 	out := drawn{tools: map[string]*ir.Tool{}, disabled: sub.res.disabled}
 	for _, d := range sub.gather(layers) {
 		if t := sub.finish(d); t != nil {

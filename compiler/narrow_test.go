@@ -32,6 +32,9 @@ func drawLayer(t *rapid.T, first bool) string {
 	if some("base") {
 		fmt.Fprintf(&b, "access.base = %q\n", rapid.SampledFrom([]string{"system", "minimal", "none"}).Draw(t, "name"))
 	}
+	if some("preset") {
+		b.WriteString("access.extends = [\"preset:local-server\"]\n")
+	}
 	if some("wall") {
 		fmt.Fprintf(&b, "access.limits.wall_time = \"%ds\"\n", rapid.IntRange(1, 2).Draw(t, "seconds"))
 	}

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -107,15 +108,17 @@ func (s scope) methods(v *source.Value) []string {
 	return out
 }
 
+func netRules(drafts []*netDraft) []ir.NetRule {
+	var out []ir.NetRule
+	for _, d := range drafts {
+		out = append(out, d.rule)
+	}
+	return out
+}
+
 func (c *compilation) finishNet(t *ir.Tool, d *draft) {
-	if d.net.Absent() {
-		return
-	}
-	t.Declared.Net = true
-	t.Net = nil
-	for _, r := range d.net.Items() {
-		t.Net = append(t.Net, r.rule)
-	}
+	t.Declared.Net = !d.net.Absent()
+	t.Net = netRules(slices.Concat(d.presetNet(), d.net.Items()))
 	c.lintNet(t)
 	c.lintPassing(t)
 }

@@ -20,6 +20,8 @@ type scope struct {
 	path  string
 	// confined is that of the layer.
 	confined bool
+	// at, unless nil, is where findings are placed: a preset's rules are no text of the user's.
+	at *source.Value
 }
 
 func (s scope) key(k string) scope {
@@ -33,6 +35,9 @@ func (s scope) item(i int) scope {
 }
 
 func (s scope) report(code diag.Code, v *source.Value, label string) *diag.Diagnostic {
+	if s.at != nil {
+		v = s.at
+	}
 	return s.c.report(code, s.path, v, label)
 }
 

@@ -6,7 +6,7 @@ import "strconv"
 type Layer uint8
 
 // The layers. The first five are in no file: the base, the defaults and the protected
-// paths ship with the program.
+// paths ship with the program. So do the files of presets.
 const (
 	// LayerNone is the zero value: no origin recorded.
 	LayerNone Layer = iota
@@ -19,6 +19,8 @@ const (
 	LayerImplied
 	// LayerProtected is the list of protected paths.
 	LayerProtected
+	// LayerPreset is a preset that a tool extends.
+	LayerPreset
 	// LayerUser is the user's own configuration file.
 	LayerUser
 	// LayerWorkspace is a file committed with the workspace.
@@ -32,7 +34,7 @@ const (
 )
 
 var layerNames = [...]string{
-	"none", "base", "default", "implied", "protected", "user", "workspace", "local", "config", "set",
+	"none", "base", "default", "implied", "protected", "preset", "user", "workspace", "local", "config", "set",
 }
 
 // String returns the name of the layer as JSON and messages write it.

@@ -124,7 +124,7 @@ func (v *View) riskOfListening() Risk {
 // getsLoader reports whether a variable that decides how programs load code is forwarded.
 func (v *View) getsLoader() bool {
 	return slices.ContainsFunc(v.Tool.Env, func(r EnvRule) bool {
-		return r.Read && !r.Prefix && LoaderVariable(r.Name) && v.Decide(Forward{Name: r.Name}).Allowed()
+		return r.Read && r.Value == "" && !r.Prefix && LoaderVariable(r.Name) && v.Decide(Forward{Name: r.Name}).Allowed()
 	})
 }
 

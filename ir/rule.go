@@ -156,13 +156,23 @@ type Credential struct {
 	Name string
 }
 
+// UserHome and OwnHome stand for the user's home directory and the private one in the value of a
+// variable.
+const (
+	UserHome = "${user_home}"
+	OwnHome  = "${home}"
+)
+
 // EnvRule forwards or withholds matching variables.
 type EnvRule struct {
 	// Name is the literal part of the name.
 	Name string
 	// Prefix is true when the rule was written with a trailing "*".
 	Prefix bool
-	Read   bool   // whether matching variables are forwarded
+	Read   bool // whether matching variables are forwarded
+	// Value is what the variable is set to where no other rule forwards the user's own, empty
+	// for a rule that forwards. A portable policy writes the user's home in it as UserHome.
+	Value  string
 	Origin Origin // layer and place
 	Leaves []Leaf // places of the written fields
 }

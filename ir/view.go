@@ -128,6 +128,9 @@ func ImpliedRules(t *Tool) []FSRule {
 	home := FSRule{
 		Written: "${home}", At: Location{Root: Root{Kind: Home}}, Caps: All, Origin: origin("private home"),
 	}
+	if t.HomeShared {
+		home.Origin = origin("shared home")
+	}
 	return []FSRule{home, tmp}
 }
 

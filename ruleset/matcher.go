@@ -115,7 +115,14 @@ func (q *question) named(w shell.Word, name string) tri {
 	case !q.loose:
 		return no
 	}
-	return truth(strings.EqualFold(strings.TrimSuffix(path.Base(w.Text), ".exe"), path.Base(name)))
+	return truth(Alike(w.Text, name))
+}
+
+// Alike reports whether a rule that denies takes two names of programs for one: by their last
+// elements, in upper or lower case, with ".exe" or without it.
+func Alike(a, b string) bool {
+	end := func(s string) string { return strings.TrimSuffix(strings.ToLower(path.Base(s)), ".exe") }
+	return strings.EqualFold(end(a), end(b))
 }
 
 // subcommand looks for words behind the options of the program.

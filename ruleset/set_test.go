@@ -42,6 +42,14 @@ func TestMatchers(t *testing.T) {
 			[]string{"/bin/ls", "./ls", "LS", "ls $X", "x", "$X", "{rm,x}"},
 		},
 		{
+			// Once, the program's name alone lost its end, so that the rule matched no path.
+			"names that end in .exe are loose for deny, too",
+			[]*ruleset.Rule{deny(named("cmd.exe"))},
+			nil,
+			[]string{"cmd.exe", "cmd", "/mnt/c/Windows/System32/cmd.exe /c x", "CMD.EXE", "./Cmd.Exe"},
+			[]string{"cmd.com", "exe", "xcmd.exe"},
+		},
+		{
 			"subcommands follow known options",
 			[]*ruleset.Rule{deny(sub("git", "push")), allow(sub("git", "status", "stash list")), allow(sub("docker", "ps"))},
 			[]string{"git status", "git --no-pager status -s", "git stash list", "docker ps -a"},

@@ -54,7 +54,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(from.ledger()),
 	}
 	for _, r := range t.Env {
-		if r.Read && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
+		if r.Read && r.Value == "" && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
 			c.Comment.Forward = append(c.Comment.Forward, pattern(r))
 		}
 	}
@@ -202,10 +202,20 @@ func (p *conversion) egress() []Rule {
 // environment returns the variables that accessc sets itself and knows. The user of the
 // configuration adds the others.
 func (p *conversion) environment() []string {
-	if p.tool.Home != ir.HomePrivate || !ir.NewEnvView(p.tool.Env, p.tool.Home, ir.Linux).Decide(ir.Forward{Name: "HOME"}).Allowed() {
-		return []string{}
+	out := []string{}
+	view := ir.NewEnvView(p.tool.Env, p.tool.Home, ir.Linux)
+	home := p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
+	if p.tool.Home == ir.HomePrivate && view.Decide(ir.Forward{Name: "HOME"}).Allowed() {
+		out = append(out, "HOME="+home)
 	}
-	return []string{"HOME=" + p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})}
+	for _, r := range p.tool.Env {
+		set := slices.ContainsFunc(out, func(v string) bool { return strings.HasPrefix(v, r.Name+"=") })
+		own := strings.Contains(r.Value, ir.OwnHome)
+		if r.Value != "" && !set && !(own && p.tool.Home != ir.HomePrivate) && view.Decide(ir.Forward{Name: r.Name}).Allowed() {
+			out = append(out, r.Name+"="+strings.ReplaceAll(r.Value, ir.OwnHome, home))
+		}
+	}
+	return out
 }
 
 // timeout is the limit of wall time in milliseconds, 0 for none.

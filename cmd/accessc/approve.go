@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/resolve"
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/visible"
@@ -17,7 +18,7 @@ import (
 // approveCmd is "accessc approve".
 type approveCmd struct {
 	Yes   bool     `short:"y" help:"Approve without prompting."`
-	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule as the rule has it."`
+	Paths []string `arg:"" name:"rule-path" help:"The path of an external rule as the rule has it, or a preset."`
 }
 
 // Help implements kong's detailed help.
@@ -29,6 +30,7 @@ Approvals are yours alone: they are kept in your state directory, never in the w
 
   accessc approve fork             show the target of fork and the grants of tools there, and ask
   accessc approve --yes fork       approve it without a terminal, in a script
+  accessc approve preset:rust      the places of a preset, one after the other
   accessc approvals                list approvals
 
 Exit status: 0 if all of them are approved now, 1 if not.`
@@ -42,11 +44,11 @@ func (c *approveCmd) Run(g *globals) error {
 	}
 	var chosen []compiler.Binding
 	for _, p := range c.Paths {
-		b, err := findBinding(res, p)
+		found, err := findBindings(res, p)
 		if err != nil {
 			return err
 		}
-		chosen = append(chosen, b)
+		chosen = append(chosen, found...)
 	}
 	refused := 0
 	for _, b := range chosen {
@@ -115,6 +117,28 @@ func (g *globals) here() (*hostfacts.Result, error) {
 		return nil, usageError{err}
 	}
 	return res, nil
+}
+
+// findBindings finds the external rule's path that the user names, or those of a preset.
+func findBindings(res *hostfacts.Result, text string) ([]compiler.Binding, error) {
+	if !strings.HasPrefix(text, source.Preset) {
+		b, err := findBinding(res, text)
+		return []compiler.Binding{b}, err
+	}
+	p, err := findPreset(text)
+	if err != nil {
+		return nil, err
+	}
+	var out []compiler.Binding
+	for _, b := range res.Bindings {
+		if slices.ContainsFunc(b.Grants, func(g compiler.Grant) bool { return g.RulePath == b.RulePath && g.Preset == p.String() }) {
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("%s has no place on this host that waits for an approval of yours", text)
+	}
+	return out, nil
 }
 
 // findBinding finds the external rule's path that the user names.

@@ -139,6 +139,8 @@ func (t *typed) values() []string {
 		out = append([]string{"all", "linux", "darwin", "windows"}, backendNames()...)
 	case "diff":
 		out = t.revisions()
+	case "preset":
+		out = presetValues()
 	case "forget":
 		out = externalPaths(t.tools())
 	}
@@ -160,6 +162,8 @@ func (t *typed) arguments() []string {
 		return at.EnumSlice()
 	case at.Name == "command" && len(t.args) == 0:
 		return commands(t.node.Parent)
+	case at.Name == "preset":
+		return presetValues()
 	case at.Name == "tool" && t.flags["diff"] != nil:
 		return t.revisions()
 	case at.Name == "tool" && t.flags["command"] == nil:

@@ -125,7 +125,8 @@ func bindingText(b compiler.Binding) (text, question string) {
 	return s.String(), question
 }
 
-// grantLines lists the grants of a binding, aligned. One below the path names its own.
+// grantLines lists the grants of a binding, aligned, and the reasons of those that presets have. One
+// below the path names its own.
 func grantLines(b compiler.Binding) string {
 	rows := make([][2]string, len(b.Grants))
 	width := 0
@@ -139,6 +140,13 @@ func grantLines(b compiler.Binding) string {
 	var s strings.Builder
 	for _, r := range rows {
 		fmt.Fprintf(&s, "  %s%s  %s\n", r[0], strings.Repeat(" ", width-len([]rune(r[0]))), r[1])
+	}
+	var said []string
+	for _, g := range b.Grants {
+		if line := g.Preset + ": " + g.Reason; g.Preset != "" && !slices.Contains(said, line) {
+			said = append(said, line)
+			fmt.Fprintf(&s, "  %s\n", line)
+		}
 	}
 	return s.String()
 }

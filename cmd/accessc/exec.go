@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -23,20 +25,26 @@ import (
 
 // execCmd is "accessc exec".
 type execCmd struct {
-	Command   bool     `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
-	Under     string   `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
-	Accept    []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
-	Artifact  string   `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
-	Sha256    string   `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
-	Report    string   `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
-	Trace     bool     `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
-	Record    string   `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
-	NoSummary bool     `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
-	Session   string   `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
-	Arguments string   `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
-	NoPrompt  bool     `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
-	Tool      string   `arg:"" name:"tool" help:"The tool; with --command, the program."`
-	Args      []string `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+	Command   bool          `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
+	Under     string        `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
+	Preset    []string      `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
+	Accept    []string      `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
+	Artifact  string        `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
+	Sha256    string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
+	Report    string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
+	Trace     bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Record    string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
+	Evidence  string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
+	For       time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
+	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
+	Session   string        `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
+	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
+	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
+	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+
+	// made is the layer that makes a tool of a command with presets, empty where none does.
+	made string
 }
 
 // Help implements kong's detailed help.
@@ -50,6 +58,7 @@ the gap by name.
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
   accessc exec --command --tool build -- make    and under that of a tool
+  accessc exec --command --preset rust -- cargo build   and with the rules of a preset; see accessc preset
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
 
@@ -69,8 +78,17 @@ func (c *execCmd) Run(g *globals) error {
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
 	}
+	if c.Evidence != "" && !c.Trace {
+		return notStarted(usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does"))
+	}
+	if c.For < 0 || c.For > 0 && !c.Trace {
+		return notStarted(usagef("--for needs --trace, and a positive duration: otherwise accessc may become the tool"))
+	}
 	if c.Under != "" && (!c.Command || c.Artifact != "") {
 		return notStarted(usagef("--tool needs --command, and the configuration: an artifact has one tool"))
+	}
+	if len(c.Preset) > 0 && (!c.Command || c.Artifact != "") {
+		return notStarted(usagef("--preset needs --command, and the configuration; a tool names its presets in access.extends"))
 	}
 	if c.Session != "" && c.Artifact != "" {
 		return notStarted(usagef("--session needs the configuration: an artifact has no constraints"))
@@ -94,7 +112,7 @@ func (c *execCmd) Run(g *globals) error {
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
 		Dir: cwd, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
-		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary,
+		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
 	}
 	if err := c.policyOf(g, &req); err != nil {
 		return notStarted(err)
@@ -141,6 +159,10 @@ func notStarted(err error) error {
 
 // policyOf compiles the policy of one start into the request.
 func (c *execCmd) policyOf(g *globals, req *start.Request) error {
+	g, err := c.extend(g)
+	if err != nil {
+		return err
+	}
 	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return err
@@ -188,6 +210,21 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil
+}
+
+// extend adds the presets of the command line to the policy. They make a tool of a command that
+// has no tool's policy.
+func (c *execCmd) extend(g *globals) (*globals, error) {
+	tool, sets, err := extending(c.Preset, c.Under)
+	if err != nil || len(sets) == 0 {
+		return g, err
+	}
+	if c.Under == "" {
+		c.Under, c.made = tool, "--set["+strconv.Itoa(len(g.Set))+"]"
+	}
+	out := *g
+	out.Set = slices.Concat(g.Set, sets)
+	return &out, nil
 }
 
 // invoke counts the start in the session, and refuses one that the constraints of the tool forbid.
@@ -262,6 +299,9 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		found, err := findTool(res.Program, name)
 		if err != nil {
 			return nil, ir.Facts{}, err
+		}
+		if at := res.First(name); c.made != "" && at.File != c.made {
+			return nil, ir.Facts{}, usagef("%s has a tool %s, whose name a command with these presets needs", at, name)
 		}
 		if found.Source.Kind != ir.SourceLocal {
 			return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", found.Name, found.Source)

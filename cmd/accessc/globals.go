@@ -34,7 +34,9 @@ type globals struct {
 	Color     string   `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 
 	// untested leaves the policies' own tests unasked.
-	untested       bool
+	untested bool
+	// behind is how many words stand behind "--", -1 without one.
+	behind         int
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }

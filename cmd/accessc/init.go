@@ -1,14 +1,19 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/survey"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 )
@@ -18,26 +23,35 @@ var starter string
 
 // initCmd is "accessc init".
 type initCmd struct {
-	Print bool `help:"Print the starter instead of writing it."`
+	Print   bool `help:"Print the policy instead of writing it."`
+	Starter bool `help:"Write an example with every kind of rule, whatever the repository has."`
 }
 
 // Help implements kong's detailed help.
 func (initCmd) Help() string {
-	return `Writes accessc.toml with one tool, every kind of rule and its meaning, and a tool for each of
-Makefile, package.json, go.mod, Cargo.toml and pyproject.toml that is there. An existing file is never
-touched.`
+	return `Looks at the files of the repository and writes accessc.toml with tools that build and test it, each rule with its
+reason: for go.mod, Cargo.toml, package.json and its lock file, pyproject.toml and requirements.txt, Makefile,
+CMakeLists.txt, pom.xml, build.gradle and .git. Says what it found, and what it has no tool for.
+It runs nothing, takes over no text of the repository, and never touches an existing accessc.toml. Where it
+knows nothing it writes an example with every kind of rule.
+
+  accessc init                       write it, then: accessc check, accessc explain
+  accessc approve preset:go          let its tools read the toolchain of your home
+  accessc exec go-test               run one of them`
 }
 
 // Run implements the command.
 func (c *initCmd) Run(g *globals) error {
-	more, files := found(g.Dir)
-	text := starter + more
+	dir := cmp.Or(g.Dir, ".")
+	found, text, err := c.policy(dir)
+	if err != nil {
+		return usagef("%s: %v", dir, oserr.Reason(err))
+	}
 	if c.Print {
 		_, err := fmt.Fprint(g.stdout, text)
 		return err
 	}
-	dir := g.Dir
-	if dir == "" {
+	if g.Dir == "" {
 		cwd, err := os.Getwd()
 		if err != nil {
 			return err
@@ -46,12 +60,30 @@ func (c *initCmd) Run(g *globals) error {
 		if err := g.refused(workspace.Unmarked(cwd, own)); err != nil {
 			return err
 		}
-		dir = "."
 	}
 	path := filepath.Join(dir, "accessc.toml")
+	if err := writeNew(path, text); err != nil {
+		return err
+	}
+	fmt.Fprintf(g.stderr, "%s written\n%s", path, survey.Summary(found))
+	fmt.Fprintf(g.stderr, "next: %saccessc check, accessc explain\n", c.approvals(g))
+	return nil
+}
+
+// policy is the text of the file, and what it is for.
+func (c *initCmd) policy(dir string) ([]survey.Found, string, error) {
+	if c.Starter {
+		return nil, starter, nil
+	}
+	found, err := survey.Look(dir)
+	return found, cmp.Or(survey.Text(found), starter), err
+}
+
+// writeNew writes a file that is not there yet, whole or not at all.
+func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already; accessc init --print shows the starter", path)
+		return usagef("%s is there already; accessc init --print shows what it would be", path)
 	}
 	if err != nil {
 		return err
@@ -60,10 +92,27 @@ func (c *initCmd) Run(g *globals) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	with := ""
-	if len(files) > 0 {
-		with = " with tools for " + strings.Join(files, ", ")
-	}
-	fmt.Fprintf(g.stderr, "%s written%s; next: accessc explain\n", path, with)
 	return nil
+}
+
+// approvals is the command that approves the places of presets on this host, empty where none waits.
+func (c *initCmd) approvals(g *globals) string {
+	res, err := g.here()
+	if err != nil {
+		return "" // check says what is wrong
+	}
+	var names []string
+	for _, b := range pendingOf(res.Bindings, nil) {
+		for _, grant := range b.Grants {
+			name, _, _ := strings.Cut(grant.Preset, "@")
+			if strings.HasPrefix(name, source.Preset) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "accessc approve " + strings.Join(names, " ") + ", "
 }

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	// First of all, so that a start from a compiled artifact pays for nothing else.
 	_ "github.com/accessc/accessc/cmd/accessc/early"
 	"github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/visible"
@@ -58,11 +60,14 @@ type cli struct {
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Denials    denialsCmd    `cmd:"" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
+	Learn      learnCmd      `cmd:"" help:"Run a command, record what it uses and is refused, and propose rules."`
 	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
-	Init       initCmd       `cmd:"" help:"Write a commented starter configuration."`
+	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
+	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
+	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
+	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
@@ -124,6 +129,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if args[0] == "--version" || args[0] == "-V" {
 		args = append([]string{"version"}, args[1:]...)
 	}
+	c.behind = behind(args)
 	ctx, err := parser.Parse(args)
 	if done >= 0 {
 		return done
@@ -144,10 +150,19 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
+// behind is how many words stand behind the first "--", -1 without one.
+func behind(args []string) int {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return len(args) - i - 1
+	}
+	return -1
+}
+
 func newParser(c *cli, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	return kong.New(c,
 		kong.Name("accessc"),
 		kong.Description(description+descriptionMore),
+		kong.Vars{"formats": strings.Join(importer.Formats(), ", ")},
 		kong.UsageOnError(),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),

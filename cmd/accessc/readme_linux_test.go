@@ -41,7 +41,10 @@ func own(t *testing.T) string {
 	return dir
 }
 
-const rulesets = "../../docs/rulesets.md"
+const (
+	rulesets = "../../docs/rulesets.md"
+	learning = "../../docs/learn.md"
+)
 
 var configuration = regexp.MustCompile("(?s)```toml\n(.*?)```")
 
@@ -79,7 +82,13 @@ func TestConsole(t *testing.T) {
 	}
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[rulesets] = described(t, rulesets)
+	}
+	if start.ThisHost().Supervises {
+		docs[learning] = described(t, learning)
+	}
+	if _, err := exec.LookPath("git"); err == nil {
 		docs[review] = own(t)
+		docs["../../docs/import.md"] = own(t)
 	}
 	n := 0
 	for _, doc := range slices.Sorted(maps.Keys(docs)) {

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"path/filepath"
+	text "strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -18,7 +20,7 @@ import (
 // config is a whole file. Other keys in it belong to other programs.
 type config struct {
 	Layers       []layer           `json:"layers,omitempty" jsonschema_description:"In the user's own file: how far the files that a pattern matches are trusted."`
-	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it."`
+	Extends      []string          `json:"extends,omitempty" jsonschema_description:"Files or globs, relative to this file, that are merged under it; and presets such as preset:rust, for every local tool of this file."`
 	Tools        map[string]tool   `json:"tools,omitempty" jsonschema_description:"Tools by name."`
 	Conversation *conversation     `json:"conversation,omitempty"`
 	Servers      map[string]server `json:"servers,omitempty" jsonschema_description:"MCP servers by name; accessc mcp starts them."`
@@ -122,6 +124,7 @@ type constraints struct {
 }
 
 type access struct {
+	Extends   list[preset]       `json:"extends,omitempty" jsonschema_description:"Presets, such as preset:rust, whose rules are added under those of the tool."`
 	FS        list[fsRule]       `json:"fs,omitempty" jsonschema_description:"Files. The rule with the longest path wins in full."`
 	Net       list[netRule]      `json:"net,omitempty" jsonschema_description:"Network. Without an allowing rule nothing gets out."`
 	Env       list[envRule]      `json:"env,omitempty" jsonschema_description:"Environment variables that are forwarded."`
@@ -130,10 +133,29 @@ type access struct {
 	Limits    *limits            `json:"limits,omitempty" jsonschema_description:"Resource limits."`
 	Tests     list[test]         `json:"tests,omitempty" jsonschema_description:"Questions that must be answered so whenever the policy is compiled."`
 	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"The grants outside of the workspace."`
-	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
+	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=shared,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own, one of all tools of the workspace that say shared, or the user's."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that later run code outside of the sandbox, such as git hooks, need a rule of their own to be written."`
 	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads files that others make there during its run."`
 	Accept    list[gap]          `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
+}
+
+type preset struct{}
+
+// JSONSchema describes the name of a preset.
+func (preset) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: "^preset:(" + text.Join(presetNames(), "|") + ")(@[0-9]+)?$"}
+}
+
+// presetNames reads the directory: the package of presets needs the compiler's modules.
+func presetNames() []string {
+	files, err := filepath.Glob("../../presets/*.toml")
+	if err != nil || len(files) == 0 {
+		log.Fatal("found no presets: ", err)
+	}
+	for i, f := range files {
+		files[i] = text.TrimSuffix(filepath.Base(f), ".toml")
+	}
+	return files
 }
 
 type fsRule struct {

@@ -35,6 +35,7 @@ const (
 	BadCommand      Code = "ACC024"
 	Widens          Code = "ACC025"
 	OptionLike      Code = "ACC026"
+	UnknownPreset   Code = "ACC027"
 	AbsolutePath    Code = "ACC030"
 	PathLeaves      Code = "ACC031"
 	PathOutside     Code = "ACC032"
@@ -113,6 +114,7 @@ var registry = map[Code]entry{
 	BadCommand:      {Error, "not a command that can be run"},
 	Widens:          {Error, "an untrusted layer permits more"},
 	OptionLike:      {Warning, "an argument of a call may become an option"},
+	UnknownPreset:   {Error, "there is no such preset"},
 	AbsolutePath:    {Error, "absolute paths are not permitted"},
 	PathLeaves:      {Error, "a rule's path leaves the workspace"},
 	PathOutside:     {Error, "a rule's path resolves outside of the workspace"},

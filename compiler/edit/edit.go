@@ -26,7 +26,10 @@ func Bool(key string, value bool) Field { return Field{key, strconv.FormatBool(v
 type Item []Field
 
 // inline writes the item as an inline table.
-func (it Item) inline() string { return "{ " + strings.Join(it.lines(), ", ") + " }" }
+func (it Item) inline() string { return "{ " + it.String() + " }" }
+
+// String is the fields in a line.
+func (it Item) String() string { return strings.Join(it.lines(), ", ") }
 
 // lines are the fields as TOML.
 func (it Item) lines() []string {
@@ -38,8 +41,8 @@ func (it Item) lines() []string {
 }
 
 // block writes the item below a header of its own.
-func (it Item) block(path []string, newline string) string {
-	return strings.Join(append([]string{"[[" + dotted(path) + "]]"}, it.lines()...), newline) + newline
+func (it Item) block(path []string, newline string, notes []string) string {
+	return comments("", newline, notes) + strings.Join(append([]string{"[[" + dotted(path) + "]]"}, it.lines()...), newline) + newline
 }
 
 func dotted(path []string) string {
@@ -52,20 +55,20 @@ func dotted(path []string) string {
 
 // Append returns the document with an item at the end of the list at a path. A missing list is
 // made: as [[headers]] at the end of the document, or as an array where the table around it is
-// in braces. The error gives the reason why the document cannot be edited so; there is no
-// partial result.
-func Append(text []byte, path []string, item Item) ([]byte, error) {
+// in braces. The notes become comments above the item. The error gives the reason why the document
+// cannot be edited so; there is no partial result.
+func Append(text []byte, path []string, item Item, notes ...string) ([]byte, error) {
 	return edit(text, appended(item).at(path), func(d *document) ([]change, error) {
 		at, n := d.find(path)
 		switch {
 		case n == len(path) && at.shape == blocks:
-			return d.appendBlock(at, path, item), nil
+			return d.appendBlock(at, path, item, notes), nil
 		case n == len(path) && at.shape == brackets:
-			return d.appendElement(at, item.inline()), nil
+			return d.appendElement(at, item.inline(), notes...), nil
 		case n < len(path) && at.inline != nil:
-			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+" = ["+item.inline()+"]"), nil
+			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+" = ["+d.within(at.inline, item, notes)+"]"), nil
 		case n < len(path) && at.shape == open:
-			return d.appendSection(path, item), nil
+			return d.appendSection(path, item, notes), nil
 		default:
 			return nil, fmt.Errorf("%s is not a list", dotted(path[:n]))
 		}
@@ -88,8 +91,8 @@ func Remove(text []byte, path []string, index int) ([]byte, error) {
 }
 
 // Extend returns the document with further fields in one item of the list at a path. index counts
-// the items from 0. A field that the item has is an error.
-func Extend(text []byte, path []string, index int, fields Item) ([]byte, error) {
+// the items from 0. A field that the item has is an error. The notes become comments above the item.
+func Extend(text []byte, path []string, index int, fields Item, notes ...string) ([]byte, error) {
 	return edit(text, extended(path, index, fields), func(d *document) ([]change, error) {
 		at, n := d.find(path)
 		if n < len(path) || at.shape != blocks && at.shape != brackets || index < 0 || index >= len(at.inner) {
@@ -102,33 +105,34 @@ func Extend(text []byte, path []string, index int, fields Item) ([]byte, error) 
 			if d.text[end-1] != '\n' {
 				lines = nl + lines
 			}
-			return []change{insert(end, lines)}, nil
+			return append(d.above(item.pieces[0].start, notes), insert(end, lines)), nil
 		}
 		if item.shape != braces {
 			return nil, fmt.Errorf("an item of %s is no table", dotted(path))
 		}
-		return d.appendElement(item, strings.Join(fields.lines(), ", ")), nil
+		return append(d.above(item.at.start, notes), d.appendElement(item, strings.Join(fields.lines(), ", "))...), nil
 	})
 }
 
 // Set returns the document with a further key in the table at a path; the value is TOML. A missing
-// table is made. A key that the table has is an error.
-func Set(text []byte, path []string, field Field) ([]byte, error) {
+// table is made. A key that the table has is an error. The notes become comments above the key, or
+// above the line of a table in braces.
+func Set(text []byte, path []string, field Field, notes ...string) ([]byte, error) {
 	return edit(text, keyed(path, field), func(d *document) ([]change, error) {
 		at, n := d.find(path)
 		key := tomltext.Key(field.Key)
 		switch {
 		case n == len(path) && at.shape == braces:
-			return d.appendElement(at, key+" = "+field.Value), nil
+			return append(d.above(at.inline.at.start, notes), d.appendElement(at, key+" = "+field.Value)...), nil
 		case at.inline != nil && at.shape == open || n < len(path) && at.shape == braces:
-			return d.appendElement(at.inline, dotted(path[at.inline.depth:])+"."+key+" = "+field.Value), nil
+			return append(d.above(at.inline.at.start, notes), d.appendElement(at.inline, dotted(path[at.inline.depth:])+"."+key+" = "+field.Value)...), nil
 		case at.shape != open:
 			return nil, fmt.Errorf("%s is not a table", dotted(path[:n]))
 		case n == len(path):
-			return d.appendKey(at, path, field), nil
+			return d.appendKey(at, path, field, notes), nil
 		default:
 			nl := d.newline()
-			return d.appendText("[" + dotted(path) + "]" + nl + key + " = " + field.Value + nl), nil
+			return d.appendText(comments("", nl, notes) + "[" + dotted(path) + "]" + nl + key + " = " + field.Value + nl), nil
 		}
 	})
 }

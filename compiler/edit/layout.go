@@ -15,8 +15,8 @@ func (d *document) newline() string {
 }
 
 // appendSection adds a block at the end of the document, behind a blank line.
-func (d *document) appendSection(path []string, item Item) []change {
-	return d.appendText(item.block(path, d.newline()))
+func (d *document) appendSection(path []string, item Item, notes []string) []change {
+	return d.appendText(item.block(path, d.newline(), notes))
 }
 
 // appendText adds lines at the end of the document, behind a blank line.
@@ -34,7 +34,7 @@ func (d *document) appendText(text string) []change {
 
 // appendBlock adds a block behind the last one of its list, and behind the comments that follow
 // it without a blank line, unless they belong to the next block.
-func (d *document) appendBlock(list *node, path []string, item Item) []change {
+func (d *document) appendBlock(list *node, path []string, item Item, notes []string) []change {
 	pieces := list.inner[len(list.inner)-1].pieces
 	end := pieces[len(pieces)-1].end
 	at := end
@@ -45,7 +45,7 @@ func (d *document) appendBlock(list *node, path []string, item Item) []change {
 		at = end
 	}
 	nl := d.newline()
-	text := nl + item.block(path, nl)
+	text := nl + item.block(path, nl, notes)
 	if at > 0 && d.text[at-1] != '\n' {
 		text = nl + text
 	}
@@ -57,7 +57,7 @@ func (d *document) appendBlock(list *node, path []string, item Item) []change {
 
 // appendKey adds a key to an open table: behind the last of its keys that is written with a value,
 // on a line like that one's, or in a section of its own.
-func (d *document) appendKey(at *node, path []string, field Field) []change {
+func (d *document) appendKey(at *node, path []string, field Field, notes []string) []change {
 	var last *node
 	for _, v := range at.keys {
 		if v.shape != open && v.shape != blocks && (last == nil || v.at.start > last.at.start) {
@@ -66,11 +66,12 @@ func (d *document) appendKey(at *node, path []string, field Field) []change {
 	}
 	nl, value := d.newline(), " = "+field.Value
 	if last == nil {
-		return d.appendText("[" + dotted(append(slices.Clone(path), field.Key)) + "]" + nl)
+		return d.appendText(comments("", nl, notes) + "[" + dotted(append(slices.Clone(path), field.Key)) + "]" + nl)
 	}
 	full := append(slices.Clone(path), field.Key)
 	start := d.lineStart(last.at.start)
-	line := string(d.text[start:d.skipSpace(start)]) + dotted(full[len(full)-last.written:]) + value
+	indent := string(d.text[start:d.skipSpace(start)])
+	line := comments(indent, nl, notes) + indent + dotted(full[len(full)-last.written:]) + value
 	end := d.lineEnd(last.at.end)
 	if d.text[end-1] != '\n' {
 		return []change{insert(end, nl+line+nl)}
@@ -108,11 +109,11 @@ func (d *document) removeBlock(item *node) []change {
 }
 
 // appendElement adds an element behind the last one between two brackets: on a line of
-// its own if that one has one.
-func (d *document) appendElement(list *node, text string) []change {
+// its own if that one has one, or if there are notes.
+func (d *document) appendElement(list *node, text string, notes ...string) []change {
 	closing := list.at.end - 1
 	if len(list.inner) == 0 {
-		return []change{insert(closing, text)}
+		return []change{insert(closing, d.noted(list, text, notes))}
 	}
 	last := list.inner[len(list.inner)-1]
 	end := last.at.end
@@ -126,10 +127,15 @@ func (d *document) appendElement(list *node, text string) []change {
 		return []change{insert(at, ",")}
 	}
 	start := d.lineStart(last.at.start)
+	indent := string(d.text[start:d.skipSpace(start)])
 	if d.skipSpace(start) != last.at.start {
-		return append(comma(end), insert(end, " "+text))
+		if len(notes) == 0 {
+			return append(comma(end), insert(end, " "+text))
+		}
+		indent += "  "
 	}
-	line := d.newline() + string(d.text[start:last.at.start]) + text
+	nl := d.newline()
+	line := nl + comments(indent, nl, notes) + indent + text
 	// A comment behind the element stays with it.
 	if eol := d.lineEnd(end); d.skipTrivia(end) >= eol {
 		eol -= len("\n")

@@ -28,6 +28,10 @@ const (
 	maxPatterns = 256 // that the braces of one entry stand for
 )
 
+// Preset begins the entries of extends that name no file but a preset, for the tools of the file.
+// A file whose name begins so is written with "./" before it.
+const Preset = "preset:"
+
 // reads counts against the bounds.
 type reads struct {
 	layers, names, bytes int

@@ -322,6 +322,9 @@ func (l *loader) extends(kind ir.Layer, f *File, root *Table) {
 			l.wrongType(item, path, "a string")
 			continue
 		}
+		if strings.HasPrefix(item.Text, Preset) {
+			continue // of the tools, and no file
+		}
 		for _, file := range l.expand(kind, f, item, path) {
 			l.file(kind, file, item.At)
 		}

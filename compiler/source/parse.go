@@ -15,11 +15,18 @@ import (
 // Parse reads a text that need not be a file, the way a layer is read. Positions and findings
 // use name for the file.
 func Parse(name string, data []byte) (*Table, *diag.Diagnostic) {
+	_, t, err := ParseFile(name, data)
+	return t, err
+}
+
+// ParseFile is Parse, and returns the text for quoting lines of it as well.
+func ParseFile(name string, data []byte) (*File, *Table, *diag.Diagnostic) {
 	f := newFile(name, "", data)
 	if err := checkText(f); err != nil {
-		return nil, err
+		return f, nil, err
 	}
-	return parse(f)
+	t, err := parse(f)
+	return f, t, err
 }
 
 // parse turns a file into its root table. This file and tree.go are the only ones

@@ -106,6 +106,17 @@ func (t *Table) add(e Entry) *Entry {
 	return &t.Entries[len(t.Entries)-1]
 }
 
+// Without returns a copy of the table that lacks some keys.
+func (t *Table) Without(keys ...string) *Table {
+	out := &Table{}
+	for _, e := range t.Entries {
+		if !slices.Contains(keys, e.Key) {
+			out.add(e)
+		}
+	}
+	return out
+}
+
 // Key returns a canonical form of v, independent of its place and of the order of its keys: two
 // values are equal if their keys are.
 func (v *Value) Key() string {

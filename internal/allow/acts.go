@@ -12,10 +12,23 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// acts is why no addition permits an operation by which something outside of the sandbox may act for the
+// leadsOut is the first of these reasons against a group.
+func (p *Planner) leadsOut(g group) string {
+	for _, a := range g.asks {
+		if why := p.foreign(a); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// foreign is why no addition permits an operation by which something outside of the sandbox may act for the
 // tool, or whose names no command can say; empty for all others.
 // See RATIONALE D176.
-func (p *Planner) acts(a Ask) string {
+func (p *Planner) foreign(a Ask) string {
+	if _, ok := a.Operation.(ir.Dial); ok {
+		return denial.WhySocket
+	}
 	about := ir.Describe(a.Operation)
 	for _, place := range about.Places {
 		if why := unsayable(place.At.Short()); why != "" {
@@ -27,8 +40,6 @@ func (p *Planner) acts(a Ask) string {
 	}
 	//exhaustive:ignore
 	switch op := a.Operation.(type) {
-	case ir.Dial:
-		return denial.WhySocket
 	case ir.Access:
 		if op.On.At == ir.In("") {
 			return "a rule on the whole workspace is yours to write"

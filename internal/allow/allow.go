@@ -4,12 +4,12 @@
 package allow
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -27,6 +27,8 @@ type Request struct {
 	Compile hostfacts.Options // how the configuration is read
 	Layer   ir.Layer          // local, workspace or user
 	Tool    string
+	// Fresh is text that the layer gets first: the table of a tool that no layer has.
+	Fresh string
 }
 
 // Planner knows a tool's policy and the text of a layer.
@@ -40,7 +42,10 @@ type Planner struct {
 	root, dir, name string
 	// Name is the file as findings name it.
 	Name string
-	old  []byte
+	// disk is the text of the file, old the one that rules are added to: with Fresh, if any.
+	disk, old []byte
+	// reaches are the sensitive paths that the tool reaches by now, once they were looked for.
+	reaches map[string]bool
 }
 
 // ConfigError is a configuration that does not compile, now or After the change.
@@ -56,25 +61,63 @@ func (e *ConfigError) Error() string { return diag.Summary(e.Findings) }
 // Begin compiles the configuration and reads the layer.
 func Begin(req Request) (*Planner, error) {
 	p := &Planner{req: req}
-	var err error
-	if p.Now, p.Tool, err = compile(req.Compile, req.Tool, false); err != nil {
+	if req.Fresh != "" {
+		return p, p.fresh()
+	}
+	if err := p.begin(false); err != nil {
 		return nil, err
+	}
+	if err := p.place(); err != nil {
+		return nil, err
+	}
+	return p, p.read()
+}
+
+// read reads the file of the layer.
+func (p *Planner) read() error {
+	f, err := p.open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
+	}
+	defer f.Close()
+	p.disk, p.old = f.Data, f.Data
+	return nil
+}
+
+// fresh begins with a tool that the layer does not have yet.
+func (p *Planner) fresh() error {
+	resolver, err := resolve.New(p.req.Compile.Root, resolve.NewDisk())
+	if err != nil {
+		return err
+	}
+	p.root = filepath.FromSlash(resolver.Root)
+	if err := p.place(); err != nil {
+		return err
+	}
+	if err := p.read(); err != nil {
+		return err
+	}
+	if len(p.disk) > 0 {
+		p.old = append(append([]byte{}, bytes.TrimRight(p.disk, "\n")...), "\n\n"...)
+	}
+	p.old = append(p.old, p.req.Fresh...)
+	edited := map[string][]byte{filepath.Join(p.root, p.dir, p.name): p.old}
+	p.req.Compile.Layers.Edited = edited
+	return p.begin(true)
+}
+
+// begin compiles the configuration.
+func (p *Planner) begin(after bool) error {
+	var err error
+	if p.Now, p.Tool, err = compile(p.req.Compile, p.req.Tool, after); err != nil {
+		return err
 	}
 	facts := p.Now.Facts(p.Tool)
 	p.View = ir.NewView(p.Tool, hostfacts.Platform(), facts)
 	p.asker = resolve.Asker{
 		Resolver: p.Now.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: p.Now.Lookup(p.Tool), Kernel: true,
 	}
-	if err := p.place(); err != nil {
-		return nil, err
-	}
-	f, err := p.open()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name, err)
-	}
-	defer f.Close()
-	p.old = f.Data
-	return p, nil
+	return nil
 }
 
 // compile compiles for this host and finds the tool.
@@ -99,7 +142,9 @@ func compile(opts hostfacts.Options, tool string, after bool) (*hostfacts.Result
 
 // place finds the file of the layer. The one of the workspace is the file that defines the tool.
 func (p *Planner) place() error {
-	p.root = filepath.FromSlash(p.Now.Resolver.Root)
+	if p.Now != nil {
+		p.root = filepath.FromSlash(p.Now.Resolver.Root)
+	}
 	//exhaustive:ignore
 	switch p.req.Layer {
 	case ir.LayerUser:
@@ -113,7 +158,7 @@ func (p *Planner) place() error {
 	case ir.LayerWorkspace:
 		p.dir, p.name = ".", "accessc.toml"
 		const other = ".jp/config.toml"
-		if p.Tool.Source.Origin.Pos.File == other || p.Now.Files[p.name] == nil && p.Now.Files[other] != nil {
+		if p.Now != nil && (p.Tool.Source.Origin.Pos.File == other || p.Now.Files[p.name] == nil && p.Now.Files[other] != nil) {
 			p.dir, p.name = ".jp", "config.toml"
 		}
 	default:
@@ -144,6 +189,11 @@ type Ask struct {
 	At *ir.Location
 	// own are the capabilities that the refused call needed, where a rule would grant more.
 	own ir.CapSet
+	// question are the words that it was read from, entry is the index of the record that it is of.
+	question []string
+	entry    int
+	// external, unless nil, is the place outside of the workspace that the rule is on.
+	external *outer
 }
 
 // Question reads an operation as "accessc can" takes it, and as a call of the kernel is judged.
@@ -153,7 +203,18 @@ func (p *Planner) Question(words []string) (Ask, error) {
 		return Ask{}, err
 	}
 	op, err := p.asker.Operation(q)
-	return Ask{Operation: op}, err
+	return Ask{Operation: op, question: words}, err
+}
+
+// again is the operation as a changed policy is asked about it: a further external rule gives places
+// another root.
+func (a Ask) again(p *Planner) (Ask, error) {
+	if a.external == nil {
+		return a, nil
+	}
+	out, err := p.Question(a.question)
+	out.Needs = a.Needs
+	return out, err
 }
 
 // operations are those that all have to be permitted.
@@ -227,12 +288,14 @@ func (p *Planner) leads(r ir.FSRule) error {
 
 // harmless makes sure that a policy has nothing sensitive or protected that it did not have.
 func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error {
-	had := map[string]bool{}
-	for _, r := range p.Now.Reaches(p.Tool) {
-		had[r.String()] = true
+	if p.reaches == nil {
+		p.reaches = map[string]bool{}
+		for _, r := range p.Now.Reaches(p.Tool) {
+			p.reaches[r.String()] = true
+		}
 	}
 	for _, r := range then.Reaches(t) {
-		if !had[r.String()] {
+		if !p.reaches[r.String()] {
 			return refuse("it would reach %s, which is sensitive; if it is meant, write the rule yourself", r)
 		}
 	}
@@ -250,13 +313,4 @@ func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error
 // below reports whether a slash-separated path is a directory or lies in it.
 func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// merged puts a rule behind others, or in place of one on the same path.
-func merged(rules []ir.FSRule, r ir.FSRule) []ir.FSRule {
-	if i := slices.IndexFunc(rules, func(o ir.FSRule) bool { return o.At == r.At }); i >= 0 {
-		rules[i].Caps |= r.Caps
-		return rules
-	}
-	return append(rules, r)
 }

@@ -2,24 +2,17 @@ package allow
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/accessc/accessc/compiler/edit"
-	"github.com/accessc/accessc/compiler/resolve"
-	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
-	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
-	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -30,48 +23,139 @@ type Plan struct {
 	Old, New []byte
 	// Reach describes the grants beyond the operations.
 	Reach Reach
-	// Rules are the grants in words.
+	// Rules are the grants in words, Added the same with what they are for.
 	Rules []string
-	p     *Planner
+	Added []Added
+	// Approve maps the paths of external rules to their targets: they take effect once these are
+	// approved.
+	Approve map[string]string
+	// Waiting are those of them that the layer has by now.
+	Waiting []string
+	p       *Planner
+}
+
+// Added is one rule of a plan.
+type Added struct {
+	Rule string `json:"rule"`
+	// Entries are the indices of the operations that it is for.
+	Entries []int `json:"operations"`
+	Reach   Reach `json:"reach"`
+	// External is the path of an external rule, Target where it leads.
+	External string `json:"external,omitempty"`
+	Target   string `json:"target,omitempty"`
 }
 
 // Plan finds the additions that permit operations. A *Refusal says why there should be none, and
 // any other error why there is none. A plan for operations that are permitted already is empty.
-func (p *Planner) Plan(asks ...Ask) (*Plan, error) {
-	d := &draft{p: p, text: layerfile.Text{}, tool: *p.Tool}
-	var err error
-	if d.text, err = layerfile.Parse(p.Name, p.old); err != nil {
-		return nil, err
-	}
-	for _, a := range asks {
-		if err := d.add(a); err != nil {
+func (p *Planner) Plan(asks ...Ask) (*Plan, error) { return p.noted(nil, asks) }
+
+// noted is Plan with the comments that note writes about each addition.
+func (p *Planner) noted(note func(Added) []string, asks []Ask) (*Plan, error) {
+	d := &draft{p: p, tool: *p.Tool, planned: map[string]string{}}
+	asks = slices.Clone(asks)
+	for i, a := range asks {
+		var err error
+		if asks[i], err = p.beyond(a); err != nil {
+			return nil, err
+		}
+		d.ask = i
+		if err := d.add(asks[i]); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.write(); err != nil {
-		return nil, err
+	out, v, err := p.prove(d, asks)
+	if err != nil || out.Empty() {
+		return out, err
 	}
-	out := &Plan{Name: p.Name, Old: p.old, New: d.text.Bytes, Rules: d.rules, p: p}
-	if out.Empty() {
-		return out, nil
+	s := &survey{p: p, view: v.View, bindings: v.asker.Bindings, asks: asks, asked: map[ir.Location]bool{}}
+	s.begin()
+	for _, a := range d.adds {
+		if a.idle {
+			continue
+		}
+		r := s.rule(a)
+		out.Reach.join(r)
+		added := Added{Rule: a.words(), Reach: r}
+		for _, i := range a.asks {
+			if n := asks[i].entry; !slices.Contains(added.Entries, n) {
+				added.Entries = append(added.Entries, n)
+			}
+		}
+		if a.fs != nil && a.fs.External {
+			added.External, added.Target = a.fs.At.Root.Name, d.planned[a.fs.At.Root.Name]
+		}
+		if note != nil {
+			a.notes = note(added)
+		}
+		out.Added = append(out.Added, added)
 	}
-	opts := p.req.Compile
-	opts.Layers.Edited = map[string][]byte{filepath.Join(p.root, p.dir, p.name): out.New}
-	then, t, err := compile(opts, p.req.Tool, true)
-	if err != nil {
-		return nil, err
-	}
-	v := ir.NewView(t, hostfacts.Platform(), then.Facts(t))
-	for _, a := range asks {
-		if verdict := a.denied(v); verdict != nil {
-			return nil, stillDenied(a, verdict)
+	if note != nil {
+		reach, added := out.Reach, out.Added
+		if out, _, err = p.prove(d, asks); err == nil {
+			out.Reach, out.Added = reach, added
 		}
 	}
-	if err := p.harmless(then, t, v); err != nil {
-		return nil, err
+	return out, err
+}
+
+// prove writes the additions into the text of the layer, compiles the changed configuration and asks
+// it.
+func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
+	var err error
+	d.rules = nil
+	if d.text, err = layerfile.Parse(p.Name, p.old); err != nil {
+		return nil, nil, err
 	}
-	out.Reach = p.reach(v, d, asks)
-	return out, nil
+	if err := d.write(); err != nil {
+		return nil, nil, err
+	}
+	out := &Plan{Name: p.Name, Old: p.disk, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
+	for _, a := range d.adds {
+		if a.idle && a.fs.External {
+			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
+		}
+	}
+	if out.Empty() {
+		return out, p, nil
+	}
+	then, err := p.After(out)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range asks {
+		if a, err = a.again(then); err != nil {
+			return nil, nil, err
+		}
+		if verdict := a.denied(then.View); verdict != nil {
+			return nil, nil, stillDenied(a, verdict)
+		}
+	}
+	return out, then, p.harmless(then.Now, then.Tool, then.View)
+}
+
+// Other begins with another layer, and the same configuration.
+func (p *Planner) Other(layer ir.Layer) (*Planner, error) {
+	return Begin(Request{Compile: p.req.Compile, Layer: layer, Tool: p.req.Tool})
+}
+
+// After is the planner of the configuration as some plans would have it.
+func (p *Planner) After(plans ...*Plan) (*Planner, error) {
+	opts := p.req.Compile
+	edited, planned := maps.Clone(opts.Layers.Edited), maps.Clone(opts.Planned)
+	if edited == nil {
+		edited = map[string][]byte{}
+	}
+	if planned == nil {
+		planned = map[string]string{}
+	}
+	for _, x := range plans {
+		edited[filepath.Join(x.p.root, x.p.dir, x.p.name)] = x.New
+		maps.Copy(planned, x.Approve)
+	}
+	opts.Layers.Edited, opts.Planned = edited, planned
+	out := &Planner{req: p.req}
+	out.req.Compile = opts
+	return out, out.begin(true)
 }
 
 // Empty reports whether there is nothing to be written.
@@ -83,262 +167,6 @@ func stillDenied(a Ask, v *ir.Verdict) error {
 		return fmt.Errorf("%s %s: no rule in this layer permits it (%s)", about.Verb, about.Subject, v.Reason)
 	}
 	return fmt.Errorf("%s %s: the rule %s (%s) still decides (%s)", about.Verb, about.Subject, v.Rule.Subject(), v.Rule.Source(), v.Reason)
-}
-
-// draft is a plan in the making.
-type draft struct {
-	p    *Planner
-	text layerfile.Text
-	// tool is the policy with the rules so far.
-	tool ir.Tool
-	fs   []ir.FSRule
-	net  []edit.Item
-	env  []string
-	// programs are keys and values of the table of commands.
-	programs []edit.Field
-	rules    []string
-}
-
-// view is the policy with the rules so far.
-func (d *draft) view() *ir.View {
-	facts := d.p.Now.Facts(d.p.Tool)
-	return ir.NewView(&d.tool, hostfacts.Platform(), facts)
-}
-
-// add finds the rules for one operation.
-func (d *draft) add(a Ask) error {
-	v := d.view()
-	if a.Allowed(v) {
-		return nil
-	}
-	if why := d.p.acts(a); why != "" {
-		return refuse("%s", why)
-	}
-	switch op := a.Operation.(type) {
-	case ir.Forward:
-		d.env = append(d.env, op.Name)
-		d.tool.Env = append(slices.Clone(d.tool.Env), ir.EnvRule{Name: op.Name, Read: true})
-		return nil
-	case ir.Run:
-		return d.run(op, a.denied(v))
-	case ir.Connect, ir.Listen:
-		fields, ok := (&denial.Denial{Operation: op, View: v}).NetRule()
-		if !ok {
-			return stillDenied(a, a.denied(v))
-		}
-		var item edit.Item
-		for _, f := range fields {
-			item = append(item, edit.Field{Key: f[0], Value: f[1]})
-		}
-		d.net = append(d.net, item)
-		return nil
-	default:
-		return d.files(a, v)
-	}
-}
-
-// files finds the rules on files.
-func (d *draft) files(a Ask, v *ir.View) error {
-	if denied := a.denied(v); denied.Reason == ir.ReasonLoop || denied.Reason == ir.ReasonAbsolute || denied.Reason == ir.ReasonOutside {
-		return stillDenied(a, denied)
-	}
-	for _, place := range ir.Describe(a.Operation).Places {
-		if err := d.p.guard(place.At); err != nil {
-			return err
-		}
-	}
-	var rules []ir.FSRule
-	if a.At != nil {
-		if err := d.p.guard(*a.At); err != nil {
-			return err
-		}
-		caps := a.Needs
-		for _, c := range ir.Capabilities {
-			if v.Decide(ir.Access{Cap: c, On: ir.Direct(*a.At)}).Allowed() {
-				caps = caps.With(c)
-			}
-		}
-		rules = []ir.FSRule{{At: *a.At, Caps: caps}}
-	} else {
-		var ok bool
-		refused := &denial.Denial{Operation: a.Operation, Wants: a.Needs, View: v, Roots: d.p.asker.Bindings}
-		if rules, ok = refused.Rules(); !ok {
-			return stillDenied(a, a.denied(v))
-		}
-	}
-	for _, r := range rules {
-		if err := cmp.Or(d.p.guard(r.At), d.p.leads(r)); err != nil {
-			return err
-		}
-		d.fs = merged(d.fs, r)
-		d.tool.FS = append(slices.Clone(d.tool.FS), r)
-	}
-	return nil
-}
-
-// run finds the entry in the table of programs. A program without arguments may be started with
-// any; one that has some may be started with these.
-func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
-	name := op.Program
-	if base := path.Base(name); strings.Contains(name, "/") {
-		if abs, ok := d.p.asker.Lookup(base); ok && op.File != nil && d.same(abs, *op.File) {
-			name = base
-		} else if op.File != nil && op.File.At.Root.Kind == ir.Workspace {
-			name = op.File.At.Path
-		}
-	}
-	if denied.Reason != ir.ReasonCommand && denied.Reason != ir.ReasonArgs {
-		return stillDenied(Ask{Operation: op}, denied)
-	}
-	if len(op.Args) == 0 {
-		d.programs = append(d.programs, edit.Field{Key: name, Value: "{}"})
-		return nil
-	}
-	var lists []string
-	if r, ok := denied.Rule.(*ir.CommandRule); ok && denied.Reason == ir.ReasonArgs {
-		if !r.AllEnvs {
-			return fmt.Errorf("%s: its rule names variables; change it where it stands, %s", name, r.Origin)
-		}
-		for _, p := range r.Args {
-			words := slices.Clone(p.Words)
-			if p.Rest {
-				words = append(words, "**")
-			}
-			lists = append(lists, array(words))
-		}
-		name = r.Program
-	}
-	lists = append(lists, array(op.Args))
-	d.programs = append(d.programs, edit.Field{Key: name, Value: "{ args = [" + strings.Join(lists, ", ") + "] }"})
-	return nil
-}
-
-func (d *draft) same(abs string, file ir.Place) bool {
-	found, err := d.p.Now.Resolver.Disk.Follow(abs)
-	return err == nil && d.p.asker.Bindings.Locate(found.Abs) == file.At
-}
-
-func array(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = tomltext.String(w)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// write puts the rules into the text of the layer.
-func (d *draft) write() error {
-	like := d.p.Tool.Source.Origin.Path
-	if len(d.fs) > 0 && !d.p.Tool.Declared.FS {
-		// A list that is declared loses its default.
-		for _, r := range ir.DefaultFS() {
-			d.fs = slices.Insert(d.fs, 0, r)
-		}
-	}
-	for _, r := range d.fs {
-		if err := d.file(like, r); err != nil {
-			return err
-		}
-	}
-	for _, item := range d.net {
-		if err := d.append(like, "net", item); err != nil {
-			return err
-		}
-	}
-	for _, name := range d.env {
-		if err := d.append(like, "env", edit.Item{edit.String("name", name), edit.Bool("read", true)}); err != nil {
-			return err
-		}
-	}
-	for _, f := range d.programs {
-		at := append(d.text.Tool(d.p.Tool.Name, like), "access", "commands")
-		text, err := edit.Set(d.text.Bytes, at, f)
-		if err := d.set(text, err); err != nil {
-			return err
-		}
-		d.rules = append(d.rules, "run "+f.Key+" = "+f.Value)
-	}
-	return nil
-}
-
-// file writes a rule on files: into the one that the layer has on the path, or behind the others.
-func (d *draft) file(like string, r ir.FSRule) error {
-	item := capFields(r.Caps)
-	at, items := d.text.List(d.p.Tool.Name, like, "fs")
-	for i, v := range items {
-		if path, has, ok := written(v); ok && path == r.At.Path {
-			// An explicit false would win over a further write = true.
-			if slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { on, says := has[c.String()]; return says && !on }) {
-				continue
-			}
-			missing := r.Caps
-			for _, c := range r.Caps.List() {
-				if has[c.String()] || has["write"] && ir.Write.Has(c) {
-					missing = missing &^ ir.Caps(c)
-				}
-			}
-			if text, err := edit.Extend(d.text.Bytes, at, i, capFields(missing)); err == nil {
-				d.rules = append(d.rules, r.At.Short()+": "+r.Caps.String())
-				return d.set(text, nil)
-			}
-		}
-	}
-	return d.append(like, "fs", append(edit.Item{edit.String("path", r.At.Short())}, item...))
-}
-
-// written is the path of a rule on files, and the capabilities that it grants by their keys.
-func written(v *source.Value) (at string, has map[string]bool, ok bool) {
-	if v.Table == nil || v.Table.Get("external") != nil {
-		return "", nil, false
-	}
-	p := v.Table.Get("path")
-	if p == nil || p.Kind != source.StringKind {
-		return "", nil, false
-	}
-	at, err := resolve.Lexical(p.Text)
-	has = map[string]bool{}
-	for _, e := range v.Table.Entries {
-		has[e.Key] = e.Value.Bool
-	}
-	return at, has, err == nil
-}
-
-func capFields(caps ir.CapSet) edit.Item {
-	var item edit.Item
-	for _, c := range caps.List() {
-		switch {
-		case caps.Contains(ir.Write) && c == ir.Create:
-			item = append(item, edit.Bool("write", true))
-		case caps.Contains(ir.Write) && ir.Write.Has(c):
-		default:
-			item = append(item, edit.Bool(c.String(), true))
-		}
-	}
-	return item
-}
-
-func (d *draft) append(like, list string, item edit.Item) error {
-	at, _ := d.text.List(d.p.Tool.Name, like, list)
-	text, err := edit.Append(d.text.Bytes, at, item)
-	if err := d.set(text, err); err != nil {
-		return err
-	}
-	var words []string
-	for _, f := range item {
-		words = append(words, f.Key+" = "+f.Value)
-	}
-	d.rules = append(d.rules, list+": "+strings.Join(words, ", "))
-	return nil
-}
-
-func (d *draft) set(text []byte, err error) error {
-	if err == nil {
-		d.text, err = layerfile.Parse(d.p.Name, text)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.p.Name, err)
-	}
-	return nil
 }
 
 // Apply writes the layer, whole or not at all. layerfile.ErrChanged says that another process has

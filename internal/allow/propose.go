@@ -47,6 +47,8 @@ type group struct {
 	dir *ir.Location
 	// broken is why the operations cannot be asked about.
 	broken string
+	// parts are the groups that were put together in this one.
+	parts []group
 }
 
 // few is how many files of a directory speak for it.
@@ -116,6 +118,7 @@ func (p *Planner) single(i int, e denial.Entry) group {
 		g.broken = err.Error()
 		return g
 	}
+	a.entry = i
 	for _, n := range e.Needs {
 		if c, ok := ir.ParseCapability(n); ok {
 			a.Needs = a.Needs.With(c)
@@ -156,12 +159,14 @@ func (p *Planner) files(all []group, members []int) []ir.Location {
 func (p *Planner) join(all []group, dir ir.Location, members []int) {
 	var joined []int
 	var asks []Ask
+	var parts []group
 	for _, i := range members {
 		if at, ok := all[i].file(); ok && at != dir && dir.Root.Kind == ir.Workspace && p.guard(at) != nil {
 			continue // it stays alone, with its reason
 		}
 		asks = append(asks, all[i].asks...)
 		joined = append(joined, i)
+		parts = append(parts, all[i])
 	}
 	if len(joined) == 0 {
 		return
@@ -176,12 +181,15 @@ func (p *Planner) join(all []group, dir ir.Location, members []int) {
 	for _, i := range joined {
 		all[i] = group{}
 	}
-	all[joined[0]] = group{denials: joined, asks: asks, dir: &dir}
+	all[joined[0]] = group{denials: joined, asks: asks, dir: &dir, parts: parts}
 }
 
 // temporary reports whether a program has probably made up a name.
 func temporary(name string) bool {
 	if madeUp.MatchString(name) {
+		return true
+	}
+	if varying.MatchString(name) {
 		return true
 	}
 	const made = 6 // as mkstemp(3) makes them
@@ -193,6 +201,9 @@ var random = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 
 // madeUp are names as mkstemp(3), editors and databases make them.
 var madeUp = regexp.MustCompile(`^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$|^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`)
+
+// varying are names with the number of a process, a hash or a version.
+var varying = regexp.MustCompile(`[._-](pid)?[0-9]{3,10}(\.[a-z]+)?$|(^|[._-])([0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}([._-]|$)|[-_@]v?[0-9]+\.[0-9]+(\.[0-9]+)?([.-]|$)`)
 
 // general reports whether a rule may be on a whole directory. None is proposed for the root of
 // anything.
@@ -211,14 +222,18 @@ func (p *Planner) propose(g group) Proposal {
 	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
 		return out
 	}
-	for _, a := range g.asks {
-		if out.WhyNot = p.acts(a); out.WhyNot != "" {
+	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
+		return out
+	}
+	if p.isOutside(g.asks[0]) {
+		place, why := p.outer(g)
+		if why != "" || !p.names(place) {
+			out.Command, out.WhyNot = p.mount(g)
 			return out
 		}
-	}
-	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
-		out.Command, out.WhyNot = p.mount(g)
-		return out
+		for i := range g.asks {
+			g.asks[i].external = place
+		}
 	}
 	plan, err := p.Plan(g.asks...)
 	var refused *Refusal
@@ -267,7 +282,7 @@ func (p *Planner) command(g group) string {
 				at = *a.At
 			}
 			for _, c := range a.Needs.List() {
-				add(c.String(), shellword.Quote(at.Short()))
+				add(c.String(), a.word(at))
 			}
 		case ir.Run:
 			line := []string{"run", shellword.Quote(op.Program)}
@@ -280,7 +295,7 @@ func (p *Planner) command(g group) string {
 		default:
 			line := []string{about.Verb}
 			for _, place := range about.Places {
-				line = append(line, shellword.Quote(place.At.Short()))
+				line = append(line, a.word(place.At))
 			}
 			add(line...)
 		}
@@ -288,35 +303,15 @@ func (p *Planner) command(g group) string {
 	return strings.Join(words, " ")
 }
 
-// mount is the command that makes a place outside of the workspace reachable, or why none is
-// proposed.
-func (p *Planner) mount(g group) (command, whyNot string) {
-	at := ir.Describe(g.asks[0].Operation).Places[0].At
-	if g.dir != nil {
-		at = *g.dir
+// word is a place as a word of an operation, in which "~" is not quoted.
+func (a Ask) word(at ir.Location) string {
+	if a.external == nil {
+		return shellword.Quote(at.Short())
 	}
-	abs := "/" + at.Path
-	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
-		return "", "accessc mount grants no execution outside of the workspace"
+	if rest, ok := strings.CutPrefix(a.external.name, "~/"); ok {
+		return "~/" + shellword.Quote(rest)
 	}
-	if why := p.outside(abs, directory(abs)); why != "" {
-		return "", why
-	}
-	var caps ir.CapSet
-	for _, a := range g.asks {
-		caps |= a.Needs
-	}
-	mode := ":ro"
-	switch {
-	case caps.Has(ir.Execute):
-		return "", "accessc mount grants no execution outside of the workspace"
-	case caps&ir.Write != 0:
-		mode = ":rw"
-	}
-	if !exists(abs) {
-		return "", "nothing is there, so it cannot be mounted"
-	}
-	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(path.Base(abs))+"="+abs+mode), ""
+	return shellword.Quote(a.external.name)
 }
 
 // free is a name in the workspace that nothing has.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/ir"
@@ -25,15 +26,39 @@ const (
 	maxExamples = 3
 )
 
-// reach finds the grants of a policy that the present one lacks.
-func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
-	out := Reach{}
-	asked := map[ir.Location]bool{}
-	for _, a := range asks {
+// join adds the reach of a further rule.
+func (r *Reach) join(o Reach) {
+	r.Files += o.Files
+	r.Examples = append(r.Examples, o.Examples...)
+	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
+	r.More = r.More || o.More
+	r.Beyond = append(r.Beyond, o.Beyond...)
+}
+
+// survey finds the grants of a policy that the present one lacks.
+type survey struct {
+	p        *Planner
+	view     *ir.View
+	bindings *ir.Bindings
+	asks     []Ask
+	// asked are the places that were asked about, or counted. seen is how many were looked at.
+	asked map[ir.Location]bool
+	seen  int
+}
+
+func (s *survey) begin() {
+	for _, a := range s.asks {
 		for _, place := range ir.Describe(a.Operation).Places {
-			asked[place.At] = true
+			s.asked[place.At] = true
 		}
-		switch op := a.Operation.(type) {
+	}
+}
+
+// rule is the reach of one addition.
+func (s *survey) rule(a *addition) Reach {
+	out := Reach{}
+	for _, i := range a.asks {
+		switch op := s.asks[i].Operation.(type) {
 		case ir.Connect:
 			if len(op.To.Path) > 0 || op.Method != "" {
 				out.Beyond = append(out.Beyond, "every request to "+op.To.Host.String()+" that the rule matches, not this one alone")
@@ -46,41 +71,51 @@ func (p *Planner) reach(v *ir.View, d *draft, asks []Ask) Reach {
 			// A rule on a place is looked at below.
 		}
 	}
-	seen := 0
-	for _, r := range d.fs {
-		abs, ok := p.asker.Bindings.Path(r.At)
-		if !ok {
-			continue
+	if a.fs == nil {
+		return out
+	}
+	abs, ok := s.bindings.Path(a.fs.At)
+	if !ok {
+		return out
+	}
+	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, e os.DirEntry, err error) error {
+		if s.seen++; s.seen > maxLooked {
+			out.More = true
+			return fs.SkipAll
 		}
-		_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, e os.DirEntry, err error) error {
-			if seen++; seen > maxLooked {
-				out.More = true
-				return fs.SkipAll
-			}
-			at := p.asker.Bindings.Locate(filepath.ToSlash(name))
-			if err != nil || asked[at] || !p.gains(v, at) {
-				return nil
-			}
-			if !e.IsDir() {
-				out.Files++
-				if len(out.Examples) < maxExamples {
-					out.Examples = append(out.Examples, at.Short())
-				}
-			}
+		if err != nil || e.IsDir() || !s.gains(filepath.ToSlash(name)) {
 			return nil
-		})
-		if info, err := os.Stat(filepath.FromSlash(abs)); err == nil && info.IsDir() {
-			out.Beyond = append(out.Beyond, "what will be in "+strings.TrimSuffix(r.At.Short(), "/"))
 		}
+		s.asked[s.p.asker.Bindings.Locate(filepath.ToSlash(name))] = true // rules may overlap
+		out.Files++
+		if len(out.Examples) < maxExamples {
+			out.Examples = append(out.Examples, s.bindings.Locate(filepath.ToSlash(name)).Short())
+		}
+		return nil
+	})
+	if info, err := os.Stat(filepath.FromSlash(abs)); err == nil && info.IsDir() || s.makes(a) {
+		out.Beyond = append(out.Beyond, "what will be in "+strings.TrimSuffix(a.fs.At.Short(), "/"))
 	}
 	return out
 }
 
-// gains reports whether a policy grants something on a place that the present one does not.
-func (p *Planner) gains(v *ir.View, at ir.Location) bool {
+// makes reports whether an addition is for a directory that is to be made.
+func (s *survey) makes(a *addition) bool {
+	return slices.ContainsFunc(a.asks, func(i int) bool {
+		op, ok := s.asks[i].Operation.(ir.Access)
+		return ok && op.Cap == ir.Create && op.Name == ir.NameDir && op.On.At == a.fs.At
+	})
+}
+
+// gains reports whether the policy grants something on a file that the present one does not, and that
+// nothing was asked for.
+func (s *survey) gains(abs string) bool {
+	was, is := s.p.asker.Bindings.Locate(abs), s.bindings.Locate(abs)
+	if s.asked[was] {
+		return false
+	}
 	for _, c := range ir.Capabilities {
-		op := ir.Access{Cap: c, On: ir.Direct(at)}
-		if v.Decide(op).Allowed() && !p.View.Decide(op).Allowed() {
+		if s.view.Decide(ir.Access{Cap: c, On: ir.Direct(is)}).Allowed() && !s.p.View.Decide(ir.Access{Cap: c, On: ir.Direct(was)}).Allowed() {
 			return true
 		}
 	}

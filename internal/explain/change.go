@@ -328,6 +328,8 @@ type ChangesDocument struct {
 	Version  int          `json:"format_version"`
 	Tools    []ChangeDoc  `json:"tools"`
 	Rulesets []RulingsDoc `json:"rulesets"`
+	// Replay is the judgement of recorded runs, if there are any.
+	Replay []ReplayDoc `json:"replay,omitempty"`
 }
 
 // ChangeDoc is one tool's part of a comparison.

@@ -63,7 +63,7 @@ func byDefault(d compare.Difference, t *ir.Tool) string {
 	switch {
 	case d.Kind != compare.Grant:
 		return ""
-	case d.Resource == ir.FS && !t.Declared.FS:
+	case d.Resource == ir.FS && !t.Declared.FS && (rule == nil || rule.Source().Layer != ir.LayerPreset):
 		return "files"
 	case d.Resource == ir.Env && rule != nil && rule.Source().Layer == ir.LayerDefault:
 		return "variables"

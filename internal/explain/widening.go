@@ -51,6 +51,8 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.constraints.widened"}
 	case compare.Unheld:
 		return []string{"tool.accept.widened"}
+	case compare.Sharing:
+		return []string{"tool.home.widened"}
 	case compare.Enforcement:
 		return []string{"tool.enforcement.weakened"}
 	case compare.Credentials:

@@ -52,7 +52,7 @@ type Event struct {
 
 // Event reads an event of the agent.
 func (a *Agent) Event(r io.Reader) (*Event, error) {
-	v, err := Read(r)
+	v, err := read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func (a *Agent) Event(r io.Reader) (*Event, error) {
 	return e, nil
 }
 
-// Read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
+// read reads an event: one JSON object that no parser could read otherwise, in all of its depth.
 // See RATIONALE D150.
-func Read(r io.Reader) (gjson.Result, error) {
+func read(r io.Reader) (gjson.Result, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	switch {
 	case err != nil:

@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}": "in each other",
 		`{"a":"` + strings.Repeat("x", maxEvent) + `"}`:                     "longer than",
 	} {
-		v, err := Read(strings.NewReader(text))
+		v, err := read(strings.NewReader(text))
 		if want == "" && (err != nil || v.Get("a.b.1").Str != "x") {
 			t.Errorf("%.40q: %v, %v", text, v, err)
 		}

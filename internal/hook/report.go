@@ -70,9 +70,8 @@ func (p *Policy) Refused(a *Agent, e *Event) string {
 
 // refused is a line of a report.
 type refused struct {
-	Event, Operation, Target, To, Path, Reason, Sentence string
-	Count                                                int
-	Rule                                                 *struct {
+	Event, Operation, Target, To, Reason, Sentence string
+	Rule                                           *struct {
 		Subject, Label, File string
 		Line                 int
 	}

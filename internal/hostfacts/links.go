@@ -14,7 +14,7 @@ import (
 func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
 	for i := range t.FS {
 		rule := &t.FS[i]
-		if len(rule.Links) == 0 {
+		if len(rule.Links) == 0 || rule.Links[0].Root.Kind != ir.Workspace {
 			continue
 		}
 		over := "leads over the symlink " + rule.Links[0].Short() + " to " + rule.At.Short()

@@ -113,6 +113,9 @@ func (n *Node) String() string {
 	return s
 }
 
+// True reports whether the value is true.
+func (n *Node) True() bool { return n != nil && n.Kind == 't' }
+
 // Same reports whether a value equals that of a text of JSON.
 func (n *Node) Same(text []byte) bool {
 	var a, b any

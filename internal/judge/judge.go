@@ -206,7 +206,8 @@ func (j *Judge) Closed(text string) ir.Rule {
 			continue // Access has refused it
 		}
 		for _, e := range j.View.Entries() {
-			if e.Rule.At != place.At && e.Rule.At.Under(place.At) && !e.Rule.Caps.Has(ir.Read) {
+			below := e.Rule.At != place.At && e.Rule.At.Under(place.At)
+			if below && !j.View.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(e.Rule.At)}).Allowed() {
 				return e.Rule
 			}
 		}

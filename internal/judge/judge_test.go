@@ -120,6 +120,26 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestClosed: a search is closed by a rule below it that withholds reading, and by none that a later
+// rule at its place overrules.
+func TestClosed(t *testing.T) {
+	j := workspace(t)
+	tool := *j.View.Tool
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("docs/a")}, {At: ir.In("docs/a"), Caps: ir.Caps(ir.Read)}, {At: ir.In("secret/key")},
+	}
+	j.View = ir.NewView(&tool, ir.Linux, ir.Facts{Bindings: j.Roots, Base: []ir.FSRule{}})
+	for path, want := range map[string]string{"docs": "", "docs/a": "", "secret": "secret/key", "secret/key": "", ".": "secret/key"} {
+		got := ""
+		if closed := j.Closed(path); closed != nil {
+			got = closed.Subject()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 // TestArgumentAgrees: a path that is refused has no capability, by the policy's own evaluator,
 // and one that is not has some.
 func TestArgumentAgrees(t *testing.T) {

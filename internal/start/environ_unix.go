@@ -35,6 +35,8 @@ func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context
 			out = append(out, name+"="+value)
 		}
 	}
+	has := func(name string) bool { _, ok := lookupEnv(out, name); return ok }
+	give(l, view, has, func(name, value string) { out = append(out, name+"="+value) })
 	slices.Sort(out)
 	return out
 }

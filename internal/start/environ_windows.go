@@ -27,6 +27,8 @@ func (r *run) environ() ([]string, error) {
 			by[key] = kv
 		}
 	}
+	has := func(name string) bool { return by[strings.ToUpper(name)] != "" }
+	give(&r.launch, view, has, func(name, value string) { by[strings.ToUpper(name)] = name + "=" + value })
 	for _, v := range r.spec.Variables {
 		by[strings.ToUpper(v.Name)] = v.Name + "=" + places.Replace(v.Value)
 	}

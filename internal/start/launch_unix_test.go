@@ -48,3 +48,28 @@ func TestEnviron(t *testing.T) {
 		}
 	}
 }
+
+// TestGivenValues: a rule that gives a value sets the variable where no other rule forwards or
+// withholds the user's.
+func TestGivenValues(t *testing.T) {
+	value := func(name, value string) backends.Variable { return backends.Variable{Name: name, Read: true, Value: value} }
+	l := &backends.Launch{Home: "/state/home", Environment: []backends.Variable{
+		value("PLAIN", "/home/me/.x"), value("OWN", "-D${home}/y"), value("TWICE", "first"), value("TWICE", "second"),
+		value("FORWARDED", "ours"), value("MISSING", "ours"), value("DENIED", "ours"), value("WILD", "ours"),
+		{Name: "FORWARDED", Read: true}, {Name: "MISSING", Read: true}, {Name: "DENIED"}, {Name: "WI", Prefix: true},
+	}}
+	host := []string{"PLAIN=user's", "FORWARDED=user's", "DENIED=user's", "WILD=user's"}
+	want := map[string]string{
+		"PLAIN": "/home/me/.x", "OWN": "-D/state/home/y", "TWICE": "first", "FORWARDED": "user's", "MISSING": "ours", "DENIED": "", "WILD": "",
+	}
+	got := environ(l, ir.Linux, host, "/t", "/t/c")
+	for name, value := range want {
+		if found, _ := lookupEnv(got, name); found != value {
+			t.Errorf("%s: got %q, want %q", name, found, value)
+		}
+	}
+	l.Home = ""
+	if found, ok := lookupEnv(environ(l, ir.Linux, host, "/t", "/t/c"), "OWN"); ok {
+		t.Errorf("without a home of its own: got OWN=%q", found)
+	}
+}

@@ -25,6 +25,11 @@ func (r *run) outputs() error {
 			return err
 		}
 	}
+	if r.req.Evidence != "" {
+		if r.evidence, err = r.output("--evidence", r.req.Evidence); err != nil {
+			return err
+		}
+	}
 	if r.req.Report == "" {
 		return nil
 	}

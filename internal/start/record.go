@@ -2,14 +2,15 @@ package start
 
 import (
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/ir"
 )
 
 // RecordFormat and RecordVersion identify the record of a run. The version changes when
 // a reader of the older form would misunderstand the newer one.
 const (
-	RecordFormat  = "accessc/run"
-	RecordVersion = 2
+	RecordFormat  = recorded.Format
+	RecordVersion = recorded.Version
 )
 
 // Recording asks for the record of a run. It holds the values that only the caller knows.
@@ -50,6 +51,8 @@ type Record struct {
 	Limits   []RecordLimit `json:"limits"`
 	// Cells are the rows of the ledger on this system, with the means that enforced them.
 	Cells []RecordCell `json:"cells"`
+	// Accesses are those of a traced run.
+	recorded.Accesses
 }
 
 // RecordHost is the part of the system that decides about enforcement.

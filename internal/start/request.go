@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Request is one start of a tool.
@@ -40,6 +41,12 @@ type Request struct {
 	// leaves out the lines about them at the end.
 	Denials string
 	Quiet   bool
+	// Evidence names a file that gets the operations that the tool used and was refused, as Report
+	// does; empty for none. It needs Trace.
+	Evidence string
+	// For is how long the tool may run: it gets SIGTERM then, and SIGKILL some seconds later; 0 for
+	// any time.
+	For time.Duration
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }

@@ -60,7 +60,7 @@ func Start(req Request) error {
 		return r.notRecorded(err)
 	}
 	if !r.supervised {
-		r.forget()
+		r.unwatched()
 	}
 	if r.stays() {
 		err := r.supervise()
@@ -98,9 +98,10 @@ type run struct {
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
-	// report gets a line for every denial, record describes the run; nil for none.
-	report, record *os.File
-	begun          time.Time
+	// report gets a line for every denial, record describes the run, evidence lists what it used
+	// and was refused; nil for none.
+	report, record, evidence *os.File
+	begun                    time.Time
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group

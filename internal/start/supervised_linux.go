@@ -33,6 +33,9 @@ func (r *run) supervise() error {
 		return r.childFailed(err)
 	}
 	log := denial.NewLog(r.report)
+	if r.observes() {
+		log.Observe()
+	}
 	attend, err := r.attendant(t, log)
 	if err != nil {
 		t.Kill()
@@ -40,7 +43,9 @@ func (r *run) supervise() error {
 		return err
 	}
 	r.begun = time.Now()
+	late := r.endsLater()
 	status, err := attend()
+	late()
 	ended := time.Now()
 	limit := r.endedBy(status, ended)
 	r.discard()
@@ -49,8 +54,9 @@ func (r *run) supervise() error {
 		return r.childFailed(err)
 	}
 	r.sayRefused(log, status, ended)
+	r.evidenced(log, status, ended)
 	r.sayLimit(limit)
-	r.write(status, ended, log.Total(), limit)
+	r.write(status, ended, log, limit)
 	supervisor.Exit(status)
 	return nil
 }
@@ -68,11 +74,15 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if err != nil {
 		return nil, failed("%w", err)
 	}
-	b, err := supervisor.New(r.spec, supervisor.Options{
+	o := supervisor.Options{
 		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
 		Join: r.joined(),
-	})
+	}
+	if r.observes() {
+		o.Used = log.Use
+	}
+	b, err := supervisor.New(r.spec, o)
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
 	}
@@ -124,12 +134,29 @@ func (r *run) tracing() *supervisor.Tracing {
 
 // wall is how long the tool may run, 0 for any time.
 func (r *run) wall() time.Duration {
+	var out time.Duration
+	if r.req.For > 0 {
+		out = r.req.For + patience
+	}
 	for _, l := range r.spec.Limits {
-		if l.Kind == ir.LimitWallTime.String() {
-			return time.Duration(l.Value) * time.Millisecond
+		if wall := time.Duration(l.Value) * time.Millisecond; l.Kind == ir.LimitWallTime.String() && (out == 0 || wall < out) {
+			out = wall
 		}
 	}
-	return 0
+	return out
+}
+
+// patience is how long a tool may take to end itself once its time is over.
+const patience = 5 * time.Second
+
+// endsLater sends the tool SIGTERM, which this process passes on, after the time that the caller
+// gives it, unless the returned function is called before.
+func (r *run) endsLater() (stop func()) {
+	if r.req.For <= 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(r.req.For, func() { _ = unix.Kill(unix.Getpid(), unix.SIGTERM) })
+	return func() { timer.Stop() }
 }
 
 // childFailed gives the errors of a start the form of an unsupervised start's.

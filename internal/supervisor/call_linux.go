@@ -27,7 +27,7 @@ type call struct {
 
 // newCall is a call that a thread makes.
 func (s *Supervisor) newCall(w *worker, n *notification) *call {
-	c := &call{Supervisor: s, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}}
+	c := &call{Supervisor: s, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
 	c.paths = resolver{caller: &c.caller, decision: &c.decision}
 	return c
 }

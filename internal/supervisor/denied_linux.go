@@ -10,13 +10,21 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
-// decision is the latest judgement of a call: refused is nil where that was a grant.
-type decision struct{ refused *judgement }
+// decision is the latest judgement of a call: refused is nil where that was a grant. granted are
+// the grants of the call, where they are kept.
+type decision struct {
+	refused *judgement
+	keeps   bool
+	granted []judgement
+}
 
 // permits notes a judgement and reports whether it is a grant.
 func (d *decision) permits(j judgement) bool {
 	d.refused = nil
 	if j.allowed() {
+		if d.keeps {
+			d.granted = append(d.granted, j)
+		}
 		return true
 	}
 	kept := j // on the heap for a refusal alone
@@ -33,9 +41,20 @@ func (d *decision) denies(e unix.Errno, why string) answer {
 	return fails(e)
 }
 
+// note reports the grants of a call that is carried out.
+func (c *call) note(a answer) {
+	if c.refused != nil || a.errno != 0 || !c.became.Load() {
+		return
+	}
+	for _, j := range c.granted {
+		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view, Roots: c.box.roots})
+	}
+}
+
 // tell reports a refusal before the call gets its answer. An error that the kernel returned to
 // the supervisor for a granted operation is not a refusal.
 func (c *call) tell(a answer) {
+	c.note(a)
 	r := c.refused
 	switch {
 	case c.denied == nil || r == nil || c.trace != nil && !c.became.Load():

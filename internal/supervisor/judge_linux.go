@@ -152,10 +152,10 @@ func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	out := judgement{verdict: ir.Verdict{Effect: ir.Allow}}
 	for _, one := range caps {
 		if out = j.decide(ir.Access{Cap: one, On: p}); !out.allowed() {
-			out.wants = ir.Caps(caps...)
 			break
 		}
 	}
+	out.wants = ir.Caps(caps...)
 	return out
 }
 

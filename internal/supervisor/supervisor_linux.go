@@ -69,6 +69,8 @@ type Supervisor struct {
 	// denied receives every refusal, nil for no report; calls are the names of system calls.
 	denied func(*denial.Denial)
 	calls  map[uint32]string
+	// used receives every granted operation that is carried out, nil where none are kept.
+	used func(*denial.Denial)
 	// trace names the refusals of the kernel itself, nil without --trace.
 	trace *Tracing
 }
@@ -97,6 +99,9 @@ type Options struct {
 	// call it. Calls are the names of the system calls by number.
 	Denied func(*denial.Denial)
 	Calls  map[uint32]string
+	// Used, if not nil, receives every granted operation whose call is carried out. Many threads
+	// call it.
+	Used func(*denial.Denial)
 	// Grants are the rules of the ruleset, Placements those of whole directories and files,
 	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
@@ -125,7 +130,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 		return nil, err
 	}
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 	}
 	if len(s.placements) > maxPlacements {

@@ -77,6 +77,18 @@ func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.jso
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
 
+// SharedHome is the name, which no tool has, of the home that tools with access.home = "shared" have.
+// See RATIONALE D208.
+const SharedHome = "@shared"
+
+// HomeOf is the home of a tool that has a private or a shared one.
+func (d Dir) HomeOf(tool string, shared bool) string {
+	if shared {
+		tool = SharedHome
+	}
+	return d.Home(tool)
+}
+
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
@@ -89,6 +101,10 @@ func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
 // Denials is the path of the file that keeps the refusals of a tool's last run. The empty name
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
+
+// Learned is the directory of what runs of a tool used and were refused. The empty name stands for
+// commands that no configuration names.
+func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "learned", tool+".runs") }
 
 // Sessions returns the directory in which the invocations of agents' sessions are counted.
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }

@@ -80,6 +80,8 @@ const (
 	Invocation
 	// Unheld: a gap that is accepted.
 	Unheld
+	// Sharing: whether other tools have the same home.
+	Sharing
 	// Enforcement: how a platform enforces a requirement.
 	Enforcement
 	// Inspection: how much of granted connections is looked at.

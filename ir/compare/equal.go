@@ -32,7 +32,7 @@ func sameConstraints(a, b ir.Constraints) bool {
 }
 
 func sameFiles(a, b *ir.Tool) bool {
-	return a.Home == b.Home && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
+	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
 		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
 		slices.EqualFunc(a.Protected, b.Protected, func(x, y ir.ProtectedPath) bool { return x.Path == y.Path }) &&
 		slices.EqualFunc(a.FS, b.FS, func(x, y ir.FSRule) bool {
@@ -50,7 +50,7 @@ func sameNetwork(a, b *ir.Tool) bool {
 
 func sameEnvironment(a, b *ir.Tool) bool {
 	return a.Home == b.Home && slices.EqualFunc(a.Env, b.Env, func(x, y ir.EnvRule) bool {
-		return x.Name == y.Name && x.Prefix == y.Prefix && x.Read == y.Read
+		return x.Name == y.Name && x.Prefix == y.Prefix && x.Read == y.Read && x.Value == y.Value
 	})
 }
 

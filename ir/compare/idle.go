@@ -212,7 +212,7 @@ func (s *search) run() []Idle {
 // written reports whether a rule does not ship with accessc.
 func written(r ir.Rule) bool {
 	o := r.Source()
-	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied
+	return o.Layer != ir.LayerDefault && o.Layer != ir.LayerBase && o.Layer != ir.LayerImplied && o.Layer != ir.LayerPreset
 }
 
 // looks reports whether rules can have an effect where they do not win: on how much is looked at,

@@ -21,7 +21,7 @@ type ToolDoc struct {
 	Command     *command        `json:"command,omitempty"`       // nil if none is configured
 	Base        string          `json:"base"`                    // the grants outside of the workspace
 	BaseVersion int             `json:"base_version"`            // of the list of that name
-	Home        string          `json:"home"`                    // "private" or "real"
+	Home        string          `json:"home"`                    // "private", "shared" or "real"
 	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
@@ -138,6 +138,7 @@ type envRule struct {
 	Name   string  `json:"name"`
 	Prefix bool    `json:"prefix,omitempty"`
 	Read   bool    `json:"read"`
+	Value  string  `json:"value,omitempty"`
 	Origin *origin `json:"origin,omitempty"`
 }
 

@@ -44,7 +44,8 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	t.Source = check(r, ParseSource, d.Source)
 	t.Source.Origin = r.origin(d.SourceAt)
 	t.Base = r.base(d.Base, d.BaseVersion)
-	t.Home = check(r, parseHome, d.Home)
+	at := check(r, parseHome, d.Home)
+	t.Home, t.HomeShared = at.kind, at.shared
 	t.LateOpen = d.LateOpen
 	if d.Protected != nil {
 		t.Protects, t.Protected = true, mapFrom(d.Protected.More, r.protected)
@@ -173,7 +174,7 @@ func (r *decoder) net(d *netRule) ir.NetRule {
 }
 
 func (r *decoder) env(d *envRule) ir.EnvRule {
-	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
+	return ir.EnvRule{Name: d.Name, Prefix: d.Prefix, Read: d.Read, Value: d.Value, Origin: r.origin(d.Origin), Leaves: r.leaves(d.Origin)}
 }
 
 func (r *decoder) command(d *commandRule) ir.CommandRule {

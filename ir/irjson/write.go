@@ -55,7 +55,7 @@ type encoder struct{ provenance bool }
 func (e encoder) tool(t *ir.Tool) ToolDoc {
 	d := ToolDoc{
 		Name: t.Name, Source: t.Source.String(), SourceAt: e.origin(t.Source.Origin, nil), Run: t.Run,
-		Base: t.Base.String(), BaseVersion: ir.BaseVersion, Home: t.Home.String(),
+		Base: t.Base.String(), BaseVersion: ir.BaseVersion, Home: t.HomeWord(),
 		FS:        fsList{t.Declared.FS, mapTo(t.FS, e.fs)},
 		Net:       netList{t.Declared.Net, mapTo(t.Net, e.net)},
 		Env:       envList{t.Declared.Env, mapTo(t.Env, e.env)},
@@ -128,7 +128,7 @@ func (e encoder) net(r *ir.NetRule) netRule {
 }
 
 func (e encoder) env(r *ir.EnvRule) envRule {
-	return envRule{r.Name, r.Prefix, r.Read, e.origin(r.Origin, r.Leaves)}
+	return envRule{r.Name, r.Prefix, r.Read, r.Value, e.origin(r.Origin, r.Leaves)}
 }
 
 func (e encoder) command(r *ir.CommandRule) commandRule {

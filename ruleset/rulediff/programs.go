@@ -21,7 +21,7 @@ const others = "other programs"
 func (c *comparison) programs() {
 	names := c.named()
 	free := "other"
-	for slices.ContainsFunc(names, func(n string) bool { return alike(n, free) }) {
+	for slices.ContainsFunc(names, func(n string) bool { return ruleset.Alike(n, free) }) {
 		free += "2"
 	}
 	if !equal(rules(c.old, free), rules(c.new, free)) {
@@ -144,14 +144,14 @@ func (p *program) enter(part *shell.Part, seq []string, at int) {
 func (p *program) learn(m ruleset.Matcher) {
 	switch m := m.(type) {
 	case ruleset.Command:
-		if slices.ContainsFunc(m.Names, func(n string) bool { return alike(n, p.name) }) {
+		if slices.ContainsFunc(m.Names, func(n string) bool { return ruleset.Alike(n, p.name) }) {
 			for _, s := range m.Subcommands {
 				p.subcommands = append(p.subcommands, strings.Fields(s))
 			}
 		}
 	case ruleset.Prefix, ruleset.Group:
 		for _, seq := range sequences(m) {
-			if alike(seq[0], p.name) {
+			if ruleset.Alike(seq[0], p.name) {
 				p.sequences = append(p.sequences, seq[1:])
 			}
 		}

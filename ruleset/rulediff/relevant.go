@@ -1,10 +1,8 @@
 package rulediff
 
 import (
-	"path"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/accessc/accessc/ruleset"
 )
@@ -82,9 +80,9 @@ func rules(s *ruleset.Set, program string) []*ruleset.Rule {
 func mayBeAbout(m ruleset.Matcher, program string) bool {
 	switch m := m.(type) {
 	case ruleset.Command:
-		return slices.ContainsFunc(m.Names, func(n string) bool { return alike(n, program) })
+		return slices.ContainsFunc(m.Names, func(n string) bool { return ruleset.Alike(n, program) })
 	case ruleset.Prefix, ruleset.Group:
-		return slices.ContainsFunc(sequences(m), func(seq []string) bool { return alike(seq[0], program) })
+		return slices.ContainsFunc(sequences(m), func(seq []string) bool { return ruleset.Alike(seq[0], program) })
 	case ruleset.All:
 		return !slices.ContainsFunc(m, func(x ruleset.Matcher) bool { return !mayBeAbout(x, program) })
 	case ruleset.Any:
@@ -94,12 +92,6 @@ func mayBeAbout(m ruleset.Matcher, program string) bool {
 	case ruleset.Not, ruleset.Args, ruleset.Flags, ruleset.Within, ruleset.PipedToShell:
 	}
 	return true
-}
-
-// alike compares names of programs as loosely as rules that deny do.
-func alike(a, b string) bool {
-	end := func(s string) string { return strings.TrimSuffix(strings.ToLower(path.Base(s)), ".exe") }
-	return end(a) == end(b)
 }
 
 // equal reports whether two lists of rules decide alike, by their text.

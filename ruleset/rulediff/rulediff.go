@@ -137,7 +137,7 @@ func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program 
 	if a.Outcome == b.Outcome {
 		return nil
 	}
-	for _, d := range Differing(&a, &b) {
+	for _, d := range differing(&a, &b, part{}) {
 		if !strings.Contains(d.text, program) {
 			continue
 		}
@@ -156,19 +156,17 @@ func (c *comparison) askOf(old, new *ruleset.Set, op ruleset.Operation, program 
 	return nil
 }
 
-// Part is a part of a command line about which two rulesets differ.
-type Part struct {
+// part is a part of a command line about which two rulesets differ.
+type part struct {
 	Class
 	// text is that of the part, behind that of the programs around it.
 	text string
 }
 
-// Differing lists the parts of two judgements of one operation that differ, outer ones first.
-func Differing(a, b *ruleset.Decision) []Part { return differing(a, b, Part{}) }
-
-// differing knows the part around, whose rules allow the words that they spell out.
-func differing(a, b *ruleset.Decision, around Part) []Part {
-	var out []Part
+// differing lists the parts of two judgements of one operation that differ, outer ones first. The
+// rules of the part around allow the words that they spell out.
+func differing(a, b *ruleset.Decision, around part) []part {
+	var out []part
 	p := around
 	p.Old.Outcome, p.Old.Why, p.New.Outcome, p.New.Why = a.Own, a.Why, b.Own, b.Why
 	if a.Rule != nil || a.Own != ruleset.Allow {

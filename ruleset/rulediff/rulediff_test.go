@@ -1,4 +1,4 @@
-package rulediff_test
+package rulediff
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
-	"github.com/accessc/accessc/ruleset/rulediff"
 	"github.com/accessc/accessc/ruleset/shell"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -72,7 +71,7 @@ func (d draw) narrowing() ruleset.Matcher {
 	case 0:
 		return ruleset.PipedToShell{}
 	case 1:
-		return ruleset.Within(rulediff.Root + "/" + d.of("src", "src/a", "doc"))
+		return ruleset.Within(Root + "/" + d.of("src", "src/a", "doc"))
 	case 2:
 		return ruleset.Args{d.some(3, "a", "push", "-f", "x"), {"a", "**"}}
 	default:
@@ -87,7 +86,7 @@ func (d draw) rule() *ruleset.Rule {
 		r.Matcher = ruleset.Any{d.named(), d.named()}
 	}
 	if d.IntN(8) == 0 {
-		r.Kinds, r.Matcher = []ruleset.Kind{ruleset.Read, ruleset.Edit}, ruleset.Within(rulediff.Root+"/"+d.of("src", "src/a", "doc"))
+		r.Kinds, r.Matcher = []ruleset.Kind{ruleset.Read, ruleset.Edit}, ruleset.Within(Root+"/"+d.of("src", "src/a", "doc"))
 	}
 	if d.IntN(8) == 0 {
 		r.Kinds, r.Matcher = []ruleset.Kind{ruleset.Fetch}, ruleset.Hosts(d.some(2, "*", "example.com", "*.example.com", "a.example.com", "*.a.example.com"))
@@ -97,7 +96,7 @@ func (d draw) rule() *ruleset.Rule {
 
 // pair draws two rulesets, of which the second is the first with some changes.
 func (d draw) pair() (*ruleset.Set, *ruleset.Set) {
-	old, new := &ruleset.Set{Root: rulediff.Root, Shell: shell.Bash}, &ruleset.Set{Root: rulediff.Root, Shell: shell.Bash}
+	old, new := &ruleset.Set{Root: Root, Shell: shell.Bash}, &ruleset.Set{Root: Root, Shell: shell.Bash}
 	for range 1 + d.IntN(4) {
 		r := d.rule()
 		switch d.IntN(4) {
@@ -124,7 +123,7 @@ func (d draw) pair() (*ruleset.Set, *ruleset.Set) {
 
 // operation draws an operation, of which most are command lines.
 func (d draw) operation() ruleset.Operation {
-	op := ruleset.Operation{Dir: rulediff.Root + d.of("", "", "", "/src", "/src/a", "/other")}
+	op := ruleset.Operation{Dir: Root + d.of("", "", "", "/src", "/src/a", "/other")}
 	switch d.IntN(12) {
 	case 0:
 		op.Kind, op.Paths = []ruleset.Kind{ruleset.Read, ruleset.Edit, ruleset.Delete}[d.IntN(3)], d.some(2, "src/x", "/workspace/src/a/b", "doc", "../x", "/etc")
@@ -159,9 +158,9 @@ func TestClasses(t *testing.T) {
 	irtest.Many(t, 10_000, func(r *rand.Rand) error {
 		d := draw{r}
 		old, new := d.pair()
-		found := rulediff.Compare(old, new)
+		found := Compare(old, new)
 		for _, c := range found.Classes {
-			was, is := old.Decide(c.Example, rulediff.Host()), new.Decide(c.Example, rulediff.Host())
+			was, is := old.Decide(c.Example, Host()), new.Decide(c.Example, Host())
 			if was.Outcome == is.Outcome {
 				return fmt.Errorf("%+v is %s in both", c.Example, is.Outcome)
 			}
@@ -174,12 +173,12 @@ func TestClasses(t *testing.T) {
 		}
 		for range 50 {
 			op := d.operation()
-			was, is := old.Decide(op, rulediff.Host()), new.Decide(op, rulediff.Host())
+			was, is := old.Decide(op, Host()), new.Decide(op, Host())
 			if was.Outcome == is.Outcome {
 				continue
 			}
 			differ.Add(1)
-			if !known(found, rulediff.Differing(&was, &is)[:1]) {
+			if !known(found, differing(&was, &is, part{})[:1]) {
 				return fmt.Errorf("no class has %+v\nold %s: %s\nnew %s: %s", op, was.Outcome, text(old), is.Outcome, text(new))
 			}
 		}
@@ -191,7 +190,7 @@ func TestClasses(t *testing.T) {
 }
 
 func set(d shell.Dialect, rules ...*ruleset.Rule) *ruleset.Set {
-	return &ruleset.Set{Root: rulediff.Root, Shell: d, Rules: rules}
+	return &ruleset.Set{Root: Root, Shell: d, Rules: rules}
 }
 
 func allow(m ruleset.Matcher) *ruleset.Rule {
@@ -232,7 +231,7 @@ func TestSampled(t *testing.T) {
 		{"a shell that reads more", set(shell.POSIX, allow(ls)), set(shell.Bash, allow(ls)), true, true},
 		{"a shell that reads less", set(shell.Bash, allow(ls)), set(shell.POSIX, allow(ls)), true, false},
 	} {
-		found := rulediff.Compare(c.old, c.new)
+		found := Compare(c.old, c.new)
 		if (len(found.Sampled) > 0) != c.sampled || found.Open != c.open {
 			t.Errorf("%s: sampled %v, open %v", c.name, found.Sampled, found.Open)
 		}
@@ -244,7 +243,7 @@ func TestRegions(t *testing.T) {
 	git := func(subs ...string) ruleset.Matcher {
 		return ruleset.Command{Names: []string{"git"}, Subcommands: subs}
 	}
-	within := func(dir string) ruleset.Matcher { return ruleset.Within(rulediff.Root + "/" + dir) }
+	within := func(dir string) ruleset.Matcher { return ruleset.Within(Root + "/" + dir) }
 	rm := ruleset.Command{Names: []string{"rm"}}
 	for _, c := range []struct {
 		name     string
@@ -261,7 +260,7 @@ func TestRegions(t *testing.T) {
 		{"a ruleset that is new", nil, set(shell.Bash, allow(ruleset.Prefix{{"a"}})), "unknown→allow a …"},
 	} {
 		var got []string
-		for _, x := range rulediff.Compare(c.old, c.new).Classes {
+		for _, x := range Compare(c.old, c.new).Classes {
 			if x.Beside {
 				continue
 			}
@@ -280,7 +279,7 @@ func TestRegions(t *testing.T) {
 }
 
 // known reports whether some differing part is of a class.
-func known(found rulediff.Comparison, parts []rulediff.Part) bool {
+func known(found Comparison, parts []part) bool {
 	for _, p := range parts {
 		for _, c := range found.Classes {
 			if same(c.Old, p.Old) && same(c.New, p.New) {
@@ -291,7 +290,7 @@ func known(found rulediff.Comparison, parts []rulediff.Part) bool {
 	return false
 }
 
-func same(a, b rulediff.Side) bool {
+func same(a, b Side) bool {
 	return a.Outcome == b.Outcome && (a.Rule == nil) == (b.Rule == nil) && (a.Rule == nil || a.Rule.Origin == b.Rule.Origin)
 }
 

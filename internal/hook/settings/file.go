@@ -14,12 +14,12 @@ import (
 
 // The names of the files beside settings: the settings as they were, or a note that there were none.
 const (
-	BackupSuffix = ".before-accessc-hook"
+	backupSuffix = ".before-accessc-hook"
 	madeSuffix   = ".made-by-accessc"
 )
 
-// ErrChanged is the error about a file that another program wrote meanwhile.
-var ErrChanged = errors.New("another program changed the file at the same time")
+// errChanged is the error about a file that another program wrote meanwhile.
+var errChanged = errors.New("another program changed the file at the same time")
 
 // maxMade is how many directories are ever made for a file.
 const maxMade = 4
@@ -59,7 +59,7 @@ func (a *Agent) Install(path string, e Entry) (Result, error) {
 	}
 	r := Result{Changed: true}
 	if len(all) == 0 {
-		r.Backup = path + BackupSuffix
+		r.Backup = path + backupSuffix
 		if err := keep(path, was); err != nil {
 			return Result{}, fmt.Errorf("the backup: %w", err)
 		}
@@ -81,7 +81,7 @@ func (a *Agent) update(path string, was []byte, all []found, e Entry) ([]byte, e
 	case a.plugin || bytes.Equal(was, a.New(all[0].Entry)):
 		return a.New(e), nil
 	}
-	backup, err := load(path + BackupSuffix)
+	backup, err := load(path + backupSuffix)
 	if err == nil {
 		if then, err := a.add(backup, all[0].Entry); err == nil && bytes.Equal(then, was) {
 			return a.add(backup, e)
@@ -109,7 +109,7 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 	if err != nil || len(all) == 0 {
 		return Result{}, err
 	}
-	backup, err := load(path + BackupSuffix)
+	backup, err := load(path + backupSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, fmt.Errorf("the backup: %w", err)
 	}
@@ -118,7 +118,7 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 			if err := swap(path, was, backup); err != nil {
 				return Result{}, err
 			}
-			return Result{Changed: true}, os.Remove(path + BackupSuffix)
+			return Result{Changed: true}, os.Remove(path + backupSuffix)
 		}
 	}
 	made := directories(path)
@@ -134,7 +134,7 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 	}
 	r := Result{Changed: true}
 	if backup != nil {
-		r.Backup = path + BackupSuffix
+		r.Backup = path + backupSuffix
 	}
 	return r, swap(path, was, now)
 }
@@ -166,17 +166,17 @@ func load(path string) ([]byte, error) {
 
 // keep writes the backup of a file, over that of an earlier installation.
 func keep(path string, was []byte) error {
-	if _, err := os.Lstat(path + BackupSuffix); err == nil {
-		return wholefile.Replace(path+BackupSuffix, was)
+	if _, err := os.Lstat(path + backupSuffix); err == nil {
+		return wholefile.Replace(path+backupSuffix, was)
 	}
-	return wholefile.Keep(path, BackupSuffix, was)
+	return wholefile.Keep(path, backupSuffix, was)
 }
 
 // swap replaces the text of a file if it is still the one that was read.
 func swap(path string, was, now []byte) error {
 	return wholefile.Swap(path, now, func() error {
 		if again, err := load(path); err != nil || !bytes.Equal(again, was) {
-			return errors.Join(ErrChanged, err)
+			return errors.Join(errChanged, err)
 		}
 		return nil
 	})

@@ -114,7 +114,7 @@ func TestInstallLeavesNoDirectories(t *testing.T) {
 // TestSwapMeanwhile: a file that another program changes in between keeps that change.
 func TestSwapMeanwhile(t *testing.T) {
 	path := put(t, "{}")
-	if err := swap(path, []byte(`{"older":1}`), []byte("new")); !errors.Is(err, ErrChanged) {
+	if err := swap(path, []byte(`{"older":1}`), []byte("new")); !errors.Is(err, errChanged) {
 		t.Errorf("got %v", err)
 	}
 	kept(t, path, "{}")
@@ -153,7 +153,7 @@ func TestUninstallAfterChanges(t *testing.T) {
 func TestUninstallForged(t *testing.T) {
 	path := put(t, string(claude.New(own)))
 	dir := filepath.Dir(path)
-	if err := os.WriteFile(path+BackupSuffix, []byte(`{"env":{"PATH":"/evil"}}`), 0o600); err != nil {
+	if err := os.WriteFile(path+backupSuffix, []byte(`{"env":{"PATH":"/evil"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := claude.Uninstall(path); err != nil || r.Removed {

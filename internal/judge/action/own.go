@@ -1,21 +1,23 @@
 package action
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// foreign are the flags by which accessc gets another policy, or less of one.
-var foreign = []string{"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session"}
+// foreign are the flags by which accessc gets another policy or less of one, or writes one.
+var foreign = []string{
+	"--config", "--set", "--accept", "--artifact", "--untrusted", "--command", "--dir", "--shared", "--session", "--preset", "--from", "--apply", "--until-green",
+}
 
 // asking are the commands of accessc that neither write consent down nor start programs by
 // another policy than the one of the directory.
 var asking = []string{
-	"build", "can", "check", "completion", "decide", "denials", "diff", "doctor", "exec", "explain", "help", "man", "schema", "test", "verify", "version",
+	"build", "can", "check", "completion", "decide", "denials", "diff", "doctor", "exec", "explain", "help", "man", "preset", "schema", "test", "verify", "version",
 }
 
 const unknownStart = "the command starts accessc with variables or words that are not known"
@@ -58,7 +60,7 @@ func (j *Judge) own(c Command, line string, tree *shell.Part) string {
 
 // isOwn reports whether a name is that of this program.
 func isOwn(name string) bool {
-	return strings.EqualFold(strings.TrimSuffix(path.Base(filepath.ToSlash(strings.ToLower(name))), ".exe"), "accessc")
+	return ruleset.Alike(filepath.ToSlash(name), "accessc")
 }
 
 // start judges a start of accessc that is seen as one.

@@ -162,6 +162,19 @@ func TestGrant(t *testing.T) {
 	}
 }
 
+// TestSocket: a refused Unix socket is explained by the rules on files, and none is proposed.
+func TestSocket(t *testing.T) {
+	d := sample()
+	for at, want := range map[ir.Location]string{ir.Sys("srv/docker.sock"): "connect /srv/docker.sock: no rule", ir.In("keys"): "connect keys: rule keys, accessc.toml:3"} {
+		d.Operation, d.Wants, d.proposed = ir.Dial{On: ir.Direct(at)}, 0, nil
+		d.Verdict = d.View.Decide(d.Operation)
+		toml, ok := d.Grant()
+		if got := d.Text(); ok || got != want {
+			t.Errorf("%s: %q, %q", at, got, toml)
+		}
+	}
+}
+
 // relocated is the operation with places as other bindings see them, once for each needed
 // capability.
 func relocated(d *Denial, b *ir.Bindings) []ir.Operation {

@@ -34,8 +34,16 @@ type Log struct {
 	patience time.Duration
 	lost     int
 	total    int
-	kept     []*seen
-	index    map[string]*seen
+	// probes is how many of them were probes, which the summary leaves out.
+	probes int
+	kept   []*seen
+	index  map[string]*seen
+	// most is how many different operations are kept of each kind. used and uses are those that
+	// were granted and carried out, unused is how many of them could not be counted.
+	most   int
+	used   map[string]*seen
+	uses   []*seen
+	unused int
 }
 
 // seen is a denial and its number of occurrences.
@@ -46,15 +54,14 @@ type seen struct {
 
 // NewLog returns a log that writes lines to a file, nil for none.
 func NewLog(file *os.File) *Log {
-	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}}
+	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}, most: maxKept}
 }
 
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
 // See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
-	target, to := d.targets()
-	key := strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
+	key := d.key()
 	var text []byte
 	if l.file != nil {
 		// Finding a grant takes a view of the policy, which may be large.
@@ -64,11 +71,14 @@ func (l *Log) Add(d *Denial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.total++
+	if d.probe() != "" {
+		l.probes++
+	}
 	l.write(text)
 	switch s := l.index[key]; {
 	case s != nil:
 		s.times++
-	case len(l.kept) < maxKept:
+	case len(l.kept) < l.most:
 		l.index[key] = &seen{d, 1}
 		l.kept = append(l.kept, l.index[key])
 	}
@@ -132,24 +142,25 @@ func (l *Log) Total() int {
 	return l.total
 }
 
-// Summary tells a person which operations were refused. It writes nothing where nothing was
-// refused. more says where all of them are listed, with rules that would permit them.
+// Summary tells a person which operations were refused, probes aside. It writes nothing where
+// nothing was refused. more says where all of them are listed, with rules that would permit them.
 func (l *Log) Summary(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total == 0 {
+	counted := l.total - l.probes
+	shown := joined(slices.DeleteFunc(slices.Clone(l.kept), func(s *seen) bool { return s.probe() != "" }))
+	if counted == 0 {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(l.total))
-	shown := joined(l.kept)
+	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(counted))
 	slices.SortStableFunc(shown, func(a, b *seen) int { return a.rank() - b.rank() })
 	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
 	for _, s := range shown {
 		verb, what = max(verb, width(s.Verb())), max(what, width(s.what()))
 	}
-	rest, proposed := l.total, false
+	rest, proposed := counted, false
 	for _, s := range shown {
 		rest -= s.times
 		_, ok := s.proposal()
@@ -165,12 +176,13 @@ func (l *Log) Summary(w io.Writer, more string) {
 	_, _ = io.WriteString(w, b.String())
 }
 
-// Note tells a person in one line how many operations were refused; nothing where none was.
+// Note tells a person in one line how many operations were refused, probes aside; nothing where none
+// was.
 func (l *Log) Note(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total > 0 {
-		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total), more)
+	if l.total > l.probes {
+		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total-l.probes), more)
 	}
 }
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/accessc/accessc/internal/importer"
+	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/visible"
+)
+
+// importCmd is "accessc import".
+type importCmd struct {
+	From     string   `placeholder:"FORMAT" help:"The format: ${formats}. Without it the file's name and keys tell."`
+	Tool     string   `default:"agent" placeholder:"NAME" help:"The tool that gets rules for files, hosts and variables."`
+	Ruleset  string   `default:"agent" placeholder:"NAME" help:"The ruleset that gets rules for command lines."`
+	Patterns string   `enum:"refuse,existing,close" default:"refuse" help:"What becomes of patterns that deny, such as **/.env: refuse the import, deny the names that are existing now, or close the directory that they look in."`
+	Output   string   `short:"o" placeholder:"FILE" help:"Write FILE, which must not exist, instead of standard output."`
+	Files    []string `arg:"" name:"file" help:"The settings."`
+}
+
+// Help implements kong's detailed help.
+func (importCmd) Help() string {
+	return `Writes a configuration from the settings of another program, for the workspace:
+
+  srt           settings of the sandbox runtime (srt --settings)
+  claude-code   .claude/settings.json: permissions and sandbox; several files are one configuration
+  codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
+  mcp           .mcp.json: the servers that are commands
+
+The result permits nothing that the settings do not: it is compiled and compared with an evaluation of
+the settings, and written only if that holds. Standard error lists what became of each entry: carried
+over, narrowed or left out, and why. A key that is not known is an error.
+
+  accessc import .claude/settings.json
+  accessc import --tool build --patterns existing -o accessc.toml srt-settings.json
+  accessc import --from mcp servers.json`
+}
+
+// Run implements the command.
+func (c *importCmd) Run(g *globals) error {
+	root, err := g.root()
+	if err != nil {
+		return err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return usagef("there is no home directory: %v", err)
+	}
+	res, err := importer.Import(importer.Request{
+		Files: c.Files, From: c.From, Tool: c.Tool, Ruleset: c.Ruleset, Patterns: importer.Patterns(c.Patterns),
+		Dir: filepath.ToSlash(canonical(root)), Home: filepath.ToSlash(canonical(home)),
+	})
+	if err != nil {
+		fmt.Fprintf(g.stderr, "accessc: %s\n", visible.Message(err.Error()))
+		return exit(exitFindings)
+	}
+	if err := c.write(g, res.Text); err != nil {
+		return err
+	}
+	c.report(g, res)
+	return nil
+}
+
+// write puts the configuration out, a file whole or not at all.
+func (c *importCmd) write(g *globals, text string) error {
+	if c.Output == "" {
+		_, err := fmt.Fprint(g.stdout, text)
+		return err
+	}
+	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return usagef("%s is there already; import never replaces a file", c.Output)
+	}
+	if err != nil {
+		return usagef("%s: %v", c.Output, oserr.Reason(err))
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(usagef("%s: %v", c.Output, oserr.Reason(err)), os.Remove(c.Output))
+	}
+	return nil
+}
+
+// report lists what became of each entry, those that carried over last.
+func (c *importCmd) report(g *globals, res *importer.Result) {
+	w := tabwriter.NewWriter(g.stderr, 0, 0, 2, ' ', 0)
+	count := map[importer.Fate]int{}
+	for _, fate := range []importer.Fate{importer.LeftOut, importer.Narrowed, importer.Carried} {
+		for _, e := range res.Entries {
+			if e.Fate != fate {
+				continue
+			}
+			count[fate]++
+			place := ""
+			if e.Line > 0 {
+				place = e.Place()
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", fate, visible.Text(place), visible.Text(e.Key), visible.Text(e.Text), visible.Text(e.Why))
+		}
+	}
+	_ = w.Flush() // the reader has gone away
+	fmt.Fprintf(g.stderr, "%s: %d carried over, %d narrowed, %d left out\n", res.Format, count[importer.Carried], count[importer.Narrowed], count[importer.LeftOut])
+	if res.Proof.Files > 0 {
+		fmt.Fprintln(g.stderr, "nothing is wider: asked about files, hosts and variables, one of each kind that either side tells apart")
+	}
+	if res.Proof.Lines > 0 {
+		fmt.Fprintf(g.stderr, "nothing is wider: asked about %d examples of command lines\n", res.Proof.Lines)
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/accessc/accessc/internal/learn"
+	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/ir"
+)
+
+// learnCmd is "accessc learn".
+type learnCmd struct {
+	Own        bool          `name:"run" help:"Run the tool's own command."`
+	From       string        `enum:"policy,default" default:"policy" help:"The policy to run under: that of the tool (policy), or the default one, to begin with (default)."`
+	For        time.Duration `placeholder:"DURATION" help:"End the run after this time, such as 30s; Ctrl-C ends it as well. What it did until then counts."`
+	Accept     []string      `placeholder:"GAP" help:"As with accessc exec. Repeatable."`
+	Layer      string        `enum:"local,workspace,user" default:"local" help:"The layer that the rules go to: local, workspace or user."`
+	Apply      bool          `help:"Write the rules. External ones take effect once their targets are approved, which is asked at the terminal."`
+	Yes        bool          `short:"y" help:"With --apply: approve the targets of external rules without asking."`
+	UntilGreen int           `placeholder:"N" help:"Run, write the rules and run again, up to N times, until nothing is refused that rules would permit."`
+	HeldOut    bool          `help:"Propose from all kept runs but the last, and check whether the last would have been permitted."`
+	Forget     bool          `help:"Remove the kept runs: of the tool, or of all tools."`
+	Format     string        `enum:"text,json" default:"text" help:"Output format: text, a patch; or json, the recorded operations and the proposal."`
+	JSON       bool          `name:"json" help:"The same as --format json."`
+	HTML       string        `name:"html" placeholder:"FILE" help:"Write a page that shows what was used, what was refused, and what is granted and was never touched."`
+	Tool       string        `arg:"" optional:"" name:"tool" help:"The tool."`
+	Command    []string      `arg:"" optional:"" name:"command" help:"Behind --: the command to run under its policy."`
+}
+
+// Help implements kong's detailed help.
+func (learnCmd) Help() string {
+	return `Runs a command under its policy, which grants nothing more than otherwise, and records what it uses and
+what it is refused. From that it proposes the smallest change of the policy, as a patch on standard output. Above
+each rule a comment says how often it was recorded, for what first, and which files it would grant besides.
+
+  accessc learn build -- make            run make under the policy of build, and propose
+  accessc learn --run build              run build's own command
+  accessc learn build                    propose from the kept runs, and run nothing
+  accessc learn --apply build            write the rules
+  accessc learn --until-green 5 build -- make    run, write and repeat, up to five times
+  accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
+                                                 has is made, and reads the workspace
+  accessc learn --held-out build         would the rules from the other runs have permitted the last one?
+  accessc learn --for 10s dev -- npm start       a server; Ctrl-C ends it as well
+  accessc learn --forget build           remove the kept runs
+
+The last 16 runs of each tool are kept in your state of the workspace, and count together; rules that none of them
+used are listed. That something was refused does not show that it was needed, and that nothing used a
+rule does not show that nothing needs it.
+
+A rule is on a directory only if that was listed, or if the command makes up names in it, as for temporary files. Never
+proposed are sensitive and protected paths, your home and the like as a whole, changes outside of the workspace,
+sockets behind which something else acts, and programs such as sudo and docker: a line says why.
+
+Exit status: that of the command, and 125 if accessc fails; without a command 0, and 1 if --held-out finds that
+something would be refused.`
+}
+
+// Run implements the command.
+func (c *learnCmd) Run(g *globals) error {
+	if !start.Observes {
+		return usagef("accessc learn is for Linux: here accessc becomes the tool and sees nothing of it")
+	}
+	l, err := c.begin(g)
+	switch {
+	case err != nil && g.behind > 0:
+		return notStarted(err) // 2 could be the status of the command
+	case err != nil:
+		return err
+	case c.Forget:
+		return l.forget()
+	case l.runs():
+		return l.learn()
+	}
+	if err := l.load(); err != nil {
+		return err
+	}
+	if len(l.kept) == 0 {
+		fmt.Fprintf(g.stderr, "no run of %s is kept: accessc learn --run %s records one\n", l.name(), l.tool)
+		return exit(exitFindings)
+	}
+	if c.HeldOut {
+		return l.heldOut()
+	}
+	found, err := l.propose(l.kept)
+	if err == nil {
+		err = l.show(found)
+	}
+	if err == nil && c.Apply {
+		err = l.apply(found)
+	}
+	return err
+}
+
+// learner is one call of the command.
+type learner struct {
+	*learnCmd
+	*globals
+	tool    string
+	command []string
+	layer   ir.Layer
+	// policy is the tool, nil without one.
+	policy *ir.Tool
+	store  learn.Store
+	kept   []denial.Evidence
+}
+
+// begin reads the arguments.
+func (c *learnCmd) begin(g *globals) (*learner, error) {
+	l := &learner{learnCmd: c, globals: g}
+	c.JSON = c.JSON || c.Format == "json"
+	words := c.Command
+	if c.Tool != "" {
+		words = append([]string{c.Tool}, words...)
+	}
+	before := len(words) - max(g.behind, 0)
+	if l.command = words[before:]; before == 1 {
+		l.tool = words[0]
+	}
+	l.layer, _ = ir.ParseLayer(c.Layer)
+	switch {
+	case before > 1:
+		return nil, usagef("the command stands behind --: accessc learn %s -- COMMAND", words[0])
+	case before == 0 && len(l.command) == 0 && !c.Forget:
+		return nil, usagef("name a tool, or a command behind --; accessc learn --help has examples")
+	case g.Shared && l.layer != ir.LayerWorkspace:
+		return nil, usagef("--shared leaves out the %s layer, which the rules would go to", c.Layer)
+	case c.From == "default" && len(l.command) == 0:
+		return nil, usagef("--from default needs the command: accessc learn --from default %s -- COMMAND", l.tool)
+	case c.UntilGreen < 0, c.UntilGreen > 0 && (before == 0 || c.From == "default"):
+		return nil, usagef("--until-green takes how often rules may be written, and runs under the policy of the tool that they are for")
+	case c.HeldOut && (c.Apply || l.runs()):
+		return nil, usagef("--held-out is about the kept runs: it writes and runs nothing")
+	}
+	return l, l.open()
+}
+
+// runs reports whether something is to be run.
+func (l *learner) runs() bool { return len(l.command) > 0 || l.Own || l.UntilGreen > 0 }
+
+// name is the tool in messages.
+func (l *learner) name() string {
+	if l.tool == "" {
+		return "a command that no configuration names"
+	}
+	return l.tool
+}
+
+// open finds the kept runs of the tool.
+func (l *learner) open() error {
+	root, err := l.root()
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return err
+	}
+	state, err := userdir.For(root)
+	if err != nil {
+		return err
+	}
+	// The name of no tool leads elsewhere.
+	l.store = learn.Store(state.Learned(filepath.Base("/" + l.tool)))
+	if l.tool == "" {
+		l.store = learn.Store(state.Learned(""))
+	} else if err := l.find(); err != nil {
+		return err
+	}
+	if l.Forget && l.tool == "" {
+		l.store = learn.Store(filepath.Dir(state.Learned("")))
+	}
+	return nil
+}
+
+// find finds the tool in the configuration. One that is not there is made from its runs, which begin
+// under the default policy.
+func (l *learner) find() error {
+	res, err := l.compileFor(l.tool)
+	if err != nil {
+		return err
+	}
+	t, err := findTool(res.Program, l.tool)
+	if err == nil {
+		l.policy = t
+		return nil
+	}
+	kept, kerr := l.store.Runs()
+	switch {
+	case kerr != nil:
+		return kerr
+	case l.From == "default" && len(l.command) > 0, l.Forget, len(kept) > 0 && !l.runs():
+		return nil
+	case len(l.command) > 0:
+		return usagef("%w; accessc learn --from default %s -- COMMAND makes it", err, l.tool)
+	default:
+		return err
+	}
+}
+
+func (l *learner) load() (err error) {
+	l.kept, err = l.store.Runs()
+	return err
+}
+
+// forget removes the kept runs.
+func (l *learner) forget() error {
+	if l.tool == "" {
+		err := os.RemoveAll(string(l.store))
+		fmt.Fprintln(l.stderr, "the kept runs of all tools are removed")
+		return err
+	}
+	n, err := l.store.Forget()
+	fmt.Fprintf(l.stderr, "%s of %s removed\n", plural.Count(n, "kept run"), l.name())
+	return err
+}

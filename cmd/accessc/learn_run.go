@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/ir"
+)
+
+// learn runs the command, once or until nothing is in its way.
+func (l *learner) learn() error {
+	rules := 0
+	for round := 0; ; round++ {
+		last, status, err := l.run()
+		if err != nil || last == nil {
+			return l.ended(status, err)
+		}
+		if err := l.load(); err != nil {
+			return l.ended(status, err)
+		}
+		found, err := l.propose(l.kept)
+		if err != nil {
+			return l.ended(status, err)
+		}
+		green := found.plans() == 0 && !found.waits()
+		if found.plans() > 0 && round < l.UntilGreen {
+			if err := l.apply(found); err != nil {
+				return l.ended(status, err)
+			}
+			rules += found.rules()
+			continue
+		}
+		if err = l.show(found); err == nil && l.Apply {
+			err = l.apply(found)
+		}
+		if l.UntilGreen > 0 {
+			l.sayRounds(round, rules, green)
+			if !green && status == 0 {
+				status = exitFindings
+			}
+		}
+		return l.ended(status, err)
+	}
+}
+
+// sayRounds prints how the rounds have ended.
+func (l *learner) sayRounds(rounds, rules int, green bool) {
+	written := fmt.Sprintf("%s in %s", plural.Count(rules, "rule"), plural.Count(rounds, "round"))
+	if !green {
+		fmt.Fprintf(l.stderr, "after %s the last run was refused more that rules would permit\n", written)
+		return
+	}
+	fmt.Fprintf(l.stderr, "after %s the last run was refused nothing that rules would permit\n", written)
+}
+
+// ended is the status of the command, unless accessc has failed.
+func (l *learner) ended(status int, err error) error {
+	switch {
+	case err != nil:
+		return notStarted(err)
+	case status != 0:
+		return exit(status)
+	default:
+		return nil
+	}
+}
+
+// run runs the command once and keeps what it used and was refused. The evidence is nil if the
+// command did not run.
+func (l *learner) run() (*denial.Evidence, int, error) {
+	file, err := l.store.Begin()
+	if err != nil {
+		return nil, start.CodeFailed, err
+	}
+	cmd, err := l.exec(file)
+	if err != nil {
+		return nil, start.CodeFailed, err
+	}
+	// The terminal's signals reach the command by themselves, and the others are passed on: what
+	// was recorded until then counts.
+	in := make(chan os.Signal, 16)
+	signal.Notify(in, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(in)
+	if err := cmd.Start(); err != nil {
+		return nil, start.CodeFailed, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for running := true; running; {
+		select {
+		case s := <-in:
+			if s != os.Interrupt && s != syscall.SIGQUIT {
+				_ = cmd.Process.Signal(s)
+			}
+		case err = <-done:
+			running = false
+		}
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		l.store.Drop(file)
+		return nil, start.CodeFailed, err
+	}
+	status := cmd.ProcessState.ExitCode()
+	if by, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && by.Signaled() {
+		const shells = 128
+		status = shells + int(by.Signal())
+	}
+	kept, err := l.store.Keep(file)
+	if err != nil {
+		if status < start.CodeFailed || status > start.CodeNotFound {
+			fmt.Fprintf(l.stderr, "nothing was recorded of this run: %v\n", err)
+		}
+		return nil, status, nil
+	}
+	return kept, status, nil
+}
+
+// exec is the command under its policy, by another process of this program.
+func (l *learner) exec(evidence string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"exec", "--trace", "--no-summary", "--evidence=" + evidence}, l.layers()...)
+	if l.Dir != "" {
+		dir, err := filepath.Abs(l.Dir)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-C", dir)
+	}
+	if l.For != 0 {
+		args = append(args, "--for="+l.For.String())
+	}
+	for _, gap := range l.Accept {
+		args = append(args, "--accept="+gap)
+	}
+	if l.From != "default" {
+		args = append(args, l.namesHosts()...)
+	}
+	switch {
+	case len(l.command) == 0:
+		args = append(args, "--", l.tool)
+	case l.tool == "" || l.From == "default":
+		args = append(append(args, "--command", "--"), l.command...)
+	default:
+		args = append(append(args, "--command", "--tool="+l.tool, "--"), l.command...)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd, nil
+}
+
+// namesHosts is a flag of exec that grants nothing: it permits and denies one name that does not
+// exist (RFC 6761, 6.4). A policy with such rules has its requests carried by the egress proxy, which
+// judges hosts by name. Without a rule on a name the kernel refuses a socket, and nothing tells where
+// to. Empty where the policy names hosts anyway.
+// See RATIONALE D189.
+func (l *learner) namesHosts() []string {
+	if l.policy == nil || slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
+		return nil
+	}
+	table := "tools"
+	for _, t := range []string{"conversation.tools", ir.ServersTable} {
+		if strings.HasPrefix(l.policy.Source.Origin.Path, t+".") {
+			table = t
+		}
+	}
+	const none = `{ host = "recording.invalid" }`
+	return []string{"--set=" + table + "." + tomltext.Key(l.tool) + `.access.net=[{ host = "recording.invalid", allow = true }, ` + none + "]"}
+}

@@ -1,0 +1,242 @@
+package allow
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// Lesson is what recorded operations speak for.
+type Lesson struct {
+	// Plan permits what can be permitted; nil for nothing.
+	Plan *Plan
+	// Left are operations for which nothing is proposed, with the reason.
+	Left []Left
+	// Waiting are the paths of external rules that take effect once their targets are approved.
+	Waiting []string
+	// Own are the indices of operations on places that only the user's own layer can name.
+	Own []int
+}
+
+// Left are operations for which nothing is proposed.
+type Left struct {
+	Entries []int  `json:"operations"`
+	Why     string `json:"why"`
+}
+
+// Learn plans one addition for all recorded operations that the policy does not permit. A rule is on a
+// directory only if that was listed, or if a program has made names up in it; where such a rule would
+// grant something sensitive, the places have rules of their own. note writes the comments of a rule.
+// See RATIONALE D185.
+func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Lesson, error) {
+	out := &Lesson{}
+	defer func() {
+		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
+	}()
+	var open []group
+	for _, g := range p.lessons(entries) {
+		open = append(open, p.teachable(g, out)...)
+	}
+	// A rule on a directory may do for what lies in it.
+	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
+	if len(open) == 0 && p.req.Fresh == "" {
+		return out, nil
+	}
+	plan, err := p.noted(note, asksOf(open))
+	if err != nil {
+		kept := p.possible(nil, open, out)
+		if len(kept) == 0 && p.req.Fresh == "" {
+			return out, nil
+		}
+		plan, err = p.noted(note, asksOf(kept))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if out.Waiting = plan.Waiting; !plan.Empty() {
+		out.Plan = plan
+	}
+	return out, nil
+}
+
+func asksOf(groups []group) []Ask {
+	var out []Ask
+	for _, g := range groups {
+		out = append(out, g.asks...)
+	}
+	return out
+}
+
+// possible are the groups that can be permitted together with those that are kept: all, or those of
+// each half.
+func (p *Planner) possible(kept, more []group, out *Lesson) []group {
+	all := slices.Concat(kept, more)
+	_, err := p.Plan(asksOf(all)...)
+	switch half := len(more) / 2; {
+	case err == nil:
+		return all
+	case half > 0:
+		return p.possible(p.possible(kept, more[:half], out), more[half:], out)
+	case len(more[0].parts) == 0:
+		out.Left = append(out.Left, Left{more[0].denials, whyNot(err)})
+		return kept
+	}
+	var parts []group
+	for _, part := range more[0].parts {
+		parts = append(parts, p.teachable(part, out)...)
+	}
+	if len(parts) == 0 {
+		return kept
+	}
+	return p.possible(kept, parts, out)
+}
+
+// depth is how many names lead to the place of a group.
+func (g group) depth() int {
+	if g.dir != nil {
+		return strings.Count(g.dir.Path, "/")
+	}
+	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 {
+		return strings.Count(places[0].At.Path, "/")
+	}
+	const last = 1 << 16 // moves, and what is about no file
+	return last
+}
+
+// whyNot is the reason why a plan fails.
+func whyNot(err error) string {
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return refused.Why
+	}
+	return "no single rule permits it: " + err.Error()
+}
+
+// teachable are the groups for which an addition may be planned: the group, its parts, or none.
+func (p *Planner) teachable(g group, out *Lesson) []group {
+	left := func(why string) []group {
+		out.Left = append(out.Left, Left{g.denials, why})
+		return nil
+	}
+	if g.broken != "" {
+		return left(g.broken)
+	}
+	if !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }) {
+		return nil
+	}
+	if why := p.leadsOut(g); why != "" {
+		return left(why)
+	}
+	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && p.acts(*g.dir) {
+		// A rule on the directory would let it connect.
+		var parts []group
+		for _, part := range g.parts {
+			parts = append(parts, p.teachable(part, out)...)
+		}
+		return parts
+	}
+	places := ir.Describe(g.asks[0].Operation).Places
+	if !slices.ContainsFunc(places, func(on ir.Place) bool { return on.At.Root.Kind == ir.System }) || p.isRun(g) {
+		return []group{g}
+	}
+	if len(places) > 1 {
+		return left("a move or a link out of the workspace is yours to permit")
+	}
+	place, why := p.outer(g)
+	switch {
+	case why != "" && len(g.parts) > 0:
+		var parts []group
+		for _, part := range g.parts {
+			parts = append(parts, p.teachable(part, out)...)
+		}
+		return parts
+	case why != "":
+		return left(why)
+	case !p.names(place):
+		out.Own = append(out.Own, g.denials...)
+		return nil
+	}
+	for i := range g.asks {
+		g.asks[i].external = place
+		g.asks[i].Needs = g.asks[i].own
+	}
+	return []group{g}
+}
+
+// acts reports whether a directory of the workspace holds a socket or the like, or too much is in it to
+// be looked at.
+func (p *Planner) acts(dir ir.Location) bool {
+	abs, ok := p.asker.Bindings.Path(dir)
+	return !ok || holds(abs, acts)
+}
+
+// lessons puts the operations in one directory together where that was listed and holds several of
+// them, or where a program has made up their names.
+func (p *Planner) lessons(entries []denial.Entry) []group {
+	var out []group
+	by := map[ir.Location][]int{}
+	listed, speaks := map[ir.Location]bool{}, map[ir.Location]bool{}
+	for i, e := range entries {
+		g := p.single(i, e)
+		at, ok := g.file()
+		abs, _ := p.asker.Bindings.Path(at)
+		reads := ok && p.readsDir(g, abs)
+		listed[at] = listed[at] || reads
+		if ok && p.asked(g.asks[0]).Allowed(p.View) {
+			ok = false // it needs no rule, and speaks as a listing alone
+		}
+		out = append(out, g)
+		if !ok {
+			continue
+		}
+		repo, in := repository(at, abs)
+		if in && p.general(repo) {
+			speaks[repo], by[repo] = true, append(by[repo], i)
+		} else if reads {
+			speaks[at], by[at] = true, append(by[at], i)
+		} else if dir, ok := at.Parent(); ok {
+			by[dir] = append(by[dir], i)
+			speaks[dir] = speaks[dir] || p.madeUp(g, at)
+		}
+	}
+	dirs := slices.SortedFunc(maps.Keys(by), func(a, b ir.Location) int { return strings.Compare(b.Path, a.Path) })
+	for _, dir := range dirs {
+		if members := by[dir]; p.general(dir) && (speaks[dir] || listed[dir] && len(p.files(out, members)) >= few) {
+			p.join(out, dir, members)
+		}
+	}
+	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// readsDir reports whether an operation lists a directory.
+func (p *Planner) readsDir(g group, abs string) bool {
+	op, ok := g.asks[0].Operation.(ir.Access)
+	return ok && op.Cap == ir.Read && directory(abs)
+}
+
+// madeUp reports whether a program has made up the name that it creates.
+func (p *Planner) madeUp(g group, at ir.Location) bool {
+	op, ok := g.asks[0].Operation.(ir.Access)
+	return ok && op.Cap == ir.Create && op.Name != ir.NameDir && temporary(at.Base())
+}
+
+// Granted are the capabilities on the file at an absolute canonical path.
+func (p *Planner) Granted(abs string) ir.CapSet {
+	var out ir.CapSet
+	for _, c := range ir.Capabilities {
+		if p.View.Decide(ir.Access{Cap: c, On: ir.Direct(p.asker.Bindings.Locate(abs))}).Allowed() {
+			out = out.With(c)
+		}
+	}
+	return out
+}
+
+// Permits reports whether the policy permits a recorded operation.
+func (p *Planner) Permits(e denial.Entry) bool {
+	g := p.single(0, e)
+	return g.broken == "" && p.asked(g.asks[0]).Allowed(p.View)
+}

@@ -1,0 +1,216 @@
+package allow
+
+import (
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// recorded draws the operations of some runs.
+func recorded(rt *rapid.T, base string) []denial.Entry {
+	var entries []denial.Entry
+	for _, op := range rapid.SliceOfN(rapid.SampledFrom(operations), 1, 10).Draw(rt, "operations") {
+		words := strings.Fields(strings.ReplaceAll(op, "B/", base+"/"))
+		for i, w := range words[1:] {
+			words[i+1] = strings.ReplaceAll(w, "_", " ")
+		}
+		entries = append(entries, denial.Entry{Times: rapid.IntRange(1, 3).Draw(rt, "times"), Question: words})
+	}
+	return entries
+}
+
+// TestLearn: what is planned from random evidence permits what it says, reaches nothing sensitive or
+// protected, and permits nothing beyond what it says that it does.
+func TestLearn(t *testing.T) {
+	var planned, left, own atomic.Int64
+	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
+		files := maps.Clone(tree)
+		list := strings.Join(rapid.SliceOfN(rapid.SampledFrom(rules), 1, 3).Draw(rt, "rules"), ", ")
+		files["ws/accessc.toml"] = strings.ReplaceAll(rapid.SampledFrom(forms).Draw(rt, "form"), "R", list)
+		req, base := world(t, files)
+		p, err := Begin(req)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		entries := recorded(rt, base)
+		lesson, err := p.Learn(entries, func(a Added) []string { return []string{a.Rule} })
+		if err != nil {
+			rt.Fatal(err)
+		}
+		own.Add(int64(len(lesson.Own)))
+		told := map[int]bool{}
+		for _, l := range lesson.Left {
+			left.Add(1)
+			for _, i := range l.Entries {
+				told[i] = l.Why != ""
+			}
+		}
+		for _, i := range lesson.Own {
+			told[i] = true
+		}
+		then := p
+		if lesson.Plan != nil {
+			planned.Add(1)
+			if then, err = p.After(lesson.Plan); err != nil {
+				rt.Fatal(err)
+			}
+			inBounds(rt, base, p, then, lesson.Plan, entries, told)
+		}
+		for i, e := range entries {
+			if !told[i] && !then.Permits(e) {
+				rt.Fatalf("%v is neither permitted nor refused", e.Question)
+			}
+		}
+	})
+	if planned.Load() == 0 || left.Load() == 0 || own.Load() == 0 && irtest.Full() {
+		t.Errorf("%d plans, %d refusals, %d for another layer", planned.Load(), left.Load(), own.Load())
+	}
+	t.Logf("%d plans, %d refusals, %d for another layer", planned.Load(), left.Load(), own.Load())
+}
+
+// inBounds compares two policies by brute force: on every file that there is, and on names that are
+// not there.
+func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []denial.Entry, left map[int]bool) {
+	asked, counted, beyond := map[string]bool{}, 0, []string{}
+	for i, e := range entries {
+		if left[i] || p.Permits(e) {
+			continue
+		}
+		for _, w := range e.Question[1:] {
+			asked[strings.TrimSuffix(w, "/")] = true
+		}
+	}
+	for _, a := range plan.Added {
+		counted += a.Reach.Files
+		for _, s := range a.Reach.Beyond {
+			if dir, ok := strings.CutPrefix(s, "what will be in "); ok {
+				beyond = append(beyond, dir)
+			}
+		}
+	}
+	more := 0
+	_ = filepath.WalkDir(base, func(abs string, e fs.DirEntry, _ error) error {
+		names := []string{abs}
+		if e.IsDir() {
+			names = []string{abs + "/sub/new", abs + "/new"}
+		}
+		for _, name := range names {
+			if gained := then.gained(p, name); gained != 0 && !asked[name] {
+				if rel, _ := filepath.Rel(base, name); strings.Contains(name, ".env") || strings.HasPrefix(rel, "home/.ssh") {
+					rt.Fatalf("%s of %s, which is sensitive, by\n%s", gained, rel, plan.New)
+				}
+				if more++; e.IsDir() {
+					more--
+					within(rt, then, name, beyond, plan)
+				}
+			}
+		}
+		return nil
+	})
+	if more != counted {
+		rt.Fatalf("%d files are granted besides, %d are told:\n%s", more, counted, plan.New)
+	}
+	if len(then.Now.Reaches(then.Tool)) > len(p.Now.Reaches(p.Tool)) {
+		rt.Fatalf("sensitive: %v\n%s", then.Now.Reaches(then.Tool), plan.New)
+	}
+	for _, g := range append(ir.ProtectedPaths(), ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"}) {
+		abs, _ := p.asker.Bindings.Path(ir.In(g.Path))
+		if gained := then.gained(p, abs); gained&ir.Write != 0 {
+			rt.Fatalf("%s of %s by\n%s", gained, g.Path, plan.New)
+		}
+	}
+}
+
+// within makes sure that a name that is not there lies in a directory that is told.
+func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) {
+	at := then.asker.Bindings.Locate(name).Short()
+	if !slices.ContainsFunc(told, func(dir string) bool { return below(at, dir) }) {
+		// A rule on a name that is not there is a directory's, too.
+		if !slices.ContainsFunc(plan.Added, func(a Added) bool {
+			return strings.Contains(a.Rule, " "+strings.TrimSuffix(filepath.Dir(at), "/sub")+":")
+		}) {
+			rt.Fatalf("%s is granted, and %v told:\n%s", at, told, plan.New)
+		}
+	}
+}
+
+// gained are the capabilities on a place that a policy grants and another does not.
+func (p *Planner) gained(was *Planner, abs string) ir.CapSet {
+	return p.Granted(abs) &^ was.Granted(abs)
+}
+
+// TestLearnPrograms: several calls of one program are one rule, a call with any arguments stands for the
+// others, and programs that lead out have none.
+func TestLearnPrograms(t *testing.T) {
+	req, _ := world(t, map[string]string{"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.commands = { sh = {} }\n"})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(words ...string) denial.Entry { return denial.Entry{Times: 1, Question: words} }
+	for _, tt := range []struct {
+		entries []denial.Entry
+		want    string
+		left    int
+	}{
+		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git", "log", "-1"), entry("run", "git", "status")}, `git = { args = [["status"], ["log", "-1"]] }`, 0},
+		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git")}, "git = {}", 0},
+		{[]denial.Entry{entry("run", "docker", "ps"), entry("run", "make")}, "make = {}", 1},
+	} {
+		lesson, err := p.Learn(tt.entries, nil)
+		if err != nil || lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want+"\n") || len(lesson.Left) != tt.left {
+			t.Errorf("%v: %+v, want %s", err, lesson, tt.want)
+		}
+	}
+}
+
+// TestTemporary: names that programs make up, and names that people give.
+func TestTemporary(t *testing.T) {
+	for _, name := range []string{
+		"sedAb12Xy", "tmp1a2b3c", ".a.c.swp", "4913", "a.c~", "app.db-journal", "app.db-wal", "x.tmp", "index.lock", "out.12345", "cache-8f3a91c2.json",
+		"run.pid4711", "core.31337", "lib-1.2.3", "pkg@2.0.1", "go-build1234567", "a_0f9e8d7c6b5a",
+	} {
+		if !temporary(name) {
+			t.Errorf("%s was made up", name)
+		}
+	}
+	for _, name := range []string{"a.c", "main.go", "README.md", "dist", "build", "app.db", "index.html", "package-lock.json", "deadbeef", "v1", "file.1", "make_it_so"} {
+		if temporary(name) {
+			t.Errorf("%s was not made up", name)
+		}
+	}
+}
+
+// TestUnused: a rule is listed if it grants something and decides on no recorded operation. Rules of
+// presets are not: they are taken or left together.
+func TestUnused(t *testing.T) {
+	req, base := world(t, map[string]string{
+		"ws/src/a": "", "ws/lib/a": "",
+		"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.extends = ['preset:go']\naccess.commands = { sh = {}, git = {} }\naccess.fs = [\n" +
+			"{ path = 'src', read = true },\n{ path = 'lib', read = true },\n{ path = 'src/deep' },\n]\n",
+	})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Unused([]denial.Entry{
+		{Times: 1, Question: []string{"read", base + "/ws/src/a"}}, {Times: 1, Question: []string{"run", "sh", "-c", "x"}}, {Times: 1, Operation: "ptrace"},
+	})
+	var words []string
+	for _, u := range got {
+		words = append(words, u.Resource+" "+u.Rule)
+	}
+	if strings.Join(words, "; ") != "fs lib: read; commands git" || got[0].File != "accessc.toml" || got[0].Line != 7 {
+		t.Errorf("%+v", got)
+	}
+}

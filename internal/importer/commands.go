@@ -1,0 +1,154 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// pattern is what a rule of another program says about a command: all of them, those that begin with
+// words, the one that consists of words, or those that a text with "*" matches.
+type pattern struct {
+	all    bool
+	prefix []string
+	exact  []string
+	glob   string
+}
+
+// lineRule is a rule with its entry.
+type lineRule struct {
+	pattern
+	deny  bool // and not: ask
+	entry *Entry
+}
+
+// plainWord is a word that every shell reads as it is written.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// words splits a text into words, nil if a shell would read it otherwise.
+func words(text string) []string {
+	out := strings.Fields(text)
+	if strings.Join(out, " ") != text || len(out) == 0 || strings.Contains(out[0], "=") {
+		return nil
+	}
+	if slices.ContainsFunc(out, func(w string) bool { return !plainWord.MatchString(w) }) {
+		return nil
+	}
+	return out
+}
+
+// commandPattern reads the specifier of a rule of Claude Code for Bash.
+func commandPattern(spec string, whole bool) pattern {
+	spec = strings.TrimSpace(spec)
+	prefix, colon := strings.CutSuffix(spec, ":*")
+	if !colon {
+		prefix, colon = strings.CutSuffix(spec, " *")
+	}
+	switch {
+	case whole:
+		return pattern{all: true}
+	case colon && words(prefix) != nil:
+		return pattern{prefix: words(prefix)}
+	case words(spec) != nil:
+		return pattern{exact: words(spec)}
+	case strings.HasSuffix(spec, ":*"):
+		return pattern{glob: prefix + "*"}
+	}
+	return pattern{glob: spec}
+}
+
+// begin is the text that every command has that a pattern matches.
+func (p pattern) begin() string {
+	if p.glob == "" {
+		return strings.Join(append(p.prefix, p.exact...), " ")
+	}
+	if i := strings.IndexAny(p.glob, "*\\'\"$`;&|<>(){}[]!#~?"); i >= 0 {
+		return p.glob[:i]
+	}
+	return p.glob
+}
+
+// commandRules writes rules: first those that deny, then those that allow, without what is denied or
+// asked about in a way that no rule can say.
+func (t *translation) commandRules(allow, stop []lineRule) {
+	for _, s := range stop {
+		r := rule{prefix: s.prefix, exact: s.exact, from: s.entry.from()}
+		switch {
+		case s.deny && (len(s.prefix) > 0 || len(s.exact) > 0):
+			t.draft.rules = append(t.draft.rules, r)
+			s.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
+		case s.deny:
+			s.entry.become(Narrowed, "no rule denies it, and none allows what it may match")
+		default:
+			s.entry.become(Carried, "left to a person")
+		}
+	}
+	for _, a := range allow {
+		switch {
+		case a.all:
+			a.entry.become(LeftOut, "no rule allows every command")
+			continue
+		case len(a.prefix)+len(a.exact) == 0 && strings.Count(a.glob, "*") == 1 && strings.HasSuffix(a.glob, "*") && words(strings.TrimSuffix(a.glob, "*")) != nil:
+			a.prefix = words(strings.TrimSuffix(a.glob, "*"))
+			a.glob = ""
+			a.entry.become(Narrowed, "rulesets.%s; a rule is about whole words", t.draft.ruleset)
+		case len(a.prefix)+len(a.exact) == 0:
+			a.entry.become(LeftOut, "a rule is about words that begin a command, or all of them")
+			continue
+		}
+		t.allow(a, stop)
+	}
+}
+
+// allow writes a rule that allows, unless another rule stands in its way.
+func (t *translation) allow(a lineRule, stop []lineRule) {
+	r := rule{allow: true, prefix: a.prefix, exact: a.exact, from: a.entry.from(), entry: a.entry}
+	for _, s := range stop {
+		except, clash := a.against(s)
+		if clash && len(except) == 0 {
+			a.entry.become(LeftOut, "%s stands in its way", s.entry.Key)
+			return
+		}
+		if clash {
+			r.except = append(r.except, strings.Join(except, " "))
+		}
+	}
+	r.except = without(r.except)
+	t.draft.rules = append(t.draft.rules, r)
+	if len(r.except) > 0 {
+		a.entry.become(Narrowed, "rulesets.%s, without %s", t.draft.ruleset, strings.Join(r.except, ", "))
+	}
+	a.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
+}
+
+// against is what has to be taken out of a rule that allows because of one that denies or asks: the words
+// that begin it, none where they would be all.
+func (a lineRule) against(s lineRule) (except []string, clash bool) {
+	own := append(a.prefix, a.exact...)
+	stops := append(s.prefix, s.exact...)
+	switch {
+	case s.all:
+		return nil, true
+	case s.glob == "" && s.deny && len(stops) > len(own):
+		return nil, false // the rule that denies comes first
+	case s.glob == "":
+		n := min(len(own), len(stops))
+		if !slices.Equal(own[:n], stops[:n]) || len(a.exact) > 0 && len(stops) > len(own) || len(s.exact) > 0 && len(stops) < len(own) {
+			return nil, false
+		}
+		if len(stops) > len(own) {
+			return stops, true
+		}
+		return nil, true
+	}
+	line, begin := strings.Join(own, " "), s.begin()
+	if !strings.HasPrefix(line+" ", begin) && !strings.HasPrefix(begin, line) {
+		return nil, false
+	}
+	// The last word of the beginning may go on.
+	whole := strings.Fields(begin[:strings.LastIndexByte(begin, ' ')+1])
+	if len(a.exact) == 0 && len(whole) > len(own) && slices.Equal(whole[:len(own)], own) && !slices.ContainsFunc(whole, func(w string) bool { return !plainWord.MatchString(w) }) {
+		return whole, true
+	}
+	return nil, true
+}

@@ -1,0 +1,160 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/tomltext"
+)
+
+// draft is the configuration that is written.
+type draft struct {
+	tool, ruleset string
+	// confines is true where a tool is written.
+	confines bool
+	base     string
+	fs       []fsRule
+	net      []netRule
+	env      []envRule
+	rules    []rule
+	servers  []server
+}
+
+// fsRule is a rule for files.
+type fsRule struct {
+	path                  string
+	external, read, write bool
+	from                  string
+}
+
+// netRule is a rule for a host.
+type netRule struct {
+	host  string
+	port  uint16
+	allow bool
+	from  string
+}
+
+// envRule is a rule for a variable.
+type envRule struct {
+	name string
+	read bool
+	from string
+}
+
+// rule is a rule of the ruleset. One of prefix, exact and hosts is set.
+type rule struct {
+	allow  bool
+	prefix []string
+	exact  []string
+	hosts  []string
+	except []string // prefixes
+	from   string
+	entry  *Entry
+}
+
+// server is an MCP server.
+type server struct {
+	name, program string
+	args          []string
+	env           []string
+	from          string
+}
+
+// text writes the configuration.
+func (d *draft) text(head string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	if d.confines {
+		table := "tools." + tomltext.Key(d.tool)
+		fmt.Fprintf(&b, "\n[%s]\nsource = \"local\"\n", table)
+		if d.base != "system" {
+			fmt.Fprintf(&b, "access.base = %s\n", tomltext.String(d.base))
+		}
+		for _, r := range d.fs {
+			r.writeTo(&b, table)
+		}
+		for _, r := range d.net {
+			fmt.Fprintf(&b, "\n[[%s.access.net]] # %s\nhost = %s\n", table, r.from, tomltext.String(r.host))
+			if r.port != 0 {
+				fmt.Fprintf(&b, "port = %d\n", r.port)
+			}
+			fmt.Fprintf(&b, "allow = %t\n", r.allow)
+		}
+		for _, r := range d.env {
+			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.from, tomltext.String(r.name), r.read)
+		}
+	}
+	for _, r := range d.rules {
+		r.write(&b, "rulesets."+tomltext.Key(d.ruleset)+".rules")
+	}
+	for _, s := range d.servers {
+		s.write(&b)
+	}
+	return b.String()
+}
+
+func (r fsRule) writeTo(b *strings.Builder, table string) {
+	fmt.Fprintf(b, "\n[[%s.access.fs]] # %s\npath = %s\n", table, r.from, tomltext.String(r.path))
+	if r.external {
+		b.WriteString("external = true\n")
+	}
+	if r.read {
+		b.WriteString("read = true\nexecute = true\n")
+	}
+	if r.write {
+		b.WriteString("write = true\n")
+	}
+}
+
+func (r rule) write(b *strings.Builder, table string) {
+	outcome := "deny"
+	if r.allow {
+		outcome = "allow"
+	}
+	fmt.Fprintf(b, "\n[[%s]] # %s\noutcome = %q\n", table, r.from, outcome)
+	var own string
+	switch {
+	case len(r.hosts) > 0:
+		fmt.Fprintf(b, "operation = \"fetch\"\nhosts = %s\n", texts(r.hosts))
+		return
+	case len(r.prefix) > 0:
+		own = "prefix = " + texts([]string{strings.Join(r.prefix, " ")})
+	default:
+		own = fmt.Sprintf("command = %s\nargs = [%s]", tomltext.String(r.exact[0]), texts(r.exact[1:]))
+	}
+	if len(r.except) == 0 {
+		b.WriteString(own + "\n")
+		return
+	}
+	fmt.Fprintf(b, "all = [{ %s }, { not = { prefix = %s } }]\n", strings.ReplaceAll(own, "\n", ", "), texts(r.except))
+}
+
+func (s server) write(b *strings.Builder) {
+	table := "servers." + tomltext.Key(s.name)
+	fmt.Fprintf(b, "\n[%s] # %s\ncommand = { program = %s, args = %s }\n", table, s.from, tomltext.String(s.program), texts(s.args))
+	for _, name := range s.env {
+		fmt.Fprintf(b, "\n[[%s.access.env]]\nname = %s\nread = true\n", table, tomltext.String(name))
+	}
+}
+
+// texts writes a list.
+func texts(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = tomltext.String(s)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// without returns a list without equal elements.
+func without[T comparable](list []T) []T {
+	var out []T
+	for _, x := range list {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Patterns is what becomes of patterns that deny names which no rule can spell out.
+type Patterns string
+
+// The choices.
+const (
+	// Refuse imports nothing.
+	Refuse Patterns = "refuse"
+	// Existing denies the names that exist now.
+	Existing Patterns = "existing"
+	// Close denies the whole directory that the pattern looks in.
+	Close Patterns = "close"
+)
+
+// access is what the settings permit at a place, and at everything below that no other point is about.
+type access struct{ read, write bool }
+
+// point is a place that an entry names.
+type point struct {
+	abs   string
+	entry *Entry
+	// opens is true for an entry that permits something there.
+	opens bool
+}
+
+// roots are the places that the rules may speak of: the workspace, and what entries open in the home.
+func (t *translation) roots(points []point) []string {
+	out := []string{t.host.Dir}
+	for _, p := range points {
+		if why := t.outside(p.abs); p.opens && why == "" && !within(p.abs, t.host.Dir) {
+			out = append(out, p.abs)
+		}
+	}
+	return without(out)
+}
+
+// outside is why no rule can be about a place, empty if one can.
+func (t *translation) outside(abs string) string {
+	switch {
+	case within(abs, t.host.Dir):
+		return ""
+	case within(t.host.Dir, abs):
+		return "the workspace lies in it: only the workspace is carried over"
+	case t.host.Home == "" || !within(abs, t.host.Home):
+		return "it lies outside of the workspace and of your home: write an external rule with its absolute path in your own configuration"
+	}
+	return ""
+}
+
+// files writes rules for the points, where the settings change what they permit.
+func (t *translation) files(points []point, permits func(abs string) access) {
+	roots := t.roots(points)
+	points = append(points, point{abs: t.host.Dir, entry: t.own})
+	slices.SortStableFunc(points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.abs, "/"), strings.Count(b.abs, "/")), cmp.Compare(a.abs, b.abs))
+	})
+	written := map[string]access{}
+	for _, p := range points {
+		if !slices.ContainsFunc(roots, func(r string) bool { return within(p.abs, r) }) {
+			t.beyond(p)
+			continue
+		}
+		now, around, inside := permits(p.abs), access{}, false
+		for dir := p.abs; !inside && dir != path.Dir(dir); dir = path.Dir(dir) {
+			around, inside = written[dir]
+		}
+		if around == now && (inside || p.abs != t.host.Dir) {
+			p.entry.become(Carried, "the rules around %s say the same", t.spell(p.abs))
+			continue
+		}
+		written[p.abs] = now
+		r := fsRule{path: t.spell(p.abs), read: now.read, write: now.write, from: p.entry.from()}
+		r.external = now != access{} && !within(p.abs, t.host.Dir)
+		t.draft.fs = append(t.draft.fs, r)
+		p.entry.become(Carried, "access.fs %s", r.path)
+	}
+}
+
+// beyond settles an entry for which no rule is written.
+func (t *translation) beyond(p point) {
+	if p.opens {
+		p.entry.become(LeftOut, "%s", t.outside(p.abs))
+		return
+	}
+	p.entry.become(Carried, "no rule grants anything there")
+}
+
+// spell writes a place as a rule does.
+func (t *translation) spell(abs string) string {
+	if within(abs, t.host.Dir) {
+		return ir.In(strings.TrimPrefix(strings.TrimPrefix(abs, t.host.Dir), "/")).Spelled()
+	}
+	return "~" + strings.TrimPrefix(abs, t.host.Home)
+}
+
+// from is the comment on a rule.
+func (e *Entry) from() string {
+	if e.Line == 0 {
+		return e.Key
+	}
+	return fmt.Sprintf("%s, line %d", e.Key, e.Line)
+}
+
+// names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
+// See RATIONALE D196.
+func (t *translation) names(abs string, e *Entry, opened []string) []point {
+	var out []point
+	literal := abs[:strings.IndexAny(abs, "*?[")]
+	literal = path.Clean(literal[:strings.LastIndexByte(literal, '/')+1])
+	for _, root := range opened {
+		if !within(root, literal) && !within(literal, root) {
+			continue
+		}
+		from := root
+		if within(literal, root) {
+			from = literal
+		}
+		switch t.req.Patterns {
+		case Close:
+			out = append(out, point{abs: from, entry: e})
+			e.become(Narrowed, "all of %s is closed", t.spell(from))
+		case Existing:
+			found, err := matching(from, abs)
+			if err != nil {
+				t.faults = append(t.faults, fmt.Errorf("%s: %s %s: %w", e.Place(), e.Key, e.Text, err))
+			}
+			for _, f := range found {
+				out = append(out, point{abs: f, entry: e})
+			}
+			e.become(Narrowed, "%d names that exist now are denied; a rule knows no patterns, so later ones are not", len(found))
+		case Refuse:
+			t.unspelled = append(t.unspelled, e)
+		}
+	}
+	e.become(Carried, "no rule grants anything there")
+	return out
+}
+
+// The bounds of a search for names.
+const (
+	maxSeen  = 500_000
+	maxNames = 500
+)
+
+var errTooMany = errors.New("too many names to write a rule for each; --patterns close closes the directory")
+
+// matching lists the existing places below a directory that one of some patterns matches, topmost ones alone,
+// and the names in it that they end in, where those have no wildcard.
+func matching(dir string, patterns ...string) ([]string, error) {
+	var out, all []string
+	for _, p := range patterns {
+		all = append(all, expression(p))
+		one, err := regexp.Compile("(?s)^" + expression(p) + "$")
+		if err != nil {
+			return nil, err
+		}
+		if _, last, deep := strings.Cut(p, "/**/"); deep && !strings.ContainsAny(last, "*?[") && one.MatchString(path.Join(dir, last)) {
+			out = append(out, path.Join(dir, last))
+		}
+	}
+	re, err := regexp.Compile("(?s)^(?:" + strings.Join(all, "|") + ")$")
+	if err != nil {
+		return nil, err
+	}
+	seen := 0
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if seen++; seen > maxSeen || len(out) > maxNames {
+			return errTooMany
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !re.MatchString(name) {
+			return nil
+		}
+		out = append(out, name)
+		if d.IsDir() {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return without(out), err
+}
+
+// expression is a pattern as a regular expression.
+func expression(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch rest := pattern[i:]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += len("**/") - 1
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			i++
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		case rest[0] == '[' && strings.Contains(rest, "]"):
+			b.WriteString("[^/]") // whatever the set is: more is denied
+			i += strings.IndexByte(rest, ']')
+		default:
+			end := max(strings.IndexAny(rest[1:], "*?[")+1, 1)
+			if !strings.ContainsAny(rest[1:], "*?[") {
+				end = len(rest)
+			}
+			b.WriteString(regexp.QuoteMeta(rest[:end]))
+			i += end - 1
+		}
+	}
+	return b.String()
+}
+
+// within reports whether a path is dir or below it.
+func within(abs, dir string) bool {
+	return abs == dir || strings.HasPrefix(abs, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// follow returns a path without symlinks, as far as it exists.
+func follow(abs string) string {
+	rest := ""
+	for at := abs; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
+		if found, err := filepath.EvalSymlinks(filepath.FromSlash(at)); err == nil {
+			return path.Join(filepath.ToSlash(found), rest)
+		}
+		if to, err := os.Readlink(filepath.FromSlash(at)); err == nil && rest != "" {
+			// A link that leads nowhere yet: what is made there lies at its target.
+			if !path.IsAbs(to) {
+				to = path.Join(path.Dir(at), to)
+			}
+			return path.Join(to, rest)
+		}
+		if at == path.Dir(at) {
+			return abs
+		}
+	}
+}

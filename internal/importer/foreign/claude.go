@@ -1,0 +1,228 @@
+package foreign
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Claude are the settings of Claude Code, as of version 2.1.330: rules that deny win over those that
+// ask, and these over those that allow (code.claude.com/docs/en/permissions).
+type Claude struct {
+	Host
+	Allow, Ask, Deny []ToolRule
+	// Mode is defaultMode, Additional are the further working directories.
+	Mode       string
+	Additional []string
+	// Sandbox confines commands, nil where it is off. AutoAllow runs what it confines unasked.
+	Sandbox   *SRT
+	AutoAllow bool
+}
+
+// ToolRule is a permission rule: the name of a tool, with a specifier or without.
+type ToolRule struct {
+	Tool, Spec string
+	// Whole is true without a specifier.
+	Whole bool
+	// Project is false for rules of the user's own settings.
+	Project bool
+}
+
+// kept are names that Claude Code asks about before it edits them, whatever the rules allow; its
+// sandbox takes instructions out of .git alone.
+var kept = slices.Concat(startup, []string{".git", ".claude"})
+
+// Reads implements Policy. Outside of the working directories commands read what the system lets them.
+func (c *Claude) Reads(abs string) bool {
+	return !c.refuses("Read", abs) && (c.Sandbox == nil || c.Sandbox.Reads(abs))
+}
+
+// Writes implements Policy: what the tools for editing, or a command in the sandbox, write unasked.
+func (c *Claude) Writes(abs string) bool {
+	if c.Mode == "plan" || c.refuses("Edit", abs) || c.refuses("Write", abs) || c.refuses("Read", abs) {
+		return false
+	}
+	if c.Sandbox != nil && c.AutoAllow && c.Sandbox.Writes(abs) {
+		return true
+	}
+	if c.instructs(abs, kept) {
+		return false
+	}
+	working := slices.ContainsFunc(append([]string{c.Dir}, c.Additional...), func(d string) bool {
+		return c.at(c.absolute(d, c.Dir), abs)
+	})
+	return c.Mode == "bypassPermissions" || c.Mode == "acceptEdits" && working || slices.ContainsFunc(c.Allow, func(r ToolRule) bool {
+		return r.Tool == "Edit" && c.opens(r, abs)
+	})
+}
+
+// refuses reports whether a rule for a tool denies, or asks about, a path.
+func (c *Claude) refuses(tool, abs string) bool {
+	return slices.ContainsFunc(slices.Concat(c.Deny, c.Ask), func(r ToolRule) bool {
+		return r.Tool == tool && slices.ContainsFunc(c.shut(r), func(p Pattern) bool { return c.covers(p, abs) })
+	})
+}
+
+// shut are the paths of a rule that denies. They follow gitignore: a pattern without a slash inside is about
+// every depth, and whatever is matched, is so with all below it.
+func (c *Claude) shut(r ToolRule) []Pattern {
+	spec, rest := r.Spec, ""
+	switch {
+	case r.Whole:
+		return []Pattern{{}}
+	case strings.HasPrefix(spec, "//"):
+		return []Pattern{c.place(spec[1:])}
+	case strings.HasPrefix(spec, "~/"):
+		return []Pattern{c.place(c.Home + spec[1:])}
+	case strings.HasPrefix(spec, "/"):
+		out := []Pattern{c.place(c.Dir + spec)}
+		if !r.Project {
+			out = append(out, c.place(c.Home+spec), c.place(c.Home+"/.claude"+spec))
+		}
+		return out
+	}
+	spec = strings.TrimPrefix(spec, "./")
+	if !strings.Contains(strings.TrimSuffix(spec, "/"), "/") {
+		rest = "/**"
+	}
+	return []Pattern{c.place(c.Dir + rest + "/" + spec)}
+}
+
+// place is an absolute pattern. A path without wildcards is that of the file that it leads to.
+func (c *Claude) place(abs string) Pattern {
+	abs = path.Clean(strings.TrimSuffix(abs, "/**"))
+	if p := NewPattern(abs); !p.Literal() {
+		return p
+	}
+	return Pattern{split(c.Follow(abs))}
+}
+
+// opens reports whether a rule that allows is certainly about a path: paths with wildcards, other than
+// those for all below a directory, count as about none.
+func (c *Claude) opens(r ToolRule, abs string) bool {
+	spec := strings.TrimSuffix(r.Spec, "/**")
+	switch {
+	case r.Whole || spec == "**" && under(abs, c.Dir):
+		return true
+	case strings.ContainsAny(spec, "*?[]!\\"):
+		return false
+	case strings.HasPrefix(spec, "//"):
+		return c.at(path.Clean(spec[1:]), abs)
+	case strings.HasPrefix(spec, "/"):
+		return r.Project && c.at(path.Clean(c.Dir+spec), abs)
+	}
+	return c.at(c.absolute(spec, c.Dir), abs)
+}
+
+// at reports whether a path is at or below a directory that no symlink leads to.
+func (c *Claude) at(dir, abs string) bool { return c.Follow(dir) == dir && under(abs, dir) }
+
+// Connects implements Policy: of commands, which only the sandbox confines.
+func (c *Claude) Connects(host string, port uint16) bool {
+	return c.Sandbox != nil && c.Sandbox.Connects(host, port) && !c.fetchRule(host, true, c.Deny, c.Ask)
+}
+
+// Passes implements Policy.
+func (c *Claude) Passes(name string) bool { return c.Sandbox == nil || c.Sandbox.Passes(name) }
+
+// Fetches implements Policy.
+func (c *Claude) Fetches(host string) bool {
+	return c.Mode != "plan" && !c.fetchRule(host, true, c.Deny, c.Ask) && (c.Mode == "bypassPermissions" || c.fetchRule(host, false, c.Allow))
+}
+
+// fetchRule reports whether a rule is about a host. One that denies counts for the names below its host,
+// too.
+func (c *Claude) fetchRule(host string, below bool, lists ...[]ToolRule) bool {
+	return slices.ContainsFunc(slices.Concat(lists...), func(r ToolRule) bool {
+		name, ok := strings.CutPrefix(r.Spec, "domain:")
+		return r.Tool == "WebFetch" && (r.Whole || ok && (domain(name, host, 0) || below && domain("*."+name, host, 0)))
+	})
+}
+
+// Runs implements Policy.
+func (c *Claude) Runs(line string) bool {
+	match := func(rules []ToolRule) bool {
+		return slices.ContainsFunc(rules, func(r ToolRule) bool { return r.Tool == "Bash" && (r.Whole || c.line(r.Spec, line)) })
+	}
+	unasked := c.Mode == "bypassPermissions" || c.Sandbox != nil && c.AutoAllow
+	return c.Mode != "plan" && !match(c.Deny) && !match(c.Ask) && (unasked || match(c.Allow))
+}
+
+// line compares a command with the specifier of a rule: "x:*" is x alone and with arguments, as is
+// "x *" without another wildcard; any other "*" is any text.
+func (c *Claude) line(spec, line string) bool {
+	spec, line = strings.TrimSpace(spec), strings.TrimSpace(line)
+	if prefix, ok := strings.CutSuffix(spec, ":*"); ok && prefix != "" {
+		return line == prefix || strings.HasPrefix(line, prefix+" ")
+	}
+	parts := stars(spec)
+	if len(parts) == 2 && parts[1] == "" && strings.HasSuffix(parts[0], " ") && line == strings.TrimSuffix(parts[0], " ") {
+		return true
+	}
+	return wildcard(parts, line)
+}
+
+// stars splits a text at the "*" that no backslash stands before.
+func stars(spec string) []string {
+	out := []string{""}
+	for i := 0; i < len(spec); i++ {
+		switch {
+		case spec[i] == '\\' && i+1 < len(spec) && (spec[i+1] == '*' || spec[i+1] == '\\'):
+			i++
+			out[len(out)-1] += spec[i : i+1]
+		case spec[i] == '*':
+			out = append(out, "")
+		default:
+			out[len(out)-1] += spec[i : i+1]
+		}
+	}
+	return out
+}
+
+// wildcard reports whether a text consists of the parts, with any text between them.
+func wildcard(parts []string, text string) bool {
+	if len(parts) == 1 {
+		return text == parts[0]
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if !strings.HasPrefix(text, first) || !strings.HasSuffix(text[len(first):], last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, p := range parts[1 : len(parts)-1] {
+		i := strings.Index(text, p)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(p):]
+	}
+	return true
+}
+
+// Marks implements Policy.
+func (c *Claude) Marks() Marks {
+	out := Marks{Paths: append([]string{c.Dir}, c.Additional...)}
+	if c.Sandbox != nil {
+		out = c.Sandbox.Marks()
+	}
+	for _, name := range kept {
+		out.Paths = append(out.Paths, path.Join(c.Dir, name))
+	}
+	for _, r := range slices.Concat(c.Allow, c.Ask, c.Deny) {
+		switch r.Tool {
+		case "Read", "Edit", "Write":
+			for _, p := range c.shut(r) {
+				if p.Literal() {
+					out.Paths = append(out.Paths, p.String())
+				} else {
+					out.Patterns = append(out.Patterns, p)
+				}
+			}
+		case "WebFetch":
+			out.Hosts = append(out.Hosts, strings.TrimPrefix(r.Spec, "domain:"))
+		case "Bash":
+			out.Commands = append(out.Commands, strings.Replace(r.Spec, ":*", " *", 1))
+		}
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+// Package foreign holds the settings of other programs, and evaluates what those programs permit
+// under them: which files, which hosts, which command lines. It is written from the programs'
+// documentation and their behaviour, knows nothing of this project's policies, and shares no code with the
+// translation into them, so that the one can be checked against the other.
+//
+// Where a program is documented in two ways, or differs between systems, the evaluation takes the answer
+// that permits less.
+package foreign
+
+// Policy is what a program permits without asking a person.
+type Policy interface {
+	// Reads and Writes are about an absolute path without "." and "..".
+	Reads(path string) bool
+	Writes(path string) bool
+	// Connects is about a connection that a command opens to a name or an address.
+	Connects(host string, port uint16) bool
+	// Fetches is about the agent's own means of getting a page.
+	Fetches(host string) bool
+	// Passes is about a variable of the caller's environment.
+	Passes(name string) bool
+	// Runs is about one command without lists, pipes and redirections.
+	Runs(line string) bool
+	// Marks are what the policy tells apart.
+	Marks() Marks
+}
+
+// Marks are the places at which a policy may change its answer.
+type Marks struct {
+	// Paths are the absolute paths that the settings name.
+	Paths []string
+	// Patterns are about names that the settings do not spell out.
+	Patterns []Pattern
+	// Hosts are names, addresses and "*.name"; Ports are those that entries name.
+	Hosts []string
+	Ports []uint16
+	// Vars are variables.
+	Vars []string
+	// Commands are lines with "*" for any text.
+	Commands []string
+}

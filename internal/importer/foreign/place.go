@@ -1,0 +1,65 @@
+package foreign
+
+import (
+	"path"
+	"strings"
+)
+
+// Host is what the evaluation needs to know of the machine.
+type Host struct {
+	// Dir is the canonical directory in which the program works, Home the user's.
+	Dir, Home string
+	// Exists reports whether something has a name.
+	Exists func(abs string) bool
+	// Follow returns a path without symlinks, as far as it exists.
+	Follow func(abs string) string
+	// Existing has user's patterns that deny cover names that exist alone.
+	Existing bool
+}
+
+// covers reports whether a pattern that denies covers a path.
+func (h *Host) covers(p Pattern, abs string) bool {
+	at, ok := p.covering(abs)
+	return ok && (p.Literal() || !h.Existing || h.Exists(at))
+}
+
+// absolute is the absolute form of a path of the settings, relative to dir.
+func (h *Host) absolute(text, dir string) string {
+	switch {
+	case text == "~":
+		text = h.Home
+	case strings.HasPrefix(text, "~/"):
+		text = h.Home + text[1:]
+	case !strings.HasPrefix(text, "/"):
+		text = dir + "/" + text
+	}
+	return path.Clean(text)
+}
+
+// startup are names at any depth of a working directory that its programs, or the next shell, take
+// instructions from. Both srt and Claude Code take them out of what may be written.
+var startup = []string{
+	".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json",
+	".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config",
+}
+
+// instructs reports whether a path is, or lies in, one of the names: always in the directory itself, and
+// below it where the name exists.
+func (h *Host) instructs(abs string, names []string) bool {
+	if !under(abs, h.Dir) {
+		return false
+	}
+	parts := split(strings.TrimPrefix(abs, h.Dir))
+	for from := range parts {
+		for _, name := range names {
+			want := split(name)
+			if len(parts)-from < len(want) || strings.Join(parts[from:from+len(want)], "/") != name {
+				continue
+			}
+			if from == 0 || h.Exists(path.Join(h.Dir, strings.Join(parts[:from+len(want)], "/"))) {
+				return true
+			}
+		}
+	}
+	return false
+}

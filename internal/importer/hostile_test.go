@@ -1,0 +1,155 @@
+package importer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/importer/foreign"
+)
+
+// Files that no program writes end in an error, soon and without a result.
+func TestHostileFiles(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"deep.json":    `{"filesystem": ` + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000) + `, "network": {}}`,
+		"nested.json":  `{"filesystem": {"denyRead": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}, "network": {}}`,
+		"latin.json":   "{\"filesystem\": {}, \"network\": {\"x\": \"\xe9\"}}",
+		"zero.json":    "{\"filesystem\": {}, \x00 \"network\": {}}",
+		"control.json": `{"filesystem": {"denyRead": ["a\u0000b"], "allowWrite": [], "denyWrite": []}, "network": {}}`,
+		"twice.json":   `{"filesystem": {"denyRead": ["a"], "denyRead": []}, "network": {}}`,
+		"wrong.json":   `{"filesystem": [], "network": 7}`,
+		"empty.json":   ``,
+		"lists.rules":  `prefix_rule(pattern=` + strings.Repeat("[", 100_000) + `)`,
+		"quote.rules":  `prefix_rule(pattern=["a`,
+		"slash.rules":  `prefix_rule(pattern=["a\`,
+		"three.rules":  `prefix_rule(pattern=["""a"""])`,
+		"half.rules":   `prefix_rule(pattern=["a"]`,
+		"plus.rules":   `prefix_rule(pattern=["a"] + ["b"])`,
+		"many.json":    `{"filesystem": {` + strings.Repeat(`"x":1,`, 50_000) + `"y":1}, "network": {}}`,
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range map[string]error{
+		"loop.json": os.Symlink("loop.json", at("loop.json")), "dir.json": os.Mkdir(at("dir.json"), 0o755), "large.json": os.WriteFile(at("large.json"), nil, 0o600),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	const gigabyte = 1 << 30
+	if err := os.Truncate(at("large.json"), gigabyte); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		begin := time.Now()
+		res, err := Import(Request{Files: []string{at(f.Name())}, Tool: "agent", Ruleset: "agent", Patterns: Existing, Dir: w.dir, Home: w.home})
+		if err == nil || res != nil && strings.Contains(res.Text, "access") {
+			t.Errorf("%s: became %+v", f.Name(), res)
+		}
+		if took := time.Since(begin); took > time.Minute {
+			t.Errorf("%s: took %v", f.Name(), took)
+		}
+	}
+}
+
+// An import of several files fails as a whole.
+func TestOneOfSeveralFails(t *testing.T) {
+	w := newWorld(t)
+	good, bad := filepath.Join(w.in, "a.rules"), filepath.Join(w.in, "b.rules")
+	if err := os.WriteFile(good, []byte(`prefix_rule(pattern=["ls"])`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(bad, []byte(`prefix_rule(pattern=[])`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	req := Request{Files: []string{good}, Tool: "agent", Ruleset: "agent", Patterns: Refuse, Dir: w.dir, Home: w.home}
+	if _, err := Import(req); err != nil {
+		t.Fatal(err)
+	}
+	if req.Files = append(req.Files, bad); len(req.Files) == 2 {
+		if _, err := Import(req); err == nil || !strings.Contains(err.Error(), "b.rules:1:1: a rule without a pattern") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A draft that is wider than the settings is found, whatever made it so: the proof does not rest on the
+// translation.
+func TestProofFindsWider(t *testing.T) {
+	w := newWorld(t)
+	model := &foreign.SRT{
+		Host: w.host(Refuse), AllowWrite: []foreign.Spelled{{Path: "."}}, DenyWrite: []foreign.Spelled{{Path: "src"}},
+		DenyRead:       []foreign.Spelled{{Path: "secrets"}, {Path: "a/*/k"}, {Path: "~/x"}},
+		AllowedDomains: []string{"a.test:443", "*.b.test"}, DeniedDomains: []string{"c.b.test"}, Hidden: []string{"TERM"},
+	}
+	const fs, net = "\n[[tools.agent.access.fs]]\n", "\n[[tools.agent.access.net]]\n"
+	narrow := fs + "path = \"src/x\"\nread = true" + net + "host = \"a.test\"\nport = 443\nallow = true" + "\n[[tools.agent.access.env]]\nname = \"TERM\"\n"
+	for wider, what := range map[string]string{
+		"":                                  "",
+		fs + `path = "."` + "\nread = true": "read",
+		fs + `path = "secrets"` + "\nread = true":                                                 "read",
+		fs + `path = "a/b"` + "\nread = true":                                                     "read",
+		fs + `path = "src"` + "\nupdate = true":                                                   "update",
+		fs + `path = ".bashrc"` + "\ncreate = true":                                               "create",
+		fs + `path = ".git/hooks/post-merge"` + "\nwrite = true":                                  "create",
+		fs + `path = "~/x/y"` + "\nexternal = true\nexecute = true\nread = true":                  "read",
+		net + `host = "a.test"` + "\nallow = true":                                                "connect",
+		net + `host = "*.b.test"` + "\nallow = true":                                              "connect",
+		net + `host = "b.test"` + "\nallow = true":                                                "connect",
+		net + `host = "a.test"` + "\nscheme = \"tcp\"\nport = 22\nallow = true":                   "connect",
+		"\n[[tools.agent.access.env]]\nname = \"TERM\"\nread = true":                              "forward",
+		"\n[[rulesets.agent.rules]]\noutcome = \"allow\"\noperation = \"fetch\"\nhosts = [\"*\"]": "fetch",
+	} {
+		tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+		_, err := tr.prove("[tools.agent]\nsource = \"local\"\n"+narrow+wider, model)
+		if got := fmt.Sprint(err); (err != nil) != (what != "") || what != "" && !strings.Contains(got, "permit to "+what) && !strings.Contains(got, "allow to "+what) && !strings.Contains(got, "would "+what) {
+			t.Errorf("%s\ngot %v, expected %q", wider, err, what)
+		}
+	}
+}
+
+// FuzzRead reads any text as settings of each format: it becomes a draft or mistakes, and every entry has
+// its fate.
+func FuzzRead(f *testing.F) {
+	f.Add(`{"filesystem": {"denyRead": ["~/.ssh", "**/.env"], "allowWrite": ["."], "denyWrite": []}, "network": {"allowedDomains": ["a.test:1"], "deniedDomains": ["*"]}}`)
+	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
+	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
+	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > maxSize {
+			return
+		}
+		for _, format := range formats() {
+			d := &document{name: "x", path: dir + "/x", text: []byte(text), version: format.name}
+			if !format.text && d.json() != nil {
+				continue
+			}
+			tr := &translation{
+				req: &Request{Patterns: Existing}, draft: draft{tool: "agent", ruleset: "agent"},
+				host: foreign.Host{Dir: dir, Home: "/home/zz", Existing: true, Follow: func(p string) string { return p }, Exists: func(string) bool { return false }},
+			}
+			format.read(tr, []*document{d})
+			if d.err() != nil || len(tr.faults) > 0 {
+				continue
+			}
+			for _, e := range tr.entries {
+				if e.Fate == 0 {
+					t.Errorf("nothing became of %s %q", e.Key, e.Text)
+				}
+			}
+		}
+	})
+}

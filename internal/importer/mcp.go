@@ -1,0 +1,141 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/internal/jsonc"
+)
+
+var mcpFormat = format{
+	name: "mcp", version: "2026-07-28", several: true,
+	looks: func(d *document) bool { return d.root.Member("mcpServers") != nil || d.root.Member("servers") != nil },
+	read:  readMCP,
+}
+
+func readMCP(t *translation, docs []*document) foreign.Policy {
+	for _, d := range docs {
+		servers := func(n *jsonc.Node) {
+			if n.Kind != '{' {
+				d.fault(n.From, "%s is no object", n.Key)
+			}
+			for _, item := range n.Children('{') {
+				t.server(d, item)
+			}
+		}
+		d.object(d.root, "the list of servers", fields{"mcpServers": servers, "servers": servers, "$schema": t.leave(d, "", "it is for editors"), "inputs": t.leave(d, "", "its values are the client's to ask for")})
+	}
+	return foreign.Unconfined{}
+}
+
+// server reads one server.
+func (t *translation) server(d *document, n *jsonc.Node) {
+	s, why := server{name: serverName(n.Key)}, ""
+	e := t.add(d, n, "server", n.Key)
+	no := func(reason string) {
+		if why == "" {
+			why = reason
+		}
+	}
+	d.object(n, "a server", fields{
+		"command": func(n *jsonc.Node) {
+			if s.program = n.String(); s.program == "" {
+				d.fault(n.From, "the command of a server is no text")
+			}
+		},
+		"args": func(n *jsonc.Node) {
+			d.list(n, "args", func(_ *jsonc.Node, text string) { s.args = append(s.args, text) })
+		},
+		"env":     func(n *jsonc.Node) { s.env = t.variables(d, n) },
+		"type":    func(n *jsonc.Node) {},
+		"url":     func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"headers": func(*jsonc.Node) { no("accessc starts no server on another host") },
+		"cwd":     func(*jsonc.Node) { no("it names its directory; a server starts in the workspace") },
+		"envFile": func(*jsonc.Node) { no("it reads variables from a file") },
+		"disabled": func(n *jsonc.Node) {
+			if n.True() {
+				no("it is disabled")
+			}
+		},
+		"timeout":       func(*jsonc.Node) {},
+		"description":   func(*jsonc.Node) {},
+		"alwaysAllow":   func(*jsonc.Node) {},
+		"autoApprove":   func(*jsonc.Node) {},
+		"disabledTools": func(*jsonc.Node) { no("it takes tools away; name those that may be called by their source") },
+	})
+	all := append([]string{s.program}, s.args...)
+	switch {
+	case why == "" && s.program == "":
+		no("it has no command")
+	case slices.ContainsFunc(all, func(w string) bool { return strings.Contains(w, "${") || strings.Contains(w, "{{") }):
+		no("its command has placeholders, which its client fills in")
+	case slices.ContainsFunc(all, func(w string) bool { return !clean(w) && w != "" }):
+		no("its command has characters that are not visible")
+	case slices.ContainsFunc(all, secret):
+		no("an argument looks like a secret; have the server read it from a variable")
+	case slices.ContainsFunc(t.draft.servers, func(o server) bool { return o.name == s.name }):
+		d.fault(n.Begin, "two servers would be called %s", s.name)
+	}
+	if why != "" {
+		e.become(LeftOut, "%s", why)
+		return
+	}
+	s.from = e.from()
+	t.draft.servers = append(t.draft.servers, s)
+	e.become(Narrowed, "servers.%s, under the default policy", s.name)
+}
+
+// variables are the names that a server gets. Values stay where they are.
+func (t *translation) variables(d *document, n *jsonc.Node) []string {
+	if n.Kind != '{' {
+		d.fault(n.From, "env is no object")
+	}
+	var out []string
+	for _, item := range n.Children('{') {
+		e := t.add(d, item, "env", item.Key)
+		if !variable.MatchString(item.Key) {
+			e.become(LeftOut, "no variable is called so")
+			continue
+		}
+		out = append(out, item.Key)
+		e.become(Narrowed, "the name is forwarded; its value is not copied: set it where accessc is started")
+	}
+	return out
+}
+
+var (
+	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// secretForm are keys and tokens as services make them, and words that announce one.
+	secretForm = regexp.MustCompile(`(?i)(^|[=:/ ])(sk-|pk-|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|AIza|eyJ)[A-Za-z0-9_-]{8,}|bearer |(password|passwd|secret|token|api[-_]?key)[=:].|://[^/@ ]*:[^/@ ]+@`)
+	longForm   = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}`)
+)
+
+// secret reports whether a word may be one: a known form, or a long run of letters and digits that is no
+// path.
+func secret(word string) bool {
+	if secretForm.MatchString(word) {
+		return true
+	}
+	for _, run := range longForm.FindAllString(word, -1) {
+		if strings.ContainsAny(run, "0123456789") && strings.ContainsAny(run, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.Count(run, "/") < 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// serverName is a name that a configuration can have.
+func serverName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name = strings.TrimLeft(name, "-"); name == "" {
+		return "server"
+	}
+	return name
+}

@@ -1,0 +1,77 @@
+package learn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/supervisor/denial"
+)
+
+// Joined is what several runs did.
+type Joined struct {
+	// Operations are the different ones, those that were refused first.
+	Operations []Operation
+	// Runs is how many runs there are. Lacks is true where some of them did more than they have kept.
+	Runs  int
+	Lacks bool
+}
+
+// Operation is one that some runs did or were refused.
+type Operation struct {
+	denial.Entry
+	// Runs is in how many runs it occurred, Refused how often it was refused.
+	Runs    int `json:"runs"`
+	Refused int `json:"refused"`
+	last    int
+}
+
+// Join puts runs together.
+func Join(runs []denial.Evidence) Joined {
+	out := Joined{Runs: len(runs)}
+	by := map[string]*Operation{}
+	var all []*Operation
+	add := func(run int, e denial.Entry, refused bool) {
+		key := strings.Join(append(slices.Clone(e.Question), "\x00", strings.Join(e.Needs, " ")), "\x00")
+		if e.Question == nil {
+			key = strings.Join([]string{"", e.Operation, e.Target, e.To, e.Reason}, "\x00")
+		}
+		o := by[key]
+		if o == nil {
+			o = &Operation{Entry: e, last: -1}
+			o.Times = 0
+			by[key], all = o, append(all, o)
+		}
+		if o.last != run {
+			o.Runs, o.last = o.Runs+1, run
+		}
+		if o.Times += e.Times; refused {
+			o.Refused += e.Times
+		}
+	}
+	for i, r := range runs {
+		out.Lacks = out.Lacks || r.UsedLeftOut > 0 || r.LeftOut > 0
+		for _, e := range r.Denials {
+			add(i, e, true)
+		}
+		for _, u := range r.Used {
+			add(i, denial.Entry{Times: u.Times, Question: u.Question, Needs: u.Needs}, false)
+		}
+	}
+	for _, refused := range []bool{true, false} {
+		for _, o := range all {
+			if o.Refused > 0 == refused {
+				out.Operations = append(out.Operations, *o)
+			}
+		}
+	}
+	return out
+}
+
+// Entries are the operations as a planner takes them.
+func (j Joined) Entries() []denial.Entry {
+	out := make([]denial.Entry, len(j.Operations))
+	for i, o := range j.Operations {
+		out[i] = o.Entry
+	}
+	return out
+}

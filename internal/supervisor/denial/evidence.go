@@ -1,0 +1,129 @@
+package denial
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// EvidenceFormat and EvidenceVersion identify the document of what one run used and was refused.
+const (
+	EvidenceFormat  = "accessc/evidence"
+	EvidenceVersion = 1
+)
+
+// MaxEvidence is the largest size of that document, in bytes.
+const MaxEvidence = 2 << 20
+
+// maxUsed bounds the different operations that are counted.
+const maxUsed = 20_000
+
+// Evidence is what one run was refused and what it used.
+type Evidence struct {
+	Kept
+	// Command is the program and its arguments, nil where they are very long.
+	Command []string `json:"command"`
+	// Used are the granted operations that were carried out, UsedLeftOut is how many are missing.
+	// Those that the base and the private directories grant are not counted.
+	Used        []Use `json:"used"`
+	UsedLeftOut int   `json:"used_left_out"`
+}
+
+// Use is a granted operation that was carried out once or more.
+type Use struct {
+	Times int `json:"times"`
+	// Question and Needs are as in Entry.
+	Question []string `json:"question"`
+	Needs    []string `json:"needs,omitempty"`
+}
+
+// Observe makes a log count the operations that Use is told, and keep more refusals.
+func (l *Log) Observe() {
+	l.used, l.most = map[string]*seen{}, maxUsed
+}
+
+// Use counts one granted operation that is carried out.
+func (l *Log) Use(d *Denial) {
+	key := d.key()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch s := l.used[key]; {
+	case s != nil:
+		s.times++
+	case len(l.used) < l.most:
+		l.used[key] = &seen{d, 1}
+		l.uses = append(l.uses, l.used[key])
+	default:
+		l.unused++
+	}
+}
+
+// everyones reports whether every tool may do the operation: one of the base's or on the tool's private
+// directories.
+func (d *Denial) everyones() bool {
+	if r := d.Verdict.Rule; r == nil || r.Source().Layer == ir.LayerBase {
+		return true
+	}
+	return slices.ContainsFunc(ir.Describe(d.Operation).Places, func(p ir.Place) bool {
+		return p.At.Root.Kind == ir.Home || p.At.Root.Kind == ir.Temp
+	})
+}
+
+// Each tells the kinds of operations that were granted and carried out, and those that were refused,
+// with how often; lost is how many operations are missing.
+func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost = l.total + l.unused
+	for _, s := range l.uses {
+		tell(s.Denial, s.times, true)
+	}
+	for _, s := range l.kept {
+		lost -= s.times
+		tell(s.Denial, s.times, false)
+	}
+	return lost
+}
+
+// key tells operations apart.
+func (d *Denial) key() string {
+	target, to := d.targets()
+	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
+}
+
+// Evidence returns what the run used and was refused, at most MaxEvidence bytes of it.
+func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.fill(l, ended, MaxEvidence/2)
+	e.Format, e.Version, e.Used, e.UsedLeftOut = EvidenceFormat, EvidenceVersion, []Use{}, l.unused
+	size := 0
+	for _, s := range l.uses {
+		if s.everyones() {
+			continue
+		}
+		u := Use{Times: s.times, Question: s.question(), Needs: s.needed()}
+		// Strings and integers always have a JSON form.
+		text, _ := json.Marshal(u)
+		if size += len(text) + 1; size > MaxEvidence/3 || u.Question == nil {
+			e.UsedLeftOut += s.times
+			continue
+		}
+		e.Used = append(e.Used, u)
+	}
+	text, _ := json.Marshal(e)
+	return append(visible.Bytes(text), '\n')
+}
+
+// needed are the names of the capabilities that a call needed.
+func (d *Denial) needed() []string {
+	var out []string
+	for _, c := range d.Wants.List() {
+		out = append(out, c.String())
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package survey
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/layerfile"
+)
+
+// Found is a file of the repository that says something of its tools.
+type Found struct {
+	// File is the file's name.
+	File string
+	// Tools are proposed for it; there are none where Why says so.
+	Tools []Tool
+	// Why is the reason for having no tool, or what else is to be known.
+	Why string
+}
+
+// Tool is a proposed tool.
+type Tool struct {
+	Name, Command string
+	// About is a sentence on what the tool does.
+	About   string
+	Presets []Preset
+	Rules   []Rule
+	// Later are presets that the user may add, with the reason.
+	Later []Preset
+}
+
+// Preset is a preset that a tool extends, and the reason.
+type Preset struct{ Name, Why string }
+
+// Rule is a rule about files. It grants the capabilities that Keys names, none if it is empty.
+type Rule struct {
+	Path string
+	Keys []string
+	Why  string
+}
+
+// repo is the directory that is looked at.
+type repo struct {
+	root *os.Root
+	// names are those of its entries that are regular files, dirs those that are directories.
+	names, dirs []string
+	// shared are presets of managers of all toolchains, secrets the rules that close files.
+	shared  []Preset
+	secrets []Rule
+}
+
+// maxNames bounds the entries that are looked at, maxSecrets the files that get a rule.
+const (
+	maxNames   = 10_000
+	maxSecrets = 20
+)
+
+// Look looks at a directory.
+func Look(dir string) ([]Found, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &repo{root: root}
+	if err := r.list(); err != nil {
+		return nil, err
+	}
+	r.closeSecrets()
+	r.managers()
+	var out []Found
+	for _, look := range []func(*repo) []Found{
+		goModule, rust, node, python, makefile, cmake, java, docker, servers, git,
+	} {
+		out = append(out, look(r)...)
+	}
+	for i := range out {
+		for j := range out[i].Tools {
+			t := &out[i].Tools[j]
+			if t.Name != "git" {
+				t.Presets = slices.Concat(t.Presets, r.shared)
+			}
+			t.Rules = slices.Concat(t.Rules, r.secrets)
+		}
+	}
+	return out, nil
+}
+
+func (r *repo) list() error {
+	d, err := r.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(maxNames)
+	if err != nil && len(entries) > 0 {
+		err = nil // of the rest nothing is known
+	}
+	for _, e := range entries {
+		switch {
+		case e.Type().IsRegular():
+			r.names = append(r.names, e.Name())
+		case e.IsDir():
+			r.dirs = append(r.dirs, e.Name())
+		}
+	}
+	slices.Sort(r.names)
+	if errors.Is(err, fs.ErrNotExist) || err == nil || len(entries) == 0 {
+		return nil
+	}
+	return err
+}
+
+// has returns the first of some names that is a regular file.
+func (r *repo) has(names ...string) (string, bool) {
+	for _, n := range names {
+		if slices.Contains(r.names, n) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+// text reads a file; empty where it cannot be read, or is too large to be what it seems.
+func (r *repo) text(name string) string {
+	f, err := layerfile.Open(r.root, ".", name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	return string(f.Data)
+}
+
+// ignored are those of some directories that git is told to ignore, as built files usually are.
+func (r *repo) ignored(dirs ...string) []string {
+	var out []string
+	lines := strings.Split(r.text(".gitignore"), "\n")
+	for _, d := range dirs {
+		if slices.ContainsFunc(lines, func(l string) bool { return strings.Trim(strings.TrimSpace(l), "/") == d }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// closeSecrets has every tool see none of the files that usually hold secrets.
+func (r *repo) closeSecrets() {
+	r.secrets = []Rule{{Path: ".env", Why: "grants nothing: it usually holds secrets"}}
+	plain := func(c rune) bool {
+		return c < 'a' && c > 'Z' && c != '_' || c > 'z' || c < 'A' && (c < '0' || c > '9') && c != '.' && c != '-'
+	}
+	for _, n := range r.names {
+		if strings.HasPrefix(n, ".env.") && !strings.ContainsFunc(n, plain) && len(n) < 64 && len(r.secrets) <= maxSecrets {
+			r.secrets = append(r.secrets, Rule{Path: n, Why: "the same"})
+		}
+	}
+}
+
+// managers adds the presets of programs that manage toolchains of all languages.
+func (r *repo) managers() {
+	if _, ok := r.has(".tool-versions"); ok {
+		r.shared = append(r.shared, Preset{"asdf", ".tool-versions: toolchains of your home that asdf manages"})
+	}
+	if _, ok := r.has("mise.toml", ".mise.toml"); ok {
+		r.shared = append(r.shared, Preset{"mise", "mise.toml: toolchains of your home that mise manages"})
+	}
+}
+
+// The capabilities that rules grant.
+var (
+	use    = []string{"read", "execute"}
+	change = []string{"read", "write"}
+	all    = []string{"read", "write", "execute"}
+)
+
+// reads is the rule about the whole workspace of a tool that changes nothing in it.
+var reads = Rule{".", use, "the sources and the programs among them, which stay as they are"}
+
+// writes is the one of a tool that may change everything.
+func writes(why string) Rule { return Rule{".", all, why} }
+
+var loopback = Preset{"local-server", "tests start servers that only this machine reaches"}
