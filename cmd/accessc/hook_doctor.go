@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -169,7 +170,7 @@ func (c *hookDoctorCmd) print(g *globals, a *settings.Agent, r settings.Report) 
 	}
 	fmt.Fprintln(g.stdout, title)
 	say := func(color, mark, text string) {
-		fmt.Fprint(g.stdout, style.Hang("  "+paint(style.Color, color, mark)+"  "+text+"\n", 8))
+		fmt.Fprint(g.stdout, style.Hang("  "+paint(style.Color, color, mark)+"  "+visible.Text(text)+"\n", 8))
 	}
 	for _, e := range r.Entries {
 		if e.Trusted {

@@ -142,8 +142,8 @@ func (w *world) srt(text string, p Patterns) *foreign.SRT {
 }
 
 func (w *world) host(p Patterns) foreign.Host {
-	return foreign.Host{Dir: w.dir, Home: w.home, Existing: p == Existing, Follow: follow,
-		Exists: func(abs string) bool { _, err := os.Lstat(abs); return err == nil }}
+	return foreign.Host{Dir: w.dir, Home: w.home, Existing: p == Existing, Follow: once(follow),
+		Exists: once(func(abs string) bool { _, err := os.Lstat(abs); return err == nil })}
 }
 
 // agrees asks a result and an evaluation at random.
@@ -162,7 +162,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 	}
 	view := ir.NewView(c.Program.Tools[0], ir.Linux, ir.Facts{})
 	k := &check{t: &translation{host: w.host(Refuse)}, view: view}
-	for range 60 {
+	for range 30 {
 		abs := pick(r, w.dir, w.dir, w.home, w.home+"/x", "/etc", "/opt")
 		for range r.IntN(4) {
 			abs += "/" + pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode", "passwd")
@@ -193,6 +193,59 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 		}
 	}
 	return nil
+}
+
+// Whatever a permission profile of Codex is, the result permits nothing that it does not.
+func TestCodexNothingWider(t *testing.T) {
+	w := newWorld(t)
+	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+		text, patterns := codexSettings(r), pick(r, Existing, Close)
+		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns)}
+		policy := readCodexConfig(tr, []*document{{name: "config.toml", text: []byte(text)}})
+		res, err := w.run("config.toml", text, patterns)
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		return w.agrees(r, res, text, policy)
+	})
+}
+
+func codexSettings(r *rand.Rand) string {
+	if r.IntN(5) == 0 {
+		return fmt.Sprintf("sandbox_mode = %q\n[sandbox_workspace_write]\nwritable_roots = [%q]\n", pick(r, "read-only", "workspace-write", "danger-full-access"), pick(r, "~/x", "/opt/z", "~/x/y"))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "default_permissions = \"p\"\n[permissions.p]\nextends = %q\n[permissions.p.filesystem]\n", pick(r, ":read-only", ":workspace"))
+	for _, p := range without(some(r, 4, func() string {
+		return pick(r, ":root", ":minimal", ":tmpdir", "~/x", "~/x/y", "/opt/z", "/etc", "/usr/share", "~", "~/x/*", "~/x/**")
+	})) {
+		mode := pick(r, "read", "write", "deny")
+		if strings.HasSuffix(p, "/*") {
+			mode = "deny"
+		}
+		if p == ":minimal" {
+			mode = "read"
+		}
+		fmt.Fprintf(&b, "%q = %q\n", p, mode)
+	}
+	b.WriteString("[permissions.p.filesystem.\":workspace_roots\"]\n")
+	for _, p := range without(some(r, 5, func() string {
+		return pick(r, ".", "a", "a/b", "src", "link", "link/b", "x y", ".git", "**/.env", "a/*", "src/**")
+	})) {
+		mode := pick(r, "read", "write", "write", "none")
+		if strings.HasPrefix(p, "**") || strings.HasSuffix(p, "/*") {
+			mode = "deny"
+		}
+		fmt.Fprintf(&b, "%q = %q\n", p, mode)
+	}
+	fmt.Fprintf(&b, "[permissions.p.network]\nenabled = %t\nmode = %q\n[permissions.p.network.domains]\n", r.IntN(4) > 0, pick(r, "full", "full", "limited"))
+	for _, h := range without(some(r, 4, func() string {
+		return pick(r, "a.test", "*.a.test", "**.a.test", "b.a.test", "c.test", "localhost", "10.0.0.1")
+	})) {
+		fmt.Fprintf(&b, "%q = %q\n", h, pick(r, "allow", "allow", "deny"))
+	}
+	fmt.Fprintf(&b, "[shell_environment_policy]\ninherit = %q\nexclude = [%q]\n", pick(r, "all", "core", "none"), pick(r, "AWS_*", "T*", "lang", "*"))
+	return b.String()
 }
 
 func claudeSettings(r *rand.Rand) string {

@@ -99,8 +99,12 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 		if tool.Name != t.draft.tool || !t.draft.confines {
 			continue
 		}
+		marks := p.Marks()
 		for _, platform := range []ir.Platform{ir.Linux, ir.Darwin} {
-			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: p.Marks(), proof: &out}
+			if marks.Linux && platform != ir.Linux {
+				continue
+			}
+			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: marks, proof: &out}
 			for _, one := range []func() error{c.files, c.hosts, c.vars} {
 				if err := one(); err != nil {
 					return out, err

@@ -104,11 +104,11 @@ func TestExamineEntry(t *testing.T) {
 		{`"onFailure": "block"`, `"async": true`, "not as install writes it"},
 		{`"PostToolUse"`, `"Other"`, "not as install writes it"},
 		{self, other, "and this program is"},
-		{self, filepath.Dir(other) + "/accessc-none", "which is not there"},
-		{self, filepath.Dir(filepath.Dir(self)) + "/accessc-x", "which is no program"},
+		{self, filepath.Dir(other) + "/none/accessc", "which is not there"},
+		{self, filepath.Dir(filepath.Dir(self)) + "/accessc", "which is no program"},
 		{`"hook"`, `"check"`, "the hook is not installed"},
 	} {
-		if err := errs(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(self)), "accessc-x"), nil, 0o600),
+		if err := errs(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(self)), "accessc"), nil, 0o600),
 			os.WriteFile(path, []byte(strings.ReplaceAll(string(text), c.from, c.to)), 0o600)); err != nil {
 			t.Fatal(err)
 		}
