@@ -12,40 +12,40 @@ import (
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
-// leadsOut is why no addition permits an operation by which something outside of the sandbox may act for the
+// leadsOut is the first of these reasons against a group.
+func (p *Planner) leadsOut(g group) string {
+	for _, a := range g.asks {
+		if why := p.foreign(a); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// foreign is why no addition permits an operation by which something outside of the sandbox may act for the
 // tool, or whose names no command can say; empty for all others.
 // See RATIONALE D176.
-func (p *Planner) leadsOut(a Ask) string {
+func (p *Planner) foreign(a Ask) string {
+	if _, ok := a.Operation.(ir.Dial); ok {
+		return denial.WhySocket
+	}
 	about := ir.Describe(a.Operation)
 	for _, place := range about.Places {
 		if why := unsayable(place.At.Short()); why != "" {
 			return why
 		}
-		_, dial := a.Operation.(ir.Dial)
-		if abs, ok := p.asker.Bindings.Path(place.At); ok && !dial && special(abs) {
+		if abs, ok := p.asker.Bindings.Path(place.At); ok && special(abs) {
 			return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
 		}
 	}
 	//exhaustive:ignore
 	switch op := a.Operation.(type) {
-	case ir.Dial:
-		return denial.WhySocket
 	case ir.Access:
 		if op.On.At == ir.In("") {
 			return "a rule on the whole workspace is yours to write"
 		}
 	case ir.Run:
 		return runs(op)
-	}
-	return ""
-}
-
-// leadOut is the first such reason among the operations of a group.
-func (p *Planner) leadOut(g group) string {
-	for _, a := range g.asks {
-		if why := p.leadsOut(a); why != "" {
-			return why
-		}
 	}
 	return ""
 }

@@ -77,12 +77,12 @@ func (d *draft) add(a Ask) error {
 	if a.Allowed(v) {
 		return nil
 	}
+	if why := d.p.foreign(a); why != "" {
+		return refuse("%s", why)
+	}
 	if a.external != nil {
 		d.outer(a)
 		return nil
-	}
-	if why := d.p.leadsOut(a); why != "" {
-		return refuse("%s", why)
 	}
 	switch op := a.Operation.(type) {
 	case ir.Forward:

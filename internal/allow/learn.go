@@ -143,7 +143,7 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }) {
 		return nil
 	}
-	if why := p.leadOut(g); why != "" {
+	if why := p.leadsOut(g); why != "" {
 		return left(why)
 	}
 	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && p.acts(*g.dir) {
@@ -196,6 +196,10 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	by := map[ir.Location][]int{}
 	listed, speaks := map[ir.Location]bool{}, map[ir.Location]bool{}
 	for i, e := range entries {
+		if e.Probe != "" {
+			out = append(out, group{}) // programs do without
+			continue
+		}
 		g := p.single(i, e)
 		at, ok := g.file()
 		abs, _ := p.asker.Bindings.Path(at)

@@ -61,6 +61,10 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 	by := map[ir.Location][]int{} // groups by directory
 	speaks := map[ir.Location]bool{}
 	for i, e := range entries {
+		if e.Probe != "" {
+			out = append(out, group{}) // programs do without
+			continue
+		}
 		g := p.single(i, e)
 		out = append(out, g)
 		at, ok := g.file()
@@ -222,7 +226,7 @@ func (p *Planner) propose(g group) Proposal {
 	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
 		return out
 	}
-	if out.WhyNot = p.leadOut(g); out.WhyNot != "" {
+	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
 		return out
 	}
 	if p.isOutside(g.asks[0]) {

@@ -162,7 +162,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestSocket: a refused Unix socket is explained by the rules on files, and no rule is proposed.
+// TestSocket: a refused Unix socket is explained by the rules on files, and none is proposed.
 func TestSocket(t *testing.T) {
 	d := sample()
 	for at, want := range map[ir.Location]string{ir.Sys("srv/docker.sock"): "connect /srv/docker.sock: no rule", ir.In("keys"): "connect keys: rule keys, accessc.toml:3"} {
