@@ -187,8 +187,7 @@ func (b *planner) tools(s Spec) ([]*ir.Tool, error) {
 	return all, nil
 }
 
-// grant plans a tool's grants on a link. Where tools were not named, one that already has more
-// keeps that.
+// grant plans a tool's grants on a link. Where tools were not named, one keeps the grants that it has.
 // See RATIONALE D29.
 func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 	g := Grant{Tool: t.Name, Name: name, Caps: s.caps()}
@@ -198,10 +197,14 @@ func (b *planner) grant(s Spec, t *ir.Tool, name string) error {
 		}
 		return nil
 	}
-	if has, ok := granted(t, name); ok && (has.Caps == g.Caps || s.Tool == "" && has.Caps&g.Caps == g.Caps) {
-		g.Caps, g.Kept = has.Caps, true
-		b.Grants = append(b.Grants, g)
-		return nil
+	if has, ok := granted(t, name); ok {
+		if s.Tool == "" {
+			g.Caps |= has.Caps
+		}
+		if g.Kept = g.Caps == has.Caps; g.Kept {
+			b.Grants = append(b.Grants, g)
+			return nil
+		}
 	}
 	list := b.layer.list(t.Name, t.Source.Origin.Path)
 	g.Default = !t.Declared.FS && !slices.ContainsFunc(list.rules, rule.isDefault)
