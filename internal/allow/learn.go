@@ -139,6 +139,9 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		}
 		return parts
 	}
+	if g.whole(ir.All.Without(ir.Read)) {
+		return left(whole)
+	}
 	places := ir.Describe(g.asks[0].Operation).Places
 	if !slices.ContainsFunc(places, func(on ir.Place) bool { return on.At.Root.Kind == ir.System }) || p.isRun(g) {
 		return []group{g}

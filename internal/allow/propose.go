@@ -217,7 +217,10 @@ func (p *Planner) propose(g group) Proposal {
 	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
 		return out
 	}
-	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
+	if out.WhyNot = p.leadsOut(g); out.WhyNot == "" && g.whole(ir.All) {
+		out.WhyNot = whole
+	}
+	if out.WhyNot != "" {
 		return out
 	}
 	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
@@ -261,14 +264,22 @@ func (p *Planner) leadsOut(g group) string {
 			if abs, ok := p.asker.Bindings.Path(op.On.At); ok && special(abs) {
 				return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
 			}
-			if op.On.At == ir.In("") {
-				return "a rule on the whole workspace is yours to write"
-			}
 		case ir.Connect, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Run, ir.Start:
 			// They reach only the objects that the rule names.
 		}
 	}
 	return ""
+}
+
+// whole is why no proposal is about the workspace itself.
+const whole = "a rule on the whole workspace is yours to write"
+
+// whole reports whether one of these capabilities is asked on the workspace itself.
+func (g group) whole(caps ir.CapSet) bool {
+	return slices.ContainsFunc(g.asks, func(a Ask) bool {
+		op, ok := a.Operation.(ir.Access)
+		return ok && op.On.At == ir.In("") && caps.Has(op.Cap)
+	})
 }
 
 // command is the command line that plans the same.
