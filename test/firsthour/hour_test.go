@@ -341,8 +341,32 @@ func table(rows []*row) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\n", r.name, r.hand, r.init, r.init.rules, r.init.fit, r.learn, r.learn.rules, r.learn.fit)
 	}
 	_ = w.Flush()
+	b.WriteString(sum("init", rows, func(r *row) outcome { return r.init }) + sum("learn", rows, func(r *row) outcome { return r.learn }))
 	for _, s := range skipped {
 		b.WriteString("not run: " + s + "\n")
 	}
 	return b.String()
+}
+
+// sum counts the programs that a way has led to a policy.
+func sum(way string, rows []*row, of func(*row) outcome) string {
+	ran, once, few, tight := 0, 0, 0, 0
+	for _, r := range rows {
+		if !r.ran {
+			continue
+		}
+		ran++
+		o := of(r)
+		if o.rounds == 0 || o.rounds > most {
+			continue
+		}
+		few++
+		if o.rounds == 1 {
+			once++
+		}
+		if o.fit.tightness() >= r.hand.tightness() {
+			tight++
+		}
+	}
+	return fmt.Sprintf("%s: of %d programs %d work after 1 round, %d after at most %d; %d of these policies are no wider than by hand\n", way, ran, once, few, most, tight)
 }

@@ -49,11 +49,9 @@ func (p *place) take() census {
 		if err := os.Chtimes(file, long, info.ModTime()); err != nil {
 			return err
 		}
-		if info, err = d.Info(); err != nil {
-			return err
+		if info, err = os.Lstat(file); err == nil {
+			all[file] = stampOf(info)
 		}
-		info, err = os.Lstat(file)
-		all[file] = stampOf(info)
 		return err
 	}
 	p.must(filepath.WalkDir(p.ws, walk))
