@@ -25,7 +25,7 @@ var rooms = [][]string{
 	{"internal/mcp", "internal/acp", "internal/adopt", "internal/importer"},
 	{"internal/judge/action", "internal/importer/foreign"},
 	{"internal/egress", "internal/judge", "internal/relay"},
-	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/clone"},
+	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},

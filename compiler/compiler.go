@@ -35,7 +35,7 @@ type Options struct {
 	Platforms []ir.Platform
 	// Apart lets an error in one tool stop that tool alone.
 	Apart bool
-	// Planned maps the paths of symlinks to canonical targets, and has the workspace look as if
+	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
 }

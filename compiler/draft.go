@@ -32,6 +32,7 @@ type draft struct {
 
 	extends   merge.List[*presetDraft]
 	fs        merge.List[*fsDraft]
+	may       merge.List[*fsDraft]
 	net       merge.List[*netDraft]
 	env       merge.List[*envDraft]
 	sensitive merge.List[*textDraft]
@@ -43,6 +44,7 @@ type draft struct {
 	limits     map[ir.LimitKind]ir.Limit
 	base       ir.BaseName
 	home       ir.HomeKind
+	homeShared bool
 	lateOpen   bool
 	// unprotected is the value by which a layer takes the list of protected paths away, nil for
 	// none.
@@ -124,7 +126,7 @@ func (s scope) checkNearly(e *source.Entry) {
 }
 
 var accessKeys = []string{
-	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late",
+	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {
@@ -137,6 +139,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 			mergeList(in, e, &d.extends, scope.presetName, nil)
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
+		case "may":
+			mergeList(in, e, &d.may, scope.mayRule, fsWinner)
 		case "net":
 			mergeList(in, e, &d.net, scope.netRule, netWinner)
 		case "env":
@@ -156,8 +160,8 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 				d.base, _ = ir.ParseBase(word)
 			}
 		case "home":
-			if word, ok := in.oneOf(e.Value, "private", "real"); ok {
-				d.home = map[string]ir.HomeKind{"private": ir.HomePrivate, "real": ir.HomeReal}[word]
+			if word, ok := in.oneOf(e.Value, "private", "shared", "real"); ok {
+				d.home, d.homeShared, _ = ir.ParseHome(word)
 			}
 		case "late":
 			if word, ok := in.oneOf(e.Value, "closed", "open"); ok {
@@ -190,9 +194,10 @@ func (c *compilation) finish(d *draft) *ir.Tool {
 	if src.Kind != ir.SourceLocal {
 		return c.finishForeign(t, d)
 	}
-	t.Base, t.Home, t.LateOpen = d.base, d.home, d.lateOpen
+	t.Base, t.Home, t.HomeShared, t.LateOpen = d.base, d.home, d.homeShared, d.lateOpen
 	c.finishProtected(t, d)
 	c.finishFS(t, d)
+	c.finishMay(t, d)
 	c.finishNet(t, d)
 	c.finishEnv(t, d)
 	c.finishCommands(t, d)

@@ -124,7 +124,7 @@ func (c *compilation) finishFS(t *ir.Tool, d *draft) {
 			t.FS = append(t.FS, *r)
 		}
 	}
-	c.lintFS(t)
+	c.lintFS(t.FS)
 	if c.targets(ir.Darwin, ir.Windows) {
 		c.lintFolding(t)
 	}
@@ -177,10 +177,10 @@ func (c *compilation) resolveFS(t *ir.Tool, d *fsDraft) *ir.FSRule {
 }
 
 // lintFS warns about rules whose effect differs from their appearance.
-func (c *compilation) lintFS(t *ir.Tool) {
+func (c *compilation) lintFS(rules []ir.FSRule) {
 	last := map[ir.Location]*ir.FSRule{}
-	for i := range t.FS {
-		r := &t.FS[i]
+	for i := range rules {
+		r := &rules[i]
 		if r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) {
 			f := diag.New(diag.ExecuteNoRead, leafAt(r.Leaves, "execute", r.Origin), len("true"))
 			f.Path = r.Origin.Path + ".execute"

@@ -139,11 +139,12 @@ func (d *draft) decides(place string) bool {
 }
 
 // vouched are the presets, by the names of their files, that the user's own layer or command line
-// names. See RATIONALE D192.
+// names. A layer in the workspace is not the user's alone.
+// See RATIONALE D192.
 func (d *draft) vouched() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range d.extends.Items() {
-		if p.scope.layer == ir.LayerUser || p.scope.layer == ir.LayerSet {
+		if p.scope.layer == ir.LayerSet || p.scope.layer == ir.LayerUser && !p.scope.confined {
 			out[p.preset.File.Name] = true
 		}
 	}

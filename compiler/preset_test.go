@@ -214,3 +214,78 @@ func TestPresetBelow(t *testing.T) {
 		}
 	}
 }
+
+// approvalCase is what names the preset rust, on a host that has the toolchains and no approval.
+type approvalCase struct {
+	workspace, user, inside string
+	sets                    []string
+	link                    bool
+	want                    []string
+	dropped                 int
+}
+
+func (c approvalCase) compile(t *testing.T) (res *compiler.Result, home string) {
+	dir, home := t.TempDir(), t.TempDir()
+	user, place := filepath.Join(home, "config.toml"), filepath.Join(home, ".rustup")
+	if c.inside != "" {
+		user, c.user = filepath.Join(dir, "config.toml"), c.inside
+	}
+	if c.link {
+		if err := os.Symlink("elsewhere", place); err != nil {
+			t.Skip(err)
+		}
+		place = filepath.Join(home, "elsewhere")
+	}
+	if err := os.Mkdir(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{filepath.Join(dir, "accessc.toml"): c.workspace, user: c.user} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := compiler.Compile(compiler.Options{
+		Root: dir, Layers: source.Request{User: user, Home: home, Sets: c.sets},
+		Approved: func(string, string) (bool, string) { return false, "" },
+	})
+	if err != nil || res.Program == nil {
+		t.Fatal(err, res.Findings)
+	}
+	return res, home
+}
+
+// TestPresetApproval: a preset needs approvals unless the user's own layer or the command line names
+// it, and its places lie where their names say. What is not there is left out without a finding.
+// See RATIONALE D192.
+func TestPresetApproval(t *testing.T) {
+	emptyEnvironment(t)
+	const own = "access.extends = [\"preset:rust\"]\n"
+	const by = "tools.t." + own
+	tool := "[tools.t]\nsource = \"local\"\n"
+	for name, c := range map[string]approvalCase{
+		"the repository":                  {workspace: tool + own, dropped: 1},
+		"the repository's whole file":     {workspace: "extends = [\"preset:rust\"]\n" + tool, dropped: 1},
+		"the user":                        {workspace: tool, user: by, want: []string{"~/.rustup"}},
+		"both":                            {workspace: tool + own, user: by, want: []string{"~/.rustup"}},
+		"a user's layer in the workspace": {workspace: tool, inside: by, dropped: 1},
+		"the command line":                {workspace: tool, sets: []string{`tools.t.access.extends=["preset:rust"]`}, want: []string{"~/.rustup"}},
+		"a symlink of the home":           {workspace: tool, user: by, link: true, dropped: 1},
+		"another preset":                  {workspace: tool, user: strings.ReplaceAll(by, "rust", "go")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, home := c.compile(t)
+			var got []string
+			for _, r := range rulesOf(res.Program.Tools[0]) {
+				if f, ok := r.(*ir.FSRule); ok && f.External {
+					got = append(got, f.Subject())
+				}
+				if e, ok := r.(*ir.EnvRule); ok && e.Name == "RUSTUP_HOME" && (len(c.want) == 0 || e.Value != filepath.ToSlash(home)+"/.rustup") {
+					t.Errorf("RUSTUP_HOME is %s", e.Value)
+				}
+			}
+			if !slices.Equal(got, c.want) || len(res.Findings) != c.dropped {
+				t.Errorf("got %q, want %q; %v", got, c.want, res.Findings)
+			}
+		})
+	}
+}

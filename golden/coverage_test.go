@@ -24,7 +24,7 @@ var constructs = strings.Fields(`
 	env:deny-exact env:grant-exact env:grant-prefix env:loader env:value
 	fs:absolute fs:below-external fs:create fs:delete fs:execute fs:external fs:file fs:grant-inside fs:home fs:none fs:quoted fs:read fs:revoke-inside
 	fs:root fs:update
-	home:private home:real
+	home:private home:real home:shared
 	limits:cpu_time limits:file_size limits:memory limits:open_files limits:processes limits:wall_time
 	net:addr4 net:addr6 net:allow net:any net:credential net:deny net:inspect net:listen net:methods net:name net:opaque
 	net:path net:port net:scheme net:stream net:suffix
@@ -77,7 +77,7 @@ func TestEveryConstruct(t *testing.T) {
 
 // used lists the constructs in a tool's policy.
 func used(t *ir.Tool) []string {
-	out := []string{"base:" + t.Base.String(), "home:" + t.Home.String()}
+	out := []string{"base:" + t.Base.String(), "home:" + t.HomeWord()}
 	add := func(when bool, name string) {
 		if when {
 			out = append(out, name)

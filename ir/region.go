@@ -21,6 +21,8 @@ type region struct {
 	// program is true where anchor is set for a listed program alone: the file may be created
 	// again.
 	program bool
+	// link is true at a symlink that a rule is written through.
+	link bool
 }
 
 func newRegion() *region { return &region{rule: -1, win: -1} }

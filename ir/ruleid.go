@@ -20,6 +20,9 @@ func ListRuleID(r Resource, i int) RuleID { return RuleID(r.String() + "[" + ito
 // FSRuleID is the i-th file rule.
 func FSRuleID(i int) RuleID { return ListRuleID(FS, i) }
 
+// MayRuleID is the i-th rule on files that can be granted while the tool runs.
+func MayRuleID(i int) RuleID { return RuleID("may[" + itoa(i) + "]") }
+
 // NetRuleID is the i-th network rule.
 func NetRuleID(i int) RuleID { return ListRuleID(Net, i) }
 

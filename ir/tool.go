@@ -107,6 +107,31 @@ func (h HomeKind) String() string {
 	}
 }
 
+// homeShared is the configuration word for a private home that several tools have.
+const homeShared = "shared"
+
+// HomeWord is the configuration word for the home of the tool.
+func (t *Tool) HomeWord() string {
+	if t.HomeShared {
+		return homeShared
+	}
+	return t.Home.String()
+}
+
+// ParseHome reads the configuration word for a home.
+func ParseHome(word string) (kind HomeKind, shared, ok bool) {
+	switch word {
+	case HomePrivate.String():
+		return HomePrivate, false, true
+	case homeShared:
+		return HomePrivate, true, true
+	case HomeReal.String():
+		return HomeReal, false, true
+	default:
+		return 0, false, false
+	}
+}
+
 // Tool is the finalized policy of one tool.
 type Tool struct {
 	Name   string // unique in its program
@@ -118,6 +143,9 @@ type Tool struct {
 
 	Base BaseName // the grants outside of the workspace
 	Home HomeKind // the tool's own or the user's
+	// HomeShared is true where a private home is that of all tools of the workspace that say so.
+	// Such tools find each other's caches, and can influence one another.
+	HomeShared bool
 	// LateOpen has the supervisor permit access to files that other processes create during the
 	// run beside an exception, for a tool that could not create them itself. Without it such
 	// files stay closed until the next start, which spares most such tools a supervisor.
@@ -134,6 +162,9 @@ type Tool struct {
 	Env []EnvRule
 	// Commands is nil when any program may be started.
 	Commands *CommandSet
+	// May are rules on files that grant nothing by themselves: the user can grant operations that
+	// they permit while the tool runs, if it was started so. See Live.
+	May []FSRule
 
 	// Declared says which of the three lists some layer declared.
 	Declared Declared

@@ -21,6 +21,9 @@ type Region struct {
 	Pinned bool
 	// Link is true at the workspace's symlink of an external rule.
 	Link bool
+	// Through is true at a symlink of the workspace that a rule is written through. There is nothing below it:
+	// the places that it leads to have regions of their own.
+	Through bool
 	// Above is the node that this one is directly below, Below are those directly below it, in
 	// name order. Both may belong to another root in a tree of View.Tree.
 	Above *Region
@@ -107,7 +110,7 @@ func (v *View) Regions(r Root) *Region {
 
 func (v *View) export(n *region, at Location, above *Region) *Region {
 	out := &Region{
-		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Above: above,
+		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && n.rule < 0, Above: above,
 	}
 	if n.win >= 0 {
 		out.Governing = v.rules[v.refs[n.win].entry]

@@ -128,6 +128,9 @@ func ImpliedRules(t *Tool) []FSRule {
 	home := FSRule{
 		Written: "${home}", At: Location{Root: Root{Kind: Home}}, Caps: All, Origin: origin("private home"),
 	}
+	if t.HomeShared {
+		home.Origin = origin("shared home")
+	}
 	return []FSRule{home, tmp}
 }
 
@@ -156,7 +159,8 @@ func (v *View) grow() {
 			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
 		}
 		for _, link := range r.Links {
-			v.zone(link.Root).make(link.Path).anchor = true
+			n := v.zone(link.Root).make(link.Path)
+			n.anchor, n.link = true, true
 		}
 	}
 }

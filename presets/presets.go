@@ -8,12 +8,15 @@ package presets
 
 import (
 	"embed"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/ir"
 )
 
 //go:embed *.toml
@@ -39,26 +42,34 @@ func Names() []string {
 	return out
 }
 
-// Find returns the preset of a name. A file that is malformed is a finding, and a mistake of
-// this program.
+// found are the presets that were read, by name: many tools may extend one.
+var found sync.Map
+
+// Find returns the preset of a name, nil if there is none. A file that is malformed is a finding,
+// and a mistake of this program.
 func Find(name string) (*Preset, *diag.Diagnostic) {
+	if p, ok := found.Load(name); ok {
+		return p.(*Preset), nil
+	}
 	data, err := files.ReadFile(path.Base(name) + ".toml")
 	if err != nil || path.Base(name) != name {
 		return nil, nil
 	}
-	_, rules, bad := source.ParseFile(name, data)
-	if bad != nil {
+	p := &Preset{Name: name}
+	// The first line, since places in the file are named by the version.
+	if _, err := fmt.Sscanf(string(data), "version = %d\n", &p.Version); err != nil {
+		d := diag.New(diag.BadTOML, ir.Pos{File: name}, 0)
+		return nil, &d
+	}
+	var bad *diag.Diagnostic
+	if p.File, p.Rules, bad = source.ParseFile(p.String(), data); bad != nil {
 		return nil, bad
 	}
-	p := &Preset{Name: name}
-	if v := rules.Get("version"); v != nil {
-		p.Version = v.Int
-	}
-	if v := rules.Get("purpose"); v != nil {
+	if v := p.Rules.Get("purpose"); v != nil {
 		p.Purpose = v.Text
 	}
-	p.File, p.Rules, bad = source.ParseFile(p.String(), data)
-	return p, bad
+	found.Store(name, p)
+	return p, nil
 }
 
 // String writes the preset as provenance does: preset:rust@1.

@@ -30,7 +30,8 @@ type Context struct {
 // without any sandbox; this package never writes one.
 type Access struct {
 	Base Base `json:"base"` // the grants outside of the workspace
-	// Home is "real" where HOME and the XDG directories are the user's, and absent
+	// Home is "real" where HOME and the XDG directories are the user's, "shared" where further tools of
+	// the workspace have them, and absent
 	// where they are the tool's own.
 	Home string   `json:"home,omitempty"`
 	FS   []FSRule `json:"fs"` // in the order of the policy
@@ -146,8 +147,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 
 func build(t *ir.Tool, target backends.Target) Context {
 	a := &Access{Base: Base{t.Base.String(), ir.BaseVersion}, FS: []FSRule{}, Net: []NetRule{}, Env: []EnvRule{}}
-	if t.Home == ir.HomeReal {
-		a.Home = t.Home.String()
+	if t.Home == ir.HomeReal || t.HomeShared {
+		a.Home = t.HomeWord()
 	}
 	for i := range t.FS {
 		a.FS = append(a.FS, fsRule(&t.FS[i], target))

@@ -24,6 +24,7 @@ func drawTool(t *rapid.T) *ir.Tool {
 	tool := irtest.Tool(t, irtest.Plain, 5)
 	tool.Net = irtest.NetRules(t, 4)
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "home")
+	tool.HomeShared = tool.Home == ir.HomePrivate && rapid.Bool().Draw(t, "shared home")
 	tool.Env = nil
 	for range rapid.IntRange(0, 3).Draw(t, "env") {
 		tool.Env = append(tool.Env, ir.EnvRule{

@@ -5,10 +5,16 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-const whyAsked ir.CauseID = "context.asked"
+const (
+	whyAsked ir.CauseID = "context.asked"
+	whyMay   ir.CauseID = "context.may"
+)
 
 // Sentences are the sentences of the ledger's causes.
-var Sentences = backends.Sentences{whyAsked: "the Context asks the tool to check itself"}
+var Sentences = backends.Sentences{
+	whyAsked: "the Context asks the tool to check itself",
+	whyMay:   "the Context does not say what can be granted while the tool runs",
+}
 
 // ledger states that the Context alone enforces nothing: the tool does, if it asks.
 func ledger(t *ir.Tool) ir.Ledger {
@@ -25,6 +31,9 @@ func ledger(t *ir.Tool) ir.Ledger {
 		add(r, ir.DefaultRule)
 	}
 	list(ir.FS, len(t.FS))
+	for i := range t.May {
+		b.Add(ir.Cell{Resource: ir.FS, ID: ir.MayRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
+	}
 	for i, r := range t.Net {
 		a := ir.AspectConnect
 		if r.Listen {

@@ -41,12 +41,10 @@ func (c *Context) Policy() (*ir.Tool, error) {
 	if t.Base, ok = ir.ParseBase(c.Access.Base.Name); !ok || c.Access.Base.Version != ir.BaseVersion {
 		return nil, fmt.Errorf("%w: base %s, version %d", ErrContext, c.Access.Base.Name, c.Access.Base.Version)
 	}
-	switch c.Access.Home {
-	case "":
-	case ir.HomeReal.String():
-		t.Home = ir.HomeReal
-	default:
-		return nil, fmt.Errorf("%w: home %q", ErrContext, c.Access.Home)
+	if word := c.Access.Home; word != "" {
+		if t.Home, t.HomeShared, ok = ir.ParseHome(word); !ok || word == ir.HomePrivate.String() {
+			return nil, fmt.Errorf("%w: home %q", ErrContext, word)
+		}
 	}
 	if p := c.Access.Protected; p != nil {
 		if p.Version != ir.ProtectedVersion {

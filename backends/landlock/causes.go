@@ -46,6 +46,7 @@ const (
 	whyWall       ir.CauseID = "landlock.wall"
 	whyMoved      ir.CauseID = "landlock.moved"
 	whyHeld       ir.CauseID = "landlock.held"
+	whyAsk        ir.CauseID = "landlock.ask"
 
 	// Folds is stated by a loader, of a directory that it finds on its host.
 	Folds ir.CauseID = "landlock.folds"
@@ -56,6 +57,7 @@ const (
 var Sentences = backends.Sentences{
 	Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
 		"escapes the rule",
+	whyAsk:        "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
 	whyNoLandlock: "this kernel has no Landlock",
 	whyExpanded:   "Landlock cannot take a right away below a directory",
 	whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +

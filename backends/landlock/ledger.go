@@ -45,6 +45,9 @@ func (s *ruleset) ledger() ir.Ledger {
 
 // held says how a cell is held at an ABI version.
 func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return ir.Because(ir.Exact, "", whyAsk)
+	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
 		return w.rule(c, r, abi)

@@ -145,8 +145,8 @@ func (s *ruleset) grants(t backends.Target, keep func(*ir.Region, ir.CapSet) ir.
 	out := []Path{}
 	var add func(r *ir.Region, above ir.CapSet)
 	add = func(r *ir.Region, above ir.CapSet) {
-		if answered(r) || r.Link {
-			return
+		if answered(r) || r.Link || r.Through {
+			return // the loader opens no symlink, and the kernel knows no rights on one
 		}
 		if grant := keep(r, s.whole(r)); grant&^above != 0 {
 			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant)})

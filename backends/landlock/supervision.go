@@ -194,7 +194,7 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 		return out, nil
 	}
 	var err error
-	out.Judged, err = s.policy(target)
+	out.Judged, err = s.policy(target, false)
 	return out, err
 }
 

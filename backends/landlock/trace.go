@@ -14,6 +14,26 @@ import (
 // refuse outright are among them (see Traced). The permissions are still those of the policy.
 // The target is the one that the specification was compiled for.
 func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
+	next, err := s.judgeAll(t, target, false)
+	next.Traps = append(next.Traps, watched...)
+	s.Supervision = next
+	return err
+}
+
+// Ask has the supervisor make every call that the user could grant while the tool runs: all
+// traps are set, and the policy to judge by has the rules that say what can be granted. The
+// ruleset and the permissions are those of the policy.
+// See RATIONALE D200.
+func (s *Spec) Ask(t *ir.Tool, target backends.Target) error {
+	next, err := s.judgeAll(t, target, true)
+	next.Replaces = append(next.Replaces, "truncate")
+	s.Supervision = next
+	return err
+}
+
+// judgeAll is a supervision under which every class of calls is judged. With may, its policy has
+// the rules that say what can be granted.
+func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervision, error) {
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
 		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
@@ -23,7 +43,7 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
 		Replaces: []string{"network", "metadata", "links", "others", "openat2", "set-id"}, Connect: addresses(t.Net),
 		Egress: all.egress, Listen: all.listen, Filter: slices.Concat(underSupervisor, all.internet.filter(), []Block{newerMetadata}),
-		Traps: append(all.list(), watched...),
+		Traps: all.list(),
 	}
 	if all.programs {
 		next.Filter = append(next.Filter, tracing)
@@ -32,18 +52,25 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 		next.Gaps = s.Supervision.Gaps
 	}
 	var err error
-	next.Judged, err = rules.policy(target)
-	s.Supervision = next
-	return err
+	next.Judged, err = rules.policy(target, may)
+	return next, err
 }
 
 // watched are calls that only the ruleset restricts. A supervisor reports the answer that it
 // expects, and lets them continue.
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
-// policy returns the policy that a supervisor decides by.
-func (s *ruleset) policy(target backends.Target) (*Judged, error) {
-	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{judgedPart(s.view.Tool, target.Facts.Protected)}})
+// policy returns the policy that a supervisor decides by, with or without the rules that say
+// what can be granted.
+func (s *ruleset) policy(target backends.Target, may bool) (*Judged, error) {
+	part := judgedPart(s.view.Tool, target.Facts.Protected)
+	if may {
+		part.May = slices.Clone(s.view.Tool.May)
+		for i := range part.May {
+			part.May[i].Leaves = nil
+		}
+	}
+	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{part}})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 // The causes of the ledger.
 const (
+	whyAsk       ir.CauseID = "mxc.ask"
 	whyWhole     ir.CauseID = "mxc.whole"
 	whyUnread    ir.CauseID = "mxc.unread"
 	whyExecute   ir.CauseID = "mxc.execute"
@@ -27,6 +28,7 @@ const (
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
 var Sentences = backends.Sentences{
+	whyAsk:     "what the list may covers is not granted while a tool runs here",
 	whyWhole:   "a place is writable as a whole or not at all, so it is not",
 	whyUnread:  "a place without read cannot be used at all",
 	whyExecute: "files that may be read may be started",

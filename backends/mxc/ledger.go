@@ -14,6 +14,9 @@ func (p *conversion) ledger() ir.Ledger {
 }
 
 func (p *conversion) held(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return backends.Stricter(whyAsk)
+	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
 		return p.rule(c, r)

@@ -37,6 +37,9 @@ func (p *profile) ledger() ir.Ledger {
 // else is in it. Programs of the system, as sandbox-exec is one, run without the variables of the
 // loader (System Integrity Protection, dyld(1)), and so do not hand them on.
 func (w *ledgerWriter) held(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return backends.Stricter(start.WhyAsk)
+	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
 		return w.file(c.ID, r, c.Aspect)

@@ -8,6 +8,7 @@ import (
 // The causes of the ledger.
 const (
 	// Tier 0.
+	whyAsk         ir.CauseID = "windows.ask"
 	whyNoFiles     ir.CauseID = "windows.no-files"
 	whyNoNetwork   ir.CauseID = "windows.no-network"
 	whySameUser    ir.CauseID = "windows.same-user"
@@ -57,6 +58,7 @@ const (
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
 var Sentences = backends.Sentences{
+	whyAsk:         "what the list may covers is not granted while a tool runs here",
 	whyNoFiles:     "a job object and a token of the same user do not restrict files",
 	whyNoNetwork:   "a job object does not restrict the network",
 	whySameUser:    "processes of the same user can be opened and ended",

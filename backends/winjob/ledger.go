@@ -55,6 +55,9 @@ func (l *layout) ledger() ir.Ledger {
 
 // job says how a cell is held at tier 0.
 func (w *ledgerWriter) job(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return backends.Stricter(whyAsk)
+	}
 	switch c.Resource {
 	case ir.FS:
 		return backends.Unenforced(ir.GapFSPaths, whyNoFiles)
@@ -75,6 +78,9 @@ func (w *ledgerWriter) job(c ir.Cell) ir.Held {
 
 // container says how a cell is held at tier 1.
 func (w *ledgerWriter) container(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return backends.Stricter(whyAsk)
+	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
 		return w.rule(c.Aspect, r, w.byRule[c.ID])

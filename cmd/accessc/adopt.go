@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 
 	"github.com/accessc/accessc/internal/adopt"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // adoptCmd is "accessc adopt".
@@ -25,7 +27,9 @@ func (adoptCmd) Help() string {
 and formatting stay. The file as it was is kept beside it.
 
 Prints what became of each server, and the configuration for the variables that the file sets, which
-reach a server only if its policy grants them.
+reach a server only if its policy grants them. A server stays as it is, with the reason, where its entry would
+move accessc's own configuration (PATH, HOME, XDG_CONFIG_HOME and others in env, envFile, cwd), and where it
+starts through another accessc or with other flags than this command writes.
 
   accessc adopt .mcp.json
   accessc adopt --undo .mcp.json`
@@ -37,7 +41,7 @@ func (c *adoptCmd) Run(g *globals) error {
 	if c.Undo {
 		act = adopt.Undo
 	}
-	servers, err := act(c.File, ownProgram())
+	servers, err := act(c.File, c.client(g))
 	if err != nil {
 		return usagef("%s: %v; nothing was changed", c.File, oserr.Reason(err))
 	}
@@ -54,30 +58,66 @@ func (c *adoptCmd) Run(g *globals) error {
 	return nil
 }
 
+// client is how the clients of the file's kind start their servers.
+func (c *adoptCmd) client(g *globals) adopt.Client {
+	self, _ := os.Executable() // without one, no path of a program is this one
+	return adopt.Client{
+		Program: ownProgram(),
+		Own: func(command string) bool {
+			return command == ownProgram() || self != "" && filepath.IsAbs(command) && canonical(command) == canonical(self)
+		},
+		Workspace: func(dir string) bool { return c.isWorkspace(g, dir) },
+	}
+}
+
+// isWorkspace reports whether a file names the workspace that it lies in, by a name that no tool
+// can lead to another directory.
+func (c *adoptCmd) isWorkspace(g *globals, dir string) bool {
+	root, err := g.findRoot()
+	if err != nil || !workspace.Within(canonical(c.File), canonical(root)) {
+		return false
+	}
+	switch dir {
+	case "", ".", "./", "${workspaceFolder}":
+		return true
+	}
+	return filepath.IsAbs(dir) && filepath.Clean(dir) == canonical(root)
+}
+
 // say prints how a server was changed.
 func (c *adoptCmd) say(g *globals, s adopt.Server) {
 	name := visible.Text(s.Name)
+	if s.Table != "" {
+		name += " in " + visible.Text(s.Table)
+	}
 	switch {
 	case !s.Changed:
-		fmt.Fprintf(g.stdout, "# %s: unchanged, it %s\n", name, s.Why)
+		fmt.Fprintf(g.stdout, "# %s: unchanged, it %s\n", name, visible.Text(s.Why))
 		return
 	case c.Undo:
 		fmt.Fprintf(g.stdout, "# %s: starts directly\n", name)
 		return
 	}
-	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], or the default policy without it\n", name, tomltext.Key(s.Policy))
+	policy := tomltext.Key(s.Policy)
+	fmt.Fprintf(g.stdout, "# %s: starts under [servers.%s], or the default policy without it\n", name, policy)
+	if s.Shares != "" {
+		fmt.Fprintf(g.stdout, "# %s: has this table together with %s\n", name, visible.Text(s.Shares))
+	}
 	for _, env := range s.Env {
-		fmt.Fprintf(g.stdout, "[[servers.%s.access.env]]\nname = %s\nread = true\n", tomltext.Key(s.Policy), tomltext.String(env))
+		fmt.Fprintf(g.stdout, "[[servers.%s.access.env]]\nname = %s\nread = true\n", policy, tomltext.String(env))
 	}
 }
 
-// ownProgram is how a file starts this program: by its name where that finds it.
+// ownProgram is how a file starts this program: by its name where that finds it, so that a file in a
+// repository works for all who have it. Windows looks for a name in the directory of the client
+// first, which is the repository. See RATIONALE D173.
 func ownProgram() string {
 	self, err := os.Executable()
 	if err != nil {
 		return "accessc"
 	}
-	if found, err := exec.LookPath("accessc"); err == nil && canonical(found) == canonical(self) {
+	found, err := exec.LookPath("accessc")
+	if err == nil && canonical(found) == canonical(self) && runtime.GOOS != "windows" {
 		return "accessc"
 	}
 	return filepath.Clean(self)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/accessc/accessc/internal/layerfile"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/prompt"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
@@ -44,7 +47,9 @@ Operations:
   ` + strings.Join(resolve.Verbs(), "\n  ") + `
 
 Paths are relative to the workspace. Sensitive and protected paths are refused, as are programs that have a
-service act for them: such a rule is yours to write. Places outside of the workspace are for accessc mount.`
+service act for them: such a rule is yours to write. A place in your home is named from ~, as in
+'read ~/.cargo/registry', and counts once you have approved it; other places outside of the workspace are
+for accessc mount, or for --layer user.`
 }
 
 // Run implements the command.
@@ -107,7 +112,19 @@ func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
 		return err
 	}
 	fmt.Fprintf(g.stderr, "%s:\n  %s\n%s", visible.Text(plan.Name), visible.Lines(strings.Join(plan.Rules, "\n  ")), visible.Lines(reachText(plan.Reach)))
+	if len(plan.Approve) > 0 {
+		fmt.Fprintf(g.stderr, "the rule counts once you have approved where it leads: %s\n", visible.Text(approveCommand(slices.Sorted(maps.Keys(plan.Approve)))))
+	}
 	return nil
+}
+
+// approveCommand is the command that approves external rules.
+func approveCommand(rules []string) string {
+	words := []string{"accessc", "approve"}
+	for _, r := range rules {
+		words = append(words, shellword.Quote(r))
+	}
+	return strings.Join(words, " ")
 }
 
 // planner prepares additions to a layer.

@@ -127,16 +127,22 @@ type asked struct {
 	asker  resolve.Asker
 	view   *ir.View
 	ledger ir.Ledger
+	// live is set where operations can be granted while the tool runs.
+	live *ir.Live
 }
 
 func prepare(res *hostfacts.Result, t *ir.Tool) (*asked, error) {
 	facts := res.Facts(t)
 	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
-	return &asked{
+	a := &asked{
 		asker:  resolve.Asker{Resolver: res.Resolver, Bindings: facts.Bindings, Program: facts.Program, Lookup: res.Lookup(t)},
 		view:   ir.NewView(t, hostfacts.Platform(), facts),
 		ledger: out.Ledger,
-	}, err
+	}
+	if len(t.May) > 0 {
+		a.live = ir.NewLive(t, hostfacts.Platform(), facts)
+	}
+	return a, err
 }
 
 func (a *asked) answer(q resolve.Question, kernel bool) (*explain.Answer, error) {
@@ -148,6 +154,7 @@ func (a *asked) answer(q resolve.Question, kernel bool) (*explain.Answer, error)
 	}
 	out := &explain.Answer{View: a.view, Question: q, Operation: op, Verdict: a.view.Decide(op), Ledger: a.ledger}
 	out.Considered = a.view.Trace(op, out.Verdict)
+	out.Live = a.live
 	asTool := []ir.Reason{ir.ReasonAbsolute, ir.ReasonOutside, ir.ReasonEscape}
 	if !kernel && slices.Contains(asTool, out.Verdict.Reason) {
 		if out.System, err = a.answer(q, true); err == nil && slices.Contains(asTool, out.System.Verdict.Reason) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/importer"
 	"github.com/accessc/accessc/internal/revision"
 	"github.com/accessc/accessc/ir"
 )
@@ -141,6 +142,8 @@ func (t *typed) values() []string {
 		out = t.revisions()
 	case "preset":
 		out = presetValues()
+	case "from":
+		out = importer.Formats()
 	case "forget":
 		out = externalPaths(t.tools())
 	}

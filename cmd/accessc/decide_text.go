@@ -52,10 +52,10 @@ func printDecision(w io.Writer, d *ruleset.Decision) error {
 	cause := d.Cause()
 	_, err := fmt.Fprintf(w, "%s: %s\n", d.Outcome, visible.Text(cause.Text))
 	if err == nil && cause.Why != "" {
-		_, err = fmt.Fprintf(w, "  %s\n", cause.Why)
+		_, err = fmt.Fprintf(w, "  %s\n", visible.Text(cause.Why))
 	}
 	if err == nil && cause.Rule != nil {
-		_, err = fmt.Fprintf(w, "  %s\n", cause.Rule.Place())
+		_, err = fmt.Fprintf(w, "  %s\n", visible.Text(cause.Rule.Place()))
 	}
 	return err
 }
@@ -80,7 +80,7 @@ func explainDecision(w io.Writer, color bool, d *ruleset.Decision, depth int) er
 		if d.Rule != nil {
 			why += ": " + d.Rule.Place()
 		}
-		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, why); err != nil {
+		if _, err := fmt.Fprintf(w, "        %s· %s\n", indent, visible.Text(why)); err != nil {
 			return err
 		}
 	}

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
@@ -57,6 +59,7 @@ type proposalDoc struct {
 	Line      int          `json:"line,omitempty"`
 	Replaces  int          `json:"replaces,omitempty"`
 	Lines     []string     `json:"lines,omitempty"`
+	Approve   []string     `json:"approve,omitempty"`
 	Reach     *allow.Reach `json:"reach,omitempty"`
 	WhyNot    string       `json:"why_not,omitempty"`
 }
@@ -68,7 +71,11 @@ func (c *denialsCmd) Run(g *globals) error {
 		return err
 	}
 	doc := denialsDoc{Kept: *k, Proposals: []proposalDoc{}}
-	if !k.Unnamed {
+	if k.Unwatched && c.Format == "text" {
+		fmt.Fprint(g.stderr, visible.Lines(unwatchedText(k)))
+		return nil
+	}
+	if !k.Unnamed && !k.Unwatched {
 		layer, _ := ir.ParseLayer(c.Layer)
 		p, err := g.planner(layer, k.Tool)
 		if err != nil {
@@ -88,14 +95,7 @@ func (c *denialsCmd) Run(g *globals) error {
 
 // kept reads the refusals of a run; nil where none are kept.
 func (c *denialsCmd) kept(g *globals) (*denial.Kept, error) {
-	root, err := g.root()
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
-	if err != nil {
-		return nil, err
-	}
-	state, err := userdir.For(root)
+	state, err := g.state()
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +136,18 @@ func latest(dir string) string {
 	return out
 }
 
+// unwatchedText says what is known of a run that no supervisor has seen, and how it would be.
+func unwatchedText(k *denial.Kept) string {
+	again := "accessc exec --trace " + k.Tool
+	if k.Unnamed {
+		again = "accessc exec --trace --command -- COMMAND"
+	}
+	return fmt.Sprintf(`%s was started at %s without a supervisor: its policy needs none, so the kernel refused by itself whatever it
+refused, and accessc has not seen it. What is known is the exit status, and what the tool said, such as
+"Permission denied". %s starts it under a supervisor that sees every refusal, slower.
+`, k.Tool, k.Begun, again)
+}
+
 // nothing says that no refusals are kept, and by which start they would be.
 func (c *denialsCmd) nothing(g *globals) error {
 	name := c.Tool
@@ -153,7 +165,7 @@ func (c *denialsCmd) nothing(g *globals) error {
 		fmt.Fprintln(g.stderr, "no refusals are kept: on this system accessc becomes the tool, and sees nothing of it")
 		return nil
 	}
-	fmt.Fprintf(g.stderr, "no refusals are kept: no supervisor has watched the last run. accessc exec --trace %s starts it under one, slower\n", visible.Text(name))
+	fmt.Fprintf(g.stderr, "no refusals are kept: it has not run here, or not since its state was cleared. accessc exec --trace %s starts it under a supervisor that sees every refusal, slower\n", visible.Text(name))
 	return nil
 }
 
@@ -161,6 +173,7 @@ func proposalOf(x allow.Proposal) proposalDoc {
 	out := proposalDoc{Denials: x.Denials, Permitted: x.Permitted, Command: x.Command, WhyNot: x.WhyNot}
 	if x.Plan != nil {
 		out.File, out.Reach = x.Plan.Name, &x.Plan.Reach
+		out.Approve = slices.Sorted(maps.Keys(x.Plan.Approve))
 		out.Line, out.Replaces, out.Lines = x.Plan.Change()
 	}
 	return out
@@ -171,21 +184,47 @@ func (d denialsDoc) listed() string {
 	var b strings.Builder
 	b.WriteString(d.ended())
 	for _, e := range d.Denials {
-		b.WriteString(entryLine(e))
+		if e.Probe == "" {
+			b.WriteString(entryLine(e))
+		}
 	}
 	return b.String()
+}
+
+// probes are the refused operations that programs do without, by what they are for.
+func (d denialsDoc) probes() string {
+	var b strings.Builder
+	said := map[string]bool{}
+	for i, e := range d.Denials {
+		if e.Probe == "" || said[e.Probe] {
+			continue
+		}
+		said[e.Probe] = true
+		for _, o := range d.Denials[i:] {
+			if o.Probe == e.Probe {
+				b.WriteString(entryLine(o))
+			}
+		}
+		b.WriteString("    " + visible.Text(e.Probe) + "\n")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nprobes, which programs do without, refused %s:\n", plural.Count(d.Probes, "time")) + b.String()
 }
 
 // ended is the run in a line.
 func (d denialsDoc) ended() string {
 	s := fmt.Sprintf("%s ended with status %d at %s", d.Tool, d.Status, d.Ended)
-	switch d.Total {
-	case 0:
+	switch n := d.Total - d.Probes; {
+	case d.Total == 0:
 		return s + ": accessc saw no refusal\n"
-	case 1:
+	case n == 0:
+		return s + ": accessc saw no refusal but those of probes\n"
+	case n == 1:
 		return s + " and was refused once\n"
 	default:
-		return s + fmt.Sprintf(" and was refused %d times\n", d.Total)
+		return s + fmt.Sprintf(" and was refused %d times\n", n)
 	}
 }
 
@@ -205,6 +244,7 @@ func (d denialsDoc) text() string {
 		}
 		b.WriteString(p.text())
 	}
+	b.WriteString(d.probes())
 	if d.LeftOut > 0 {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)
 	}
@@ -234,6 +274,9 @@ func (p proposalDoc) text() string {
 		return "    nothing is proposed: " + visible.Text(p.WhyNot) + "\n"
 	}
 	fmt.Fprintf(&b, "    %s\n", visible.Text(p.Command))
+	if len(p.Approve) > 0 {
+		fmt.Fprintf(&b, "    %s\n", visible.Text(approveCommand(p.Approve)))
+	}
 	if p.File == "" {
 		return b.String()
 	}

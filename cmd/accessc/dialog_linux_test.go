@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,16 @@ func detached(ts *testscript.TestScript, neg bool, args []string) {
 // standard input, output and error are none of the terminal. A further question fails the
 // script.
 func dialog(ts *testscript.TestScript, neg bool, args []string) {
+	onTerminal(ts, neg, args, confirmation)
+}
+
+// grants is like dialog for the questions of exec --ask. CODE in an answer stands for the code of
+// the question, INTERRUPT for control-C.
+func grants(ts *testscript.TestScript, neg bool, args []string) {
+	onTerminal(ts, neg, args, liveQuestion)
+}
+
+func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *regexp.Regexp) {
 	answers := strings.Split(args[0], ",")
 	cmd := inScript(ts, args[1:])
 	ptmx, tty, err := pty.Open()
@@ -37,30 +48,35 @@ func dialog(ts *testscript.TestScript, neg bool, args []string) {
 	start := cmd.Start()
 	_ = tty.Close()
 	shown := make(chan string)
-	go func() { shown <- converse(ptmx, answers) }()
+	go func() { shown <- converse(ptmx, answers, question) }()
 	finish(ts, neg, cmd, start)
 	text := <-shown
 	ts.Check(os.WriteFile(ts.MkAbs("tty"), []byte(text), 0o644))
-	if n := strings.Count(text, question); args[0] != "" && n != len(answers) || args[0] == "" && n != 0 {
+	if n := len(question.FindAllString(text, -1)); args[0] != "" && n != len(answers) || args[0] == "" && n != 0 {
 		ts.Fatalf("asked %d times:\n%s", n, text)
 	}
 }
 
-const question = "[y/N] "
+// The ends of questions: those that are answered by yes or no, and those of exec --ask.
+var (
+	confirmation = regexp.MustCompile(`\[y/N\] `)
+	liveQuestion = regexp.MustCompile(`with the code (\d{4})[^:]*: without\s+accessc: question \d+: `)
+)
 
 // converse reads from a terminal until the other side is gone, and types the next
 // answer whenever a question is complete.
-func converse(tty *os.File, answers []string) string {
+func converse(tty *os.File, answers []string, question *regexp.Regexp) string {
 	_ = tty.SetReadDeadline(time.Now().Add(time.Minute))
 	var seen strings.Builder
 	buf := make([]byte, 1024)
 	for answered := 0; ; {
 		n, err := tty.Read(buf)
 		seen.Write(buf[:n])
-		if strings.Count(seen.String(), question) > answered {
+		if asked := question.FindAllStringSubmatch(seen.String(), -1); len(asked) > answered {
 			answer := "\x04"
 			if answered < len(answers) {
-				answer = answers[answered] + "\n"
+				code := asked[answered][len(asked[answered])-1]
+				answer = strings.NewReplacer("CODE", code, "INTERRUPT\n", "\x03").Replace(answers[answered] + "\n")
 			}
 			answered++
 			_, _ = io.WriteString(tty, answer)

@@ -33,6 +33,7 @@ type execCmd struct {
 	Sha256    string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
 	Report    string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Ask       bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
 	Record    string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
 	Evidence  string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
 	For       time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
@@ -42,6 +43,9 @@ type execCmd struct {
 	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+
+	// made is the layer that makes a tool of a command with presets, empty where none does.
+	made string
 }
 
 // Help implements kong's detailed help.
@@ -58,6 +62,8 @@ the gap by name.
   accessc exec --command --preset rust -- cargo build   and with the rules of a preset; see accessc preset
   accessc exec --artifact D/TOOL/landlock.json TOOL   start from a resolved build, faster (seatbelt.sb on macOS, winjob.json on Windows)
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
+  accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
+                                                 with --no-prompt they wait for accessc grants answer
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.
@@ -74,6 +80,9 @@ func (c *execCmd) Run(g *globals) error {
 	}
 	if !start.Observes && (c.Report != "" || c.Trace || c.Record != "") {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
+	}
+	if err := c.checkAsk(); err != nil {
+		return notStarted(err)
 	}
 	if c.Evidence != "" && !c.Trace {
 		return notStarted(usagef("--evidence needs --trace: without it accessc sees only a part of what the tool does"))
@@ -156,7 +165,6 @@ func notStarted(err error) error {
 
 // policyOf compiles the policy of one start into the request.
 func (c *execCmd) policyOf(g *globals, req *start.Request) error {
-	bare := c.Under == "" && len(c.Preset) > 0
 	g, err := c.extend(g)
 	if err != nil {
 		return err
@@ -178,9 +186,6 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err != nil {
 		return err
 	}
-	if at := res.First(t.Name); bare && at.File != "--set["+strconv.Itoa(len(g.Set)-2)+"]" {
-		return usagef("%s has a tool %s, whose name a command with these presets needs", at, t.Name)
-	}
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
@@ -190,27 +195,33 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := c.invoke(res, t); err != nil {
 		return err
 	}
-	out, err := compiled(t, facts)
-	if err != nil {
+	if err := c.specify(req, t, facts); err != nil {
 		return err
 	}
-	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil {
-		return err
-	}
-	if c.Record != "" {
-		bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-		if err != nil {
-			return err
-		}
-		req.Record = &start.Recording{
-			File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
-		}
+	if c.Ask {
+		return c.asks(g, req, t, facts, opts)
 	}
 	if c.Trace {
 		req.Trace = true
 		return start.Traced(req.Spec, t, backends.Target{Form: backends.Resolved, Facts: facts})
 	}
 	return nil
+}
+
+// specify puts the tool's specification into the request, and what its record is to say of it.
+func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) error {
+	out, err := compiled(t, facts)
+	if err != nil {
+		return err
+	}
+	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil || c.Record == "" {
+		return err
+	}
+	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
+	req.Record = &start.Recording{
+		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
+	}
+	return err
 }
 
 // extend adds the presets of the command line to the policy. They make a tool of a command that
@@ -220,7 +231,9 @@ func (c *execCmd) extend(g *globals) (*globals, error) {
 	if err != nil || len(sets) == 0 {
 		return g, err
 	}
-	c.Under = tool
+	if c.Under == "" {
+		c.Under, c.made = tool, "--set["+strconv.Itoa(len(g.Set))+"]"
+	}
 	out := *g
 	out.Set = slices.Concat(g.Set, sets)
 	return &out, nil
@@ -298,6 +311,9 @@ func (c *execCmd) policy(res *hostfacts.Result) (*ir.Tool, ir.Facts, error) {
 		found, err := findTool(res.Program, name)
 		if err != nil {
 			return nil, ir.Facts{}, err
+		}
+		if at := res.First(name); c.made != "" && at.File != c.made {
+			return nil, ir.Facts{}, usagef("%s has a tool %s, whose name a command with these presets needs", at, name)
 		}
 		if found.Source.Kind != ir.SourceLocal {
 			return nil, ir.Facts{}, usagef("%s is not started by accessc: its source is %s", found.Name, found.Source)

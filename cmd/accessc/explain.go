@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/shellword/split"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -27,7 +28,8 @@ type explainCmd struct {
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
 	Diff   string   `placeholder:"OLD" help:"Compare permissions: of OLD with those of the argument, or of the work tree. Either is a directory, a git revision or a manifest.json."`
-	FailOn string   `enum:"widened,any,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), or anything has changed (any)."`
+	Runs   string   `placeholder:"DIR" help:"With --diff: judge the runs that exec --trace --record wrote into this directory by both sides, and list what would be refused now and what none used."`
+	FailOn string   `enum:"widened,may,any,refused,none" default:"none" help:"With --diff, exit 4 if a tool may do more or a ruleset is wider (widened), more can be granted while a tool runs (may), anything has changed (any), or a recorded run would be refused something (refused, with --runs)."`
 	HTML   bool     `name:"html" help:"Print one page for a browser, which needs nothing else; also with --diff."`
 	Format string   `enum:"text,markdown,json,sarif,github" default:"text" help:"Output format: text, markdown or json; with --diff also sarif or github."`
 	Tools  []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default. With --diff, the new side."`
@@ -43,6 +45,7 @@ Windows enforce it. Without TOOL, the rulesets follow.
   accessc explain --who 'update src/main.c'       which tools may change this file, and by which rule
   accessc explain --diff main --format markdown   the permissions that a branch changes, as a comment on a pull request
   accessc explain --diff v1 v2 --fail-on widened  in CI: exit 4 if any tool may do more
+  accessc explain --diff main --runs runs/        what recorded runs did that would now be refused
 
 A table lists several tools first, and tools that have the same policy are one entry. The levels
 of enforcement:
@@ -57,6 +60,10 @@ func (c *explainCmd) Run(g *globals) error {
 		return usagef("--diff and --who are different questions")
 	case c.HTML && (c.Who != "" || c.Format != "text"):
 		return usagef("--html is a format of its own, for policies and --diff")
+	case c.Runs != "" && (c.Diff == "" || c.HTML || c.Format == "sarif" || c.Format == "github"):
+		return usagef("--runs needs --diff OLD, and is shown as text, markdown or json")
+	case c.FailOn == "refused" && c.Runs == "":
+		return usagef("--fail-on refused needs --runs DIR")
 	case c.Diff != "":
 		return c.diff(g)
 	case c.FailOn != "none":
@@ -211,32 +218,56 @@ func (c *explainCmd) diff(g *globals) error {
 	if err != nil {
 		return err
 	}
-	wider := diag.Warning
-	if c.FailOn != "none" {
-		wider = diag.Error
+	var replayed []explain.Replayed
+	if c.Runs != "" {
+		runs, err := recorded.Load(c.Runs)
+		if err != nil {
+			return usageError{err}
+		}
+		replayed = explain.Replay(runs, old.views(), new.views())
 	}
-	switch {
-	case c.HTML:
-		err = explain.ChangesHTML(g.stdout, found)
-	case c.Format == "sarif":
-		err = explain.ChangesSARIF(g.stdout, found, wider, g.places(c.newSide()))
-	case c.Format == "github":
-		err = explain.ChangesGitHub(g.stdout, found, wider, g.places(c.newSide()))
-	case c.Format == "json":
-		err = g.writeJSON(explain.ChangesJSON(found))
-	case c.Format == "markdown":
-		_, err = fmt.Fprint(g.stdout, explain.ChangesMarkdown(found))
-	default:
-		_, err = fmt.Fprint(g.stdout, explain.ChangesText(found, g.style(g.stdout)))
-	}
-	switch {
-	case err != nil:
+	if err := c.writeChanges(g, found, replayed); err != nil {
 		return err
-	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "any" && len(explain.Differing(found)) > 0:
+	}
+	switch {
+	case c.FailOn == "widened" && explain.Widened(found), c.FailOn == "may" && explain.WidenedLive(found), c.FailOn == "any" && len(explain.Differing(found)) > 0,
+		c.FailOn == "refused" && explain.NewlyRefused(replayed):
 		return exit(exitWidened)
 	default:
 		return nil
 	}
+}
+
+// writeChanges prints a comparison in the format that was asked for.
+func (c *explainCmd) writeChanges(g *globals, found []explain.Change, replayed []explain.Replayed) error {
+	wider := diag.Warning
+	if c.FailOn != "none" {
+		wider = diag.Error
+	}
+	text, replay := "", ""
+	switch {
+	case c.HTML:
+		return explain.ChangesHTML(g.stdout, found)
+	case c.Format == "sarif":
+		return explain.ChangesSARIF(g.stdout, found, wider, g.places(c.newSide()))
+	case c.Format == "github":
+		return explain.ChangesGitHub(g.stdout, found, wider, g.places(c.newSide()))
+	case c.Format == "json":
+		doc := explain.ChangesJSON(found)
+		if c.Runs != "" {
+			doc.Replay = explain.ReplayJSON(replayed)
+		}
+		return g.writeJSON(doc)
+	case c.Format == "markdown":
+		text, replay = explain.ChangesMarkdown(found), explain.ReplayMarkdown(replayed)
+	default:
+		text, replay = explain.ChangesText(found, g.style(g.stdout)), explain.ReplayText(replayed, g.style(g.stdout))
+	}
+	if c.Runs != "" {
+		text += replay
+	}
+	_, err := fmt.Fprint(g.stdout, text)
+	return err
 }
 
 // newSide is the new side of a comparison; empty for the work tree.

@@ -59,7 +59,7 @@ func (c *hookRunCmd) Run(g *globals) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	r := c.within(a.Deadline(), g, a, signals)
-	if _, err := g.stdout.Write(r.Out); err != nil {
+	if err := c.put(g, r.Out); err != nil {
 		r.Err, r.Status = "accessc: the answer cannot be written: "+err.Error(), exitUsage
 	}
 	if r.Err != "" {
@@ -69,6 +69,23 @@ func (c *hookRunCmd) Run(g *globals) error {
 		return exit(r.Status)
 	}
 	return nil
+}
+
+// put writes the answer. The null device takes every text and hands none on; Go opens it in place of a closed
+// standard output.
+func (c *hookRunCmd) put(g *globals, answer []byte) error {
+	if len(answer) == 0 {
+		return nil
+	}
+	if f, ok := file(g.stdout); ok {
+		out, err := f.Stat()
+		null, none := os.Stat(os.DevNull)
+		if err == nil && none == nil && os.SameFile(out, null) {
+			return errors.New("standard output is closed")
+		}
+	}
+	_, err := g.stdout.Write(answer)
+	return err
 }
 
 // within is the reply of a limited time.

@@ -6,18 +6,23 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/invocations"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
-// counted holds the constraints for a call that would be made, and counts one that will be. A call
-// that a person, or the agent's settings, may still refuse is counted when it was made, if the agent
-// tells.
+// counted holds the constraints for a call that would be made, and counts it. A call that a person, or the
+// agent's settings, may still refuse counts as a question until the agent tells that it was made; for one that
+// does not tell, as made.
 func (p *hookPolicy) counted(a *hook.Agent, e *hook.Event, ans hook.Answer) hook.Answer {
 	if ans.Outcome == hook.Deny || e.Stage != hook.Before || ans.Held {
 		return ans
 	}
-	if err := p.count(e, ans.Outcome == hook.Allow || !a.Tells); err != nil {
-		return hook.Answer{Outcome: hook.Deny, Reason: err.Error()}
+	how := invocations.Counts.Ask
+	if ans.Outcome == hook.Allow || !a.Tells {
+		how = made
+	}
+	if err := p.count(e, how); err != nil {
+		return hook.Answer{Outcome: hook.Deny, Reason: visible.Text(err.Error())}
 	}
 	return ans
 }
@@ -26,13 +31,19 @@ func (p *hookPolicy) counted(a *hook.Agent, e *hook.Event, ans hook.Answer) hook
 func (p *hookPolicy) used(a *hook.Agent, e *hook.Event) {
 	switch a.Settle(e, p.Answer(a, e)).Outcome {
 	case hook.Pass, hook.Ask:
-		_ = p.count(e, true) // it was made in any case
+		_ = p.count(e, invocations.Counts.Settle) // it was made in any case
 	case hook.Allow, hook.Deny:
 	}
 }
 
-// count counts a call in the session of an event, or only says whether its constraints permit it.
-func (p *hookPolicy) count(e *hook.Event, keep bool) error {
+// counting counts the invocations of a function, which returns a reason to refuse them.
+type counting func(invocations.Counts, func(invocations.Counts) string) string
+
+// made counts invocations as made.
+func made(c invocations.Counts, f func(invocations.Counts) string) string { return f(c) }
+
+// count counts a call in the session of an event, unless its constraints refuse it.
+func (p *hookPolicy) count(e *hook.Event, how counting) error {
 	constrained := func(t *ir.Tool) bool { return t.Constraints != nil }
 	if !slices.ContainsFunc(p.res.Program.Tools, constrained) {
 		return nil
@@ -41,21 +52,22 @@ func (p *hookPolicy) count(e *hook.Event, keep bool) error {
 	if err != nil {
 		return err
 	}
-	take := s.Take
-	if !keep {
-		take = s.Try
-	}
-	return take(func(made invocations.Counts) error {
-		why := ""
-		switch t := p.Judge.Files.View.Tool; {
-		case e.Call.What == hook.Server:
-			why = p.server(e.Call.Server).Count(made, e.Call.Method)
-		case e.Call.What == hook.Shell && !p.Judge.OnlyRefuses:
-			why = made.Invoke("the tool", t.Name, t.Constraints, nil)
-		}
-		if why != "" {
+	return s.Take(func(c invocations.Counts) error {
+		if why := how(c, func(c invocations.Counts) string { return p.invoke(e, c) }); why != "" {
 			return errors.New(why)
 		}
 		return nil
 	})
+}
+
+// invoke counts the tool or server of a call, or returns the reason why its constraints refuse it.
+func (p *hookPolicy) invoke(e *hook.Event, c invocations.Counts) string {
+	switch t := p.Judge.Files.View.Tool; {
+	case e.Call.What == hook.Server:
+		return p.server(e.Call.Server).Count(c, e.Call.Method)
+	case e.Call.What == hook.Shell && !p.Judge.OnlyRefuses:
+		return c.Invoke("the tool", t.Name, t.Constraints, nil)
+	default:
+		return ""
+	}
 }

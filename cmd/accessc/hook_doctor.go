@@ -14,6 +14,7 @@ import (
 
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/hook/settings"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -25,7 +26,7 @@ type hookDoctorCmd struct {
 
 // Help implements kong's detailed help.
 func (hookDoctorCmd) Help() string {
-	return `Reads all settings that the agent reads here, and asks the installed hook about an event that every policy
+	return `Reads the settings that the agent reads here, and asks the installed hook about an event that every policy
 refuses and about one that none does. Changes nothing.
 
 What is listed as not held is never asked about, whatever the settings say.
@@ -169,7 +170,7 @@ func (c *hookDoctorCmd) print(g *globals, a *settings.Agent, r settings.Report) 
 	}
 	fmt.Fprintln(g.stdout, title)
 	say := func(color, mark, text string) {
-		fmt.Fprint(g.stdout, style.Hang("  "+paint(style.Color, color, mark)+"  "+text+"\n", 8))
+		fmt.Fprint(g.stdout, style.Hang("  "+paint(style.Color, color, mark)+"  "+visible.Text(text)+"\n", 8))
 	}
 	for _, e := range r.Entries {
 		if e.Trusted {

@@ -257,6 +257,26 @@ func TestHookChaos(t *testing.T) {
 	refused("no flag", h.ask(allowed, "claude-code", "--nonsense"))
 	refused("no agent", h.ask(allowed, "claude"))
 	refused("log in reach", h.ask(allowed, "claude-code", "--tool", "coder", "--log", "log"))
+	outside := t.TempDir()
+	for name, err := range map[string]error{
+		"link": os.Symlink(filepath.Join(h.dir, "a.txt"), filepath.Join(outside, "link")), "dangling": os.Symlink(filepath.Join(h.dir, "none"), filepath.Join(outside, "dangling")),
+		"name": os.Link(filepath.Join(h.dir, "a.txt"), filepath.Join(outside, "name")), "dir": os.Symlink(h.dir, filepath.Join(outside, "dir")),
+	} {
+		if err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	for _, name := range []string{"link", "dangling", "name", "dir/log"} {
+		refused("log behind "+name, h.ask(allowed, "claude-code", "--tool", "coder", "--log", filepath.Join(outside, name)))
+	}
+	if text, err := os.ReadFile(filepath.Join(h.dir, "a.txt")); err != nil || string(text) != "text\n" {
+		t.Errorf("a log of the workspace was written: %q, %v", text, err)
+	}
+	for _, name := range []string{"none", "log"} {
+		if _, err := os.Lstat(filepath.Join(h.dir, name)); err == nil {
+			t.Errorf("%s was made in the workspace", name)
+		}
+	}
 	refused("log on a full disk", h.ask(allowed, "claude-code", "--tool", "coder", "--log", "/dev/full"))
 	for name, text := range map[string]string{
 		"no TOML": "[", "a mistake of the tool": strings.Replace(hookPolicyText, "execute", "exec", 1),
@@ -292,8 +312,12 @@ func TestHookOutput(t *testing.T) {
 	}
 	defer out.Close()
 	_ = gone.Close()
-	for name, to := range map[string]*os.File{"a full disk": full, "a reader that is gone": out} {
+	for name, to := range map[string]*os.File{"a full disk": full, "a reader that is gone": out, "a closed descriptor": nil} {
 		cmd := h.command("claude-code", "--tool", "coder")
+		if to == nil {
+			cmd.Args = append([]string{"sh", "-c", `exec "$0" "$@" >&-`}, cmd.Args...)
+			cmd.Path = "/bin/sh"
+		}
 		cmd.Stdin = strings.NewReader(h.event("PreToolUse", "cat a.txt"))
 		var errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = to, &errs

@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/accessc/accessc/internal/hook/settings"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
 )
 
@@ -67,7 +69,7 @@ func (c *hookPrintCmd) Run(g *globals) error {
 	if err != nil {
 		return usageError{err}
 	}
-	fmt.Fprintf(g.stderr, "for %s:\n", path)
+	fmt.Fprintf(g.stderr, "for %s:\n", visible.Text(path))
 	_, err = g.stdout.Write(a.New(e))
 	return err
 }
@@ -87,12 +89,12 @@ func (c *hookInstallCmd) Run(g *globals) error {
 	case err != nil:
 		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
 	case !r.Changed:
-		fmt.Fprintf(g.stdout, "%s has the hook already\n", path)
+		fmt.Fprintf(g.stdout, "%s has the hook already\n", visible.Text(path))
 		return nil
 	}
-	fmt.Fprintf(g.stdout, "%s has the hook\n", path)
+	fmt.Fprintf(g.stdout, "%s has the hook\n", visible.Text(path))
 	if r.Backup != "" {
-		fmt.Fprintf(g.stdout, "%s has the file as it was\n", r.Backup)
+		fmt.Fprintf(g.stdout, "%s has the file as it was\n", visible.Text(r.Backup))
 	}
 	for _, note := range append(c.notes(e), a.Step()) {
 		if note != "" {
@@ -131,13 +133,15 @@ func (c *hookUninstallCmd) Run(g *globals) error {
 	case err != nil:
 		return usagef("%s: %v; nothing was changed", path, oserr.Reason(err))
 	case !r.Changed:
-		fmt.Fprintf(g.stdout, "%s has no hook of accessc\n", path)
+		fmt.Fprintf(g.stdout, "%s has no hook of accessc\n", visible.Text(path))
+	case r.Removed && r.Backup != "":
+		fmt.Fprintf(g.stdout, "%s is gone; it had changed since the installation, and %s has it as it was\n", visible.Text(path), visible.Text(r.Backup))
 	case r.Removed:
-		fmt.Fprintf(g.stdout, "%s is gone, as before the installation\n", path)
+		fmt.Fprintf(g.stdout, "%s is gone, as before the installation\n", visible.Text(path))
 	case r.Backup != "":
-		fmt.Fprintf(g.stdout, "%s has no hook any more, and the later changes; %s has the file as it was\n", path, r.Backup)
+		fmt.Fprintf(g.stdout, "%s has no hook any more, and the later changes; %s has the file as it was\n", visible.Text(path), visible.Text(r.Backup))
 	default:
-		fmt.Fprintf(g.stdout, "%s has no hook any more\n", path)
+		fmt.Fprintf(g.stdout, "%s has no hook any more\n", visible.Text(path))
 	}
 	return nil
 }
@@ -150,8 +154,14 @@ func (c *hookPlace) find(g *globals) (*settings.Agent, string, error) {
 	}
 	a := settings.For(agent)
 	places, err := ownPlaces()
-	if err != nil || !c.Project {
-		return a, places.User(a), err
+	if err != nil {
+		return nil, "", err
+	}
+	if path := places.User(a); !c.Project {
+		if err := owned(filepath.Dir(path), quietRoot(g)); err != nil {
+			return nil, "", usageError{err}
+		}
+		return a, path, nil
 	}
 	root, err := g.root()
 	if err != nil {
@@ -179,21 +189,39 @@ func ownPlaces() (settings.Places, error) {
 	return settings.Places{Home: home, Getenv: os.Getenv}, nil
 }
 
-// inside reports a directory of a workspace that lies somewhere else, behind a symlink.
+// inside reports a directory of a workspace that lies behind a symlink, which a repository may bring.
 func inside(dir, root string) error {
-	for at := dir; workspace.Within(at, root); at = filepath.Dir(at) {
-		to, err := filepath.EvalSymlinks(at)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil:
-			return err
-		case workspace.Within(to, canonical(root)):
-			return nil
-		default:
-			return fmt.Errorf("%s leads out of the workspace, to %s; nothing was changed", at, to)
+	for at := dir; at != root && workspace.Within(at, root); at = filepath.Dir(at) {
+		to, err := os.Readlink(at)
+		if err == nil {
+			return fmt.Errorf("%s is a symlink to %s, and no settings of a workspace behind a symlink are edited; nothing was changed", at, to)
 		}
 	}
 	return nil
+}
+
+// owned reports a directory of the user's settings that a symlink leads to another user's files, or into the
+// workspace of the root, empty for none. Users keep their settings elsewhere, so other symlinks are followed.
+func owned(dir, root string) error {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); errors.Is(err, os.ErrNotExist) && at != filepath.Dir(at) {
+			continue
+		}
+		to, err := filepath.EvalSymlinks(at)
+		if err != nil || to == at {
+			return err
+		}
+		info, err := os.Stat(to)
+		switch {
+		case err != nil:
+			return err
+		case !ownSeat(info) || runtime.GOOS != "windows" && info.Mode()&0o002 != 0:
+			return fmt.Errorf("%s leads to %s, which others can change; nothing was changed", at, to)
+		case root != "" && !workspace.Within(at, root) && workspace.Within(to, canonical(root)):
+			return fmt.Errorf("%s leads into the workspace, to %s; nothing was changed", at, to)
+		}
+		return nil
+	}
 }
 
 // flag is the flag of the place, with a blank before it.

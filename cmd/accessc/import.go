@@ -29,6 +29,7 @@ func (importCmd) Help() string {
 
   srt           settings of the sandbox runtime (srt --settings)
   claude-code   .claude/settings.json: permissions and sandbox; several files are one configuration
+  codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
   mcp           .mcp.json: the servers that are commands
 

@@ -60,11 +60,12 @@ type cli struct {
 	Approve    approveCmd    `cmd:"" help:"Approve the targets of external rules, after showing them."`
 	Approvals  approvalsCmd  `cmd:"" help:"List approvals, or withdraw them."`
 	Denials    denialsCmd    `cmd:"" help:"Show the operations that a tool's last run was refused, and rules that would permit them."`
+	Grants     grantsCmd     `cmd:"" help:"List the grants of tools that run under exec --ask, revoke them, or answer questions."`
 	Learn      learnCmd      `cmd:"" help:"Run a command, record what it uses and is refused, and propose rules."`
 	Allow      allowCmd      `cmd:"" help:"Permit operations of a tool by rules in a layer."`
 	Mount      mountCmd      `cmd:"" help:"Let tools reach a directory or file beside the workspace."`
 	Unmount    unmountCmd    `cmd:"" help:"Undo mounts."`
-	Homes      homesCmd      `cmd:"" help:"List the private homes of tools, or clear them."`
+	Home       homeCmd       `cmd:"" help:"List the private homes of tools, print where one is, or clear them."`
 	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`

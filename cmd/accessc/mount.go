@@ -21,7 +21,7 @@ import (
 type mountCmd struct {
 	Yes    bool     `short:"y" help:"Do not ask before every enabled local tool is granted access."`
 	DryRun bool     `help:"Print the planned changes, with the diff of .accessc/local.toml, and change nothing."`
-	Mounts []string `arg:"" name:"mount" help:"[TOOL:]NAME=PATH[:ro|:rw]"`
+	Mounts []string `arg:"" name:"mount" help:"[TOOL:]NAME=PATH[:ro|:rw|:rx|:rwx]"`
 }
 
 // Help implements kong's detailed help.
@@ -32,6 +32,7 @@ approval of its target, and grants access to it in .accessc/local.toml. All of i
   accessc mount fork=~/code/forks/serde           every enabled local tool may read it
   accessc mount fs_edit:fork=~/code/forks/serde   one tool may read it
   accessc mount fs_edit:fork=~/code/forks/serde:rw   one tool may change it
+  accessc mount build:kit=~/kits/go:rx            one tool may read it and start its programs
   accessc mount --dry-run a=/p1 b=/p2             print the planned changes
 
 NAME is relative to the current directory, or to the workspace with -C; PATH to the current directory.

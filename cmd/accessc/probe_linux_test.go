@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +17,11 @@ import (
 func probe() {
 	for _, what := range os.Args[1:] {
 		name, arg, _ := strings.Cut(what, "=")
+		if name == "race" {
+			files, _ := strconv.Atoi(arg)
+			racer(files)
+			continue
+		}
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
 	// Unlike os.Exit it writes no counters under go test -cover, and has no word about them.
@@ -89,6 +97,39 @@ func attempt(name, arg string) error {
 			return fmt.Errorf("%s=%s", arg, v)
 		}
 		return nil
+	default:
+		return typing(name, arg)
+	}
+}
+
+// typing are the attempts to answer what the user is asked.
+func typing(name, arg string) error {
+	switch name {
+	case "type":
+		// Types into the controlling terminal, as an answer to what is asked there.
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer tty.Close()
+		for i := range arg {
+			if _, _, e := unix.Syscall(unix.SYS_IOCTL, tty.Fd(), unix.TIOCSTI, uintptr(unsafe.Pointer(&[]byte(arg)[i]))); e != 0 {
+				return e
+			}
+		}
+		return nil
+	case "answer":
+		// Types and writes answers into the terminal while the user is asked about reading.
+		typed := make(chan error)
+		go func() {
+			for range 20 {
+				time.Sleep(10 * time.Millisecond)
+				_ = os.WriteFile("/dev/tty", []byte("run 1234\n"), 0)
+			}
+			typed <- attempt("type", "run 1234\n")
+		}()
+		_, err := os.ReadFile(arg)
+		return fmt.Errorf("typing: %w, reading: %w", <-typed, err)
 	default:
 		return fmt.Errorf("unknown attempt")
 	}

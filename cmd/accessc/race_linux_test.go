@@ -1,5 +1,337 @@
-//go:build race
-
 package main
 
-func init() { raced = true }
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// monotonic is a time that all processes share.
+func monotonic() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
+	return t.Nano()
+}
+
+// racer reads files in several threads, by their own names and by symlinks that the host swaps,
+// and prints of each attempt the file, its begin and end, and what was read.
+func racer(files int) {
+	const threads, tries = 6, 12
+	var next atomic.Int64
+	var lines bytes.Buffer
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range threads {
+		all.Go(func() {
+			for i := next.Add(1); i <= int64(files); i = next.Add(1) {
+				for try := range tries {
+					path := fmt.Sprintf("secrets/f%d", i)
+					if try%3 == 2 {
+						path = "link"
+					}
+					begun := monotonic()
+					data, err := os.ReadFile(path)
+					ended := monotonic()
+					if err != nil {
+						data = []byte("-")
+					}
+					mu.Lock()
+					fmt.Fprintf(&lines, "%d %d %s\n", begun, ended, strings.TrimSpace(string(data)))
+					mu.Unlock()
+					time.Sleep(time.Duration(rand.IntN(1500)) * time.Microsecond)
+				}
+			}
+		})
+	}
+	all.Wait()
+	_, _ = os.Stdout.Write(lines.Bytes())
+}
+
+// verdict is what the user said about one file.
+type verdict struct {
+	// sent is when the first grant was sent, replied when the revocation or refusal was answered;
+	// 0 for not yet. once counts the answers that permit one call.
+	sent, replied int64
+	once          int
+	run           bool
+}
+
+// user answers the questions of a run until it ends, and revokes grants.
+type user struct {
+	t       *testing.T
+	socket  string
+	by      map[string]*verdict
+	revoked int
+	answers int
+}
+
+func (u *user) of(path string) *verdict {
+	name := filepath.Base(path)
+	if u.by[name] == nil {
+		u.by[name] = &verdict{}
+	}
+	return u.by[name]
+}
+
+// round answers what waits, and revokes some grants.
+func (u *user) round(r *rand.Rand) {
+	reply, err := live.Talk(u.socket, live.Request{Command: "list"})
+	if err != nil {
+		return // the run has ended
+	}
+	for _, q := range reply.Pending {
+		a := []live.Answer{live.Once, live.Run, live.Run, live.No}[r.IntN(4)]
+		v := u.of(q.Path)
+		if !strings.Contains(q.Path, "/secrets/f") {
+			u.t.Errorf("asked about %s", q.Path)
+		}
+		before := monotonic()
+		got, err := live.Talk(u.socket, live.Request{Command: "answer", ID: q.ID, Answer: a})
+		if err != nil || got.Error != "" {
+			continue // the call is gone
+		}
+		u.answers++
+		if a != live.No && v.sent == 0 {
+			v.sent = before
+		}
+		if a == live.No {
+			v.replied = monotonic()
+		}
+		if a == live.Once {
+			v.once++
+		}
+		v.run = v.run || a == live.Run
+	}
+	for _, g := range reply.Grants {
+		if r.IntN(3) > 0 {
+			continue
+		}
+		name, _, _ := strings.Cut(g.Rules[0], "  ")
+		got, err := live.Talk(u.socket, live.Request{Command: "revoke", ID: g.ID})
+		if err == nil && got.Error == "" {
+			u.of(name).replied = monotonic()
+			u.revoked++
+		}
+	}
+}
+
+// check holds what was read against what the user said.
+func (u *user) check(lines []byte) (reads int) {
+	once := map[string]int{}
+	for s := bufio.NewScanner(bytes.NewReader(lines)); s.Scan(); {
+		var begun, ended int64
+		var read string
+		if _, err := fmt.Sscan(s.Text(), &begun, &ended, &read); err != nil {
+			u.t.Fatalf("%q: %v", s.Text(), err)
+		}
+		if read == "-" {
+			continue
+		}
+		reads++
+		v := u.by[read]
+		switch {
+		case v == nil:
+			u.t.Errorf("read %s, about which nothing was asked", read)
+		case v.sent == 0 || ended < v.sent:
+			u.t.Errorf("read %s before it was granted", read)
+		case v.replied != 0 && begun > v.replied:
+			u.t.Errorf("read %s, begun %d ns after the revocation or refusal was answered", read, begun-v.replied)
+		case !v.run:
+			if once[read]++; once[read] > v.once {
+				u.t.Errorf("read %s %d times by %d answers of once", read, once[read], v.once)
+			}
+		}
+	}
+	return reads
+}
+
+// world makes a workspace for races.
+func world(t *testing.T, files int, uid int) (dir string, cmd *exec.Cmd) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "accessc-race-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	put := func(name, text string, mode os.FileMode) {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("ws/accessc.toml", `[tools.racer]
+source = "local"
+command = "probe race=`+strconv.Itoa(files)+`"
+access.fs = [{ path = ".", read = true }, { path = "secrets" }, { path = "closed" }]
+access.may = [{ path = "secrets", read = true }, { path = "secrets/never" }]
+`, 0o644)
+	put("ws/closed/key", "closed", 0o644)
+	put("ws/secrets/never", "never", 0o644)
+	for i := range files + 1 {
+		put("ws/secrets/f"+strconv.Itoa(i), "f"+strconv.Itoa(i)+"\n", 0o644)
+	}
+	for _, name := range []string{"home", "state", "bin"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"accessc", "probe"} {
+		put("bin/"+name, program(t, name), 0o755)
+	}
+	hand(t, dir, uid)
+	return dir, racing(dir, uid)
+}
+
+// program is the text of a program of the tests.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	file, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// hand gives a directory to a user.
+func hand(t *testing.T, dir string, uid int) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err == nil && uid != os.Getuid() {
+			err = os.Lchown(path, uid, uid)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// racing is the tool under accessc.
+func racing(dir string, uid int) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(dir, "bin/accessc"), "exec", "--ask", "--no-prompt", "--no-summary", "racer")
+	cmd.Dir = filepath.Join(dir, "ws")
+	cmd.Env = []string{"HOME=" + dir + "/home", "XDG_STATE_HOME=" + dir + "/state", "PATH=" + dir + "/bin:/usr/bin:/bin", "GORACE=atexit_sleep_ms=0"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if uid != os.Getuid() {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
+	return cmd
+}
+
+// TestLiveRaces has a tool read files while the user grants, refuses and revokes, and while
+// another program moves files and swaps a symlink between granted, closed and never granted ones. Nothing
+// beyond the list is read, nothing before a grant, and nothing that begins after a revocation
+// was answered.
+func TestLiveRaces(t *testing.T) {
+	if !start.ThisHost().Supervises {
+		t.Skip("needs user notification")
+	}
+	const each, nobody = 500, 65534
+	files := irtest.Times(10_000)
+	users := []int{os.Getuid()}
+	if os.Getuid() == 0 {
+		users = append(users, nobody)
+	}
+	answers, revoked, reads := 0, 0, 0
+	for done := 0; done < files; done += each {
+		a, r, n := race(t, min(each, files-done), users[done/each%len(users)])
+		answers, revoked, reads = answers+a, revoked+r, reads+n
+	}
+	t.Logf("%d files: %d answers, %d revocations, %d reads", files, answers, revoked, reads)
+	if revoked == 0 || reads == 0 {
+		t.Error("nothing was revoked or read")
+	}
+}
+
+func race(t *testing.T, files, uid int) (answers, revoked, reads int) {
+	t.Helper()
+	dir, cmd := world(t, files, uid)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	go swap(dir, files, ended)
+	u := &user{t: t, by: map[string]*verdict{}}
+	u.find(filepath.Join(dir, "state/accessc/live"), ended)
+	r := rand.New(rand.NewPCG(1, 2))
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		default:
+			u.round(r)
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if !cmd.ProcessState.Success() {
+		t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
+	}
+	return u.answers, u.revoked, u.check(out.Bytes())
+}
+
+// find waits for the socket of the run.
+func (u *user) find(dir string, ended <-chan struct{}) {
+	for {
+		found, _ := filepath.Glob(dir + "/*.sock")
+		if len(found) == 1 {
+			u.socket = found[0]
+			return
+		}
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// swap has a symlink lead to one file after another, and moves files to where no rule permits
+// anything, and back.
+func swap(dir string, files int, ended <-chan struct{}) {
+	link, next := filepath.Join(dir, "ws/link"), filepath.Join(dir, "ws/.next")
+	for i := 0; ; i++ {
+		targets := []string{"closed/key", "secrets/never", fmt.Sprintf("secrets/f%d", i%files+1)}
+		_ = os.Symlink(targets[i%len(targets)], next)
+		_ = os.Rename(next, link)
+		file := "f" + strconv.Itoa(i%files+1)
+		_ = os.Rename(filepath.Join(dir, "ws/secrets", file), filepath.Join(dir, "ws/closed", file))
+		_ = os.Rename(filepath.Join(dir, "ws/closed", file), filepath.Join(dir, "ws/secrets", file))
+		select {
+		case <-ended:
+			return
+		case <-time.After(200 * time.Microsecond):
+		}
+	}
+}

@@ -126,6 +126,7 @@ type constraints struct {
 type access struct {
 	Extends   list[preset]       `json:"extends,omitempty" jsonschema_description:"Presets, such as preset:rust, whose rules are added under those of the tool."`
 	FS        list[fsRule]       `json:"fs,omitempty" jsonschema_description:"Files. The rule with the longest path wins in full."`
+	May       list[mayRule]      `json:"may,omitempty" jsonschema_description:"Files that the user can grant while the tool runs under exec --ask. Grants nothing by itself."`
 	Net       list[netRule]      `json:"net,omitempty" jsonschema_description:"Network. Without an allowing rule nothing gets out."`
 	Env       list[envRule]      `json:"env,omitempty" jsonschema_description:"Environment variables that are forwarded."`
 	Commands  map[string]program `json:"commands,omitempty" jsonschema_description:"Programs that may be started, by name or path; any without this table."`
@@ -133,7 +134,7 @@ type access struct {
 	Limits    *limits            `json:"limits,omitempty" jsonschema_description:"Resource limits."`
 	Tests     list[test]         `json:"tests,omitempty" jsonschema_description:"Questions that must be answered so whenever the policy is compiled."`
 	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"The grants outside of the workspace."`
-	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own."`
+	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=shared,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own, one of all tools of the workspace that say shared, or the user's."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that later run code outside of the sandbox, such as git hooks, need a rule of their own to be written."`
 	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads files that others make there during its run."`
 	Accept    list[gap]          `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
@@ -168,6 +169,17 @@ type fsRule struct {
 	Delete   bool   `json:"delete,omitempty"`
 	Execute  bool   `json:"execute,omitempty"`
 	Mount    bool   `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
+}
+
+// mayRule is an fs rule on a place of the workspace.
+type mayRule struct {
+	Path    string `json:"path" jsonschema:"pattern=^([^~$/]|$)" jsonschema_description:"A literal path prefix, relative to the workspace root."`
+	Read    bool   `json:"read,omitempty"`
+	Write   bool   `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
+	Create  bool   `json:"create,omitempty"`
+	Update  bool   `json:"update,omitempty"`
+	Delete  bool   `json:"delete,omitempty"`
+	Execute bool   `json:"execute,omitempty"`
 }
 
 type netRule struct {

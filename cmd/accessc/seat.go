@@ -137,8 +137,10 @@ func openLog(j *judge.Judge, path, name string) (*relay.Log, error) {
 		return nil, err
 	}
 	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
-		if j.Access(need, filepath.ToSlash(abs)) == nil {
-			return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
+		for _, at := range []string{abs, filepath.Join(canonical(filepath.Dir(abs)), filepath.Base(abs))} {
+			if j.Access(need, filepath.ToSlash(at)) == nil {
+				return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
+			}
 		}
 	}
 	log, err := relay.OpenLog(abs, name)

@@ -12,7 +12,9 @@ import (
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/recorded"
 	"github.com/accessc/accessc/internal/revision"
+	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/compare"
 	"github.com/accessc/accessc/ruleset"
 )
@@ -21,6 +23,29 @@ import (
 type side struct {
 	policies []compare.Policy
 	rulesets []*ruleset.Set
+	// res is the compilation on this host, nil for a manifest.
+	res *hostfacts.Result
+}
+
+// views are the policies of a side as recorded runs are judged by them, with the places of the run.
+func (s *side) views() explain.Side {
+	out := explain.Side{}
+	for _, p := range s.policies {
+		t := p.Tool
+		if t.Source.Kind != ir.SourceLocal {
+			continue
+		}
+		facts := ir.Facts{}
+		if s.res != nil && hostfacts.Platform() == ir.Linux {
+			facts = s.res.Facts(t)
+		}
+		out[t.Name] = func(r *recorded.Run) *ir.View {
+			f := facts
+			f.Bindings = r.Bindings(t)
+			return ir.NewView(t, ir.Linux, f) // records are of Linux
+		}
+	}
+	return out
 }
 
 // changes compares two sides.
@@ -91,7 +116,7 @@ func (g *globals) sideOf(root string, tree fs.ReadLinkFS) (*side, error) {
 	if res.Program == nil {
 		return nil, g.sayText(res.Findings, res.Files, "")
 	}
-	out := &side{rulesets: res.Rulesets}
+	out := &side{rulesets: res.Rulesets, res: res}
 	for _, t := range res.Program.Tools {
 		out.policies = append(out.policies, compare.Policy{Tool: t})
 	}

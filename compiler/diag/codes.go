@@ -55,6 +55,7 @@ const (
 	UnfitTarget     Code = "ACC046"
 	LinkedWide      Code = "ACC047"
 	LinkedRule      Code = "ACC048"
+	BadMay          Code = "ACC049"
 	BadHost         Code = "ACC050"
 	BadNetField     Code = "ACC051"
 	NetUnseen       Code = "ACC052"
@@ -134,6 +135,7 @@ var registry = map[Code]entry{
 	UnfitTarget:     {Error, "an external rule leads to a place that is not for tools"},
 	LinkedWide:      {Error, "a symlink leads a rule to a place that the rule has to name"},
 	LinkedRule:      {Warning, "a rule's path leads over a symlink"},
+	BadMay:          {Error, "not a rule that may be asked for"},
 	BadHost:         {Error, "not a host"},
 	BadNetField:     {Error, "not usable in a net rule"},
 	NetUnseen:       {Warning, "paths of https requests are not seen"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -89,18 +90,40 @@ func judged(j *action.Judge, c call) action.Verdict {
 		}
 	}
 	out := j.Operation(kind, paths, c.input.Get("url").Str)
-	if kind == ruleset.Fetch {
-		return out
-	}
 	if kind == ruleset.Search {
 		out = out.And(searched(j, paths))
 	}
-	// Other texts of the input may be paths under unknown names.
-	err := jsonrpc.Strings(c.input, "", func(name, text string) { out = out.And(action.Of(j.Files.Argument(name, text))) })
+	return out.And(texts(j, c.input, kind))
+}
+
+// texts judges the texts of an input. The kind of a call does not rule out that its tool runs a command,
+// so an input with a member that may be one is left to a person. All other texts may be paths under unknown names,
+// except in a request of the network.
+func texts(j *action.Judge, input gjson.Result, kind ruleset.Kind) action.Verdict {
+	out := action.Permitted()
+	err := jsonrpc.Strings(input, "", func(name, text string) {
+		if kind != ruleset.Fetch {
+			out = out.And(action.Of(j.Files.Argument(name, text)))
+		}
+		if slices.Contains(commandKeys, plainKey(name)) {
+			out = out.And(action.Left("the request has " + name + ", which may be a command"))
+		}
+	})
 	if err != nil {
-		out = action.Refused(err.Error(), "")
+		return action.Refused(err.Error(), "")
 	}
 	return out
+}
+
+// commandKeys are the members of a tool's input that may be commands or change them, in lower case and
+// without marks. The kind of a call does not rule out that its tool runs one.
+var commandKeys = []string{
+	"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "shell", "exec", "execute", "run",
+	"program", "executable", "args", "arguments", "argv", "env", "environment",
+}
+
+func plainKey(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
 // searched leaves to a person a search above files that the policy closes: the agent's own is not confined. One that

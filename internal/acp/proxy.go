@@ -3,6 +3,9 @@ package acp
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/url"
+	"slices"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -112,7 +115,10 @@ func (p *Proxy) FromAgent(line []byte, long *jsonrpc.Outline) (forward, back []b
 	for i := range messages {
 		m := &messages[i]
 		gate := gates[m.Method]
+		err := m.OtherCase(slices.Collect(maps.Keys(gates))...)
 		switch {
+		case err != nil:
+			return nil, p.log.Unread(relay.FromServer, jsonrpc.Sketch(line), jsonrpc.CodeInvalid, err.Error())
 		case gate == nil:
 			p.hear(m)
 		case batch:
@@ -253,6 +259,12 @@ func file(need ir.Capability) gate {
 		if err != nil {
 			return denied(action.Refused(err.Error(), ""))
 		}
-		return denied(action.Of(s.policy.Files.Access(need, members["path"].Str)))
+		at := members["path"].Str
+		v := action.Of(s.policy.Files.Access(need, at))
+		// A client that takes the path for part of a URL opens the file that its escapes spell.
+		if plain, err := url.PathUnescape(at); err == nil && plain != at {
+			v = v.And(action.Of(s.policy.Files.Access(need, plain)))
+		}
+		return denied(v)
 	}
 }

@@ -146,6 +146,13 @@ func TestPermission(t *testing.T) {
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a"},"title":"Edit"}`:           "yes",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"docs/a"}}`:                         "no",
 		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","backup_file":"secret/a"}}`: "no",
+		// A member that may be a command: a tool of any kind may run it, and the request was permitted.
+		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","script":"id"}}`:                  "passes",
+		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","after":{"shell_command":"id"}}}`: "passes",
+		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","Args":["id"]}}`:                  "passes",
+		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"docs/a","script":"id"}}`:                 "no",
+		`{"toolCallId":"1","kind":"fetch","rawInput":{"url":"https://example.com/x","script":"id"}}`:       "passes",
+		`{"toolCallId":"1","kind":"edit","rawInput":{"file_path":"out/a","new_string":"script"}}`:          "yes",
 		// A list of words, as Codex sends it, whatever kind it guesses.
 		`{"toolCallId":"1","kind":"read","rawInput":{"command":["git","status"],"cwd":"docs"}}`:   "yes",
 		`{"toolCallId":"1","kind":"read","rawInput":{"command":["git","status"],"cwd":"secret"}}`: "no",
@@ -269,6 +276,11 @@ func TestGates(t *testing.T) {
 		{"fs/read_text_file", `"path":"secret/a","path":"docs/a"`, `accessc: refused: found "path" twice in one object`},
 		{"fs/read_text_file", `"path":7`, "accessc: refused: the path is no text"},
 		{"fs/read_text_file", `"path":["docs/a"]`, "accessc: refused: the path is no text"},
+		// A client may take a path for part of a URL; the escapes passed.
+		{"fs/read_text_file", `"path":"docs/..%2fsecret/a"`, "accessc: refused: read secret/a: no rule"},
+		{"fs/read_text_file", `"path":"docs/%61"`, "passes"},
+		{"fs/read_text_file", `"path":"docs/100%"`, "passes"},
+		{"FS/Read_text_file", `"path":"docs/a"`, `accessc: found the method "FS/Read_text_file", which some programs take for "fs/read_text_file"`},
 		{"fs/write_text_file", `"path":"out/new","content":"secret/a"`, "passes"},
 		{"fs/write_text_file", `"path":"docs/a","content":""`, "accessc: refused: update docs/a: rule docs"},
 		{"terminal/create", `"command":"git","args":["status"]`, "passes"},

@@ -1,18 +1,13 @@
 package adopt
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/accessc/accessc/internal/jsonc"
-	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
 // ErrServers is the error about a document that names no servers.
@@ -22,11 +17,26 @@ var ErrServers = errors.New("the file has no table of servers: mcpServers, serve
 type Server struct {
 	// Name is its name there, Policy the one that accessc knows it by.
 	Name, Policy string
+	// Table is the member that it stands in, if it is not the only one of the file.
+	Table string
 	// Changed is true for a server that was rewritten; otherwise Why is the reason.
 	Changed bool
 	Why     string
+	// Shares is the name of a server before it that has the same Policy.
+	Shares string
 	// Env are the variables that the file sets for the server, which its policy has to grant.
 	Env []string
+}
+
+// Client is how the client of a file starts its servers.
+type Client struct {
+	// Program starts accessc.
+	Program string
+	// Own reports whether a command starts this program, too.
+	Own func(command string) bool
+	// Workspace reports whether a directory, as a file names it, is the workspace in which the client
+	// starts its servers anyway.
+	Workspace func(dir string) bool
 }
 
 // seat are the words between the program and a server's own command.
@@ -36,171 +46,96 @@ const (
 	behind = "--"
 )
 
-// Wrap has the servers of a file start through a program, that of accessc.
-func Wrap(doc []byte, program string) ([]byte, []Server, error) {
-	return rewrite(doc, func(e *entry, s *Server) (string, []string) {
-		if e.wrapped() {
+// Wrap has the servers of a file start through accessc.
+func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
+	return rewrite(doc, func(doc, _ []byte, e *entry, s *Server) []byte {
+		s.Why = e.moves(client.Workspace)
+		switch {
+		case s.Why != "":
+		case e.exact() && client.Own(e.command.Str):
 			s.Why = "starts through accessc already"
-			return "", nil
+		case e.ours():
+			s.Why = "starts through another accessc or with flags of its own: look at it"
+		default:
+			return e.wrap(doc, client.Program, []string{seat, flag, s.Policy, behind})
 		}
-		return program, append([]string{seat, flag, s.Policy, behind, e.command.Str}, e.words...)
+		return nil
 	})
 }
 
 // Unwrap has the servers of a file start as before Wrap.
 func Unwrap(doc []byte) ([]byte, []Server, error) {
-	return rewrite(doc, func(e *entry, s *Server) (string, []string) {
+	return rewrite(doc, func(doc, text []byte, e *entry, s *Server) []byte {
 		if !e.wrapped() {
 			s.Why = "does not start through accessc"
-			return "", nil
+			return nil
 		}
-		own := e.words[slices.Index(e.words, behind)+1:]
-		return own[0], own[1:]
+		return e.unwrap(doc, text)
 	})
 }
 
-// rewrite gives each server the command that change returns, an empty one for no change.
-func rewrite(doc []byte, change func(*entry, *Server) (string, []string)) ([]byte, []Server, error) {
+// change rewrites one entry of a document, given also without its comments, or returns nil and sets Why.
+type change func(doc, text []byte, e *entry, s *Server) []byte
+
+// rewrite changes each server of a document.
+func rewrite(doc []byte, each change) ([]byte, []Server, error) {
 	text, err := jsonc.Plain(doc)
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := servers(gjson.ParseBytes(text))
+	found, err := findTables(gjson.ParseBytes(text))
 	if err != nil {
 		return nil, nil, err
 	}
-	var entries []*entry
-	table.ForEach(func(name, value gjson.Result) bool {
-		entries = append(entries, &entry{name: name.Str, value: value})
-		return true
-	})
-	out := make([]Server, len(entries))
+	entries := found.entries()
+	out := make([]Server, len(entries), len(entries)+len(found.others))
 	// From the last to the first, so that the places of those before stay.
 	for i, e := range slices.Backward(entries) {
 		s := &out[i]
-		s.Name, s.Policy = e.name, policyName(e.name)
+		s.Name, s.Policy, s.Table = e.name, policyName(e.name), e.table
 		if s.Why = e.read(); s.Why != "" {
 			continue
 		}
 		s.Env = e.env
-		if program, words := change(e, s); program != "" {
-			s.Changed = true
-			doc = e.write(doc, program, words)
+		if now := each(doc, text, e, s); now != nil {
+			s.Changed, doc = true, now
 		}
 	}
 	if again, err := jsonc.Plain(doc); err != nil || len(again) != len(doc) {
 		return nil, nil, fmt.Errorf("the file would not be JSON afterwards: %w", jsonc.ErrJSON)
 	}
+	shared(out)
+	for _, name := range found.others {
+		out = append(out, Server{Name: name, Why: "is a table of servers in a place that accessc does not know: look at it"})
+	}
 	return doc, out, nil
 }
 
-// servers finds the table of servers.
-func servers(root gjson.Result) (gjson.Result, error) {
-	for _, way := range [][]string{{"mcpServers"}, {"servers"}, {"mcp", "servers"}} {
-		at := root
-		for _, key := range way {
-			members, err := jsonrpc.Members(at)
-			if err != nil && at.IsObject() {
-				return at, err
-			}
-			at = members[key]
+// entries are the servers of all tables, in the order of the file.
+func (t tables) entries() []*entry {
+	var out []*entry
+	for _, table := range t.known {
+		name := table.name
+		if len(t.known) == 1 {
+			name = ""
 		}
-		if at.IsObject() {
-			_, err := jsonrpc.Members(at)
-			return at, err
+		table.value.ForEach(func(key, value gjson.Result) bool {
+			out = append(out, &entry{name: key.Str, table: name, value: value})
+			return true
+		})
+	}
+	return out
+}
+
+// shared notes the servers that have the policy of one before them.
+func shared(servers []Server) {
+	first := map[string]string{}
+	for i := range servers {
+		s := &servers[i]
+		if before, taken := first[s.Policy]; s.Changed && taken {
+			s.Shares = before
+		} else if s.Changed {
+			first[s.Policy] = s.Name
 		}
 	}
-	return gjson.Result{}, ErrServers
-}
-
-// entry is one server as its file has it.
-type entry struct {
-	name          string
-	value         gjson.Result
-	command, args gjson.Result
-	words, env    []string
-}
-
-// read returns the reason why the entry is none that can be rewritten, empty if it is one.
-func (e *entry) read() string {
-	if !e.value.IsObject() {
-		return "is no table"
-	}
-	members, err := jsonrpc.Members(e.value, "command", "args", "env")
-	if err != nil {
-		return "can be read in two ways: " + err.Error()
-	}
-	e.command, e.args = members["command"], members["args"]
-	switch {
-	case !e.command.Exists():
-		return "has no command: accessc starts no server on another host"
-	case e.command.Type != gjson.String || e.command.Str == "":
-		return "has a command that is no text"
-	case e.args.Exists() && !e.args.IsArray():
-		return "has arguments that are no list"
-	}
-	for _, word := range e.args.Array() {
-		if word.Type != gjson.String {
-			return "has an argument that is no text"
-		}
-		e.words = append(e.words, word.Str)
-	}
-	members["env"].ForEach(func(key, _ gjson.Result) bool {
-		e.env = append(e.env, key.Str)
-		return true
-	})
-	return ""
-}
-
-// wrapped reports whether a server starts through accessc.
-func (e *entry) wrapped() bool {
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.ToSlash(e.command.Str))), ".exe")
-	at := slices.Index(e.words, behind)
-	return base == "accessc" && at > 0 && e.words[0] == seat && at+1 < len(e.words)
-}
-
-// write puts another command into a document, with as little change as possible.
-func (e *entry) write(doc []byte, program string, words []string) []byte {
-	command, args := quote(program), list(words)
-	switch {
-	case !e.args.Exists():
-		return jsonrpc.Replace(doc, e.command, []byte(command+`, "args": `+args))
-	case e.args.Index > e.command.Index:
-		doc = jsonrpc.Replace(doc, e.args, []byte(args))
-		return jsonrpc.Replace(doc, e.command, []byte(command))
-	default:
-		doc = jsonrpc.Replace(doc, e.command, []byte(command))
-		return jsonrpc.Replace(doc, e.args, []byte(args))
-	}
-}
-
-func list(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// quote is a text in JSON, without escapes that JSON does not ask for.
-func quote(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a text always has a form
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// policyName is the name of a server in a configuration, which is a file name, too.
-func policyName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name = strings.TrimLeft(name, "-"); name == "" {
-		return "server"
-	}
-	return name
 }

@@ -1,6 +1,7 @@
 // Package adopt rewrites the files in which clients name MCP servers, so that each server is
-// started through accessc, and back. It knows the two forms that there are, by the table that
-// holds the servers: mcpServers (Claude, Cursor, Gemini and others), and servers, alone or in the
-// settings under mcp (VS Code). Comments, formatting and every value that is not about starting a
-// server stay as they are.
+// started through accessc, and back. It knows the tables of servers by their places: mcpServers
+// (Claude, Cursor, Gemini and others), also by project (Claude Code's own file), and servers, alone or in
+// the settings under mcp (VS Code). A file may have several. Comments, formatting and every value that is not
+// about starting a server stay as they are, and an entry that would move accessc's own configuration
+// stays whole.
 package adopt

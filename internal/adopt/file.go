@@ -6,34 +6,44 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/internal/workspace"
 )
 
 // BackupSuffix ends the name of a backup.
 const BackupSuffix = ".before-accessc"
 
-// Apply rewrites a file to start its servers through a program. The file as it was is kept
+// ErrChanged is the error about a file that another program has changed meanwhile.
+var ErrChanged = errors.New("the file was changed at the same time; try again")
+
+// ErrOutside is the error about a file that a workspace has as the name of one outside of it.
+var ErrOutside = errors.New("a symlink leads out of the workspace")
+
+// Apply rewrites a file to start its servers through accessc. The file as it was is kept
 // beside it, unless a backup is there already.
-func Apply(path, program string) ([]Server, error) {
-	path, was, err := wholefile.Read(path)
+func Apply(path string, client Client) ([]Server, error) {
+	path, was, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	now, servers, err := Wrap(was, program)
+	now, servers, err := Wrap(was, client)
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
 	if err := wholefile.Keep(path, BackupSuffix, was); err != nil {
 		return nil, fmt.Errorf("the backup: %w", err)
 	}
-	return servers, wholefile.Replace(path, now)
+	return servers, swap(path, was, now)
 }
 
 // Undo rewrites a file to start its servers directly. A file that has not changed since gets
 // back every byte of the backup, and the backup goes.
-func Undo(path, program string) ([]Server, error) {
-	path, was, err := wholefile.Read(path)
+func Undo(path string, client Client) ([]Server, error) {
+	path, was, err := load(path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +55,54 @@ func Undo(path, program string) ([]Server, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	wrapped, _, err := Wrap(backup, program)
-	if err != nil || !bytes.Equal(wrapped, was) {
-		return servers, wholefile.Replace(path, now)
+	wrapped, changed, err := Wrap(backup, client)
+	if err != nil || !bytes.Equal(wrapped, was) || !slices.EqualFunc(changed, servers, alike) {
+		return servers, swap(path, was, now)
 	}
-	if err := wholefile.Replace(path, backup); err != nil {
+	if err := swap(path, was, backup); err != nil {
 		return nil, err
 	}
 	return servers, os.Remove(path + BackupSuffix)
+}
+
+// load reads a file and returns its path without symlinks. A repository's symlink does not choose
+// which file of the user is rewritten; the user's own symlinks do.
+func load(path string) (string, []byte, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path, nil, err
+	}
+	state, _ := userdir.Root() // without any there is none that a tool could write
+	for at := abs; at != filepath.Dir(at); at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		above, err := filepath.EvalSymlinks(filepath.Dir(at))
+		if err != nil {
+			return path, nil, err
+		}
+		to, err := filepath.EvalSymlinks(at)
+		if err != nil {
+			return path, nil, err
+		}
+		if root, ok := workspace.Around(filepath.Join(above, filepath.Base(at)), state); ok && !workspace.Within(to, root) {
+			return path, nil, fmt.Errorf("%s: %w, to %s", at, ErrOutside, to)
+		}
+	}
+	return wholefile.Read(path)
+}
+
+// alike reports whether a server is changed in both directions. A backup in which it starts through
+// accessc already is none of the file before, and would leave it that way.
+func alike(a, b Server) bool { return a.Name == b.Name && a.Changed == b.Changed }
+
+// swap replaces the text of a file if it is still the one that was read.
+func swap(path string, was, now []byte) error {
+	return wholefile.Swap(path, now, func() error {
+		if _, again, err := wholefile.Read(path); err != nil || !bytes.Equal(again, was) {
+			return errors.Join(ErrChanged, err)
+		}
+		return nil
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
@@ -18,6 +17,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/layerfile"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -271,15 +271,8 @@ func (p *Planner) guard(at ir.Location) error {
 	default:
 		return refuse("%s is no place of a rule", name)
 	}
-	for _, s := range p.Tool.Sensitive {
-		if s.Covers(name) {
-			return refuse("%s is sensitive (%s); if it is meant, write the rule yourself", name, s.Pattern)
-		}
-	}
-	for _, g := range p.View.Protected() {
-		if at.Under(ir.In(g.Path)) {
-			return refuse("%s is protected: %s; if it is meant, write the rule yourself", name, g.Why)
-		}
+	if why := denial.Reserved(p.View, at); why != "" {
+		return refuse("%s; if it is meant, write the rule yourself", why)
 	}
 	return resolve.CheckText(name)
 }
@@ -287,11 +280,10 @@ func (p *Planner) guard(at ir.Location) error {
 // leads refuses a rule on a directory that leads to protected paths if it lets that directory be
 // made anew, as a file or a symlink.
 func (p *Planner) leads(r ir.FSRule) error {
-	i := slices.IndexFunc(p.View.Protected(), func(g ir.ProtectedPath) bool { return r.At.Path != "" && ir.In(g.Path).Under(r.At) })
-	if i < 0 || !r.Caps.Has(ir.Create) && !r.Caps.Has(ir.Delete) {
-		return nil
+	if why := denial.Leads(p.View, r); why != "" {
+		return refuse("%s; if it is meant, write the rule yourself", why)
 	}
-	return refuse("%s leads to %s, which is protected; if it is meant, write the rule yourself", r.At.Short(), p.View.Protected()[i].Path)
+	return nil
 }
 
 // harmless makes sure that a policy has nothing sensitive or protected that it did not have.

@@ -77,6 +77,9 @@ func (d *draft) add(a Ask) error {
 	if a.Allowed(v) {
 		return nil
 	}
+	if why := d.p.foreign(a); why != "" {
+		return refuse("%s", why)
+	}
 	if a.external != nil {
 		d.outer(a)
 		return nil
@@ -154,9 +157,6 @@ func (d *draft) run(op ir.Run, denied *ir.Verdict) error {
 			name = op.File.At.Path
 		}
 	}
-	if why := leaves[path.Base(name)]; why != "" {
-		return refuse("%s %s; if it is meant, write the rule yourself", name, why)
-	}
 	if denied.Reason != ir.ReasonCommand && denied.Reason != ir.ReasonArgs {
 		return stillDenied(Ask{Operation: op}, denied)
 	}
@@ -213,16 +213,6 @@ func array(words []string) string {
 		quoted[i] = tomltext.String(w)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// leaves are programs that have others act outside of the sandbox, or as another user.
-var leaves = map[string]string{
-	"sudo": "acts as another user", "su": "acts as another user", "pkexec": "acts as another user", "doas": "acts as another user",
-	"docker": "has a service act, which is root", "podman": "has a service act", "nerdctl": "has a service act, which is root",
-	"tmux": "has a server act that is not confined", "screen": "has a server act that is not confined", "at": "has a service act later",
-	"batch": "has a service act later", "crontab": "has a service act later", "systemd-run": "has a service act", "systemctl": "has a service act",
-	"busctl": "has services act", "dbus-send": "has services act", "gdbus": "has services act", "xdg-open": "has the desktop act",
-	"launchctl": "has a service act", "open": "has the desktop act", "osascript": "has the desktop act",
 }
 
 // write puts the rules into the text of the layer.

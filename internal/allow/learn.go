@@ -38,7 +38,10 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
 	}()
 	var open []group
+	// A rule also pins its path, and may take away a move that was permitted.
+	var stays group
 	for _, g := range p.lessons(entries) {
+		stays.asks = append(stays.asks, p.permitted(g)...)
 		open = append(open, p.teachable(g, out)...)
 	}
 	// A rule on a directory may do for what lies in it.
@@ -46,10 +49,10 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	if len(open) == 0 && p.req.Fresh == "" {
 		return out, nil
 	}
-	plan, err := p.noted(note, asksOf(open))
+	plan, err := p.noted(note, asksOf(append([]group{stays}, open...)))
 	if err != nil {
-		kept := p.possible(nil, open, out)
-		if len(kept) == 0 && p.req.Fresh == "" {
+		kept := p.possible([]group{stays}, open, out)
+		if len(kept) == 1 && p.req.Fresh == "" {
 			return out, nil
 		}
 		plan, err = p.noted(note, asksOf(kept))
@@ -61,6 +64,18 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		out.Plan = plan
 	}
 	return out, nil
+}
+
+// permitted are the operations of a group that the policy permits by now.
+func (p *Planner) permitted(g group) []Ask {
+	var out []Ask
+	for _, a := range g.asks {
+		if now := p.asked(a); g.broken == "" && now.Allowed(p.View) {
+			now.question, now.entry = a.question, a.entry
+			out = append(out, now)
+		}
+	}
+	return out
 }
 
 func asksOf(groups []group) []Ask {
@@ -139,9 +154,6 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		}
 		return parts
 	}
-	if g.whole(ir.All.Without(ir.Read)) {
-		return left(whole)
-	}
 	places := ir.Describe(g.asks[0].Operation).Places
 	if !slices.ContainsFunc(places, func(on ir.Place) bool { return on.At.Root.Kind == ir.System }) || p.isRun(g) {
 		return []group{g}
@@ -159,7 +171,7 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		return parts
 	case why != "":
 		return left(why)
-	case !strings.HasPrefix(place.name, "~/") && p.req.Layer != ir.LayerUser:
+	case !p.names(place):
 		out.Own = append(out.Own, g.denials...)
 		return nil
 	}
@@ -185,6 +197,10 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	listed, speaks := map[ir.Location]bool{}, map[ir.Location]bool{}
 	moved := p.moved(entries)
 	for i, e := range entries {
+		if e.Probe != "" {
+			out = append(out, group{}) // programs do without
+			continue
+		}
 		g := p.single(i, e)
 		at, ok := g.file()
 		if ok && moved[at] {

@@ -190,3 +190,54 @@ func TestTemporary(t *testing.T) {
 		}
 	}
 }
+
+// TestUnused: a rule is listed if it grants something and decides on no recorded operation. Rules of
+// presets are not: they are taken or left together.
+func TestUnused(t *testing.T) {
+	req, base := world(t, map[string]string{
+		"ws/src/a": "", "ws/lib/a": "",
+		"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.extends = ['preset:go']\naccess.commands = { sh = {}, git = {} }\naccess.fs = [\n" +
+			"{ path = 'src', read = true },\n{ path = 'lib', read = true },\n{ path = 'src/deep' },\n]\n",
+	})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Unused([]denial.Entry{
+		{Times: 1, Question: []string{"read", base + "/ws/src/a"}}, {Times: 1, Question: []string{"run", "sh", "-c", "x"}}, {Times: 1, Operation: "ptrace"},
+	})
+	var words []string
+	for _, u := range got {
+		words = append(words, u.Resource+" "+u.Rule)
+	}
+	if strings.Join(words, "; ") != "fs lib: read; commands git" || got[0].File != "accessc.toml" || got[0].Line != 7 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLearnKeeps: a rule pins its path, so one is left out that would take away a move that runs have
+// made.
+func TestLearnKeeps(t *testing.T) {
+	req, base := world(t, map[string]string{
+		"ws/lib/a": "", "ws/src/a": "", "ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [{ path = '.', read = true, write = true }]\n",
+	})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := []denial.Entry{
+		{Times: 1, Question: []string{"execute", base + "/ws/src/a"}}, {Times: 1, Question: []string{"execute", base + "/ws/lib/a"}},
+		{Times: 1, Question: []string{"rename", base + "/ws/lib", base + "/ws/lib2"}},
+	}
+	if !p.Permits(entries[2]) {
+		t.Fatal("the move is not permitted to begin with")
+	}
+	lesson, err := p.Learn(entries, nil)
+	if err != nil || lesson.Plan == nil || len(lesson.Left) != 1 || lesson.Left[0].Entries[0] != 1 {
+		t.Fatalf("%+v, %v", lesson, err)
+	}
+	then, err := p.After(lesson.Plan)
+	if err != nil || !then.Permits(entries[0]) || then.Permits(entries[1]) || !then.Permits(entries[2]) {
+		t.Errorf("%v\n%s", err, lesson.Plan.New)
+	}
+}

@@ -28,13 +28,13 @@ func (d *draft) outer(a Ask) {
 // outer is the external rule for operations on one place outside of the workspace, or why none is
 // proposed. Nothing is proposed by which the tool could change something there, and nothing that not
 // everyone on this system may read.
-// See RATIONALE D186.
+// See RATIONALE D186 and D205.
 func (p *Planner) outer(g group) (*outer, string) {
 	at := ir.Describe(g.asks[0].Operation).Places[0].At
 	if g.dir != nil {
 		at = *g.dir
 	}
-	abs := "/" + at.Path
+	abs, _ := p.asker.Bindings.Path(at)
 	var caps ir.CapSet
 	for _, a := range g.asks {
 		for _, needs := range ir.Describe(a.Operation).Needs {
@@ -69,6 +69,35 @@ func (p *Planner) outer(g group) (*outer, string) {
 	default:
 		return &outer{abs, abs, caps}, ""
 	}
+}
+
+// beyond is an operation on one place outside of the workspace with the external rule for it. Other
+// operations stay as they are, and so do those in a layer that cannot name the place.
+func (p *Planner) beyond(a Ask) (Ask, error) {
+	if a.external != nil || !p.isOutside(a) {
+		return a, nil
+	}
+	place, why := p.outer(group{asks: []Ask{a}, dir: a.At})
+	if why != "" {
+		return a, refuse("%s", why)
+	}
+	if p.names(place) {
+		place.caps |= a.Needs
+		a.external = place
+	}
+	return a, nil
+}
+
+// isOutside reports whether an operation is on one place outside of the workspace, and starts nothing.
+func (p *Planner) isOutside(a Ask) bool {
+	places := ir.Describe(a.Operation).Places
+	_, run := a.Operation.(ir.Run)
+	return !run && len(places) == 1 && (places[0].At.Root.Kind == ir.System || places[0].At.Root.Direct())
+}
+
+// names reports whether the layer may have a rule with the name of a place.
+func (p *Planner) names(place *outer) bool {
+	return strings.HasPrefix(place.name, "~/") || p.req.Layer == ir.LayerUser
 }
 
 // private reports whether not everyone on this system may read a file.

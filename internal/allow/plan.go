@@ -52,9 +52,14 @@ func (p *Planner) Plan(asks ...Ask) (*Plan, error) { return p.noted(nil, asks) }
 // noted is Plan with the comments that note writes about each addition.
 func (p *Planner) noted(note func(Added) []string, asks []Ask) (*Plan, error) {
 	d := &draft{p: p, tool: *p.Tool, planned: map[string]string{}}
+	asks = slices.Clone(asks)
 	for i, a := range asks {
+		var err error
+		if asks[i], err = p.beyond(a); err != nil {
+			return nil, err
+		}
 		d.ask = i
-		if err := d.add(a); err != nil {
+		if err := d.add(asks[i]); err != nil {
 			return nil, err
 		}
 	}

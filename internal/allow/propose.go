@@ -61,6 +61,10 @@ func (p *Planner) groups(entries []denial.Entry) []group {
 	by := map[ir.Location][]int{} // groups by directory
 	speaks := map[ir.Location]bool{}
 	for i, e := range entries {
+		if e.Probe != "" {
+			out = append(out, group{}) // programs do without
+			continue
+		}
 		g := p.single(i, e)
 		out = append(out, g)
 		at, ok := g.file()
@@ -107,6 +111,11 @@ func (p *Planner) single(i int, e denial.Entry) group {
 	if e.Question == nil {
 		g.broken = "no rule permits it"
 		return g
+	}
+	for _, word := range e.Question {
+		if g.broken = unsayable(word); g.broken != "" {
+			return g
+		}
 	}
 	a, err := p.Question(e.Question)
 	if err != nil {
@@ -217,15 +226,18 @@ func (p *Planner) propose(g group) Proposal {
 	if out.Permitted = !slices.ContainsFunc(g.asks, func(a Ask) bool { return !p.asked(a).Allowed(p.View) }); out.Permitted {
 		return out
 	}
-	if out.WhyNot = p.leadsOut(g); out.WhyNot == "" && g.whole(ir.All) {
-		out.WhyNot = whole
-	}
-	if out.WhyNot != "" {
+	if out.WhyNot = p.leadsOut(g); out.WhyNot != "" {
 		return out
 	}
-	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 && places[0].At.Root.Kind == ir.System && !p.isRun(g) {
-		out.Command, out.WhyNot = p.mount(g)
-		return out
+	if p.isOutside(g.asks[0]) {
+		place, why := p.outer(g)
+		if why != "" || !p.names(place) {
+			out.Command, out.WhyNot = p.mount(g)
+			return out
+		}
+		for i := range g.asks {
+			g.asks[i].external = place
+		}
 	}
 	plan, err := p.Plan(g.asks...)
 	var refused *Refusal
@@ -254,34 +266,6 @@ func (p *Planner) isRun(g group) bool {
 	return ok
 }
 
-// leadsOut is why operations are not proposed that have others act for the tool.
-func (p *Planner) leadsOut(g group) string {
-	for _, a := range g.asks {
-		switch op := a.Operation.(type) {
-		case ir.Dial:
-			return "whatever listens at a socket may act for the tool, outside of the sandbox"
-		case ir.Access:
-			if abs, ok := p.asker.Bindings.Path(op.On.At); ok && special(abs) {
-				return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
-			}
-		case ir.Connect, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Run, ir.Start:
-			// They reach only the objects that the rule names.
-		}
-	}
-	return ""
-}
-
-// whole is why no proposal is about the workspace itself.
-const whole = "a rule on the whole workspace is yours to write"
-
-// whole reports whether one of these capabilities is asked on the workspace itself.
-func (g group) whole(caps ir.CapSet) bool {
-	return slices.ContainsFunc(g.asks, func(a Ask) bool {
-		op, ok := a.Operation.(ir.Access)
-		return ok && op.On.At == ir.In("") && caps.Has(op.Cap)
-	})
-}
-
 // command is the command line that plans the same.
 func (p *Planner) command(g group) string {
 	words := []string{"accessc", "allow", p.Tool.Name}
@@ -302,7 +286,7 @@ func (p *Planner) command(g group) string {
 				at = *a.At
 			}
 			for _, c := range a.Needs.List() {
-				add(c.String(), shellword.Quote(at.Short()))
+				add(c.String(), a.word(at))
 			}
 		case ir.Run:
 			line := []string{"run", shellword.Quote(op.Program)}
@@ -315,7 +299,7 @@ func (p *Planner) command(g group) string {
 		default:
 			line := []string{about.Verb}
 			for _, place := range about.Places {
-				line = append(line, shellword.Quote(place.At.Short()))
+				line = append(line, a.word(place.At))
 			}
 			add(line...)
 		}
@@ -323,35 +307,15 @@ func (p *Planner) command(g group) string {
 	return strings.Join(words, " ")
 }
 
-// mount is the command that makes a place outside of the workspace reachable, or why none is
-// proposed.
-func (p *Planner) mount(g group) (command, whyNot string) {
-	at := ir.Describe(g.asks[0].Operation).Places[0].At
-	if g.dir != nil {
-		at = *g.dir
+// word is a place as a word of an operation, in which "~" is not quoted.
+func (a Ask) word(at ir.Location) string {
+	if a.external == nil {
+		return shellword.Quote(at.Short())
 	}
-	abs := "/" + at.Path
-	if _, ok := g.asks[0].Operation.(ir.Access); !ok {
-		return "", "accessc mount grants no execution outside of the workspace"
+	if rest, ok := strings.CutPrefix(a.external.name, "~/"); ok {
+		return "~/" + shellword.Quote(rest)
 	}
-	if why := p.outside(abs, directory(abs)); why != "" {
-		return "", why
-	}
-	var caps ir.CapSet
-	for _, a := range g.asks {
-		caps |= a.Needs
-	}
-	mode := ":ro"
-	switch {
-	case caps.Has(ir.Execute):
-		return "", "accessc mount grants no execution outside of the workspace"
-	case caps&ir.Write != 0:
-		mode = ":rw"
-	}
-	if !exists(abs) {
-		return "", "nothing is there, so it cannot be mounted"
-	}
-	return "accessc mount " + shellword.Quote(p.Tool.Name+":"+p.free(path.Base(abs))+"="+abs+mode), ""
+	return shellword.Quote(a.external.name)
 }
 
 // free is a name in the workspace that nothing has.

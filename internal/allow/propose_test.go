@@ -49,6 +49,7 @@ var tree = map[string]string{
 	"ws/src/a": "", "ws/src/b": "", "ws/src/c": "", "ws/src/deep/x": "", "ws/.env": "", "ws/lib/.env.local": "", "ws/lib/a": "", "ws/lib/b": "", "ws/lib/c": "",
 	"ws/.git/config": "", "ws/.git/index": "", "ws/.git/HEAD": "", "ws/.mcp.json": "", "ws/.github/workflows/x": "",
 	"home/.ssh/id": "", "home/.gitconfig": "", "home/p/a": "", "home/p/b": "", "home/p/c": "", "home/q/.env": "", "home/q/a": "", "home/q/b": "", "home/q/c": "",
+	"home/.bashrc": "", "home/r/.git/config": "", "home/r/x": "", "home/.claude/settings.json": "", "home/it's $(x)/y": "", "beside/a": "", "beside/b": "", "beside/c": "",
 }
 
 // forms are ways to write a tool's policy in a file; R is a list of rules on files.
@@ -75,7 +76,8 @@ var operations = []string{
 	"read B/ws/.env", "update B/ws/lib/.env.local", "update B/ws/lib/a", "update B/ws/lib/b", "delete B/ws/lib/c", "read B/ws/src", "read B/ws/lib", "read B/ws",
 	"update B/ws/.git/config", "create B/ws/.git/index.lock", "update B/ws/.git/index", "create B/ws/.git", "create B/ws/.mcp.json", "update B/ws/accessc.toml", "create B/ws/.accessc/local.toml",
 	"create B/ws/.github/x", "create B/ws/.github/y", "create B/ws/.github/z", "rename B/ws/src/a B/ws/src/d", "rename B/ws/src/a B/ws/.envrc", "link B/ws/src/a B/ws/lib/l", "execute B/ws/src/a",
-	"read B/home/.ssh/id", "read B/home/.gitconfig", "read B/home", "read B/home/p/a", "read B/home/p/b", "update B/home/p/c", "read B/home/q/a", "read B/home/q/b", "read B/home/q/c",
+	"read B/home/.ssh/id", "read B/home/.gitconfig", "read B/home", "read B/home/p/a", "read B/home/p/b", "update B/home/p/c", "read B/home/q/a", "update B/home/p/a", "delete B/home/p/b", "read B/home/.bashrc", "update B/home/.bashrc", "create B/home/p/new", "read B/home/p", "execute B/home/p/a", "run B/home/p/a",
+	"update B/home/r/x", "read B/home/r/x", "update B/home/.claude/settings.json", "read B/home/it's_$(x)/y", "rename B/home/p/a B/home/p/d", "read B/beside/a", "update B/beside/b", "read B/beside/c", "read B/home/q/b", "read B/home/q/c",
 	"read /etc/shadow", "read /etc/passwd-", "update /etc/hosts", "dial B/ws/src/s", "connect https://a.test/x", "connect POST https://a.test/x", "connect 10.0.0.5:80", "connect a.test", "connect tcp://a.test:22",
 	"update B/ws/src/it's_$(x)_`y`_\"&;|_#", "create B/ws/src/-x_y", "read B/ws/src/\x1b[2J", "run git it's_$(x)",
 	"listen localhost:8080", "run sudo", "run git log", "run git", "run docker ps", "env HOME2",
@@ -84,7 +86,7 @@ var operations = []string{
 // TestPropose: a proposal that is applied to the file by its lines permits its operations, and gives
 // the tool nothing that is sensitive or protected; and no proposal is on a root or leads out.
 func TestPropose(t *testing.T) {
-	proposed, mounted, refused := 0, 0, 0
+	proposed, mounted, refused, external := 0, 0, 0, 0
 	irtest.Check(t, 1500, 1, func(rt *rapid.T) {
 		files := map[string]string{}
 		for name, text := range tree {
@@ -99,9 +101,7 @@ func TestPropose(t *testing.T) {
 			files["ws/.accessc/local.toml"] = text("local")
 		}
 		req, base := world(t, files)
-		if rapid.Bool().Draw(rt, "into the workspace's layer") {
-			req.Layer = ir.LayerWorkspace
-		}
+		req.Layer = rapid.SampledFrom([]ir.Layer{ir.LayerLocal, ir.LayerWorkspace}).Draw(rt, "layer")
 		p, err := Begin(req)
 		if err != nil {
 			return // two kinds of tool of one name
@@ -121,13 +121,16 @@ func TestPropose(t *testing.T) {
 			switch {
 			case x.Plan != nil:
 				proposed++
+				if strings.Contains(string(x.Plan.New), "external = true") {
+					external++
+				}
 				applied(rt, p, x, entries)
 				commanded(rt, p, x)
 			case x.Command != "":
 				mounted++
 				_, target, _ := strings.Cut(strings.TrimPrefix(x.Command, "accessc mount "), "=")
 				target = strings.TrimRight(strings.Trim(target, "'"), ":row")
-				if rel, _ := filepath.Rel(base, target); rel != "home/.gitconfig" && path.Dir(rel) != "home/p" && rel != "home/p" && path.Dir(rel) != "home/q" || rel == "home/q" {
+				if rel, _ := filepath.Rel(base, target); !slices.Contains([]string{"beside", "home/p"}, path.Dir(rel)) && rel != "beside" && rel != "home/p" {
 					rt.Fatalf("%s", x.Command)
 				}
 			case !x.Permitted:
@@ -141,10 +144,10 @@ func TestPropose(t *testing.T) {
 			rt.Fatalf("%d of %d refusals are told", told, len(entries))
 		}
 	})
-	if proposed == 0 || mounted == 0 || refused == 0 {
-		t.Errorf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
+	if proposed == 0 || mounted == 0 || refused == 0 || external == 0 {
+		t.Errorf("%d rules, %d of them on places in the home, %d mounts, %d refusals", proposed, external, mounted, refused)
 	}
-	t.Logf("%d rules, %d mounts, %d refusals", proposed, mounted, refused)
+	t.Logf("%d rules, %d of them on places in the home, %d mounts, %d refusals", proposed, external, mounted, refused)
 }
 
 // commanded runs the command of a proposal, with the words that a shell would make of it.
@@ -180,19 +183,29 @@ func applied(rt *rapid.T, p *Planner, x Proposal, entries []denial.Entry) {
 	now := append(append(append([]string{}, old[:line-1]...), changed...), old[line-1+replaced:]...)
 	opts := p.req.Compile
 	opts.Layers.Edited = map[string][]byte{file: []byte(strings.Join(now, "\n") + "\n")}
+	opts.Planned = x.Plan.Approve
 	res, tool, err := compile(opts, "t", true)
 	if err != nil {
 		rt.Fatalf("%v\n%s", err, strings.Join(now, "\n"))
 	}
 	v := ir.NewView(tool, hostfacts.Platform(), res.Facts(tool))
+	then, err := p.After(x.Plan)
+	if err != nil {
+		rt.Fatal(err)
+	}
 	for _, i := range x.Denials {
-		a, err := p.Question(entries[i].Question)
+		a, err := then.Question(entries[i].Question)
 		if err != nil || !a.Allowed(v) {
 			rt.Fatalf("%v: %v, still denied by\n%s", entries[i].Question, err, strings.Join(now, "\n"))
 		}
 	}
 	if len(res.Reaches(tool)) > len(p.Now.Reaches(p.Tool)) {
 		rt.Fatalf("sensitive: %v\n%s", res.Reaches(tool), strings.Join(now, "\n"))
+	}
+	for _, f := range tool.FS {
+		if f.External && f.Caps&ir.Write != 0 {
+			rt.Fatalf("%s may be written by\n%s", f.Written, strings.Join(now, "\n"))
+		}
 	}
 	for _, g := range append(ir.ProtectedPaths(), ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"}) {
 		for _, c := range ir.Write.List() {

@@ -48,6 +48,9 @@ type survey struct {
 
 func (s *survey) begin() {
 	for _, a := range s.asks {
+		if a.Allowed(s.p.View) {
+			continue
+		}
 		for _, place := range ir.Describe(a.Operation).Places {
 			s.asked[place.At] = true
 		}

@@ -107,7 +107,7 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 		if d.Resource == ir.Commands && t.Commands != nil {
 			return t.Commands.Origin.Pos
 		}
-	case compare.Presence, compare.Confinement, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling:
+	case compare.Presence, compare.Confinement, compare.Sharing, compare.Enforcement, compare.Inspection, compare.Credentials, compare.Ruling, compare.Live:
 	}
 	return ir.Pos{}
 }
@@ -137,8 +137,10 @@ var kinds = []struct{ class, title, less string }{
 	{"tool.network.widened", "more of the network", "less of the network"},
 	{"tool.credentials.widened", "a credential is used in more requests", "a credential is used in fewer requests"},
 	{"tool.environment.widened", "more variables", "fewer variables"},
+	{"tool.may.widened", "more can be granted while the tool runs", "less can be granted while the tool runs"},
 	{"tool.limits.widened", "a limit is looser or gone", "a limit is new or tighter"},
 	{"tool.constraints.widened", "a constraint is looser or gone", "a constraint is new or tighter"},
+	{"tool.home.widened", "its home is shared with other tools", "its home is no longer shared with other tools"},
 	{"tool.accept.widened", "a gap is accepted", "a gap is no longer accepted"},
 	{"tool.enforcement.weakened", "a system enforces a cell less", "a system enforces a cell better"},
 	{"ruleset.widened", "a ruleset allows more or denies less", "a ruleset allows less or denies more"},

@@ -19,6 +19,8 @@ type Answer struct {
 	Verdict    ir.Verdict
 	Considered []ir.Considered
 	Ledger     ir.Ledger
+	// Live is the policy as it can be widened while the tool runs, nil where it cannot.
+	Live *ir.Live
 	// System is the same question in the form in which the kernel judges it, when the verdict
 	// is about the form of the question alone.
 	System *Answer
@@ -38,6 +40,9 @@ func (a *Answer) Text(s Style, why bool, systems ...ir.Platform) string {
 		if !c.Wins {
 			fmt.Fprintf(&b, "     %s\n", s.paint(dim, clean(ruleText(c.Rule)+": "+c.Note)))
 		}
+	}
+	if may := a.mayAsk(); may != "" {
+		fmt.Fprintf(&b, "     %s\n", clean(may))
 	}
 	if a.System != nil {
 		fmt.Fprintf(&b, "     a program that opens this path itself: %s, %s\n",
@@ -253,17 +258,19 @@ func (a *Answer) cell(p ir.Platform, level int) (ir.Row, bool) {
 
 // AnswerDoc is the JSON form of an answer.
 type AnswerDoc struct {
-	Tool        string             `json:"tool"`
-	Operation   string             `json:"operation"`
-	Method      string             `json:"method,omitempty"`
-	Target      string             `json:"target"`
-	Destination string             `json:"destination,omitempty"`
-	Arguments   []string           `json:"arguments,omitempty"`
-	Canonical   string             `json:"canonical,omitempty"`
-	Verdict     string             `json:"verdict"`
-	Reason      string             `json:"reason"`
-	Detail      string             `json:"detail"`
-	Rule        *RuleDoc           `json:"rule"`
+	Tool        string   `json:"tool"`
+	Operation   string   `json:"operation"`
+	Method      string   `json:"method,omitempty"`
+	Target      string   `json:"target"`
+	Destination string   `json:"destination,omitempty"`
+	Arguments   []string `json:"arguments,omitempty"`
+	Canonical   string   `json:"canonical,omitempty"`
+	Verdict     string   `json:"verdict"`
+	Reason      string   `json:"reason"`
+	Detail      string   `json:"detail"`
+	Rule        *RuleDoc `json:"rule"`
+	// May is the rule by which the operation can be granted while the tool runs.
+	May         *RuleDoc           `json:"may,omitempty"`
 	Considered  []ConsideredDoc    `json:"considered"`
 	Enforcement map[string]HeldDoc `json:"enforcement"`
 	System      *AnswerDoc         `json:"system,omitempty"`
@@ -325,6 +332,10 @@ func (a *Answer) JSON(s Style) *AnswerDoc {
 			d.Rule = &doc
 		}
 		d.Considered = append(d.Considered, ConsideredDoc{doc, c.Wins, c.Note})
+	}
+	if i := slices.IndexFunc(a.View.Tool.May, a.may); i >= 0 {
+		doc := ruleDoc(ir.MayRuleID(i), &a.View.Tool.May[i])
+		d.May = &doc
 	}
 	for _, p := range ir.Platforms {
 		if row, ok := a.cell(p, s.level(p)); ok {

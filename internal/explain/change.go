@@ -113,6 +113,13 @@ func Widened(cs []Change) bool {
 	return slices.ContainsFunc(cs, func(c Change) bool { return c.Verdict == compare.Widened || c.Verdict == compare.Changed })
 }
 
+// WidenedLive reports whether more can be granted to any tool while it runs.
+func WidenedLive(cs []Change) bool {
+	return slices.ContainsFunc(cs, func(c Change) bool {
+		return slices.ContainsFunc(c.Differences, func(d compare.Difference) bool { return d.Wider && d.Kind == compare.Live })
+	})
+}
+
 // Differing leaves out the tools for which nothing has changed.
 func Differing(cs []Change) []Change {
 	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return c.Verdict == compare.Equivalent && c.Status == "" })
@@ -328,6 +335,8 @@ type ChangesDocument struct {
 	Version  int          `json:"format_version"`
 	Tools    []ChangeDoc  `json:"tools"`
 	Rulesets []RulingsDoc `json:"rulesets"`
+	// Replay is the judgement of recorded runs, if there are any.
+	Replay []ReplayDoc `json:"replay,omitempty"`
 }
 
 // ChangeDoc is one tool's part of a comparison.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/ir"
@@ -58,7 +57,7 @@ func (g *Group) Text(s Style) string {
 
 // lines are the rows of all resources. The first of each has a head.
 func (p *Policy) lines() []line {
-	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.rest(), p.idle())
+	return slices.Concat(p.files(), p.exposed(), p.network(), p.environment(), p.commands(), p.may(), p.rest(), p.idle())
 }
 
 func commandText(c *ir.Command) string {
@@ -363,6 +362,9 @@ func (p *Policy) rest() []line {
 		}
 		out = append(out, line{head: head, body: l.Kind.String() + " " + limitText(l), origin: l.Origin.String()})
 	}
+	if p.Tool.HomeShared {
+		out = append(out, line{head: "shares", body: "its home: tools that share it can run what others of them wrote there"})
+	}
 	for i, a := range p.Tool.Accept {
 		head := ""
 		if i == 0 {
@@ -371,63 +373,6 @@ func (p *Policy) rest() []line {
 		out = append(out, line{head: head, body: string(a.Gap) + " not enforced", origin: a.Origin.String()})
 	}
 	return out
-}
-
-func limitText(l ir.Limit) string {
-	switch l.Kind {
-	case ir.LimitCPUTime, ir.LimitWallTime:
-		return duration(time.Duration(l.Value) * time.Millisecond)
-	case ir.LimitMemory, ir.LimitFileSize:
-		return size(l.Value)
-	case ir.LimitProcesses, ir.LimitOpenFiles:
-		return strconv.FormatUint(l.Value, 10)
-	default:
-		return strconv.FormatUint(l.Value, 10)
-	}
-}
-
-// duration writes 5m where the standard form is 5m0s.
-func duration(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
-}
-
-// size writes a number of bytes in the unit that says it exactly in the fewest digits.
-func size(n uint64) string {
-	out := strconv.FormatUint(n, 10) + " bytes"
-	for _, base := range []struct {
-		step  uint64
-		units []string
-	}{{1024, []string{"KiB", "MiB", "GiB", "TiB"}}, {1000, []string{"KB", "MB", "GB", "TB"}}} {
-		left := n
-		for _, unit := range base.units {
-			if left == 0 || left%base.step != 0 {
-				break
-			}
-			left /= base.step
-			if text := strconv.FormatUint(left, 10) + unit; len(text) < len(out) {
-				out = text
-			}
-		}
-	}
-	return out
-}
-
-// Bytes writes a size that need not be exact.
-func Bytes(n int64) string {
-	units, value, i := []string{"bytes", "KB", "MB", "GB", "TB"}, float64(n), 0
-	for ; value >= 1000 && i < len(units)-1; i++ {
-		value /= 1000
-	}
-	if i == 0 {
-		return strconv.FormatInt(n, 10) + " bytes"
-	}
-	return strconv.FormatFloat(value, 'f', 1, 64) + " " + units[i]
 }
 
 // holds summarises the ledger: per platform the weakest enforcement, and how often it occurs.

@@ -51,12 +51,16 @@ func classes(d compare.Difference) []string {
 		return []string{"tool.constraints.widened"}
 	case compare.Unheld:
 		return []string{"tool.accept.widened"}
+	case compare.Sharing:
+		return []string{"tool.home.widened"}
 	case compare.Enforcement:
 		return []string{"tool.enforcement.weakened"}
 	case compare.Credentials:
 		return []string{"tool.credentials.widened"}
 	case compare.Ruling:
 		return []string{"ruleset.widened"}
+	case compare.Live:
+		return []string{"tool.may.widened"}
 	case compare.Grant, compare.Inspection:
 	}
 	switch d.Resource {

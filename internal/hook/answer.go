@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // Outcome is the answer of a policy to a call.
@@ -120,11 +121,13 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:longest/2], "") + " … " + strings.ToValidUTF8(s[len(s)-longest/2:], "")
 }
 
-// Reply puts a settled answer to an event into the agent's form.
+// Reply puts a settled answer to an event into the agent's form. Agents show its texts to the person
+// whom they ask, and those repeat texts of models and repositories.
 func (a *Agent) Reply(e *Event, ans Answer) Reply {
 	if ans.Reason != "" {
-		ans.Reason = "accessc: " + ans.Reason
+		ans.Reason = "accessc: " + visible.Message(ans.Reason)
 	}
+	ans.Context = visible.Lines(ans.Context)
 	r := Reply{}
 	if doc := a.write(e, &ans); doc != nil {
 		r.Out = jsonrpc.Line(doc)
@@ -140,6 +143,6 @@ func (a *Agent) Reply(e *Event, ans Answer) Reply {
 func (a *Agent) Fail(why string) Reply {
 	e := &Event{Name: "PreToolUse", Stage: Before}
 	r := a.Reply(e, Answer{Outcome: Deny, Reason: why})
-	r.Err, r.Status = "accessc: "+why, blocks
+	r.Err, r.Status = "accessc: "+visible.Message(why), blocks
 	return r
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/judge"
 	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ruleset"
 )
 
@@ -43,7 +44,7 @@ func (p *Policy) Answer(a *Agent, e *Event) Answer {
 	case Nothing:
 		return p.ruled(c.Kind, Answer{Outcome: Pass})
 	case Unknown:
-		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", c.Tool, a.Title)
+		why := fmt.Sprintf("the tool %s of %s is not known; a rule for operation = \"other\" may permit it", visible.Text(c.Tool), a.Title)
 		return p.server(c, Answer{Outcome: Ask, Reason: why})
 	default:
 		return Answer{Outcome: Deny, Reason: "the call is of no kind that is known"}
@@ -133,7 +134,7 @@ func (p *Policy) files(e *Event) Answer {
 			err = errors.New("the pattern may match files elsewhere than below its directory")
 		}
 		if err != nil {
-			return Answer{Outcome: Deny, Asked: t.Path, Reason: err.Error()}
+			return Answer{Outcome: Deny, Asked: t.Path, Reason: visible.Text(err.Error())}
 		}
 		for _, text := range readings {
 			out = out.and(p.touch(e, t, text))
@@ -154,9 +155,9 @@ func (p *Policy) touch(e *Event, t Touch, text string) Answer {
 	}
 	out := p.of(t.Kind, p.Judge.Operation(t.Kind, []string{path}, ""))
 	if closed := p.Judge.Files.Closed(path); below && closed != nil {
-		out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: fmt.Sprintf(
+		out = out.and(Answer{Outcome: Deny, Asked: t.Path, Reason: visible.Text(fmt.Sprintf(
 			"%s searches files that the policy closes, such as %s (%s); a command that searches is held to the policy",
-			e.Call.Tool, closed.Subject(), closed.Source().Pos)})
+			e.Call.Tool, closed.Subject(), closed.Source().Pos))})
 	}
 	return out
 }
@@ -196,7 +197,7 @@ func (p *Policy) fetch(url string) Answer {
 		url = "https://" + url
 	}
 	if _, err := resolve.URL(url); err != nil {
-		return Answer{Outcome: Deny, Reason: "the address cannot be judged: " + err.Error(), Asked: url}
+		return Answer{Outcome: Deny, Reason: "the address cannot be judged: " + visible.Text(err.Error()), Asked: url}
 	}
 	return p.of(ruleset.Fetch, p.Judge.Operation(ruleset.Fetch, nil, url))
 }

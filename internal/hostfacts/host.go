@@ -85,7 +85,7 @@ func (r *Result) program(b *ir.Bindings, abs string) *ir.Location {
 func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
 	b := &ir.Bindings{Workspace: r.Resolver.Root, External: r.external(t)}
 	if t.Home == ir.HomePrivate && r.State != "" {
-		b.Home = filepath.ToSlash(r.State.Home(t.Name))
+		b.Home = filepath.ToSlash(r.State.HomeOf(t.Name, t.HomeShared))
 	}
 	return b
 }

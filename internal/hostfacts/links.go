@@ -12,8 +12,9 @@ import (
 // may make the symlink chooses what they grant or close.
 // See RATIONALE D159.
 func (r *Result) linkedRules(t *ir.Tool) (out diag.List) {
-	for i := range t.FS {
-		rule := &t.FS[i]
+	rules := slices.Concat(t.FS, t.May)
+	for i := range rules {
+		rule := &rules[i]
 		if len(rule.Links) == 0 || rule.Links[0].Root.Kind != ir.Workspace {
 			continue
 		}

@@ -203,18 +203,33 @@ func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.
 func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
 	var out diag.List
 	for _, t := range tools {
-		byRule := map[*ir.FSRule][]Reach{}
-		for _, reach := range r.Reaches(t) {
-			byRule[reach.Rule] = append(byRule[reach.Rule], reach)
-		}
-		for rule, reaches := range byRule {
-			d := aboutPath(diag.SensitiveReach, rule, t.Name+" reaches "+someOf(reaches))
-			d.Hint = withdraw(rule, reaches[0].At)
-			out.Add(d)
+		r.reached(&out, t, t.Name+" reaches ")
+		if len(t.May) > 0 {
+			r.reached(&out, granted(t), t.Name+" may be granted, while it runs, ")
 		}
 	}
 	out.Sort()
 	return out
+}
+
+// granted has as its policy what a tool can be granted while it runs.
+func granted(t *ir.Tool) *ir.Tool {
+	out := *t
+	out.FS, out.May, out.Base, out.Declared.FS = t.May, nil, ir.BaseNone, true
+	return &out
+}
+
+// reached warns of the sensitive paths that one tool reaches.
+func (r *Result) reached(out *diag.List, t *ir.Tool, how string) {
+	byRule := map[*ir.FSRule][]Reach{}
+	for _, reach := range r.Reaches(t) {
+		byRule[reach.Rule] = append(byRule[reach.Rule], reach)
+	}
+	for rule, reaches := range byRule {
+		d := aboutPath(diag.SensitiveReach, rule, how+someOf(reaches))
+		d.Hint = withdraw(rule, reaches[0].At)
+		out.Add(d)
+	}
 }
 
 // withdraw returns the change to the configuration that takes a place out of a rule.

@@ -76,6 +76,11 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 			t.beyond(p)
 			continue
 		}
+		if t.host.Follow(p.abs) != p.abs {
+			// A rule would be about what the path leads to.
+			t.faults = append(t.faults, faultOf(p.entry, p.abs+" leads over a symlink"))
+			continue
+		}
 		now, around, inside := permits(p.abs), access{}, false
 		for dir := p.abs; !inside && dir != path.Dir(dir); dir = path.Dir(dir) {
 			around, inside = written[dir]
@@ -141,7 +146,7 @@ func (t *translation) names(abs string, e *Entry, opened []string) []point {
 				t.faults = append(t.faults, fmt.Errorf("%s: %s %s: %w", e.Place(), e.Key, e.Text, err))
 			}
 			for _, f := range found {
-				out = append(out, point{abs: f, entry: e})
+				out = append(out, point{abs: t.host.Follow(f), entry: e})
 			}
 			e.become(Narrowed, "%d names that exist now are denied; a rule knows no patterns, so later ones are not", len(found))
 		case Refuse:

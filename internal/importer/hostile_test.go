@@ -120,6 +120,19 @@ func TestProofFindsWider(t *testing.T) {
 	}
 }
 
+// A name that is a symlink stands for what it leads to: a rule on it is about that place, as soon as the
+// configuration is compiled in the workspace.
+func TestNameIsSymlink(t *testing.T) {
+	w := newWorld(t)
+	res, err := w.run("settings.json", `{"permissions": {"allow": ["Edit"], "deny": ["Read(link)"], "ask": ["Read(.env)"]}}`, Existing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(res.Text, "path = \"a\"\n\n") || strings.Contains(res.Text, "link") {
+		t.Errorf("a is not denied:\n%s", res.Text)
+	}
+}
+
 // FuzzRead reads any text as settings of each format: it becomes a draft or mistakes, and every entry has
 // its fate.
 func FuzzRead(f *testing.F) {

@@ -76,36 +76,16 @@ func TestSRTItself(t *testing.T) {
 	}
 	write("socat", socat, 0o755)
 	script := write("tries", tries, 0o644)
-	rounds := 6
-	if irtest.Full() {
-		rounds = 60
-	}
 	compared, same := 0, 0
-	for seed := range rounds {
+	for seed := range oracleRounds(6, 60) {
 		settings := srtFor(rand.New(rand.NewPCG(1, uint64(seed))))
 		model := w.srt(settings, Existing)
 		said, ok := runSRT(t, w, cli, bin, write(fmt.Sprint("s", seed), settings, 0o644), script)
 		if !ok {
 			t.Skipf("srt does not start here: %s", said)
 		}
-		for _, abs := range w.asked() {
-			for _, op := range []string{"r", "w"} {
-				permits := model.Reads(abs)
-				if op == "w" {
-					permits = model.Writes(abs) && exists(filepath.Dir(abs))
-				} else if !exists(abs) {
-					continue
-				}
-				compared++
-				real := slices.Contains(said, op+" "+abs)
-				if permits == real {
-					same++
-				}
-				if permits && !real {
-					t.Errorf("%s\nthe evaluation permits %s %s, and srt does not", settings, op, abs)
-				}
-			}
-		}
+		c, s := w.compare(t, settings, model, said)
+		compared, same = compared+c, same+s
 	}
 	fmt.Printf("srt: %d verdicts compared, %d the same, in the others srt permits more\n", compared, same)
 }
@@ -166,17 +146,112 @@ func runSRT(t *testing.T, w *world, cli, bin, settings, script string) ([]string
 	return lines, true
 }
 
+// What the evaluation of a permission profile permits, Codex itself permits.
+func TestCodexItself(t *testing.T) {
+	program := published(t, "@openai/codex-linux-*/vendor/*/bin/codex")
+	w := newWorld(t)
+	script := filepath.Join(w.in, "tries")
+	if err := os.WriteFile(script, []byte(tries), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Codex makes no programs of its own below a temporary directory.
+	cache, err := filepath.Abs("../../.cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codexHome, err := os.MkdirTemp(cache, "codex-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(codexHome) })
+	compared, same, last := 0, 0, ""
+	for seed := range oracleRounds(12, 120) {
+		r := rand.New(rand.NewPCG(3, uint64(seed)))
+		text := codexProfile(r)
+		if err := os.WriteFile(filepath.Join(codexHome, "config.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tr := &translation{req: &Request{Patterns: Existing}, host: w.host(Existing)}
+		d := &document{name: "config.toml", text: []byte(text), version: "codex"}
+		model := readCodexConfig(tr, []*document{d})
+		if err := d.err(); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		cmd := exec.Command(program, append([]string{"sandbox", "-P", "p", "sh", script}, w.asked()...)...)
+		cmd.Dir, cmd.Env = w.dir, []string{"HOME=" + w.home, "CODEX_HOME=" + codexHome, "PATH=" + os.Getenv("PATH")}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasSuffix(string(out), "done\n") {
+			last = string(out)
+			continue // Codex starts nothing under some profiles, such as those that deny a path over a symlink
+		}
+		c, s := w.compare(t, text, model, strings.Split(string(out), "\n"))
+		compared, same = compared+c, same+s
+	}
+	if compared == 0 {
+		t.Skipf("codex sandbox does not start here: %s", last)
+	}
+	fmt.Printf("codex sandbox: %d verdicts compared, %d the same, in the others Codex permits more\n", compared, same)
+}
+
+// codexProfile draws a profile about the world.
+func codexProfile(r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("default_permissions = \"p\"\n[permissions.p]\nextends = \":read-only\"\n[permissions.p.filesystem]\n")
+	var inside []string
+	for _, p := range without(some(r, 5, func() string {
+		return pick(r, ".", "a", "a/b", "src", "src/a", "link", "x y", "**/.env", "src/**/k.pem", "a/*")
+	})) {
+		mode := pick(r, "read", "write", "write", "deny")
+		if strings.Contains(p, "*") {
+			mode = "deny"
+		}
+		inside = append(inside, fmt.Sprintf("%q = %q", p, mode))
+	}
+	fmt.Fprintf(&b, "\":workspace_roots\" = { %s }\n", strings.Join(inside, ", "))
+	for _, p := range without(some(r, 2, func() string { return pick(r, "~/x", "~/x/y") })) {
+		fmt.Fprintf(&b, "%q = %q\n", p, pick(r, "read", "write", "deny"))
+	}
+	return b.String()
+}
+
+// oracleRounds is how many settings a program is asked about.
+func oracleRounds(everyday, full int) int {
+	if irtest.Full() {
+		return full
+	}
+	return everyday
+}
+
+// compare finds verdicts of an evaluation that a program does not share, and counts those that it does.
+func (w *world) compare(t *testing.T, settings string, model foreign.Policy, said []string) (compared, same int) {
+	for _, abs := range w.asked() {
+		for _, op := range []string{"r", "w"} {
+			permits := model.Reads(abs)
+			if op == "w" {
+				permits = model.Writes(abs) && exists(filepath.Dir(abs))
+			} else if !exists(abs) {
+				continue
+			}
+			compared++
+			real := slices.Contains(said, op+" "+abs)
+			if permits == real {
+				same++
+			}
+			if permits && !real {
+				t.Errorf("%s\nthe evaluation permits %s %s, and the program does not", settings, op, abs)
+			}
+		}
+	}
+	return compared, same
+}
+
 // The evaluation of Codex' rules gives the verdicts of Codex.
 func TestCodexRulesItself(t *testing.T) {
 	program := published(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "default.rules")
-	rounds := 4
-	if irtest.Full() {
-		rounds = 40
-	}
 	compared := 0
-	for seed := range rounds {
+	for seed := range oracleRounds(4, 40) {
 		r := rand.New(rand.NewPCG(2, uint64(seed)))
 		text, rules := codexFor(r)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -55,6 +55,15 @@ func (w *world) run(name, text string, p Patterns) (*Result, error) {
 	return Import(Request{Files: []string{file}, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
 }
 
+// policies is how many settings a property draws. Each is compiled, on the disk, so an everyday run takes
+// fewer than of other properties.
+func policies() int {
+	if irtest.Full() {
+		return 100_000
+	}
+	return 10_000
+}
+
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func some(r *rand.Rand, n int, one func() string) []string {
@@ -103,7 +112,7 @@ func srtSettings(r *rand.Rand) string {
 func TestSRTNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var done atomic.Int64
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		text, patterns := srtSettings(r), pick(r, Existing, Close)
 		res, err := w.run("srt.json", text, patterns)
 		if err != nil {
@@ -142,8 +151,8 @@ func (w *world) srt(text string, p Patterns) *foreign.SRT {
 }
 
 func (w *world) host(p Patterns) foreign.Host {
-	return foreign.Host{Dir: w.dir, Home: w.home, Existing: p == Existing, Follow: follow,
-		Exists: func(abs string) bool { _, err := os.Lstat(abs); return err == nil }}
+	return foreign.Host{Dir: w.dir, Home: w.home, Existing: p == Existing, Follow: once(follow),
+		Exists: once(func(abs string) bool { _, err := os.Lstat(abs); return err == nil })}
 }
 
 // agrees asks a result and an evaluation at random.
@@ -162,7 +171,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 	}
 	view := ir.NewView(c.Program.Tools[0], ir.Linux, ir.Facts{})
 	k := &check{t: &translation{host: w.host(Refuse)}, view: view}
-	for range 60 {
+	for range 30 {
 		abs := pick(r, w.dir, w.dir, w.home, w.home+"/x", "/etc", "/opt")
 		for range r.IntN(4) {
 			abs += "/" + pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode", "passwd")
@@ -193,6 +202,59 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 		}
 	}
 	return nil
+}
+
+// Whatever a permission profile of Codex is, the result permits nothing that it does not.
+func TestCodexNothingWider(t *testing.T) {
+	w := newWorld(t)
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
+		text, patterns := codexSettings(r), pick(r, Existing, Close)
+		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns)}
+		policy := readCodexConfig(tr, []*document{{name: "config.toml", text: []byte(text)}})
+		res, err := w.run("config.toml", text, patterns)
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		return w.agrees(r, res, text, policy)
+	})
+}
+
+func codexSettings(r *rand.Rand) string {
+	if r.IntN(5) == 0 {
+		return fmt.Sprintf("sandbox_mode = %q\n[sandbox_workspace_write]\nwritable_roots = [%q]\n", pick(r, "read-only", "workspace-write", "danger-full-access"), pick(r, "~/x", "/opt/z", "~/x/y"))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "default_permissions = \"p\"\n[permissions.p]\nextends = %q\n[permissions.p.filesystem]\n", pick(r, ":read-only", ":workspace"))
+	for _, p := range without(some(r, 4, func() string {
+		return pick(r, ":root", ":minimal", ":tmpdir", "~/x", "~/x/y", "/opt/z", "/etc", "/usr/share", "~", "~/x/*", "~/x/**")
+	})) {
+		mode := pick(r, "read", "write", "deny")
+		if strings.HasSuffix(p, "/*") {
+			mode = "deny"
+		}
+		if p == ":minimal" {
+			mode = "read"
+		}
+		fmt.Fprintf(&b, "%q = %q\n", p, mode)
+	}
+	b.WriteString("[permissions.p.filesystem.\":workspace_roots\"]\n")
+	for _, p := range without(some(r, 5, func() string {
+		return pick(r, ".", "a", "a/b", "src", "link", "link/b", "x y", ".git", "**/.env", "a/*", "src/**")
+	})) {
+		mode := pick(r, "read", "write", "write", "none")
+		if strings.HasPrefix(p, "**") || strings.HasSuffix(p, "/*") {
+			mode = "deny"
+		}
+		fmt.Fprintf(&b, "%q = %q\n", p, mode)
+	}
+	fmt.Fprintf(&b, "[permissions.p.network]\nenabled = %t\nmode = %q\n[permissions.p.network.domains]\n", r.IntN(4) > 0, pick(r, "full", "full", "limited"))
+	for _, h := range without(some(r, 4, func() string {
+		return pick(r, "a.test", "*.a.test", "**.a.test", "b.a.test", "c.test", "localhost", "10.0.0.1")
+	})) {
+		fmt.Fprintf(&b, "%q = %q\n", h, pick(r, "allow", "allow", "deny"))
+	}
+	fmt.Fprintf(&b, "[shell_environment_policy]\ninherit = %q\nexclude = [%q]\n", pick(r, "all", "core", "none"), pick(r, "AWS_*", "T*", "lang", "*"))
+	return b.String()
 }
 
 func claudeSettings(r *rand.Rand) string {
@@ -240,7 +302,7 @@ func claudeSettings(r *rand.Rand) string {
 func TestClaudeNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed atomic.Int64
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
 		text, patterns := claudeSettings(r), pick(r, Existing, Close)
 		docs := []*document{{name: "settings.json", path: w.dir + "/.claude/settings.json", text: []byte(text)}}
 		if err := docs[0].json(); err != nil {
@@ -293,100 +355,4 @@ func linesAgree(r *rand.Rand, home, toml, text string, p foreign.Policy) (int64,
 		}
 	}
 	return n, nil
-}
-
-// grants are files of a workspace, each with what is granted there and below.
-type grants map[string]access
-
-// expressible draws grants that the settings of srt can say: what may not be written stays so below.
-func expressible(r *rand.Rand) grants {
-	out := grants{"": {true, r.IntN(2) == 0}}
-	for range r.IntN(6) {
-		p := strings.Join(append([]string{pick(r, "a", "b", "src", "x y")}, some(r, 2, func() string { return pick(r, "a", "b", "src", "x y") })...), "/")
-		out[p] = access{r.IntN(3) > 0, r.IntN(2) == 0}
-	}
-	for p, a := range out {
-		for q, b := range out {
-			if within("/"+p, "/"+q) && p != q && !b.write && b.read || !a.read {
-				a.write = false
-			}
-		}
-		out[p] = a
-	}
-	// Below a place that cannot be read nothing can be written, as srt mounts something else there.
-	for p, a := range out {
-		for q, b := range out {
-			if p != q && within("/"+p, "/"+q) && !(b.read && b.write) {
-				a.write = false
-			}
-		}
-		out[p] = a
-	}
-	return out
-}
-
-// at is the access to a path.
-func (g grants) at(rel string) access {
-	for p := rel; ; p = strings.TrimPrefix(filepath.Dir("/"+p), "/") {
-		if a, ok := g[p]; ok {
-			return a
-		}
-	}
-}
-
-// export writes grants as settings of srt.
-func (g grants) export() string {
-	fs := map[string][]string{"denyRead": {}, "allowRead": {}, "allowWrite": {}, "denyWrite": {}}
-	for p, a := range g {
-		name := "./" + p
-		add := func(list string) { fs[list] = append(fs[list], name) }
-		if a.read {
-			add("allowRead")
-		} else {
-			add("denyRead")
-		}
-		if a.write {
-			add("allowWrite")
-		} else if a.read {
-			add("denyWrite")
-		}
-	}
-	text, _ := json.Marshal(map[string]any{"filesystem": fs, "network": map[string]any{"allowedDomains": []string{}, "deniedDomains": []string{}}})
-	return string(text)
-}
-
-// What srt can say is the same after the way to its settings and back.
-func TestSRTRoundTrip(t *testing.T) {
-	w := newWorld(t)
-	w.dir = w.home + "/empty"
-	if err := os.Mkdir(w.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"a", "b", "src", "x y", "zz"}
-	irtest.Many(t, 100_000, func(r *rand.Rand) error {
-		g := expressible(r)
-		res, err := w.run("srt.json", g.export(), Refuse)
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.export(), err)
-		}
-		c, err := compiled(res.Text, w.home)
-		if err != nil {
-			return err
-		}
-		view := ir.NewView(c.Program.Tools[0], ir.Linux, ir.Facts{})
-		for range 40 {
-			rel := strings.Join(append([]string{pick(r, names...)}, some(r, 3, func() string { return pick(r, names...) })...), "/")
-			want := g.at(rel)
-			for _, cap := range ir.All.List() {
-				permitted := want.write
-				if cap == ir.Read || cap == ir.Execute {
-					permitted = want.read
-				}
-				if got := view.Decide(ir.Access{Cap: cap, On: ir.Direct(ir.In(rel))}).Allowed(); got != permitted {
-					return fmt.Errorf("%s\n%s\n%s %s: %t, expected %t", g.export(), res.Text, cap, rel, got, permitted)
-				}
-			}
-		}
-		return nil
-	})
 }

@@ -99,8 +99,12 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 		if tool.Name != t.draft.tool || !t.draft.confines {
 			continue
 		}
+		marks := p.Marks()
 		for _, platform := range []ir.Platform{ir.Linux, ir.Darwin} {
-			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: p.Marks(), proof: &out}
+			if marks.Linux && platform != ir.Linux {
+				continue
+			}
+			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: marks, proof: &out}
 			for _, one := range []func() error{c.files, c.hosts, c.vars} {
 				if err := one(); err != nil {
 					return out, err
@@ -198,10 +202,10 @@ func (c *check) location(abs string) ir.Location {
 	return best
 }
 
-// place asks about a path. Devices and what the kernel says about processes are no files: every program
+// place asks about a path. One that leads over a symlink is no place of a file. Devices and what the kernel says about processes are no files: every program
 // that confines others makes them anew.
 func (c *check) place(abs string) error {
-	if within(abs, "/dev") || within(abs, "/proc") {
+	if within(abs, "/dev") || within(abs, "/proc") || c.t.host.Follow(abs) != abs {
 		return nil
 	}
 	at, reads, writes := c.location(abs), c.policy.Reads(abs), c.policy.Writes(abs)

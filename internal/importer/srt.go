@@ -324,7 +324,7 @@ func (t *translation) always(names []string) []point {
 	}
 	var out []point
 	for _, abs := range found {
-		out = append(out, point{abs: abs, entry: &Entry{Key: "no list of the settings lets it be written"}})
+		out = append(out, point{abs: t.host.Follow(abs), entry: &Entry{Key: "no list of the settings lets it be written"}})
 	}
 	return out
 }

@@ -40,9 +40,13 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 		if limits.Forbidden {
 			return fmt.Sprintf("%s %s is forbidden: %s", is, name, limits.Origin)
 		}
-		if made := c[name]; limits.MaxInvocations > 0 && made >= limits.MaxInvocations {
-			return fmt.Sprintf("%s %s was invoked %s in this session, as often as it may be: %s",
-				is, name, plural.Count(made, "time"), limits.Origin)
+		if made := c[name] + c.pending(name); limits.MaxInvocations > 0 && made >= limits.MaxInvocations {
+			verb := "was invoked"
+			if c.pending(name) > 0 {
+				verb = "was invoked, or asked for,"
+			}
+			return fmt.Sprintf("%s %s %s %s in this session, as often as it may be: %s",
+				is, name, verb, plural.Count(made, "time"), limits.Origin)
 		}
 		var missing []string
 		for _, other := range limits.OnlyAfter {
@@ -56,6 +60,55 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 	}
 	c[name]++
 	return ""
+}
+
+// The prefixes of the names under which questions are counted, and those of them that led to an invocation. No
+// name in a configuration has a tab.
+const (
+	askedPrefix   = "asked\t"
+	settledPrefix = "settled\t"
+)
+
+// pending is how many invocations of a tool may happen, or were refused by a person.
+func (c Counts) pending(name string) int { return c[askedPrefix+name] - c[settledPrefix+name] }
+
+// Ask counts the invocations of f, which returns a reason to refuse them, as ones that a person may refuse yet:
+// they count for max_invocations, and not for only_after.
+// See RATIONALE D179.
+func (c Counts) Ask(f func(Counts) string) string {
+	made := maps.Clone(c)
+	if why := f(made); why != "" {
+		return why
+	}
+	for name, n := range made {
+		c.add(askedPrefix+name, n-c[name])
+	}
+	return ""
+}
+
+// Settle counts the invocations of f as made, in place of earlier questions about them if there are any.
+func (c Counts) Settle(f func(Counts) string) string {
+	made := maps.Clone(c)
+	maps.DeleteFunc(made, func(name string, _ int) bool {
+		return strings.HasPrefix(name, askedPrefix) || strings.HasPrefix(name, settledPrefix)
+	})
+	if why := f(made); why != "" {
+		return why
+	}
+	for name, n := range made {
+		if more := n - c[name]; more > 0 {
+			c.add(settledPrefix+name, min(more, c.pending(name)))
+			c.add(name, more)
+		}
+	}
+	return ""
+}
+
+// add counts under a name that may be new.
+func (c Counts) add(name string, n int) {
+	if n > 0 {
+		c[name] += n
+	}
 }
 
 // Session is a session whose invocations are counted.
@@ -137,8 +190,8 @@ func invoking(t *ir.Tool) func(Counts) error {
 // errEnough ends a count that is not kept.
 var errEnough = errors.New("enough")
 
-// Try is Take without effect: it returns the error of f, and keeps no invocation.
-func (s *Session) Try(f func(Counts) error) error {
+// try is Take without effect: it returns the error of f, and keeps no invocation.
+func (s *Session) try(f func(Counts) error) error {
 	err := s.Take(func(made Counts) error {
 		if err := f(made); err != nil {
 			return err
@@ -152,7 +205,7 @@ func (s *Session) Try(f func(Counts) error) error {
 }
 
 // May returns the reason why the constraints of a tool refuse an invocation now, and counts none.
-func (s *Session) May(t *ir.Tool) error { return s.Try(invoking(t)) }
+func (s *Session) May(t *ir.Tool) error { return s.try(invoking(t)) }
 
 // patience is how long another process may have the lock of a session.
 const patience = 5 * time.Second

@@ -114,7 +114,7 @@ func (s *style) besides(at int) (int, bool) {
 			}
 			return at, false
 		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest, []byte("*/")) + 2
+			end := bytes.Index(rest[2:], []byte("*/")) + 4 // the star of "/*/" ends no comment
 			if bytes.IndexByte(rest[:end], '\n') >= 0 {
 				return at, false
 			}

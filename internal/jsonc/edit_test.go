@@ -26,6 +26,7 @@ func TestAppend(t *testing.T) {
 		{"empty list", "{\n  \"b\": []\n}", "b", "", "{\n  \"b\": [\n    {\n      \"x\": 1\n    }\n  ]\n}"},
 		{"empty list in a line", `{"b": []}`, "b", "", `{"b": [{"x":1}]}`},
 		{"comment in an empty list", "{\n  \"b\": [ // none\n  ]\n}", "b", "", "{\n  \"b\": [ // none\n    {\n      \"x\": 1\n    }\n  ]\n}"},
+		{"comment that begins with its end", "{\"b\": 1 /*/ a */ }", "", "a", "{\"b\": 1, /*/ a */ \"a\": {\"x\":1} }"},
 		{"comment of lines", "{\"b\": 1 /* a\n */ }", "", "a", "{\"b\": 1, \"a\": {\"x\":1} /* a\n */ }"},
 		{"comment behind an item in a line", "{\"b\": 1 // b\n}", "", "a", "{\"b\": 1, // b\n  \"a\": {\n    \"x\": 1\n  }\n}"},
 	} {
@@ -85,7 +86,7 @@ func TestParseTwice(t *testing.T) {
 
 // value draws a document as text, with comments and last commas.
 func value(t *rapid.T, depth int) string {
-	gap := rapid.SampledFrom([]string{"", "", " ", "\n", "\n  ", "\r\n\t", " // c, \"}\n", "/* , ] */"})
+	gap := rapid.SampledFrom([]string{"", "", " ", "\n", "\n  ", "\r\n\t", " // c, \"}\n", "/* , ] */", "/*/ , */"})
 	kinds := 3
 	if depth > 0 {
 		kinds = 5

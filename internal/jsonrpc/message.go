@@ -36,6 +36,17 @@ type Message struct {
 // Request reports whether the message asks for an answer.
 func (m *Message) Request() bool { return m.Method != "" && m.ID != "" }
 
+// OtherCase returns an error if the method differs from a known one in case alone: some programs take it
+// for that one.
+func (m *Message) OtherCase(known ...string) error {
+	for _, k := range known {
+		if m.Method != k && strings.EqualFold(m.Method, k) {
+			return fmt.Errorf("found the method %q, which some programs take for %q", m.Method, k)
+		}
+	}
+	return nil
+}
+
 // Parse reads a line. A list of messages is a batch; an empty line has none.
 func Parse(line []byte) (messages []Message, batch bool, err error) {
 	text := bytes.TrimRight(line, "\r\n")

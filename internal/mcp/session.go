@@ -109,8 +109,8 @@ func (s *Session) judge(m *jsonrpc.Message, made invocations.Counts) verdict {
 	case "resources/read", "resources/subscribe":
 		refused, err = s.resource(m.Params)
 	default:
-		v.judged = false
-		return v
+		err = m.OtherCase(toolsCall, "resources/read", "resources/subscribe")
+		v.judged = err != nil
 	}
 	switch {
 	case err != nil:
@@ -245,10 +245,10 @@ func (s *Session) FromServer(line []byte, long *jsonrpc.Outline) (forward, back 
 	return line, nil
 }
 
-// listed returns the tools that an answer lists. Every answer with tools counts: which request it
-// answers only its server knows.
+// listed returns the tools that a message lists. Every result with tools counts: which request it
+// answers only its server knows, and some clients take a message with a method for an answer, too.
 func listed(m jsonrpc.Message) (gjson.Result, error) {
-	if m.Method != "" || !m.Result.IsObject() {
+	if !m.Result.IsObject() {
 		return gjson.Result{}, nil
 	}
 	members, err := jsonrpc.Members(m.Result, "tools")

@@ -78,7 +78,7 @@ func called(line []byte) (tools, texts []string) {
 	for _, m := range messages {
 		m, _ := m.(map[string]any)
 		params, _ := m["params"].(map[string]any)
-		if m["method"] == "tools/call" {
+		if method, _ := m["method"].(string); strings.EqualFold(method, "tools/call") {
 			name, _ := params["name"].(string)
 			tools = append(tools, name)
 			delete(params, "_meta")
@@ -116,7 +116,7 @@ func TestNothingUnjudgedPasses(t *testing.T) {
 	irtest.Check(t, 20000, 1, func(t *rapid.T) {
 		s := NewSession(p, invocations.New(), nil)
 		one := func() string {
-			method := rapid.SampledFrom([]string{`"tools/call"`, `"tools\/call"`, `"t\u006fols/call"`, `"ping"`, `7`}).Draw(t, "method")
+			method := rapid.SampledFrom([]string{`"tools/call"`, `"tools\/call"`, `"t\u006fols/call"`, `"Tools/Call"`, `"ping"`, `7`}).Draw(t, "method")
 			name := rapid.SampledFrom([]string{`"read"`, `"re\u0061d"`, `"write"`, `"delete"`, `["read"]`}).Draw(t, "name")
 			text := rapid.SampledFrom([]string{`"docs/a"`, `"secret/a"`, `"secr\u0065t/a"`, `["x",{"secret/a":1}]`, `{"path":{"path":"secret/b"}}`}).Draw(t, "text")
 			key := rapid.SampledFrom([]string{"name", "Name", "n\\u0061me", "x"}).Draw(t, "key")
@@ -180,6 +180,8 @@ func TestFromServer(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"accessc: found \"tools\" twice in one object"}}` + "\n", ""},
 		{`{"id":1,"result":{"tools":[{"name":"read","name":"rm"},7]}}`, `{"id":1,"result":{"tools":[]}}`, ""},
 		{`{"id":1,"result":{"content":[{"tools":[{"name":"rm"}]}]}}`, `{"id":1,"result":{"content":[{"tools":[{"name":"rm"}]}]}}`, ""},
+		// Some clients take a message with a method for an answer: it had the hidden tools.
+		{`{"method":"x","id":1,"result":{"tools":[{"name":"rm"}]}}`, `{"method":"x","id":1,"result":{"tools":[]}}`, ""},
 		{`{"method":"sampling/createMessage","id":2}`, `{"method":"sampling/createMessage","id":2}`, ""},
 		{`a log line`, "", ""},
 		{`{"method":"roots/list","id":2,"id":2}`, "", `{"jsonrpc":"2.0","id":2,"error":{"code":-32700,"message":"accessc: found \"id\" twice in one object"}}` + "\n"},

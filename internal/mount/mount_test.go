@@ -410,9 +410,14 @@ func TestAnyMounts(t *testing.T) {
 			if tool != "" {
 				text = tool + ":" + text
 			}
+			execute := rapid.Bool().Draw(r, "execute")
 			if write {
-				text, caps = text+":rw", caps|ir.Write
+				caps |= ir.Write
 			}
+			if execute {
+				caps = caps.With(ir.Execute)
+			}
+			text += map[[2]bool]string{{true, false}: ":rw", {false, true}: ":rx", {true, true}: ":rwx"}[[2]bool{write, execute}]
 			err := w.mount(context.Background(), text)
 			var wrong *ConfigError
 			if errors.As(err, &wrong) && wrong.After && strings.Contains(fmt.Sprint(wrong.Findings), "ACC042") {

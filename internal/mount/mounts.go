@@ -129,7 +129,7 @@ func (b *planner) target(s Spec) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", s.Path, err)
 	case found.Kind == ir.Absent:
-		return "", fmt.Errorf("%s: nothing is there; a mode is :ro or :rw", s.Path)
+		return "", fmt.Errorf("%s: nothing is there; a mode is :ro, :rw, :rx or :rwx", s.Path)
 	case found.Abs == b.tree.abs || below(found.Abs, b.tree.abs):
 		return "", fmt.Errorf("%s: lies in the workspace; a rule can name it without a mount", s.Path)
 	case below(b.tree.abs, found.Abs):

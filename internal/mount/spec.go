@@ -8,7 +8,7 @@ import (
 )
 
 // Form is the written form of a mount.
-const Form = "[TOOL:]NAME=PATH[:ro|:rw]"
+const Form = "[TOOL:]NAME=PATH[:ro|:rw|:rx|:rwx]"
 
 // Spec is one mount as the command line asks for it.
 type Spec struct {
@@ -18,8 +18,8 @@ type Spec struct {
 	Name string
 	// Path is the target of the link.
 	Path string
-	// Write grants create, update and delete besides read.
-	Write bool
+	// Write grants create, update and delete besides read, Execute the start of programs.
+	Write, Execute bool
 }
 
 // isToolName reports whether a name can be that of a tool: small letters, digits and
@@ -30,8 +30,8 @@ func isToolName(name string) bool {
 }
 
 // Parse reads a mount. The first "=" separates name and path; a ":" in front of it
-// ends the name of a tool, and ":ro" or ":rw" at the very end is the mode, so the path
-// of a Windows drive needs no quoting.
+// ends the name of a tool, and ":ro", ":rw", ":rx" or ":rwx" at the very end is the mode, so
+// the path of a Windows drive needs no quoting.
 func Parse(text string) (Spec, error) {
 	fail := func(format string, args ...any) (Spec, error) {
 		return Spec{}, fmt.Errorf("%q: %s", text, fmt.Sprintf(format, args...))
@@ -47,10 +47,11 @@ func Parse(text string) (Spec, error) {
 		}
 		s.Tool, s.Name = tool, name
 	}
-	if path, ok := strings.CutSuffix(s.Path, ":rw"); ok {
-		s.Path, s.Write = path, true
-	} else {
-		s.Path = strings.TrimSuffix(s.Path, ":ro")
+	for _, mode := range []string{":ro", ":rw", ":rx", ":rwx"} {
+		if path, ok := strings.CutSuffix(s.Path, mode); ok {
+			s.Path, s.Write, s.Execute = path, strings.Contains(mode, "w"), strings.Contains(mode, "x")
+			break
+		}
 	}
 	switch {
 	case s.Name == "":
@@ -60,15 +61,19 @@ func Parse(text string) (Spec, error) {
 	case s.Path == "":
 		return fail("found no path behind the =, expected %s", Form)
 	case s.Write && s.Tool == "":
-		return fail(":rw needs the tool that may write: TOOL:%s", text)
+		return fail("a mode with w needs the tool that may write: TOOL:%s", text)
 	}
 	return s, nil
 }
 
 // caps are the capabilities that the mount grants.
 func (s Spec) caps() ir.CapSet {
+	caps := ir.Caps(ir.Read)
 	if s.Write {
-		return ir.Write.With(ir.Read)
+		caps |= ir.Write
 	}
-	return ir.Caps(ir.Read)
+	if s.Execute {
+		caps = caps.With(ir.Execute)
+	}
+	return caps
 }

@@ -66,16 +66,55 @@ type Log struct {
 	torn bool
 }
 
-// OpenLog opens a log of entries about a server or an agent, or makes it for this user alone.
+// OpenLog opens a log of entries about a server or an agent, or makes it for this user alone. A symlink may lead to a
+// place where a tool writes, and so may a further name, so neither is a log.
 func OpenLog(path, name string) (*Log, error) {
 	if path == "" {
 		return nil, nil
+	}
+	if err := link(path); err != nil {
+		return nil, err // and nothing is made at the end of the link
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	if err := alone(path, f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
 	return &Log{name: name, file: f}, nil
+}
+
+// link is the error about a symlink at a path.
+func link(path string) error {
+	to, err := os.Readlink(path)
+	if err != nil {
+		return nil
+	}
+	return fmt.Errorf("%s is a symlink to %s; name the file itself", path, to)
+}
+
+// alone reports an open file that has another name than the path.
+func alone(path string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !os.SameFile(info, there):
+		return fmt.Errorf("%s changed while it was opened", path)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	n, err := names(f)
+	if err == nil && n > 1 {
+		err = fmt.Errorf("%s has a further name (a hard link), by which it could be written", path)
+	}
+	return err
 }
 
 // Add appends an entry. An entry whose error is not nil may be missing, and nothing that

@@ -34,25 +34,41 @@ var reading = landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadD
 // keep puts the refusals of the run in place of those of the tool's run before, where the tool
 // can neither read nor change them.
 func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) error {
-	if r.req.Denials == "" || !r.supervised {
+	if !r.supervised {
 		return os.ErrInvalid
 	}
-	if err := os.MkdirAll(filepath.Dir(r.req.Denials), 0o700); err != nil {
-		return err
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(r.req.Denials))
+	file, err := r.kept()
 	if err != nil {
 		return err
 	}
+	k := r.about(file)
+	k.Status, k.Traced = exitStatus(status), r.req.Trace
+	return renew(file, log.Keep(k, ended))
+}
+
+// about is the tool of a run, whose refusals a file keeps.
+func (r *run) about(file string) denial.Kept {
+	// The file of no tool is that of commands without a name (userdir.Dir.Denials).
+	return denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json"}
+}
+
+// kept is the file that keeps the refusals of the tool's last run, in a directory that is there.
+func (r *run) kept() (string, error) {
+	if r.req.Denials == "" {
+		return "", os.ErrInvalid
+	}
+	if err := os.MkdirAll(filepath.Dir(r.req.Denials), 0o700); err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(r.req.Denials))
+	if err != nil {
+		return "", err
+	}
 	file := filepath.Join(dir, filepath.Base(r.req.Denials))
 	if r.grantOn(file, changing|reading, ir.Write.With(ir.Read)) != "" {
-		return os.ErrPermission
+		return "", os.ErrPermission
 	}
-	text := log.Keep(denial.Kept{
-		// The file of no tool is that of commands without a name (userdir.Dir.Denials).
-		Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json", Status: exitStatus(status), Traced: r.req.Trace,
-	}, ended)
-	return renew(file, text)
+	return file, nil
 }
 
 // renew gives a file another content, whole or not at all. Only this user reads it.
@@ -74,10 +90,15 @@ func renew(file string, text []byte) error {
 	return err
 }
 
-// forget removes the refusals of an earlier run of a tool that nothing watches this time: they
-// would be taken for those of this run.
-func (r *run) forget() {
-	if r.req.Denials != "" {
+// unwatched notes that nothing watches this run, in place of the refusals of an earlier one: they
+// would be taken for those of this run, or those of another tool would.
+// See RATIONALE D209.
+func (r *run) unwatched() {
+	file, err := r.kept()
+	if err == nil {
+		err = renew(file, denial.Unseen(r.about(file), time.Now()))
+	}
+	if err != nil && r.req.Denials != "" {
 		_ = os.Remove(r.req.Denials)
 	}
 }

@@ -52,7 +52,9 @@ func TestEnviron(t *testing.T) {
 // TestGivenValues: a rule that gives a value sets the variable where no other rule forwards or
 // withholds the user's.
 func TestGivenValues(t *testing.T) {
-	value := func(name, value string) backends.Variable { return backends.Variable{Name: name, Read: true, Value: value} }
+	value := func(name, value string) backends.Variable {
+		return backends.Variable{Name: name, Read: true, Value: value}
+	}
 	l := &backends.Launch{Home: "/state/home", Environment: []backends.Variable{
 		value("PLAIN", "/home/me/.x"), value("OWN", "-D${home}/y"), value("TWICE", "first"), value("TWICE", "second"),
 		value("FORWARDED", "ours"), value("MISSING", "ours"), value("DENIED", "ours"), value("WILD", "ours"),

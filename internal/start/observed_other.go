@@ -14,3 +14,8 @@ const Observes = false
 func Traced(*Spec, *ir.Tool, backends.Target) error {
 	return failed("--trace is not supported on this system")
 }
+
+// Asking refuses: no supervisor makes calls here.
+func Asking(*Spec, *ir.Tool, backends.Target) error {
+	return failed("--ask is not supported on this system")
+}

@@ -2,14 +2,16 @@ package start
 
 import (
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/recorded"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
 // RecordFormat and RecordVersion identify the record of a run. The version changes when
 // a reader of the older form would misunderstand the newer one.
 const (
-	RecordFormat  = "accessc/run"
-	RecordVersion = 2
+	RecordFormat  = recorded.Format
+	RecordVersion = recorded.Version
 )
 
 // Recording asks for the record of a run. It holds the values that only the caller knows.
@@ -48,8 +50,14 @@ type Record struct {
 	// Accepted are the gaps: requirements that were not enforced and accepted by name.
 	Accepted []string      `json:"accepted"`
 	Limits   []RecordLimit `json:"limits"`
+	// Live are the questions, answers, uses and revocations of grants given during the run, and
+	// LiveLost the number of uses and questions that were too many; nil where none could be given.
+	Live     []live.Event `json:"live,omitempty"`
+	LiveLost int          `json:"live_lost,omitempty"`
 	// Cells are the rows of the ledger on this system, with the means that enforced them.
 	Cells []RecordCell `json:"cells"`
+	// Accesses are those of a traced run.
+	recorded.Accesses
 }
 
 // RecordHost is the part of the system that decides about enforcement.

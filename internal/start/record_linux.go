@@ -2,7 +2,9 @@ package start
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -10,17 +12,22 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/recorded"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
 // write writes the record of a run that has ended, if requested.
-func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int, limit *backends.Limit) {
+func (r *run) write(status syscall.WaitStatus, ended time.Time, log *denial.Log, limit *backends.Limit) {
 	if r.record == nil {
 		return
 	}
 	doc := r.document(ended)
-	doc.Denials = denials
+	doc.Denials = log.Total()
+	if r.observes() {
+		doc.Accesses = r.accesses(log)
+	}
 	doc.Exit = &RecordExit{Status: exitStatus(status)}
 	if status.Signaled() {
 		doc.Exit.Signal = unix.SignalName(status.Signal())
@@ -33,6 +40,48 @@ func (r *run) write(status syscall.WaitStatus, ended time.Time, denials int, lim
 		doc.Exit.User, doc.Exit.System, doc.Exit.Memory = use.Utime.Nano()/1e6, use.Stime.Nano()/1e6, use.Maxrss<<10
 	}
 	r.put(doc)
+}
+
+// observes reports whether the operations of the run are kept for its end.
+func (r *run) observes() bool { return r.evidence != nil || r.record != nil && r.req.Trace }
+
+// accesses are the operations of a traced run that the policy has judged.
+func (r *run) accesses(log *denial.Log) recorded.Accesses {
+	var out recorded.Accesses
+	size := 0
+	lost := log.Each(func(d *denial.Denial, times int, granted bool) {
+		if d.By != denial.ByPolicy || d.Why != "" || d.Roots == nil {
+			if !granted {
+				out.LeftOut += times
+			}
+			return
+		}
+		b := d.Roots
+		if out.Roots == nil {
+			out.Roots = &recorded.Roots{Workspace: b.Workspace, Home: b.Home, Temp: b.Temp, UserHome: r.userHome(), External: b.External}
+		}
+		x, ok := recorded.Of(d.Operation, d.Wants, b)
+		if !ok {
+			out.LeftOut += times
+			return
+		}
+		x.Allowed, x.Times = granted, times
+		out.Add(x, &size)
+	})
+	out.LeftOut += lost
+	return out
+}
+
+// userHome is the canonical home of the user who started the run; empty where there is none.
+func (r *run) userHome() string {
+	for _, v := range r.req.Environ {
+		if home, ok := strings.CutPrefix(v, "HOME="); ok && filepath.IsAbs(home) {
+			if real, err := filepath.EvalSymlinks(home); err == nil {
+				return real
+			}
+		}
+	}
+	return ""
 }
 
 // notRecorded writes the record of a run that did not start, and returns the reason.
@@ -78,6 +127,9 @@ func (r *run) document(ended time.Time) *Record {
 			means = "none"
 		}
 		doc.Limits = append(doc.Limits, RecordLimit{l.Kind, l.Value, means})
+	}
+	if r.session != nil {
+		doc.Live, doc.LiveLost = r.session.Events()
 	}
 	for _, row := range ask.Ledger.On(ir.Linux, r.abi) {
 		doc.Cells = append(doc.Cells, r.cell(row))

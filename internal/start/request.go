@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // Request is one start of a tool.
@@ -35,6 +37,9 @@ type Request struct {
 	// Trace has a supervisor judge every call that could be refused, so that the report has
 	// all of them. The specification must have been made for it (Traced).
 	Trace bool
+	// Ask, if not nil, has the user grant operations while the tool runs. The specification must
+	// have been made for it (Asking).
+	Ask *Ask
 	// Offline has the egress proxy look up no names and reach no hosts, for trials.
 	Offline bool
 	// Denials names the file that keeps the refusals of the tool's last run, empty for none. Quiet
@@ -49,6 +54,17 @@ type Request struct {
 	For time.Duration
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
+}
+
+// Ask is how the user is asked while a tool runs.
+type Ask struct {
+	// Terminal is false where questions wait for an answer from elsewhere.
+	Terminal bool
+	// Control names the directory of the sockets by which questions are answered and grants
+	// revoked; empty for none.
+	Control string
+	// Write writes operations to the local layer, nil where there is none to write to.
+	Write func([]ir.Operation) error
 }
 
 // Exit codes of a start that failed, as shells have them.

@@ -33,6 +33,9 @@ const Observes = true
 // Traced changes a specification so that a supervisor sees all refused calls.
 func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(t, target) }
 
+// Asking changes a specification so that a supervisor makes all calls that can be granted.
+func Asking(s *Spec, t *ir.Tool, target backends.Target) error { return s.Ask(t, target) }
+
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch
 	s := req.Spec.Supervision

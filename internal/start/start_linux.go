@@ -20,6 +20,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -50,6 +51,12 @@ func Start(req Request) error {
 		terms.supervised = true
 		_, _ = io.WriteString(req.Messages, "accessc: every call that could be refused is judged, which is slower\n")
 	}
+	if req.Ask != nil {
+		if !host.Supervises {
+			return failed("--ask needs a supervisor, which this host cannot have; see accessc doctor")
+		}
+		terms.supervised = true
+	}
 	if err := checkDescriptors(); err != nil {
 		return err
 	}
@@ -60,7 +67,7 @@ func Start(req Request) error {
 		return r.notRecorded(err)
 	}
 	if !r.supervised {
-		r.forget()
+		r.unwatched()
 	}
 	if r.stays() {
 		err := r.supervise()
@@ -102,6 +109,8 @@ type run struct {
 	// and was refused; nil for none.
 	report, record, evidence *os.File
 	begun                    time.Time
+	// session has the grants of the run, nil where none are given.
+	session *live.Session
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group

@@ -33,7 +33,7 @@ func (r *run) supervise() error {
 		return r.childFailed(err)
 	}
 	log := denial.NewLog(r.report)
-	if r.evidence != nil {
+	if r.observes() {
 		log.Observe()
 	}
 	attend, err := r.attendant(t, log)
@@ -56,7 +56,7 @@ func (r *run) supervise() error {
 	r.sayRefused(log, status, ended)
 	r.evidenced(log, status, ended)
 	r.sayLimit(limit)
-	r.write(status, ended, log.Total(), limit)
+	r.write(status, ended, log, limit)
 	supervisor.Exit(status)
 	return nil
 }
@@ -77,16 +77,23 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	o := supervisor.Options{
 		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
-		Join: r.joined(),
+		Join: r.joined(), Live: r.asks(),
 	}
-	if r.evidence != nil {
+	if r.observes() {
 		o.Used = log.Use
 	}
 	b, err := supervisor.New(r.spec, o)
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
 	}
-	return func() (syscall.WaitStatus, error) { return b.Run(t) }, nil
+	stop, err := r.converse(b)
+	if err != nil {
+		return nil, failed("--ask: %w", err)
+	}
+	return func() (syscall.WaitStatus, error) {
+		defer stop()
+		return b.Run(t)
+	}, nil
 }
 
 // child is the process that becomes the tool. From here on this process has no privilege or

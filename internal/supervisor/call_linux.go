@@ -15,6 +15,8 @@ type call struct {
 	*Supervisor
 	caller
 	decision
+	// policy judges this call.
+	policy *judge
 	// paths resolves paths as the caller sees them.
 	paths  resolver
 	worker *worker
@@ -27,7 +29,7 @@ type call struct {
 
 // newCall is a call that a thread makes.
 func (s *Supervisor) newCall(w *worker, n *notification) *call {
-	c := &call{Supervisor: s, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
+	c := &call{Supervisor: s, policy: s.policy, worker: w, id: n.id, nr: uint32(n.nr), args: n.args, caller: caller{box: &s.sandbox, tid: int(n.pid)}, decision: decision{keeps: s.used != nil}}
 	c.paths = resolver{caller: &c.caller, decision: &c.decision}
 	return c
 }
@@ -59,6 +61,7 @@ func (c *call) release() {
 	for _, fd := range c.held {
 		_ = unix.Close(fd)
 	}
+	c.shares, c.held = false, nil
 }
 
 // current reports whether the call is still pending; see listener.pending.

@@ -8,20 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
 // decision is the latest judgement of a call: refused is nil where that was a grant. granted are
-// the grants of the call, where they are kept.
+// the grants of the call, where they are kept; uses are the grants given during the run that its
+// judgements rest on, with their operations.
 type decision struct {
 	refused *judgement
 	keeps   bool
 	granted []judgement
+	uses    []live.Use
 }
 
 // permits notes a judgement and reports whether it is a grant.
 func (d *decision) permits(j judgement) bool {
 	d.refused = nil
 	if j.allowed() {
+		for _, id := range j.used {
+			d.uses = append(d.uses, live.Use{ID: id, Op: j.op})
+		}
 		if d.keeps {
 			d.granted = append(d.granted, j)
 		}
@@ -67,7 +73,7 @@ func (c *call) tell(a answer) {
 	d := &denial.Denial{
 		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
-		PID: c.process(), Name: c.comm(), View: c.policy.view, Roots: c.box.roots,
+		PID: c.process(), Name: c.comm(), View: c.policy.now(), Roots: c.box.roots,
 	}
 	c.denied(d)
 }

@@ -384,11 +384,11 @@ func (j *judge) refusal(p wire.Packet) judgement {
 	out := judgement{by: denial.ByPolicy, op: op}
 	switch {
 	case op.Method != "":
-		out.verdict = j.view.Decide(op)
+		out.verdict = j.now().Decide(op)
 	case op.To.Port == 0:
-		out.verdict = j.view.Named(op.To.Host)
+		out.verdict = j.now().Named(op.To.Host)
 	default:
-		out.verdict = j.view.Reach(op.To)
+		out.verdict = j.now().Reach(op.To)
 	}
 	if out.allowed() {
 		return judgement{by: denial.ByEgress, op: op, why: "the egress proxy refused it"}

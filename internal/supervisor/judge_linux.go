@@ -11,15 +11,22 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
 
 // judge answers by the policy for places as the kernel names them.
 type judge struct {
-	// view is the whole policy, the base at the places of this host included.
-	view  *ir.View
-	roots ir.Bindings
+	// view is the whole policy, the base at the places of this host included; live is the same
+	// with what can be granted during the run.
+	view *ir.View
+	live *ir.Live
+	// session has the grants of the run, nil where none are given. once is what is permitted to
+	// one call alone.
+	session *live.Session
+	once    *live.Allowance
+	roots   ir.Bindings
 	// classes are the classes of calls that the supervisor decides.
 	classes landlock.Judges
 	// listed are the addresses that the specification lists.
@@ -48,7 +55,8 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 	if s.Command != nil {
 		tool.Command = &ir.Command{Program: s.Command.Program, Shell: s.Command.Shell}
 	}
-	j.view = ir.NewView(tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: base, Program: j.own(s), Located: true})
+	j.live = ir.NewLive(tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: base, Program: j.own(s), Located: true})
+	j.view = j.live.Own()
 	for _, a := range s.Supervision.Connect {
 		e, err := landlock.ParseAddress(a)
 		if err != nil {
@@ -136,25 +144,48 @@ type judgement struct {
 	verdict ir.Verdict
 	// why is the reason of a refusal that is not the policy's.
 	why string
+	// used are the grants of the run without which it would be a refusal.
+	used []int
 	// goesOn is true where the call is continued and the kernel refuses it.
 	goesOn bool
 }
 
 func (j judgement) allowed() bool { return j.why == "" && j.verdict.Allowed() }
 
+// now is the policy with the grants in force.
+func (j *judge) now() *ir.View {
+	if j.session == nil {
+		return j.view
+	}
+	return j.session.View()
+}
+
 // decide asks about an operation.
 func (j *judge) decide(op ir.Operation) judgement {
-	return judgement{by: denial.ByPolicy, op: op, verdict: j.view.Decide(op)}
+	out := judgement{by: denial.ByPolicy, op: op, verdict: j.now().Decide(op)}
+	switch {
+	case j.session == nil:
+	case out.allowed():
+		out.used = j.session.Uses(op)
+	case j.once != nil:
+		if v, ok := j.once.Decide(op); ok && v.Allowed() {
+			out.verdict, out.used = v, []int{j.once.ID()}
+		}
+	}
+	return out
 }
 
 // access asks for capabilities on one place; the judgement is that on the first denied one.
 func (j *judge) access(p ir.Place, caps ...ir.Capability) judgement {
 	out := judgement{verdict: ir.Verdict{Effect: ir.Allow}}
+	var used []int
 	for _, one := range caps {
 		if out = j.decide(ir.Access{Cap: one, On: p}); !out.allowed() {
 			break
 		}
+		used = append(used, out.used...)
 	}
+	out.used = used
 	out.wants = ir.Caps(caps...)
 	return out
 }
@@ -195,16 +226,20 @@ const nowhere = "/(unreachable)"
 func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 // GrantOn names the rule of a specification's policy that gives its tool one of some capabilities
-// on the file at an absolute canonical path; empty for none.
+// on the file at an absolute canonical path, or lets one be granted during the run; empty for none.
 func GrantOn(s *landlock.Spec, tmp, path string, caps ir.CapSet) string {
 	j, err := newJudge(s, tmp)
 	if err != nil {
 		return err.Error()
 	}
+	at := j.roots.Locate(path)
 	for _, c := range caps.List() {
-		if v := j.view.Decide(ir.Access{Cap: c, On: ir.Direct(j.roots.Locate(path))}); v.Allowed() {
+		if v := j.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); v.Allowed() {
 			return v.Rule.Subject() + " (" + v.Rule.Source().String() + ")"
 		}
+	}
+	if ceiling, r := j.live.Ceiling(at); ceiling&caps != 0 {
+		return r.Subject() + " (" + r.Source().String() + ")"
 	}
 	return ""
 }

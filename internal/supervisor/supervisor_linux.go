@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -113,6 +114,8 @@ type Options struct {
 	Join *os.File
 	// Trace, if not nil, reports refusals of the kernel itself to Denied, too.
 	Trace *Tracing
+	// Live, if not nil, has the user grant what the policy says may be granted.
+	Live *live.Options
 }
 
 // Placement is a directory or file that the ruleset grants: a descriptor of it, and the
@@ -132,6 +135,9 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
+	}
+	if o.Live != nil {
+		s.grantsLive(*o.Live)
 	}
 	if len(s.placements) > maxPlacements {
 		// Judging costs less than looking for them at every open.
@@ -282,23 +288,39 @@ func ClearCapabilities() error {
 // answer judges and ends one call.
 func (s *Supervisor) answer(w *worker, n *notification) {
 	c := s.newCall(w, n)
-	a := fails(unix.ENOSYS)
-	if refused, ok := c.blocked(); ok {
-		a = refused
-	} else if !c.bounded() {
-		a = fails(unix.EACCES)
-	} else if handle := s.handlers[c.nr]; handle != nil {
-		a = handle(c)
+	a := c.handled()
+	for tries := 0; tries < maxAsked; tries++ {
+		again := c.reconsidered(a, n)
+		if again == nil {
+			break
+		}
+		c = again
+		a = c.handled()
 	}
 	if a.wait != nil {
 		a = c.patiently(a.wait)
 	}
 	c.tell(a)
+	c.tellUses()
 	s.listener.send(c.id, a)
 	if a.then != nil {
 		a.then()
 	}
 	c.release()
+}
+
+// handled judges a call and makes it.
+func (c *call) handled() answer {
+	if refused, ok := c.blocked(); ok {
+		return refused
+	}
+	if !c.bounded() {
+		return fails(unix.EACCES)
+	}
+	if handle := c.handlers[c.nr]; handle != nil {
+		return handle(c)
+	}
+	return fails(unix.ENOSYS)
 }
 
 // patiently makes a call that may wait for another process, such as opening a fifo.

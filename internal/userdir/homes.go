@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // PrivateHome is the private home of one tool.
@@ -14,6 +15,8 @@ type PrivateHome struct {
 	// Bytes and Files count its contents, as far as it can be listed.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"`
+	// Changed is when it, a file or a directory in it was last changed.
+	Changed time.Time `json:"changed"`
 }
 
 // Homes lists the private homes of a workspace by tool.
@@ -29,10 +32,17 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 		}
 		h := PrivateHome{Tool: e.Name(), Path: d.Home(e.Name())}
 		_ = filepath.WalkDir(h.Path, func(_ string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
+			if err != nil {
 				return nil // unreadable directories are left out
 			}
-			if info, err := e.Info(); err == nil {
+			info, err := e.Info()
+			if err != nil {
+				return nil
+			}
+			if info.ModTime().After(h.Changed) {
+				h.Changed = info.ModTime().UTC().Truncate(time.Second)
+			}
+			if !e.IsDir() {
 				h.Bytes += info.Size()
 				h.Files++
 			}

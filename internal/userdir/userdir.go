@@ -71,11 +71,30 @@ func label(name string) string {
 	return name[:min(len(name), 40)]
 }
 
+// Live returns the directory of the sockets by which grants of running tools are given and
+// revoked.
+func Live() (string, error) {
+	root, err := Root()
+	return filepath.Join(root, "live"), err
+}
+
 // Approvals is the path of the approval store.
 func (d Dir) Approvals() string { return filepath.Join(string(d), "approvals.json") }
 
 // Home is the private home directory of a tool, which must have a checked name.
 func (d Dir) Home(tool string) string { return filepath.Join(string(d), "home", tool) }
+
+// SharedHome is the name, which no tool has, of the home that tools with access.home = "shared" have.
+// See RATIONALE D208.
+const SharedHome = "@shared"
+
+// HomeOf is the home of a tool that has a private or a shared one.
+func (d Dir) HomeOf(tool string, shared bool) string {
+	if shared {
+		tool = SharedHome
+	}
+	return d.Home(tool)
+}
 
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }

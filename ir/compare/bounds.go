@@ -7,7 +7,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// bounds compares limits, constraints on invocations, and which gaps are accepted.
+// bounds compares limits, constraints on invocations, which gaps are accepted, and whether the home is
+// shared.
 func bounds(old, new *ir.Tool) []Difference {
 	var out []Difference
 	for _, k := range ir.LimitKinds {
@@ -23,6 +24,9 @@ func bounds(old, new *ir.Tool) []Difference {
 		if was != is {
 			out = append(out, Difference{Kind: Unheld, Wider: is, What: "accept the gap", Where: string(gap)})
 		}
+	}
+	if old.HomeShared != new.HomeShared {
+		out = append(out, Difference{Kind: Sharing, Wider: new.HomeShared, What: "share", Where: "the home with other tools"})
 	}
 	return append(out, constraints(old.Constraints, new.Constraints)...)
 }

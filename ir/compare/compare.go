@@ -80,6 +80,8 @@ const (
 	Invocation
 	// Unheld: a gap that is accepted.
 	Unheld
+	// Sharing: whether other tools have the same home.
+	Sharing
 	// Enforcement: how a platform enforces a requirement.
 	Enforcement
 	// Inspection: how much of granted connections is looked at.
@@ -88,6 +90,8 @@ const (
 	Credentials
 	// Ruling: the verdict of a ruleset on operations of an agent.
 	Ruling
+	// Live: what the user can grant while the tool runs.
+	Live
 )
 
 // Protected is the place of a difference of several protected paths.
@@ -187,6 +191,7 @@ func Policies(old, new Policy) []Difference {
 	if !sameCommands(old.Tool, new.Tool) {
 		out = append(out, c.commands()...)
 	}
+	out = append(out, live(old.Tool, new.Tool)...)
 	out = append(out, bounds(old.Tool, new.Tool)...)
 	if old.Ledger != nil && new.Ledger != nil {
 		granted := slices.Clone(out)

@@ -13,7 +13,7 @@ import (
 func Same(a, b *ir.Tool) bool {
 	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail && sameCommand(a.Command, b.Command) &&
 		a.Run == b.Run && a.Base == b.Base && a.Declared == b.Declared &&
-		sameFiles(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
+		sameFiles(a, b) && slices.EqualFunc(a.May, b.May, sameRule) && sameNetwork(a, b) && sameEnvironment(a, b) &&
 		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool { return x.Pattern == y.Pattern }) &&
 		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool { return x.Kind == y.Kind && x.Value == y.Value }) &&
 		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Gap == y.Gap }) &&
@@ -32,12 +32,14 @@ func sameConstraints(a, b ir.Constraints) bool {
 }
 
 func sameFiles(a, b *ir.Tool) bool {
-	return a.Home == b.Home && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
+	return a.Home == b.Home && a.HomeShared == b.HomeShared && (a.Commands == nil) == (b.Commands == nil) && sameCommands(a, b) &&
 		a.Protects == b.Protects && a.LateOpen == b.LateOpen &&
 		slices.EqualFunc(a.Protected, b.Protected, func(x, y ir.ProtectedPath) bool { return x.Path == y.Path }) &&
-		slices.EqualFunc(a.FS, b.FS, func(x, y ir.FSRule) bool {
-			return x.At == y.At && x.Caps == y.Caps && x.External == y.External && slices.Equal(x.Links, y.Links)
-		})
+		slices.EqualFunc(a.FS, b.FS, sameRule)
+}
+
+func sameRule(x, y ir.FSRule) bool {
+	return x.At == y.At && x.Caps == y.Caps && x.External == y.External && slices.Equal(x.Links, y.Links)
 }
 
 func sameNetwork(a, b *ir.Tool) bool {

@@ -21,10 +21,11 @@ type ToolDoc struct {
 	Command     *command        `json:"command,omitempty"`       // nil if none is configured
 	Base        string          `json:"base"`                    // the grants outside of the workspace
 	BaseVersion int             `json:"base_version"`            // of the list of that name
-	Home        string          `json:"home"`                    // "private" or "real"
+	Home        string          `json:"home"`                    // "private", "shared" or "real"
 	LateOpen    bool            `json:"late_open,omitempty"`     // as in ir.Tool
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
+	May         []fsRule        `json:"may,omitempty"`           // rules for files that can be granted while the tool runs
 	Net         netList         `json:"net"`                     // rules for connections
 	Env         envList         `json:"env"`                     // rules for variables
 	Commands    *commands       `json:"commands"`                // null means any program

@@ -60,6 +60,7 @@ func drawTool(t *rapid.T) *ir.Tool {
 			r.Credential = &ir.Credential{Env: "E", File: "~/f", Command: words(t, "credential"), As: "query", Name: rapid.String().Draw(t, "name")}
 		}
 	}
+	tool.May = rapid.SampledFrom([][]ir.FSRule{nil, {{Written: "./m", At: ir.In("m"), Caps: ir.Caps(ir.Read), Origin: drawOrigin(t)}}}).Draw(t, "may")
 	tool.Declared = ir.Declared{FS: rapid.Bool().Draw(t, "fs declared"), Net: true}
 	tool.Command = &ir.Command{Program: "p", Args: words(t, "args"), Shell: rapid.Bool().Draw(t, "shell"), Origin: drawOrigin(t)}
 	file := ir.Sys("usr/bin/git")

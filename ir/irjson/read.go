@@ -44,7 +44,8 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 	t.Source = check(r, ParseSource, d.Source)
 	t.Source.Origin = r.origin(d.SourceAt)
 	t.Base = r.base(d.Base, d.BaseVersion)
-	t.Home = check(r, parseHome, d.Home)
+	at := check(r, parseHome, d.Home)
+	t.Home, t.HomeShared = at.kind, at.shared
 	t.LateOpen = d.LateOpen
 	if d.Protected != nil {
 		t.Protects, t.Protected = true, mapFrom(d.Protected.More, r.protected)
@@ -53,6 +54,7 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 		}
 	}
 	t.FS, t.Declared.FS = mapFrom(d.FS.Rules, r.fs), d.FS.Declared
+	t.May = mapFrom(d.May, r.fs)
 	t.Net, t.Declared.Net = mapFrom(d.Net.Rules, r.net), d.Net.Declared
 	t.Env, t.Declared.Env = mapFrom(d.Env.Rules, r.env), d.Env.Declared
 	t.Sensitive = mapFrom(d.Sensitive, r.pattern)

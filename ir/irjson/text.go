@@ -126,11 +126,16 @@ func parseLimitKind(s string) (ir.LimitKind, error) {
 	return 0, fmt.Errorf("%w: limit %q", errText, s)
 }
 
-func parseHome(s string) (ir.HomeKind, error) {
-	for _, h := range []ir.HomeKind{ir.HomePrivate, ir.HomeReal} {
-		if h.String() == s {
-			return h, nil
-		}
+// home is the home of a tool and whether others have it, too.
+type home struct {
+	kind   ir.HomeKind
+	shared bool
+}
+
+func parseHome(s string) (home, error) {
+	kind, shared, ok := ir.ParseHome(s)
+	if !ok {
+		return home{}, fmt.Errorf("%w: home %q", errText, s)
 	}
-	return 0, fmt.Errorf("%w: home %q", errText, s)
+	return home{kind, shared}, nil
 }

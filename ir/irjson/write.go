@@ -55,7 +55,7 @@ type encoder struct{ provenance bool }
 func (e encoder) tool(t *ir.Tool) ToolDoc {
 	d := ToolDoc{
 		Name: t.Name, Source: t.Source.String(), SourceAt: e.origin(t.Source.Origin, nil), Run: t.Run,
-		Base: t.Base.String(), BaseVersion: ir.BaseVersion, Home: t.Home.String(),
+		Base: t.Base.String(), BaseVersion: ir.BaseVersion, Home: t.HomeWord(),
 		FS:        fsList{t.Declared.FS, mapTo(t.FS, e.fs)},
 		Net:       netList{t.Declared.Net, mapTo(t.Net, e.net)},
 		Env:       envList{t.Declared.Env, mapTo(t.Env, e.env)},
@@ -71,6 +71,9 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 		d.Commands = &commands{mapTo(s.Rules, e.command), e.origin(s.Origin, nil)}
 	}
 	d.LateOpen = t.LateOpen
+	if len(t.May) > 0 {
+		d.May = mapTo(t.May, e.fs)
+	}
 	if t.Protects {
 		d.Protected = &protected{ir.ProtectedVersion, mapTo(t.Protected, e.protected)}
 	}

@@ -148,4 +148,16 @@ var variants = []variant{
 		wrong: "invalid end state", trail: []string{"a move wants the lock", "side 1 of fifo 0 waits for the other"}},
 	{name: "waits/one pool", model: "waits.pml", flags: "-DONE_POOL",
 		wrong: "invalid end state", trail: []string{"side . of fifo . waits for the other", "side . of fifo . waits for the other"}},
+
+	// What the user grants and revokes.
+	{name: "grants", model: "grants.pml", short: true},
+	{name: "grants/exchanged without the lock", model: "grants.pml", flags: "-DNO_LOCK", short: true,
+		wrong: "wrong: used after its revocation was answered", trail: []string{"the revocation is answered", "thread . makes its call"}},
+	{name: "grants/asked under the lock", model: "grants.pml", flags: "-DHOLD_LOCK", short: true, wrong: "invalid end state"},
+	{name: "grants/once by the view of the question", model: "grants.pml", flags: "-DOLD_VIEW", short: true,
+		wrong: "wrong: used after its revocation was answered", trail: []string{"the revocation is answered", "thread . makes its call"}},
+	{name: "grants/once for all", model: "grants.pml", flags: "-DONCE_FOR_ALL", short: true,
+		wrong: "wrong: used more often than granted", trail: []string{"thread . makes its call", "thread . makes its call"}},
+	{name: "grants/once is kept", model: "grants.pml", flags: "-DONCE_KEPT", short: true,
+		wrong: "wrong: used more often than granted", trail: []string{"thread . makes its call", "thread . makes its call"}},
 }

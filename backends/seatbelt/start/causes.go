@@ -46,11 +46,13 @@ const (
 	WhyMemory     ir.CauseID = "seatbelt.memory"
 	WhyGain       ir.CauseID = "seatbelt.escalation"
 	WhyWall       ir.CauseID = "seatbelt.wall"
+	WhyAsk        ir.CauseID = "seatbelt.ask"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
 var Sentences = backends.Sentences{
+	WhyAsk: "what the list may covers is not granted while a tool runs here",
 	WhyHidden: "size, times, mode and attributes of files without a grant are hidden; their existence " +
 		"is not",
 	WhyRoot: "size, times, mode and attributes of files without a grant are hidden, their existence " +

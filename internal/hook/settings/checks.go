@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,11 +19,7 @@ func (p Places) watched(a *Agent) []watched {
 	var out []watched
 	add := func(scope, dir string, names ...string) {
 		for _, name := range names {
-			paths := []string{filepath.Join(dir, name)}
-			if strings.Contains(name, "*") {
-				paths, _ = filepath.Glob(paths[0]) // the pattern is well formed
-			}
-			for _, path := range paths {
+			for _, path := range matches(dir, name) {
 				out = append(out, watched{scope, path})
 			}
 		}
@@ -30,6 +28,19 @@ func (p Places) watched(a *Agent) []watched {
 	add(user, p.dir(a), userFiles[a.Name]...)
 	if p.Workspace != "" {
 		add(project, p.Workspace, projectFiles[a.Name]...)
+	}
+	return out
+}
+
+// matches are the files below a directory that a well-formed pattern names; a name without "*" is one, there or not.
+func matches(dir, pattern string) []string {
+	names := []string{pattern}
+	if strings.Contains(pattern, "*") {
+		names, _ = fs.Glob(os.DirFS(dir), pattern) // a directory's own name may look like a pattern
+	}
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		out = append(out, filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	return out
 }
@@ -69,10 +80,10 @@ var (
 			".claude/settings.json", ".claude/settings.local.json",
 		},
 		"cursor": {".cursor/hooks.json", ".claude/settings.json", ".claude/settings.local.json"},
-		"gemini": {".gemini/settings.json"},
+		"gemini": {".gemini/settings.json", ".gemini/extensions/*/hooks/hooks.json"},
 		"opencode": {
 			"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc",
-			".opencode/plugin/*.[jt]s", ".opencode/plugins/*.[jt]s",
+			".opencode/plugin/*.[jt]s", ".opencode/plugins/*.[jt]s", ".opencode/tool/*.[jt]s", ".opencode/tools/*.[jt]s",
 		},
 		"windsurf": {".windsurf/hooks.json"},
 	}
@@ -98,6 +109,14 @@ func has(texts ...string) func(any) bool {
 	}
 }
 
+// lists reports a list with one text.
+func lists(text string) func(any) bool {
+	return func(v any) bool {
+		list, _ := v.([]any)
+		return slices.Contains(list, any(text))
+	}
+}
+
 func either(a, b func(any) bool) func(any) bool {
 	return func(v any) bool { return a(v) || b(v) }
 }
@@ -111,7 +130,7 @@ const (
 var claudeToggles = []toggle{
 	{"disableAllHooks", is(true), switchedOff}, {"allowManagedHooksOnly", is(true), onlyManaged},
 	{"strictPluginOnlyCustomization", either(is(true), has("hooks")), onlyManaged},
-	{"permissions.defaultMode", is("bypassPermissions"), unasked},
+	{"permissions.defaultMode", is("bypassPermissions"), unasked}, {"permissions.allow", lists("*"), unasked},
 }
 
 // toggles are those of each agent.
@@ -124,6 +143,8 @@ var toggles = map[string][]toggle{
 	},
 	"gemini": {
 		{"hooksConfig.enabled", is(false), switchedOff}, {"hooksConfig.disabled", has("accessc"), "switches the hook off"},
+		{"tools.enableHooks", is(false), switchedOff}, {"hooks.enabled", is(false), switchedOff}, {"hooks.disabled", has("accessc"), "switches the hook off"},
+		{"defaultApprovalMode", is("yolo"), unasked}, {"general.defaultApprovalMode", is("yolo"), unasked},
 	},
 	"opencode": {{"permission", is("allow"), unasked}, {"permission.*", is("allow"), unasked}},
 }
@@ -164,13 +185,18 @@ func merge(into, from map[string]any) map[string]any {
 func (x *examination) brought(w watched, tree map[string]any, own []found) {
 	if x.script(w) {
 		if len(own) == 0 {
-			x.find(w.path, "the repository brings a plugin, which runs in the agent and may take hooks away")
+			what := "plugin"
+			if strings.HasPrefix(filepath.Base(filepath.Dir(w.path)), "tool") {
+				what = "tool"
+			}
+			x.find(w.path, "the repository brings a %s, which runs in the agent and may take hooks away", what)
 		}
 		return
 	}
 	if list, _ := tree["plugin"].([]any); len(list) > 0 {
 		x.find(w.path, "the repository brings %s, which run in the agent and may take hooks away", plural.Count(len(list), "plugin"))
 	}
+	x.commands(w, tree)
 	hooks, _ := tree[hooksKey].(map[string]any)
 	names := []string{}
 	for name, v := range hooks {

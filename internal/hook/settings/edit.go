@@ -106,30 +106,34 @@ func (a *Agent) find(doc []byte) (all []found, exact bool, err error) {
 		return nil, false, err
 	}
 	hooks := root.Member(hooksKey)
-	for _, list := range hooks.Children('{') {
-		for g, item := range list.Children('[') {
-			if !a.grouped {
-				all = a.entry(all, item, list.Key, -1, g)
-				continue
-			}
-			for i, h := range item.Member(hooksKey).Children('[') {
-				all = a.entry(all, h, list.Key, g, i)
-			}
+	a.each(hooks, func(words []string, at found) {
+		asks := slices.ContainsFunc(a.events, func(ev event) bool { return ev.name == at.event })
+		if e, ours := a.read(words); ours && asks {
+			at.Entry = e
+			all = append(all, at)
 		}
-	}
+	})
 	return all, len(all) > 0 && a.exact(hooks, all), nil
 }
 
-// entry adds a hook to a list if it is one of accessc.
-func (a *Agent) entry(all []found, n *jsonc.Node, event string, group, at int) []found {
-	h := handler{}
-	if n.Decode(&h) != nil {
-		return all
+// each visits the words of all hooks, and where these stand.
+func (a *Agent) each(hooks *jsonc.Node, visit func(words []string, at found)) {
+	one := func(n *jsonc.Node, at found) {
+		if h := (handler{}); n.Decode(&h) == nil {
+			visit(h.words(), at)
+		}
 	}
-	if e, ours := a.read(h.words()); ours {
-		all = append(all, found{e, event, group, at})
+	for _, list := range hooks.Children('{') {
+		for g, item := range list.Children('[') {
+			if !a.grouped {
+				one(item, found{event: list.Key, group: -1, at: g})
+				continue
+			}
+			for i, h := range item.Member(hooksKey).Children('[') {
+				one(h, found{event: list.Key, group: g, at: i})
+			}
+		}
 	}
-	return all
 }
 
 // exact reports whether the entries are those that add puts into a document.
@@ -157,6 +161,9 @@ func (a *Agent) exact(hooks *jsonc.Node, all []found) bool {
 // take removes the entries from a document, and the lists and objects that this leaves empty, unless
 // the document before the installation had them; nil stands for no such document.
 func (a *Agent) take(doc, before []byte) ([]byte, error) {
+	if all, _, err := a.look(before); err == nil && len(all) > 0 {
+		before, _ = a.take(before, nil) // it was parsed right now
+	}
 	was, _ := jsonc.Parse(before) // one that cannot be read had nothing
 	for {
 		all, _, err := a.find(doc)

@@ -69,7 +69,8 @@ func installed(a *Agent, doc []byte) ([]byte, error) {
 	if err != nil || exact && same(all[0].Entry, own) {
 		return doc, err
 	}
-	return a.update(filepath.Join("testdata", "none"), doc, all, own)
+	now, _, err := a.update(filepath.Join("testdata", "none"), doc, all, own)
+	return now, err
 }
 
 // foreign draws settings of a user, who may have hooks, some of them like accessc's.
@@ -87,7 +88,7 @@ func foreign(t *rapid.T, a *Agent) []byte {
 	hook := func() string {
 		return rapid.SampledFrom([]string{
 			`{"type":"command","command":"other"}`, `{"command":"accessc mcp -- x"}`, `{"bash":"accessc hook other"}`, `{"command":"a $(b)"}`, `{"prompt":7}`,
-			`{"command":["accessc"]}`,
+			`{"command":["accessc"]}`, `{"command":"/opt/accessc2 hook ` + a.Name + `"}`, `{"bash":"accessc hook ` + a.Name + `"}`,
 		}).Draw(t, "hook")
 	}
 	element := hook
@@ -213,7 +214,7 @@ func meaning(t *rapid.T, doc []byte) any {
 // FuzzAdd: every document either has the hook once after an installation, and every value as it was
 // after its removal, or is refused.
 func FuzzAdd(f *testing.F) {
-	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}"} {
+	for _, seed := range []string{"{}", "", "{,}", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[]}]}} // x`, "\ufeff{\"version\":1,}", "{/*}*/\"hooks\"://\n{}}", "{/*/ a */}"} {
 		for i := range agents {
 			f.Add([]byte(seed), i)
 		}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,13 +28,58 @@ func (a *Agent) words(e Entry) []string {
 	return append([]string{e.Program, command, a.Name}, e.Args...)
 }
 
-// read takes the words of a hook for an entry of accessc.
+// read takes the words of a hook for an entry of accessc if they are ones that install writes: a program
+// of another name, by another path or with other flags is a hook of the user's.
 func (a *Agent) read(words []string) (Entry, bool) {
-	if len(words) < 3 || words[1] != command || words[2] != a.Name {
+	if len(words) < 3 || words[1] != command || words[2] != a.Name || !filepath.IsAbs(words[0]) {
 		return Entry{}, false
 	}
-	base := strings.ToLower(filepath.Base(filepath.FromSlash(words[0])))
-	return Entry{words[0], words[3:]}, strings.HasPrefix(base, "accessc")
+	return Entry{words[0], words[3:]}, (named(words[0]) || words[0] == self()) && known(words[3:])
+}
+
+// named reports whether a program has the name of this one.
+func named(program string) bool {
+	base := filepath.Base(filepath.FromSlash(program))
+	if runtime.GOOS == "windows" {
+		base = strings.TrimSuffix(strings.ToLower(base), ".exe")
+	}
+	return base == "accessc"
+}
+
+// self is the path by which install names this program where it has another name.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Clean(path)
+}
+
+// known reports whether flags are those that install writes, each once.
+func known(args []string) bool {
+	seen := map[string]bool{}
+	for i := 0; i < len(args); i++ {
+		if seen[args[i]] {
+			return false
+		}
+		seen[args[i]] = true
+		switch args[i] {
+		case "--judge-only":
+		case "--tool", "--ruleset", "--log":
+			if i++; i == len(args) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// foreign reports whether words start accessc as a hook, and not as install does.
+func (a *Agent) foreign(words []string) bool {
+	_, ours := a.read(words)
+	return !ours && len(words) > 0 && named(words[0]) && slices.Contains(words, command)
 }
 
 // words are the words that a hook starts, none if they are not plain words.

@@ -84,6 +84,7 @@ func (a *Agent) Examine(p Places, self string) Report {
 	for _, w := range p.watched(a) {
 		x.file(w)
 	}
+	x.beside()
 	x.borrowed()
 	x.summary()
 	for _, name := range envs[a.Name] {
@@ -120,6 +121,7 @@ func (x *examination) file(w watched) {
 	var all []found
 	if x.holds(w.path) {
 		all = x.entries(w, data)
+		x.handWritten(w, data)
 	}
 	if w.scope == project {
 		x.brought(w, tree, all)
@@ -176,6 +178,19 @@ func (x *examination) entries(w watched, data []byte) []found {
 		x.trusted(w.path, all)
 	}
 	return all
+}
+
+// handWritten looks for hooks of accessc that install has not written, and so neither changes nor removes.
+func (x *examination) handWritten(w watched, data []byte) {
+	root, err := jsonc.Parse(data)
+	if err != nil || x.agent.plugin {
+		return
+	}
+	x.agent.each(root.Member(hooksKey), func(words []string, at found) {
+		if x.agent.foreign(words) {
+			x.find(w.path, "the hook of %s starts accessc, and not as install writes it: install and uninstall leave it: %s", at.event, strings.Join(words, " "))
+		}
+	})
 }
 
 // trusted looks up hooks in the state that Codex keeps, by file, event and place there.

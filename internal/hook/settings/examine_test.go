@@ -55,6 +55,19 @@ func TestExamine(t *testing.T) {
 		{"claude-code", "ws/.claude/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "/x/accessc hook claude-code"}, {"command": "x"}]}]}}`, "hooks of its own, which the agent starts: PreToolUse"},
 		{"claude-code", "ws/.claude/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "/x/accessc hook claude-code"}]}]}}`, "/x/accessc, which is not there"},
 		{"claude-code", "ws/.claude/settings.json", `{`, "cannot be read"},
+		{"claude-code", "ws/.claude/settings.json", `{"env": {"LANG": "C", "XDG_STATE_HOME": "x", "PATH": "./bin", "LD_PRELOAD": "a"}}`, "goes by: LD_PRELOAD, PATH, XDG_STATE_HOME"},
+		{"claude-code", "ws/.claude/settings.json", `{"env": {"LANG": "C", "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "1"}, "enabledPlugins": {"a@b": false}, "permissions": {"allow": ["Bash(git *)"]}}`, ""},
+		{"claude-code", "home/.claude/settings.json", `{"env": {"PATH": "/home/me/bin"}, "statusLine": {"type": "command", "command": "mine"}, "enabledPlugins": {"a@b": true}}`, ""},
+		{"claude-code", "ws/.claude/settings.json", `{"enabledPlugins": {"a@b": true}}`, "names plugins, which may bring hooks and take others away, by enabledPlugins: a@b"},
+		{"claude-code", "ws/.claude/settings.json", `{"extraKnownMarketplaces": {"b": {"source": {}}}}`, "by extraKnownMarketplaces: b"},
+		{"claude-code", "home/.claude/settings.json", `{"permissions": {"allow": ["Read", "*"]}}`, "permissions.allow has the agent ask for nothing"},
+		{"claude-code", "ws/.claude/settings.json", `{"apiKeyHelper": "./key"}`, "brings a command, which the agent starts: apiKeyHelper"},
+		{"claude-code", "ws/.claude/settings.local.json", `{"statusLine": {"type": "command", "command": "x"}}`, "the agent starts: statusLine"},
+		{"claude-code", "ws/.claude/agents/a.md", "---\nname: a\nhooks:\n  PreToolUse: []\n---\ntext\n", "brings hooks of its own"},
+		{"claude-code", "ws/.claude/skills/s/SKILL.md", "\ufeff--- \r\n{name: a, \"hooks\" : {}}\r\n---\r\n", "brings hooks of its own"},
+		{"claude-code", "ws/.claude/skills/s/SKILL.md", "---\nname: webhooks\n---\nhooks: are a text here\n", ""},
+		{"claude-code", "ws/.claude/agents/a.md", "hooks: no head\n", ""},
+		{"cursor", "ws/.claude/settings.json", `{"env": {"PATH": "x"}, "apiKeyHelper": "x"}`, ""},
 		{"cursor", "home/.claude/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "/x/accessc hook claude-code"}]}]}}`, "Cursor runs this hook of Claude Code as well"},
 		{"cursor", "ws/.claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}`, "hooks of its own"},
 		{"copilot", "ws/.github/copilot/settings.json", `{"disableAllHooks": true}`, "switches all hooks off"},
@@ -62,6 +75,15 @@ func TestExamine(t *testing.T) {
 		{"copilot", "ws/.claude/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "/x/accessc hook claude-code"}]}]}}`, "Copilot CLI runs this hook of Claude Code as well"},
 		{"gemini", "ws/.gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, "switches all hooks off"},
 		{"gemini", "home/.gemini/settings.json", `{"hooksConfig": {"disabled": ["accessc"]}}`, "switches the hook off"},
+		{"gemini", "home/.gemini/settings.json", `{"tools": {"enableHooks": false}}`, "tools.enableHooks switches all hooks off"},
+		{"gemini", "ws/.gemini/settings.json", `{"hooks": {"enabled": false}}`, "hooks.enabled switches all hooks off"},
+		{"gemini", "ws/.gemini/settings.json", `{"general": {"defaultApprovalMode": "yolo"}}`, "has the agent ask for nothing"},
+		{"gemini", "ws/.gemini/settings.json", `{"tools": {"discoveryCommand": "./x"}}`, "the agent starts: tools.discoveryCommand"},
+		{"gemini", "ws/.gemini/settings.json", `{"tools": {"enableHooks": true}, "hooks": {"enabled": true}, "general": {"defaultApprovalMode": "default"}}`, ""},
+		{"gemini", "ws/.gemini/extensions/e/hooks/hooks.json", `{"hooks": {"BeforeTool": [{"hooks": [{"command": "x"}]}]}}`, "hooks of its own, which the agent starts: BeforeTool"},
+		{"gemini", "ws/.gemini/.env", "A=1\nexport XDG_CONFIG_HOME=x\n# PATH=y\n", "goes by: XDG_CONFIG_HOME"},
+		{"gemini", "ws/.gemini/.env", "A=1\nGEMINI_API_KEY=x\n", ""},
+		{"opencode", "ws/.opencode/tool/x.js", `x`, "the repository brings a tool, which runs in the agent"},
 		{"opencode", "ws/.opencode/plugins/x.ts", `export const a = 1`, "the repository brings a plugin"},
 		{"opencode", "ws/opencode.json", `{"plugin": ["a", "b"]}`, "brings 2 plugins"},
 		{"opencode", "home/.config/opencode/opencode.jsonc", `{"permission": {"*": "allow",},}`, "has the agent ask for nothing"},
@@ -104,11 +126,11 @@ func TestExamineEntry(t *testing.T) {
 		{`"onFailure": "block"`, `"async": true`, "not as install writes it"},
 		{`"PostToolUse"`, `"Other"`, "not as install writes it"},
 		{self, other, "and this program is"},
-		{self, filepath.Dir(other) + "/accessc-none", "which is not there"},
-		{self, filepath.Dir(filepath.Dir(self)) + "/accessc-x", "which is no program"},
+		{self, filepath.Dir(other) + "/none/accessc", "which is not there"},
+		{self, filepath.Dir(filepath.Dir(self)) + "/accessc", "which is no program"},
 		{`"hook"`, `"check"`, "the hook is not installed"},
 	} {
-		if err := errs(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(self)), "accessc-x"), nil, 0o600),
+		if err := errs(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(self)), "accessc"), nil, 0o600),
 			os.WriteFile(path, []byte(strings.ReplaceAll(string(text), c.from, c.to)), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -194,6 +216,19 @@ func TestExamineDevice(t *testing.T) {
 		t.Skip(err)
 	}
 	if r := claude.Examine(p, self); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Text, "cannot be read") {
+		t.Errorf("got %+v", r.Findings)
+	}
+}
+
+// TestExamineMarks: a workspace whose name reads as a pattern is examined like any other.
+func TestExamineMarks(t *testing.T) {
+	dir := t.TempDir()
+	ws := filepath.Join(dir, "[ab]*")
+	if err := errs(os.MkdirAll(filepath.Join(ws, ".opencode", "plugins"), 0o755), os.WriteFile(filepath.Join(ws, ".opencode", "plugins", "x.js"), []byte("x"), 0o600)); err != nil {
+		t.Skip(err)
+	}
+	r := agentOf(t, "opencode").Examine(Places{Home: filepath.Join(dir, "home"), Workspace: ws, Getenv: func(string) string { return "" }}, "/none")
+	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.Text, "brings a plugin") }) {
 		t.Errorf("got %+v", r.Findings)
 	}
 }

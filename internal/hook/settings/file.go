@@ -8,21 +8,21 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/internal/wholefile"
 )
 
-// The names of the files beside settings: the settings as they were, or a note that there were none.
+// The names of the files beside settings: the settings as they were, those before a later change, or a
+// note that there were none.
 const (
 	backupSuffix = ".before-accessc-hook"
+	againSuffix  = ".before-accessc-hook.2"
 	madeSuffix   = ".made-by-accessc"
 )
 
 // errChanged is the error about a file that another program wrote meanwhile.
 var errChanged = errors.New("another program changed the file at the same time")
-
-// maxMade is how many directories are ever made for a file.
-const maxMade = 4
 
 // Result describes the change of a file.
 type Result struct {
@@ -53,19 +53,22 @@ func (a *Agent) Install(path string, e Entry) (Result, error) {
 	if exact && same(all[0].Entry, e) {
 		return Result{}, nil
 	}
-	now, err := a.update(path, was, all, e)
+	now, derived, err := a.update(path, was, all, e)
 	if err != nil {
 		return Result{}, err
 	}
 	r := Result{Changed: true}
-	if len(all) == 0 {
-		r.Backup = path + backupSuffix
-		if err := keep(path, was); err != nil {
-			return Result{}, fmt.Errorf("the backup: %w", err)
-		}
+	switch {
+	case len(all) == 0:
+		r.Backup, err = path+backupSuffix, keep(path, backupSuffix, was)
+	case !derived:
+		r.Backup, err = again(path, was)
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("the backup: %w", err)
 	}
 	if err := swap(path, was, now); err != nil {
-		if r.Backup != "" {
+		if len(all) == 0 {
 			_ = os.Remove(r.Backup)
 		}
 		return Result{}, err
@@ -73,25 +76,31 @@ func (a *Agent) Install(path string, e Entry) (Result, error) {
 	return r, nil
 }
 
-// update is a document with another entry in place of those that it has.
-func (a *Agent) update(path string, was []byte, all []found, e Entry) ([]byte, error) {
-	switch {
-	case len(all) == 0:
-		return a.add(was, e)
-	case a.plugin || bytes.Equal(was, a.New(all[0].Entry)):
-		return a.New(e), nil
+// update is a document with another entry in place of those that it has. derived is true for a document that
+// has nothing but what install has put there, beside the backup if there is one.
+func (a *Agent) update(path string, was []byte, all []found, e Entry) (now []byte, derived bool, err error) {
+	if len(all) == 0 {
+		now, err = a.add(was, e)
+		return now, false, err
 	}
 	backup, err := load(path + backupSuffix)
-	if err == nil {
-		if then, err := a.add(backup, all[0].Entry); err == nil && bytes.Equal(then, was) {
-			return a.add(backup, e)
-		}
+	if err == nil && a.leads(backup, was, all[0].Entry) {
+		now, err = a.add(backup, e)
+		return now, true, err
 	}
-	bare, err := a.take(was, backup)
-	if err != nil {
-		return nil, err
+	if only := bytes.Equal(was, a.New(all[0].Entry)); only || a.plugin {
+		return a.New(e), only && a.made(path) >= 0, nil
 	}
-	return a.add(bare, e)
+	if now, err = a.take(was, backup); err == nil {
+		now, err = a.add(now, e)
+	}
+	return now, false, err
+}
+
+// leads reports whether an installation makes one document of another.
+func (a *Agent) leads(from, to []byte, e Entry) bool {
+	then, err := a.add(from, e)
+	return err == nil && bytes.Equal(then, to)
 }
 
 // Uninstall takes the hook out of the file of settings at a path. A file that has not changed since
@@ -105,7 +114,7 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	all, _, err := a.look(was)
+	all, exact, err := a.look(was)
 	if err != nil || len(all) == 0 {
 		return Result{}, err
 	}
@@ -113,28 +122,34 @@ func (a *Agent) Uninstall(path string) (Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, fmt.Errorf("the backup: %w", err)
 	}
-	if err == nil {
-		if then, err := a.add(backup, all[0].Entry); err == nil && bytes.Equal(then, was) {
-			if err := swap(path, was, backup); err != nil {
-				return Result{}, err
-			}
-			return Result{Changed: true}, os.Remove(path + backupSuffix)
+	if err == nil && a.leads(backup, was, all[0].Entry) {
+		if err := swap(path, was, backup); err != nil {
+			return Result{}, err
+		}
+		return Result{Changed: true}, os.Remove(path + backupSuffix)
+	}
+	return a.remove(path, was, backup, exact)
+}
+
+// remove takes the entries out of a file that has changed since their installation, or removes a file that
+// has nothing else. The file as it was is kept unless install has made all of it.
+func (a *Agent) remove(path string, was, backup []byte, exact bool) (Result, error) {
+	made, now := a.made(path), []byte("{}")
+	if !a.plugin {
+		var err error
+		if now, err = a.take(was, backup); err != nil {
+			return Result{}, err
 		}
 	}
-	made := directories(path)
-	if a.plugin || made >= 0 && bytes.Equal(was, a.New(all[0].Entry)) {
-		return Result{Changed: true, Removed: true}, discard(path, made)
+	r := Result{Changed: true, Removed: a.plugin || made >= 0 && string(bytes.Join(bytes.Fields(now), nil)) == "{}"}
+	if !r.Removed || !exact || made < 0 {
+		var err error
+		if r.Backup, err = again(path, was); err != nil {
+			return Result{}, fmt.Errorf("the backup: %w", err)
+		}
 	}
-	now, err := a.take(was, backup)
-	if err != nil {
-		return Result{}, err
-	}
-	if made >= 0 && string(bytes.Join(bytes.Fields(now), nil)) == "{}" {
-		return Result{Changed: true, Removed: true}, discard(path, made)
-	}
-	r := Result{Changed: true}
-	if backup != nil {
-		r.Backup = path + backupSuffix
+	if r.Removed {
+		return r, discard(path, made)
 	}
 	return r, swap(path, was, now)
 }
@@ -164,12 +179,22 @@ func load(path string) ([]byte, error) {
 	return data, err
 }
 
-// keep writes the backup of a file, over that of an earlier installation.
-func keep(path string, was []byte) error {
-	if _, err := os.Lstat(path + backupSuffix); err == nil {
-		return wholefile.Replace(path+backupSuffix, was)
+// keep writes a copy of a file, over an earlier one.
+func keep(path, suffix string, was []byte) error {
+	if _, err := os.Lstat(path + suffix); err == nil {
+		return wholefile.Replace(path+suffix, was)
 	}
-	return wholefile.Keep(path, backupSuffix, was)
+	return wholefile.Keep(path, suffix, was)
+}
+
+// again writes a copy of a file that is not as install has left it, and returns its name. The backup of the
+// first installation stays.
+func again(path string, was []byte) (string, error) {
+	suffix := againSuffix
+	if _, err := os.Lstat(path + backupSuffix); errors.Is(err, fs.ErrNotExist) {
+		suffix = backupSuffix
+	}
+	return path + suffix, keep(path, suffix, was)
 }
 
 // swap replaces the text of a file if it is still the one that was read.
@@ -231,8 +256,9 @@ func parents(dir string) (int, error) {
 	return above + own, err
 }
 
-// directories is how many directories were made for a file, -1 if the file was there before.
-func directories(path string) int {
+// made is how many directories were made for a file, -1 if the file was there before. A repository may
+// bring the note, so it counts for the directories of the agent alone.
+func (a *Agent) made(path string) int {
 	note, err := load(path + madeSuffix)
 	if err != nil {
 		return -1
@@ -242,7 +268,17 @@ func directories(path string) int {
 	if err != nil || n < 0 {
 		return -1
 	}
-	return min(n, maxMade)
+	return min(n, a.depth(path))
+}
+
+// depth is how many directories above a file are the agent's own.
+func (a *Agent) depth(path string) int {
+	for _, dir := range []string{a.project, a.home} {
+		if own := filepath.Join(dir, a.file); strings.HasSuffix(path, string(filepath.Separator)+own) {
+			return strings.Count(own, string(filepath.Separator))
+		}
+	}
+	return strings.Count(filepath.Join(a.under, a.file), string(filepath.Separator)) + 1
 }
 
 // discard removes a file, its note, and the directories that were made for it.

@@ -35,6 +35,8 @@ type Marks struct {
 	Ports []uint16
 	// Vars are variables.
 	Vars []string
+	// Linux is true for an evaluation that says nothing about the system's files elsewhere.
+	Linux bool
 	// Commands are lines with "*" for any text.
 	Commands []string
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/judge"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
@@ -126,9 +127,9 @@ func (j *Judge) variables(c Command) Verdict {
 		switch {
 		case j.Files.View.Decide(ir.Forward{Name: name}).Allowed():
 		case ir.LoaderVariable(name):
-			out = out.And(Refused("the variable "+name+" changes the code that programs load", name))
+			out = out.And(Refused("the variable "+visible.Text(name)+" changes the code that programs load", name))
 		case j.Rules != nil:
-			out = out.And(Left("the variable " + name + " is set for the command"))
+			out = out.And(Left("the variable " + visible.Text(name) + " is set for the command"))
 		}
 	}
 	return out
@@ -147,7 +148,7 @@ func (j *Judge) Operation(kind ruleset.Kind, paths []string, url string) Verdict
 	for _, p := range paths {
 		readings, err := judge.Readings(p)
 		if err != nil {
-			return Refused(err.Error(), p)
+			return Refused(visible.Text(err.Error()), p)
 		}
 		for _, r := range readings {
 			op.Paths = append(op.Paths, filepath.ToSlash(j.Files.Absolute(r)))
@@ -192,18 +193,19 @@ func (j *Judge) rules(op ruleset.Operation, dialect shell.Dialect) Verdict {
 	host := Host{j.Files.View, j.Files.Roots, resolve.NewDisk()}
 	d := set.Decide(op, host.Answers())
 	cause := d.Cause()
-	why := cause.Why
+	why, text := cause.Why, visible.Text(cause.Text)
 	if cause.Rule != nil {
 		why += ": " + cause.Rule.Place()
 	}
+	why = visible.Text(why)
 	switch d.Outcome {
 	case ruleset.Allow:
 		return Verdict{Allow, why, ""}
 	case ruleset.Deny:
-		return Refused(cause.Text+": "+why, cause.Text)
+		return Refused(text+": "+why, cause.Text)
 	case ruleset.Unknown:
 	}
-	return Left(cause.Text + ": " + why)
+	return Left(text + ": " + why)
 }
 
 // joined is the stricter of the policy's verdict and the ruleset's; the zero verdict is none.

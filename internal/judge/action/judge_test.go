@@ -197,7 +197,7 @@ func TestOwn(t *testing.T) {
 		"python3 -c 'import os; os.system(\"accessc exec --accept x\")'", `python3 -c 'run(["accessc", "exec", "--accept", "x"])'`, "if true; then accessc exec --accept x t; fi",
 		"HOME=/x accessc exec t", "env XDG_CONFIG_HOME=/x accessc exec t", "cd src && accessc exec t", "(cd /tmp; accessc exec t)",
 		"accessc learn t -- rm x", "nice accessc learn --apply t", "env accessc learn --until-green 3 t -- rm x", "timeout 9 accessc learn --from=default t -- rm x",
-		"accessc approve t", "accessc mcp -- rm", "accessc hook uninstall x", "accessc exec t -- accessc exec --accept x t", "accessc exec {--accept,x} t", "accessc $x",
+		"accessc exec --preset rust t", "accessc approve t", "accessc grants answer 1 run", "accessc mcp -- rm", "accessc hook uninstall x", "accessc exec t -- accessc exec --accept x t", "accessc exec {--accept,x} t", "accessc $x",
 		"git log && accessc exec --accept x \\\n t",
 	} {
 		if got := j.Command(Command{Line: line}); got.Outcome != Deny || !strings.Contains(got.Reason, "accessc") {

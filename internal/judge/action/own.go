@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ruleset"
 	"github.com/accessc/accessc/ruleset/shell"
 )
@@ -67,7 +68,7 @@ func isOwn(name string) bool {
 func (j *Judge) start(c Command, p *shell.Part, doubtful bool) string {
 	words := p.Words[1:]
 	if at := slices.IndexFunc(words, func(w shell.Word) bool { return !w.MayBeOption() }); at >= 0 && !slices.Contains(asking, words[at].Text) {
-		return "the command has accessc do more than ask and start tools: " + words[at].Text
+		return "the command has accessc do more than ask and start tools: " + visible.Text(words[at].Text)
 	}
 	if doubtful || len(c.Env) > 0 {
 		return unknownStart
@@ -87,7 +88,7 @@ func flags(words []shell.Word) string {
 		case w.MayBeOption() && w.Form != shell.Literal:
 			return unknownStart
 		case isForeign(w.Text):
-			return "the command starts accessc with a configuration or gaps of its own: " + w.Text
+			return "the command starts accessc with a configuration or gaps of its own: " + visible.Text(w.Text)
 		}
 	}
 	return ""
@@ -107,7 +108,7 @@ func inText(text string) string {
 		own := false
 		for _, w := range strings.FieldsFunc(read, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()`$<>{}[]=", r) }) {
 			if own && isForeign(w) {
-				return "the command starts accessc with a configuration or gaps of its own: " + w
+				return "the command starts accessc with a configuration or gaps of its own: " + visible.Text(w)
 			}
 			own = own || isOwn(w)
 		}

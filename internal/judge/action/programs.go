@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ruleset/shell"
 )
 
@@ -29,7 +30,7 @@ func (j *Judge) programs(c Command, tree *shell.Part) Verdict {
 func (j *Judge) part(p *shell.Part) Verdict {
 	switch {
 	case p.Kind == shell.Opaque:
-		return Left(p.Why)
+		return Left(visible.Text(p.Why))
 	case p.Kind != shell.Program:
 		return Permitted()
 	}
@@ -41,7 +42,7 @@ func (j *Judge) part(p *shell.Part) Verdict {
 		words = append(words, w.Text)
 	}
 	if slices.ContainsFunc(p.Doubts, func(d shell.Doubt) bool { return d.Word == shell.Always }) {
-		return Left(p.Doubts[0].Why)
+		return Left(visible.Text(p.Doubts[0].Why))
 	}
 	if slices.Contains(shells, path.Base(filepath.ToSlash(words[0]))) && len(words) > 1 {
 		if p.Through && j.Rules != nil {
@@ -68,7 +69,7 @@ func (j *Judge) run(words []string, dir string) Verdict {
 	asker.Resolver = &resolve.Resolver{Disk: resolve.NewDisk(), Root: j.Files.Roots.Workspace}
 	op, err := asker.Operation(resolve.Question{Verb: "run", Operands: []string{program}, Args: words[1:]})
 	if err != nil {
-		return Refused(err.Error(), program)
+		return Refused(visible.Text(err.Error()), program)
 	}
 	v := j.Files.View.Decide(op)
 	if v.Allowed() {

@@ -64,6 +64,8 @@ type Denial struct {
 type grant struct {
 	toml, inline string
 	ok           bool
+	// reserved is why the rule that would permit the operation is not proposed, empty for none.
+	reserved string
 }
 
 // line is the JSON document of one denial.
@@ -88,6 +90,7 @@ type line struct {
 	Rule      *rule    `json:"rule"`
 	Grant     *string  `json:"grant"`
 	Sentence  string   `json:"sentence,omitempty"`
+	Probe     string   `json:"probe,omitempty"`
 }
 
 type process struct {
@@ -111,6 +114,7 @@ func (d *Denial) Line() []byte {
 		Version: Version, Event: "denied", Time: d.Time.UTC().Format(time.RFC3339Nano), Tool: d.tool(),
 		Operation: d.Verb(), Asked: d.Asked, Syscall: d.Syscall, Errno: d.Errno,
 		Process: process{d.PID, d.Name}, By: d.By, Reason: d.reason(), Rule: ruleOf(d.Verdict.Rule),
+		Probe: d.probe(),
 	}
 	l.Target, l.To = d.targets()
 	for _, c := range d.Wants.List() {

@@ -162,6 +162,19 @@ func TestGrant(t *testing.T) {
 	}
 }
 
+// TestSocket: a refused Unix socket is explained by the rules on files, and none is proposed.
+func TestSocket(t *testing.T) {
+	d := sample()
+	for at, want := range map[ir.Location]string{ir.Sys("srv/docker.sock"): "connect /srv/docker.sock: no rule", ir.In("keys"): "connect keys: rule keys, accessc.toml:3"} {
+		d.Operation, d.Wants, d.proposed = ir.Dial{On: ir.Direct(at)}, 0, nil
+		d.Verdict = d.View.Decide(d.Operation)
+		toml, ok := d.Grant()
+		if got := d.Text(); ok || got != want {
+			t.Errorf("%s: %q, %q", at, got, toml)
+		}
+	}
+}
+
 // relocated is the operation with places as other bindings see them, once for each needed
 // capability.
 func relocated(d *Denial, b *ir.Bindings) []ir.Operation {
@@ -211,23 +224,23 @@ func sample() *Denial {
 	tool := ir.NewTool("a tool")
 	tool.Declared.FS = true
 	tool.FS = []ir.FSRule{{
-		Written: ".env", At: ir.In(".env"), Origin: ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 3, Col: 1}},
+		Written: "keys", At: ir.In("keys"), Origin: ir.Origin{Layer: ir.LayerWorkspace, Pos: ir.Pos{File: "accessc.toml", Line: 3, Col: 1}},
 	}}
 	v := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: roots, Base: []ir.FSRule{}})
-	op := ir.Access{Cap: ir.Read, On: ir.Direct(ir.In(".env"))}
+	op := ir.Access{Cap: ir.Read, On: ir.Direct(ir.In("keys"))}
 	return &Denial{
 		Time: time.Unix(0, 0), By: ByPolicy, Operation: op, Wants: ir.Caps(ir.Read), Verdict: v.Decide(op), Syscall: "openat", Errno: "EACCES",
-		Asked: []string{"./.env"}, PID: 7, Name: "cat", View: v, Roots: roots,
+		Asked: []string{"./keys"}, PID: 7, Name: "cat", View: v, Roots: roots,
 	}
 }
 
 // TestShape is the documented form of a line.
 func TestShape(t *testing.T) {
 	const want = `{"format_version":1,"event":"denied","time":"1970-01-01T00:00:00Z","tool":"a tool","operation":"read",` +
-		`"needs":["read"],"target":".env","path":"/ws/.env","asked":["./.env"],"syscall":"openat","errno":"EACCES",` +
+		`"needs":["read"],"target":"keys","path":"/ws/keys","asked":["./keys"],"syscall":"openat","errno":"EACCES",` +
 		`"process":{"pid":7,"name":"cat"},"by":"policy","reason":"rule",` +
-		`"rule":{"subject":".env","layer":"workspace","file":"accessc.toml","line":3,"column":1},` +
-		`"grant":"[[conversation.tools.\"a tool\".access.fs]]\npath = \".env\"\nread = true\n"}` + "\n"
+		`"rule":{"subject":"keys","layer":"workspace","file":"accessc.toml","line":3,"column":1},` +
+		`"grant":"[[conversation.tools.\"a tool\".access.fs]]\npath = \"keys\"\nread = true\n"}` + "\n"
 	if got := string(sample().Line()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -290,7 +303,7 @@ func TestSummary(t *testing.T) {
 	}
 	l.Summary(&b, "see there")
 	const want = `accessc: a tool was refused 8 times
-  read    .env ×2  rule .env, accessc.toml:3
+  read    keys ×2  rule keys, accessc.toml:3
   create  x\x1b[0  no rule
   create  x\x1b[1  no rule
   create  x\x1b[2  no rule
@@ -327,7 +340,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%d in all, %d left out, %d counted", k.Total, k.LeftOut, sum)
 	}
 	first := k.Denials[0]
-	if first.Times != 2 || fmt.Sprint(first.Question, first.Needs) != "[read /ws/.env] [read]" || first.Rule.Line != 3 {
+	if first.Times != 2 || fmt.Sprint(first.Question, first.Needs) != "[read /ws/keys] [read]" || first.Rule.Line != 3 {
 		t.Errorf("%+v", first)
 	}
 }

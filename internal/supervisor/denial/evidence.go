@@ -2,6 +2,7 @@ package denial
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,17 +46,8 @@ func (l *Log) Observe() {
 	l.used, l.most = map[string]*seen{}, maxUsed
 }
 
-// Use counts one granted operation that is carried out, unless it is one of the base's or on the
-// tool's private directories, which every tool has.
+// Use counts one granted operation that is carried out.
 func (l *Log) Use(d *Denial) {
-	if r := d.Verdict.Rule; r == nil || r.Source().Layer == ir.LayerBase {
-		return
-	}
-	for _, p := range ir.Describe(d.Operation).Places {
-		if k := p.At.Root.Kind; k == ir.Home || k == ir.Temp {
-			return
-		}
-	}
 	key := d.key()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,6 +60,33 @@ func (l *Log) Use(d *Denial) {
 	default:
 		l.unused++
 	}
+}
+
+// everyones reports whether every tool may do the operation: one of the base's or on the tool's private
+// directories.
+func (d *Denial) everyones() bool {
+	if r := d.Verdict.Rule; r == nil || r.Source().Layer == ir.LayerBase {
+		return true
+	}
+	return slices.ContainsFunc(ir.Describe(d.Operation).Places, func(p ir.Place) bool {
+		return p.At.Root.Kind == ir.Home || p.At.Root.Kind == ir.Temp
+	})
+}
+
+// Each tells the kinds of operations that were granted and carried out, and those that were refused,
+// with how often; lost is how many operations are missing.
+func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost = l.total + l.unused
+	for _, s := range l.uses {
+		tell(s.Denial, s.times, true)
+	}
+	for _, s := range l.kept {
+		lost -= s.times
+		tell(s.Denial, s.times, false)
+	}
+	return lost
 }
 
 // key tells operations apart.
@@ -84,6 +103,9 @@ func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 	e.Format, e.Version, e.Used, e.UsedLeftOut = EvidenceFormat, EvidenceVersion, []Use{}, l.unused
 	size := 0
 	for _, s := range l.uses {
+		if s.everyones() {
+			continue
+		}
 		u := Use{Times: s.times, Question: s.question(), Needs: s.needed()}
 		// Strings and integers always have a JSON form.
 		text, _ := json.Marshal(u)

@@ -37,11 +37,16 @@ func (d *Denial) find() *grant {
 	case ir.Net:
 		return d.network()
 	case ir.FS:
+		out := &grant{}
 		for _, change := range d.changes() {
-			if change.writable() && d.permits(change) {
+			if !change.writable() || !d.permits(change) {
+				continue
+			}
+			if out.reserved = d.reserved(change); out.reserved == "" {
 				return &grant{toml: change.toml(d.View.Tool), ok: true}
 			}
 		}
+		return out
 	case ir.Env, ir.Commands, ir.Limits, ir.Process:
 	}
 	return &grant{}
@@ -78,6 +83,9 @@ func (d *Denial) changes() []change {
 		switch at.Root.Kind {
 		case ir.Workspace, ir.External:
 		case ir.System:
+			if _, socket := d.Operation.(ir.Dial); socket {
+				return nil // what listens there may act for the tool
+			}
 			if c, ok := d.outside(at, caps); ok && len(needs) == 1 {
 				return []change{c}
 			}

@@ -12,7 +12,7 @@ import (
 // KeptFormat and KeptVersion identify the file of the refusals of a tool's last run.
 const (
 	KeptFormat  = "accessc/denials"
-	KeptVersion = 1
+	KeptVersion = 2
 )
 
 // MaxKept is the largest size of that file, in bytes.
@@ -25,12 +25,18 @@ type Kept struct {
 	Tool    string `json:"tool"`
 	// Unnamed is true for a command that no configuration names.
 	Unnamed bool `json:"unnamed,omitempty"`
+	// Unwatched is true where no supervisor has seen the run, and Begun when that started, in RFC
+	// 3339, UTC. Nothing else is known of such a run.
+	Unwatched bool   `json:"unwatched,omitempty"`
+	Begun     string `json:"begun,omitempty"`
 	// Ended is in RFC 3339, UTC; Status is the exit status of the tool.
 	Ended  string `json:"ended"`
 	Status int    `json:"status"`
 	Traced bool   `json:"traced"`
 	// Total is how many operations were refused, LeftOut how many of these Denials lacks.
+	// Probes are those among them that programs do without.
 	Total   int     `json:"total"`
+	Probes  int     `json:"probes,omitempty"`
 	LeftOut int     `json:"left_out"`
 	Denials []Entry `json:"denials"`
 }
@@ -49,6 +55,16 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
+	// Probe is who asks for it, and what it does without; empty for what is no probe.
+	Probe string `json:"probe,omitempty"`
+}
+
+// Unseen is the text of a file about a run that no supervisor sees.
+func Unseen(k Kept, begun time.Time) []byte {
+	k.Format, k.Version, k.Unwatched, k.Begun, k.Denials = KeptFormat, KeptVersion, true, begun.UTC().Format(time.RFC3339), []Entry{}
+	// Strings and integers always have a JSON form.
+	text, _ := json.Marshal(k)
+	return append(visible.Bytes(text), '\n')
 }
 
 // Keep returns the refusals as the text of a file, at most MaxKept bytes of them.
@@ -64,7 +80,7 @@ func (l *Log) Keep(k Kept, ended time.Time) []byte {
 // fill puts the refusals of a log into the document, at most a number of bytes of them.
 func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	k.Ended = ended.UTC().Format(time.RFC3339)
-	k.Total, k.LeftOut, k.Denials = l.total, l.total, []Entry{}
+	k.Total, k.Probes, k.LeftOut, k.Denials = l.total, l.probes, l.total, []Entry{}
 	// The rest of the document has a fixed size but for the tool's name.
 	const frame = 1 << 10
 	size := frame + len(k.Tool)
@@ -84,6 +100,7 @@ func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
 		Needs: s.needed(),
+		Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()
 	return e

@@ -34,8 +34,10 @@ type Log struct {
 	patience time.Duration
 	lost     int
 	total    int
-	kept     []*seen
-	index    map[string]*seen
+	// probes is how many of them were probes, which the summary leaves out.
+	probes int
+	kept   []*seen
+	index  map[string]*seen
 	// most is how many different operations are kept of each kind. used and uses are those that
 	// were granted and carried out, unused is how many of them could not be counted.
 	most   int
@@ -69,6 +71,9 @@ func (l *Log) Add(d *Denial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.total++
+	if d.probe() != "" {
+		l.probes++
+	}
 	l.write(text)
 	switch s := l.index[key]; {
 	case s != nil:
@@ -137,24 +142,25 @@ func (l *Log) Total() int {
 	return l.total
 }
 
-// Summary tells a person which operations were refused. It writes nothing where nothing was
-// refused. more says where all of them are listed, with rules that would permit them.
+// Summary tells a person which operations were refused, probes aside. It writes nothing where
+// nothing was refused. more says where all of them are listed, with rules that would permit them.
 func (l *Log) Summary(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total == 0 {
+	counted := l.total - l.probes
+	shown := joined(slices.DeleteFunc(slices.Clone(l.kept), func(s *seen) bool { return s.probe() != "" }))
+	if counted == 0 {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(l.total))
-	shown := joined(l.kept)
+	fmt.Fprintf(&b, "accessc: %s was refused %s\n", visible.Text(l.kept[0].tool()), times(counted))
 	slices.SortStableFunc(shown, func(a, b *seen) int { return a.rank() - b.rank() })
 	shown = shown[:min(len(shown), maxShown)]
 	verb, what := 0, 0
 	for _, s := range shown {
 		verb, what = max(verb, width(s.Verb())), max(what, width(s.what()))
 	}
-	rest, proposed := l.total, false
+	rest, proposed := counted, false
 	for _, s := range shown {
 		rest -= s.times
 		_, ok := s.proposal()
@@ -170,12 +176,13 @@ func (l *Log) Summary(w io.Writer, more string) {
 	_, _ = io.WriteString(w, b.String())
 }
 
-// Note tells a person in one line how many operations were refused; nothing where none was.
+// Note tells a person in one line how many operations were refused, probes aside; nothing where none
+// was.
 func (l *Log) Note(w io.Writer, more string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total > 0 {
-		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total), more)
+	if l.total > l.probes {
+		_, _ = fmt.Fprintf(w, "accessc: %s was refused %s; %s\n", visible.Text(l.kept[0].tool()), times(l.total-l.probes), more)
 	}
 }
 
@@ -252,10 +259,16 @@ func (d *Denial) rank() int {
 // proposal is the configuration that would grant the operation, unless a rule was written to
 // deny it.
 func (d *Denial) proposal() (string, bool) {
-	if r := ruleOf(d.Verdict.Rule); r != nil && len(r.Capabilities) == 0 {
+	if d.closed() {
 		return "", false
 	}
 	return d.Grant()
+}
+
+// closed reports whether a rule that grants nothing has decided.
+func (d *Denial) closed() bool {
+	r := ruleOf(d.Verdict.Rule)
+	return r != nil && len(r.Capabilities) == 0
 }
 
 // Text is the denial as a person reads it: the operation, the reason, and the configuration that
@@ -263,6 +276,9 @@ func (d *Denial) proposal() (string, bool) {
 func (d *Denial) Text() string {
 	toml, ok := d.proposal()
 	text := d.Verb() + " " + (&seen{d, 1}).what() + ": " + d.because(ok)
+	if why := d.grant().reserved; why != "" && !d.closed() {
+		text += visible.Text("; no grant is proposed: " + why)
+	}
 	if ok {
 		text += "\n" + indent(strings.TrimSuffix(toml, "\n"))
 	}

@@ -58,7 +58,7 @@ func (d *Denial) network() *grant {
 	table(&b, d.View.Tool, "net")
 	b.WriteString(strings.Join(lines, "\n") + "\n")
 	inline := "{ " + strings.Join(lines, ", ") + " } to " + tableOf(d.View.Tool) + ".access.net"
-	return &grant{b.String(), inline, true}
+	return &grant{toml: b.String(), inline: inline, ok: true}
 }
 
 // NetRule is the rule on the network that would permit the operation when it is added behind the

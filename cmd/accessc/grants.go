@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/visible"
+)
+
+// grantsCmd is "accessc grants".
+type grantsCmd struct {
+	List   grantsListCmd   `cmd:"" default:"withargs" help:"List the grants that are in force and the questions that wait."`
+	Revoke grantsRevokeCmd `cmd:"" help:"Take grants back. When it returns, nothing uses them any more."`
+	Answer grantsAnswerCmd `cmd:"" help:"Answer a question: once, run, rule, write, no or never."`
+}
+
+// Help implements kong's detailed help.
+func (grantsCmd) Help() string {
+	return `For tools that run under accessc exec --ask. A refused operation that access.may covers waits for an answer, at the
+terminal of the tool or by this command from another one.
+
+  accessc grants                     list the grants and the questions of running tools
+  accessc grants answer 4 once       permit the call of question 4, and no other
+  accessc grants answer 4 run        permit that operation until the run ends
+  accessc grants answer 4 rule       permit all that the rule of access.may covers until the run ends
+  accessc grants answer 4 write      as run, and write it to .accessc/local.toml
+  accessc grants answer 4 no         refuse it for this run; never refuses all further questions as well
+  accessc grants revoke 4            take the grant back: the next such operation is refused
+
+With several runs --run names one by its process. A file that the tool has opened stays open when a grant is revoked.`
+}
+
+// runs are those of this user that answer, one of them by --run.
+func runs(pid int) (map[string]*live.Reply, error) {
+	dir, err := userdir.Live()
+	if err != nil {
+		return nil, err
+	}
+	sockets, err := live.Runs(dir)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	out := map[string]*live.Reply{}
+	for _, s := range sockets {
+		if pid != 0 && !strings.HasPrefix(filepath.Base(s), strconv.Itoa(pid)+"-") {
+			continue
+		}
+		if reply, err := live.Talk(s, live.Request{Command: "list"}); err == nil {
+			out[s] = reply
+		}
+	}
+	return out, nil
+}
+
+// socket is that of the one run that is meant.
+func (o runOption) socket() (string, error) {
+	all, err := runs(o.Run)
+	if err != nil {
+		return "", err
+	}
+	switch len(all) {
+	case 0:
+		return "", usagef("no tool is running under exec --ask")
+	case 1:
+	default:
+		return "", usagef("%s are running under exec --ask; name one by --run", plural.Count(len(all), "tool"))
+	}
+	for s := range all {
+		return s, nil
+	}
+	return "", nil
+}
+
+// runOption selects a run.
+type runOption struct {
+	Run int `placeholder:"PID" help:"The run, by the process number that accessc grants shows."`
+}
+
+// act sends a request to the run, and prints what came of it.
+func (o runOption) act(g *globals, req live.Request, done string) error {
+	socket, err := o.socket()
+	if err != nil {
+		return err
+	}
+	reply, err := live.Talk(socket, req)
+	if err != nil {
+		return err
+	}
+	if reply.Error != "" {
+		return usagef("%d: %s", req.ID, visible.Text(reply.Error))
+	}
+	fmt.Fprintf(g.stderr, "%s %d\n", done, req.ID)
+	return nil
+}
+
+// grantsListCmd is "accessc grants list".
+type grantsListCmd struct {
+	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	runOption
+}
+
+// grantsDoc is the list for programs.
+type grantsDoc struct {
+	Version int           `json:"format_version"`
+	Runs    []live.Status `json:"runs"`
+}
+
+// Run implements the command.
+func (c *grantsListCmd) Run(g *globals) error {
+	all, err := runs(c.runOption.Run)
+	if err != nil {
+		return err
+	}
+	doc := grantsDoc{Version: 1, Runs: []live.Status{}}
+	var rows [][]string
+	for _, s := range slices.Sorted(maps.Keys(all)) {
+		r := all[s]
+		doc.Runs = append(doc.Runs, r.Status)
+		run := []string{r.Tool, strconv.Itoa(r.PID)}
+		for _, q := range r.Pending {
+			rows = append(rows, append(run, "asks", strconv.Itoa(q.ID), q.Operation, q.Path, "may: "+q.Rule))
+		}
+		for _, x := range r.Grants {
+			rows = append(rows, append(run, string(x.Answer), strconv.Itoa(x.ID), strings.Join(x.Rules, ", "), x.Given.Local().Format("15:04:05"), "may: "+x.May))
+		}
+		if len(r.Pending)+len(r.Grants) == 0 {
+			rows = append(rows, append(run, "nothing granted"))
+		}
+	}
+	if c.Format == "json" {
+		return g.writeJSON(doc)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(g.stderr, "no tool is running under exec --ask")
+	}
+	fmt.Fprint(g.stdout, explain.Table(rows))
+	return nil
+}
+
+// grantsRevokeCmd is "accessc grants revoke".
+type grantsRevokeCmd struct {
+	runOption
+	ID []int `arg:"" help:"The numbers of the grants."`
+}
+
+// Run implements the command.
+func (c *grantsRevokeCmd) Run(g *globals) error {
+	for _, id := range c.ID {
+		if err := c.act(g, live.Request{Command: "revoke", ID: id}, "revoked"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grantsAnswerCmd is "accessc grants answer".
+type grantsAnswerCmd struct {
+	runOption
+	ID     int    `arg:"" help:"The number of the question."`
+	Answer string `arg:"" enum:"once,run,rule,write,no,never" help:"once, run, rule, write, no or never."`
+}
+
+// Run implements the command.
+func (c *grantsAnswerCmd) Run(g *globals) error {
+	return c.act(g, live.Request{Command: "answer", ID: c.ID, Answer: live.Answer(c.Answer)}, "answered")
+}

@@ -1,0 +1,186 @@
+package adopt
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/accessc/accessc/internal/jsonrpc"
+)
+
+// entry is one server as its file has it.
+type entry struct {
+	name, table   string
+	value         gjson.Result
+	command, args gjson.Result
+	members       map[string]gjson.Result
+	// texts are the elements of args, words what they say; env are the names of variables.
+	texts      []gjson.Result
+	words, env []string
+}
+
+// read returns the reason why the entry is none that can be rewritten, empty if it is one.
+func (e *entry) read() string {
+	if !e.value.IsObject() {
+		return "is no table"
+	}
+	var err error
+	e.members, err = jsonrpc.Members(e.value, "command", "args", "env", "envFile", "cwd")
+	if err != nil {
+		return "can be read in two ways: " + err.Error()
+	}
+	e.command, e.args = e.members["command"], e.members["args"]
+	switch {
+	case !e.command.Exists():
+		return e.remote()
+	case e.command.Type != gjson.String || e.command.Str == "":
+		return "has a command that is no text"
+	case broken(e.command):
+		return "has a command with half of a character"
+	case e.args.Exists() && !e.args.IsArray():
+		return "has arguments that are no list"
+	}
+	e.args.ForEach(func(_, word gjson.Result) bool {
+		e.texts, e.words = append(e.texts, word), append(e.words, word.Str)
+		return true
+	})
+	for _, word := range e.texts {
+		if word.Type != gjson.String {
+			return "has an argument that is no text"
+		}
+		if broken(word) {
+			return "has an argument with half of a character"
+		}
+	}
+	return e.variables()
+}
+
+// variables reads the names of the variables that the entry sets.
+func (e *entry) variables() string {
+	env := e.members["env"]
+	if env.Exists() && env.Type != gjson.Null && !env.IsObject() {
+		return "has an env that is no table"
+	}
+	if env.IsObject() {
+		if _, err := jsonrpc.Members(env); err != nil {
+			return "can be read in two ways: " + err.Error()
+		}
+	}
+	env.ForEach(func(key, _ gjson.Result) bool {
+		e.env = append(e.env, key.Str)
+		return true
+	})
+	return ""
+}
+
+// remote is the reason for an entry without a command.
+func (e *entry) remote() string {
+	for name, value := range e.members {
+		if value.IsObject() && (value.Get("command").Exists() || value.Get("args").Exists()) {
+			return "has its command in " + name + ", which accessc does not know: look at it"
+		}
+	}
+	return "has no command: accessc starts no server on another host"
+}
+
+// broken reports whether a text has half of a pair of surrogates, which no UTF-8 can say.
+func broken(text gjson.Result) bool {
+	return strings.Contains(text.Raw, `\u`) && strings.ContainsRune(text.Str, '\uFFFD')
+}
+
+// ours reports whether a server starts through a program named accessc.
+func (e *entry) ours() bool {
+	base := e.command.Str[strings.LastIndexAny(e.command.Str, `/\`)+1:]
+	return strings.TrimSuffix(strings.ToLower(base), ".exe") == "accessc"
+}
+
+// wrapped reports whether the words are those of a server that starts through accessc.
+func (e *entry) wrapped() bool {
+	at := slices.Index(e.words, behind)
+	return e.ours() && at > 0 && e.words[0] == seat && at+1 < len(e.words)
+}
+
+// exact reports whether the words are those that Wrap writes.
+func (e *entry) exact() bool {
+	return e.wrapped() && slices.Equal(e.words[:4], []string{seat, flag, policyName(e.name), behind})
+}
+
+// wrap puts words before a command, and a program before those. What stands in the list of
+// arguments stays as it is, with its comments.
+func (e *entry) wrap(doc []byte, program string, words []string) []byte {
+	words = append(words[:len(words):len(words)], e.command.Str)
+	command := quote(program)
+	if !e.args.Exists() {
+		return jsonrpc.Replace(doc, e.command, []byte(command+`, "args": [`+list(words)+"]"))
+	}
+	insert := list(words)
+	if first := e.args.Index + 1; len(e.words) > 0 {
+		insert += ","
+		if bytes.IndexByte([]byte(" \t\r\n"), doc[first]) < 0 {
+			insert += " "
+		}
+	}
+	return e.replace(doc, command, e.args.Index+1, e.args.Index+1, insert)
+}
+
+// unwrap takes away what wrap put before the command. text is the document without comments.
+func (e *entry) unwrap(doc, text []byte) []byte {
+	own := slices.Index(e.words, behind) + 1
+	end := e.texts[own]
+	to := end.Index + len(end.Raw)
+	for text[to] == ' ' || text[to] == '\t' || text[to] == '\r' || text[to] == '\n' {
+		to++
+	}
+	switch {
+	case text[to] != ',':
+		to = end.Index + len(end.Raw)
+	case doc[to+1] == ' ':
+		to += 2
+	default:
+		to++
+	}
+	return e.replace(doc, quote(e.words[own]), e.args.Index+1, to, "")
+}
+
+// replace exchanges the command and a part of the arguments, the later one first.
+func (e *entry) replace(doc []byte, command string, from, to int, insert string) []byte {
+	args := func(doc []byte) []byte { return slices.Concat(doc[:from], []byte(insert), doc[to:]) }
+	if e.args.Index > e.command.Index {
+		return jsonrpc.Replace(args(doc), e.command, []byte(command))
+	}
+	return args(jsonrpc.Replace(doc, e.command, []byte(command)))
+}
+
+func list(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// quote is a text in JSON, without escapes that JSON does not ask for.
+func quote(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a text always has a form
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// policyName is the name of a server in a configuration, which is a file name, too.
+func policyName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name = strings.TrimLeft(name, "-"); name == "" {
+		return "server"
+	}
+	return name
+}

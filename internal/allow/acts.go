@@ -1,0 +1,114 @@
+package allow
+
+import (
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/accessc/accessc/internal/judge/action"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/ruleset/shell"
+)
+
+// leadsOut is the first of these reasons against a group.
+func (p *Planner) leadsOut(g group) string {
+	for _, a := range g.asks {
+		if why := p.foreign(a); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// foreign is why no addition permits an operation by which something outside of the sandbox may act for the
+// tool, or whose names no command can say; empty for all others.
+// See RATIONALE D176.
+func (p *Planner) foreign(a Ask) string {
+	if _, ok := a.Operation.(ir.Dial); ok {
+		return denial.WhySocket
+	}
+	about := ir.Describe(a.Operation)
+	for _, place := range about.Places {
+		if why := unsayable(place.At.Short()); why != "" {
+			return why
+		}
+		if abs, ok := p.asker.Bindings.Path(place.At); ok && special(abs) {
+			return "it is a socket, a device or a FIFO, behind which something outside of the sandbox may act"
+		}
+	}
+	//exhaustive:ignore
+	switch op := a.Operation.(type) {
+	case ir.Access:
+		if op.On.At == ir.In("") && op.Cap != ir.Read {
+			return "a rule that changes the whole workspace is yours to write"
+		}
+	case ir.Run:
+		return runs(op)
+	}
+	return ""
+}
+
+// runs is why a start of a program is not permitted: it, or a program that it starts in turn as its
+// arguments say, acts outside of the sandbox.
+func runs(op ir.Run) string {
+	for _, word := range append([]string{op.Program}, op.Args...) {
+		if why := unsayable(word); why != "" {
+			return why
+		}
+	}
+	names := []string{op.Program}
+	if op.File != nil {
+		names = append(names, op.File.At.Path)
+	}
+	line := action.Command{Words: append([]string{op.Program}, op.Args...)}.Text()
+	shell.Analyze(line, shell.Bash, "").Each(func(q *shell.Part) {
+		if len(q.Words) > 0 && q.Words[0].Form == shell.Literal {
+			names = append(names, q.Words[0].Text)
+		}
+	})
+	for _, name := range names {
+		base := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/"))), ".exe")
+		if why := leaves[base]; why != "" {
+			return base + " " + why + "; if it is meant, write the rule yourself"
+		}
+	}
+	return ""
+}
+
+// unsayable is why no command can name something, empty if one can. The JSON in which refusals are kept has
+// the replacement character for bytes that are no UTF-8.
+func unsayable(name string) string {
+	switch {
+	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
+		return "its name is no UTF-8, so no rule can spell it"
+	case visible.Text(name) != name:
+		return "its name has control or direction characters, so a command that you see would not be the one that runs"
+	}
+	return ""
+}
+
+// leaves are programs that have others act outside of the sandbox, or as another user.
+var leaves = reasons(map[string]string{
+	"acts as another user":                      "sudo sudoedit su pkexec doas runuser sg newgrp setpriv gosu su-exec ksu run0 capsh runas psexec",
+	"changes the account of a user":             "chsh chfn passwd gpasswd usermod useradd chage dscl",
+	"acts in namespaces outside of the sandbox": "nsenter",
+	"has a service act, which is root":          "docker nerdctl ctr crictl snap lxc incus pkcon pkmon fwupdmgr udisksctl timedatectl hostnamectl localectl homectl portablectl",
+	"has a service act":                         "podman buildah flatpak flatpak-spawn distrobox toolbox limactl colima systemd-run systemctl loginctl machinectl networkctl resolvectl nmcli bluetoothctl launchctl sc schtasks wmic gsettings dconf emacsclient",
+	"has services act":                          "busctl dbus-send dbus-monitor gdbus qdbus qdbus6",
+	"has a service act later":                   "at batch crontab anacron",
+	"has a server act that is not confined":     "tmux screen zellij dtach abduco",
+	"has the desktop act":                       "xdg-open gio gtk-launch kde-open kde-open5 gnome-open exo-open dex open osascript shortcuts automator xdotool ydotool wmctrl start explorer",
+})
+
+// reasons turns words by reason into reasons by word.
+func reasons(by map[string]string) map[string]string {
+	out := map[string]string{}
+	for why, words := range by {
+		for _, word := range strings.Fields(words) {
+			out[word] = why
+		}
+	}
+	return out
+}

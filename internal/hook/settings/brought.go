@@ -1,0 +1,128 @@
+package settings
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/wholefile"
+	"github.com/accessc/accessc/ir"
+)
+
+// started are settings whose value is a command that an agent starts by itself.
+var started = map[string][]string{
+	"claude-code": {"apiKeyHelper", "statusLine", "subagentStatusLine", "fileSuggestion", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper"},
+	"gemini":      {"tools.discoveryCommand", "tools.callCommand"},
+}
+
+// commands looks for further settings of a repository that start programs or steer the hook: by the form of
+// the examined agent alone, since another one that reads the file does not know them.
+func (x *examination) commands(w watched, tree map[string]any) {
+	for _, key := range started[x.agent.Name] {
+		if at(tree, key) != nil {
+			x.find(w.path, "the repository brings a command, which the agent starts: %s", key)
+		}
+	}
+	if x.agent.Name != "claude-code" {
+		return
+	}
+	for _, key := range []string{"enabledPlugins", "extraKnownMarketplaces"} {
+		if plugins := members(tree[key]); len(plugins) > 0 {
+			x.find(w.path, "the repository names plugins, which may bring hooks and take others away, by %s: %s", key, strings.Join(plugins, ", "))
+		}
+	}
+	x.variables(w.path, members(tree["env"]))
+}
+
+// members are the names of the members of an object that are not false, in order.
+func members(v any) []string {
+	object, _ := v.(map[string]any)
+	out := make([]string, 0, len(object))
+	for name, v := range object {
+		if v != false {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// variables looks for variables that change how the hook runs, or whether it does.
+func (x *examination) variables(path string, names []string) {
+	steer := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !x.steers(name) })
+	if len(steer) > 0 {
+		x.find(path, "the repository sets variables that the hook of accessc, or the agent, goes by: %s", strings.Join(steer, ", "))
+	}
+}
+
+// steering are variables by which the hook finds its policy and programs.
+var steering = []string{
+	"PATH", "HOME", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SHELL", "BASH_ENV", "ENV", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR",
+	"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+}
+
+// steers reports whether a variable says which policy, state and programs the hook has, or whether the agent runs it.
+func (x *examination) steers(name string) bool {
+	upper := strings.ToUpper(name)
+	return strings.HasPrefix(upper, "XDG_") || strings.HasPrefix(upper, "ACCESSC_") || slices.Contains(steering, upper) ||
+		ir.LoaderVariable(name) || name == x.agent.variable || slices.Contains(envs[x.agent.Name], name)
+}
+
+// The texts beside settings that a repository brings: those whose head may have hooks, and those that set variables.
+var (
+	heads     = map[string][]string{"claude-code": {".claude/agents/*.md", ".claude/agents/*/*.md", ".claude/skills/*/SKILL.md", ".claude/commands/*.md"}}
+	variables = map[string][]string{"gemini": {".gemini/.env", ".env"}}
+)
+
+// beside looks at the texts beside settings.
+func (x *examination) beside() {
+	if x.places.Workspace == "" {
+		return
+	}
+	each := func(patterns []string, look func(path string, data []byte)) {
+		for _, pattern := range patterns {
+			for _, path := range matches(x.places.Workspace, pattern) {
+				switch _, data, err := wholefile.Read(path); {
+				case err == nil:
+					look(path, data)
+				case !os.IsNotExist(err):
+					x.find(path, "cannot be read: %v", err)
+				}
+			}
+		}
+	}
+	each(heads[x.agent.Name], func(path string, data []byte) {
+		if hooksInHead.Match(head(data)) {
+			x.find(path, "the repository brings hooks of its own, which the agent starts with this text")
+		}
+	})
+	each(variables[x.agent.Name], func(path string, data []byte) {
+		var names []string
+		for _, m := range assignment.FindAllSubmatch(data, -1) {
+			names = append(names, string(m[1]))
+		}
+		slices.Sort(names)
+		x.variables(path, slices.Compact(names))
+	})
+}
+
+// assignment is a line of a file of variables.
+var assignment = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]`)
+
+// hooksInHead finds the member hooks in the head of a text, in any style of YAML.
+var hooksInHead = regexp.MustCompile(`(?m)(?:^|[\s{,?'"])hooks['"]?\s*:`)
+
+// head is the head of a text: the lines between the first one, of three dashes, and the next of them. A head without an
+// end may be one for some readers.
+func head(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	text = bytes.TrimLeft(text, " \t\r\n")
+	rest, ok := bytes.CutPrefix(text, []byte("---"))
+	if !ok {
+		return nil
+	}
+	out, _, _ := bytes.Cut(rest, []byte("\n---"))
+	return out
+}

@@ -1,0 +1,86 @@
+package invocations
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// TestAsk: of all calls that may happen, those that a person is asked about among them, there are never more
+// than a tool may have; one that needs an earlier one comes after it was made.
+func TestAsk(t *testing.T) {
+	irtest.Check(t, 3000, 1, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 4).Draw(t, "limit")
+		invoke := func(c Counts) string { return c.Invoke("the tool", "a", &ir.Constraints{MaxInvocations: limit}, nil) }
+		c, made, open := Counts{}, 0, 0
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			free := made+open < limit
+			switch rapid.SampledFrom([]string{"invoke", "ask", "settle"}).Draw(t, "step") {
+			case "invoke":
+				if why := invoke(c); (why == "") != free {
+					t.Fatalf("%d made and %d asked of %d: %q", made, open, limit, why)
+				} else if free {
+					made++
+				}
+			case "ask":
+				if why := c.Ask(invoke); (why == "") != free {
+					t.Fatalf("%d made and %d asked of %d: %q", made, open, limit, why)
+				} else if free {
+					open++
+				}
+			case "settle":
+				if open == 0 {
+					continue
+				}
+				if why := c.Settle(invoke); why != "" {
+					t.Fatalf("a call that was made does not count: %s", why)
+				}
+				made, open = made+1, open-1
+			}
+			after := c.Invoke("the tool", "b", &ir.Constraints{OnlyAfter: []string{"a"}}, nil)
+			if (after == "") != (made > 0) {
+				t.Fatalf("%d made and %d asked: %q", made, open, after)
+			}
+		}
+	})
+}
+
+// TestAskMeanwhile: questions at the same time share the counts of the session.
+func TestAskMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	var asked atomic.Int32
+	var wait sync.WaitGroup
+	for range 12 {
+		wait.Go(func() {
+			s, err := Open(dir, "s")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			err = s.Take(func(c Counts) error {
+				if why := c.Ask(func(c Counts) string {
+					return c.Invoke("the tool", "a", &ir.Constraints{MaxInvocations: 3}, nil)
+				}); why != "" {
+					return errors.New(why)
+				}
+				return nil
+			})
+			switch {
+			case err == nil:
+				asked.Add(1)
+			case !strings.Contains(err.Error(), "was invoked, or asked for, 3 times"):
+				t.Error(err)
+			}
+		})
+	}
+	if wait.Wait(); asked.Load() != 3 {
+		t.Errorf("%d questions of 3", asked.Load())
+	}
+}

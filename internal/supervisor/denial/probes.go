@@ -1,0 +1,79 @@
+package denial
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// probe is a place that a runtime or a library asks for at every start, and does without.
+type probe struct {
+	// pattern is a path as path.Match takes it; "/**/" stands for any directories.
+	pattern string
+	cap     ir.Capability
+	// besides is what the same call may need, as one that opens for reading and writing does.
+	besides ir.CapSet
+	// why is who asks, and what it does without an answer.
+	why string
+}
+
+const (
+	huge  = "/sys/kernel/mm/transparent_hugepage/"
+	group = "/sys/fs/cgroup/**/"
+
+	coresWhy  = "glibc, libuv and the JVM count processors; without it they ask sched_getaffinity"
+	memoryWhy = "Node looks for the memory limit of its cgroup; without it the memory of the machine counts"
+	quotaWhy  = "the Go runtime, Rust programs and ninja look for the processor limit of their cgroup; without it all processors count"
+	hugeWhy   = "the Go runtime and the JVM look for the size of huge pages; without it they use small ones"
+)
+
+// probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20,
+// OpenJDK 17, Python 3.11, glibc 2.36, ripgrep, ninja, ffmpeg and gdb. The names of version 2 of
+// cgroups are those in Go's internal/runtime/cgroup and in libuv.
+// See RATIONALE D206.
+var probes = []probe{
+	{huge + "hpage_pmd_size", ir.Read, 0, hugeWhy},
+	{huge + "enabled", ir.Read, 0, hugeWhy},
+	{"/sys/kernel/mm/hugepages", ir.Read, 0, hugeWhy},
+	{group + "cpu.cfs_quota_us", ir.Read, 0, quotaWhy},
+	{group + "cpu.cfs_period_us", ir.Read, 0, quotaWhy},
+	{group + "cpu.max", ir.Read, 0, quotaWhy},
+	{group + "memory.limit_in_bytes", ir.Read, 0, memoryWhy},
+	{group + "memory.soft_limit_in_bytes", ir.Read, 0, memoryWhy},
+	{group + "memory.max", ir.Read, 0, memoryWhy},
+	{group + "memory.high", ir.Read, 0, memoryWhy},
+	{"/sys/devices/system/cpu/online", ir.Read, 0, coresWhy},
+	{"/sys/devices/system/cpu/possible", ir.Read, 0, coresWhy},
+	{"/sys/devices/system/node", ir.Read, 0, "libnuma looks for memory nodes; without it there is one"},
+	{"/proc/cgroups", ir.Read, 0, "the JVM looks for limits of cgroups; without it the machine's count"},
+	{"/proc/self/coredump_filter", ir.Update, ir.Caps(ir.Read), "the JVM chooses the contents of a core dump; without it the system's choice stays"},
+	{"/tmp/hsperfdata_*", ir.Read, 0, "the JVM shares counters with jps and jstat; without it they do not see it"},
+	{"/usr/**/__pycache__", ir.Create, 0, "Python keeps compiled modules beside their source; without it each start compiles them"},
+}
+
+// probe is why the refused operation is a probe, empty for any other.
+func (d *Denial) probe() string {
+	op, ok := d.Operation.(ir.Access)
+	if !ok || d.Roots == nil || d.Why != "" || op.On.Fault != 0 || op.On.At.Root.Kind != ir.System {
+		return ""
+	}
+	abs, ok := d.Roots.Path(op.On.At)
+	i := slices.IndexFunc(probes, func(p probe) bool {
+		return op.Cap == p.cap && d.Wants&^p.besides.With(p.cap) == 0 && p.matches(abs)
+	})
+	if !ok || i < 0 {
+		return ""
+	}
+	return probes[i].why
+}
+
+func (p probe) matches(abs string) bool {
+	if above, name, ok := strings.Cut(p.pattern, "/**/"); ok {
+		return strings.HasPrefix(abs, above+"/") && path.Base(abs) == name
+	}
+	// Patterns are constants that are well formed.
+	ok, _ := path.Match(p.pattern, abs)
+	return ok
+}

@@ -1,0 +1,199 @@
+package live
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Control is the socket of a run.
+type Control struct {
+	listener *net.UnixListener
+	dir      *os.File
+	name     string
+	session  *Session
+	// refuses reports whether a process may not be talked to.
+	refuses func(pid int) bool
+}
+
+// Limits of a conversation, so that no client keeps a run.
+const (
+	maxRequest = 4096
+	talkTime   = 10 * time.Second
+)
+
+// Listen makes the control socket of this run in a directory of the user's own. refuses is asked
+// about each process that connects.
+// See RATIONALE D204.
+func Listen(dir string, s *Session, refuses func(pid int) bool) (*Control, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
+		return nil, errors.New(dir + " is not a directory of this user alone")
+	}
+	at, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Control{dir: at, session: s, refuses: refuses, name: strconv.Itoa(os.Getpid()) + "-" + rand.Text() + suffix}
+	// A path through the descriptor is short enough for a socket's address (unix(7)).
+	if c.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: through(at, c.name), Net: "unix"}); err != nil {
+		_ = at.Close()
+		return nil, err
+	}
+	c.listener.SetUnlinkOnClose(false)
+	go c.serve()
+	return c, nil
+}
+
+const suffix = ".sock"
+
+func through(dir *os.File, name string) string {
+	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + name
+}
+
+// Close removes the socket.
+func (c *Control) Close() {
+	_ = c.listener.Close()
+	_ = unix.Unlinkat(int(c.dir.Fd()), c.name, 0)
+	_ = c.dir.Close()
+}
+
+func (c *Control) serve() {
+	for {
+		conn, err := c.listener.AcceptUnix()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			if c.trusts(conn) {
+				c.talk(conn)
+			}
+		}()
+	}
+}
+
+// trusts reports whether the process at the other end is this user's or root's, and no tool nor
+// this process in the place of one.
+func (c *Control) trusts(conn *net.UnixConn) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var peer *unix.Ucred
+	if raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }) != nil || err != nil {
+		return false
+	}
+	return (int(peer.Uid) == os.Geteuid() || peer.Uid == 0) && peer.Pid > 0 && int(peer.Pid) != os.Getpid() && !c.refuses(int(peer.Pid))
+}
+
+// talk answers one request.
+func (c *Control) talk(conn net.Conn) {
+	_ = conn.SetDeadline(time.Now().Add(talkTime))
+	line, err := bufio.NewReader(io.LimitReader(conn, maxRequest)).ReadBytes('\n')
+	if err != nil {
+		return
+	}
+	var req Request
+	reply := Reply{}
+	if err = json.Unmarshal(line, &req); err == nil {
+		err = c.act(req)
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	reply.Status = c.session.status()
+	data, err := json.Marshal(reply)
+	if err != nil {
+		return
+	}
+	// A write to the layer may have taken long.
+	_ = conn.SetDeadline(time.Now().Add(talkTime))
+	_, _ = conn.Write(append(data, '\n'))
+}
+
+func (c *Control) act(req Request) error {
+	switch req.Command {
+	case "list":
+		return nil
+	case "revoke":
+		return c.session.Revoke(req.ID)
+	case "answer":
+		return c.session.Answer(req.ID, req.Answer)
+	default:
+		return errors.New("there is no command " + strconv.Quote(req.Command))
+	}
+}
+
+// status is the state of the session for a client.
+func (s *Session) status() Status {
+	out := Status{Tool: s.o.Tool, PID: os.Getpid(), Grants: []Granted{}, Pending: []Event{}}
+	for _, g := range s.Grants() {
+		out.Grants = append(out.Grants, Granted{Grant: g, Rules: GrantTexts(g.Rules), May: ruleText(g.By)})
+	}
+	pending, _ := s.Pending()
+	for _, q := range pending {
+		out.Pending = append(out.Pending, Event{Event: "question"}.of(s, q))
+	}
+	return out
+}
+
+// Runs lists the sockets of the runs that a directory has, and removes those whose run has ended.
+func Runs(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, e := range entries {
+		pid, _, ok := strings.Cut(e.Name(), "-")
+		if n, bad := strconv.Atoi(pid); bad != nil || !ok || !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		} else if unix.Kill(n, 0) == unix.ESRCH {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+			continue
+		}
+		out = append(out, filepath.Join(dir, e.Name()))
+	}
+	return out, err
+}
+
+// Talk sends a request to the run of a socket.
+func Talk(socket string, req Request) (*Reply, error) {
+	dir, err := os.Open(filepath.Dir(socket))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	conn, err := net.Dial("unix", through(dir, filepath.Base(socket)))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	data, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(2 * talkTime))
+	if _, err := conn.Write(append(data, '\n')); err != nil {
+		return nil, err
+	}
+	reply := &Reply{}
+	return reply, json.NewDecoder(conn).Decode(reply)
+}

@@ -1,0 +1,32 @@
+package live
+
+// Request is what a client of a control socket asks for.
+type Request struct {
+	// Command is list, answer or revoke.
+	Command string `json:"command"`
+	// ID is that of a question or grant.
+	ID     int    `json:"id,omitempty"`
+	Answer Answer `json:"answer,omitempty"`
+}
+
+// Reply is the answer of a run: its state, or an error.
+type Reply struct {
+	Error string `json:"error,omitempty"`
+	Status
+}
+
+// Status is what a run has been granted and what it asks for.
+type Status struct {
+	Tool string `json:"tool"`
+	// PID is that of the supervisor.
+	PID     int       `json:"pid"`
+	Grants  []Granted `json:"grants"`
+	Pending []Event   `json:"pending"`
+}
+
+// Granted is a grant in force, in words.
+type Granted struct {
+	Grant
+	Rules []string `json:"rules"`
+	May   string   `json:"may"`
+}

@@ -1,0 +1,227 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// Answer is what the user says to a question.
+type Answer string
+
+// The answers.
+const (
+	// Once permits the one call that waits.
+	Once Answer = "once"
+	// Run permits the operation until the run ends or the grant is revoked.
+	Run Answer = "run"
+	// Rule permits all that the rule of may covers, for as long.
+	Rule Answer = "rule"
+	// Layer is Run, and the operation is written to the local layer.
+	Layer Answer = "write"
+	// No refuses the operation for the rest of the run, Never every further question.
+	No    Answer = "no"
+	Never Answer = "never"
+	// Unasked refuses an operation that could not be asked about, this time.
+	Unasked Answer = "unasked"
+)
+
+// grants reports whether an answer permits something.
+func (a Answer) grants() bool { return a == Once || a == Run || a == Rule || a == Layer }
+
+// Options are the settings of a session.
+type Options struct {
+	// Tool is the name of the tool.
+	Tool string
+	// Roots are the places of the policy on this host.
+	Roots *ir.Bindings
+	// Exchange calls its argument while no call is judged or carried out.
+	Exchange func(func())
+	// Write writes operations to the local layer, nil where there is none.
+	Write func([]ir.Operation) error
+	// Now is the time.
+	Now func() time.Time
+}
+
+// Session is the grants of one run. It is safe for concurrent use.
+type Session struct {
+	o    Options
+	live *ir.Live
+	// now is the state that calls are judged by.
+	now atomic.Pointer[state]
+	// record is what has happened.
+	record journal
+
+	// mu guards the following, and makes answers and revocations one after the other.
+	mu      sync.Mutex
+	pending []*Question
+	// due is closed when a question comes or goes.
+	due     chan struct{}
+	refused map[string]bool
+	// silent is set where no question is asked any more.
+	silent bool
+	last   int
+	// revoked are the grants that were taken back, formerly is the policy with them.
+	revoked  []ir.FSRule
+	formerly *ir.View
+}
+
+// state is the grants in force and the policy with them.
+type state struct {
+	view   *ir.View
+	grants []Grant
+}
+
+// Grant is an answer that is in force.
+type Grant struct {
+	ID     int       `json:"id"`
+	Answer Answer    `json:"answer"`
+	Given  time.Time `json:"given"`
+	// Rules are the places and capabilities, By is the rule of may.
+	Rules []ir.FSRule `json:"-"`
+	By    *ir.FSRule  `json:"-"`
+}
+
+func rulesOf(gs []Grant) []ir.FSRule {
+	var out []ir.FSRule
+	for _, g := range gs {
+		out = append(out, g.Rules...)
+	}
+	return out
+}
+
+// maxRefused bounds the refusals that are remembered; behind it nothing is asked any more.
+const maxRefused = 4096
+
+// New starts a session without grants.
+func New(l *ir.Live, o Options) *Session {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Session{o: o, live: l, refused: map[string]bool{}, due: make(chan struct{})}
+	s.now.Store(&state{view: l.Own()})
+	return s
+}
+
+// View is the policy with the grants in force.
+func (s *Session) View() *ir.View { return s.now.Load().view }
+
+// Grants are those in force.
+func (s *Session) Grants() []Grant { return slices.Clone(s.now.Load().grants) }
+
+// ErrUnknown is returned for a question or grant that is not there, or no longer.
+var ErrUnknown = errors.New("there is no such question or grant")
+
+// exchange puts other grants in force.
+func (s *Session) exchange(grants []Grant) {
+	next := &state{view: s.live.With(rulesOf(grants)), grants: grants}
+	s.o.Exchange(func() { s.now.Store(next) })
+}
+
+// Answer answers a question. When it returns, the answer is in force.
+func (s *Session) Answer(id int, a Answer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.pending, func(q *Question) bool { return q.ID == id })
+	if i < 0 {
+		return ErrUnknown
+	}
+	q := s.pending[i]
+	if a == Layer {
+		if s.o.Write == nil {
+			return errors.New("there is no local layer to write to")
+		}
+		if err := s.o.Write(q.Ops); err != nil {
+			return err
+		}
+	}
+	s.record.add(Event{Event: "answer", Answer: a}.of(s, q))
+	switch a {
+	case Once:
+		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
+	case Run, Rule, Layer:
+		rules := q.Grants
+		if a == Rule {
+			ceiling, _ := s.live.Ceiling(q.By.At)
+			rules = append([]ir.FSRule{{At: q.By.At, Caps: ceiling}}, q.Grants...)
+		}
+		s.exchange(append(s.Grants(), Grant{ID: q.ID, Answer: a, Given: s.o.Now(), Rules: rules, By: q.By}))
+		s.settle(q, outcome{again: true})
+	case No:
+		s.refuse(q.key)
+		s.settle(q, outcome{})
+	case Never:
+		s.silent = true
+		s.settle(q, outcome{})
+	case Unasked:
+		s.settle(q, outcome{})
+	default:
+		return fmt.Errorf("%q is no answer", string(a))
+	}
+	s.review()
+	return nil
+}
+
+func (s *Session) refuse(key string) {
+	if len(s.refused) >= maxRefused {
+		s.silent = true
+		return
+	}
+	s.refused[key] = true
+}
+
+// Revoke takes a grant back. When it returns, no operation uses the grant any more, and none is
+// asked for again.
+func (s *Session) Revoke(id int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	grants := s.Grants()
+	i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id })
+	if i < 0 {
+		return ErrUnknown
+	}
+	s.revoked = append(s.revoked, grants[i].Rules...)
+	gone := grants[i]
+	s.exchange(slices.Delete(grants, i, i+1))
+	s.formerly = s.live.With(append(rulesOf(s.Grants()), s.revoked...))
+	s.record.add(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By)})
+	s.review()
+	return nil
+}
+
+// review settles the questions that the latest answer answers as well.
+func (s *Session) review() {
+	for _, q := range slices.Clone(s.pending) {
+		switch {
+		case q.Answered(s.View()):
+			s.settle(q, outcome{again: true})
+		case s.denies(q):
+			s.settle(q, outcome{})
+		}
+	}
+	s.wake()
+}
+
+// denies reports whether a question needs no asking: it was refused before, or a revoked grant
+// covered it.
+func (s *Session) denies(q *Question) bool {
+	return s.silent || s.refused[q.key] || s.formerly != nil && q.Answered(s.formerly)
+}
+
+// settle ends a question.
+func (s *Session) settle(q *Question, out outcome) {
+	s.pending = slices.DeleteFunc(s.pending, func(o *Question) bool { return o == q })
+	q.outcome <- out
+	close(q.Done)
+}
+
+// wake tells those who wait for questions that there is another one, or one less.
+func (s *Session) wake() {
+	close(s.due)
+	s.due = make(chan struct{})
+}

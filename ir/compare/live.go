@@ -1,0 +1,31 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// live compares what the user can grant to the tools while they run. It permits nothing by
+// itself, so it is a difference of its own kind.
+func live(old, new *ir.Tool) []Difference {
+	if slices.EqualFunc(old.May, new.May, sameRule) {
+		return nil
+	}
+	was, is := grantable(old), grantable(new)
+	c := newComparison(was, is, ir.Linux)
+	out := c.files(c.trees(func(r ir.Root) bool { return r.Kind == ir.Workspace }))
+	for i := range out {
+		out[i].Kind, out[i].What = Live, "be granted "+out[i].What
+		// The question is answered by the policy, which does not differ.
+		out[i].Example = ""
+	}
+	return out
+}
+
+// grantable has as its policy what a tool can be granted.
+func grantable(t *ir.Tool) *ir.Tool {
+	return &ir.Tool{
+		Name: t.Name, Source: t.Source, Base: ir.BaseNone, Home: ir.HomeReal, Protects: t.Protects, Protected: t.Protected, FS: t.May,
+	}
+}
