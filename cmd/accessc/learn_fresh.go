@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
@@ -48,18 +49,18 @@ func (l *learner) fresh() (*allow.Planner, error) {
 
 // table is the table of the new tool.
 func (l *learner) table(root string, closed []ir.Location) string {
-	var quoted []string
+	var words []string
 	program := ""
 	for i, w := range l.kept[len(l.kept)-1].Command {
 		if below, ok := strings.CutPrefix(w, strings.TrimSuffix(root, "/")+"/"); ok && i == 0 {
 			w, program = below, below // as the path of a program counts from the workspace
 		}
-		quoted = append(quoted, shellword.Quote(w))
+		words = append(words, w)
 	}
 	var b strings.Builder
 	b.WriteString("[tools." + tomltext.Key(l.tool) + "]\nsource = \"local\"\n")
-	if quoted != nil {
-		b.WriteString("command = " + tomltext.String(strings.Join(quoted, " ")) + "\n")
+	if words != nil {
+		b.WriteString("command = " + commandText(words) + "\n")
 	}
 	rule := func(lines ...string) {
 		b.WriteString("\n[[tools." + tomltext.Key(l.tool) + ".access.fs]]\n" + strings.Join(lines, "\n") + "\n")
@@ -72,4 +73,20 @@ func (l *learner) table(root string, closed []ir.Location) string {
 		rule("path = " + tomltext.String(at.Short()))
 	}
 	return b.String()
+}
+
+// commandText is a command as TOML: a line of shell words where those show what they are, and a
+// table otherwise.
+func commandText(words []string) string {
+	var line, args []string
+	for _, w := range words {
+		if strings.ContainsFunc(w, unicode.IsControl) {
+			for _, w := range words[1:] {
+				args = append(args, tomltext.String(w))
+			}
+			return "{ program = " + tomltext.String(words[0]) + ", args = [" + strings.Join(args, ", ") + "] }"
+		}
+		line = append(line, shellword.Quote(w))
+	}
+	return tomltext.String(strings.Join(line, " "))
 }

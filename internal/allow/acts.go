@@ -41,8 +41,8 @@ func (p *Planner) foreign(a Ask) string {
 	//exhaustive:ignore
 	switch op := a.Operation.(type) {
 	case ir.Access:
-		if op.On.At == ir.In("") {
-			return "a rule on the whole workspace is yours to write"
+		if op.On.At == ir.In("") && op.Cap != ir.Read {
+			return "a rule that changes the whole workspace is yours to write"
 		}
 	case ir.Run:
 		return runs(op)

@@ -29,7 +29,7 @@ func TestRefusesAlike(t *testing.T) {
 	}
 	want := map[string]string{
 		"dial app.sock": "socket", "update app.sock": "a socket, a device or a FIFO", "dial src/a": "listens at a socket",
-		"read .": "a rule on the whole workspace", "rename app.sock src/s": "a socket, a device or a FIFO",
+		"update .": "a rule that changes the whole workspace", "rename app.sock src/s": "a socket, a device or a FIFO",
 		"run env su": "su acts as another user", "run nice -n 5 sudo id": "sudo acts as another user", "run bash -c 'cd /; sudo id'": "sudo acts as another user",
 		"run env A=1 timeout 5 runuser -u x id": "runuser acts", "run xargs sg x": "sg acts", "run /usr/bin/loginctl": "loginctl has a service act", "run Gio.EXE open x": "gio has the desktop act",
 		"update src/\u202ea": "direction characters", "run git 'a\u2066b'": "direction characters", "update 'src/a\uFFFD'": "no UTF-8",
@@ -62,7 +62,7 @@ func TestRefusesAlike(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"update src/a", "update src/privé", "run git status", "run env git", "run bash -c 'echo sudo'"} {
+	for _, text := range []string{"read .", "update src/a", "update src/privé", "run git status", "run env git", "run bash -c 'echo sudo'"} {
 		x := p.Propose([]denial.Entry{{Question: words(t, text)}})
 		if len(x) != 1 || x[0].Plan == nil {
 			t.Errorf("%q: got %+v", text, x)

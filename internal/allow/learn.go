@@ -195,6 +195,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	var out []group
 	by := map[ir.Location][]int{}
 	listed, speaks := map[ir.Location]bool{}, map[ir.Location]bool{}
+	moved := p.moved(entries)
 	for i, e := range entries {
 		if e.Probe != "" {
 			out = append(out, group{}) // programs do without
@@ -202,6 +203,10 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 		}
 		g := p.single(i, e)
 		at, ok := g.file()
+		if ok && moved[at] {
+			// No rule on the file lets it be renamed, so that one on its directory has to.
+			g.asks[0].Needs |= ir.Write.With(ir.Read)
+		}
 		abs, _ := p.asker.Bindings.Path(at)
 		reads := ok && p.readsDir(g, abs)
 		listed[at] = listed[at] || reads
@@ -219,7 +224,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			speaks[at], by[at] = true, append(by[at], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
-			speaks[dir] = speaks[dir] || p.madeUp(g, at)
+			speaks[dir] = speaks[dir] || moved[at] || p.madeUp(g, at)
 		}
 	}
 	dirs := slices.SortedFunc(maps.Keys(by), func(a, b ir.Location) int { return strings.Compare(b.Path, a.Path) })
@@ -229,6 +234,28 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 		}
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// moved are the files of the workspace that were renamed within their directory: programs write a
+// file under another name first, so that nobody reads half of it.
+func (p *Planner) moved(entries []denial.Entry) map[ir.Location]bool {
+	out := map[ir.Location]bool{}
+	for i, e := range entries {
+		g := p.single(i, e)
+		if g.broken != "" {
+			continue
+		}
+		op, ok := g.asks[0].Operation.(ir.Rename)
+		if !ok || op.Src.Fault != 0 || op.Dst.Fault != 0 || op.Src.At.Root.Kind != ir.Workspace {
+			continue
+		}
+		from, _ := op.Src.At.Parent()
+		to, _ := op.Dst.At.Parent()
+		if from == to && !p.asked(g.asks[0]).Allowed(p.View) {
+			out[op.Src.At] = true
+		}
+	}
+	return out
 }
 
 // readsDir reports whether an operation lists a directory.
