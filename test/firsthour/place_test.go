@@ -96,8 +96,8 @@ func (p *place) again() {
 			}
 		}
 	}
-	if out, status := p.accessc("homes", "--clear", "--yes"); status != 0 {
-		p.Fatalf("homes --clear: %s", out)
+	if out, status := p.accessc("home", "clear", "--yes"); status != 0 {
+		p.Fatalf("home clear: %s", out)
 	}
 	p.lay()
 }
