@@ -26,6 +26,9 @@ func rust(r *repo) []Found {
 	presets := []Preset{{"rust", "the toolchains of your home"}}
 	later := []Preset{{"cargo-registry", "downloads of crates, to a home of the tool's own"}}
 	rules := []Rule{reads, {"target", all, "what cargo builds"}, {"Cargo.lock", change, "cargo writes it where it is missing"}}
+	if !slices.Contains(r.dirs, "target") {
+		rules = []Rule{writes("cargo makes target under another name and renames it; once target is there, a rule on it is enough")}
+	}
 	return []Found{{File: "Cargo.toml", Tools: []Tool{
 		{Name: "cargo-build", Command: "cargo build", About: "Builds the packages.", Presets: presets, Later: later, Rules: rules},
 		{Name: "cargo-test", Command: "cargo test", About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: slices.Clone(rules)},
@@ -234,6 +237,9 @@ func servers(r *repo) []Found {
 }
 
 func git(r *repo) []Found {
+	if _, ok := r.has(".git"); ok {
+		return []Found{{File: ".git", Why: "no tool for git: it is a file that names a repository elsewhere, which accessc mount makes reachable"}}
+	}
 	if !slices.Contains(r.dirs, ".git") {
 		return nil
 	}
