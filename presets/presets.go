@@ -77,5 +77,30 @@ func (p *Preset) String() string {
 	return source.Preset + p.Name + "@" + strconv.FormatInt(p.Version, 10)
 }
 
+// About names the presets that have a rule on a place of the home, "~/x", or on a directory around it.
+func About(place string) []string {
+	var out []string
+	for _, name := range Names() {
+		if p, _ := Find(name); p != nil && p.about(place) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (p *Preset) about(place string) bool {
+	rules := p.Rules.Get("fs")
+	if rules == nil {
+		return false
+	}
+	for _, r := range rules.Array {
+		at := r.Table.Get("path").Text // the tests hold that each rule has one
+		if place == at || strings.HasPrefix(place, at+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Text is the file as it ships.
 func (p *Preset) Text() string { return string(p.File.Data) }

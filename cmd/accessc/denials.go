@@ -244,6 +244,9 @@ func (d denialsDoc) text() string {
 		}
 		b.WriteString(p.text())
 	}
+	if text := presetsText(presetsAbout(d.Denials)); text != "" {
+		b.WriteString("\n" + text)
+	}
 	b.WriteString(d.probes())
 	if d.LeftOut > 0 {
 		fmt.Fprintf(&b, "\n%d more are not kept; accessc exec --report FILE lists each\n", d.LeftOut)

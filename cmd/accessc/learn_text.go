@@ -164,8 +164,10 @@ func (l *learner) show(f *learned) error {
 func (l *learner) summary(f *learned) string {
 	var b strings.Builder
 	used, refused := 0, 0
+	var entries []denial.Entry
 	for _, o := range f.joined.Operations {
 		if o.Refused > 0 {
+			entries = append(entries, o.Entry)
 			refused++
 		} else {
 			used++
@@ -179,6 +181,7 @@ func (l *learner) summary(f *learned) string {
 	if f.plans() == 0 {
 		b.WriteString("no rule is proposed\n")
 	}
+	b.WriteString(presetsText(presetsAbout(entries)))
 	for _, x := range f.lessons {
 		for _, left := range x.Left {
 			for _, i := range left.Entries {
