@@ -102,9 +102,6 @@ func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 // Reports returns the directory of the reports about commands that a hook has rewritten.
 func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 
-// Runs returns the directory in which the temporary directories of single runs are made.
-func (d Dir) Runs() string { return filepath.Join(string(d), "run") }
-
 // Denials is the path of the file that keeps the refusals of a tool's last run. The empty name
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }

@@ -111,14 +111,6 @@ func (s *Session) withdraw(q *Question) {
 // unasked refuses a question that could not be asked.
 func (s *Session) unasked(q *Question) { _ = s.Answer(q.ID, Unasked) }
 
-// Silence refuses all questions that wait and that come.
-func (s *Session) Silence() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.silent = true
-	s.review()
-}
-
 // Pending are the questions that wait, and a channel that is closed when one comes or goes.
 func (s *Session) Pending() ([]*Question, <-chan struct{}) {
 	s.mu.Lock()
