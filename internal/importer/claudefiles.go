@@ -25,7 +25,7 @@ func (c *claude) places(t *translation, rules []claudeRule) (plain, patterns []p
 }
 
 // specified are the absolute forms of a specifier. In the user's own settings it is not certain from where "/"
-// counts; without a slash inside, a name is about every depth.
+// counts; without a slash inside, which "/**" at the end is not, a name is about every depth.
 func specified(r claudeRule, h foreign.Host) []string {
 	var out []string
 	switch spec := strings.TrimPrefix(r.Spec, "./"); {
@@ -39,7 +39,7 @@ func specified(r claudeRule, h foreign.Host) []string {
 		out = []string{h.Dir + spec}
 	case strings.HasPrefix(spec, "/"):
 		out = []string{h.Dir + spec, h.Home + spec, h.Home + "/.claude" + spec}
-	case strings.Contains(strings.TrimSuffix(spec, "/"), "/") || r.list == "allow":
+	case strings.Contains(strings.TrimSuffix(strings.TrimSuffix(spec, "/**"), "/"), "/") || r.list == "allow":
 		out = []string{h.Dir + "/" + spec}
 	default:
 		out = []string{h.Dir + "/**/" + spec}

@@ -82,7 +82,8 @@ func (c *Claude) shut(r ToolRule) []Pattern {
 		return out
 	}
 	spec = strings.TrimPrefix(spec, "./")
-	if !strings.Contains(strings.TrimSuffix(spec, "/"), "/") {
+	// Claude Code takes "/**" away before it asks for a slash.
+	if !strings.Contains(strings.TrimSuffix(strings.TrimSuffix(spec, "/**"), "/"), "/") {
 		rest = "/**"
 	}
 	return []Pattern{c.place(c.Dir + rest + "/" + spec)}
