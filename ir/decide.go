@@ -179,11 +179,13 @@ func (v *View) rename(src, dst Place, srcKind, dstKind NodeKind) Verdict {
 	if !d.Allowed() {
 		return d
 	}
-	if p := v.pinned(src.At); !p.Allowed() {
-		return p
-	}
-	if p := v.pinned(dst.At); !p.Allowed() {
-		return p
+	for _, w := range append([]*View{v}, v.beside...) {
+		if p := w.pinned(src.At); !p.Allowed() {
+			return p
+		}
+		if p := w.pinned(dst.At); !p.Allowed() {
+			return p
+		}
 	}
 	matters := All
 	if srcKind == File {
@@ -249,11 +251,22 @@ func (v *View) noGain(src, dst Place, matters CapSet, granted Verdict) Verdict {
 		matters = matters.Without(Execute)
 	}
 	gain := v.region(dst.At).caps &^ v.region(src.At).caps & matters
+	for _, w := range v.beside {
+		gain |= w.caps(dst.At) &^ w.caps(src.At) & matters
+	}
 	if gain == 0 {
 		return granted
 	}
 	granted.Effect, granted.Reason, granted.Need = Deny, ReasonNoGain, gain.List()[0]
 	return granted
+}
+
+// caps are the capabilities at a place, none where no root has it.
+func (v *View) caps(at Location) CapSet {
+	if r := v.region(at); r != nil {
+		return r.caps
+	}
+	return 0
 }
 
 func (v *View) start(op Start) Verdict {

@@ -8,16 +8,27 @@ type Live struct {
 	tool     *Tool
 	platform Platform
 	facts    Facts
-	// own is the policy without any grant, may the rules of May alone.
-	own, may *View
+	// own is the policy without any grant, may the rules of May alone, and full the policy with all
+	// that can be granted.
+	own, may, full *View
+	// protected are never granted for writing, whatever the policy itself may change.
+	protected []ProtectedPath
 }
 
 // NewLive prepares the policy of a tool on one host for grants.
 func NewLive(t *Tool, p Platform, f Facts) *Live {
-	may := &Tool{
-		Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Protects: t.Protects, Protected: t.Protected,
+	l := &Live{
+		tool: t, platform: p, facts: f, own: NewView(t, p, f), may: NewView(Grantable(t), p, Facts{Protected: f.Protected}),
+		protected: slices.Concat(ProtectedPaths(), t.Protected, f.Protected),
 	}
-	return &Live{tool: t, platform: p, facts: f, own: NewView(t, p, f), may: NewView(may, p, Facts{Protected: f.Protected})}
+	l.full = l.granted(t.May)
+	return l
+}
+
+// Grantable has as its policy the rules of a tool's list May. Writing to protected paths is cut from them, also
+// where the tool's own rules may change these.
+func Grantable(t *Tool) *Tool {
+	return &Tool{Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Protects: true, Protected: t.Protected}
 }
 
 // Own returns the policy without any grant.
@@ -25,9 +36,16 @@ func (l *Live) Own() *View { return l.own }
 
 // With returns the policy with grants. At every place it permits what the policy does, and of
 // the grants those capabilities that May has there. Grants outside of the workspace have no
-// effect.
+// effect. No move gains anything under it, under the policy without grants, or with all of them: a
+// file that is moved or linked stays where it is when grants change.
 // See RATIONALE D202.
 func (l *Live) With(grants []FSRule) *View {
+	v := l.granted(grants)
+	v.beside = []*View{l.own, l.full}
+	return v
+}
+
+func (l *Live) granted(grants []FSRule) *View {
 	t := *l.tool
 	t.FS = slices.Clone(t.FS)
 	for _, at := range l.places(grants) {
@@ -44,7 +62,7 @@ func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
 		return 0, nil
 	}
 	caps := r.caps
-	for _, p := range l.own.protected {
+	for _, p := range l.protected {
 		if at.Under(In(p.Path)) {
 			caps &^= Write
 		}
@@ -161,6 +179,11 @@ func (l *Live) places(grants []FSRule) []Location {
 	for _, rules := range [][]FSRule{grants, l.tool.FS, l.tool.May} {
 		for i := range rules {
 			add(rules[i].At)
+		}
+	}
+	if !l.tool.Protects {
+		for _, p := range l.protected {
+			add(In(p.Path))
 		}
 	}
 	return out

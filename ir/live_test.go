@@ -94,6 +94,16 @@ func TestLiveProtected(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.FS = []ir.FSRule{{At: ir.In("src"), Caps: ir.Caps(ir.Read)}, {At: ir.In(".git/hooks"), Caps: ir.Caps(ir.Read)}}
 	tool.May = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In(".envrc"), Caps: ir.All}}
+	bare := *tool
+	bare.Protects = false // its own rules write no protected path
+	for _, grant := range []string{"", ".git", ".git/hooks", ".git/hooks/pre-commit", ".envrc"} {
+		view := ir.NewLive(&bare, ir.Linux, ir.Facts{}).With([]ir.FSRule{{At: ir.In(grant), Caps: ir.All}})
+		for _, p := range []string{".git/hooks", ".git/hooks/pre-commit", ".envrc", "accessc.toml"} {
+			if got := capsAt(view, ir.In(p)); got&ir.Write != 0 {
+				t.Errorf("protected none, granted %q: %s at %s", grant, got, p)
+			}
+		}
+	}
 	live := ir.NewLive(tool, ir.Linux, ir.Facts{})
 	for _, grant := range []string{"", ".git", ".git/hooks", ".git/hooks/pre-commit", ".envrc"} {
 		view := live.With([]ir.FSRule{{At: ir.In(grant), Caps: ir.All}})
@@ -108,5 +118,43 @@ func TestLiveProtected(t *testing.T) {
 	}
 	if strings.Contains(capsAt(live.Own(), ir.In("src")).String(), "update") {
 		t.Error("May grants by itself")
+	}
+}
+
+// TestLiveMoves: a file does not come to where more can be granted, and none stays reachable by a
+// second name when a grant ends. A move before the grant read a file that May takes out, and a hard
+// link that was permitted once was good for ever.
+func TestLiveMoves(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.Declared.FS = true
+	tool.FS = []ir.FSRule{
+		{At: ir.In("data"), Caps: ir.Caps(ir.Create, ir.Delete)}, {At: ir.In("src"), Caps: ir.Caps(ir.Read, ir.Create, ir.Update, ir.Delete)},
+	}
+	tool.May = []ir.FSRule{{At: ir.In("data/pub"), Caps: ir.Caps(ir.Read)}, {At: ir.In("data/keys")}, {At: ir.In("gen"), Caps: ir.Caps(ir.Read, ir.Update)}}
+	live := ir.NewLive(tool, ir.Linux, ir.Facts{})
+	rename := func(a, b string) ir.Rename {
+		return ir.Rename{Src: ir.Direct(ir.In(a)), Dst: ir.Direct(ir.In(b)), SrcKind: ir.File, DstKind: ir.Absent}
+	}
+	link := ir.Link{Src: ir.Direct(ir.In("gen/f")), Dst: ir.Direct(ir.In("src/f"))}
+	granted := live.With([]ir.FSRule{{At: ir.In("gen"), Caps: ir.Caps(ir.Read, ir.Update)}})
+	for _, c := range []struct {
+		view *ir.View
+		op   ir.Operation
+		want bool
+	}{
+		{live.With(nil), rename("data/keys/k", "data/pub/k"), false},
+		{live.With(nil), rename("data/a", "data/pub/k"), false},
+		{live.With(nil), rename("data/a", "data/b"), true},
+		{live.With(nil), rename("data/pub", "data/other"), false},
+		{live.With(nil), rename("src/a", "data/pub/k"), true},
+		{granted, link, false},
+		{granted, ir.Access{Cap: ir.Update, On: ir.Direct(ir.In("gen/f"))}, true},
+	} {
+		if got := c.view.Decide(c.op); got.Allowed() != c.want {
+			t.Errorf("%+v: %+v", c.op, got)
+		}
+	}
+	if _, ok := live.Ask(live.With(nil), nil, link); ok {
+		t.Error("a link to a place with more is asked about")
 	}
 }

@@ -15,7 +15,7 @@ import (
 // .git that is a file, which names the directory that git runs programs of
 // (gitrepository-layout(5)).
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
-	if !t.Protects {
+	if !t.Protects && len(t.May) == 0 {
 		return nil
 	}
 	if r.guarded != nil {

@@ -12,7 +12,7 @@ func live(old, new *ir.Tool) []Difference {
 	if slices.EqualFunc(old.May, new.May, sameRule) {
 		return nil
 	}
-	was, is := grantable(old), grantable(new)
+	was, is := ir.Grantable(old), ir.Grantable(new)
 	c := newComparison(was, is, ir.Linux)
 	out := c.files(c.trees(func(r ir.Root) bool { return r.Kind == ir.Workspace }))
 	for i := range out {
@@ -21,11 +21,4 @@ func live(old, new *ir.Tool) []Difference {
 		out[i].Example = ""
 	}
 	return out
-}
-
-// grantable has as its policy what a tool can be granted.
-func grantable(t *ir.Tool) *ir.Tool {
-	return &ir.Tool{
-		Name: t.Name, Source: t.Source, Base: ir.BaseNone, Home: ir.HomeReal, Protects: t.Protects, Protected: t.Protected, FS: t.May,
-	}
 }

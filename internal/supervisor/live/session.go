@@ -104,7 +104,7 @@ func New(l *ir.Live, o Options) *Session {
 		o.Now = time.Now
 	}
 	s := &Session{o: o, live: l, refused: map[string]bool{}, due: make(chan struct{})}
-	s.now.Store(&state{view: l.Own()})
+	s.now.Store(&state{view: l.With(nil)})
 	return s
 }
 
