@@ -2,8 +2,8 @@ package ir
 
 import "slices"
 
-// Live is a policy that can be widened during a run: by grants of what its list May covers, and
-// by nothing else. It is immutable and safe for concurrent use.
+// Live is a policy that can be widened during a run: by grants that its list May covers, and by
+// nothing else. It is immutable and safe for concurrent use.
 type Live struct {
 	tool     *Tool
 	platform Platform
@@ -23,9 +23,8 @@ func NewLive(t *Tool, p Platform, f Facts) *Live {
 // Own returns the policy without any grant.
 func (l *Live) Own() *View { return l.own }
 
-// With returns the policy with grants. At every place it permits what the policy does, and of
-// the grants those capabilities that May has there. Grants outside of the workspace have no
-// effect.
+// With returns the policy with grants. At every place it permits the capabilities of the policy,
+// and of the grants those that May has there. Grants outside of the workspace have no effect.
 // See RATIONALE D202.
 func (l *Live) With(grants []FSRule) *View {
 	t := *l.tool
