@@ -49,7 +49,7 @@ type Variable struct {
 	Name   string `json:"name"`             // without the "*" of a prefix
 	Prefix bool   `json:"prefix,omitempty"` // whether more may follow the name
 	Read   bool   `json:"read"`             // whether matching variables are forwarded
-	// Value is what the variable is set to where no other rule forwards the user's own.
+	// Value is the variable's value where no other rule forwards the user's own.
 	Value string `json:"value,omitempty"`
 }
 

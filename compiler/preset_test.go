@@ -30,7 +30,7 @@ func compileText(t interface{ Fatal(...any) }, dir, text string, sets ...string)
 	return res
 }
 
-// vocabulary is what the rules of a tool may have in common with presets.
+// vocabulary has the places, hosts and names that a tool's rules may share with presets.
 type vocabulary struct{ places, hosts, names []string }
 
 func words() vocabulary {
@@ -68,7 +68,7 @@ func around(key, of string) string {
 	}
 }
 
-// drawBeside writes a tool whose rules are about what presets are about.
+// drawBeside writes a tool whose rules are about the places, hosts and names of presets.
 func drawBeside(t *rapid.T, v vocabulary) string {
 	var b strings.Builder
 	b.WriteString("[tools.t]\nsource = \"local\"\ncommand = \"ls\"\n")
@@ -101,7 +101,7 @@ func drawBeside(t *rapid.T, v vocabulary) string {
 	return b.String()
 }
 
-// TestPresetsNeverNarrow: whatever a tool may do, it may do with any preset as well.
+// TestPresetsNeverNarrow: a tool keeps every permission with any preset.
 // See RATIONALE D190.
 func TestPresetsNeverNarrow(t *testing.T) {
 	emptyEnvironment(t)
@@ -215,7 +215,8 @@ func TestPresetBelow(t *testing.T) {
 	}
 }
 
-// approvalCase is what names the preset rust, on a host that has the toolchains and no approval.
+// approvalCase has the layers that name the preset rust, on a host that has the toolchains and no
+// approval.
 type approvalCase struct {
 	workspace, user, inside string
 	sets                    []string
@@ -255,7 +256,7 @@ func (c approvalCase) compile(t *testing.T) (res *compiler.Result, home string) 
 }
 
 // TestPresetApproval: a preset needs approvals unless the user's own layer or the command line names
-// it, and its places lie where their names say. What is not there is left out without a finding.
+// it, and its places lie where their names say. A missing place is left out without a finding.
 // See RATIONALE D192.
 func TestPresetApproval(t *testing.T) {
 	emptyEnvironment(t)

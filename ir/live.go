@@ -2,8 +2,8 @@ package ir
 
 import "slices"
 
-// Live is a policy that can be widened during a run: by grants of what its list May covers, and
-// by nothing else. It is immutable and safe for concurrent use.
+// Live is a policy that can be widened during a run: by grants that its list May covers, and by
+// nothing else. It is immutable and safe for concurrent use.
 type Live struct {
 	tool     *Tool
 	platform Platform

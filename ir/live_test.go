@@ -22,9 +22,9 @@ func capsAt(v *ir.View, at ir.Location) (out ir.CapSet) {
 	return out
 }
 
-// TestLiveAgainstSets compares granted views with the definition by sets: what the policy permits,
-// and of each grant the part that the longest rule of May permits, without writing to protected
-// paths.
+// TestLiveAgainstSets compares granted views with the definition by sets: the permissions of the
+// policy, and of each grant the part that the longest rule of May permits, without writing to
+// protected paths.
 func TestLiveAgainstSets(t *testing.T) {
 	const per = 50
 	widened := false
@@ -66,8 +66,8 @@ func TestLiveAgainstSets(t *testing.T) {
 	}
 }
 
-// TestLiveCeiling: a grant of everything everywhere permits what May does, and no view of other
-// grants permits more, moves included.
+// TestLiveCeiling: a grant of everything everywhere permits as much as May does, and no view of
+// other grants permits more, moves included.
 func TestLiveCeiling(t *testing.T) {
 	irtest.Check(t, 3000, 40, func(rt *rapid.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 6)

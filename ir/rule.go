@@ -170,8 +170,8 @@ type EnvRule struct {
 	// Prefix is true when the rule was written with a trailing "*".
 	Prefix bool
 	Read   bool // whether matching variables are forwarded
-	// Value is what the variable is set to where no other rule forwards the user's own, empty
-	// for a rule that forwards. A portable policy writes the user's home in it as UserHome.
+	// Value is the variable's value where no other rule forwards the user's own, empty for a rule
+	// that forwards. A portable policy writes the user's home in it as UserHome.
 	Value  string
 	Origin Origin // layer and place
 	Leaves []Leaf // places of the written fields

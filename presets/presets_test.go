@@ -99,8 +99,8 @@ var secrets = []string{
 	"~/.local/share/opencode/auth.json", "~/.config/mise/config.toml", "~/.yarnrc.yml", "~/.docker", "~/.bash_history", "~/.local/share/keyrings",
 }
 
-// TestPlaces: rules are about places of the home that hold no credentials and nothing that decides
-// what runs outside, and the presets may be used together.
+// TestPlaces: rules are about places of the home that hold no credentials and nothing that chooses
+// the programs that run outside, and the presets may be used together.
 func TestPlaces(t *testing.T) {
 	avoided := slices.Clone(secrets)
 	for _, p := range ir.NewTool("x").Sensitive {

@@ -10,8 +10,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// TestAskWidensNoRuleset: what can be granted changes nothing in the kernel's part of a start, and
-// only the policy that the supervisor judges by says it.
+// TestAskWidensNoRuleset: the list "may" changes nothing in the kernel's part of a start, and only
+// the policy that the supervisor judges by has it.
 func TestAskWidensNoRuleset(t *testing.T) {
 	target := backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{
 		Workspace: "/w", Home: "/h", Temp: "/t",

@@ -21,8 +21,8 @@ func (s *Spec) Trace(t *ir.Tool, target backends.Target) error {
 }
 
 // Ask has the supervisor make every call that the user could grant while the tool runs: all
-// traps are set, and the policy to judge by has the rules that say what can be granted. The
-// ruleset and the permissions are those of the policy.
+// traps are set, and the policy to judge by has the list "may". The ruleset and the permissions
+// are those of the policy.
 // See RATIONALE D200.
 func (s *Spec) Ask(t *ir.Tool, target backends.Target) error {
 	next, err := s.judgeAll(t, target, true)
@@ -32,7 +32,7 @@ func (s *Spec) Ask(t *ir.Tool, target backends.Target) error {
 }
 
 // judgeAll is a supervision under which every class of calls is judged. With may, its policy has
-// the rules that say what can be granted.
+// the list "may".
 func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervision, error) {
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
@@ -60,8 +60,7 @@ func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervis
 // expects, and lets them continue.
 var watched = []Trap{{Group: "watched", Syscalls: []string{"kill"}}}
 
-// policy returns the policy that a supervisor decides by, with or without the rules that say
-// what can be granted.
+// policy returns the policy that a supervisor decides by, with or without the list "may".
 func (s *ruleset) policy(target backends.Target, may bool) (*Judged, error) {
 	part := judgedPart(s.view.Tool, target.Facts.Protected)
 	if may {

@@ -136,7 +136,7 @@ func latest(dir string) string {
 	return out
 }
 
-// unwatchedText says what is known of a run that no supervisor has seen, and how it would be.
+// unwatchedText describes a run that no supervisor has seen, and the start under which one would.
 func unwatchedText(k *denial.Kept) string {
 	again := "accessc exec --trace " + k.Tool
 	if k.Unnamed {
@@ -191,7 +191,7 @@ func (d denialsDoc) listed() string {
 	return b.String()
 }
 
-// probes are the refused operations that programs do without, by what they are for.
+// probes are the refused operations that programs do without, by purpose.
 func (d denialsDoc) probes() string {
 	var b strings.Builder
 	said := map[string]bool{}

@@ -208,7 +208,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	return nil
 }
 
-// specify puts the tool's specification into the request, and what its record is to say of it.
+// specify puts the tool's specification into the request, and its description for the record.
 func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) error {
 	out, err := compiled(t, facts)
 	if err != nil {

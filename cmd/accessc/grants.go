@@ -84,7 +84,7 @@ type runOption struct {
 	Run int `placeholder:"PID" help:"The run, by the process number that accessc grants shows."`
 }
 
-// act sends a request to the run, and prints what came of it.
+// act sends a request to the run, and prints that it was done.
 func (o runOption) act(g *globals, req live.Request, done string) error {
 	socket, err := o.socket()
 	if err != nil {

@@ -68,7 +68,7 @@ type homesDoc struct {
 	Homes   []userdir.PrivateHome `json:"homes"`
 }
 
-// state is where accessc keeps what is this workspace's.
+// state is the directory of this workspace's state.
 func (g *globals) state() (userdir.Dir, error) {
 	root, err := g.root()
 	if err == nil {

@@ -87,7 +87,7 @@ func (c *importCmd) write(g *globals, text string) error {
 	return nil
 }
 
-// report lists what became of each entry, those that carried over last.
+// report lists the fate of each entry, those that carried over last.
 func (c *importCmd) report(g *globals, res *importer.Result) {
 	w := tabwriter.NewWriter(g.stderr, 0, 0, 2, ' ', 0)
 	count := map[importer.Fate]int{}

@@ -70,7 +70,7 @@ func (c *initCmd) Run(g *globals) error {
 	return nil
 }
 
-// policy is the text of the file, and what it is for.
+// policy is the text of the file, and the files of the repository that it is for.
 func (c *initCmd) policy(dir string) ([]survey.Found, string, error) {
 	if c.Starter {
 		return nil, starter, nil
@@ -99,7 +99,7 @@ func writeNew(path, text string) error {
 func (c *initCmd) approvals(g *globals) string {
 	res, err := g.here()
 	if err != nil {
-		return "" // check says what is wrong
+		return "" // check reports the mistake
 	}
 	var names []string
 	for _, b := range pendingOf(res.Bindings, nil) {

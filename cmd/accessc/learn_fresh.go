@@ -12,8 +12,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// fresh begins the policy of a tool that no layer has: it may read the workspace but for what is
-// sensitive there, and what its runs did besides decides on the rest.
+// fresh begins the policy of a tool that no layer has: it may read the workspace but for its
+// sensitive paths. The other operations of its runs decide on the rest.
 func (l *learner) fresh() (*allow.Planner, error) {
 	opts, err := l.asking().options(true, hostfacts.Platform())
 	if err != nil {
@@ -75,8 +75,8 @@ func (l *learner) table(root string, closed []ir.Location) string {
 	return b.String()
 }
 
-// commandText is a command as TOML: a line of shell words where those show what they are, and a
-// table otherwise.
+// commandText is a command as TOML: a line of shell words, or a table if a word has control
+// characters.
 func commandText(words []string) string {
 	var line, args []string
 	for _, w := range words {

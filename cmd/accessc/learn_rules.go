@@ -20,7 +20,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// learned is what kept runs speak for.
+// learned has the proposals that follow from kept runs.
 type learned struct {
 	joined  learn.Joined
 	runs    []denial.Evidence
@@ -61,7 +61,7 @@ func (f *learned) rules() int {
 	return n
 }
 
-// propose finds what runs speak for. Of a command without a tool there is nothing to propose for.
+// propose finds the rules that runs need. For a command without a tool it proposes none.
 func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 	out := &learned{joined: learn.Join(runs), runs: runs}
 	if l.tool == "" {
@@ -156,7 +156,7 @@ func (l *learner) print(text string) error {
 	return err
 }
 
-// apply writes what was planned, layer by layer, and has the targets of external rules approved.
+// apply writes the plans, layer by layer, and has the targets of external rules approved.
 func (l *learner) apply(f *learned) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -76,8 +76,8 @@ func (l *learner) ended(status int, err error) error {
 	}
 }
 
-// run runs the command once and keeps what it used and was refused. The evidence is nil if the
-// command did not run.
+// run runs the command once and keeps its used and refused operations. The evidence is nil if
+// the command did not run.
 func (l *learner) run() (*denial.Evidence, int, error) {
 	file, err := l.store.Begin()
 	if err != nil {
@@ -87,8 +87,8 @@ func (l *learner) run() (*denial.Evidence, int, error) {
 	if err != nil {
 		return nil, start.CodeFailed, err
 	}
-	// The terminal's signals reach the command by themselves, and the others are passed on: what
-	// was recorded until then counts.
+	// The terminal's signals reach the command by themselves, and the others are passed on: the
+	// operations recorded until then count.
 	in := make(chan os.Signal, 16)
 	signal.Notify(in, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(in)

@@ -20,7 +20,7 @@ const (
 	learnVersion = 1
 )
 
-// learnDoc is what is known, for programs.
+// learnDoc is the runs and the proposals, for programs.
 type learnDoc struct {
 	Format     string            `json:"format"`
 	Version    int               `json:"format_version"`
@@ -55,7 +55,7 @@ type heldOutDoc struct {
 	Refused    []learn.Operation `json:"refused"`
 }
 
-// document is what is known. The indices of operations are those of the list.
+// document is the runs and the proposals. The indices of operations are those of the list.
 func (l *learner) document(f *learned, held *heldOutDoc) learnDoc {
 	doc := learnDoc{
 		Format: learnFormat, Version: learnVersion, Tool: l.tool, Runs: []learnRun{}, Operations: f.joined.Operations,
@@ -135,7 +135,7 @@ func operationText(e denial.Entry) string {
 	return strings.TrimSpace(strings.Join(out, " "))
 }
 
-// show prints the patch on standard output, and what there is to say about it on standard error.
+// show prints the patch on standard output, and its summary on standard error.
 func (l *learner) show(f *learned) error {
 	if l.HTML != "" {
 		if err := l.page(f); err != nil {
@@ -160,7 +160,7 @@ func (l *learner) show(f *learned) error {
 	return nil
 }
 
-// summary is what the patch does not say.
+// summary counts the runs and the operations, and lists the operations that get no rule.
 func (l *learner) summary(f *learned) string {
 	var b strings.Builder
 	used, refused := 0, 0

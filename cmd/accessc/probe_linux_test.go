@@ -102,11 +102,11 @@ func attempt(name, arg string) error {
 	}
 }
 
-// typing are the attempts to answer what the user is asked.
+// typing are the attempts to answer the user's questions.
 func typing(name, arg string) error {
 	switch name {
 	case "type":
-		// Types into the controlling terminal, as an answer to what is asked there.
+		// Types into the controlling terminal, as an answer to the question there.
 		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 		if err != nil {
 			return err

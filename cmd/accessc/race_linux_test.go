@@ -31,7 +31,7 @@ func monotonic() int64 {
 }
 
 // racer reads files in several threads, by their own names and by symlinks that the host swaps,
-// and prints of each attempt the file, its begin and end, and what was read.
+// and prints the begin, the end and the read text of each attempt.
 func racer(files int) {
 	const threads, tries = 6, 12
 	var next atomic.Int64
@@ -64,7 +64,7 @@ func racer(files int) {
 	_, _ = os.Stdout.Write(lines.Bytes())
 }
 
-// verdict is what the user said about one file.
+// verdict has the user's answers about one file.
 type verdict struct {
 	// sent is when the first grant was sent, replied when the revocation or refusal was answered;
 	// 0 for not yet. once counts the answers that permit one call.
@@ -90,7 +90,7 @@ func (u *user) of(path string) *verdict {
 	return u.by[name]
 }
 
-// round answers what waits, and revokes some grants.
+// round answers the questions that wait, and revokes some grants.
 func (u *user) round(r *rand.Rand) {
 	reply, err := live.Talk(u.socket, live.Request{Command: "list"})
 	if err != nil {
@@ -132,7 +132,7 @@ func (u *user) round(r *rand.Rand) {
 	}
 }
 
-// check holds what was read against what the user said.
+// check compares the reads with the user's answers.
 func (u *user) check(lines []byte) (reads int) {
 	once := map[string]int{}
 	for s := bufio.NewScanner(bytes.NewReader(lines)); s.Scan(); {

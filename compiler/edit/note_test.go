@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNotes: comments stand above what they are about, in every form of a list.
+// TestNotes: comments stand above the rules that they are about, in every form of a list.
 func TestNotes(t *testing.T) {
 	for _, tt := range []struct{ name, from, to string }{
 		{"nothing", "", "# n\n# m\n[[tools.x.access.fs]]\npath = \"fork\"\nread = true\n"},
@@ -40,7 +40,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNotesChangeNothing: a text with a note says the same as the one without, whatever the note.
+// TestNotesChangeNothing: a text with any note says the same as the one without.
 func TestNotesChangeNothing(t *testing.T) {
 	for _, tt := range cases {
 		for _, note := range []string{"n", "]\n[evil]\r\nx = 1", "\"\"\"", "\x00\xff\u2028 }", ""} {

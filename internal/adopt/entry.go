@@ -17,7 +17,7 @@ type entry struct {
 	value         gjson.Result
 	command, args gjson.Result
 	members       map[string]gjson.Result
-	// texts are the elements of args, words what they say; env are the names of variables.
+	// texts are the elements of args, words their strings; env are the names of variables.
 	texts      []gjson.Result
 	words, env []string
 }
@@ -108,8 +108,8 @@ func (e *entry) exact() bool {
 	return e.wrapped() && slices.Equal(e.words[:4], []string{seat, flag, policyName(e.name), behind})
 }
 
-// wrap puts words before a command, and a program before those. What stands in the list of
-// arguments stays as it is, with its comments.
+// wrap puts words before a command, and a program before those. The text of the list of arguments
+// stays as it is, with its comments.
 func (e *entry) wrap(doc []byte, program string, words []string) []byte {
 	words = append(words[:len(words):len(words)], e.command.Str)
 	command := quote(program)
@@ -126,7 +126,8 @@ func (e *entry) wrap(doc []byte, program string, words []string) []byte {
 	return e.replace(doc, command, e.args.Index+1, e.args.Index+1, insert)
 }
 
-// unwrap takes away what wrap put before the command. text is the document without comments.
+// unwrap takes away the program and the words that wrap put before the command. text is the
+// document without comments.
 func (e *entry) unwrap(doc, text []byte) []byte {
 	own := slices.Index(e.words, behind) + 1
 	end := e.texts[own]

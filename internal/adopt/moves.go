@@ -14,8 +14,8 @@ var moving = []string{
 	"XDG_*", "ACCESSC_*", "LD_*", "DYLD_*", "TMPDIR", "TMP", "TEMP", "GODEBUG", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// moves returns the reason why accessc would not hold what the user's configuration says if this entry
-// started it; empty if there is none. See RATIONALE D173.
+// moves returns the reason why accessc would not follow the user's configuration if this entry started
+// it; empty if there is none. See RATIONALE D173.
 func (e *entry) moves(dir func(string) bool) string {
 	for _, name := range e.env {
 		for _, m := range moving {

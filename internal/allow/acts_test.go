@@ -14,7 +14,7 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
-// TestRefusesAlike: what denials does not propose, allow does not write. allow wrote rules for
+// TestRefusesAlike: allow writes no rule that denials does not propose. allow wrote rules for
 // sockets and devices, and each of the two let programs pass that have others act behind another.
 func TestRefusesAlike(t *testing.T) {
 	// A socket has a short path (unix(7)), so it is made from within its directory.

@@ -28,7 +28,7 @@ type draft struct {
 	ask  int
 	// planned maps the paths of external rules to their targets.
 	planned map[string]string
-	// rules are what was written, in words.
+	// rules are the written rules, in words.
 	rules []string
 }
 
@@ -336,7 +336,8 @@ func written(v *source.Value) (at string, has map[string]bool, ok bool) {
 	return at, has, err == nil
 }
 
-// hasOuter reports whether a written rule is an external one, and grants what another would.
+// hasOuter reports whether a written rule is an external one, and grants everything that another
+// one would.
 func hasOuter(v *source.Value, r ir.FSRule) bool {
 	if v.Table == nil || v.Table.Get("external") == nil || !v.Table.Get("external").Bool {
 		return false

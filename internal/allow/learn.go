@@ -10,9 +10,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Lesson is what recorded operations speak for.
+// Lesson has the rules that recorded operations need.
 type Lesson struct {
-	// Plan permits what can be permitted; nil for nothing.
+	// Plan permits the operations that a rule can permit; nil if there are none.
 	Plan *Plan
 	// Left are operations for which nothing is proposed, with the reason.
 	Left []Left
@@ -44,7 +44,7 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 		stays.asks = append(stays.asks, p.permitted(g)...)
 		open = append(open, p.teachable(g, out)...)
 	}
-	// A rule on a directory may do for what lies in it.
+	// A rule on a directory may do for the files in it.
 	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
 	if len(open) == 0 && p.req.Fresh == "" {
 		return out, nil
@@ -118,7 +118,7 @@ func (g group) depth() int {
 	if places := ir.Describe(g.asks[0].Operation).Places; len(places) == 1 {
 		return strings.Count(places[0].At.Path, "/")
 	}
-	const last = 1 << 16 // moves, and what is about no file
+	const last = 1 << 16 // moves, and operations on no file
 	return last
 }
 
@@ -237,7 +237,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 }
 
 // moved are the files of the workspace that were renamed within their directory: programs write a
-// file under another name first, so that nobody reads half of it.
+// file under another name first, so that no other program reads half of it.
 func (p *Planner) moved(entries []denial.Entry) map[ir.Location]bool {
 	out := map[ir.Location]bool{}
 	for i, e := range entries {

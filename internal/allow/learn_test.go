@@ -29,8 +29,8 @@ func recorded(rt *rapid.T, base string) []denial.Entry {
 	return entries
 }
 
-// TestLearn: what is planned from random evidence permits what it says, reaches nothing sensitive or
-// protected, and permits nothing beyond what it says that it does.
+// TestLearn: a plan from random evidence permits the operations that it names, reaches nothing sensitive
+// or protected, and permits nothing beyond its stated reach.
 func TestLearn(t *testing.T) {
 	var planned, left, own atomic.Int64
 	irtest.Check(t, 1500, 1, func(rt *rapid.T) {

@@ -23,7 +23,7 @@ type Plan struct {
 	Old, New []byte
 	// Reach describes the grants beyond the operations.
 	Reach Reach
-	// Rules are the grants in words, Added the same with what they are for.
+	// Rules are the grants in words, Added the same with the operations that they are for.
 	Rules []string
 	Added []Added
 	// Approve maps the paths of external rules to their targets: they take effect once these are

@@ -6,7 +6,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// may lists what the user can grant while the tool runs.
+// may lists the capabilities that the user can grant while the tool runs.
 func (p *Policy) may() []line {
 	var out []line
 	for i := range p.Tool.May {

@@ -13,7 +13,7 @@ import (
 // Side is the policies of one side of a comparison, by tool, as views with the places of a run.
 type Side map[string]func(*recorded.Run) *ir.View
 
-// Replayed is what the recorded runs of one tool did, judged by two policies.
+// Replayed has the operations of one tool's recorded runs, judged by two policies.
 type Replayed struct {
 	Tool string
 	// Runs is how many traced runs were judged, Untraced how many records have no accesses.

@@ -89,7 +89,7 @@ func (x Replayed) counts() string {
 	return s
 }
 
-// notes are what the lists do not say.
+// notes are the counts that the lists do not show.
 func (x Replayed) notes() []string {
 	var out []string
 	if more := max(len(x.Refused)-maxRejudged, 0) + max(len(x.Permitted)-maxRejudged, 0); more > 0 {

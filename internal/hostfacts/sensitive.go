@@ -212,7 +212,7 @@ func (r *Result) SensitiveFindings(tools []*ir.Tool) diag.List {
 	return out
 }
 
-// granted has as its policy what a tool can be granted while it runs.
+// granted has as its policy the list May of a tool.
 func granted(t *ir.Tool) *ir.Tool {
 	out := *t
 	out.FS, out.May, out.Base, out.Declared.FS = t.May, nil, ir.BaseNone, true

@@ -23,7 +23,8 @@ type claude struct {
 	noBypass   bool
 	additional []listed
 	sandbox    sandbox
-	// on and autoAllow are what the files say about the sandbox; a file that says no decides.
+	// on is true if a file turns the sandbox on, off if one turns it off, which wins; asks if one has
+	// commands in the sandbox asked about.
 	on, off, asks bool
 }
 

@@ -12,7 +12,7 @@ import (
 func (c *claude) domains(list []listed, lists ...string) []listed {
 	out := slices.Clone(list)
 	add := func(r claudeRule, name string) {
-		// What becomes of the rule itself is said for the ruleset.
+		// The ruleset sets the fate of the rule itself.
 		e := *r.entry
 		e.Fate = 0
 		out = append(out, listed{foreign.Spelled{Path: name}, &e})

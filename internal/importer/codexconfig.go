@@ -78,7 +78,7 @@ func readCodexConfig(t *translation, docs []*document) foreign.Policy {
 	return c.model()
 }
 
-// tables are the keys that a table may have, each with what reads it.
+// tables are the keys that a table may have, each with its reader.
 type tables map[string]func(*source.Entry)
 
 // table reads the keys of a table.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pattern is what a rule of another program says about a command: all of them, those that begin with
-// words, the one that consists of words, or those that a text with "*" matches.
+// pattern is the set of commands that a rule of another program is about: all of them, those that begin
+// with words, the one that consists of words, or those that a text with "*" matches.
 type pattern struct {
 	all    bool
 	prefix []string
@@ -68,8 +68,8 @@ func (p pattern) begin() string {
 	return p.glob
 }
 
-// commandRules writes rules: first those that deny, then those that allow, without what is denied or
-// asked about in a way that no rule can say.
+// commandRules writes rules: first those that deny, then those that allow. The latter leave out the
+// commands that the settings deny or ask about in a way that no rule can say.
 func (t *translation) commandRules(allow, stop []lineRule) {
 	for _, s := range stop {
 		r := rule{prefix: s.prefix, exact: s.exact, from: s.entry.from()}
@@ -121,8 +121,8 @@ func (t *translation) allow(a lineRule, stop []lineRule) {
 	a.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
 }
 
-// against is what has to be taken out of a rule that allows because of one that denies or asks: the words
-// that begin it, none where they would be all.
+// against is the part to take out of a rule that allows because of one that denies or asks: the words that
+// begin it, none where they would be all.
 func (a lineRule) against(s lineRule) (except []string, clash bool) {
 	own := append(a.prefix, a.exact...)
 	stops := append(s.prefix, s.exact...)

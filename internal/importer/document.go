@@ -71,11 +71,10 @@ func (d *document) fault(at int, format string, args ...any) {
 // err is all mistakes of the document.
 func (d *document) err() error { return errors.Join(d.faults...) }
 
-// fields are the members that an object may have, each with what reads it.
+// fields are the members that an object may have, each with its reader.
 type fields map[string]func(n *jsonc.Node)
 
-// object reads the members of an object. An unknown one is a mistake: it may be what makes the policy
-// narrow.
+// object reads the members of an object. An unknown one is a mistake: it may make the policy narrow.
 // See RATIONALE D197.
 func (d *document) object(n *jsonc.Node, what string, known fields) {
 	if n == nil {

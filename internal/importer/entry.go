@@ -2,7 +2,7 @@ package importer
 
 import "fmt"
 
-// Fate is what became of an entry of the settings.
+// Fate tells whether an entry of the settings carried over.
 type Fate uint8
 
 // The fates. An entry without one is a mistake of a reader.
@@ -20,7 +20,7 @@ func (f Fate) String() string {
 	return [...]string{"unread", "carried over", "narrowed", "left out"}[f]
 }
 
-// Entry is a part of the settings, and what became of it.
+// Entry is a part of the settings, and its fate.
 type Entry struct {
 	// File, Line and Col are its place.
 	File      string

@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Patterns is what becomes of patterns that deny names which no rule can spell out.
+// Patterns is the treatment of patterns that deny names which no rule can spell out.
 type Patterns string
 
 // The choices.
@@ -28,7 +28,7 @@ const (
 	Close Patterns = "close"
 )
 
-// access is what the settings permit at a place, and at everything below that no other point is about.
+// access is the permission of the settings at a place, and at everything below that no other point is about.
 type access struct{ read, write bool }
 
 // point is a place that an entry names.
@@ -39,7 +39,8 @@ type point struct {
 	opens bool
 }
 
-// roots are the places that the rules may speak of: the workspace, and what entries open in the home.
+// roots are the places that the rules may speak of: the workspace, and the places of the home that entries
+// open.
 func (t *translation) roots(points []point) []string {
 	out := []string{t.host.Dir}
 	for _, p := range points {
@@ -63,7 +64,7 @@ func (t *translation) outside(abs string) string {
 	return ""
 }
 
-// files writes rules for the points, where the settings change what they permit.
+// files writes rules for the points, where the permission of the settings changes.
 func (t *translation) files(points []point, permits func(abs string) access) {
 	roots := t.roots(points)
 	points = append(points, point{abs: t.host.Dir, entry: t.own})
@@ -77,7 +78,7 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 			continue
 		}
 		if t.host.Follow(p.abs) != p.abs {
-			// A rule would be about what the path leads to.
+			// A rule would be about the target of the symlink.
 			t.faults = append(t.faults, faultOf(p.entry, p.abs+" leads over a symlink"))
 			continue
 		}
@@ -219,7 +220,7 @@ func expression(pattern string) string {
 		case rest[0] == '?':
 			b.WriteString("[^/]")
 		case rest[0] == '[' && strings.Contains(rest, "]"):
-			b.WriteString("[^/]") // whatever the set is: more is denied
+			b.WriteString("[^/]") // of any set: more is denied
 			i += strings.IndexByte(rest, ']')
 		default:
 			end := max(strings.IndexAny(rest[1:], "*?[")+1, 1)
@@ -246,7 +247,7 @@ func follow(abs string) string {
 			return path.Join(filepath.ToSlash(found), rest)
 		}
 		if to, err := os.Readlink(filepath.FromSlash(at)); err == nil && rest != "" {
-			// A link that leads nowhere yet: what is made there lies at its target.
+			// A link that leads nowhere yet: a file that is made there lies at its target.
 			if !path.IsAbs(to) {
 				to = path.Join(path.Dir(at), to)
 			}

@@ -85,8 +85,8 @@ func TestOneOfSeveralFails(t *testing.T) {
 	}
 }
 
-// A draft that is wider than the settings is found, whatever made it so: the proof does not rest on the
-// translation.
+// A draft that is wider than the settings is found, for any mistake that widened it: the proof does not
+// rest on the translation.
 func TestProofFindsWider(t *testing.T) {
 	w := newWorld(t)
 	model := &foreign.SRT{
@@ -120,7 +120,7 @@ func TestProofFindsWider(t *testing.T) {
 	}
 }
 
-// A name that is a symlink stands for what it leads to: a rule on it is about that place, as soon as the
+// A name that is a symlink stands for its target: a rule on it is about that place, as soon as the
 // configuration is compiled in the workspace.
 func TestNameIsSymlink(t *testing.T) {
 	w := newWorld(t)

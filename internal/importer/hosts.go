@@ -50,7 +50,7 @@ func (t *translation) targets(list []listed, denies bool) []target {
 	return out
 }
 
-// hosts writes rules for hosts. In the settings what is denied wins; here the more exact host does.
+// hosts writes rules for hosts. In the settings an entry that denies wins; here the more exact host does.
 func (t *translation) hosts(allowed, denied []listed) {
 	yes, no := t.targets(allowed, false), t.targets(denied, true)
 	ports := []uint16{0}

@@ -24,7 +24,7 @@ type Request struct {
 	Dir, Home string
 }
 
-// Result is what the settings became.
+// Result is the configuration that the settings became, and its proof.
 type Result struct {
 	// Text is the configuration.
 	Text string
@@ -39,7 +39,7 @@ type format struct {
 	name, version string
 	// looks recognises a document by its name and its keys.
 	looks func(d *document) bool
-	// read translates the documents, and returns what they permit.
+	// read translates the documents, and returns their policy.
 	read func(t *translation, docs []*document) foreign.Policy
 	// text is true for documents that are no JSON.
 	text bool

@@ -49,7 +49,8 @@ if (listen) require("net").createServer(() => {}).listen(listen.slice(12).split(
 setInterval(() => {}, 1000);
 `
 
-// tries reads and writes each path of its arguments, and says what worked. What it makes, it removes.
+// tries reads and writes each path of its arguments, and prints the accesses that worked. It removes the files
+// that it makes.
 const tries = `for f do
 	if [ -d "$f" ]; then ls "$f" >/dev/null 2>&1 && echo "r $f"
 	else cat "$f" >/dev/null 2>&1 && echo "r $f"; fi
@@ -60,8 +61,8 @@ done
 echo done
 `
 
-// What the evaluation of srt's settings permits, srt itself permits: asked of the program, about real
-// files.
+// srt itself permits every access that the evaluation of its settings permits: asked of the program, about
+// real files.
 func TestSRTItself(t *testing.T) {
 	cli := published(t, "@anthropic-ai/sandbox-runtime/dist/cli.js")
 	needs(t, "node", "bwrap", "rg")
@@ -146,7 +147,7 @@ func runSRT(t *testing.T, w *world, cli, bin, settings, script string) ([]string
 	return lines, true
 }
 
-// What the evaluation of a permission profile permits, Codex itself permits.
+// Codex itself permits every access that the evaluation of a permission profile permits.
 func TestCodexItself(t *testing.T) {
 	program := published(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	w := newWorld(t)

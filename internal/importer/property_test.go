@@ -107,8 +107,8 @@ func srtSettings(r *rand.Rand) string {
 	return string(text)
 }
 
-// Whatever the settings of srt are, the result permits nothing that they do not: asked at random
-// places, not at those that the proof chooses.
+// For any settings of srt, the result permits nothing that they do not: asked at random places, not at
+// those that the proof chooses.
 func TestSRTNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var done atomic.Int64
@@ -204,7 +204,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 	return nil
 }
 
-// Whatever a permission profile of Codex is, the result permits nothing that it does not.
+// For any permission profile of Codex, the result permits nothing that it does not.
 func TestCodexNothingWider(t *testing.T) {
 	w := newWorld(t)
 	irtest.Many(t, policies(), func(r *rand.Rand) error {
@@ -297,8 +297,8 @@ func claudeSettings(r *rand.Rand) string {
 	return string(text)
 }
 
-// Whatever the settings of Claude Code are, random command lines, places and hosts are never permitted
-// by the result alone.
+// For any settings of Claude Code, random command lines, places and hosts are never permitted by the
+// result alone.
 func TestClaudeNothingWider(t *testing.T) {
 	w := newWorld(t)
 	var allowed atomic.Int64

@@ -156,13 +156,13 @@ func (c *check) files() error {
 	}
 	return filepath.WalkDir(c.t.host.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {
-			return nil // the rules are about what a link leads to
+			return nil // the rules are about the target of a link
 		}
 		return c.place(name)
 	})
 }
 
-// regions lists the absolute paths at which a view changes what it grants.
+// regions lists the absolute paths at which the grants of a view change.
 func (c *check) regions(r *ir.Region, out *[]string) {
 	if r == nil {
 		return
@@ -202,8 +202,8 @@ func (c *check) location(abs string) ir.Location {
 	return best
 }
 
-// place asks about a path. One that leads over a symlink is no place of a file. Devices and what the kernel says about processes are no files: every program
-// that confines others makes them anew.
+// place asks about a path. One that leads over a symlink is no place of a file. Devices and the kernel's
+// information about processes are no files: every program that confines others makes them anew.
 func (c *check) place(abs string) error {
 	if within(abs, "/dev") || within(abs, "/proc") || c.t.host.Follow(abs) != abs {
 		return nil

@@ -13,10 +13,11 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// grants are files of a workspace, each with what is granted there and below.
+// grants are files of a workspace, each with the access granted there and below.
 type grants map[string]access
 
-// expressible draws grants that the settings of srt can say: what may not be written stays so below.
+// expressible draws grants that the settings of srt can say: below a place that may not be written, no
+// place may.
 func expressible(r *rand.Rand) grants {
 	out := grants{"": {true, r.IntN(2) == 0}}
 	for range r.IntN(6) {
@@ -73,7 +74,7 @@ func (g grants) export() string {
 	return string(text)
 }
 
-// What srt can say is the same after the way to its settings and back.
+// Grants that srt can say are the same after the way to its settings and back.
 func TestSRTRoundTrip(t *testing.T) {
 	w := newWorld(t)
 	w.dir = w.home + "/empty"

@@ -1,4 +1,4 @@
-// Package learn keeps what runs of a tool used and were refused, and puts several runs together, for
-// proposals of rules. It decides nothing: what the recorded operations mean to a policy, and which
-// rules would permit them, is asked of package allow.
+// Package learn keeps the operations that runs of a tool used and that were refused, and puts several
+// runs together, for proposals of rules. It decides nothing: package allow answers how a policy judges
+// the recorded operations, and which rules would permit them.
 package learn

@@ -7,7 +7,7 @@ import (
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
-// Joined is what several runs did.
+// Joined has the operations of several runs.
 type Joined struct {
 	// Operations are the different ones, those that were refused first.
 	Operations []Operation

@@ -24,7 +24,7 @@ var (
 	pageStyle string
 )
 
-// Page is what a page shows: operations over the tree of files, with what a policy grants there.
+// Page is the content of a page: operations over the tree of files, with the grants of a policy there.
 type Page struct {
 	Tool   string
 	Joined Joined

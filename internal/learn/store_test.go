@@ -43,7 +43,7 @@ func keep(t *testing.T, s Store, text []byte) {
 }
 
 // TestStore: the last runs are kept in order, in a directory of the user's alone; runs that end
-// together lose nothing; what is no evidence is not kept.
+// together lose nothing; files that are no evidence are not kept.
 func TestStore(t *testing.T) {
 	s := Store(filepath.Join(t.TempDir(), "state", "t.runs"))
 	if runs, err := s.Runs(); err != nil || len(runs) != 0 {
@@ -91,7 +91,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestJoin: what several runs did is counted by operation, what was refused first.
+// TestJoin: the operations of several runs are counted, the refused ones first.
 func TestJoin(t *testing.T) {
 	s := Store(t.TempDir())
 	keep(t, s, evidence(0, "a b", "x"))

@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// place is a file or directory, and what the runs did there.
+// place is a file or directory, and the capabilities that the runs used, or lacked, there.
 type place struct {
 	name, abs     string
 	dir           bool
@@ -40,7 +40,7 @@ func (p *place) at(rel string) *place {
 	return p
 }
 
-// maxPlaces bounds how many files of a directory are looked at for what is granted.
+// maxPlaces bounds how many files of a directory are looked at for their grants.
 const maxPlaces = 30_000
 
 // fill adds the files that there are. It reports whether all were looked at.

@@ -19,8 +19,8 @@ const tick = 100
 
 // Ask writes a text and reads a line, until done is closed. It is for a terminal that a running
 // program uses as well: the terminal edits lines and echoes them for that time, signals do not
-// disturb the reading, and what the program reads first is not seen. The end of the input is
-// io.EOF, and a terminal whose foreground this process has left ErrNone.
+// disturb the reading, and the input that the program reads first is not seen. The end of the
+// input is io.EOF, and a terminal whose foreground this process has left ErrNone.
 func (t *Terminal) Ask(text string, done <-chan struct{}) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,7 +77,7 @@ func read(fd int, done <-chan struct{}) (string, error) {
 	}
 }
 
-// lineMode has a terminal edit and echo lines, and returns what restores its mode.
+// lineMode has a terminal edit and echo lines, and returns a function that restores its mode.
 func lineMode(fd int) (restore func()) {
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {

@@ -119,7 +119,8 @@ func absolute(p ir.Place, b *ir.Bindings) (string, bool) {
 	return b.Path(p.At)
 }
 
-// Operations are what a policy has to permit all of, with the places of these bindings.
+// Operations are those of the access, all of which a policy has to permit, with the places of these
+// bindings.
 func (a Access) Operations(b *ir.Bindings) ([]ir.Operation, error) {
 	places, err := a.places(b)
 	if err != nil {

@@ -122,7 +122,8 @@ func TestReplay(t *testing.T) {
 const good = `{"format":"accessc/run","format_version":2,"tool":"t","traced":true,"roots":{"workspace":"/ws","user_home":"/home/u","external":{"fork":"/srv/fork"}},
 "accesses":[{"allowed":true,"times":2,"operation":"read","paths":["/ws/a"],"needs":["read"]}]}`
 
-// TestLoad: what is no record, or is one that could mislead, is told by name, and nothing hangs.
+// TestLoad: a file that is no record, or one that could mislead, gets an error with its name, and
+// nothing hangs.
 func TestLoad(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "is empty: the run goes on, or its accessc was killed", good[:len(good)-20]: "or a part of one", "[]": "is not the record of a run", `{"format":"accessc/denials","format_version":1}`: `found the format "accessc/denials"`,

@@ -29,7 +29,7 @@ const (
 	maxSaid = 5
 )
 
-// Accesses are what the record of a traced run has of them.
+// Accesses are the accesses in the record of a traced run.
 type Accesses struct {
 	Roots    *Roots   `json:"roots,omitempty"`
 	Accesses []Access `json:"accesses,omitempty"`
@@ -49,7 +49,7 @@ type Run struct {
 	File string `json:"-"`
 }
 
-// Add puts an access into a record, unless that is full; size is what it has by now.
+// Add puts an access into a record, unless that is full; size is its size by now.
 func (a *Accesses) Add(x Access, size *int) {
 	// Strings and integers always have a JSON form.
 	text, _ := json.Marshal(x)

@@ -105,8 +105,8 @@ type run struct {
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
-	// report gets a line for every denial, record describes the run, evidence lists what it used
-	// and was refused; nil for none.
+	// report gets a line for every denial, record describes the run, evidence lists its used and
+	// refused operations; nil for none.
 	report, record, evidence *os.File
 	begun                    time.Time
 	// session has the grants of the run, nil where none are given.

@@ -19,11 +19,11 @@ import (
 // judge answers by the policy for places as the kernel names them.
 type judge struct {
 	// view is the whole policy, the base at the places of this host included; live is the same
-	// with what can be granted during the run.
+	// with the list May, of which the user can grant during the run.
 	view *ir.View
 	live *ir.Live
-	// session has the grants of the run, nil where none are given. once is what is permitted to
-	// one call alone.
+	// session has the grants of the run, nil where none are given. once has the operations that
+	// are permitted to one call alone.
 	session *live.Session
 	once    *live.Allowance
 	roots   ir.Bindings

@@ -33,7 +33,7 @@ func (s *Supervisor) Ours(pid int) bool { return s.sandbox.ours(pid) }
 
 // reconsidered waits for the user where a call was refused that can be granted. It returns the call to
 // be made anew after a grant, nil where the answer stands. The arguments are read and resolved
-// again, so what was granted is compared with what the call then asks for.
+// again, so the grant is compared with the operations that the call then needs.
 func (c *call) reconsidered(a answer, n *notification) *call {
 	r, session := c.refused, c.policy.session
 	if session == nil || r == nil || r.by != denial.ByPolicy || r.why != "" || a.on || a.wait != nil || !refuses(a.errno) {

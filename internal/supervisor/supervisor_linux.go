@@ -114,7 +114,7 @@ type Options struct {
 	Join *os.File
 	// Trace, if not nil, reports refusals of the kernel itself to Denied, too.
 	Trace *Tracing
-	// Live, if not nil, has the user grant what the policy says may be granted.
+	// Live, if not nil, has the user grant operations that the policy's list May covers.
 	Live *live.Options
 }
 

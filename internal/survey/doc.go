@@ -2,5 +2,5 @@
 //
 // It runs nothing, follows no symlink, and takes no text of the repository over: names of tools,
 // commands and paths are its own, chosen by the files that are there and by a few words in them.
-// A repository may be hostile, and its policy is what confines it.
+// A repository may be hostile, and its policy confines it.
 package survey

@@ -16,14 +16,14 @@ type Found struct {
 	File string
 	// Tools are proposed for it; there are none where Why says so.
 	Tools []Tool
-	// Why is the reason for having no tool, or what else is to be known.
+	// Why is the reason for having no tool, or a note on the tools.
 	Why string
 }
 
 // Tool is a proposed tool.
 type Tool struct {
 	Name, Command string
-	// About is a sentence on what the tool does.
+	// About is a sentence on the tool's work.
 	About   string
 	Presets []Preset
 	Rules   []Rule
@@ -123,7 +123,7 @@ func (r *repo) has(names ...string) (string, bool) {
 	return "", false
 }
 
-// text reads a file; empty where it cannot be read, or is too large to be what it seems.
+// text reads a file; empty where it cannot be read, or is too large for a file of its name.
 func (r *repo) text(name string) string {
 	f, err := layerfile.Open(r.root, ".", name)
 	if err != nil {

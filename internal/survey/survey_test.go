@@ -124,8 +124,8 @@ func TestNothing(t *testing.T) {
 // words are those that a policy may have: texts of this program, and names of secret files.
 var words = regexp.MustCompile(`^[\x20-\x7e\n]*$`)
 
-// TestHostile: no text of a repository gets into the policy or the summary, whatever its files are
-// called and hold, and nothing is read that is too large, no file, or elsewhere.
+// TestHostile: no text of a repository gets into the policy or the summary, for any names and contents
+// of its files, and nothing is read that is too large, no file, or elsewhere.
 func TestHostile(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	evil := "EVIL\x1b[31m\u202e\"]\n[tools.EVIL]\n"
@@ -180,7 +180,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// FuzzLook: whatever a file holds, the policy has no findings and no text of it.
+// FuzzLook: for any content of a file, the policy has no findings and no text of it.
 func FuzzLook(f *testing.F) {
 	f.Add(uint(2), `{"scripts":{"test":"a"}}`)
 	f.Add(uint(14), "test :\n\ta\n")

@@ -68,7 +68,7 @@ func lines(b *strings.Builder, rows [][2]string) {
 	}
 }
 
-// Summary says in lines what was found, which tools are proposed for it, and what is not.
+// Summary lists the files that were found, each with its proposed tools, or the reason why it has none.
 func Summary(found []Found) string {
 	var b strings.Builder
 	width := 0
@@ -88,7 +88,7 @@ func Summary(found []Found) string {
 	return b.String()
 }
 
-// tools names the tools of a file, what they may write, and their presets.
+// tools names the tools of a file, the paths that they may write, and their presets.
 func (f *Found) tools() string {
 	var names, presets, writes []string
 	add := func(to *[]string, s string) {

@@ -106,7 +106,7 @@ func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 // stands for commands that no configuration names; no tool has it.
 func (d Dir) Denials(tool string) string { return filepath.Join(string(d), "denials", tool+".json") }
 
-// Learned is the directory of what runs of a tool used and were refused. The empty name stands for
+// Learned is the directory of the evidence that runs of a tool left. The empty name stands for
 // commands that no configuration names.
 func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "learned", tool+".runs") }
 

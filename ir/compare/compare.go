@@ -90,7 +90,7 @@ const (
 	Credentials
 	// Ruling: the verdict of a ruleset on operations of an agent.
 	Ruling
-	// Live: what the user can grant while the tool runs.
+	// Live: the capabilities that the user can grant while the tool runs.
 	Live
 )
 

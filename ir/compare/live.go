@@ -6,8 +6,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// live compares what the user can grant to the tools while they run. It permits nothing by
-// itself, so it is a difference of its own kind.
+// live compares the lists May of the tools, of which the user can grant while they run. They permit
+// nothing by themselves, so it is a difference of its own kind.
 func live(old, new *ir.Tool) []Difference {
 	if slices.EqualFunc(old.May, new.May, sameRule) {
 		return nil

@@ -175,8 +175,8 @@ func (s *scenario) isRefused(t *testing.T) {
 // tries is how often a user tries before giving up.
 const tries = 4
 
-// byInit begins with what "accessc init" writes, or with a tool that extends presets, and follows the
-// proposals of accessc denials after each run that fails.
+// byInit begins with the policy that "accessc init" writes, or with a tool that extends presets, and
+// follows the proposals of accessc denials after each run that fails.
 func (s *scenario) byInit(t *testing.T) outcome {
 	p := newPlace(t, s)
 	p.begin()
@@ -194,7 +194,7 @@ func (s *scenario) byInit(t *testing.T) outcome {
 		if flags != nil {
 			break
 		}
-		flags = []string{"--trace"} // what accessc denials advises
+		flags = []string{"--trace"} // accessc denials advises it
 	}
 	out, _ := p.accessc("denials", p.tool)
 	return outcome{why: said + "\n" + out}
@@ -286,7 +286,7 @@ func (s *scenario) byLearning(t *testing.T) outcome {
 	return outcome{why: said}
 }
 
-// discreet fails if the policy of t reaches what no proposal may.
+// discreet fails if the policy of t reaches a place that no proposal may reach.
 func (p *place) discreet(learned string) {
 	p.Helper()
 	var denied []string

@@ -82,7 +82,7 @@ func (p *place) lay() {
 	}
 }
 
-// again lays everything out anew but the configuration and what accessc keeps for the user.
+// again lays everything out anew but the configuration and the state that accessc keeps for the user.
 func (p *place) again() {
 	p.Helper()
 	kept := func(name string) bool { return name == "accessc.toml" || name == ".accessc" }
@@ -204,7 +204,7 @@ func (p *place) sh(script string) (string, error) {
 	return string(out), err
 }
 
-// accessc runs the program under test, and returns what it and the tool print.
+// accessc runs the program under test, and returns its output and the tool's.
 func (p *place) accessc(words ...string) (out string, status int) {
 	p.Helper()
 	b, err := p.command(append([]string{filepath.Join(bin, "accessc")}, words...)...).CombinedOutput()

@@ -20,7 +20,7 @@ import (
 //	policy   the hand-written policy of the tool, t
 //	start    the policy that a user begins with, where it is not the default
 //	setup    a script that the user runs before, unconfined
-//	hand     a script with what else who writes the policy by hand prepares
+//	hand     a script with the further preparations of a user who writes the policy by hand
 //	after    a script that tells, unconfined, whether the tool has done its work
 //	ws/...   the files of the workspace
 //
@@ -33,9 +33,9 @@ type scenario struct {
 	// needs are the programs without which the scenario is skipped, from directories that every
 	// tool may read; installed are files that it needs besides.
 	needs, installed []string
-	// home are the parts of the home of whoever runs the tests that are copied into that of the user.
+	// home are the parts of the real home that are copied into the home of the scenario.
 	home []string
-	// quick scenarios need what every developer has, and end in seconds.
+	// quick scenarios need only programs that every developer has, and end in seconds.
 	quick bool
 	// approve are the external rules of the hand-written policy.
 	approve []string
@@ -43,7 +43,7 @@ type scenario struct {
 	// user makes a tool that extends these presets.
 	init    string
 	presets []string
-	// refused is what accessc says of a tool that no rule lets do its work, empty for others.
+	// refused is accessc's message about a tool that no rule lets do its work, empty for others.
 	refused string
 	// byHandOnly are the reasons why a way, init or learn, does not lead to a policy yet.
 	byHandOnly map[string]string
@@ -150,7 +150,7 @@ func (s *scenario) missing() string {
 	return ""
 }
 
-// packages is where "task firsthour" installs what npm has.
+// packages is the directory into which "task firsthour" installs npm's packages.
 func packages() string {
 	dir, err := filepath.Abs("../../.cache/firsthour/node_modules")
 	if err != nil {

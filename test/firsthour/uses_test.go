@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A stamp is what the file system says of a file's last uses.
+// A stamp has the times of a file's last uses, from the file system.
 type stamp struct {
 	read, written, changed syscall.Timespec
 }
@@ -75,7 +75,7 @@ func share(n, of int) string {
 	return fmt.Sprintf("%3d%%", n*100/of)
 }
 
-// tightness is the share of what is granted that was used.
+// tightness is the share of the grants that was used.
 func (f fit) tightness() float64 {
 	if f.readable+f.writable == 0 {
 		return 1
@@ -83,7 +83,7 @@ func (f fit) tightness() float64 {
 	return float64(f.read+f.written) / float64(f.readable+f.writable)
 }
 
-// fit compares what the present policy grants with what the run since the census has used.
+// fit compares the grants of the present policy with the files used in the run since the census.
 func (p *place) fit(before census) (out fit) {
 	p.Helper()
 	for file, grant := range p.granted(before) {
@@ -110,7 +110,7 @@ func (p *place) fit(before census) (out fit) {
 	return out
 }
 
-// A grant is what a policy lets a tool do with a file.
+// A grant has the accesses to a file that a policy permits to a tool.
 type grant struct{ read, write bool }
 
 // granted asks about every file of a census.
@@ -148,7 +148,7 @@ type question struct {
 
 type answer struct{ ID, Operation, Verdict, Error string }
 
-// ask asks what the present policy of the tool permits.
+// ask puts questions to the present policy of the tool.
 func (p *place) ask(questions []question) (out []answer) {
 	p.Helper()
 	var in bytes.Buffer

@@ -29,11 +29,11 @@ inline exchange(to) {
 #endif
 }
 
-/* judge is the view now and, for B, what the call alone has. */
+/* judge is the view now and, for B, the permission of the call alone. */
 inline judge() {
 	a = inForce;
 #ifdef OLD_VIEW
-	/* What B is judged by was computed when it was asked for. */
+	/* The policy for B was computed when it was asked for. */
 	a = a || (once == t && kept);
 #endif
 #ifdef ONCE_FOR_ALL
@@ -89,7 +89,7 @@ proctype Thread(byte t) {
 			:: else
 			fi
 		od;
-		/* The call ends, and with it what was for it alone. */
+		/* The call ends, and with it the permission for it alone. */
 #ifndef ONCE_KEPT
 		atomic { if :: once == t -> once = 0 :: else fi }
 #endif

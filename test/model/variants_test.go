@@ -149,7 +149,7 @@ var variants = []variant{
 	{name: "waits/one pool", model: "waits.pml", flags: "-DONE_POOL",
 		wrong: "invalid end state", trail: []string{"side . of fifo . waits for the other", "side . of fifo . waits for the other"}},
 
-	// What the user grants and revokes.
+	// Grants by the user, and their revocation.
 	{name: "grants", model: "grants.pml", short: true},
 	{name: "grants/exchanged without the lock", model: "grants.pml", flags: "-DNO_LOCK", short: true,
 		wrong: "wrong: used after its revocation was answered", trail: []string{"the revocation is answered", "thread . makes its call"}},

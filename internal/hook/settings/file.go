@@ -77,7 +77,7 @@ func (a *Agent) Install(path string, e Entry) (Result, error) {
 }
 
 // update is a document with another entry in place of those that it has. derived is true for a document that
-// has nothing but what install has put there, beside the backup if there is one.
+// has nothing but the text that install has put there, beside the backup if there is one.
 func (a *Agent) update(path string, was []byte, all []found, e Entry) (now []byte, derived bool, err error) {
 	if len(all) == 0 {
 		now, err = a.add(was, e)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestForeignHooks: hooks that install does not write stay, whatever they start.
+// TestForeignHooks: hooks that install does not write stay, for any command.
 func TestForeignHooks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are those of other systems")
@@ -44,7 +44,7 @@ func TestForeignHooks(t *testing.T) {
 }
 
 // TestRemovedHooksAreKept: a hook that could be of an earlier installation is replaced and removed, and the file
-// with it is beside the settings, also where there is a copy or a note of somebody else.
+// with it is beside the settings, also where another program left a copy or a note.
 func TestRemovedHooksAreKept(t *testing.T) {
 	text := strings.Replace(string(claude.New(own)), "{\n", "{\n  \"model\": \"x\",\n", 1)
 	for _, beside := range []map[string]string{

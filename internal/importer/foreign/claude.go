@@ -14,7 +14,7 @@ type Claude struct {
 	// Mode is defaultMode, Additional are the further working directories.
 	Mode       string
 	Additional []string
-	// Sandbox confines commands, nil where it is off. AutoAllow runs what it confines unasked.
+	// Sandbox confines commands, nil where it is off. AutoAllow runs the confined ones unasked.
 	Sandbox   *SRT
 	AutoAllow bool
 }
@@ -28,16 +28,16 @@ type ToolRule struct {
 	Project bool
 }
 
-// kept are names that Claude Code asks about before it edits them, whatever the rules allow; its
+// kept are names that Claude Code asks about before it edits them, also if a rule allows it; its
 // sandbox takes instructions out of .git alone.
 var kept = slices.Concat(startup, []string{".git", ".claude"})
 
-// Reads implements Policy. Outside of the working directories commands read what the system lets them.
+// Reads implements Policy. Outside of the working directories commands read as far as the system lets them.
 func (c *Claude) Reads(abs string) bool {
 	return !c.refuses("Read", abs) && (c.Sandbox == nil || c.Sandbox.Reads(abs))
 }
 
-// Writes implements Policy: what the tools for editing, or a command in the sandbox, write unasked.
+// Writes implements Policy: the files that the tools for editing, or a command in the sandbox, write unasked.
 func (c *Claude) Writes(abs string) bool {
 	if c.Mode == "plan" || c.refuses("Edit", abs) || c.refuses("Write", abs) || c.refuses("Read", abs) {
 		return false
@@ -64,7 +64,7 @@ func (c *Claude) refuses(tool, abs string) bool {
 }
 
 // shut are the paths of a rule that denies. They follow gitignore: a pattern without a slash inside is about
-// every depth, and whatever is matched, is so with all below it.
+// every depth, and a pattern that matches a directory covers everything below it.
 func (c *Claude) shut(r ToolRule) []Pattern {
 	spec, rest := r.Spec, ""
 	switch {

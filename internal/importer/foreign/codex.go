@@ -12,7 +12,8 @@ type CodexRule struct {
 	Decision string // allow, prompt or forbidden
 }
 
-// Runs implements Policy. What no rule matches is left to Codex' own lists, and counts as asked about.
+// Runs implements Policy. A command that no rule matches is left to Codex' own lists, and counts as asked
+// about.
 func (c CodexRules) Runs(line string) bool {
 	allowed, words := false, strings.Fields(line)
 	for _, r := range c {

@@ -1,5 +1,5 @@
-// Package foreign holds the settings of other programs, and evaluates what those programs permit
-// under them: which files, which hosts, which command lines. It is written from the programs'
+// Package foreign holds the settings of other programs, and evaluates which files, hosts and command
+// lines those programs permit under them. It is written from the programs'
 // documentation and their behaviour, knows nothing of this project's policies, and shares no code with the
 // translation into them, so that the one can be checked against the other.
 //
@@ -7,7 +7,7 @@
 // that permits less.
 package foreign
 
-// Policy is what a program permits without asking a person.
+// Policy answers which accesses a program permits without asking a person.
 type Policy interface {
 	// Reads and Writes are about an absolute path without "." and "..".
 	Reads(path string) bool
@@ -20,7 +20,7 @@ type Policy interface {
 	Passes(name string) bool
 	// Runs is about one command without lists, pipes and redirections.
 	Runs(line string) bool
-	// Marks are what the policy tells apart.
+	// Marks are the places that the policy tells apart.
 	Marks() Marks
 }
 

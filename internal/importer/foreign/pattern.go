@@ -7,7 +7,7 @@ import (
 )
 
 // Pattern is an absolute path with wildcards: "*" and "?" within a component, "**" as a component for
-// any number of them. It covers what it matches, and everything below.
+// any number of them. It covers the paths that it matches, and everything below.
 type Pattern struct {
 	parts []string
 }
@@ -86,7 +86,7 @@ func (p Pattern) closure(states []int) []int {
 	return states
 }
 
-// step is what the pattern has still to match behind one more name.
+// step returns the positions in the pattern after one more name.
 func (p Pattern) step(states []int, name string) []int {
 	var next []int
 	for _, s := range states {
@@ -114,7 +114,7 @@ func instance(part string) string {
 
 func wild(part string) bool { return strings.ContainsAny(part, "*?[") }
 
-// matchName compares a name with a component. Sets in brackets match any character: what a set means
+// matchName compares a name with a component. Sets in brackets match any character: the meaning of a set
 // differs between programs, and only patterns that deny are compared so.
 func matchName(part, name string) bool {
 	if !wild(part) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Host is what the evaluation needs to know of the machine.
+// Host has the facts about the machine that the evaluation needs.
 type Host struct {
 	// Dir is the canonical directory in which the program works, Home the user's.
 	Dir, Home string
@@ -37,7 +37,7 @@ func (h *Host) absolute(text, dir string) string {
 }
 
 // startup are names at any depth of a working directory that its programs, or the next shell, take
-// instructions from. Both srt and Claude Code take them out of what may be written.
+// instructions from. Both srt and Claude Code take them out of the places that may be written.
 var startup = []string{
 	".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json",
 	".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config",

@@ -43,8 +43,8 @@ func (s *SRT) pattern(e Spelled) (Pattern, bool) {
 	return Pattern{split(s.Follow(abs))}, true
 }
 
-// opens reports whether an entry that allows is certainly about a path. srt does not open what a path leads to
-// over a symlink, and patterns differ between systems.
+// opens reports whether an entry that allows is certainly about a path. srt does not open the target of a path
+// that leads over a symlink, and patterns differ between systems.
 func (s *SRT) opens(e Spelled, abs string) (Pattern, bool) {
 	p, plain := s.pattern(e)
 	if !e.Literal {
@@ -53,7 +53,7 @@ func (s *SRT) opens(e Spelled, abs string) (Pattern, bool) {
 	return p, plain && p.String() == s.absolute(e.Path, s.Dir) && under(abs, p.String())
 }
 
-// Reads implements Policy: everything but what is denied, and of that, what is allowed deeper in.
+// Reads implements Policy: all paths but the denied ones, and of those the ones that are allowed deeper in.
 func (s *SRT) Reads(abs string) bool {
 	if s.Disabled {
 		return true
@@ -74,7 +74,7 @@ func (s *SRT) Reads(abs string) bool {
 	})
 }
 
-// Writes implements Policy: what is allowed, can be read, and is not denied.
+// Writes implements Policy: the paths that are allowed, can be read, and are not denied.
 func (s *SRT) Writes(abs string) bool {
 	if s.Disabled {
 		return true
@@ -97,7 +97,7 @@ func (s *SRT) startup() []string {
 	return startup
 }
 
-// Connects implements Policy. What is denied wins.
+// Connects implements Policy. An entry that denies wins.
 func (s *SRT) Connects(host string, port uint16) bool {
 	named := func(list []string) bool {
 		return slices.ContainsFunc(list, func(entry string) bool { return domain(entry, host, port) })

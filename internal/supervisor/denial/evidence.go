@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// EvidenceFormat and EvidenceVersion identify the document of what one run used and was refused.
+// EvidenceFormat and EvidenceVersion identify the document of one run's evidence.
 const (
 	EvidenceFormat  = "accessc/evidence"
 	EvidenceVersion = 1
@@ -22,7 +22,7 @@ const MaxEvidence = 2 << 20
 // maxUsed bounds the different operations that are counted.
 const maxUsed = 20_000
 
-// Evidence is what one run was refused and what it used.
+// Evidence has the used and the refused operations of one run.
 type Evidence struct {
 	Kept
 	// Command is the program and its arguments, nil where they are very long.
@@ -95,7 +95,7 @@ func (d *Denial) key() string {
 	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
 }
 
-// Evidence returns what the run used and was refused, at most MaxEvidence bytes of it.
+// Evidence returns the document of the run's used and refused operations, at most MaxEvidence bytes.
 func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,8 +19,8 @@ func granted(at ir.Location, layer ir.Layer) *Denial {
 	}
 }
 
-// TestEvidence: uses are counted by operation; what the base and the private directories grant is
-// left out; and the document stays within its size and says how much it lacks.
+// TestEvidence: uses are counted by operation; those that the base and the private directories
+// grant are left out; and the document stays within its size and says how much it lacks.
 func TestEvidence(t *testing.T) {
 	l := NewLog(nil)
 	l.Observe()

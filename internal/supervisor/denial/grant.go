@@ -84,7 +84,7 @@ func (d *Denial) changes() []change {
 		case ir.Workspace, ir.External:
 		case ir.System:
 			if _, socket := d.Operation.(ir.Dial); socket {
-				return nil // what listens there may act for the tool
+				return nil // the program that listens there may act for the tool
 			}
 			if c, ok := d.outside(at, caps); ok && len(needs) == 1 {
 				return []change{c}

@@ -55,7 +55,7 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
-	// Probe is who asks for it, and what it does without; empty for what is no probe.
+	// Probe names the program that asks for it, and its way to do without; empty if it is no probe.
 	Probe string `json:"probe,omitempty"`
 }
 

@@ -13,9 +13,10 @@ type probe struct {
 	// pattern is a path as path.Match takes it; "/**/" stands for any directories.
 	pattern string
 	cap     ir.Capability
-	// besides is what the same call may need, as one that opens for reading and writing does.
+	// besides has capabilities that the same call may need, as one that opens for reading and
+	// writing does.
 	besides ir.CapSet
-	// why is who asks, and what it does without an answer.
+	// why names the program that asks, and its way to do without an answer.
 	why string
 }
 

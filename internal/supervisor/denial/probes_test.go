@@ -18,8 +18,8 @@ func refusedAt(abs string, c ir.Capability) *Denial {
 	return d
 }
 
-// TestProbes: every probe is recorded in the report and in what is kept, and counts neither in the
-// line nor in the summary.
+// TestProbes: every probe is recorded in the report and in the kept refusals, and counts neither in
+// the line nor in the summary.
 func TestProbes(t *testing.T) {
 	l := NewLog(nil)
 	for _, p := range probes {
@@ -55,7 +55,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestNoProbe: what lies beside a probe, or asks for more, is none.
+// TestNoProbe: a place beside a probe's, or a request for more capabilities, is no probe.
 func TestNoProbe(t *testing.T) {
 	for _, x := range []struct {
 		at  string

@@ -14,7 +14,7 @@ import (
 )
 
 // Dialog asks the questions of a session at the controlling terminal, one after the other, until
-// done is closed. Say gets what is to be said beside the terminal. Interrupted is told of each
+// done is closed. Say gets messages if the terminal cannot be used. Interrupted is told of each
 // control-C: it refuses the question that stands there.
 func (s *Session) Dialog(done <-chan struct{}, interrupted <-chan os.Signal, say func(string)) {
 	said := false

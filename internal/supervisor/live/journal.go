@@ -112,7 +112,7 @@ func (s *Session) Used(uses []Use, pid int, name string) {
 	}
 }
 
-// Events are what happened, and the number of events that were not kept.
+// Events returns the kept events, and the number of those that were not kept.
 func (s *Session) Events() ([]Event, int) {
 	s.record.mu.Lock()
 	defer s.record.mu.Unlock()

@@ -31,9 +31,9 @@ type Question struct {
 	outcome chan outcome
 }
 
-// outcome is what an answer means for a call: refused where neither is set.
+// outcome is the effect of an answer on a call: refused where neither is set.
 type outcome struct {
-	// again has the call judged again, once is what it is permitted alone.
+	// again has the call judged again, once has the operations that are permitted to it alone.
 	again bool
 	once  *Allowance
 }
@@ -41,8 +41,8 @@ type outcome struct {
 // patience is how often a waiting call is looked at.
 const patience = 50 * time.Millisecond
 
-// Ask waits for the answer to a refused call. With again the call is to be judged anew, with what
-// once permits, if that is not nil; otherwise it stays refused.
+// Ask waits for the answer to a refused call. With again the call is to be judged anew, with the
+// operations that once permits, if that is not nil; otherwise it stays refused.
 func (s *Session) Ask(c Call) (again bool, once *Allowance) {
 	q := s.question(c)
 	if q == nil {

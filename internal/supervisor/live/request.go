@@ -1,6 +1,6 @@
 package live
 
-// Request is what a client of a control socket asks for.
+// Request is the request of a client of a control socket.
 type Request struct {
 	// Command is list, answer or revoke.
 	Command string `json:"command"`
@@ -15,7 +15,7 @@ type Reply struct {
 	Status
 }
 
-// Status is what a run has been granted and what it asks for.
+// Status has the grants of a run and its open questions.
 type Status struct {
 	Tool string `json:"tool"`
 	// PID is that of the supervisor.

@@ -11,7 +11,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Answer is what the user says to a question.
+// Answer is the user's answer to a question.
 type Answer string
 
 // The answers.
@@ -54,7 +54,7 @@ type Session struct {
 	live *ir.Live
 	// now is the state that calls are judged by.
 	now atomic.Pointer[state]
-	// record is what has happened.
+	// record has the events of the session.
 	record journal
 
 	// mu guards the following, and makes answers and revocations one after the other.

@@ -28,7 +28,7 @@ func fixture(write func([]ir.Operation) error) *Session {
 
 func reading(path string) ir.Operation { return ir.Access{Cap: ir.Read, On: ir.Direct(ir.In(path))} }
 
-// waiting asks in the background, and returns the question and what comes of it.
+// waiting asks in the background, and returns the question and a function that waits for its answer.
 func waiting(t *testing.T, s *Session, pending func() bool, ops ...ir.Operation) (*Question, func() (bool, *Allowance)) {
 	t.Helper()
 	before, _ := s.Pending()
@@ -90,8 +90,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestOnceWithoutRevoked: what a question was found to need beside a grant is judged without
-// that grant once it is revoked.
+// TestOnceWithoutRevoked: a call that is permitted once is judged without a grant revoked since.
 func TestOnceWithoutRevoked(t *testing.T) {
 	s := fixture(nil)
 	q, result := waiting(t, s, always, ir.Access{Cap: ir.Create, On: ir.Direct(ir.In("out/a"))})
