@@ -29,6 +29,9 @@ func (p *Planner) foreign(a Ask) string {
 	if _, ok := a.Operation.(ir.Dial); ok {
 		return denial.WhySocket
 	}
+	if why := p.closed(a); why != "" {
+		return why
+	}
 	about := ir.Describe(a.Operation)
 	for _, place := range about.Places {
 		if why := unsayable(place.At.Short()); why != "" {
@@ -49,6 +52,25 @@ func (p *Planner) foreign(a Ask) string {
 		// They reach only the objects that the rule names.
 	}
 	return ""
+}
+
+// closed is why no addition permits an operation on a place that a rule closes, other than one that the
+// user can grant during a run: the rule is its author's decision.
+func (p *Planner) closed(a Ask) string {
+	v := a.denied(p.View)
+	if v == nil || denial.Reserved(p.View, v.At) != "" {
+		return "" // permitted, or refused for a better reason
+	}
+	r, ok := v.Rule.(*ir.FSRule)
+	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" {
+		return ""
+	}
+	for _, may := range p.Tool.May {
+		if may.Caps != 0 && v.At.Under(may.At) {
+			return ""
+		}
+	}
+	return "the rule " + r.Subject() + " closes it, " + r.Origin.Pos.String() + "; if it is meant, change that rule"
 }
 
 // runs is why a start of a program is not permitted: it, or a program that it starts in turn as its

@@ -286,7 +286,8 @@ func (p *Planner) leads(r ir.FSRule) error {
 	return nil
 }
 
-// harmless makes sure that a policy has nothing sensitive or protected that it did not have.
+// harmless makes sure that a policy has nothing sensitive or protected that it did not have, and that
+// the tests of the policy hold that held before.
 func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error {
 	if p.reaches == nil {
 		p.reaches = map[string]bool{}
@@ -297,6 +298,12 @@ func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error
 	for _, r := range then.Reaches(t) {
 		if !p.reaches[r.String()] {
 			return refuse("it would reach %s, which is sensitive; if it is meant, write the rule yourself", r)
+		}
+	}
+	before := p.Now.Test(p.Tool)
+	for i, x := range then.Test(t) {
+		if !x.Holds() && i < len(before) && before[i].Holds() {
+			return refuse("a test of the policy denies it: %s", x.Assertion.Origin.Pos)
 		}
 	}
 	for _, g := range p.View.Protected() {
