@@ -3,6 +3,7 @@ package importer
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/internal/importer/foreign"
@@ -73,7 +74,7 @@ func (t *translation) server(d *document, n *jsonc.Node) {
 		no("its command has placeholders, which its client fills in")
 	case slices.ContainsFunc(all, func(w string) bool { return !clean(w) && w != "" }):
 		no("its command has characters that are not visible")
-	case slices.ContainsFunc(all, secret):
+	case secrets(all):
 		no("an argument looks like a secret; have the server read it from a variable")
 	case slices.ContainsFunc(t.draft.servers, func(o server) bool { return o.name == s.name }):
 		d.fault(n.Begin, "two servers would be called %s", s.name)
@@ -108,9 +109,33 @@ func (t *translation) variables(d *document, n *jsonc.Node) []string {
 var (
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// secretForm are keys and tokens as services make them, and words that announce one.
-	secretForm = regexp.MustCompile(`(?i)(^|[=:/ ])(sk-|pk-|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|AIza|eyJ)[A-Za-z0-9_-]{8,}|bearer |(password|passwd|secret|token|api[-_]?key)[=:].|://[^/@ ]*:[^/@ ]+@`)
-	longForm   = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}`)
+	secretForm = regexp.MustCompile(`(?i)(^|[=:/ ])(sk-|pk-|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|AIza|eyJ)[A-Za-z0-9_-]{8,}|bearer |(password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)[=:].|hooks\.slack\.com/services/|://[^/@ ]*:[^/@ ]+@`)
+	// announcing are options behind which a secret stands.
+	announcing = regexp.MustCompile(`(?i)^--?([a-z]+[-_])*(p|pw|pwd|pass|passwd|password|passphrase|pat|auth|authorization|token|secret|credentials?|key|connection[-_]?string)(=.|$)`)
+	// account is a name with a password, and attached a password behind its option's letter.
+	account  = regexp.MustCompile(`^[^:/]+:[^:/]+$`)
+	attached = regexp.MustCompile(`^-p[^0-9=]`)
+	longForm = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}`)
 )
+
+// secrets reports whether one of some words may be a secret: by itself, or behind an option that announces
+// one. No list of such options is complete.
+func secrets(words []string) bool {
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			next = words[i+1]
+		}
+		_, number := strconv.Atoi(next)
+		switch {
+		case secret(w), attached.MatchString(w), w == "-u" && account.MatchString(next):
+			return true
+		case announcing.MatchString(w) && (strings.Contains(w, "=") || next != "" && number != nil):
+			return true
+		}
+	}
+	return false
+}
 
 // secret reports whether a word may be one: a known form, or a long run of letters and digits that is no
 // path.
