@@ -38,6 +38,9 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 	if slices.ContainsFunc(rule.Links, func(link ir.Location) bool { return link.Under(rule.At) }) {
 		return "is around the symlink"
 	}
+	if r := overridden(t, rule); r != nil {
+		return "the rule " + r.Subject() + " grants less on, " + r.Origin.Pos.String()
+	}
 	if !t.Protects || rule.Caps&ir.Write == 0 {
 		return ""
 	}
@@ -50,6 +53,19 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 		return ""
 	}
 	return "is protected: " + protected[i].Why
+}
+
+// overridden is a rule around the target of a linked rule that grants less: the tool itself makes the
+// symlink where it may create, and would widen its own policy. A rule on the whole workspace that lets it
+// create nothing does not count, since the tool cannot make the symlink by that.
+func overridden(t *ir.Tool, rule *ir.FSRule) *ir.FSRule {
+	for i := range t.FS {
+		r := &t.FS[i]
+		if len(r.Links) == 0 && rule.At.Under(r.At) && !r.Caps.Contains(rule.Caps) && (r.At.Path != "" || r.Caps.Has(ir.Create)) {
+			return r
+		}
+	}
+	return nil
 }
 
 // aboutPath is a finding about the path of a rule.
