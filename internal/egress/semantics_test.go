@@ -173,18 +173,18 @@ func TestReset(t *testing.T) {
 
 // TestIdle: a connection ends when neither direction moves, not when one does not.
 func TestIdle(t *testing.T) {
-	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Idle = 400 * time.Millisecond }, allow("tcp.example", port(9), scheme("tcp")))
+	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Idle = 2 * time.Second }, allow("tcp.example", port(9), scheme("tcp")))
 	w.names["tcp.example"] = "203.0.113.1"
 	w.listen(9, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	c := w.to("tcp.example", 9)
-	for range 20 { // 1 s of one direction
+	for range 15 { // 3 s of one direction
 		if _, err := io.WriteString(c, "x"); err != nil {
 			t.Fatal("ended while bytes moved:", err)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 	}
 	begun := time.Now()
-	if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(begun) > 5*time.Second {
+	if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(begun) > 15*time.Second {
 		t.Error("still open", time.Since(begun))
 	}
 }

@@ -99,7 +99,7 @@ func TestServeByToken(t *testing.T) {
 func TestServeByTokenBytes(t *testing.T) {
 	var config egress.Config
 	w := newWorldOf(t, func(c *egress.Config) {
-		c.Limits.Handshake, c.Limits.Header = 300*time.Millisecond, 8<<10
+		c.Limits.Handshake, c.Limits.Header = 2*time.Second, 8<<10
 		config = *c
 	}, allow("example.com"))
 	w.names["example.com"] = "93.184.216.34"
