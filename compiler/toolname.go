@@ -78,3 +78,18 @@ func (c *compilation) checkFolded(drafts []*draft) {
 		c.findings.Add(f)
 	}
 }
+
+// ServerName is the name in a configuration of the server that a client calls name: other characters
+// than letters, digits, "-" and "_" become "_", so different names may become one.
+func ServerName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name = strings.TrimLeft(name, "-"); name == "" {
+		return "server"
+	}
+	return name
+}

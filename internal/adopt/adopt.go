@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/jsonc"
 )
 
@@ -92,7 +93,7 @@ func rewrite(doc []byte, each change) ([]byte, []Server, error) {
 	// From the last to the first, so that the places of those before stay.
 	for i, e := range slices.Backward(entries) {
 		s := &out[i]
-		s.Name, s.Policy, s.Table = e.name, policyName(e.name), e.table
+		s.Name, s.Policy, s.Table = e.name, compiler.ServerName(e.name), e.table
 		if s.Why = e.read(); s.Why != "" {
 			continue
 		}

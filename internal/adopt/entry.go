@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/jsonrpc"
 )
 
@@ -105,7 +106,7 @@ func (e *entry) wrapped() bool {
 
 // exact reports whether the words are those that Wrap writes.
 func (e *entry) exact() bool {
-	return e.wrapped() && slices.Equal(e.words[:4], []string{seat, flag, policyName(e.name), behind})
+	return e.wrapped() && slices.Equal(e.words[:4], []string{seat, flag, compiler.ServerName(e.name), behind})
 }
 
 // wrap puts words before a command, and a program before those. The text of the list of arguments
@@ -170,18 +171,4 @@ func quote(s string) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a text always has a form
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// policyName is the name of a server in a configuration, which is a file name, too.
-func policyName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name = strings.TrimLeft(name, "-"); name == "" {
-		return "server"
-	}
-	return name
 }

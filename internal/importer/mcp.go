@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
 )
@@ -33,7 +34,7 @@ func readMCP(t *translation, docs []*document) foreign.Policy {
 
 // server reads one server.
 func (t *translation) server(d *document, n *jsonc.Node) {
-	s, why := server{name: serverName(n.Key)}, ""
+	s, why := server{name: compiler.ServerName(n.Key)}, ""
 	e := t.add(d, n, "server", n.Key)
 	no := func(reason string) {
 		if why == "" {
@@ -149,18 +150,4 @@ func secret(word string) bool {
 		}
 	}
 	return false
-}
-
-// serverName is a name that a configuration can have.
-func serverName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name = strings.TrimLeft(name, "-"); name == "" {
-		return "server"
-	}
-	return name
 }

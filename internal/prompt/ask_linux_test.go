@@ -47,16 +47,12 @@ func TestAsk(t *testing.T) {
 			}
 			defer ptmx.Close()
 			defer tty.Close()
+			if c.raw {
+				raw(t, tty)
+			}
 			mode, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
 			if err != nil {
 				t.Fatal(err)
-			}
-			if c.raw {
-				mode.Lflag &^= unix.ICANON | unix.ISIG | unix.ECHO
-				mode.Iflag &^= unix.ICRNL
-				if err := unix.IoctlSetTermios(int(tty.Fd()), setTermios, mode); err != nil {
-					t.Fatal(err)
-				}
 			}
 			cmd.Stdin = tty
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

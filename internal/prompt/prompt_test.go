@@ -98,15 +98,7 @@ func TestConfirm(t *testing.T) {
 			}
 			defer ptmx.Close()
 			if c.raw {
-				mode, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
-				if err != nil {
-					t.Fatal(err)
-				}
-				mode.Lflag &^= unix.ICANON | unix.ISIG | unix.ECHO
-				mode.Iflag &^= unix.ICRNL
-				if err := unix.IoctlSetTermios(int(tty.Fd()), setTermios, mode); err != nil {
-					t.Fatal(err)
-				}
+				raw(t, tty)
 			}
 			// The terminal is standard input as well, since it has to be a descriptor of
 			// the child to become its controlling one.
@@ -127,6 +119,20 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// raw makes the terminal one that a full-screen program left behind.
+func raw(t *testing.T, tty *os.File) {
+	t.Helper()
+	mode, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode.Lflag &^= unix.ICANON | unix.ISIG | unix.ECHO
+	mode.Iflag &^= unix.ICRNL
+	if err := unix.IoctlSetTermios(int(tty.Fd()), setTermios, mode); err != nil {
+		t.Fatal(err)
 	}
 }
 
