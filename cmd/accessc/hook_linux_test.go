@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/internal/hook"
 	"github.com/accessc/accessc/internal/start"
 )
@@ -334,18 +336,23 @@ func TestHookSignals(t *testing.T) {
 	h := newHooked(t)
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		cmd := h.command("claude-code", "--tool", "coder")
-		stdin, err := cmd.StdinPipe()
+		read, stdin, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = read, &out, &errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		event := h.event("PreToolUse", "cat a.txt")
 		_, _ = io.WriteString(stdin, event[:20])
-		time.Sleep(300 * time.Millisecond) // it waits for the rest
+		// It waits for the rest once it has read this; however slow the machine, not before.
+		for left := 1; left > 0; time.Sleep(time.Millisecond) {
+			if left, err = unix.IoctlGetInt(int(read.Fd()), unix.TIOCINQ); err != nil {
+				t.Fatal(err)
+			}
+		}
 		_ = cmd.Process.Signal(sig)
 		if sig == syscall.SIGSTOP {
 			_, _ = io.WriteString(stdin, event[20:])
@@ -357,6 +364,7 @@ func TestHookSignals(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &ended) {
 			t.Fatalf("%s: %v", sig, err)
 		}
+		_, _ = read.Close(), stdin.Close()
 		s := answerOf(t, out.String(), errs.String(), ended.ExitCode())
 		silent := sig == syscall.SIGKILL || sig == syscall.SIGSTOP
 		if silent && s.out != "" || !silent && (s.decision != "deny" || s.status != 2) {

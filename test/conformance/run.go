@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -44,8 +45,11 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	n, _ := strconv.Atoi(port)
-	expand := strings.NewReplacer("$PROBE", program(), "$PORT", port, "$OTHER", strconv.Itoa(n^1)).Replace
+	other, err := unused()
+	if err != nil {
+		return result{}, err
+	}
+	expand := strings.NewReplacer("$PROBE", program(), "$PORT", port, "$OTHER", strconv.Itoa(other)).Replace
 	ws := filepath.Join(dir, "ws")
 	if err := c.lay(ws, r.self, expand); err != nil {
 		return result{}, err
@@ -60,6 +64,20 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 		return result{}, err
 	}
 	return r.start(c, dir, ws, expand)
+}
+
+// unused returns a port without a listener, below those that systems give to connections and to
+// listeners that ask for any.
+func unused() (int, error) {
+	var err error
+	for range 100 {
+		port := 16_384 + rand.IntN(16_384)
+		var l net.Listener
+		if l, err = net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, err
 }
 
 // lay writes the files of a case, and the tool.

@@ -80,3 +80,18 @@ func Rounds(t *testing.T, n int) int {
 	fmt.Printf("property %s: %d rounds\n", t.Name(), n)
 	return n
 }
+
+// Happened checks that answers had each of some kinds. Few of them, as under the race detector,
+// may lack a rare kind, so it asks for none of fewer than enough answers.
+func Happened(t *testing.T, seen map[string]int, enough int, kinds ...string) {
+	t.Helper()
+	all := 0
+	for _, n := range seen {
+		all += n
+	}
+	for _, kind := range kinds {
+		if seen[kind] == 0 && all >= enough {
+			t.Errorf("%s never happened: %v", kind, seen)
+		}
+	}
+}
