@@ -22,6 +22,10 @@ func probe() {
 			racer(files)
 			continue
 		}
+		if name == "hostrace" {
+			hostRacer(arg)
+			continue
+		}
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
 	// Unlike os.Exit it writes no counters under go test -cover, and has no word about them.
