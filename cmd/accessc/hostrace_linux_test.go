@@ -27,12 +27,12 @@ import (
 func hostAt(i int) string { return fmt.Sprintf("127.0.%d.%d", 1+i/200, 1+i%200) }
 
 // hostRacer connects to hosts in several threads, by sockets that wait and by others, and talks to them for as long as
-// they answer. It prints the begin, the end, the host and the connection of each answer. The argument is a port, and the
-// number of hosts.
+// they answer. It prints the begin, the end, the host and the connection of each answer. The argument is a port, the
+// number of hosts and that of threads.
 func hostRacer(arg string) {
-	const threads, tries = 6, 4
-	var port, hosts int
-	_, _ = fmt.Sscanf(arg, "%d,%d", &port, &hosts)
+	const tries = 4
+	var port, hosts, threads int
+	_, _ = fmt.Sscanf(arg, "%d,%d,%d", &port, &hosts, &threads)
 	var next, conns atomic.Int64
 	var lines bytes.Buffer
 	var mu sync.Mutex
@@ -235,38 +235,76 @@ func TestLiveHostRaces(t *testing.T) {
 
 func hostRace(t *testing.T, hosts, uid int) (answers, revoked, lines int) {
 	t.Helper()
-	port, index := answering(t), map[string]int{}
-	rules := ""
+	index := map[string]int{}
 	for i := 1; i <= hosts; i++ {
 		index[hostAt(i)] = i
-		if hostAnswer(i) != "" {
+	}
+	u := &hostUser{user: &user{t: t, by: map[string]*verdict{}}, r: rand.New(rand.NewPCG(1, 2))}
+	out := u.runs(hosts, 6, uid, func(i int) bool { return hostAnswer(i) != "" }, func() { u.round(index) })
+	return u.answers, u.revoked, u.check(out)
+}
+
+// runs has the tool connect to hosts, those in the list of which are told by may, and calls round until it ends.
+func (u *hostUser) runs(hosts, threads, uid int, may func(int) bool, round func()) []byte {
+	u.t.Helper()
+	port, rules := answering(u.t), ""
+	for i := 1; i <= hosts; i++ {
+		if may(i) {
 			rules += fmt.Sprintf("  { host = %q, port = %d, scheme = \"tcp\", allow = true },\n", hostAt(i), port)
 		}
 	}
-	dir, cmd := world(t, fmt.Sprintf("[tools.racer]\nsource = \"local\"\ncommand = \"probe hostrace=%d,%d\"\naccess.may = [\n%s]\n", port, hosts, rules), 0, uid)
+	policy := fmt.Sprintf("[tools.racer]\nsource = \"local\"\ncommand = \"probe hostrace=%d,%d,%d\"\naccess.may = [\n%s]\n", port, hosts, threads, rules)
+	dir, cmd := world(u.t, policy, 0, uid)
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	u := &hostUser{user: &user{t: t, by: map[string]*verdict{}}, r: rand.New(rand.NewPCG(1, 2))}
 	u.find(filepath.Join(dir, "state/accessc/live"), ended)
 	for over := false; !over; {
 		select {
 		case <-ended:
 			over = true
 		default:
-			u.round(index)
+			round()
 			time.Sleep(time.Millisecond)
 		}
 	}
 	if !cmd.ProcessState.Success() {
-		t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
+		u.t.Fatalf("%v: %s", cmd.ProcessState, messages.String())
 	}
-	return u.answers, u.revoked, u.check(out.Bytes())
+	return out.Bytes()
+}
+
+// TestLiveHostFlood has a tool ask about hosts as fast as it can, 10,000 times by 48 threads: the user sees at most 16
+// questions at once and 256 in the run, and the tool reaches nothing.
+func TestLiveHostFlood(t *testing.T) {
+	if !start.ThisHost().Supervises {
+		t.Skip("needs user notification")
+	}
+	const hosts, waiting, most = 2500, 16, 256 // each is tried four times
+	u := &hostUser{user: &user{t: t, by: map[string]*verdict{}}}
+	asked := map[int]bool{}
+	out := u.runs(hosts, 48, os.Getuid(), func(int) bool { return true }, func() {
+		reply, err := live.Talk(u.socket, live.Request{Command: "list"})
+		if err != nil {
+			return
+		}
+		if len(reply.Pending) > waiting {
+			t.Errorf("%d questions at once", len(reply.Pending))
+		}
+		for _, q := range reply.Pending {
+			asked[q.ID] = true
+			_, _ = live.Talk(u.socket, live.Request{Command: "answer", ID: q.ID, Answer: live.No})
+		}
+	})
+	t.Logf("%d questions", len(asked))
+	if len(asked) > most || len(asked) < waiting || len(out) > 0 {
+		t.Errorf("%d questions, and %q was reached", len(asked), out)
+	}
 }
