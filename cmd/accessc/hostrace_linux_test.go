@@ -101,22 +101,63 @@ func answering(t *testing.T) (port int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				host, _, _ := net.SplitHostPort(c.LocalAddr().String())
-				for in := bufio.NewScanner(c); in.Scan(); {
-					_, _ = io.WriteString(c, host+"\n")
-				}
-			}()
-		}
-	}()
+	go answers(l)
 	return l.Addr().(*net.TCPAddr).Port
+}
+
+// answers tells clients of a listener which address they have reached, once for each line of theirs.
+func answers(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			host, _, _ := net.SplitHostPort(c.LocalAddr().String())
+			for in := bufio.NewScanner(c); in.Scan(); {
+				_, _ = io.WriteString(c, host+"\n")
+			}
+		}()
+	}
+}
+
+// serve answers on all addresses of this host, until it is killed, and writes its port to a file.
+func serve(file string) {
+	l, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err == nil {
+		err = os.WriteFile(file, []byte(strconv.Itoa(l.Addr().(*net.TCPAddr).Port)), 0o644)
+	}
+	if err == nil {
+		answers(l)
+	}
+	fmt.Println(err)
+}
+
+// who asks a host for its address, on one connection until a file is there and then again: HOST:PORT[,FILE].
+func who(arg string) string {
+	at, file, again := strings.Cut(arg, ",")
+	host, port, _ := net.SplitHostPort(at)
+	n, _ := strconv.Atoi(port)
+	c, err := connectTo(host, n, true)
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	text, err := exchange(c)
+	for again && err == nil {
+		if _, missing := os.Stat(file); missing == nil {
+			again = false
+			var second string
+			second, err = exchange(c)
+			text += " " + second
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil {
+		return text + "ended"
+	}
+	return text
 }
 
 // hostUser answers the questions about hosts, each host always alike, and revokes grants.

@@ -22,9 +22,15 @@ func probe() {
 			racer(files)
 			continue
 		}
-		if name == "hostrace" {
+		switch name {
+		case "hostrace":
 			hostRacer(arg)
 			continue
+		case "who":
+			fmt.Println("who", who(arg))
+			continue
+		case "serve":
+			serve(arg)
 		}
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
