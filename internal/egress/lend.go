@@ -73,6 +73,8 @@ type matter struct {
 	// cut ends it when its grant is revoked, noted is set where its use is one for the record.
 	cut   func()
 	noted bool
+	// conn is the client's connection, nil where none waits: a question goes away with it.
+	conn net.Conn
 }
 
 // rest judges a matter and, where the verdict rests on a grant, keeps it until the returned function is
@@ -202,7 +204,7 @@ func (p *Proxy) decided(ctx context.Context, once *permission, m matter) (ir.Ver
 		if !ok {
 			return v, nil, end
 		}
-		a, ok := p.asks(ctx, Refusal{Op: op, Verdict: v, By: m.by})
+		a, ok := p.asks(ctx, Refusal{Op: op, Verdict: v, By: m.by}, m.conn)
 		if !ok {
 			return v, nil, end
 		}
@@ -239,16 +241,39 @@ func (p *Proxy) mayAsk(h ir.Host, port uint16) bool {
 	return ok
 }
 
-// asks waits for an answer, unless too many others do.
-func (p *Proxy) asks(ctx context.Context, r Refusal) (Answer, bool) {
+// asks waits for an answer, as long as the client does, unless too many others wait.
+func (p *Proxy) asks(ctx context.Context, r Refusal, conn net.Conn) (Answer, bool) {
 	select {
 	case p.asking <- struct{}{}:
 		defer func() { <-p.asking }()
 	default:
 		return Answer{}, false
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if conn != nil {
+		go watchEnd(ctx, cancel, conn)
+	}
 	a := p.config.Ask(ctx, r)
 	return a, a.Again || a.Once != 0
+}
+
+// watchEnd cancels a question when the client has ended its connection.
+func watchEnd(ctx context.Context, cancel context.CancelFunc, conn net.Conn) {
+	const patience = 100 * time.Millisecond
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if ended(conn) {
+				cancel()
+				return
+			}
+		}
+	}
 }
 
 // reaches judges a connection to a host and port, whatever it will carry.
@@ -272,7 +297,9 @@ func arrival(h ir.Host, port uint16, by uint64, cut func()) matter {
 // admits reports whether a client may connect to a host and port, and the refusal to report otherwise. The
 // user is asked where that can be granted.
 func (p *Proxy) admits(ctx context.Context, c *client, h ir.Host, port uint16) (Refusal, bool) {
-	v, once, end := p.decided(ctx, c.permit, arrival(h, port, c.by, func() {}))
+	m := arrival(h, port, c.by, func() {})
+	m.conn = c.Conn
+	v, once, end := p.decided(ctx, c.permit, m)
 	end()
 	c.permit = once
 	if v.Allowed() {

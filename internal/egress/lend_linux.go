@@ -2,7 +2,9 @@ package egress
 
 import (
 	"context"
+	"net"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -87,4 +89,23 @@ func (s *service) used(id int, op ir.Connect, by uint64) {
 	p := Refusal{Op: op, By: by}.packet(wire.Used)
 	p.Errno = uint32(id)
 	_ = s.send(&p)
+}
+
+// ended reports whether the other end of a connection sends nothing any more.
+func ended(conn net.Conn) bool {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return true
+	}
+	over := false
+	err = raw.Control(func(fd uintptr) {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(fds, 0)
+		over = err == nil && n > 0
+	})
+	return over || err != nil
 }

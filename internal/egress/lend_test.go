@@ -181,6 +181,45 @@ func TestLentBeyond(t *testing.T) {
 	if len(l.reached) > 0 {
 		t.Errorf("reached %q", l.reached)
 	}
+	// Nor is an address reached that the list takes out.
+	l = lend(t, []ir.NetRule{allow("*.example.com"), {Host: allow("93.184.216.34").Host}}, nil)
+	l.answers(l.grants(1))
+	if code := send(announced(l.world, "a.example.com", 80), "/", "a.example.com"); code == http.StatusOK || l.questions() != 1 || len(l.reached) > 0 {
+		t.Errorf("an address that is taken out: %d, asked %v", code, l.asked)
+	}
+}
+
+// TestLentGone: a question goes away with the connection that it is about.
+func TestLentGone(t *testing.T) {
+	for name, sent := range map[string]string{
+		"announced": "GET / HTTP/1.1\r\nHost: a.example.com\r\n\r\n", "CONNECT": "CONNECT a.example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"SOCKS": string(socksRequest(3, []byte("a.example.com"), 80)), "absolute": "GET http://a.example.com/ HTTP/1.1\r\nHost: a.example.com\r\n\r\n",
+	} {
+		asked, over := make(chan struct{}), make(chan struct{})
+		l := lend(t, []ir.NetRule{allow("*.example.com")}, func(c *egress.Config) {
+			c.Ask = func(ctx context.Context, _ egress.Refusal) egress.Answer {
+				close(asked)
+				<-ctx.Done()
+				close(over)
+				return egress.Answer{}
+			}
+		})
+		o := egress.Origin{}
+		if name == "announced" {
+			o.Host, o.Port = allow("a.example.com").Host, 80
+		}
+		c := l.connect(o)
+		if _, err := io.WriteString(c, sent); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		_ = c.Close()
+		select {
+		case <-over:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: the question stays", name)
+		}
+	}
 }
 
 // TestLentNames: the stub gives a name of the list an address without looking it up, and asks nothing.

@@ -29,7 +29,9 @@ const (
 // tunnel serves a connection to a host and port. The first bytes tell the scheme unless every
 // byte is granted.
 func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
-	v, once, end := p.decided(p.ctx, c.permit, arrival(h, port, c.by, func() { reset(c.Conn) }))
+	m := arrival(h, port, c.by, func() { reset(c.Conn) })
+	m.conn = c.Conn
+	v, once, end := p.decided(p.ctx, c.permit, m)
 	defer end()
 	c.permit = once
 	granted, refused := reach(p.policy(once), h, port)
@@ -151,6 +153,7 @@ func (w *watch) stop() {
 func (p *Proxy) secure(c *client, to ir.Endpoint) {
 	v, once, end := p.decided(p.ctx, c.permit, matter{
 		op: ir.Connect{To: to}, judge: func(p Policy) ir.Verdict { return p.Reach(to) }, by: c.by, cut: func() { reset(c.Conn) },
+		conn: c.Conn,
 	})
 	defer end()
 	c.permit = once
