@@ -112,14 +112,15 @@ type Question struct {
 
 // Whole is all that a rule of May or MayNet covers.
 func (l *Live) Whole(rule Rule) Given {
-	switch by := rule.(type) {
-	case *FSRule:
-		ceiling, _ := l.Ceiling(by.At)
-		return Given{FS: []FSRule{{At: by.At, Caps: ceiling}}}
-	case *NetRule:
+	if by, ok := rule.(*NetRule); ok {
 		return Given{Net: []NetRule{*by}}
 	}
-	return Given{}
+	by, ok := rule.(*FSRule)
+	if !ok {
+		return Given{}
+	}
+	ceiling, _ := l.Ceiling(by.At)
+	return Given{FS: []FSRule{{At: by.At, Caps: ceiling}}}
 }
 
 // Ask finds the smallest grants under which all of some operations are permitted, beside grants

@@ -120,7 +120,9 @@ func TestLiveHostsWhole(t *testing.T) {
 		{Host: ir.Host{Kind: ir.HostAny}, Scheme: "https", Allow: true},
 	}
 	live := ir.NewLive(tool, ir.Linux, ir.Facts{})
-	to := func(scheme string, h ir.Host, port uint16) ir.Connect { return ir.Connect{To: ir.Endpoint{Scheme: scheme, Host: h, Port: port}} }
+	to := func(scheme string, h ir.Host, port uint16) ir.Connect {
+		return ir.Connect{To: ir.Endpoint{Scheme: scheme, Host: h, Port: port}}
+	}
 	q, ok := live.Ask(live.With(ir.Given{}), ir.Given{}, to("https", name("a.example.com"), 443))
 	if !ok {
 		t.Fatal("not asked")

@@ -67,16 +67,12 @@ func (s *service) permit(p wire.Packet) {
 // connections.
 func (s *service) lend(p wire.Packet) {
 	number := int(p.Errno)
-	switch p.Kind {
-	case wire.Revoke:
+	if p.Kind == wire.Revoke {
 		if s.proxy.Revoke(number) != nil {
 			_ = unix.Shutdown(s.control, unix.SHUT_RDWR)
 			return
 		}
-	default:
-		if len(p.Text) != 3 {
-			break
-		}
+	} else if len(p.Text) == 3 {
 		if h, err := resolve.Host(p.Text[1]); err == nil {
 			s.proxy.Grant(number, ir.Endpoint{Scheme: p.Text[0], Host: h, Port: p.Want.Port()}, p.Text[2] == wire.Whole)
 		}

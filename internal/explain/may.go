@@ -51,13 +51,11 @@ func (a *Answer) may() (ir.Rule, ir.RuleID) {
 		return nil, ""
 	}
 	t := a.View.Tool
-	switch by := q.By.(type) {
-	case *ir.FSRule:
-		i := slices.IndexFunc(t.May, func(r ir.FSRule) bool { return r.At == by.At && r.Origin == by.Origin })
-		return by, ir.MayRuleID(i)
-	case *ir.NetRule:
-		i := slices.IndexFunc(t.MayNet, func(r ir.NetRule) bool { return r.Host == by.Host && r.Origin == by.Origin })
-		return by, ir.MayNetRuleID(i)
+	if i := slices.IndexFunc(t.MayNet, func(r ir.NetRule) bool { return r.Subject() == q.By.Subject() && r.Origin == q.By.Source() }); i >= 0 {
+		return &t.MayNet[i], ir.MayNetRuleID(i)
+	}
+	if i := slices.IndexFunc(t.May, func(r ir.FSRule) bool { return r.Subject() == q.By.Subject() && r.Origin == q.By.Source() }); i >= 0 {
+		return &t.May[i], ir.MayRuleID(i)
 	}
 	return nil, ""
 }
