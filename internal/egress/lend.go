@@ -16,11 +16,17 @@ import (
 type lending struct {
 	live  *ir.Live
 	mu    sync.Mutex
-	given map[int]ir.Given
+	given map[int]given
 	view  *ir.View
 	uses  map[*use]struct{}
 	// used is told of each use of a grant.
 	used func(id int, op ir.Connect, by uint64)
+}
+
+// given is one grant, and the policy with it alone.
+type given struct {
+	ir.Given
+	view *ir.View
 }
 
 // A permission is a grant for one connection or request alone.
@@ -40,7 +46,7 @@ func newLending(c *Config) *lending {
 	if c.Live == nil {
 		return nil
 	}
-	return &lending{live: c.Live, given: map[int]ir.Given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{}, used: c.Used}
+	return &lending{live: c.Live, given: map[int]given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{}, used: c.Used}
 }
 
 // policy is the policy with the grants in force, and with a permission, if that is not nil.
@@ -58,11 +64,15 @@ func (l *lending) with(once *permission) *ir.View {
 	if once == nil {
 		return l.view
 	}
-	all := once.given
+	return l.live.With(l.all().And(once.given))
+}
+
+// all are the grants in force.
+func (l *lending) all() (out ir.Given) {
 	for _, g := range l.given {
-		all = all.And(g)
+		out = out.And(g.Given)
 	}
-	return l.live.With(all)
+	return out
 }
 
 // A matter is what a connection or a request needs.
@@ -112,35 +122,27 @@ func (p *Proxy) rest(once *permission, m matter) (ir.Verdict, func()) {
 	})
 }
 
-// by is the number of a grant that suffices for a matter.
-func (l *lending) by(judge func(Policy) ir.Verdict) int {
+// by is the number of the first grant that suffices for a matter.
+func (l *lending) by(judge func(Policy) ir.Verdict) (first int) {
 	for id, g := range l.given {
-		if judge(l.live.With(g)).Allowed() {
-			return id
+		if (first == 0 || id < first) && judge(g.view).Allowed() {
+			first = id
 		}
 	}
-	return 0
+	return first
 }
 
 // Grant puts a grant about a host and port in force, or with whole one about all that its rule covers.
 func (p *Proxy) Grant(id int, to ir.Endpoint, whole bool) {
 	l := p.lent
-	given, by := l.live.Host(to)
+	rules, by := l.live.Host(to)
 	if whole && by != nil {
-		given = given.And(l.live.Whole(by))
+		rules = rules.And(l.live.Whole(by))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.given[id] = given
-	l.renew()
-}
-
-func (l *lending) renew() {
-	var all ir.Given
-	for _, g := range l.given {
-		all = all.And(g)
-	}
-	l.view = l.live.With(all)
+	l.given[id] = given{rules, l.live.With(rules)}
+	l.view = l.live.With(l.all())
 }
 
 // errUncut is a connection that does not end although its grant was revoked.
@@ -155,7 +157,7 @@ func (p *Proxy) Revoke(id int) error {
 	l := p.lent
 	l.mu.Lock()
 	delete(l.given, id)
-	l.renew()
+	l.view = l.live.With(l.all())
 	var over []*use
 	for u := range l.uses {
 		if !u.judge(l.view).Allowed() {

@@ -78,6 +78,20 @@ func (l *lender) answers(f func(egress.Refusal) egress.Answer) {
 	l.answer, l.asked, l.used = f, nil, nil
 }
 
+// saw counts the requests that arrived, the connections that were begun and the names that were looked up.
+func (l *lender) saw() (reached, dials, looks int) {
+	l.world.mu.Lock()
+	defer l.world.mu.Unlock()
+	return len(l.reached), len(l.dials), len(l.looks)
+}
+
+// uses reports whether a grant was used.
+func (l *lender) uses(id int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.used, id)
+}
+
 func (l *lender) questions() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,30 +136,32 @@ func TestLent(t *testing.T) {
 				c := form.open(l.world, "a.example.com", 80)
 				return c, send(c, form.target, "a.example.com")
 			}
-			if _, code := request(); code == http.StatusOK || l.questions() != 1 || len(l.dials) != 0 {
-				t.Errorf("refused: %d, %v asked, %v dialed", code, l.asked, l.dials)
+			_, code := request()
+			if _, dials, _ := l.saw(); code == http.StatusOK || l.questions() != 1 || dials != 0 {
+				t.Errorf("refused: %d, %d asked, %d dialed", code, l.questions(), dials)
 			}
 			for range 2 {
 				l.answers(once(7))
-				if _, code := request(); code != http.StatusOK || l.questions() != 1 || !slices.Contains(l.used, 7) {
-					t.Errorf("once: %d, %d asked, %v used", code, l.questions(), l.used)
+				if _, code := request(); code != http.StatusOK || l.questions() != 1 || !l.uses(7) {
+					t.Errorf("once: %d, %d asked, used %v", code, l.questions(), l.uses(7))
 				}
 			}
 			l.answers(l.grants(3))
 			request()
 			open, code := request()
-			if code != http.StatusOK || l.questions() != 1 || !slices.Contains(l.used, 3) {
-				t.Errorf("granted: %d, %d asked, %v used", code, l.questions(), l.used)
+			if code != http.StatusOK || l.questions() != 1 || !l.uses(3) {
+				t.Errorf("granted: %d, %d asked, used %v", code, l.questions(), l.uses(3))
 			}
 			l.answers(func(egress.Refusal) egress.Answer { return egress.Answer{} })
 			if err := l.proxy.Revoke(3); err != nil {
 				t.Fatal(err)
 			}
-			before := len(l.dials)
+			_, before, _ := l.saw()
 			if code := send(open, form.target, "a.example.com"); code == http.StatusOK {
 				t.Error("an open connection serves after the revocation")
 			}
-			if _, code := request(); code == http.StatusOK || len(l.dials) != before {
+			_, code = request()
+			if _, dials, _ := l.saw(); code == http.StatusOK || dials != before {
 				t.Errorf("after the revocation: %d", code)
 			}
 		})
@@ -169,23 +185,26 @@ func TestLentBeyond(t *testing.T) {
 			target := strings.ReplaceAll(form.target, "a.example.com", fmt.Sprintf("%s:%d", to.host, to.port))
 			c := form.open(l.world, to.host, to.port)
 			if code := send(c, target, fmt.Sprintf("%s:%d", to.host, to.port)); code == http.StatusOK || l.questions() != 0 {
-				t.Errorf("%s: %v: %d, asked %v", name, to, code, l.asked)
+				t.Errorf("%s: %v: %d, asked %d", name, to, code, l.questions())
 			}
 		}
 	}
 	// A granted name that leads to an address of this host is refused behind the answer.
+	l.world.mu.Lock()
 	l.names["a.example.com"] = "127.0.0.1"
+	l.world.mu.Unlock()
 	if code := send(announced(l.world, "a.example.com", 80), "/", "a.example.com"); code == http.StatusOK || l.questions() != 1 {
-		t.Errorf("rebound: %d, asked %v", code, l.asked)
+		t.Errorf("rebound: %d, asked %d", code, l.questions())
 	}
-	if len(l.reached) > 0 {
-		t.Errorf("reached %q", l.reached)
+	if reached, _, _ := l.saw(); reached > 0 {
+		t.Errorf("%d requests arrived", reached)
 	}
 	// Nor is an address reached that the list takes out.
 	l = lend(t, []ir.NetRule{allow("*.example.com"), {Host: allow("93.184.216.34").Host}}, nil)
 	l.answers(l.grants(1))
-	if code := send(announced(l.world, "a.example.com", 80), "/", "a.example.com"); code == http.StatusOK || l.questions() != 1 || len(l.reached) > 0 {
-		t.Errorf("an address that is taken out: %d, asked %v", code, l.asked)
+	code := send(announced(l.world, "a.example.com", 80), "/", "a.example.com")
+	if reached, _, _ := l.saw(); code == http.StatusOK || l.questions() != 1 || reached > 0 {
+		t.Errorf("an address that is taken out: %d, asked %d", code, l.questions())
 	}
 }
 
@@ -233,12 +252,12 @@ func TestLentNames(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if len(l.looks) != 0 || l.questions() != 0 {
-		t.Errorf("looked up %q, asked %v", l.looks, l.asked)
+	if _, _, looks := l.saw(); looks != 0 || l.questions() != 0 {
+		t.Errorf("%d names looked up, %d asked", looks, l.questions())
 	}
 	l.answers(l.grants(1))
 	if code := send(pooled(l.world, "a.example.com", 80), "/", "a.example.com"); code != http.StatusOK || l.questions() != 1 {
-		t.Errorf("%d, asked %v", code, l.asked)
+		t.Errorf("%d, asked %d", code, l.questions())
 	}
 	for i := range 300 {
 		l.ask(fmt.Sprintf("x%d.example.com.", i), dnsmessage.TypeA)
@@ -255,10 +274,10 @@ func TestLentRest(t *testing.T) {
 	l.answers(l.grants(1))
 	c := l.to("a.example.com", 80)
 	if code := send(c, "/own", "a.example.com"); code != http.StatusOK || l.questions() != 0 {
-		t.Fatalf("%d, asked %v", code, l.asked)
+		t.Fatalf("%d, asked %d", code, l.questions())
 	}
 	if code := send(c, "/more", "a.example.com"); code != http.StatusOK || l.questions() != 1 {
-		t.Fatalf("%d, asked %v", code, l.asked)
+		t.Fatalf("%d, asked %d", code, l.questions())
 	}
 	l.answers(func(egress.Refusal) egress.Answer { return egress.Answer{} })
 	if err := l.proxy.Revoke(1); err != nil {
@@ -292,6 +311,23 @@ func (g *guarded) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// open is one connection after another in a form, each with requests for as long as they are answered.
+func (l *lender) open(name string, port uint16, stop <-chan struct{}) {
+	form := lentForms[name]
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if c := form.open(l.world, "a.example.com", port); c != nil {
+			for send(c, form.target, "a.example.com") == http.StatusOK {
+			}
+			_ = c.Close()
+		}
+	}
+}
+
 // TestLentRaces grants and revokes while connections of all forms come and go: from the end of a revocation to the
 // beginning of the next grant no byte is sent to the host, and no connection is begun.
 func TestLentRaces(t *testing.T) {
@@ -299,7 +335,8 @@ func TestLentRaces(t *testing.T) {
 	var late, written atomic.Int64
 	closed.Store(true)
 	var l *lender
-	l = lend(t, []ir.NetRule{allow("*.example.com"), allow("*.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 81 })}, func(c *egress.Config) {
+	stream := allow("*.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 81 })
+	l = lend(t, []ir.NetRule{allow("*.example.com"), stream}, func(c *egress.Config) {
 		c.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 			if closed.Load() {
 				late.Add(1)
@@ -309,36 +346,19 @@ func TestLentRaces(t *testing.T) {
 		}
 	})
 	l.ports[81] = l.plain.Listener.Addr().String()
-	host := allow("a.example.com").Host
-	stop := make(chan struct{})
+	host, stop := allow("a.example.com").Host, make(chan struct{})
 	var all sync.WaitGroup
-	for name, form := range lentForms {
-		for _, port := range []uint16{80, 81} {
-			if name == "absolute" && port == 81 {
-				continue
-			}
-			all.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					if c := form.open(l.world, "a.example.com", port); c != nil {
-						for send(c, form.target, "a.example.com") == http.StatusOK {
-						}
-						_ = c.Close()
-					}
-				}
-			})
+	for name := range lentForms {
+		all.Go(func() { l.open(name, 80, stop) })
+		if name != "absolute" {
+			all.Go(func() { l.open(name, 81, stop) })
 		}
 	}
 	rounds := irtest.Times(10_000) / 4
 	for i := 1; i <= rounds; i++ {
 		closed.Store(false)
-		for n, to := range map[int]ir.Endpoint{2 * i: {Scheme: "http", Host: host, Port: 80}, 2*i + 1: {Scheme: "tcp", Host: host, Port: 81}} {
-			l.proxy.Grant(n, to, i%2 == 0)
-		}
+		l.proxy.Grant(2*i, ir.Endpoint{Scheme: "http", Host: host, Port: 80}, i%2 == 0)
+		l.proxy.Grant(2*i+1, ir.Endpoint{Scheme: "tcp", Host: host, Port: 81}, i%2 == 0)
 		time.Sleep(time.Duration(i%5) * time.Millisecond)
 		for n := 2 * i; n <= 2*i+1; n++ {
 			if err := l.proxy.Revoke(n); err != nil {
