@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -25,6 +24,7 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -128,7 +128,7 @@ const maxID = 256
 // Open takes part in the session of a name. Its file lies in a directory for this user alone, which is made if
 // there is none. Files of sessions in which nothing was invoked for long are removed.
 func Open(dir, id string) (*Session, error) {
-	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	unseen := func(r rune) bool { return r == utf8.RuneError || visible.Hidden(r) }
 	if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
 		return nil, fmt.Errorf("found the session %q, expected 1 to %d bytes of visible characters", id, maxID)
 	}
