@@ -58,12 +58,16 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 			return fmt.Sprintf("%s %s may be invoked only after %s: %s", is, name, strings.Join(missing, " and "), limits.Origin)
 		}
 	}
+	// A server is named by the agent or its settings. Tabs mark questions, and lines separate names.
+	if strings.ContainsAny(name, "\t\n") {
+		return fmt.Sprintf("%s %q has a name that cannot be counted", is, name)
+	}
 	c[name]++
 	return ""
 }
 
 // The prefixes of the names under which questions are counted, and those of them that led to an invocation. No
-// name in a configuration has a tab.
+// counted name has a tab.
 const (
 	askedPrefix   = "asked\t"
 	settledPrefix = "settled\t"
@@ -237,9 +241,6 @@ func take(file *lockedfile.File, f func(Counts) error) error {
 	}
 	var add strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if strings.Contains(name, "\n") {
-			return errors.New("the name of the tool has two lines")
-		}
 		add.WriteString(strings.Repeat(name+"\n", made[name]-was[name]))
 	}
 	if _, err = file.Seek(int64(len(whole)), io.SeekStart); err == nil {
