@@ -219,11 +219,7 @@ func TestChaosStopped(t *testing.T) {
 	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.cmd.Process.Pid)); err != nil || bytes.Contains(stat, []byte(") T ")) {
-			break
-		}
-	}
+	awaitStop(r.cmd.Process.Pid)
 	r.send(reading(4, "secret/c", ""))
 	r.send(reading(5, "docs/c", ""))
 	time.Sleep(50 * time.Millisecond)
