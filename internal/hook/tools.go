@@ -195,13 +195,16 @@ func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
 		return c, fmt.Errorf("%s has no %s that is one line for a shell", c.Tool, c.line)
 	}
 	c.Line = line.Str
+	named := ""
 	for _, name := range t.dirs {
 		switch dir := m[name]; {
 		case !dir.Exists(), dir.Type == gjson.Null:
 		case dir.Type != gjson.String:
 			return c, fmt.Errorf("%s has no text as its %s", c.Tool, name)
+		case named != "" && c.Dir != dir.Str:
+			return c, fmt.Errorf("%s has one directory as its %s and another as its %s", c.Tool, named, name)
 		default:
-			c.Dir = dir.Str
+			c.Dir, named = dir.Str, name
 		}
 	}
 	return c, nil
