@@ -109,3 +109,18 @@ func TestSRTRoundTrip(t *testing.T) {
 		return nil
 	})
 }
+
+// TestCodexRootPattern: "/**" became the path ".", about which nothing is asked, and what it denies was permitted.
+func TestCodexRootPattern(t *testing.T) {
+	w := newWorld(t)
+	for _, root := range []string{"/", "/**", "/**/**"} {
+		text := "default_permissions = \"p\"\n[permissions.p.filesystem]\n\":root\" = \"read\"\n\"" + root + "\" = \"deny\"\n"
+		res, err := w.run("config.toml", text, Existing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(res.Text, "read = true") {
+			t.Errorf("%s is denied, and read by\n%s", root, res.Text)
+		}
+	}
+}
