@@ -32,7 +32,7 @@ type draft struct {
 
 	extends   merge.List[*presetDraft]
 	fs        merge.List[*fsDraft]
-	may       merge.List[*fsDraft]
+	may       merge.List[*mayDraft]
 	net       merge.List[*netDraft]
 	env       merge.List[*envDraft]
 	sensitive merge.List[*textDraft]
@@ -140,7 +140,7 @@ func (d *draft) applyAccess(s scope, t *source.Table) {
 		case "fs":
 			mergeList(in, e, &d.fs, scope.fsRule, fsWinner)
 		case "may":
-			mergeList(in, e, &d.may, scope.mayRule, fsWinner)
+			mergeList(in, e, &d.may, scope.mayRule, mayWinner)
 		case "net":
 			mergeList(in, e, &d.net, scope.netRule, netWinner)
 		case "env":

@@ -8,25 +8,79 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// mayRule reads one rule of access.may: an fs rule on a place of the workspace.
-// See RATIONALE D203.
-func (s scope) mayRule(v *source.Value) (*fsDraft, bool) {
+// mayDraft is a rule of access.may: one of the two.
+type mayDraft struct {
+	fs  *fsDraft
+	net *netDraft
+}
+
+func (d *mayDraft) value() *source.Value {
+	if d.net != nil {
+		return d.net.value()
+	}
+	return d.fs.value()
+}
+
+func mayWinner(d *mayDraft) string {
+	if d.net != nil {
+		return netWinner(d.net)
+	}
+	return fsWinner(d.fs)
+}
+
+// mayRule reads one rule of access.may: an fs rule on a place of the workspace, or a net rule on a
+// host.
+// See RATIONALE D203, D216.
+func (s scope) mayRule(v *source.Value) (*mayDraft, bool) {
 	if v.Kind == source.TableKind {
-		other := []string{"host", "scheme", "port", "listen", "name", "program", "args"}
-		for i := range v.Table.Entries {
-			if e := &v.Table.Entries[i]; slices.Contains(other, e.Key) {
-				s.notMay(e.Value, "found "+e.Key+": only operations on files can be granted during a run",
-					"write a rule with a path, or leave this to access.net, access.env and access.commands")
-				return nil, false
-			}
+		if v.Table.Get("host") != nil {
+			return s.mayHost(v)
 		}
-		if e := v.Table.Get("external"); e != nil {
-			s.notMay(e, "found external: only places of the workspace can be granted during a run",
-				"make the place reachable before the start: accessc mount, or an external rule in access.fs")
+		if !s.mayPath(v.Table) {
 			return nil, false
 		}
 	}
-	return s.fsRule(v)
+	d, ok := s.fsRule(v)
+	return &mayDraft{fs: d}, ok
+}
+
+// mayPath refuses what cannot be granted during a run.
+func (s scope) mayPath(t *source.Table) bool {
+	why := map[string]string{
+		"name":    "the tool gets its variables when it starts, and no other ones later",
+		"program": "the programs of access.commands are settled when the tool starts",
+		"args":    "the programs of access.commands are settled when the tool starts",
+		"listen":  "connections are accepted by rules of access.net alone",
+		"scheme":  "a rule on a host needs the host", "port": "a rule on a host needs the host",
+	}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		if text, ok := why[e.Key]; ok {
+			s.notMay(e.Value, "found "+e.Key+": "+text,
+				"write a rule with a path or a host, or leave this to access.net, access.env and access.commands")
+			return false
+		}
+	}
+	if e := t.Get("external"); e != nil {
+		s.notMay(e, "found external: only places of the workspace can be granted during a run",
+			"make the place reachable before the start: accessc mount, or an external rule in access.fs")
+		return false
+	}
+	return true
+}
+
+// mayHost reads a rule on a host: which connections, not what is looked at in them.
+func (s scope) mayHost(v *source.Value) (*mayDraft, bool) {
+	for i := range v.Table.Entries {
+		e := &v.Table.Entries[i]
+		if slices.Contains([]string{"path_prefix", "methods", "inspect", "opaque", "credential", "listen"}, e.Key) {
+			s.notMay(e.Value, "found "+e.Key+": during a run a host is granted as a whole, by scheme and port alone",
+				"remove the key, or write the rule in access.net")
+			return nil, false
+		}
+	}
+	d, ok := s.netRule(v)
+	return &mayDraft{net: d}, ok
 }
 
 func (s scope) notMay(v *source.Value, label, hint string) {
@@ -36,12 +90,19 @@ func (s scope) notMay(v *source.Value, label, hint string) {
 // finishMay resolves the rules that can be granted during a run.
 func (c *compilation) finishMay(t *ir.Tool, d *draft) {
 	for _, r := range d.may.Items() {
-		rule := c.resolveFS(t, r)
-		if rule != nil && !c.guarded(t, r, rule) {
+		if r.net != nil {
+			t.MayNet = append(t.MayNet, r.net.rule)
+			continue
+		}
+		rule := c.resolveFS(t, r.fs)
+		if rule != nil && !c.guarded(t, r.fs, rule) {
 			t.May = append(t.May, *rule)
 		}
 	}
 	c.lintFS(t.May)
+	hosts := &ir.Tool{Net: t.MayNet}
+	c.lintNet(hosts)
+	c.lintPassing(hosts)
 }
 
 // guarded reports a rule that would have a protected path be written.

@@ -15,10 +15,15 @@ type netIndex struct {
 	any      []int
 	// listens are the rules about listening, which no other list has.
 	listens []int
+	// lent, if not nil, is granted beside the rules.
+	lent *lent
 }
 
-func indexNet(rules []NetRule) netIndex {
-	x := netIndex{
+// lent are grants of a run: given as far as may permits it.
+type lent struct{ may, given *netIndex }
+
+func indexNet(rules []NetRule) *netIndex {
+	x := &netIndex{
 		rules: rules, byName: map[string][]int{}, byAddr: map[string][]int{}, bySuffix: map[string][]int{},
 	}
 	for i := range rules {
@@ -41,9 +46,31 @@ func indexNet(rules []NetRule) netIndex {
 	return x
 }
 
-// decide finds the winning rule. The more exact kind of host wins before anything
-// else counts; then the more specific rule; then the later one.
+// decide finds the winning rule, or the grant of a run where the rules deny.
 func (x *netIndex) decide(to Endpoint, method string) Verdict {
+	out := x.ruled(to, method)
+	if x.lent == nil || out.Allowed() {
+		return out
+	}
+	if v := x.lent.ruled(to); v.Allowed() || out.Rule == nil {
+		return v
+	}
+	return out
+}
+
+// ruled is the verdict of the list that can be granted, as far as it was. A request always has a
+// scheme; the kernel's calls have none, and are never granted.
+func (l *lent) ruled(to Endpoint) Verdict {
+	v := l.may.ruled(to, "")
+	if v.Allowed() && (to.Scheme == "" || !l.given.ruled(to, "").Allowed()) {
+		return refuse(ReasonDefault)
+	}
+	return v
+}
+
+// ruled finds the winning rule. The more exact kind of host wins before anything
+// else counts; then the more specific rule; then the later one.
+func (x *netIndex) ruled(to Endpoint, method string) Verdict {
 	for class := range x.classes(to.Host) {
 		if i := x.best(class, to, method); i >= 0 {
 			out := Verdict{Reason: ReasonRule, Rule: &x.rules[i]}

@@ -72,7 +72,7 @@ const (
 	// AspectOthers is the grants of a rule after other processes move or replace during a
 	// run the files that the rule was about at its start.
 	AspectOthers Aspect = "others"
-	// AspectAsk is being granted while the tool runs. Only rules of Tool.May have it.
+	// AspectAsk is being granted while the tool runs. Only rules of Tool.May and MayNet have it.
 	AspectAsk Aspect = "ask"
 	// AspectConnect is reaching a network target.
 	AspectConnect Aspect = "connect"
@@ -152,6 +152,9 @@ func (v *View) Cells() []Cell {
 	add(Cell{Resource: FS, ID: DefaultRule})
 	for i := range v.Tool.May {
 		out = append(out, Cell{Resource: FS, ID: MayRuleID(i), Aspect: AspectAsk})
+	}
+	for i := range v.Tool.MayNet {
+		out = append(out, Cell{Resource: Net, ID: MayNetRuleID(i), Aspect: AspectAsk})
 	}
 	for i := range v.Tool.Net {
 		add(Cell{Resource: Net, ID: NetRuleID(i), Rule: &v.Tool.Net[i], Index: i})

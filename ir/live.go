@@ -2,7 +2,7 @@ package ir
 
 import "slices"
 
-// Live is a policy that can be widened during a run: by grants that its list May covers, and by
+// Live is a policy that can be widened during a run: by grants that its lists May and MayNet cover, and by
 // nothing else. It is immutable and safe for concurrent use.
 type Live struct {
 	tool     *Tool
@@ -25,25 +25,57 @@ func NewLive(t *Tool, p Platform, f Facts) *Live {
 	return l
 }
 
-// Grantable has as its policy the rules of a tool's list May. Writing to protected paths is cut from them, also
+// Grantable has as its policy the rules of a tool's lists May and MayNet. Writing to protected paths is cut from them, also
 // where the tool's own rules may change these.
 func Grantable(t *Tool) *Tool {
-	return &Tool{Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Protects: true, Protected: t.Protected}
+	return &Tool{
+		Name: t.Name, Source: t.Source, Base: BaseNone, Home: HomeReal, FS: t.May, Net: t.MayNet, Protects: true, Protected: t.Protected,
+	}
 }
 
 // Own returns the policy without any grant.
 func (l *Live) Own() *View { return l.own }
 
+// Given are grants: on files, and rules that allow hosts.
+type Given struct {
+	FS  []FSRule  // on places of the workspace
+	Net []NetRule // that allow hosts
+}
+
+// And returns the grants of both.
+func (g Given) And(o Given) Given {
+	return Given{FS: slices.Concat(g.FS, o.FS), Net: slices.Concat(g.Net, o.Net)}
+}
+
 // With returns the policy with grants. At every place it permits what the policy does, and of
 // the grants those capabilities that May has there. Grants outside of the workspace have no
 // effect. No move gains anything under it, under the policy without grants, or with all of them: a
-// file that is moved or linked stays where it is when grants change.
-// See RATIONALE D202.
-func (l *Live) With(grants []FSRule) *View {
-	v := l.granted(grants)
+// file that is moved or linked stays where it is when grants change. Of the requests that the policy
+// denies, it permits those that both a granted rule and MayNet allow.
+// See RATIONALE D202, D216.
+func (l *Live) With(grants Given) *View {
+	v := l.granted(grants.FS)
 	v.beside = []*View{l.own, l.full}
+	v.net.lent = &lent{may: l.may.net, given: indexNet(grants.Net)}
 	return v
 }
+
+// Lent reports whether a verdict on a request rests on MayNet.
+func (l *Live) Lent(v Verdict) bool {
+	r, ok := v.Rule.(*NetRule)
+	if !ok || !v.Allowed() {
+		return false
+	}
+	for i := range l.may.net.rules {
+		if r == &l.may.net.rules[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// MayName reports whether some request to a host can be granted.
+func (l *Live) MayName(h Host) Verdict { return l.may.Named(h) }
 
 func (l *Live) granted(grants []FSRule) *View {
 	t := *l.tool
@@ -71,18 +103,37 @@ func (l *Live) Ceiling(at Location) (CapSet, *FSRule) {
 }
 
 // Question is a denied operation that can be granted: all of Ops are permitted once the Grants are
-// added to those given before. By is the rule of May that covers the first of them.
+// added to those given before. By is the rule that covers the first of them.
 type Question struct {
 	Ops    []Operation // those that have to be permitted
-	Grants []FSRule    // on places of the workspace
-	By     *FSRule     // of May
+	Grants Given       // on places of the workspace, or a host and port
+	By     Rule        // of May or MayNet
+}
+
+// Whole is all that a rule of May or MayNet covers.
+func (l *Live) Whole(rule Rule) Given {
+	if by, ok := rule.(*NetRule); ok {
+		return Given{Net: []NetRule{*by}}
+	}
+	by, ok := rule.(*FSRule)
+	if !ok {
+		return Given{}
+	}
+	ceiling, _ := l.Ceiling(by.At)
+	return Given{FS: []FSRule{{At: by.At, Caps: ceiling}}}
 }
 
 // Ask finds the smallest grants under which all of some operations are permitted, beside grants
 // given before, under which the policy is now: on the places themselves, on the directories that
-// hold them, and at last on the places of the rules of May. It is false where the policy denies
+// hold them, and at last on the places of the rules of May. For a request it is the host and port,
+// with the schemes that MayNet permits there. It is false where the policy denies
 // the operations with any of them.
-func (l *Live) Ask(now *View, given []FSRule, ops ...Operation) (Question, bool) {
+func (l *Live) Ask(now *View, given Given, ops ...Operation) (Question, bool) {
+	if to, ok := request(ops); ok {
+		grants, by := l.Host(to)
+		q := Question{Ops: ops, Grants: grants, By: by}
+		return q, by != nil && !q.Answered(now) && q.Answered(l.With(given.And(grants)))
+	}
 	lacks, by := l.lacking(now, ops)
 	if by == nil {
 		return Question{}, false
@@ -97,17 +148,52 @@ func (l *Live) Ask(now *View, given []FSRule, ops ...Operation) (Question, bool)
 			}
 			grants = append(grants, FSRule{Written: at.Short(), At: at, Caps: r.Caps})
 		}
-		q := Question{Ops: ops, Grants: grants, By: by}
-		if q.Answered(l.With(slices.Concat(given, grants))) {
+		q := Question{Ops: ops, Grants: Given{FS: grants}, By: by}
+		if q.Answered(l.With(given.And(q.Grants))) {
 			return q, true
 		}
 	}
 	return Question{}, false
 }
 
+// request is the target of the one request of a question.
+func request(ops []Operation) (Endpoint, bool) {
+	if len(ops) != 1 {
+		return Endpoint{}, false
+	}
+	op, ok := ops[0].(Connect)
+	return op.To, ok && !op.Own
+}
+
+// Host is the grant of a host and port: one rule for each scheme that MayNet permits there, and the
+// rule by which it permits the scheme of the request itself; nil where it does not.
+func (l *Live) Host(to Endpoint) (out Given, by Rule) {
+	for _, scheme := range []string{to.Scheme, "https", "http", Stream} {
+		at := Endpoint{Scheme: scheme, Host: to.Host, Port: to.Port}
+		v := l.may.net.ruled(at, "")
+		known := slices.ContainsFunc(out.Net, func(r NetRule) bool { return r.Scheme == scheme })
+		switch {
+		case !v.Allowed() || scheme == "" || to.Port == 0:
+			if scheme == to.Scheme {
+				return Given{}, nil
+			}
+		case !known:
+			out.Net = append(out.Net, NetRule{Written: to.Host.String(), Host: to.Host, Port: to.Port, Scheme: scheme, Allow: true})
+			if by == nil {
+				by = v.Rule
+			}
+		}
+	}
+	return out, by
+}
+
 // Covers reports whether May has all capabilities that some operations lack. It costs less than
 // Ask, which can still find that no grant permits them.
 func (l *Live) Covers(now *View, ops ...Operation) bool {
+	if to, ok := request(ops); ok {
+		_, by := l.Host(to)
+		return by != nil
+	}
 	_, by := l.lacking(now, ops)
 	return by != nil
 }

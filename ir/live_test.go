@@ -33,7 +33,7 @@ func TestLiveAgainstSets(t *testing.T) {
 		tool.May = irtest.FSRules(rt, irtest.Plain, 4)
 		grants := irtest.FSRules(rt, irtest.Plain, 3)
 		live := ir.NewLive(tool, ir.Linux, ir.Facts{})
-		view := live.With(grants)
+		view := live.With(ir.Given{FS: grants})
 		guarded := func(at ir.Location) bool {
 			return tool.Protects && slices.ContainsFunc(live.Own().Protected(), func(p ir.ProtectedPath) bool { return at.Under(ir.In(p.Path)) })
 		}
@@ -73,8 +73,8 @@ func TestLiveCeiling(t *testing.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 6)
 		tool.May = irtest.FSRules(rt, irtest.Plain, 4)
 		live := ir.NewLive(tool, ir.Linux, ir.Facts{})
-		all := live.With([]ir.FSRule{{At: ir.In(""), Caps: ir.All}})
-		some := live.With(irtest.FSRules(rt, irtest.Plain, 3))
+		all := live.With(ir.Given{FS: []ir.FSRule{{At: ir.In(""), Caps: ir.All}}})
+		some := live.With(ir.Given{FS: irtest.FSRules(rt, irtest.Plain, 3)})
 		for range 40 {
 			at := irtest.Place(rt, irtest.Plain)
 			ceiling, rule := live.Ceiling(at)
@@ -97,7 +97,7 @@ func TestLiveProtected(t *testing.T) {
 	bare := *tool
 	bare.Protects = false // its own rules write no protected path
 	for _, grant := range []string{"", ".git", ".git/hooks", ".git/hooks/pre-commit", ".envrc"} {
-		view := ir.NewLive(&bare, ir.Linux, ir.Facts{}).With([]ir.FSRule{{At: ir.In(grant), Caps: ir.All}})
+		view := ir.NewLive(&bare, ir.Linux, ir.Facts{}).With(ir.Given{FS: []ir.FSRule{{At: ir.In(grant), Caps: ir.All}}})
 		for _, p := range []string{".git/hooks", ".git/hooks/pre-commit", ".envrc", "accessc.toml"} {
 			if got := capsAt(view, ir.In(p)); got&ir.Write != 0 {
 				t.Errorf("protected none, granted %q: %s at %s", grant, got, p)
@@ -106,7 +106,7 @@ func TestLiveProtected(t *testing.T) {
 	}
 	live := ir.NewLive(tool, ir.Linux, ir.Facts{})
 	for _, grant := range []string{"", ".git", ".git/hooks", ".git/hooks/pre-commit", ".envrc"} {
-		view := live.With([]ir.FSRule{{At: ir.In(grant), Caps: ir.All}})
+		view := live.With(ir.Given{FS: []ir.FSRule{{At: ir.In(grant), Caps: ir.All}}})
 		for _, p := range []string{".git/hooks", ".git/hooks/pre-commit", ".envrc", "accessc.toml"} {
 			if got := capsAt(view, ir.In(p)); got&ir.Write != 0 {
 				t.Errorf("granted %q: %s at %s", grant, got, p)
@@ -136,17 +136,17 @@ func TestLiveMoves(t *testing.T) {
 		return ir.Rename{Src: ir.Direct(ir.In(a)), Dst: ir.Direct(ir.In(b)), SrcKind: ir.File, DstKind: ir.Absent}
 	}
 	link := ir.Link{Src: ir.Direct(ir.In("gen/f")), Dst: ir.Direct(ir.In("src/f"))}
-	granted := live.With([]ir.FSRule{{At: ir.In("gen"), Caps: ir.Caps(ir.Read, ir.Update)}})
+	granted := live.With(ir.Given{FS: []ir.FSRule{{At: ir.In("gen"), Caps: ir.Caps(ir.Read, ir.Update)}}})
 	for _, c := range []struct {
 		view *ir.View
 		op   ir.Operation
 		want bool
 	}{
-		{live.With(nil), rename("data/keys/k", "data/pub/k"), false},
-		{live.With(nil), rename("data/a", "data/pub/k"), false},
-		{live.With(nil), rename("data/a", "data/b"), true},
-		{live.With(nil), rename("data/pub", "data/other"), false},
-		{live.With(nil), rename("src/a", "data/pub/k"), true},
+		{live.With(ir.Given{}), rename("data/keys/k", "data/pub/k"), false},
+		{live.With(ir.Given{}), rename("data/a", "data/pub/k"), false},
+		{live.With(ir.Given{}), rename("data/a", "data/b"), true},
+		{live.With(ir.Given{}), rename("data/pub", "data/other"), false},
+		{live.With(ir.Given{}), rename("src/a", "data/pub/k"), true},
 		{granted, link, false},
 		{granted, ir.Access{Cap: ir.Update, On: ir.Direct(ir.In("gen/f"))}, true},
 	} {
@@ -154,7 +154,7 @@ func TestLiveMoves(t *testing.T) {
 			t.Errorf("%+v: %+v", c.op, got)
 		}
 	}
-	if _, ok := live.Ask(live.With(nil), nil, link); ok {
+	if _, ok := live.Ask(live.With(ir.Given{}), ir.Given{}, link); ok {
 		t.Error("a link to a place with more is asked about")
 	}
 }

@@ -29,10 +29,22 @@ func (v *View) Reach(to Endpoint) Verdict {
 
 // Named decides whether any request to a host is granted.
 func (v *View) Named(h Host) Verdict {
+	out := v.namedBy(v.net, h)
+	if v.net.lent == nil || out.Allowed() {
+		return out
+	}
+	if w := v.namedBy(v.net.lent.given, h); w.Allowed() {
+		return w
+	}
+	return out
+}
+
+// namedBy asks about the schemes and ports of the rules of a list.
+func (v *View) namedBy(list *netIndex, h Host) Verdict {
 	out := refuse(ReasonDefault)
-	for class := range v.net.classes(h) {
+	for class := range list.classes(h) {
 		for _, i := range class {
-			r := &v.net.rules[i]
+			r := &list.rules[i]
 			to := Endpoint{Scheme: r.Scheme, Host: h, Port: r.Port}
 			for _, to.Scheme = range schemesOf(r) {
 				if to.Port = r.Port; to.Port == 0 {

@@ -23,6 +23,9 @@ func FSRuleID(i int) RuleID { return ListRuleID(FS, i) }
 // MayRuleID is the i-th rule on files that can be granted while the tool runs.
 func MayRuleID(i int) RuleID { return RuleID("may[" + itoa(i) + "]") }
 
+// MayNetRuleID is the i-th rule on hosts that can be granted while the tool runs.
+func MayNetRuleID(i int) RuleID { return RuleID("may.net[" + itoa(i) + "]") }
+
 // NetRuleID is the i-th network rule.
 func NetRuleID(i int) RuleID { return ListRuleID(Net, i) }
 

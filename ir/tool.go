@@ -162,9 +162,10 @@ type Tool struct {
 	Env []EnvRule
 	// Commands is nil when any program may be started.
 	Commands *CommandSet
-	// May are rules on files that grant nothing by themselves: the user can grant operations that
-	// they permit while the tool runs, if it was started so. See Live.
-	May []FSRule
+	// May are rules on files, MayNet rules on hosts, that grant nothing by themselves: the user can
+	// grant operations that they permit while the tool runs, if it was started so. See Live.
+	May    []FSRule
+	MayNet []NetRule
 
 	// Declared says which of the three lists some layer declared.
 	Declared Declared

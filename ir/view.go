@@ -22,7 +22,7 @@ type View struct {
 	refs     []ruleRef
 	zones    [External]*region // by RootKind; external trees are apart
 	external map[string]*region
-	net      netIndex
+	net      *netIndex
 	env      envIndex
 	commands commandIndex
 }

@@ -31,6 +31,9 @@ func ledger(t *ir.Tool) ir.Ledger {
 		add(r, ir.DefaultRule)
 	}
 	list(ir.FS, len(t.FS))
+	for i := range t.MayNet {
+		b.Add(ir.Cell{Resource: ir.Net, ID: ir.MayNetRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
+	}
 	for i := range t.May {
 		b.Add(ir.Cell{Resource: ir.FS, ID: ir.MayRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
 	}

@@ -108,6 +108,11 @@ func named(rules []ir.NetRule) bool {
 	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow && !r.Listen && !literal(&r, rules) })
 }
 
+// allows reports whether a rule allows any host.
+func allows(rules []ir.NetRule) bool {
+	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow })
+}
+
 // listens reports whether a rule lets connections be accepted.
 func listens(rules []ir.NetRule) bool {
 	return slices.ContainsFunc(rules, func(r ir.NetRule) bool { return r.Allow && r.Listen })

@@ -37,7 +37,7 @@ func (s *Spec) judgeAll(t *ir.Tool, target backends.Target, may bool) (*Supervis
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
 	all := judged{
 		Judges:   Judges{Reads: true, Updates: true, Names: true, Starts: t.Commands == nil},
-		metadata: true, internet: internet{connect: true, listen: listens(t.Net), egress: named(t.Net)}, programs: t.Commands != nil,
+		metadata: true, internet: internet{connect: true, listen: listens(t.Net), egress: named(t.Net) || may && allows(t.MayNet)}, programs: t.Commands != nil,
 	}
 	next := &Supervision{
 		Gaps: []string{}, Judges: all.Judges, Paths: rules.supervisedPaths(target, all.Judges),
@@ -67,6 +67,10 @@ func (s *ruleset) policy(target backends.Target, may bool) (*Judged, error) {
 		part.May = slices.Clone(s.view.Tool.May)
 		for i := range part.May {
 			part.May[i].Leaves = nil
+		}
+		part.MayNet = slices.Clone(s.view.Tool.MayNet)
+		for i := range part.MayNet {
+			part.MayNet[i].Leaves = nil
 		}
 	}
 	doc, err := irjson.Marshal(&ir.Program{Tools: []*ir.Tool{part}})

@@ -12,6 +12,7 @@ import (
 func TestMayIsStated(t *testing.T) {
 	plain, asking := ir.NewTool("t"), ir.NewTool("t")
 	asking.May = []ir.FSRule{{At: ir.In("secrets"), Caps: ir.All}}
+	asking.MayNet = []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "a.example"}, Allow: true}}
 	for _, b := range All {
 		level := map[ir.Platform]int{ir.Linux: 6, ir.Windows: ir.BestTier}[b.Platform()]
 		with, err := b.Compile(asking, backends.Target{Form: backends.Portable})
@@ -25,13 +26,15 @@ func TestMayIsStated(t *testing.T) {
 		if string(with.Data) != string(without.Data) {
 			t.Errorf("%s: the artifact differs", b.Name())
 		}
-		row, ok := with.Ledger.Cell(ir.FS, ir.MayRuleID(0), ir.AspectAsk, b.Platform(), level)
-		want := ir.Stricter
-		if b.Platform() == ir.Linux {
-			want = ir.Exact
-		}
-		if !ok || row.Is != want || len(row.Causes) == 0 {
-			t.Errorf("%s: %+v", b.Name(), row)
+		for id, of := range map[ir.RuleID]ir.Resource{ir.MayRuleID(0): ir.FS, ir.MayNetRuleID(0): ir.Net} {
+			row, ok := with.Ledger.Cell(of, id, ir.AspectAsk, b.Platform(), level)
+			want := ir.Stricter
+			if b.Platform() == ir.Linux {
+				want = ir.Exact
+			}
+			if !ok || row.Is != want || len(row.Causes) == 0 {
+				t.Errorf("%s: %s: %+v", b.Name(), id, row)
+			}
 		}
 	}
 }

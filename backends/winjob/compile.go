@@ -72,6 +72,9 @@ func tiers(l ir.Ledger) []Tier {
 func weakest(l ir.Ledger, tier int) Weakest {
 	worst := map[ir.Resource]ir.Enforcement{}
 	for _, r := range l.On(ir.Windows, tier) {
+		if slices.Contains(r.Aspects, ir.AspectAsk) {
+			continue // it grants nothing by itself
+		}
 		if have, ok := worst[r.Resource]; !ok || backends.Weakness(r.Is) > backends.Weakness(have) {
 			worst[r.Resource] = r.Is
 		}

@@ -31,7 +31,7 @@ func (c *execCmd) checkAsk() error {
 
 // asks prepares a start under which the user is asked.
 func (c *execCmd) asks(g *globals, req *start.Request, t *ir.Tool, facts ir.Facts, opts hostfacts.Options) error {
-	if len(t.May) == 0 {
+	if len(t.May)+len(t.MayNet) == 0 {
 		return usagef("the policy of %s has nothing to be asked for: access.may lists what can be granted", t.Name)
 	}
 	control, err := userdir.Live()

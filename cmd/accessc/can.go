@@ -139,7 +139,7 @@ func prepare(res *hostfacts.Result, t *ir.Tool) (*asked, error) {
 		view:   ir.NewView(t, hostfacts.Platform(), facts),
 		ledger: out.Ledger,
 	}
-	if len(t.May) > 0 {
+	if len(t.May)+len(t.MayNet) > 0 {
 		a.live = ir.NewLive(t, hostfacts.Platform(), facts)
 	}
 	return a, err

@@ -35,7 +35,8 @@ terminal of the tool or by this command from another one.
   accessc grants answer 4 no         refuse it for this run; never refuses all further questions as well
   accessc grants revoke 4            take the grant back: the next such operation is refused
 
-With several runs --run names one by its process. A file that the tool has opened stays open when a grant is revoked.`
+With several runs --run names one by its process. A file that the tool has opened stays open when a grant is revoked;
+connections to a host are closed.`
 }
 
 // runs are those of this user that answer, one of them by --run.

@@ -22,6 +22,16 @@ func probe() {
 			racer(files)
 			continue
 		}
+		switch name {
+		case "hostrace":
+			hostRacer(arg)
+			continue
+		case "who":
+			fmt.Println("who", who(arg))
+			continue
+		case "serve":
+			serve(arg)
+		}
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
 	// Unlike os.Exit it writes no counters under go test -cover, and has no word about them.

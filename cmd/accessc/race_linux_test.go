@@ -163,7 +163,7 @@ func (u *user) check(lines []byte) (reads int) {
 }
 
 // world makes a workspace for races.
-func world(t *testing.T, files int, uid int) (dir string, cmd *exec.Cmd) {
+func world(t *testing.T, policy string, files, uid int) (dir string, cmd *exec.Cmd) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "accessc-race-")
 	if err != nil {
@@ -179,12 +179,7 @@ func world(t *testing.T, files int, uid int) (dir string, cmd *exec.Cmd) {
 			t.Fatal(err)
 		}
 	}
-	put("ws/accessc.toml", `[tools.racer]
-source = "local"
-command = "probe race=`+strconv.Itoa(files)+`"
-access.fs = [{ path = ".", read = true }, { path = "secrets" }, { path = "closed" }]
-access.may = [{ path = "secrets", read = true }, { path = "secrets/never" }]
-`, 0o644)
+	put("ws/accessc.toml", policy, 0o644)
 	put("ws/closed/key", "closed", 0o644)
 	put("ws/secrets/never", "never", 0o644)
 	for i := range files + 1 {
@@ -271,7 +266,12 @@ func TestLiveRaces(t *testing.T) {
 
 func race(t *testing.T, files, uid int) (answers, revoked, reads int) {
 	t.Helper()
-	dir, cmd := world(t, files, uid)
+	dir, cmd := world(t, `[tools.racer]
+source = "local"
+command = "probe race=`+strconv.Itoa(files)+`"
+access.fs = [{ path = ".", read = true }, { path = "secrets" }, { path = "closed" }]
+access.may = [{ path = "secrets", read = true }, { path = "secrets/never" }]
+`, files, uid)
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Start(); err != nil {

@@ -126,7 +126,7 @@ type constraints struct {
 type access struct {
 	Extends   list[preset]       `json:"extends,omitempty" jsonschema_description:"Presets, such as preset:rust, whose rules are added under those of the tool."`
 	FS        list[fsRule]       `json:"fs,omitempty" jsonschema_description:"Files. The rule with the longest path wins in full."`
-	May       list[mayRule]      `json:"may,omitempty" jsonschema_description:"Files that the user can grant while the tool runs under exec --ask. Grants nothing by itself."`
+	May       list[mayRule]      `json:"may,omitempty" jsonschema_description:"Files and hosts that the user can grant while the tool runs under exec --ask. Grants nothing by itself."`
 	Net       list[netRule]      `json:"net,omitempty" jsonschema_description:"Network. Without an allowing rule nothing gets out."`
 	Env       list[envRule]      `json:"env,omitempty" jsonschema_description:"Environment variables that are forwarded."`
 	Commands  map[string]program `json:"commands,omitempty" jsonschema_description:"Programs that may be started, by name or path; any without this table."`
@@ -171,15 +171,25 @@ type fsRule struct {
 	Mount    bool   `json:"mount,omitempty" jsonschema_description:"Written by accessc mount."`
 }
 
-// mayRule is an fs rule on a place of the workspace.
+// mayRule is an fs rule on a place of the workspace, or a net rule on a host.
 type mayRule struct {
-	Path    string `json:"path" jsonschema:"pattern=^([^~$/]|$)" jsonschema_description:"A literal path prefix, relative to the workspace root."`
+	Path    string `json:"path,omitempty" jsonschema:"pattern=^([^~$/]|$)" jsonschema_description:"A literal path prefix, relative to the workspace root."`
 	Read    bool   `json:"read,omitempty"`
 	Write   bool   `json:"write,omitempty" jsonschema_description:"Sets create, update and delete where they are not written."`
 	Create  bool   `json:"create,omitempty"`
 	Update  bool   `json:"update,omitempty"`
 	Delete  bool   `json:"delete,omitempty"`
 	Execute bool   `json:"execute,omitempty"`
+	Host    string `json:"host,omitempty" jsonschema_description:"A name, *.name, *, an IPv4 or a bracketed IPv6 address."`
+	Scheme  string `json:"scheme,omitempty" jsonschema_description:"https, http, or tcp for connections whose bytes are not looked at."`
+	Port    int    `json:"port,omitempty" jsonschema:"minimum=1,maximum=65535"`
+	Allow   bool   `json:"allow,omitempty" jsonschema_description:"Whether connections to the host can be granted."`
+}
+
+// JSONSchemaExtend has every rule name a place or a host.
+func (mayRule) JSONSchemaExtend(s *jsonschema.Schema) {
+	s.If = &jsonschema.Schema{Required: []string{"host"}}
+	s.Then, s.Else = jsonschema.TrueSchema, &jsonschema.Schema{Required: []string{"path"}}
 }
 
 type netRule struct {

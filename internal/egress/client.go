@@ -16,6 +16,8 @@ type client struct {
 	proxy  *Proxy
 	origin Origin
 	by     uint64 // as in Origin
+	// permit is what the user has permitted to this connection alone, nil for nothing.
+	permit *permission
 	// stranger is set until a connection that was not announced has said the token.
 	stranger bool
 	seen     []byte

@@ -91,7 +91,7 @@ func (p *Proxy) made(ctx context.Context, to ir.Endpoint, at netip.AddrPort) (ne
 		return nil, err
 	}
 	local, remote := addrPort(conn.LocalAddr()), addrPort(conn.RemoteAddr())
-	if remote == at && local.Addr() == at.Addr() && !p.names(to, at.Addr()) {
+	if remote == at && local.Addr() == at.Addr() && !p.names(ctx, to, at.Addr()) {
 		_ = conn.Close()
 		return nil, errInternal
 	}

@@ -70,7 +70,7 @@ func (p *Proxy) Target(o Origin, r *http.Request) (to ir.Endpoint, why string) {
 // Route decides about a connection of the tool to an address. If the caller waits for the host,
 // Route connects to it first, so that the tool learns of its errors.
 func (p *Proxy) Route(want netip.AddrPort, wait bool) (Origin, syscall.Errno) {
-	o, refused, e := p.route(want, wait)
+	o, refused, e := p.route(want, wait, 0)
 	if refused != nil {
 		p.refused(*refused)
 	}

@@ -70,9 +70,9 @@ func (p *Proxy) owns(a netip.Addr) bool {
 
 // denied reports whether a rule about an address denies a host that a rule about a name
 // allows.
-func (p *Proxy) denied(to ir.Endpoint, a netip.Addr) bool {
+func (p *Proxy) denied(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
-	v := p.config.Policy.Reach(to)
+	v := p.judging(ctx).Reach(to)
 	r := rule(v)
 	return !v.Allowed() && r != nil && r.Host == to.Host
 }
@@ -100,7 +100,7 @@ const (
 // addresses resolves a host once and returns the addresses that may be dialled for it.
 func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, error) {
 	if to.Host.Kind == ir.HostAddr {
-		return []netip.Addr{to.Host.Addr}, p.literal(to)
+		return []netip.Addr{to.Host.Addr}, p.literal(ctx, to)
 	}
 	found, err := p.resolve(ctx, to.Host.Name)
 	if err != nil {
@@ -111,9 +111,9 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 	for _, a := range found {
 		a = a.Unmap().WithZone("")
 		switch {
-		case p.denied(to, a):
+		case p.denied(ctx, to, a):
 			reason = errDenied
-		case !p.internal(a) || p.names(to, a):
+		case !p.internal(a) || p.names(ctx, to, a):
 			out = append(out, a)
 		}
 	}
@@ -125,9 +125,9 @@ func (p *Proxy) addresses(ctx context.Context, to ir.Endpoint) ([]netip.Addr, er
 
 // literal says why an address that a wildcard grants may not be dialled. One that leads to an
 // IPv4 address needs a rule for that, too, unless a rule names it.
-func (p *Proxy) literal(to ir.Endpoint) error {
+func (p *Proxy) literal(ctx context.Context, to ir.Endpoint) error {
 	a := to.Host.Addr
-	if p.names(to, a) {
+	if p.names(ctx, to, a) {
 		return nil
 	}
 	if p.internal(a) {
@@ -135,7 +135,7 @@ func (p *Proxy) literal(to ir.Endpoint) error {
 	}
 	if v4, ok := inner(a); ok {
 		to.Host = ir.Host{Kind: ir.HostAddr, Addr: v4}
-		if !p.config.Policy.Reach(to).Allowed() {
+		if !p.judging(ctx).Reach(to).Allowed() {
 			return errInner
 		}
 	}
@@ -144,9 +144,9 @@ func (p *Proxy) literal(to ir.Endpoint) error {
 
 // names reports whether a rule for this very address grants the request. One for localhost is
 // about the loopback addresses.
-func (p *Proxy) names(to ir.Endpoint, a netip.Addr) bool {
+func (p *Proxy) names(ctx context.Context, to ir.Endpoint, a netip.Addr) bool {
 	to.Host = ir.Host{Kind: ir.HostAddr, Addr: a}
-	v := p.config.Policy.Reach(to)
+	v := p.judging(ctx).Reach(to)
 	r := rule(v)
 	return v.Allowed() && r != nil && (r.Host.Kind == ir.HostAddr || r.Host.Kind == ir.HostName && a.IsLoopback())
 }

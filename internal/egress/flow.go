@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -103,6 +104,40 @@ type timed struct {
 	net.Conn
 	idle time.Duration
 	set  atomic.Int64
+	// end is called when the connection ends.
+	end   func()
+	mu    sync.Mutex
+	ended bool
+}
+
+// start begins with a connection, unless its grant was revoked meanwhile.
+func (t *timed) start(conn net.Conn) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		_ = conn.Close()
+		t.end()
+		return errRevoked
+	}
+	t.Conn = conn
+	return nil
+}
+
+// cut ends the connection, or has it not begin.
+func (t *timed) cut() {
+	t.mu.Lock()
+	t.ended = true
+	begun := t.Conn != nil
+	t.mu.Unlock()
+	if begun {
+		_ = t.Close()
+	}
+}
+
+// Close implements net.Conn.
+func (t *timed) Close() error {
+	defer t.end()
+	return t.Conn.Close()
 }
 
 // extend moves the end into the future, not for every packet.

@@ -68,7 +68,13 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, c, Refusal{Op: op, Why: why}, code)
 		return
 	}
-	v := p.config.Policy.Request(to, r.Method)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	v, once, end := p.decided(ctx, c.permit, matter{
+		op: op, judge: func(p Policy) ir.Verdict { return p.Request(to, r.Method) }, by: c.by, noted: true,
+		cut: func() { cancel(); reset(c.Conn) },
+	})
+	defer end()
 	if !v.Allowed() {
 		p.refuse(w, c, Refusal{Op: op, Verdict: v}, http.StatusForbidden)
 		return
@@ -83,12 +89,13 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, c, Refusal{Op: op, Why: why}, http.StatusForbidden)
 		return
 	}
-	via, err := p.forwarder(to)
+	ctx = judgedBy(ctx, p.policy(once))
+	via, err := p.forwarder(ctx, to)
 	if err != nil {
 		p.unreached(w, c, to, err)
 		return
 	}
-	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), carriageKey{}, carriage{to, via})))
+	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, carriage{to, via, once})))
 }
 
 func webSocket(h http.Header) bool {
@@ -174,7 +181,7 @@ func (p *Proxy) acceptable(to ir.Endpoint, r *http.Request) (code int, why strin
 	if strings.EqualFold(r.Method, http.MethodTrace) || strings.EqualFold(r.Method, "TRACK") {
 		return http.StatusMethodNotAllowed, whyTrace
 	}
-	if !p.config.Policy.Finer(to) {
+	if !p.policy(nil).Finer(to) {
 		return 0, ""
 	}
 	has := func(name string) bool { return r.Header[name] != nil }
@@ -238,6 +245,8 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 		p.refuse(w, c, Refusal{Op: ir.Connect{}, Why: err.Error()}, http.StatusBadRequest)
 		return
 	}
+	h = p.meant(h)
+	refused, ok := p.admits(r.Context(), c, h, port)
 	_, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -248,15 +257,12 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, c *client) {
 		rest, _ := buffered.Reader.Peek(n)
 		c.seen = append(append([]byte{}, rest...), c.seen...)
 	}
-	h = p.meant(h)
-	granted, refused := reach(p.config.Policy, h, port)
-	if len(granted) == 0 {
+	if !ok {
 		c.refused(refused)
 		answer(c, http.StatusForbidden, p.sentence(refused))
 		return
 	}
-	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
-	upstream, err := p.dial(p.ctx, to)
+	upstream, to, err := p.dialed(p.ctx, c.permit, h, port)
 	if err != nil {
 		p.failed(c, to, err)
 		answer(c, failure(err), "accessc: "+err.Error())

@@ -52,15 +52,15 @@ func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) 
 	if local(name) {
 		return loopback, nil
 	}
-	if err := p.countName(ir.Endpoint{Host: ir.Host{Kind: ir.HostName, Name: name}}); err != nil {
+	if err := p.countName(ctx, ir.Endpoint{Host: ir.Host{Kind: ir.HostName, Name: name}}); err != nil {
 		return nil, err
 	}
 	return p.config.Resolve(ctx, name)
 }
 
 // countName refuses a name beyond those that may be looked up below its wildcard.
-func (p *Proxy) countName(to ir.Endpoint) error {
-	if r := rule(p.config.Policy.Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !p.wild.take(r.Host.Name, to.Host.Name) {
+func (p *Proxy) countName(ctx context.Context, to ir.Endpoint) error {
+	if r := rule(p.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !p.wild.take(r.Host.Name, to.Host.Name) {
 		return errNames
 	}
 	return nil

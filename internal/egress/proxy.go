@@ -67,6 +67,11 @@ type Config struct {
 	// Hosts behind one are asked for by name, and their addresses stay unknown: only literal
 	// addresses are filtered then.
 	Proxy func(*url.URL) (*url.URL, error)
+	// Live has what the user can grant during the run, nil for nothing. Ask has the user decide about a
+	// refused connection or request, and Used is told of each use of a grant by its number.
+	Live *ir.Live
+	Ask  func(context.Context, Refusal) Answer
+	Used func(id int, op ir.Connect, by uint64)
 	// Refused is told of every refusal. Sentence says it to the client.
 	Refused  func(Refusal)
 	Sentence func(ir.Operation, ir.Verdict) string
@@ -95,6 +100,8 @@ type Origin struct {
 	Upstream net.Conn
 	// By is the number under which the supervisor knows the process that connects.
 	By uint64
+	// permit is what the user has permitted to the connection alone, nil for nothing.
+	permit *permission
 }
 
 // Proxy serves the tool of one run.
@@ -113,7 +120,10 @@ type Proxy struct {
 	slots     chan struct{}
 	requests  chan struct{}
 	hellos    chan struct{}
-	running   sync.WaitGroup
+	// lent has the grants of the run, nil where none are given. asking bounds the questions that wait.
+	lent    *lending
+	asking  chan struct{}
+	running sync.WaitGroup
 
 	mu       sync.Mutex
 	expected map[netip.AddrPort][]*announcement // in the order of their connections
@@ -129,6 +139,7 @@ func Start(config Config) (*Proxy, error) {
 		requests: make(chan struct{}, config.Limits.Connections), hellos: make(chan struct{}, maxHellos),
 		wild: wildcards{most: config.Limits.Wildcard, seen: map[string]*minute{}},
 	}
+	p.lent, p.asking = newLending(&config), make(chan struct{}, maxAsking)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err := p.listen("127.0.0.1:0"); err != nil {
 		p.cancel()
@@ -280,7 +291,7 @@ func (p *Proxy) accept(l net.Listener) {
 		}
 		go func() {
 			defer p.running.Done()
-			p.serve(&client{Conn: conn, proxy: p, origin: o, by: o.By, stranger: !announced, end: make(chan struct{})})
+			p.serve(&client{Conn: conn, proxy: p, origin: o, by: o.By, permit: o.permit, stranger: !announced, end: make(chan struct{})})
 		}()
 	}
 }

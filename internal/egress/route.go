@@ -15,7 +15,7 @@ const dnsPort = 53
 
 // route decides about a connection of the tool to an address. If the caller waits for the host, route
 // connects to it first, so that the tool learns of its errors.
-func (p *Proxy) route(want netip.AddrPort, wait bool) (Origin, *Refusal, syscall.Errno) {
+func (p *Proxy) route(want netip.AddrPort, wait bool, by uint64) (Origin, *Refusal, syscall.Errno) {
 	for _, v6 := range []bool{false, true} {
 		if l, ok := p.Listener(v6); ok && l == want {
 			return Origin{}, nil, 0
@@ -29,19 +29,26 @@ func (p *Proxy) route(want netip.AddrPort, wait bool) (Origin, *Refusal, syscall
 		}
 		host = named
 	}
-	granted, refused := reach(p.config.Policy, host, want.Port())
-	if len(granted) == 0 {
-		if want.Port() == dnsPort {
-			return Origin{Resolver: true}, nil, 0
-		}
-		return Origin{}, &refused, syscall.EACCES
-	}
 	o := Origin{Host: host, Port: want.Port()}
+	granted, refused := reach(p.policy(nil), host, want.Port())
+	switch {
+	case len(granted) > 0:
+	case want.Port() == dnsPort:
+		return Origin{Resolver: true}, nil, 0
+	case !p.mayAsk(host, want.Port()):
+		return Origin{}, &refused, syscall.EACCES
+	case !wait: // the user is asked when the connection comes
+	default:
+		asked := &client{by: by}
+		refused, ok := p.admits(p.ctx, asked, host, want.Port())
+		if o.permit = asked.permit; !ok {
+			return Origin{}, &refused, syscall.EACCES
+		}
+	}
 	if !wait {
 		return o, nil, 0
 	}
-	to := ir.Endpoint{Scheme: likely(granted, want.Port()), Host: host, Port: want.Port()}
-	upstream, err := p.dial(p.ctx, to)
+	upstream, to, err := p.dialed(p.ctx, o.permit, host, want.Port())
 	switch {
 	case errors.Is(err, errInternal):
 		return Origin{}, &Refusal{Op: ir.Connect{To: to}, Why: err.Error()}, syscall.EACCES

@@ -21,6 +21,11 @@ type service struct {
 	proxy   *Proxy
 	control int
 	write   sync.Mutex
+
+	mu sync.Mutex
+	// asked are the questions to the user that wait, by number.
+	asked map[uint32]chan wire.Packet
+	last  uint32
 }
 
 // Run is the proxy process of one run: it reads its setup, gives up its privileges, and serves the
@@ -47,8 +52,8 @@ func Run(control, setup *os.File) error {
 
 // Serve runs a proxy for the supervisor at the other end of a socket, until that end closes.
 func Serve(control *os.File, config Config) error {
-	s := &service{control: int(control.Fd())}
-	config.Refused = s.refused
+	s := &service{control: int(control.Fd()), asked: map[uint32]chan wire.Packet{}}
+	config.Refused, config.Ask, config.Used = s.refused, s.ask, s.used
 	p, err := Start(config)
 	if err != nil {
 		return err
@@ -125,7 +130,14 @@ func (s *service) loop() error {
 			if err := s.resolver(oob[:oobn], p.ID); err != nil {
 				return err
 			}
-		case wire.Hello, wire.Answer, wire.Refused:
+		case wire.Permit:
+			s.permit(p)
+		case wire.Grant, wire.Revoke:
+			if s.proxy.lent == nil {
+				return wire.ErrPacket
+			}
+			go s.lend(p)
+		case wire.Hello, wire.Answer, wire.Refused, wire.Ask, wire.Withdraw, wire.Used:
 			return wire.ErrPacket
 		default:
 			return wire.ErrPacket
@@ -135,7 +147,7 @@ func (s *service) loop() error {
 
 // route decides about a connection and announces it to the proxy.
 func (s *service) route(p wire.Packet) {
-	o, refused, e := s.proxy.route(p.Want, p.Blocking)
+	o, refused, e := s.proxy.route(p.Want, p.Blocking, p.ID)
 	answer := wire.Packet{Kind: wire.Answer}
 	if refused != nil {
 		answer = refused.packet(wire.Answer)

@@ -36,6 +36,9 @@ func NewConfig(s *wire.Setup, platform ir.Platform) (Config, error) {
 		Policy: view, Resolve: newCache(resolveName).lookup, Dial: dialAddress, Own: own.now, Proxy: CallersProxy(os.Getenv),
 		Sentence: func(op ir.Operation, v ir.Verdict) string { return denial.Sentence(view, op, v) }, Limits: DefaultLimits(),
 	}
+	if len(tool.MayNet) > 0 {
+		c.Live = ir.NewLive(tool, platform, ir.Facts{Base: []ir.FSRule{}})
+	}
 	if s.Offline {
 		c.Resolve, c.Dial = offline, unreachable
 	}

@@ -43,15 +43,15 @@ func (p *Proxy) socks(c *client) {
 		return
 	}
 	h = p.meant(h)
-	granted, refused := reach(p.config.Policy, h, port)
-	if len(granted) == 0 {
+	refused, ok := p.admits(p.ctx, c, h, port)
+	_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))
+	if !ok {
 		c.refused(refused)
 		socksReply(c, socksNotAllowed)
 		return
 	}
 	// The host is dialled before the client is told that it is there.
-	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
-	upstream, err := p.dial(p.ctx, to)
+	upstream, to, err := p.dialed(p.ctx, c.permit, h, port)
 	if err != nil {
 		p.failed(c, to, err)
 		_ = c.SetDeadline(time.Now().Add(p.config.Limits.Handshake))

@@ -53,8 +53,9 @@ func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 		reply.RCode = dnsmessage.RCodeRefused
 		return pack(reply, &q, nil, "not a host name")
 	}
-	v := p.config.Policy.Named(host)
-	if !v.Allowed() {
+	v := p.policy(nil).Named(host)
+	asked := !v.Allowed() && p.nameable(host)
+	if !v.Allowed() && !asked {
 		// A denied name is never looked up: the question itself could carry data away.
 		refusal := Refusal{Op: ir.Connect{To: ir.Endpoint{Host: host}}, Verdict: v, By: by}
 		p.refused(refusal)
@@ -65,7 +66,7 @@ func (p *Proxy) answerTo(ctx context.Context, query []byte, by uint64) []byte {
 		return pack(reply, &q, nil, p.sentence(refusal))
 	}
 	var body dnsmessage.ResourceBody
-	reply.RCode, body = p.lookup(ctx, q.Type, host, by)
+	reply.RCode, body = p.lookup(ctx, q.Type, host, by, asked)
 	return pack(reply, &q, body, "")
 }
 
@@ -86,8 +87,19 @@ func extended(p *dnsmessage.Parser) bool {
 	}
 }
 
-// lookup answers for a granted name. It asks the host's resolver only whether the name exists.
-func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64) (dnsmessage.RCode, dnsmessage.ResourceBody) {
+// nameable reports whether a connection to a name can be granted. The question about it comes with the
+// connection, and the name is not looked up before.
+func (p *Proxy) nameable(host ir.Host) bool {
+	if p.lent == nil || p.config.Ask == nil {
+		return false
+	}
+	r := rule(p.lent.live.MayName(host))
+	return r != nil && r.Allow && p.wild.take("may "+r.Host.String(), host.Name)
+}
+
+// lookup answers for a name. It asks the host's resolver only whether the name exists, and of a name that
+// the user is asked about nothing.
+func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by uint64, asked bool) (dnsmessage.RCode, dnsmessage.ResourceBody) {
 	//exhaustive:ignore
 	switch t {
 	case dnsmessage.TypeA, dnsmessage.TypeAAAA:
@@ -99,7 +111,7 @@ func (p *Proxy) lookup(ctx context.Context, t dnsmessage.Type, host ir.Host, by 
 	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
 	defer cancel()
 	var err error
-	if via, _ := p.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil {
+	if via, _ := p.via(ir.Endpoint{Scheme: schemeHTTPS, Host: host, Port: ir.DefaultPort(schemeHTTPS)}); via == nil && !asked {
 		_, err = p.resolve(ctx, host.Name)
 	}
 	var missing *net.DNSError

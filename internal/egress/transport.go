@@ -16,6 +16,8 @@ import (
 type carriage struct {
 	to  ir.Endpoint
 	via *url.URL
+	// once is what the user has permitted to the request alone, nil for nothing.
+	once *permission
 }
 
 // carriageKey is the key of the carriage in the context of a request.
@@ -50,6 +52,30 @@ func (p *Proxy) carrier(ctx context.Context) (net.Conn, error) {
 	return p.dialProxy(ctx, by.via)
 }
 
+// carried is a connection for requests. One to a host that rests on a grant ends with it.
+func (p *Proxy) carried(ctx context.Context) (net.Conn, error) {
+	by := carriageOf(ctx)
+	out := &timed{idle: p.config.Limits.Idle, end: func() {}}
+	ctx, cancel := context.WithCancel(ctx)
+	if by.via == nil {
+		v, end := p.rest(by.once, matter{
+			op: ir.Connect{To: by.to}, judge: func(p Policy) ir.Verdict { return p.Reach(by.to) },
+			cut: func() { cancel(); out.cut() },
+		})
+		if out.end = end; !v.Allowed() {
+			cancel()
+			return nil, errRevoked
+		}
+	}
+	conn, err := p.carrier(ctx)
+	cancel()
+	if err != nil {
+		out.end()
+		return nil, err
+	}
+	return out, out.start(conn)
+}
+
 // newTransport dials hosts that were judged; connections are kept for requests to the same host,
 // each of which is judged.
 func (p *Proxy) newTransport() *http.Transport {
@@ -57,11 +83,7 @@ func (p *Proxy) newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) { return carriageOf(r.Context()).via, nil },
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := p.carrier(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return &timed{Conn: conn, idle: limits.Idle}, nil
+			return p.carried(ctx)
 		},
 		TLSClientConfig: &tls.Config{RootCAs: p.config.Roots}, DisableCompression: true, ForceAttemptHTTP2: true,
 		MaxIdleConns: 256, MaxIdleConnsPerHost: 32, IdleConnTimeout: limits.Handshake * 6,

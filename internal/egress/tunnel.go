@@ -29,15 +29,24 @@ const (
 // tunnel serves a connection to a host and port. The first bytes tell the scheme unless every
 // byte is granted.
 func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
-	granted, refused := reach(p.config.Policy, h, port)
-	if len(granted) == 0 {
+	m := arrival(h, port, c.by, func() { reset(c.Conn) })
+	m.conn = c.Conn
+	v, once, end := p.decided(p.ctx, c.permit, m)
+	defer end()
+	c.permit = once
+	granted, refused := reach(p.policy(once), h, port)
+	if !v.Allowed() || len(granted) == 0 {
 		c.refused(refused)
 		reset(c)
 		return
 	}
 	to := ir.Endpoint{Scheme: likely(granted, port), Host: h, Port: port}
 	if unseen(granted) {
-		p.join(c, to)
+		carried := to
+		if _, ok := granted[schemeStream]; ok {
+			carried.Scheme = schemeStream
+		}
+		p.join(c, to, carried)
 		return
 	}
 	b, err := p.opening(c, to)
@@ -109,7 +118,7 @@ func (w *watch) listen(ctx context.Context, p *Proxy, c *client, to ir.Endpoint)
 	conn := c.upstream()
 	if conn == nil {
 		var err error
-		if conn, err = p.dial(ctx, to); err != nil {
+		if conn, err = p.dial(judgedBy(ctx, p.policy(c.permit)), to); err != nil {
 			return err
 		}
 	}
@@ -142,7 +151,12 @@ func (w *watch) stop() {
 
 // secure serves a connection whose first bytes are TLS.
 func (p *Proxy) secure(c *client, to ir.Endpoint) {
-	v := p.config.Policy.Reach(to)
+	v, once, end := p.decided(p.ctx, c.permit, matter{
+		op: ir.Connect{To: to}, judge: func(p Policy) ir.Verdict { return p.Reach(to) }, by: c.by, cut: func() { reset(c.Conn) },
+		conn: c.Conn,
+	})
+	defer end()
+	c.permit = once
 	said, err := p.hello(c)
 	refusal := Refusal{Op: ir.Connect{To: to}, Verdict: v}
 	switch {
@@ -151,16 +165,16 @@ func (p *Proxy) secure(c *client, to ir.Endpoint) {
 		return
 	case !v.Allowed():
 	case rule(v) != nil && rule(v).Opaque:
-		p.join(c, to)
+		p.join(c, to, to)
 		return
 	default:
-		inspects := p.config.Policy.Inspects(to)
+		inspects := p.policy(once).Inspects(to)
 		if refusal.Why = mismatch(to, said, inspects); refusal.Why != "" {
 			break
 		}
 		switch {
 		case !inspects:
-			p.join(c, to)
+			p.join(c, to, to)
 			return
 		case p.config.Authority != nil:
 			p.terminate(c, to)
@@ -194,12 +208,24 @@ func mismatch(to ir.Endpoint, said hello, inspects bool) string {
 	return ""
 }
 
-// join connects to the host and moves bytes.
-func (p *Proxy) join(c *client, to ir.Endpoint) {
+// join connects to the host and moves bytes, as long as those that are carried are granted.
+func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	v, end := p.rest(c.permit, matter{
+		op: ir.Connect{To: carried}, judge: func(p Policy) ir.Verdict { return p.Reach(carried) }, by: c.by, noted: true,
+		cut: func() { cancel(); reset(c.Conn) },
+	})
+	defer end()
+	if !v.Allowed() {
+		c.refused(Refusal{Op: ir.Connect{To: carried}, Verdict: v})
+		reset(c)
+		return
+	}
 	upstream := c.upstream()
 	if upstream == nil {
 		var err error
-		if upstream, err = p.dial(p.ctx, to); err != nil {
+		if upstream, err = p.dial(judgedBy(ctx, p.policy(c.permit)), to); err != nil {
 			p.failed(c, to, err)
 			reset(c)
 			return
@@ -215,6 +241,11 @@ func (p *Proxy) join(c *client, to ir.Endpoint) {
 		return
 	}
 	defer p.untrack(upstream)
+	defer context.AfterFunc(ctx, func() { reset(upstream) })()
+	if ctx.Err() != nil {
+		reset(upstream)
+		return
+	}
 	p.copyBoth(c, upstream)
 }
 

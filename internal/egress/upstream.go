@@ -70,7 +70,7 @@ func hostPort(to ir.Endpoint) string { return to.Host.String() + ":" + strconv.I
 // dialVia connects to a target by the caller's proxy, which resolves the name. Neither its
 // credentials nor its words reach the tool.
 func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.Conn, error) {
-	if err := p.unresolved(to); err != nil {
+	if err := p.unresolved(ctx, to); err != nil {
 		return nil, err
 	}
 	conn, err := p.dialProxy(ctx, via)
@@ -84,11 +84,11 @@ func (p *Proxy) dialVia(ctx context.Context, via *url.URL, to ir.Endpoint) (net.
 }
 
 // unresolved refuses hosts whose addresses stay unknown.
-func (p *Proxy) unresolved(to ir.Endpoint) error {
+func (p *Proxy) unresolved(ctx context.Context, to ir.Endpoint) error {
 	if to.Host.Kind == ir.HostAddr {
-		return p.literal(to)
+		return p.literal(ctx, to)
 	}
-	return p.countName(to)
+	return p.countName(ctx, to)
 }
 
 // halfway is a connection to the caller's proxy for a host with which the client will speak
@@ -102,12 +102,12 @@ type halfway struct {
 func speaksHTTP(via *url.URL) bool { return via.Scheme == "http" || via.Scheme == "https" }
 
 // forwarder is the caller's proxy for requests that are sent to it in absolute form, nil for none.
-func (p *Proxy) forwarder(to ir.Endpoint) (*url.URL, error) {
+func (p *Proxy) forwarder(ctx context.Context, to ir.Endpoint) (*url.URL, error) {
 	via, err := p.via(to)
 	if err != nil || via == nil || to.Scheme != schemeHTTP || !speaksHTTP(via) {
 		return nil, err
 	}
-	return via, p.unresolved(to)
+	return via, p.unresolved(ctx, to)
 }
 
 // whole finishes a connection that is halfway.

@@ -333,8 +333,8 @@ func (a *Answer) JSON(s Style) *AnswerDoc {
 		}
 		d.Considered = append(d.Considered, ConsideredDoc{doc, c.Wins, c.Note})
 	}
-	if i := slices.IndexFunc(a.View.Tool.May, a.may); i >= 0 {
-		doc := ruleDoc(ir.MayRuleID(i), &a.View.Tool.May[i])
+	if r, id := a.may(); r != nil {
+		doc := ruleDoc(id, r)
 		d.May = &doc
 	}
 	for _, p := range ir.Platforms {

@@ -29,7 +29,7 @@ func (c sockets) datagram() answer {
 		return result(err)
 	}
 	_ = unix.SetNonblock(pair[1], true)
-	err = c.egress.resolver(pair[1], process{c.process(), c.comm()})
+	err = c.egress.resolver(pair[1], process{pid: c.process(), name: c.comm()})
 	_ = unix.Close(pair[1])
 	if err != nil {
 		_ = unix.Close(pair[0])

@@ -33,6 +33,8 @@ type egress struct {
 	last    uint64
 	waiting map[uint64]chan wire.Packet
 	down    bool
+	// asking are the questions to the user that the proxy waits for.
+	asking map[uint32]bool
 	// peers are the addresses that sockets of the tool are connected to in its own eyes, by
 	// their cookies, callers the processes that asked for a connection or a resolver.
 	peers   recent[uint64, netip.AddrPort]
@@ -51,6 +53,8 @@ type question struct {
 type process struct {
 	pid  int
 	name string
+	// current reports whether a connection is still waited for, nil where no call waits.
+	current func() bool
 }
 
 // maxRecent bounds the supervisor's memory of a tool's sockets.
@@ -83,12 +87,11 @@ func newEgress(e *Egress) *egress {
 	if e == nil {
 		return nil
 	}
-	return &egress{Egress: *e, waiting: map[uint64]chan wire.Packet{}}
+	return &egress{Egress: *e, waiting: map[uint64]chan wire.Packet{}, asking: map[uint32]bool{}}
 }
 
-// listen takes the packets of the proxy until it ends. refused gets those about requests that
-// the proxy has refused.
-func (e *egress) listen(refused func(wire.Packet)) {
+// listen takes the packets of the proxy until it ends. told gets those about requests.
+func (e *egress) listen(told func(wire.Packet)) {
 	buf := make([]byte, wire.MaxSize)
 	for {
 		n, err := unix.Read(e.Control, buf)
@@ -109,9 +112,16 @@ func (e *egress) listen(refused func(wire.Packet)) {
 			if in != nil {
 				in <- p
 			}
-		case wire.Refused:
-			refused(p)
-		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver:
+		case wire.Withdraw:
+			e.ended(p.Errno)
+		case wire.Ask:
+			e.mu.Lock()
+			e.asking[p.Errno] = true
+			e.mu.Unlock()
+			told(p)
+		case wire.Refused, wire.Used:
+			told(p)
+		case wire.Hello, wire.Route, wire.Forget, wire.Flush, wire.Resolver, wire.Permit, wire.Grant, wire.Revoke:
 			e.end() // no packet of a proxy
 			return
 		}
@@ -189,7 +199,14 @@ func (e *egress) ask(p wire.Packet, by process) wire.Packet {
 	if err := e.send(&p, nil); err != nil {
 		e.end()
 	}
-	return <-in
+	out := <-in
+	if by.current != nil {
+		by.current = nil
+		e.mu.Lock()
+		e.callers.put(p.ID, by)
+		e.mu.Unlock()
+	}
+	return out
 }
 
 func (e *egress) send(p *wire.Packet, rights []byte) error {
@@ -274,7 +291,7 @@ func (c sockets) route(fd int, to netip.AddrPort) answer {
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	waits := err == nil && flags&unix.O_NONBLOCK == 0
-	reply := c.egress.ask(wire.Packet{Kind: wire.Route, Want: to, From: from, Blocking: waits}, process{c.process(), c.comm()})
+	reply := c.egress.ask(wire.Packet{Kind: wire.Route, Want: to, From: from, Blocking: waits}, process{c.process(), c.comm(), c.current})
 	if len(reply.Text) > 0 {
 		c.permits(c.policy.refusal(reply))
 	}
@@ -373,11 +390,7 @@ const (
 
 // refusal judges again a request that the proxy has refused.
 func (j *judge) refusal(p wire.Packet) judgement {
-	t := append(p.Text, make([]string, texts)...)
-	op := ir.Connect{To: ir.Endpoint{Scheme: t[textScheme], Host: host(t[textHost]), Port: p.Want.Port()}, Method: t[textMethod]}
-	if path := strings.TrimPrefix(t[textPath], "/"); path != "" {
-		op.To.Path = strings.Split(path, "/")
-	}
+	t, op := append(p.Text, make([]string, texts)...), requested(p)
 	if t[textWhy] != "" {
 		return judgement{by: denial.ByEgress, op: op, why: t[textWhy]}
 	}
@@ -404,8 +417,21 @@ func host(s string) ir.Host {
 	return ir.Host{Kind: ir.HostName, Name: s}
 }
 
-// told reports a refusal of the proxy, which no call of the tool waits for.
+// told takes a packet about a request, which no call of the tool waits for.
 func (s *Supervisor) told(p wire.Packet) {
+	//exhaustive:ignore
+	switch p.Kind {
+	case wire.Ask:
+		go s.askHost(p)
+	case wire.Used:
+		s.usedHost(p)
+	default:
+		s.refusedHost(p)
+	}
+}
+
+// refusedHost reports a refusal of the proxy.
+func (s *Supervisor) refusedHost(p wire.Packet) {
 	if s.denied == nil {
 		return
 	}

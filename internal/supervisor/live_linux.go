@@ -22,6 +22,9 @@ func (s *Supervisor) grantsLive(o live.Options) {
 		defer s.names.Unlock()
 		change()
 	}
+	if s.egress != nil {
+		o.Hosts = s.egress
+	}
 	s.policy.session = live.New(s.policy.live, o)
 }
 

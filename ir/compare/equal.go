@@ -13,7 +13,7 @@ import (
 func Same(a, b *ir.Tool) bool {
 	return a.Name == b.Name && a.Source.Kind == b.Source.Kind && a.Source.Detail == b.Source.Detail && sameCommand(a.Command, b.Command) &&
 		a.Run == b.Run && a.Base == b.Base && a.Declared == b.Declared &&
-		sameFiles(a, b) && slices.EqualFunc(a.May, b.May, sameRule) && sameNetwork(a, b) && sameEnvironment(a, b) &&
+		sameFiles(a, b) && sameMay(a, b) && sameNetwork(a, b) && sameEnvironment(a, b) &&
 		slices.EqualFunc(a.Sensitive, b.Sensitive, func(x, y ir.SensitivePattern) bool { return x.Pattern == y.Pattern }) &&
 		slices.EqualFunc(a.Limits, b.Limits, func(x, y ir.Limit) bool { return x.Kind == y.Kind && x.Value == y.Value }) &&
 		slices.EqualFunc(a.Accept, b.Accept, func(x, y ir.Acceptance) bool { return x.Gap == y.Gap }) &&

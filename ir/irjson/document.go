@@ -26,6 +26,7 @@ type ToolDoc struct {
 	Protected   *protected      `json:"protected,omitempty"`     // paths that are not written
 	FS          fsList          `json:"fs"`                      // rules for files
 	May         []fsRule        `json:"may,omitempty"`           // rules for files that can be granted while the tool runs
+	MayNet      []netRule       `json:"may_net,omitempty"`       // rules for hosts that can be
 	Net         netList         `json:"net"`                     // rules for connections
 	Env         envList         `json:"env"`                     // rules for variables
 	Commands    *commands       `json:"commands"`                // null means any program

@@ -54,7 +54,7 @@ func (d *ToolDoc) Tool() (*ir.Tool, error) {
 		}
 	}
 	t.FS, t.Declared.FS = mapFrom(d.FS.Rules, r.fs), d.FS.Declared
-	t.May = mapFrom(d.May, r.fs)
+	t.May, t.MayNet = mapFrom(d.May, r.fs), mapFrom(d.MayNet, r.net)
 	t.Net, t.Declared.Net = mapFrom(d.Net.Rules, r.net), d.Net.Declared
 	t.Env, t.Declared.Env = mapFrom(d.Env.Rules, r.env), d.Env.Declared
 	t.Sensitive = mapFrom(d.Sensitive, r.pattern)

@@ -74,6 +74,9 @@ func (e encoder) tool(t *ir.Tool) ToolDoc {
 	if len(t.May) > 0 {
 		d.May = mapTo(t.May, e.fs)
 	}
+	if len(t.MayNet) > 0 {
+		d.MayNet = mapTo(t.MayNet, e.net)
+	}
 	if t.Protects {
 		d.Protected = &protected{ir.ProtectedVersion, mapTo(t.Protected, e.protected)}
 	}

@@ -33,7 +33,8 @@ type Secret struct{ Value, StandIn []byte }
 // Kind is the first byte of a packet.
 type Kind byte
 
-// Kinds of packets. The proxy sends Hello, Answer and Refused, the supervisor the others.
+// Kinds of packets. The proxy sends Hello, Answer, Refused, Ask, Withdraw and Used, the supervisor the
+// others.
 const (
 	// Hello carries the addresses at which the proxy listens.
 	Hello Kind = iota + 1
@@ -49,7 +50,29 @@ const (
 	Resolver
 	// Refused tells of a request that the proxy refused.
 	Refused
+	// Ask has the user decide about a refused request: ID is the process as in Refused, Errno the number
+	// that Permit answers. Withdraw takes the question back.
+	Ask
+	Withdraw
+	// Permit answers Ask: Errno is 0 for a refusal, Again, or Once with the number of the question as its
+	// text.
+	Permit
+	// Grant puts a grant with the number Errno in force, about a scheme, host and port, or all that
+	// its rule covers. Revoke takes it back. Both are answered once that is in force.
+	Grant
+	Revoke
+	// Used tells of a use of the grant with the number Errno.
+	Used
 )
+
+// Answers of Permit.
+const (
+	Again = iota + 1
+	Once
+)
+
+// Whole is the last text of a Grant about all that its rule covers.
+const Whole = "whole"
 
 // A Packet is one message. Its fields are used as its kind needs them.
 type Packet struct {
@@ -112,7 +135,7 @@ func Parse(b []byte) (p Packet, err error) {
 		return p, ErrPacket
 	}
 	p.Kind, p.Blocking = Kind(b[0]), b[1] == 1
-	if p.Kind < Hello || p.Kind > Refused || b[1] > 1 {
+	if p.Kind < Hello || p.Kind > Used || b[1] > 1 {
 		return p, ErrPacket
 	}
 	p.ID, p.Errno = binary.LittleEndian.Uint64(b[2:]), binary.LittleEndian.Uint32(b[10:])

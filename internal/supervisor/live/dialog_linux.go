@@ -106,7 +106,11 @@ func newCode() string {
 func (s *Session) text(q *Question, code string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\naccessc: %s asks: %s\n", visible.Text(s.o.Tool), visible.Text(operation(q.Ops)))
-	fmt.Fprintf(&b, "  file   %s\n", visible.Text(s.path(q.Ops)))
+	if to, ok := target(q.Ops); ok {
+		fmt.Fprintf(&b, "  host   %s\n", visible.Text(hostPort(to)))
+	} else {
+		fmt.Fprintf(&b, "  file   %s\n", visible.Text(s.path(q.Ops)))
+	}
 	fmt.Fprintf(&b, "  by     process %d (%s)\n", q.Call.PID, visible.Text(q.Call.Name))
 	fmt.Fprintf(&b, "  grant  %s\n", visible.Text(strings.Join(GrantTexts(q.Grants), ", ")))
 	fmt.Fprintf(&b, "  may    %s\n", visible.Text(ruleText(q.By)))

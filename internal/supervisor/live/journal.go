@@ -35,8 +35,12 @@ func (e Event) of(s *Session, q *Question) Event {
 	return e
 }
 
-// operation writes operations on the same places as one.
+// operation writes operations on the same places as one. What is asked of a host is left out: it
+// has no bounds, and can have secrets.
 func operation(ops []ir.Operation) string {
+	if to, ok := target(ops); ok {
+		ops = []ir.Operation{ir.Connect{To: to}}
+	}
 	out := ""
 	for _, op := range ops {
 		out += ir.Describe(op).Verb + " "
@@ -59,15 +63,22 @@ func (s *Session) path(ops []ir.Operation) string {
 	return abs
 }
 
-func ruleText(r *ir.FSRule) string {
-	return fmt.Sprintf("%s  %s (%s)", r.Subject(), r.Caps, r.Origin)
+func ruleText(r ir.Rule) string {
+	permits := "connect"
+	if file, ok := r.(*ir.FSRule); ok {
+		permits = file.Caps.String()
+	}
+	return fmt.Sprintf("%s  %s (%s)", r.Subject(), permits, r.Source())
 }
 
-// GrantTexts are rules in words: the place and the capabilities.
-func GrantTexts(rules []ir.FSRule) []string {
+// GrantTexts are grants in words: the place and the capabilities, or the host.
+func GrantTexts(g ir.Given) []string {
 	var out []string
-	for _, r := range rules {
+	for _, r := range g.FS {
 		out = append(out, r.At.Short()+"  "+r.Caps.String())
+	}
+	for _, r := range g.Net {
+		out = append(out, r.Subject()+"  connect")
 	}
 	return out
 }

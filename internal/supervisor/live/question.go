@@ -18,6 +18,8 @@ type Call struct {
 	Name string
 	// Pending reports whether the call still waits.
 	Pending func() bool
+	// Within is how long the call waits for an answer, 0 for any time.
+	Within time.Duration
 }
 
 // Question is a call that waits for an answer.
@@ -50,10 +52,16 @@ func (s *Session) Ask(c Call) (again bool, once *Allowance) {
 	}
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
+	var late <-chan time.Time
+	if c.Within > 0 {
+		late = time.After(c.Within)
+	}
 	for {
 		select {
 		case out := <-q.outcome:
 			return out.again || out.once != nil, out.once
+		case <-late:
+			s.unasked(q)
 		case <-tick.C:
 			if !c.Pending() {
 				s.withdraw(q)
@@ -70,6 +78,10 @@ func (s *Session) question(c Call) *Question {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now.Load()
+	_, host := target(c.Ops)
+	if host && !s.hasRoom() {
+		return nil
+	}
 	found, ok := s.live.Ask(now.view, rulesOf(now.grants), c.Ops...)
 	q := &Question{Question: found, Call: c, key: key(c.Ops), outcome: make(chan outcome, 1), Done: make(chan struct{})}
 	if !ok && (ir.Question{Ops: c.Ops}).Answered(now.view) {
@@ -79,6 +91,9 @@ func (s *Session) question(c Call) *Question {
 	}
 	if !ok || s.denies(q) {
 		return nil
+	}
+	if host {
+		s.hosts++
 	}
 	s.last++
 	q.ID = s.last
@@ -90,6 +105,9 @@ func (s *Session) question(c Call) *Question {
 
 // key tells questions apart that are the same operations.
 func key(ops []ir.Operation) string {
+	if to, ok := target(ops); ok {
+		return hostPort(to)
+	}
 	var b strings.Builder
 	for _, op := range ops {
 		fmt.Fprintf(&b, "%T%v\x00", op, op)
@@ -131,7 +149,7 @@ func (a *Allowance) Decide(op ir.Operation) (ir.Verdict, bool) {
 		return ir.Verdict{}, false
 	}
 	given := rulesOf(a.session.now.Load().grants)
-	return a.session.live.With(slices.Concat(given, a.question.Grants)).Decide(op), true
+	return a.session.live.With(given.And(a.question.Grants)).Decide(op), true
 }
 
 // ID is that of the question.
@@ -146,7 +164,7 @@ func (s *Session) Uses(op ir.Operation) []int {
 	var out []int
 	about := ir.Describe(op)
 	for _, g := range now.grants {
-		covers := slices.ContainsFunc(g.Rules, func(r ir.FSRule) bool {
+		covers := slices.ContainsFunc(g.Rules.FS, func(r ir.FSRule) bool {
 			for i, p := range about.Places {
 				if p.At.Under(r.At) && about.Needs[i]&r.Caps != 0 {
 					return true

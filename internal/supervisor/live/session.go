@@ -27,7 +27,7 @@ const (
 	// No refuses the operation for the rest of the run, Never every further question.
 	No    Answer = "no"
 	Never Answer = "never"
-	// Unasked refuses an operation that could not be asked about, this time.
+	// Unasked refuses an operation that could not be asked about, or was not answered in time.
 	Unasked Answer = "unasked"
 )
 
@@ -45,6 +45,8 @@ type Options struct {
 	Roots *ir.Bindings
 	// Exchange calls its argument while no call is judged or carried out.
 	Exchange func(func())
+	// Hosts is told of grants about hosts, nil where nothing connects to any.
+	Hosts Hosts
 	// Write writes operations to the local layer, nil where there is none.
 	Write func([]ir.Operation) error
 	// Now is the time.
@@ -69,8 +71,10 @@ type Session struct {
 	// silent is set where no question is asked any more.
 	silent bool
 	last   int
+	// hosts counts the questions about hosts.
+	hosts int
 	// revoked are the grants that were taken back, formerly is the policy with them.
-	revoked  []ir.FSRule
+	revoked  ir.Given
 	formerly *ir.View
 }
 
@@ -85,15 +89,14 @@ type Grant struct {
 	ID     int       `json:"id"`
 	Answer Answer    `json:"answer"`
 	Given  time.Time `json:"given"`
-	// Rules are the places and capabilities, By is the rule of may.
-	Rules []ir.FSRule `json:"-"`
-	By    *ir.FSRule  `json:"-"`
+	// Rules are the places and capabilities or the host, By is the rule of may.
+	Rules ir.Given `json:"-"`
+	By    ir.Rule  `json:"-"`
 }
 
-func rulesOf(gs []Grant) []ir.FSRule {
-	var out []ir.FSRule
+func rulesOf(gs []Grant) (out ir.Given) {
 	for _, g := range gs {
-		out = append(out, g.Rules...)
+		out = out.And(g.Rules)
 	}
 	return out
 }
@@ -107,7 +110,7 @@ func New(l *ir.Live, o Options) *Session {
 		o.Now = time.Now
 	}
 	s := &Session{o: o, live: l, refused: map[string]bool{}, due: make(chan struct{})}
-	s.now.Store(&state{view: l.With(nil)})
+	s.now.Store(&state{view: l.With(ir.Given{})})
 	return s
 }
 
@@ -142,7 +145,7 @@ func (s *Session) Answer(id int, a Answer) error {
 		if s.o.Write == nil {
 			return errors.New("there is no local layer to write to")
 		}
-		if err := s.o.Write(q.Ops); err != nil {
+		if err := s.o.Write(lasting(q.Ops)); err != nil {
 			return err
 		}
 	}
@@ -153,8 +156,10 @@ func (s *Session) Answer(id int, a Answer) error {
 	case Run, Rule, Layer:
 		rules := q.Grants
 		if a == Rule {
-			ceiling, _ := s.live.Ceiling(q.By.At)
-			rules = append([]ir.FSRule{{At: q.By.At, Caps: ceiling}}, q.Grants...)
+			rules = s.live.Whole(q.By).And(q.Grants)
+		}
+		if to, ok := target(q.Ops); ok && s.o.Hosts != nil {
+			s.o.Hosts.Grant(q.ID, to, a == Rule)
 		}
 		s.exchange(append(s.Grants(), Grant{ID: q.ID, Answer: a, Given: s.o.Now(), Rules: rules, By: q.By}))
 		s.settle(q, outcome{again: true})
@@ -189,10 +194,13 @@ func (s *Session) Revoke(id int) error {
 	if i < 0 {
 		return ErrUnknown
 	}
-	s.revoked = append(s.revoked, grants[i].Rules...)
 	gone := grants[i]
+	s.revoked = s.revoked.And(gone.Rules)
 	s.exchange(slices.Delete(grants, i, i+1))
-	s.formerly = s.live.With(append(rulesOf(s.Grants()), s.revoked...))
+	if len(gone.Rules.Net) > 0 && s.o.Hosts != nil {
+		s.o.Hosts.Revoke(gone.ID)
+	}
+	s.formerly = s.live.With(rulesOf(s.Grants()).And(s.revoked))
 	s.record.add(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By)})
 	s.review()
 	return nil
