@@ -139,6 +139,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"filesystem": {"denyRead": ["~/.ssh", "**/.env"], "allowWrite": ["."], "denyWrite": []}, "network": {"allowedDomains": ["a.test:1"], "deniedDomains": ["*"]}}`)
 	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
 	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
+	f.Add(`{"permission": {"*": "ask", "read": {"*.env": "deny", "~/x/*": "allow"}, "edit": {"src/**": "allow"}, "bash": {"git *": "allow"}}, "agent": {"build": {"permission": "deny"}}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {

@@ -51,7 +51,10 @@ type format struct {
 
 // formats are those that are recognised, in this order.
 func formats() []format {
-	return []format{codexConfig, codexRules, srtFormat, claudeFormat, mcpFormat}
+	return []format{
+		codexConfig, codexRules, srtFormat, claudeFormat, mcpFormat,
+		opencodeFormat,
+	}
 }
 
 // Formats lists the names of the formats.

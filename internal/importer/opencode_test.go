@@ -1,0 +1,111 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// opencodeSettings draws settings of opencode. Their members keep their order, which counts.
+func opencodeSettings(r *rand.Rand, home string) string {
+	action := func() string { return pick(r, `"allow"`, `"allow"`, `"ask"`, `"deny"`) }
+	object := func(n int, key func() string) string {
+		var out []string
+		for _, k := range without(some(r, n, key)) {
+			text, _ := json.Marshal(k)
+			out = append(out, string(text)+": "+action())
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	file := func() string {
+		return pick(r, "*", "**", "a/*", "a/b/**", "src/*", "src/**", "a/b/k.pem", "x y", "link/*", "*.env", "*.pem", "a/*.pem", "*/b/*", "**/.env", "s?c/*",
+			".env", "src", "a*", "src/a *", "~/x/*", home+"/ws/a/*", "../x/*", "../x/y/*", "../x/y", "./a", "a/../src/*", "ws/a/*", strings.TrimPrefix(home, "/")+"/ws/src/*")
+	}
+	outside := func() string {
+		return pick(r, "*", "~/x/*", "~/x/**", "~/x/y/*", "$HOME/x/*", "~/x", "/opt/z/*", "~/*", "~/zz/*", "x/*")
+	}
+	line := func() string {
+		words := append([]string{pick(r, "git", "npm", "ls", "make", "rm", "cat")}, some(r, 2, func() string { return pick(r, "push", "log", "--force", "run", "-x", "/etc/x", "a") })...)
+		return strings.Join(words, " ") + pick(r, "", " *", " *", "*", " * x", " **") + pick(r, "", "", "", "?")
+	}
+	member := func() string {
+		switch r.IntN(9) {
+		case 0, 1:
+			return pick(r, `"read"`, `"edit"`, `"bash"`, `"webfetch"`, `"external_directory"`, `"*"`, `"e*"`, `"lsp"`) + ": " + action()
+		case 2, 3:
+			return `"read": ` + object(5, file)
+		case 4, 5:
+			return `"edit": ` + object(5, file)
+		case 6:
+			return `"external_directory": ` + object(3, outside)
+		case 7:
+			return `"*": ` + object(2, file)
+		}
+		return `"bash": ` + object(6, func() string { return pick(r, "*", line(), line(), line()) })
+	}
+	permission := func() string {
+		if r.IntN(10) == 0 {
+			return action()
+		}
+		var out, seen []string
+		for _, m := range some(r, 6, member) {
+			key, _, _ := strings.Cut(m, ":")
+			if len(without(append(seen, key))) > len(seen) {
+				out, seen = append(out, m), append(seen, key)
+			}
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	text := `{"permission": ` + permission()
+	if r.IntN(4) == 0 {
+		name := pick(r, "build", "plan", "other")
+		text += fmt.Sprintf(`, "default_agent": %q, "agent": {"build": {"permission": %s}, %q: {"permission": %s, "steps": 3}}`, name, permission(), "x"+name, permission())
+	}
+	return text + "}"
+}
+
+// For any settings of opencode, in a repository and outside of one, the result permits nothing that they do not.
+func TestOpencodeNothingWider(t *testing.T) {
+	worlds := []*world{newWorld(t), newWorld(t)}
+	if err := os.Mkdir(worlds[0].dir+"/.git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var runs, allowed, refused, written atomic.Int64
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
+		runs.Add(1)
+		w := worlds[max(r.IntN(4), 2)-2]
+		text, patterns := opencodeSettings(r, w.home), pick(r, Existing, Close)
+		docs := []*document{{name: "opencode.json", text: []byte(text)}}
+		if err := docs[0].json(); err != nil {
+			return err
+		}
+		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns), draft: draft{tool: "agent", ruleset: "agent"}}
+		policy := readOpencode(tr, docs)
+		res, err := w.run("opencode.json", text, patterns)
+		switch {
+		case err != nil && strings.Contains(err.Error(), "nothing was written"):
+			return fmt.Errorf("%s: %w", text, err)
+		case err != nil:
+			refused.Add(1)
+			return nil
+		}
+		if strings.Contains(res.Text, "write = true") {
+			written.Add(1)
+		}
+		if err := w.agrees(r, res, text, policy); err != nil {
+			return err
+		}
+		n, err := linesAgree(r, w.home, res.Text, text, policy)
+		allowed.Add(n)
+		return err
+	})
+	if n := runs.Load(); allowed.Load() == 0 || written.Load() < n/10 || refused.Load() > n/4 {
+		t.Errorf("%d lines were allowed, %d of %d results write, %d were refused", allowed.Load(), written.Load(), n, refused.Load())
+	}
+}
