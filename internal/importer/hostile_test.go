@@ -140,6 +140,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
 	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
 	f.Add(`{"permission": {"*": "ask", "read": {"*.env": "deny", "~/x/*": "allow"}, "edit": {"src/**": "allow"}, "bash": {"git *": "allow"}}, "agent": {"build": {"permission": "deny"}}}`)
+	f.Add("[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git\", \"npm run\"]\ndecision = \"allow\"\npriority = 7\n[[rule]]\ntoolName = \"*\"\ncommandRegex = \"a(b|c)\"\ndecision = \"deny\"\npriority = 9")
+	f.Add(`{"tools": {"core": ["run_shell_command(git)"], "allowed": ["ShellTool(ls -l)"], "exclude": ["run_shell_command(rm)"]}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {

@@ -52,8 +52,9 @@ type format struct {
 // formats are those that are recognised, in this order.
 func formats() []format {
 	return []format{
-		codexConfig, codexRules, srtFormat, claudeFormat, mcpFormat,
-		opencodeFormat,
+		codexConfig, codexRules, geminiFormat, // text, which no JSON is tried for
+		srtFormat, claudeFormat, mcpFormat,
+		opencodeFormat, geminiSettings,
 	}
 }
 

@@ -2,9 +2,12 @@ package importer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,5 +110,37 @@ func TestOpencodeNothingWider(t *testing.T) {
 	})
 	if n := runs.Load(); allowed.Load() == 0 || written.Load() < n/10 || refused.Load() > n/4 {
 		t.Errorf("%d lines were allowed, %d of %d results write, %d were refused", allowed.Load(), written.Load(), n, refused.Load())
+	}
+}
+
+// The evaluation answers as opencode 1.18.33 itself does ("opencode debug agent build --tool …").
+func TestOpencodeAnswers(t *testing.T) {
+	w := newWorld(t)
+	for _, f := range []string{".git/HEAD", "src/a", "src/gen/a.go", "secrets/k", "../f"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(w.dir+"/"+f), 0o755), os.WriteFile(w.dir+"/"+f, nil, 0o644)); err != nil && f != "src/a" {
+			t.Fatal(err)
+		}
+	}
+	d := &document{name: "opencode.json", text: []byte(`{"permission": {
+		"external_directory": {"*": "deny", "~/x/*": "allow"},
+		"read": {"*": "deny", "src*": "allow", "sr?/gen/*.go": "deny", "secrets": "allow", "*/x/.env": "allow"},
+		"bash": {"*": "deny", "git status *": "allow", "ls*": "allow", "rm *": "allow", "echo a?b": "allow"}}}`)}
+	if err := d.json(); err != nil {
+		t.Fatal(err)
+	}
+	policy := readOpencode(&translation{req: &Request{Patterns: Close}, host: w.host(Close)}, []*document{d})
+	for file, read := range map[string]bool{
+		"src/a/k.pem": true, "src/gen/a.go": false, "secrets/k": false, ".env": false, "../x/.env": true, "../x/y/k.pem": false, "../f": false,
+	} {
+		if policy.Reads(path.Join(w.dir, file)) != read {
+			t.Errorf("%s: reading is %t", file, !read)
+		}
+	}
+	for line, runs := range map[string]bool{
+		"git status": true, "git status -s": true, "lsof": true, "rm nothing": true, "rm /zz": false, "echo a/b": true, "git log": false, "git statusx": false,
+	} {
+		if policy.Runs(line) != runs {
+			t.Errorf("%s: running is %t", line, !runs)
+		}
 	}
 }
