@@ -244,6 +244,9 @@ const maxGroups = 3
 // expressionPatterns are the patterns of a regular expression, which begins with the command and ends anywhere: its text
 // if it is plain, that of each alternative, or what matches more.
 func expressionPatterns(regex string, depth int) []pattern {
+	if _, err := regexp.Compile(regex); err != nil {
+		return []pattern{{all: true}} // not an expression, or one of JavaScript alone
+	}
 	begin := plainStart.FindString(regex)
 	rest := regex[len(begin):]
 	if m := group.FindStringSubmatch(rest); m != nil && depth < maxGroups && grouped(rest) {

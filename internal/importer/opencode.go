@@ -54,7 +54,9 @@ func readOpencode(t *translation, docs []*document) foreign.Policy {
 		"permission": func(n *jsonc.Node) { user = n },
 		"agent":      func(n *jsonc.Node) { agents = n },
 		"default_agent": func(n *jsonc.Node) {
-			agent = n.String()
+			if agent = n.String(); !clean(agent) {
+				o.d.fault(n.From, "default_agent is no name")
+			}
 			t.add(o.d, n, "default_agent", agent).become(Carried, "its permissions are imported")
 		},
 		"mode": func(n *jsonc.Node) { o.d.fault(n.Begin, `"mode" is the old form of "agent"; import with that form`) },

@@ -93,7 +93,7 @@ func (g Gemini) Marks() Marks {
 		line := ""
 		for _, run := range plainRun.FindAllString(command, -1) {
 			line += run
-			out.Commands = append(out.Commands, line, line+" *")
+			out.Commands = append(out.Commands, strings.TrimSpace(line), strings.TrimSpace(line)+" *")
 		}
 	}
 	slices.Sort(out.Commands)
