@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -47,38 +48,9 @@ func TestGeminiItself(t *testing.T) {
 	var questions []question
 	var models []func(line string) bool
 	for seed := range oracleRounds(60, 600) {
-		r := rand.New(rand.NewPCG(2, uint64(seed)))
-		var q question
-		d := &document{name: "rules.toml", path: filepath.Join(dir, fmt.Sprintf("p%d.toml", seed))}
-		f := geminiFormat
-		if seed%3 == 0 {
-			f, d.text = geminiSettings, []byte(geminiSettingsOf(r))
-			if err := d.json(); err != nil {
-				t.Fatal(err)
-			}
-			var doc struct{ Tools json.RawMessage }
-			if err := json.Unmarshal(d.text, &doc); err != nil {
-				t.Fatal(err)
-			}
-			q.Tools = doc.Tools
-		} else {
-			d.text, q.Policies = []byte(geminiPolicies(r)), d.path
-			if err := os.WriteFile(d.path, d.text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if q, runs := w.question(t, seed, dir); runs != nil {
+			questions, models = append(questions, q), append(models, runs)
 		}
-		policy := f.read(&translation{req: &Request{}, host: w.host(Refuse)}, []*document{d})
-		if d.err() != nil {
-			continue
-		}
-		for range 30 {
-			line := pick(r, "git", "npm", "ls", "make", "zz", "gits")
-			for range r.IntN(4) {
-				line += " " + pick(r, "push", "log", "--force", "run", "-x", "zz", "git", "a")
-			}
-			q.Lines = append(q.Lines, line)
-		}
-		questions, models = append(questions, q), append(models, policy.Runs)
 	}
 	compared, same := 0, 0
 	for i, allowed := range askGemini(t, bundle, dir, questions) {
@@ -98,6 +70,38 @@ func TestGeminiItself(t *testing.T) {
 		t.Errorf("%d of %d verdicts are the same", same, compared)
 	}
 	fmt.Printf("gemini: %d verdicts compared, %d the same, in the others the program permits more\n", compared, same)
+}
+
+// question draws settings and lines, with the evaluation of the settings; none if they are a mistake.
+func (w *world) question(t *testing.T, seed int, dir string) (q question, runs func(line string) bool) {
+	r := rand.New(rand.NewPCG(2, uint64(seed)))
+	d := &document{name: "rules.toml", path: filepath.Join(dir, fmt.Sprintf("p%d.toml", seed))}
+	f := geminiFormat
+	if seed%3 == 0 {
+		f, d.text = geminiSettings, []byte(geminiSettingsOf(r))
+		var doc struct{ Tools json.RawMessage }
+		if err := errors.Join(d.json(), json.Unmarshal(d.text, &doc)); err != nil {
+			t.Fatal(err)
+		}
+		q.Tools = doc.Tools
+	} else {
+		d.text, q.Policies = []byte(geminiPolicies(r)), d.path
+		if err := os.WriteFile(d.path, d.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	policy := f.read(&translation{req: &Request{}, host: w.host(Refuse)}, []*document{d})
+	if d.err() != nil {
+		return q, nil
+	}
+	for range 30 {
+		line := pick(r, "git", "npm", "ls", "make", "zz", "gits")
+		for range r.IntN(4) {
+			line += " " + pick(r, "push", "log", "--force", "run", "-x", "zz", "git", "a")
+		}
+		q.Lines = append(q.Lines, line)
+	}
+	return q, policy.Runs
 }
 
 // askGemini runs the program once about all questions.
