@@ -36,6 +36,7 @@ func (importCmd) Help() string {
   gemini        policies/*.toml of Gemini CLI: rules for commands; several files of one directory are one configuration
   gemini-settings  settings.json of Gemini CLI: the lists of tools
   vscode        settings.json of VS Code: the commands that are approved unasked
+  cursor        sandbox.json of Cursor: what commands in the sandbox may do
 
 The result permits nothing that the settings do not: it is compiled and compared with an evaluation of
 the settings, and written only if that holds. Standard error lists what became of each entry: carried

@@ -146,6 +146,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git\", \"npm run\"]\ndecision = \"allow\"\npriority = 7\n[[rule]]\ntoolName = \"*\"\ncommandRegex = \"a(b|c)\"\ndecision = \"deny\"\npriority = 9")
 	f.Add(`{"tools": {"core": ["run_shell_command(git)"], "allowed": ["ShellTool(ls -l)"], "exclude": ["run_shell_command(rm)"]}}`)
 	f.Add(`{"chat.tools.terminal.autoApprove": {"git": true, "/^npm (run|test)\\b/": {"approve": true}, "rm": false}, "chat.tools.terminal.ignoreDefaultAutoApproveRules": true}`)
+	f.Add(`{"type": "workspace_readwrite", "additionalReadwritePaths": ["/home/zz/x", "~/y"], "additionalReadonlyPaths": ["src"], "networkPolicy": {"default": "deny", "allow": ["*.a.test", "10.0.0.1"], "deny": ["b.a.test"]}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {

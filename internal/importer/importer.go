@@ -54,7 +54,7 @@ func formats() []format {
 	return []format{
 		codexConfig, codexRules, geminiFormat, // text, which no JSON is tried for
 		srtFormat, claudeFormat, mcpFormat,
-		opencodeFormat, geminiSettings, vscodeFormat,
+		opencodeFormat, geminiSettings, vscodeFormat, cursorFormat,
 	}
 }
 
