@@ -63,7 +63,7 @@ func TestCursorNothingWider(t *testing.T) {
 		}
 		return w.agrees(r, res, text, policy)
 	})
-	if written.Load()*2 < runs.Load() {
+	if runs.Load() > several && written.Load()*2 < runs.Load() {
 		t.Errorf("%d of %d results write", written.Load(), runs.Load())
 	}
 }

@@ -49,7 +49,7 @@ func TestGeminiNothingWider(t *testing.T) {
 		done.Add(imported)
 		return err
 	})
-	if allowed.Load() == 0 || done.Load() < runs.Load()*9/10 {
+	if n := runs.Load(); n > several && (allowed.Load() == 0 || done.Load() < n*9/10) {
 		t.Errorf("%d lines were allowed, %d of %d files were imported", allowed.Load(), done.Load(), runs.Load())
 	}
 }
@@ -94,13 +94,14 @@ func geminiSettingsOf(r *rand.Rand) string {
 // For any lists of tools in the settings of Gemini CLI, the result permits nothing that they do not.
 func TestGeminiSettingsNothingWider(t *testing.T) {
 	w := newWorld(t)
-	var allowed atomic.Int64
+	var allowed, runs atomic.Int64
 	irtest.Many(t, policies(), func(r *rand.Rand) error {
+		runs.Add(1)
 		n, _, err := w.onlyLines(r, "settings.json", geminiSettings, geminiSettingsOf(r))
 		allowed.Add(n)
 		return err
 	})
-	if allowed.Load() == 0 {
+	if runs.Load() > several && allowed.Load() == 0 {
 		t.Error("no line was allowed")
 	}
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
+// several is from how many runs on a property expects what most runs have.
+const several = 500
+
 // opencodeSettings draws settings of opencode. Their members keep their order, which counts.
 func opencodeSettings(r *rand.Rand, home string) string {
 	action := func() string { return pick(r, `"allow"`, `"allow"`, `"ask"`, `"deny"`) }
@@ -28,17 +31,17 @@ func opencodeSettings(r *rand.Rand, home string) string {
 	}
 	file := func() string {
 		return pick(r, "*", "**", "a/*", "a/b/**", "src/*", "src/**", "a/b/k.pem", "x y", "link/*", "*.env", "*.pem", "a/*.pem", "*/b/*", "**/.env", "s?c/*",
-			".env", "src", "a*", "src/a *", "~/x/*", home+"/ws/a/*", "../x/*", "../x/y/*", "../x/y", "./a", "a/../src/*", "ws/a/*", strings.TrimPrefix(home, "/")+"/ws/src/*")
+			".env", "src", "a*", "src/a *", "~/x/*", home+"/ws/a/*", "../x/*", "../x/y/*", "../x/y", "./a", "a/../src/*", "/**", "ws/a/*", strings.TrimPrefix(home, "/")+"/ws/src/*")
 	}
 	outside := func() string {
-		return pick(r, "*", "~/x/*", "~/x/**", "~/x/y/*", "$HOME/x/*", "~/x", "/opt/z/*", "~/*", "~/zz/*", "x/*")
+		return pick(r, "*", "~/x/*", "~/x/**", "~/x/y/*", "$HOME/x/*", "~/x", "/opt/z/*", "/*", "~/*", "~/zz/*", "x/*")
 	}
 	line := func() string {
-		words := append([]string{pick(r, "git", "npm", "ls", "make", "rm", "cat")}, some(r, 2, func() string { return pick(r, "push", "log", "--force", "run", "-x", "/etc/x", "a") })...)
-		return strings.Join(words, " ") + pick(r, "", " *", " *", "*", " * x", " **") + pick(r, "", "", "", "?")
+		words := append([]string{pick(r, "git", "npm", "ls", "ls", "make", "rm", "cat")}, some(r, 1, func() string { return pick(r, "push", "log", "--force", "run", "-x", "/etc/x", "a") })...)
+		return strings.Join(words, " ") + pick(r, "", " *", " *", " *", "*", " * x", " **", "?")
 	}
 	member := func() string {
-		switch r.IntN(9) {
+		switch r.IntN(12) {
 		case 0, 1:
 			return pick(r, `"read"`, `"edit"`, `"bash"`, `"webfetch"`, `"external_directory"`, `"*"`, `"e*"`, `"lsp"`) + ": " + action()
 		case 2, 3:
@@ -108,7 +111,7 @@ func TestOpencodeNothingWider(t *testing.T) {
 		allowed.Add(n)
 		return err
 	})
-	if n := runs.Load(); allowed.Load() == 0 || written.Load() < n/10 || refused.Load() > n/4 {
+	if n := runs.Load(); n > several && (allowed.Load() == 0 || written.Load() < n/10 || refused.Load() > n/4) {
 		t.Errorf("%d lines were allowed, %d of %d results write, %d were refused", allowed.Load(), written.Load(), n, refused.Load())
 	}
 }

@@ -145,6 +145,8 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 		text = base
 	}
 	switch {
+	case strings.HasPrefix(r.Pattern, "/") && text == "":
+		text = "/"
 	case path.IsAbs(text):
 	case strings.IndexAny(text, "*?") == 0:
 		text = "/" + text

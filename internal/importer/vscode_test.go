@@ -48,8 +48,9 @@ func vscodeSettings(r *rand.Rand) string {
 // For any entries of VS Code, the result permits nothing that they do not.
 func TestVSCodeNothingWider(t *testing.T) {
 	w := newWorld(t)
-	var allowed atomic.Int64
+	var allowed, runs atomic.Int64
 	irtest.Many(t, policies(), func(r *rand.Rand) error {
+		runs.Add(1)
 		text := vscodeSettings(r)
 		n, _, err := w.onlyLines(r, "settings.json", vscodeFormat, text)
 		allowed.Add(n)
@@ -58,7 +59,7 @@ func TestVSCodeNothingWider(t *testing.T) {
 		}
 		return nil
 	})
-	if allowed.Load() == 0 {
+	if runs.Load() > several && allowed.Load() == 0 {
 		t.Error("no line was allowed")
 	}
 }
