@@ -29,6 +29,11 @@ func (importCmd) Help() string {
   codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
   mcp           .mcp.json: the servers that are commands
+  opencode      opencode.json: the permissions of the agent that it starts with
+  gemini        policies/*.toml of Gemini CLI: rules for commands; several files of one directory are one configuration
+  gemini-settings  settings.json of Gemini CLI: the lists of tools
+  vscode        settings.json of VS Code: the commands that are approved unasked
+  cursor        sandbox.json of Cursor: what commands in the sandbox may do
 
 The result permits nothing that the settings do not: it is compiled and compared with an evaluation of
 the settings, and written only if that holds. Standard error lists what became of each entry: carried

@@ -1,14 +1,12 @@
 package importer
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/importer/foreign"
-	"github.com/accessc/accessc/internal/suggest"
 )
 
 var codexConfig = format{
@@ -31,8 +29,7 @@ var codexKeys = strings.Fields(`agents allow_login_shell analytics approval_poli
 
 // codex is the profile that is in force.
 type codex struct {
-	t       *translation
-	d       *document
+	tomlReader
 	root    *source.Table
 	entries []codexEntry
 	minimal bool
@@ -51,7 +48,7 @@ type codexEntry struct {
 }
 
 func readCodexConfig(t *translation, docs []*document) foreign.Policy {
-	c := &codex{t: t, d: docs[0]}
+	c := &codex{tomlReader: tomlReader{t: t, d: docs[0]}}
 	root, wrong := source.Parse(c.d.name, c.d.text)
 	if wrong != nil {
 		c.d.faults = append(c.d.faults, &fault{wrong.At.String() + ": " + wrong.Message})
@@ -76,57 +73,6 @@ func readCodexConfig(t *translation, docs []*document) foreign.Policy {
 	t.hosts(c.allowed, c.denied)
 	c.variables()
 	return c.model()
-}
-
-// tables are the keys that a table may have, each with its reader.
-type tables map[string]func(*source.Entry)
-
-// table reads the keys of a table.
-func (c *codex) table(n *source.Table, what string, known tables) {
-	for i := range n.Entries {
-		e := &n.Entries[i]
-		if read, ok := known[e.Key]; ok {
-			read(e)
-			continue
-		}
-		var names []string
-		for k := range known {
-			names = append(names, k)
-		}
-		slices.Sort(names)
-		hint := suggest.Hint(e.Key, names)
-		if hint != "" {
-			hint = "; " + hint
-		}
-		c.wrong(e, "no key of %s in %s%s", what, c.d.version, hint)
-	}
-}
-
-func (c *codex) wrong(e *source.Entry, format string, args ...any) {
-	c.d.faults = append(c.d.faults, &fault{e.At.String() + ": " + e.Key + ": " + fmt.Sprintf(format, args...)})
-}
-
-// array is the elements of a list of texts.
-func (c *codex) array(e *source.Entry) []*source.Value {
-	if e.Value.Kind != source.ArrayKind || slices.ContainsFunc(e.Value.Array, func(v *source.Value) bool { return v.Kind != source.StringKind }) {
-		c.wrong(e, "expected a list of texts")
-	}
-	return e.Value.Array
-}
-
-// truth is true or false.
-func (c *codex) truth(e *source.Entry) bool {
-	if e.Value.Kind != source.BoolKind {
-		c.wrong(e, "expected true or false")
-	}
-	return e.Value.Bool
-}
-
-// add notes an entry.
-func (c *codex) add(e *source.Entry, key, text string) *Entry {
-	out := &Entry{File: e.At.File, Line: e.At.Line, Col: e.At.Col, Key: key, Text: text}
-	c.t.entries = append(c.t.entries, out)
-	return out
 }
 
 // sandboxMode reads the mode. Where there is one, no profile is in force.

@@ -72,32 +72,42 @@ func (p pattern) begin() string {
 // commands that the settings deny or ask about in a way that no rule can say.
 func (t *translation) commandRules(allow, stop []lineRule) {
 	for _, s := range stop {
-		r := rule{prefix: s.prefix, exact: s.exact, from: s.entry.from()}
-		switch {
-		case s.deny && (len(s.prefix) > 0 || len(s.exact) > 0):
-			t.draft.rules = append(t.draft.rules, r)
-			s.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
-		case s.deny:
-			s.entry.become(Narrowed, "no rule denies it, and none allows what it may match")
-		default:
-			s.entry.become(Carried, "left to a person")
-		}
+		t.stopLine(s)
 	}
 	for _, a := range allow {
-		switch {
-		case a.all:
-			a.entry.become(LeftOut, "no rule allows every command")
-			continue
-		case len(a.prefix)+len(a.exact) == 0 && strings.Count(a.glob, "*") == 1 && strings.HasSuffix(a.glob, "*") && words(strings.TrimSuffix(a.glob, "*")) != nil:
-			a.prefix = words(strings.TrimSuffix(a.glob, "*"))
-			a.glob = ""
-			a.entry.become(Narrowed, "rulesets.%s; a rule is about whole words", t.draft.ruleset)
-		case len(a.prefix)+len(a.exact) == 0:
-			a.entry.become(LeftOut, "a rule is about words that begin a command, or all of them")
-			continue
-		}
-		t.allow(a, stop)
+		t.allowLine(a, stop)
 	}
+}
+
+// stopLine writes a rule that denies, if there is one.
+func (t *translation) stopLine(s lineRule) {
+	r := rule{prefix: s.prefix, exact: s.exact, from: s.entry.from()}
+	switch {
+	case s.deny && (len(s.prefix) > 0 || len(s.exact) > 0):
+		t.draft.rules = append(t.draft.rules, r)
+		s.entry.become(Carried, "rulesets.%s", t.draft.ruleset)
+	case s.deny:
+		s.entry.become(Narrowed, "no rule denies it, and none allows what it may match")
+	default:
+		s.entry.become(Carried, "left to a person")
+	}
+}
+
+// allowLine writes a rule that allows, if there is one and no other rule stands in its way.
+func (t *translation) allowLine(a lineRule, stop []lineRule) {
+	switch {
+	case a.all:
+		a.entry.become(LeftOut, "no rule allows every command")
+		return
+	case len(a.prefix)+len(a.exact) == 0 && strings.Count(a.glob, "*") == 1 && strings.HasSuffix(a.glob, "*") && words(strings.TrimSuffix(a.glob, "*")) != nil:
+		a.prefix = words(strings.TrimSuffix(a.glob, "*"))
+		a.glob = ""
+		a.entry.become(Narrowed, "rulesets.%s; a rule is about whole words", t.draft.ruleset)
+	case len(a.prefix)+len(a.exact) == 0:
+		a.entry.become(LeftOut, "a rule is about words that begin a command, or all of them")
+		return
+	}
+	t.allow(a, stop)
 }
 
 // allow writes a rule that allows, unless another rule stands in its way.

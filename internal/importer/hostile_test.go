@@ -31,6 +31,9 @@ func TestHostileFiles(t *testing.T) {
 		"three.rules":  `prefix_rule(pattern=["""a"""])`,
 		"half.rules":   `prefix_rule(pattern=["a"]`,
 		"plus.rules":   `prefix_rule(pattern=["a"] + ["b"])`,
+		"comment.json": `{"chat.tools.terminal.autoApprove": {"x\n[tools.a.access]\n#": true}}`,
+		"agent.json":   `{"permission": "allow", "default_agent": "b\n[tools.a.access]\n#", "agent": {"b\n[tools.a.access]\n#": {"permission": "deny"}}}`,
+		"action.json":  `{"permission": {"bash\n[tools.a.access]\n#": "deny"}}`,
 		"many.json":    `{"filesystem": {` + strings.Repeat(`"x":1,`, 50_000) + `"y":1}, "network": {}}`,
 	} {
 		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
@@ -139,6 +142,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"filesystem": {"denyRead": ["~/.ssh", "**/.env"], "allowWrite": ["."], "denyWrite": []}, "network": {"allowedDomains": ["a.test:1"], "deniedDomains": ["*"]}}`)
 	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
 	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
+	f.Add(`{"permission": {"*": "ask", "read": {"*.env": "deny", "~/x/*": "allow"}, "edit": {"src/**": "allow"}, "bash": {"git *": "allow"}}, "agent": {"build": {"permission": "deny"}}}`)
+	f.Add("[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git\", \"npm run\"]\ndecision = \"allow\"\npriority = 7\n[[rule]]\ntoolName = \"*\"\ncommandRegex = \"a(b|c)\"\ndecision = \"deny\"\npriority = 9")
+	f.Add(`{"tools": {"core": ["run_shell_command(git)"], "allowed": ["ShellTool(ls -l)"], "exclude": ["run_shell_command(rm)"]}}`)
+	f.Add(`{"chat.tools.terminal.autoApprove": {"git": true, "/^npm (run|test)\\b/": {"approve": true}, "rm": false}, "chat.tools.terminal.ignoreDefaultAutoApproveRules": true}`)
+	f.Add(`{"type": "workspace_readwrite", "additionalReadwritePaths": ["/home/zz/x", "~/y"], "additionalReadonlyPaths": ["src"], "networkPolicy": {"default": "deny", "allow": ["*.a.test", "10.0.0.1"], "deny": ["b.a.test"]}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {

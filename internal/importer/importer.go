@@ -51,7 +51,11 @@ type format struct {
 
 // formats are those that are recognised, in this order.
 func formats() []format {
-	return []format{codexConfig, codexRules, srtFormat, claudeFormat, mcpFormat}
+	return []format{
+		codexConfig, codexRules, geminiFormat, // text, which no JSON is tried for
+		srtFormat, claudeFormat, mcpFormat,
+		opencodeFormat, geminiSettings, vscodeFormat, cursorFormat,
+	}
 }
 
 // Formats lists the names of the formats.

@@ -47,12 +47,17 @@ func newWorld(t *testing.T) *world {
 
 // run imports a text under a name.
 func (w *world) run(name, text string, p Patterns) (*Result, error) {
+	return w.runAs("", name, text, p)
+}
+
+// runAs imports a text in a format.
+func (w *world) runAs(from, name, text string, p Patterns) (*Result, error) {
 	file := fmt.Sprintf("%s/in%d-%s", w.in, w.next.Add(1), name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	defer os.Remove(file)
-	return Import(Request{Files: []string{file}, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
+	return Import(Request{Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
 }
 
 // policies is how many settings a property draws. Each is compiled, on the disk, so an everyday run takes

@@ -1,0 +1,116 @@
+package foreign
+
+import (
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Cursor is sandbox.json, as of Cursor 3.23 (cursor.com/docs/reference/sandbox): what commands in the sandbox may do. What
+// its documents leave open permits nothing here.
+type Cursor struct {
+	Host
+	// ReadOnly has no file be written, Unconfined is a sandbox that is off, Bounded has the workspace and the system be read.
+	ReadOnly, Unconfined, Bounded bool
+	// Write are absolute paths that are writable too, Protected those that are read alone.
+	Write, Protected []string
+	// Everyone has hosts be allowed that are in no list.
+	Everyone        bool
+	Allowed, Denied []string
+}
+
+// Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to ignore
+// has by itself, which no command reads.
+var (
+	cursorKept   = slices.Concat(startup, []string{".cursor", ".claude", ".git", ".cursorignore", "*.code-workspace"})
+	cursorHidden = []string{".env", ".env.*", "credentials.json", "secrets.json", "*.key", "*.pem", "id_rsa"}
+	cursorSystem = []string{"/bin", "/lib", "/lib64", "/sbin", "/usr"}
+)
+
+// roots are the directories that are writable.
+func (c *Cursor) roots() []string {
+	out := []string{c.Dir}
+	for _, abs := range c.Write {
+		if c.Follow(abs) == abs && path.IsAbs(abs) {
+			out = append(out, abs)
+		}
+	}
+	return out
+}
+
+// named reports whether a path has one of some names in it: one at the top of a writable directory, or one that is there.
+func (c *Cursor) named(abs string, names []string) bool {
+	for _, root := range c.roots() {
+		if !under(abs, root) {
+			continue
+		}
+		parts := split(strings.TrimPrefix(abs, root))
+		for from := range parts {
+			for _, name := range names {
+				want := split(name)
+				if to := from + len(want); to <= len(parts) && slices.EqualFunc(want, parts[from:to], matchName) &&
+					(from == 0 && !wild(name) || c.Exists(path.Join(root, path.Join(parts[:to]...)))) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Reads implements Policy.
+func (c *Cursor) Reads(abs string) bool {
+	if (under(abs, c.Dir) || under(abs, c.Home)) && c.named(abs, cursorHidden) {
+		return false
+	}
+	return !c.Bounded || slices.ContainsFunc(append(c.roots(), cursorSystem...), func(dir string) bool { return under(abs, dir) })
+}
+
+// Writes implements Policy.
+func (c *Cursor) Writes(abs string) bool {
+	below := func(dir string) bool { return under(abs, dir) }
+	closed := slices.ContainsFunc(c.Protected, func(p string) bool { return under(abs, c.Follow(c.absolute(p, c.Dir))) })
+	return !c.ReadOnly && c.Reads(abs) && slices.ContainsFunc(c.roots(), below) && !closed && !c.named(abs, cursorKept)
+}
+
+// Connects implements Policy: to names alone, since private addresses are refused. An entry that denies counts for its
+// host and for the names below.
+func (c *Cursor) Connects(host string, port uint16) bool {
+	_, err := netip.ParseAddr(host)
+	if err == nil || c.Unconfined || host == "localhost" {
+		return false
+	}
+	denied := slices.ContainsFunc(c.Denied, func(e string) bool {
+		base := strings.TrimPrefix(e, "*.")
+		return domain(base, host, port) || domain("*."+base, host, port)
+	})
+	return !denied && (c.Everyone || slices.ContainsFunc(c.Allowed, func(e string) bool { return !strings.Contains(e, ":") && domain(e, host, port) }))
+}
+
+// Fetches implements Policy: the file is about commands.
+func (c *Cursor) Fetches(string) bool { return false }
+
+// Passes implements Policy.
+func (c *Cursor) Passes(string) bool { return true }
+
+// Runs implements Policy: which commands run is for other settings to say.
+func (c *Cursor) Runs(string) bool { return true }
+
+// Marks implements Policy.
+func (c *Cursor) Marks() Marks {
+	out := Marks{Paths: slices.Concat(c.roots(), cursorSystem), Hosts: slices.Concat(c.Allowed, c.Denied)}
+	for _, p := range c.Protected {
+		out.Paths = append(out.Paths, c.Follow(c.absolute(p, c.Dir)))
+	}
+	for _, root := range c.roots() {
+		for _, name := range slices.Concat(cursorKept, cursorHidden) {
+			if wild(name) {
+				out.Patterns = append(out.Patterns, NewPattern(path.Join(root, "**", name)))
+				continue
+			}
+			out.Paths = append(out.Paths, path.Join(root, name))
+		}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// several is from how many runs on a property expects what most runs have.
+const several = 500
+
+// opencodeSettings draws settings of opencode. Their members keep their order, which counts.
+func opencodeSettings(r *rand.Rand, home string) string {
+	action := func() string { return pick(r, `"allow"`, `"allow"`, `"ask"`, `"deny"`) }
+	object := func(n int, key func() string) string {
+		var out []string
+		for _, k := range without(some(r, n, key)) {
+			text, _ := json.Marshal(k)
+			out = append(out, string(text)+": "+action())
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	file := func() string {
+		return pick(r, "*", "**", "a/*", "a/b/**", "src/*", "src/**", "a/b/k.pem", "x y", "link/*", "*.env", "*.pem", "a/*.pem", "*/b/*", "**/.env", "s?c/*",
+			".env", "src", "a*", "src/a *", "~/x/*", home+"/ws/a/*", "../x/*", "../x/y/*", "../x/y", "./a", "a/../src/*", "/**", "ws/a/*", strings.TrimPrefix(home, "/")+"/ws/src/*")
+	}
+	outside := func() string {
+		return pick(r, "*", "~/x/*", "~/x/**", "~/x/y/*", "$HOME/x/*", "~/x", "/opt/z/*", "/*", "~/*", "~/zz/*", "x/*")
+	}
+	line := func() string {
+		words := append([]string{pick(r, "git", "npm", "ls", "ls", "make", "rm", "cat")}, some(r, 1, func() string { return pick(r, "push", "log", "--force", "run", "-x", "/etc/x", "a") })...)
+		return strings.Join(words, " ") + pick(r, "", " *", " *", " *", "*", " * x", " **", "?")
+	}
+	member := func() string {
+		switch r.IntN(12) {
+		case 0, 1:
+			return pick(r, `"read"`, `"edit"`, `"bash"`, `"webfetch"`, `"external_directory"`, `"*"`, `"e*"`, `"lsp"`) + ": " + action()
+		case 2, 3:
+			return `"read": ` + object(5, file)
+		case 4, 5:
+			return `"edit": ` + object(5, file)
+		case 6:
+			return `"external_directory": ` + object(3, outside)
+		case 7:
+			return `"*": ` + object(2, file)
+		}
+		return `"bash": ` + object(6, func() string { return pick(r, "*", line(), line(), line()) })
+	}
+	permission := func() string {
+		if r.IntN(10) == 0 {
+			return action()
+		}
+		var out, seen []string
+		for _, m := range some(r, 6, member) {
+			key, _, _ := strings.Cut(m, ":")
+			if len(without(append(seen, key))) > len(seen) {
+				out, seen = append(out, m), append(seen, key)
+			}
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	text := `{"permission": ` + permission()
+	if r.IntN(4) == 0 {
+		name := pick(r, "build", "plan", "other")
+		text += fmt.Sprintf(`, "default_agent": %q, "agent": {"build": {"permission": %s}, %q: {"permission": %s, "steps": 3}}`, name, permission(), "x"+name, permission())
+	}
+	return text + "}"
+}
+
+// For any settings of opencode, in a repository and outside of one, the result permits nothing that they do not.
+func TestOpencodeNothingWider(t *testing.T) {
+	worlds := []*world{newWorld(t), newWorld(t)}
+	if err := os.Mkdir(worlds[0].dir+"/.git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var runs, allowed, refused, written atomic.Int64
+	irtest.Many(t, policies(), func(r *rand.Rand) error {
+		runs.Add(1)
+		w := worlds[max(r.IntN(4), 2)-2]
+		text, patterns := opencodeSettings(r, w.home), pick(r, Existing, Close)
+		docs := []*document{{name: "opencode.json", text: []byte(text)}}
+		if err := docs[0].json(); err != nil {
+			return err
+		}
+		tr := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns), draft: draft{tool: "agent", ruleset: "agent"}}
+		policy := readOpencode(tr, docs)
+		res, err := w.run("opencode.json", text, patterns)
+		switch {
+		case err != nil && strings.Contains(err.Error(), "nothing was written"):
+			return fmt.Errorf("%s: %w", text, err)
+		case err != nil:
+			refused.Add(1)
+			return nil
+		}
+		if strings.Contains(res.Text, "write = true") {
+			written.Add(1)
+		}
+		if err := w.agrees(r, res, text, policy); err != nil {
+			return err
+		}
+		n, err := linesAgree(r, w.home, res.Text, text, policy)
+		allowed.Add(n)
+		return err
+	})
+	if n := runs.Load(); n > several && (allowed.Load() == 0 || written.Load() < n/10 || refused.Load() > n/4) {
+		t.Errorf("%d lines were allowed, %d of %d results write, %d were refused", allowed.Load(), written.Load(), n, refused.Load())
+	}
+}
+
+// The evaluation answers as opencode 1.18.33 itself does ("opencode debug agent build --tool …").
+func TestOpencodeAnswers(t *testing.T) {
+	w := newWorld(t)
+	for _, f := range []string{".git/HEAD", "src/a", "src/gen/a.go", "secrets/k", "../f"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(w.dir+"/"+f), 0o755), os.WriteFile(w.dir+"/"+f, nil, 0o644)); err != nil && f != "src/a" {
+			t.Fatal(err)
+		}
+	}
+	d := &document{name: "opencode.json", text: []byte(`{"permission": {
+		"external_directory": {"*": "deny", "~/x/*": "allow"},
+		"read": {"*": "deny", "src*": "allow", "sr?/gen/*.go": "deny", "secrets": "allow", "*/x/.env": "allow"},
+		"bash": {"*": "deny", "git status *": "allow", "ls*": "allow", "rm *": "allow", "echo a?b": "allow"}}}`)}
+	if err := d.json(); err != nil {
+		t.Fatal(err)
+	}
+	policy := readOpencode(&translation{req: &Request{Patterns: Close}, host: w.host(Close)}, []*document{d})
+	for file, read := range map[string]bool{
+		"src/a/k.pem": true, "src/gen/a.go": false, "secrets/k": false, ".env": false, "../x/.env": true, "../x/y/k.pem": false, "../f": false,
+	} {
+		if policy.Reads(path.Join(w.dir, file)) != read {
+			t.Errorf("%s: reading is %t", file, !read)
+		}
+	}
+	for line, runs := range map[string]bool{
+		"git status": true, "git status -s": true, "lsof": true, "rm nothing": true, "rm /zz": false, "echo a/b": true, "git log": false, "git statusx": false,
+	} {
+		if policy.Runs(line) != runs {
+			t.Errorf("%s: running is %t", line, !runs)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package importer
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// step is what one rule says about files: the places that it is about, all of them with whole.
+type step struct {
+	whole, allow bool
+	places       []point
+}
+
+// decided reports whether the last of some steps that is about a place allows.
+func decided(steps []step, abs string) bool {
+	for _, s := range slices.Backward(steps) {
+		if s.whole || deepest(s.places, abs) >= 0 {
+			return s.allow
+		}
+	}
+	return false
+}
+
+// files writes the rules for files: reading by the permission read, writing by edit, and outside of the repository by
+// external_directory as well.
+func (o *opencode) files() {
+	var allowed []point
+	for _, permission := range []string{"external_directory", "read", "edit"} {
+		for _, r := range o.of(permission) {
+			if text := o.expanded(r.Pattern); r.Action == "allow" && strings.Trim(text, "*") != "" {
+				allowed = append(allowed, o.opened(r, text, permission)...)
+			}
+		}
+	}
+	opened := o.t.roots(allowed)
+	beyond, reads, edits := o.steps("external_directory", opened), o.steps("read", opened), o.steps("edit", opened)
+	var points []point
+	for _, s := range slices.Concat(beyond, reads, edits) {
+		points = append(points, s.places...)
+	}
+	o.t.files(points, func(abs string) access {
+		read := (within(abs, o.t.host.Dir) || decided(beyond, abs)) && decided(reads, abs)
+		return access{read: read, write: read && decided(edits, abs)}
+	})
+}
+
+// steps are the rules of a permission for files, in their order. Those that allow what is no place are none.
+func (o *opencode) steps(permission string, opened []string) []step {
+	var out []step
+	for _, r := range o.of(permission) {
+		s := step{allow: r.Action == "allow"}
+		text := o.expanded(r.Pattern)
+		base := strings.TrimRight(text, "*")
+		switch {
+		case base == "" && text != "":
+			s.whole = true
+			if permission == "external_directory" && s.allow && r.Permission == permission {
+				r.entry.become(Narrowed, "the workspace alone is opened; name directories below your home to open those")
+			}
+			s.places = o.whole(r, permission)
+		case s.allow:
+			s.places = o.opened(r, text, permission)
+			if len(s.places) == 0 {
+				continue
+			}
+		case r.Own:
+			s.places = o.always(text, opened)
+		default:
+			s.places = o.closed(r, text, permission, opened)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// whole has the workspace stand for all files, in the report.
+func (o *opencode) whole(r opencodeRule, permission string) []point {
+	if r.Own || permission == "external_directory" || strings.ContainsAny(r.Permission, "*?") {
+		return nil
+	}
+	return []point{{abs: o.t.host.Dir, entry: r.entry, opens: r.Action == "allow"}}
+}
+
+// expanded is a pattern with the home directory, and with slashes, as opencode reads it.
+func (o *opencode) expanded(pattern string) string {
+	pattern = strings.ReplaceAll(pattern, `\`, "/")
+	switch {
+	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
+		return o.t.host.Home + pattern[1:]
+	case strings.HasPrefix(pattern, "$HOME"):
+		return o.t.host.Home + strings.TrimPrefix(pattern, "$HOME")
+	}
+	return pattern
+}
+
+// opened is the place that a pattern opens: a directory with all below it, or one file. A pattern that opens anything
+// else, or that opencode compares with no path, is none.
+func (o *opencode) opened(r opencodeRule, text, permission string) []point {
+	base, below := strings.CutSuffix(strings.TrimRight(text, "*"), "/")
+	below = below && base+"/" != text
+	external := permission == "external_directory"
+	abs := base
+	if !external {
+		abs = path.Join(o.worktree, base)
+	}
+	no := func(why string) []point {
+		r.entry.become(LeftOut, "%s", why)
+		return nil
+	}
+	switch {
+	case strings.ContainsAny(base, "*?") || !below && (strings.HasSuffix(text, "*") || external):
+		return no("a rule knows no patterns but all below a directory")
+	case strings.ContainsAny(base, "[]"):
+		return no("a bracket in a path is not understood")
+	case external != path.IsAbs(base) || path.Clean(base) != base || base == "":
+		return no("opencode compares no path with it that is spelled so")
+	case below != o.t.host.Exists(abs+"/.") || !o.t.host.Exists(abs):
+		return no("it is about a directory, or a file, that is not there")
+	case external && !o.t.host.Exists(abs+"/."):
+		return no("it is no directory")
+	case within(o.t.host.Dir, abs):
+		abs = o.t.host.Dir
+		r.entry.become(Narrowed, "the workspace alone is opened")
+	}
+	return o.t.opened([]point{{abs: abs, entry: r.entry}})
+}
+
+var stars = regexp.MustCompile(`[*?]+`)
+
+// closed are the places that a pattern closes, or those that take its place. Whatever a path that it matches has below
+// it is closed as well.
+func (o *opencode) closed(r opencodeRule, text, permission string, opened []string) []point {
+	if strings.ContainsAny(text, "[]") || strings.HasPrefix(text, "..") && strings.ContainsAny(text, "*?") {
+		o.t.faults = append(o.t.faults, faultOf(r.entry, "a path that is denied, with a bracket, or a pattern that leads out of the repository, is not understood"))
+		return nil
+	}
+	var out []point
+	if begin, ok := strings.CutSuffix(text, " *"); ok {
+		out = o.closed(r, begin, permission, opened)
+	}
+	base := strings.TrimSuffix(strings.TrimRight(text, "*"), "/")
+	if text == base || strings.HasSuffix(strings.TrimRight(text, "*"), "/") {
+		text = base
+	}
+	switch {
+	case strings.HasPrefix(r.Pattern, "/") && text == "":
+		text = "/"
+	case path.IsAbs(text):
+	case strings.IndexAny(text, "*?") == 0:
+		text = "/" + text
+	default:
+		text = path.Join(o.worktree, text)
+	}
+	switch p := (point{abs: path.Clean(text), entry: r.entry}); {
+	case !strings.ContainsAny(text, "*?"):
+		out = append(out, o.t.closed([]point{p})...)
+	case permission == "external_directory":
+		o.t.faults = append(o.t.faults, faultOf(r.entry, "a pattern of directories is not understood; import without it, and without what it takes away from"))
+	default:
+		p.abs = stars.ReplaceAllString(p.abs, "**")
+		out = append(out, o.t.names(p.abs, r.entry, opened)...)
+	}
+	return out
+}
+
+// always are the names that opencode asks about by itself: .env in the workspace, and those that exist.
+func (o *opencode) always(text string, opened []string) []point {
+	names := []string{path.Join(o.t.host.Dir, ".env")}
+	for _, root := range opened {
+		found, err := matching(root, "/"+stars.ReplaceAllString(text, "**"))
+		if err != nil {
+			o.t.faults = append(o.t.faults, err)
+		}
+		names = append(names, found...)
+	}
+	var out []point
+	for _, abs := range names {
+		out = append(out, point{abs: o.t.host.Follow(abs), entry: &Entry{Key: "what opencode asks about by itself"}})
+	}
+	return out
+}
