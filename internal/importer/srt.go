@@ -293,7 +293,7 @@ func deepest(points []point, abs string) int {
 func (t *translation) everyName(patterns []point, opened []string) []point {
 	var out []point
 	for _, p := range patterns {
-		out = append(out, t.names(p.abs, p.entry, opened)...)
+		out = append(out, t.names(p, opened)...)
 	}
 	return out
 }
@@ -318,7 +318,7 @@ func (t *translation) always(names []string) []point {
 	for _, name := range names {
 		patterns = append(patterns, t.host.Dir+"/**/"+name)
 	}
-	found, err := matching(t.host.Dir, patterns...)
+	found, err := matching(t.host.Dir, "s", patterns...)
 	if err != nil {
 		t.faults = append(t.faults, err)
 	}
