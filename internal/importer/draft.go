@@ -25,15 +25,18 @@ type draft struct {
 type fsRule struct {
 	path                  string
 	external, read, write bool
-	from                  string
+	// fine are capabilities by themselves, in place of read and write.
+	fine []string
+	from string
 }
 
 // netRule is a rule for a host.
 type netRule struct {
-	host  string
-	port  uint16
-	allow bool
-	from  string
+	host   string
+	port   uint16
+	allow  bool
+	listen bool
+	from   string
 }
 
 // envRule is a rule for a variable.
@@ -80,6 +83,9 @@ func (d *draft) text(head string) string {
 			if r.port != 0 {
 				fmt.Fprintf(&b, "port = %d\n", r.port)
 			}
+			if r.listen {
+				b.WriteString("listen = true\n")
+			}
 			fmt.Fprintf(&b, "allow = %t\n", r.allow)
 		}
 		for _, r := range d.env {
@@ -105,6 +111,9 @@ func (r fsRule) writeTo(b *strings.Builder, table string) {
 	}
 	if r.write {
 		b.WriteString("write = true\n")
+	}
+	for _, name := range r.fine {
+		b.WriteString(name + " = true\n")
 	}
 }
 

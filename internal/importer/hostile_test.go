@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,40 @@ func TestNameIsSymlink(t *testing.T) {
 	}
 }
 
+// A draft that lets files move, or lets a tool listen, where the settings do not, is found as well.
+func TestProofFindsWiderInDetail(t *testing.T) {
+	w := newWorld(t)
+	all := slices.DeleteFunc(slices.Clone(landlockRights), func(r string) bool { return r == "refer" })
+	model := &foreign.LandlockConfig{
+		Host: w.host(Refuse), IsDir: isDir, ABI: 6, HandledFS: []string{"abi.all"}, HandledNet: []string{"abi.all"},
+		Paths: []foreign.LandlockPaths{
+			{Access: []string{"abi.all"}, Parents: []string{"src", "a"}}, {Access: all, Parents: []string{"x y"}},
+			{Access: slices.DeleteFunc(slices.Clone(all), func(r string) bool { return strings.HasPrefix(r, "make_") }), Parents: []string{"Docs"}},
+		},
+		Ports: []foreign.LandlockPorts{{Access: []string{"bind_tcp"}, Ports: []uint16{8080}}, {Access: []string{"abi.all"}, Ports: []uint16{9090}}},
+	}
+	const fs, net = "\n[[tools.agent.access.fs]]\n", "\n[[tools.agent.access.net]]\n"
+	narrow := fs + "path = \"src\"\nread = true\nwrite = true" + net + "listen = true\nhost = \"*\"\nport = 9090\nallow = true"
+	for wider, what := range map[string]string{
+		"": "",
+		fs + `path = "a"` + "\nread = true\nwrite = true":                      "",
+		fs + `path = "Docs"` + "\nread = true\nupdate = true":                  "link a file from",
+		fs + `path = "Docs"` + "\nupdate = true":                               "",
+		fs + `path = "Docs"` + "\ndelete = true":                               "delete",
+		fs + `path = "a/.env/x"` + "\nread = true\nwrite = true":               "",
+		net + "listen = true\nhost = \"localhost\"\nport = 8081\nallow = true": "listen",
+		net + "listen = true\nhost = \"localhost\"\nport = 8080\nallow = true": "where the tool itself listens",
+		net + "listen = true\nallow = true":                                    "listen",
+		net + "host = \"10.0.0.1\"\nscheme = \"tcp\"\nport = 22\nallow = true": "connect",
+	} {
+		tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+		_, err := tr.prove("[tools.agent]\nsource = \"local\"\naccess.base = \"none\"\n"+narrow+wider, model)
+		if got := fmt.Sprint(err); (err != nil) != (what != "") || what != "" && !strings.Contains(got, what) {
+			t.Errorf("%s\ngot %v, expected %q", wider, err, what)
+		}
+	}
+}
+
 // Claude Code compares names without their case, and no rules can be about two spellings: an existing file in
 // another case is no hole in the result.
 func TestNamesInAnotherCase(t *testing.T) {
@@ -170,6 +205,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
 	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
+	f.Add(`{"abi": 6, "variable": [{"name": "v", "literal": ["a"]}], "pathBeneath": [{"allowedAccess": ["abi.all"], "parent": ["${v}", "$$", "/usr"]}], "netPort": [{"allowedAccess": ["bind_tcp"], "port": [80]}]}`)
+	f.Add("abi = 1\n[[ruleset]]\nscoped = [\"signal\"]\n[[path_beneath]]\nallowed_access = [\"execute\"]\nparent = [\"${v\", \"..\"]\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > maxSize {

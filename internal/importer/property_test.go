@@ -184,7 +184,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 			if !view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() {
 				continue
 			}
-			if reads := cap == ir.Read || cap == ir.Execute; reads && !p.Reads(abs) || !reads && !p.Writes(abs) {
+			if !permits(p, cap, abs) {
 				return fmt.Errorf("%s\n%s\npermits to %s %s", text, res.Text, cap, abs)
 			}
 		}

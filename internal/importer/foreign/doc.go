@@ -24,6 +24,17 @@ type Policy interface {
 	Marks() Marks
 }
 
+// Detailed is a policy that tells more operations apart than reading and writing.
+type Detailed interface {
+	Policy
+	// Permits is about an operation by its name: read, execute, create, update or delete.
+	Permits(operation, path string) bool
+	// Moves is about a file or a directory that gets another name, or a file that gets a further one.
+	Moves(from, to string, dir bool) bool
+	// Listens is about connections that a command accepts, at any address of this machine.
+	Listens(port uint16) bool
+}
+
 // Marks are the places at which a policy may change its answer.
 type Marks struct {
 	// Paths are the absolute paths that the settings name.
