@@ -31,6 +31,7 @@ func (importCmd) Help() string {
   claude-code   .claude/settings.json: permissions and sandbox; several files are one configuration
   codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
+  fence         fence.json: network, filesystem, command
   landlockconfig  JSON or TOML of landlockconfig: raw rights by path and port
   mcp           .mcp.json: the servers that are commands
 

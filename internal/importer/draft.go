@@ -17,8 +17,10 @@ type draft struct {
 	fs       []fsRule
 	net      []netRule
 	env      []envRule
-	rules    []rule
-	servers  []server
+	// closed is the entry because of which no program but the tool's own starts.
+	closed  *Entry
+	rules   []rule
+	servers []server
 }
 
 // fsRule is a rule for files.
@@ -91,6 +93,9 @@ func (d *draft) text(head string) string {
 		for _, r := range d.env {
 			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.from, tomltext.String(r.name), r.read)
 		}
+	}
+	if d.confines && d.closed != nil {
+		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n", "tools."+tomltext.Key(d.tool), d.closed.from())
 	}
 	for _, r := range d.rules {
 		r.write(&b, "rulesets."+tomltext.Key(d.ruleset)+".rules")

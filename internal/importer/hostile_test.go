@@ -168,6 +168,32 @@ func TestProofFindsWiderInDetail(t *testing.T) {
 	}
 }
 
+// A draft that lets processes start a program is found, where the settings do not.
+func TestProofFindsStarts(t *testing.T) {
+	w := newWorld(t)
+	const table = "\n[tools.agent.access.commands]\n"
+	for wider, model := range map[string]*foreign.Fence{
+		"":                       {Denied: []string{"python3"}},
+		table + "python3 = {}\n": {Denied: []string{"python3"}},
+		table + "unshare = {}\n": {Defaults: true},
+		table + "git = {}\n":     {Denied: []string{"git push"}, Argv: true},
+	} {
+		model.Host = w.host(Refuse)
+		for _, narrow := range []bool{false, true} {
+			tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+			text := "[tools.agent]\nsource = \"local\"\n\n[[tools.agent.access.fs]]\npath = \".\"\nread = true\n"
+			if narrow {
+				text += table + "ls = {}\n"
+			} else {
+				text += wider
+			}
+			if _, err := tr.prove(text, model); (err == nil) != narrow || !narrow && !strings.Contains(err.Error(), "permit to start") {
+				t.Errorf("%s\ngot %v", text, err)
+			}
+		}
+	}
+}
+
 // Claude Code compares names without their case, and no rules can be about two spellings: an existing file in
 // another case is no hole in the result.
 func TestNamesInAnotherCase(t *testing.T) {
@@ -205,6 +231,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"permissions": {"allow": ["Bash(git *)", "Edit(/src/**)", "WebFetch(domain:x.y)"], "ask": ["Bash(git push *)"], "deny": ["Read(./.env)"]}}`)
 	f.Add(`{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}}}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
+	f.Add(`{"filesystem": {"denyRead": ["{a}/\\", "**/.env"], "allowWrite": ["{"], "strictDenyRead": true}, "command": {"deny": ["dd if=", "x"], "runtimeExecPolicy": "argv"}}`)
 	f.Add(`{"abi": 6, "variable": [{"name": "v", "literal": ["a"]}], "pathBeneath": [{"allowedAccess": ["abi.all"], "parent": ["${v}", "$$", "/usr"]}], "netPort": [{"allowedAccess": ["bind_tcp"], "port": [80]}]}`)
 	f.Add("abi = 1\n[[ruleset]]\nscoped = [\"signal\"]\n[[path_beneath]]\nallowed_access = [\"execute\"]\nparent = [\"${v\", \"..\"]\n")
 	dir := f.TempDir()

@@ -105,7 +105,7 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 				continue
 			}
 			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: marks, proof: &out}
-			for _, one := range []func() error{c.files, c.hosts, c.vars, c.detailed} {
+			for _, one := range []func() error{c.files, c.hosts, c.vars, c.detailed, c.starts} {
 				if err := one(); err != nil {
 					return out, err
 				}

@@ -35,6 +35,21 @@ func (c *check) detailed() error {
 	return c.listens(policy)
 }
 
+// starts asks about every program that the settings name.
+func (c *check) starts() error {
+	policy, ok := c.policy.(foreign.Starter)
+	if !ok {
+		return nil
+	}
+	for _, name := range append([]string{"zz-any-name"}, c.marks.Programs...) {
+		file := ir.Direct(ir.Sys("usr/bin/" + name))
+		if c.view.Decide(ir.Run{Program: name, File: &file}).Allowed() && !policy.Starts(name) {
+			return &wider{what: fmt.Sprintf("the rules would permit to start %s, and the settings do not", name)}
+		}
+	}
+	return nil
+}
+
 // moves asks about a file, a directory and a hard link.
 func (c *check) moves(policy foreign.Detailed, from, to string) error {
 	src, dst := ir.Direct(c.location(from)), ir.Direct(c.location(to))

@@ -298,16 +298,19 @@ func (t *translation) everyName(patterns []point, opened []string) []point {
 	return out
 }
 
+// instructing are files that the next shell, git, an editor or an agent takes instructions from.
+var instructing = []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config", ".git/hooks", ".gitconfig", ".gitmodules", ".idea",
+	".mcp.json", ".profile", ".ripgreprc", ".vscode", ".zprofile", ".zshrc"}
+
 // instructions are the names of files that the next shell, git or an agent obeys, which srt never lets
 // commands write: in the workspace itself, and below it where they exist.
 func (t *translation) instructions(writable []point, gitConfig bool) []point {
 	if deepest(writable, t.host.Dir) < 0 && !slices.ContainsFunc(writable, func(p point) bool { return within(p.abs, t.host.Dir) }) {
 		return nil
 	}
-	names := []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config", ".git/hooks", ".gitconfig", ".gitmodules", ".idea",
-		".mcp.json", ".profile", ".ripgreprc", ".vscode", ".zprofile", ".zshrc"}
+	names := instructing
 	if gitConfig {
-		names = slices.DeleteFunc(names, func(n string) bool { return n == ".git/config" })
+		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == ".git/config" })
 	}
 	return t.always(names)
 }

@@ -35,6 +35,12 @@ type Detailed interface {
 	Listens(port uint16) bool
 }
 
+// Starter is a policy that keeps processes from starting some programs.
+type Starter interface {
+	// Starts is about a program by its name.
+	Starts(program string) bool
+}
+
 // Marks are the places at which a policy may change its answer.
 type Marks struct {
 	// Paths are the absolute paths that the settings name.
@@ -50,4 +56,6 @@ type Marks struct {
 	Linux bool
 	// Commands are lines with "*" for any text.
 	Commands []string
+	// Programs are names of programs.
+	Programs []string
 }
