@@ -62,7 +62,9 @@ func (f *Fence) Reads(abs string) bool {
 }
 
 // Writes implements Policy.
-func (f *Fence) Writes(abs string) bool { return f.Reads(abs) && f.lists().Writes(abs) && !f.obeyed(abs) }
+func (f *Fence) Writes(abs string) bool {
+	return f.Reads(abs) && f.lists().Writes(abs) && !f.obeyed(abs)
+}
 
 // obeyed reports whether a path is, or lies in, a name that is never written: in the home itself, and anywhere
 // else where it exists.
