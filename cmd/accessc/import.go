@@ -32,6 +32,7 @@ func (importCmd) Help() string {
   codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
   fence         fence.json: network, filesystem, command
+  nono          a profile of nono: filesystem, workdir, network, environment
   landlockconfig  JSON or TOML of landlockconfig: raw rights by path and port
   mcp           .mcp.json: the servers that are commands
 
