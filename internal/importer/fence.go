@@ -155,7 +155,7 @@ func (f *fence) confine() {
 	t.files(slices.Concat(noRead, yesRead, yesWrite, noWrite, masked, kept), func(abs string) access {
 		read := deepest(noRead, abs) < 0 && deepest(masked, abs) < 0
 		read = read && (!listedOnly || deepest(yesRead, abs) >= 0 || deepest(yesWrite, abs) >= 0)
-		return access{read: read, write: read && deepest(yesWrite, abs) >= 0 && deepest(noWrite, abs) < 0 && deepest(kept, abs) < 0}
+		return access{read: read, write: read && deepest(yesWrite, abs) >= 0 && deepest(noWrite, abs) < 0 && deepest(kept, abs) < 0 && instructs(abs) == ""}
 	})
 }
 
@@ -170,13 +170,21 @@ func braced(p point) bool {
 
 // obeyed reports whether a place is one that fence never lets a command write, and says so.
 func obeyed(p point) bool {
-	for _, name := range instructing {
-		if strings.Contains(p.abs+"/", "/"+name+"/") {
-			p.entry.become(LeftOut, "fence never lets %s be written", name)
-			return true
-		}
+	if name := instructs(p.abs); name != "" {
+		p.entry.become(LeftOut, "fence never lets %s be written", name)
+		return true
 	}
 	return false
+}
+
+// instructs is the name of instructing that a place has or lies in, empty if there is none.
+func instructs(abs string) string {
+	for _, name := range instructing {
+		if strings.Contains(abs+"/", "/"+name+"/") {
+			return name
+		}
+	}
+	return ""
 }
 
 // instructionsBelow are the names below a directory that fence never lets commands write: in the directory itself,
