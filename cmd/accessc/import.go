@@ -33,6 +33,7 @@ func (importCmd) Help() string {
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
   fence         fence.json: network, filesystem, command
   nono          a profile of nono: filesystem, workdir, network, environment
+  devcontainer  devcontainer.json: mounts, containerEnv, remoteEnv, runArgs
   landlockconfig  JSON or TOML of landlockconfig: raw rights by path and port
   mcp           .mcp.json: the servers that are commands
 

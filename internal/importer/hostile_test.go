@@ -233,6 +233,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
 	f.Add(`{"filesystem": {"denyRead": ["{a}/\\", "**/.env"], "allowWrite": ["{"], "strictDenyRead": true}, "command": {"deny": ["dd if=", "x"], "runtimeExecPolicy": "argv"}}`)
 	f.Add(`{"workdir": {"access": "read"}, "filesystem": {"allow": ["$HOME", {"path": "~"}], "deny": ["$WORKDIR/a"]}, "environment": {"allow_vars": ["A*"]}, "groups": {"include": ["x"]}}`)
+	f.Add(`{"image": "x", "mounts": ["type=bind,source=${localWorkspaceFolder}/a,target=/b,ro", {"type": "volume", "target": "/c"}], "containerEnv": {"A": "${localEnv:A}"}, "runArgs": ["--net", "none"]}`)
 	f.Add(`{"abi": 6, "variable": [{"name": "v", "literal": ["a"]}], "pathBeneath": [{"allowedAccess": ["abi.all"], "parent": ["${v}", "$$", "/usr"]}], "netPort": [{"allowedAccess": ["bind_tcp"], "port": [80]}]}`)
 	f.Add("abi = 1\n[[ruleset]]\nscoped = [\"signal\"]\n[[path_beneath]]\nallowed_access = [\"execute\"]\nparent = [\"${v\", \"..\"]\n")
 	dir := f.TempDir()

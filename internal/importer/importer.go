@@ -51,7 +51,7 @@ type format struct {
 
 // formats are those that are recognised, in this order.
 func formats() []format {
-	return []format{codexConfig, codexRules, landlockConfig, fenceFormat, nonoFormat, srtFormat, claudeFormat, mcpFormat}
+	return []format{codexConfig, codexRules, landlockConfig, devcontainerFormat, fenceFormat, nonoFormat, srtFormat, claudeFormat, mcpFormat}
 }
 
 // Formats lists the names of the formats.
