@@ -33,7 +33,7 @@ func (d *fsDraft) around(externals []resolve.RulePath) string {
 	}
 	best := ""
 	for _, outer := range externals {
-		rest, ok := below(own.Lexical, outer.Lexical)
+		rest, ok := resolve.Below(own.Lexical, outer.Lexical)
 		if ok && outer.Direct == own.Direct && (rest != "" || own.Direct) && len(outer.Lexical) > len(best) {
 			best = outer.Lexical
 		}
@@ -116,7 +116,7 @@ func (c *compilation) targetsOf(rules []*ir.FSRule) *ir.Bindings {
 func (c *compilation) resolveBelow(d *fsDraft, outer string, targets *ir.Bindings) *ir.FSRule {
 	rule, s := d.rule(), d.scope.key("path")
 	path, _ := resolve.Spelling(d.path.Text)
-	rest, _ := below(path.Lexical, outer)
+	rest, _ := resolve.Below(path.Lexical, outer)
 	rule.At = ir.Location{Root: ir.Root{Kind: ir.External, Name: outer}, Path: rest}
 	if targets == nil {
 		return rule

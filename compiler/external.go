@@ -43,8 +43,8 @@ type Grant struct {
 // by its target alike, so a tool that may follow b gets there anyway. To drop its rule instead
 // would leave the place to b's, which may grant more.
 func (b Binding) Covers(other Binding) bool {
-	_, name := below(other.RulePath, b.RulePath)
-	_, place := below(other.Target, b.Target)
+	_, name := resolve.Below(other.RulePath, b.RulePath)
+	_, place := resolve.Below(other.Target, b.Target)
 	return name && place
 }
 
@@ -137,7 +137,7 @@ func (c *compilation) finishBindings() {
 	for i := range c.res.Bindings {
 		b := &c.res.Bindings[i]
 		for _, g := range last {
-			if _, ok := below(g.RulePath, b.RulePath); ok {
+			if _, ok := resolve.Below(g.RulePath, b.RulePath); ok {
 				b.Grants = append(b.Grants, g)
 			}
 		}

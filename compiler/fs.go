@@ -269,11 +269,11 @@ func (c *compilation) checkOverlap(t *ir.Tool) {
 	for i, r := range rules {
 		for _, o := range rules[:i] {
 			a, b := o.At.Root.Name, r.At.Root.Name
-			rest, nested := below(targets[b], targets[a])
+			rest, nested := resolve.Below(targets[b], targets[a])
 			if !nested || o.Caps == r.Caps {
 				continue
 			}
-			if same, ok := below(b, a); ok && same == rest {
+			if same, ok := resolve.Below(b, a); ok && same == rest {
 				continue
 			}
 			f := diag.New(diag.TargetsOverlap, leafAt(r.Leaves, "path", r.Origin), len(r.Written)+2)
@@ -284,12 +284,4 @@ func (c *compilation) checkOverlap(t *ir.Tool) {
 			c.findings.Add(f)
 		}
 	}
-}
-
-// below reports whether path is base or below it, and the rest.
-func below(path, base string) (rest string, ok bool) {
-	if path == base {
-		return "", true
-	}
-	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
 }

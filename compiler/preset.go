@@ -131,7 +131,7 @@ func (d *draft) presetFS() []*fsDraft {
 func (d *draft) decides(place string) bool {
 	for _, own := range d.fs.Items() {
 		path, err := resolve.Spelling(own.path.Text)
-		if _, ok := below(place, path.Lexical); err == nil && path.Direct && ok {
+		if _, ok := resolve.Below(place, path.Lexical); err == nil && path.Direct && ok {
 			return true
 		}
 	}
@@ -225,7 +225,7 @@ func (c *compilation) placed(t *ir.Tool, d *envDraft) bool {
 	}
 	for i := range t.FS {
 		if r := &t.FS[i]; r.External && r.Caps.Has(ir.Read) {
-			if _, ok := below(d.place, r.At.Root.Name); ok {
+			if _, ok := resolve.Below(d.place, r.At.Root.Name); ok {
 				return true
 			}
 		}

@@ -23,7 +23,7 @@ type acpCmd struct {
 	Ruleset string   `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
 	Session string   `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
 	Accept  []string `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
-	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. Keep it where the agent cannot write."`
+	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. The agent must not be able to write there."`
 	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
 }
 
@@ -58,7 +58,7 @@ func (c *acpCmd) Run(g *globals) error {
 	s := &seat{log: log, cmd: exec.Command(c.Command[0], c.Command[1:]...)}
 	defer s.remove()
 	s.cmd.Stderr = os.Stderr
-	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Session, c.Accept}, log)
+	proxy := acp.NewProxy(terminals{policies{g, c.Tool, c.Ruleset}, c.Session, c.Accept, c.Log}, log)
 	return s.run(proxy.FromClient, proxy.FromAgent)
 }
 
@@ -138,12 +138,16 @@ type terminals struct {
 	policies
 	session string
 	accept  []string
+	log     string
 }
 
 // For implements acp.Policies.
 func (p terminals) For(dir string) (*acp.Policy, error) {
 	j, res, err := p.judge(dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkLog(j.Files, p.log, "the agent"); err != nil {
 		return nil, err
 	}
 	out := &acp.Policy{Judge: j}

@@ -166,7 +166,7 @@ func homesText(homes []userdir.PrivateHome) string {
 func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.PrivateHome) error {
 	note := ""
 	for _, h := range homes {
-		running, known := userdir.Running(h.Path)
+		running, known := userdir.Running(canonical(h.Path))
 		if running {
 			return usagef("%s is running with its home; nothing was changed", visible.Text(h.Tool))
 		}

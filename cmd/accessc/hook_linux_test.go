@@ -355,6 +355,7 @@ func TestHookSignals(t *testing.T) {
 		}
 		_ = cmd.Process.Signal(sig)
 		if sig == syscall.SIGSTOP {
+			awaitStop(cmd.Process.Pid)
 			_, _ = io.WriteString(stdin, event[20:])
 			_ = stdin.Close()
 			time.Sleep(200 * time.Millisecond)
@@ -369,6 +370,19 @@ func TestHookSignals(t *testing.T) {
 		silent := sig == syscall.SIGKILL || sig == syscall.SIGSTOP
 		if silent && s.out != "" || !silent && (s.decision != "deny" || s.status != 2) {
 			t.Errorf("%s: got %+v", sig, s)
+		}
+	}
+}
+
+// awaitStop waits until no thread of a process runs that was sent SIGSTOP: until one of them takes the signal, the
+// others go on.
+func awaitStop(pid int) {
+	for running := true; running; time.Sleep(time.Millisecond) {
+		running = false
+		stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, name := range stats {
+			stat, err := os.ReadFile(name)
+			running = running || err == nil && !bytes.Contains(stat, []byte(") T "))
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/accessc/accessc/internal/importer"
-	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/visible"
 )
 
@@ -71,24 +68,13 @@ func (c *importCmd) Run(g *globals) error {
 	return nil
 }
 
-// write puts the configuration out, a file whole or not at all.
+// write puts the configuration out.
 func (c *importCmd) write(g *globals, text string) error {
 	if c.Output == "" {
 		_, err := fmt.Fprint(g.stdout, text)
 		return err
 	}
-	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already; import never replaces a file", c.Output)
-	}
-	if err != nil {
-		return usagef("%s: %v", c.Output, oserr.Reason(err))
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(usagef("%s: %v", c.Output, oserr.Reason(err)), os.Remove(c.Output))
-	}
-	return nil
+	return writeNew(c.Output, text, "import never replaces a file")
 }
 
 // report lists the fate of each entry, those that carried over last.

@@ -62,7 +62,7 @@ func (c *initCmd) Run(g *globals) error {
 		}
 	}
 	path := filepath.Join(dir, "accessc.toml")
-	if err := writeNew(path, text); err != nil {
+	if err := writeNew(path, text, "accessc init --print shows what it would be"); err != nil {
 		return err
 	}
 	fmt.Fprintf(g.stderr, "%s written\n%s", path, survey.Summary(found))
@@ -79,18 +79,20 @@ func (c *initCmd) policy(dir string) ([]survey.Found, string, error) {
 	return found, cmp.Or(survey.Text(found), starter), err
 }
 
-// writeNew writes a file that is not there yet, whole or not at all.
-func writeNew(path, text string) error {
+// writeNew writes a file that is not there yet, and leaves none after an error. hint is for a user who has one.
+func writeNew(path, text, hint string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already; accessc init --print shows what it would be", path)
+		return usagef("%s is there already; %s", path, hint)
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			_ = os.Remove(path)
+		}
 	}
 	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
+		return usagef("%s: %v", path, oserr.Reason(err))
 	}
 	return nil
 }

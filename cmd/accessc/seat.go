@@ -129,25 +129,33 @@ func newActions(res *hostfacts.Result, files *judge.Judge, program *ir.Location,
 
 // openLog opens the audit log, which a policy must not permit to change.
 func openLog(j *judge.Judge, path, name string) (*relay.Log, error) {
-	if path == "" {
-		return nil, nil
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
+	if err := checkLog(j, path, name); err != nil {
 		return nil, err
 	}
-	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
-		for _, at := range []string{abs, filepath.Join(canonical(filepath.Dir(abs)), filepath.Base(abs))} {
-			if j.Access(need, filepath.ToSlash(at)) == nil {
-				return nil, usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
-			}
-		}
-	}
-	log, err := relay.OpenLog(abs, name)
+	log, err := relay.OpenLog(path, name)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--log: %w", err)}
 	}
 	return log, nil
+}
+
+// checkLog refuses an audit log that a policy permits to change, an empty path being none.
+func checkLog(j *judge.Judge, path, name string) error {
+	if path == "" {
+		return nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for _, need := range []ir.Capability{ir.Update, ir.Delete} {
+		for _, at := range []string{abs, filepath.Join(canonical(filepath.Dir(abs)), filepath.Base(abs))} {
+			if j.Access(need, filepath.ToSlash(at)) == nil {
+				return usagef("--log %s: %s can write there; keep the log where its policy grants nothing", path, name)
+			}
+		}
+	}
+	return nil
 }
 
 // run carries lines until both sides have ended, and ends as the program did.

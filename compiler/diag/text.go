@@ -185,13 +185,14 @@ const minLabel = 40
 // maxShown bounds how much of a long source line is shown, in characters.
 const maxShown = 120
 
-// window returns the part of a line that is worth showing, made printable, and
+// window returns the part of a line that is worth showing, made printable, a tab as one blank, and
 // where the caret goes in it: its offset and its length in characters.
 func (t Text) window(line string, col, span, indent int) (shown string, offset, length int) {
 	most := maxShown
 	if t.Width > 0 {
 		most = min(most, max(t.Width-indent-2, minLabel))
 	}
+	line = strings.ReplaceAll(line, "\t", " ")
 	start, end := marked(line, col, max(span, 1))
 	before, found, after := visible.Text(line[:start]), visible.Text(line[start:end]), visible.Text(line[end:])
 	offset, length = utf8.RuneCountInString(before), max(utf8.RuneCountInString(found), 1)

@@ -2,19 +2,16 @@ package edit
 
 import (
 	"strings"
-	"unicode"
+
+	"github.com/accessc/accessc/internal/visible"
 )
 
-// comments are the lines of notes. Control characters, which a comment may not have, become spaces.
+// comments are the lines of notes. Hidden characters, some of which a comment may not have and others would
+// reorder for its reader, are written as escapes.
 func comments(indent, newline string, notes []string) string {
 	var b strings.Builder
 	for _, n := range notes {
-		b.WriteString(indent + "# " + strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, strings.ToValidUTF8(n, "\uFFFD")) + newline)
+		b.WriteString(indent + "# " + visible.Text(n) + newline)
 	}
 	return b.String()
 }

@@ -59,6 +59,15 @@ func TestNotesChangeNothing(t *testing.T) {
 	}
 }
 
+// TestNotesAreSeen: a note with the name of a file that a tool made reordered the line for its reader, since
+// only control characters were replaced.
+func TestNotesAreSeen(t *testing.T) {
+	got, err := Append(nil, fs, fork, "a\u202eb\tc\x00\ufe0f")
+	if line, _, _ := strings.Cut(string(got), "\n"); err != nil || line != `# a\u202eb\tc\x00\ufe0f` {
+		t.Errorf("the note became %q, %v", line, err)
+	}
+}
+
 // TestNotesOnOthers: further fields and keys have their notes above them.
 func TestNotesOnOthers(t *testing.T) {
 	more := Item{Bool("write", true)}

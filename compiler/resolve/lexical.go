@@ -122,3 +122,11 @@ func hasDrive(p string) bool {
 func Fold(p string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
 }
+
+// Below reports whether a slash-separated path is base or lies below it, and the rest.
+func Below(path, base string) (rest string, ok bool) {
+	if path == base {
+		return "", true
+	}
+	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
+}

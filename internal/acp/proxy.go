@@ -220,7 +220,7 @@ func (p *Proxy) judge(line []byte, m *jsonrpc.Message, g gate) (forward, back []
 	case result != nil:
 		return nil, jsonrpc.Answer(m.ID, result)
 	case r.Outcome == action.Deny:
-		return nil, jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+r.Reason))
+		return nil, jsonrpc.Fail(m.ID, jsonrpc.CodeRefused, visible.Message("accessc: refused: "+r.Reason))
 	case r.rewrite != nil:
 		return r.rewrite(line), nil
 	default:

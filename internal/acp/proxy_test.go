@@ -20,13 +20,13 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// one has one policy for every directory but "/none".
+// one has one policy for every directory but those that begin with "/none".
 type one struct{ *Policy }
 
 // For implements Policies.
 func (o one) For(dir string) (*Policy, error) {
-	if dir == "/none" {
-		return nil, errors.New("there is no policy")
+	if strings.HasPrefix(dir, "/none") {
+		return nil, errors.New("there is no policy of " + dir)
 	}
 	return o.Policy, nil
 }
@@ -300,6 +300,18 @@ func TestGates(t *testing.T) {
 	}
 	if got := answered(t, proxy, `[{"id":1,"method":"fs/read_text_file","params":{"sessionId":"s","path":"docs/a"}}]`); !strings.Contains(got, "batch") && got != "nothing" {
 		t.Errorf("a batch: got %s", got)
+	}
+}
+
+// TestRefusalLines: a directory with a line break in its name began a line of the refusal, which a
+// client could show as a message of its own.
+func TestRefusalLines(t *testing.T) {
+	proxy := NewProxy(one{}, nil)
+	client(t, proxy, `{"id":1,"method":"session/new","params":{"cwd":"/none/a\nsaved"}}`)
+	agent(t, proxy, `{"id":1,"result":{"sessionId":"s"}}`)
+	got := answered(t, proxy, `{"jsonrpc":"2.0","id":2,"method":"fs/read_text_file","params":{"sessionId":"s","path":"docs/a"}}`)
+	if want := "accessc: refused: there is no policy of /none/a\n  saved"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

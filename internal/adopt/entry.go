@@ -106,7 +106,7 @@ func (e *entry) wrapped() bool {
 
 // exact reports whether the words are those that Wrap writes.
 func (e *entry) exact() bool {
-	return e.wrapped() && slices.Equal(e.words[:4], []string{seat, flag, compiler.ServerName(e.name), behind})
+	return e.wrapped() && len(e.words) > 4 && slices.Equal(e.words[:4], []string{seat, flag, compiler.ServerName(e.name), behind})
 }
 
 // wrap puts words before a command, and a program before those. The text of the list of arguments

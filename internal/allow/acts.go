@@ -107,7 +107,7 @@ func unsayable(name string) string {
 	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
 		return "its name is no UTF-8, so no rule can spell it"
 	case visible.Text(name) != name:
-		return "its name has control or direction characters, so a command that you see would not be the one that runs"
+		return "its name has invisible characters, so a command that you see would not be the one that runs"
 	}
 	return ""
 }

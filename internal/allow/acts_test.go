@@ -32,7 +32,7 @@ func TestRefusesAlike(t *testing.T) {
 		"update .": "a rule that changes the whole workspace", "rename app.sock src/s": "a socket, a device or a FIFO",
 		"run env su": "su acts as another user", "run nice -n 5 sudo id": "sudo acts as another user", "run bash -c 'cd /; sudo id'": "sudo acts as another user",
 		"run env A=1 timeout 5 runuser -u x id": "runuser acts", "run xargs sg x": "sg acts", "run /usr/bin/loginctl": "loginctl has a service act", "run Gio.EXE open x": "gio has the desktop act",
-		"update src/\u202ea": "direction characters", "run git 'a\u2066b'": "direction characters", "update 'src/a\uFFFD'": "no UTF-8",
+		"update src/\u202ea": "invisible characters", "run git 'a\u2066b'": "invisible characters", "update 'src/a\uFFFD'": "no UTF-8",
 	}
 	for _, program := range strings.Fields("runuser sg newgrp loginctl pkcon gio chsh setpriv nsenter systemd-run dbus-send busctl at crontab doas machinectl") {
 		want["run "+program] = program

@@ -11,7 +11,6 @@ import (
 
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/supervisor/denial"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -338,7 +337,7 @@ func (p *Planner) outside(abs string, dir bool) string {
 		return "a rule on all of " + abs + " is yours to write"
 	case below(p.Now.Resolver.Root, abs):
 		return "the workspace lies in it"
-	case p.trusted(abs):
+	case p.Now.Own(abs) != "":
 		return "accessc trusts what lies there"
 	case p.sensitiveAt(abs, home):
 		return "it is sensitive or holds something that is; if it is meant, mount it yourself"
@@ -358,17 +357,6 @@ func roots(home string) []string {
 		}
 	}
 	return out
-}
-
-// trusted reports whether a place holds files of accessc's own, or lies among them.
-func (p *Planner) trusted(abs string) bool {
-	for _, dir := range []string{filepath.Dir(filepath.Dir(string(p.Now.State))), filepath.Dir(userdir.UserConfig())} {
-		found, err := p.Now.Resolver.Disk.Follow(filepath.ToSlash(dir))
-		if err == nil && (below(abs, found.Abs) || below(found.Abs, abs)) {
-			return true
-		}
-	}
-	return false
 }
 
 // sensitiveAt reports whether a place outside of the workspace is sensitive, holds something that

@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -62,6 +63,12 @@ func serverName(names ...string) []byte {
 	return extension(0, fmt.Sprintf("%c%c%s", len(list)>>8, len(list), list))
 }
 
+// otherType gives the entry of a name in that extension a type that no RFC assigns; a library may pass over it.
+func otherType(extension []byte, name string) []byte {
+	extension[bytes.Index(extension, []byte(name))-3] = 0xe7
+	return extension
+}
+
 // records cuts a hello into records of a few bytes.
 func records(hello []byte, size int) (out []byte) {
 	for part := range slices.Chunk(hello[5:], size) {
@@ -93,6 +100,8 @@ func openings(t *testing.T, host string) []openingBytes {
 		{"NUL and more", greeting(t, "", serverName("ok.example\x00.secret.example")), "opaque tcp"},
 		{"mapped letters", greeting(t, "", serverName("\uff4fk.example")), "opaque tcp"},
 		{"two names", greeting(t, "", serverName("ok.example", "secret.example")), "opaque tcp"},
+		{"a name of another type behind", greeting(t, "", otherType(serverName("ok.example", "secret.example"), "secret.example")), "opaque tcp"},
+		{"a name of another type in front", greeting(t, "", otherType(serverName("secret.example", "ok.example"), "secret.example")), "opaque tcp"},
 		{"names in two extensions", greeting(t, host, serverName("secret.example")), "opaque tcp"},
 		{"an address", greeting(t, "", serverName("203.0.113.1")), "opaque tcp"},
 		{"ECH", greeting(t, host, ech), "inspect opaque tcp"},

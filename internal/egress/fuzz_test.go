@@ -66,6 +66,7 @@ func FuzzHello(f *testing.F) {
 	f.Add(greeting(f, ""))
 	f.Add(greeting(f, "", serverName("ok.example", "secret.example")))
 	f.Add(greeting(f, "ok.example", serverName("secret.example")))
+	f.Add(greeting(f, "", otherType(serverName("ok.example", "secret.example"), "secret.example")))
 	f.Add(greeting(f, "ok.example", extension(0xfe0d, "x")))
 	f.Add(records(greeting(f, "ok.example"), 9))
 	ok := ir.Host{Kind: ir.HostName, Name: "ok.example"}

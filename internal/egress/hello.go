@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"golang.org/x/crypto/cryptobyte"
 )
 
 // recordHandshake is the first byte of a TLS connection (RFC 8446, 5.1). The others are of an
@@ -61,10 +63,62 @@ func readHello(c *client) (hello, error) {
 	}}
 	err := tls.Server(probe, config).Handshake()
 	c.seen = append(probe.heard.Bytes(), c.seen...)
-	if got {
-		return out, nil
+	if !got {
+		return hello{}, err
 	}
-	return hello{}, err
+	if !oneName(probe.heard.Bytes()) {
+		return hello{}, errSeveral
+	}
+	return out, nil
+}
+
+// errSeveral is the error about a hello whose list of names has an entry besides the host. crypto/tls
+// passes over entries of types that it does not know (RFC 6066, 3), and a server may read them.
+var errSeveral = errors.New("a hello with more than one name")
+
+// extensionServerName is the extension with the names that a client asks for (RFC 6066, 3).
+const extensionServerName = 0
+
+// oneName reports whether the list of names in a hello, if it has one, has no more than one entry.
+// The hello is one that crypto/tls could read.
+func oneName(records []byte) bool {
+	var list, body, skipped, extensions cryptobyte.String
+	message := cryptobyte.String(handshake(records))
+	if !message.Skip(1) || !message.ReadUint24LengthPrefixed(&body) || !body.Skip(2+32) ||
+		!body.ReadUint8LengthPrefixed(&skipped) || !body.ReadUint16LengthPrefixed(&skipped) || !body.ReadUint8LengthPrefixed(&skipped) {
+		return false
+	}
+	if body.Empty() {
+		return true // SSL 3 and TLS 1.0 have hellos without extensions
+	}
+	if !body.ReadUint16LengthPrefixed(&extensions) {
+		return false
+	}
+	for !extensions.Empty() {
+		var kind uint16
+		var data cryptobyte.String
+		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) {
+			return false
+		}
+		if kind == extensionServerName &&
+			(!data.ReadUint16LengthPrefixed(&list) || !list.Skip(1) || !list.ReadUint16LengthPrefixed(&skipped) || !list.Empty()) {
+			return false
+		}
+	}
+	return true
+}
+
+// handshake joins the parts of a message that are in consecutive records (RFC 8446, 5.1).
+func handshake(records []byte) (message []byte) {
+	rest := cryptobyte.String(records)
+	for {
+		var kind uint8
+		var part cryptobyte.String
+		if !rest.ReadUint8(&kind) || kind != recordHandshake || !rest.Skip(2) || !rest.ReadUint16LengthPrefixed(&part) {
+			return message
+		}
+		message = append(message, part...)
+	}
 }
 
 // maxHello bounds the bytes that are read for a ClientHello.

@@ -92,7 +92,7 @@ func TestServerFirst(t *testing.T) {
 		if (err == nil) != granted || granted && line != "220 hello\r\n" {
 			t.Errorf("%s: %q, %v", host, line, err)
 		}
-		if d := time.Since(begun); d > 3*time.Second {
+		if d := time.Since(begun); d > 8*time.Second { // the time of a handshake is 10 s
 			t.Errorf("%s: after %v", host, d)
 		}
 	}
@@ -204,7 +204,7 @@ func TestNested(t *testing.T) {
 	go func() { w.proxy.Close(); close(closed) }()
 	select {
 	case <-closed:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the proxy does not end")
 	}
 }

@@ -63,7 +63,7 @@ type tool struct {
 	what What
 	kind ruleset.Kind
 	// members are the members of the input that count: paths, the line, the URL or the patch;
-	// patterns are those that are patterns of paths, which count from the path. dirs are those that
+	// patterns are those that are patterns of paths, which count from each of the paths. dirs are those that
 	// are the directory of a command.
 	members, patterns, dirs []string
 	// here stands for a path that is left out.
@@ -195,13 +195,16 @@ func (c Call) shell(t tool, m map[string]gjson.Result) (Call, error) {
 		return c, fmt.Errorf("%s has no %s that is one line for a shell", c.Tool, c.line)
 	}
 	c.Line = line.Str
+	named := ""
 	for _, name := range t.dirs {
 		switch dir := m[name]; {
 		case !dir.Exists(), dir.Type == gjson.Null:
 		case dir.Type != gjson.String:
 			return c, fmt.Errorf("%s has no text as its %s", c.Tool, name)
+		case named != "" && c.Dir != dir.Str:
+			return c, fmt.Errorf("%s has one directory as its %s and another as its %s", c.Tool, named, name)
 		default:
-			c.Dir = dir.Str
+			c.Dir, named = dir.Str, name
 		}
 	}
 	return c, nil
@@ -219,8 +222,14 @@ func (c Call) files(t tool, m map[string]gjson.Result) (Call, error) {
 		c.touch(t.kind, path)
 	}
 	patterns, err := c.texts(m, t.patterns)
+	from := paths
+	if len(from) == 0 {
+		from = []string{""}
+	}
 	for _, pattern := range patterns {
-		c.Touches = append(c.Touches, Touch{t.kind, pattern, true, slices.Concat(paths, []string{""})[0]})
+		for _, dir := range from {
+			c.Touches = append(c.Touches, Touch{t.kind, pattern, true, dir})
+		}
 	}
 	if err == nil && len(c.Touches) == 0 {
 		err = fmt.Errorf("%s names no file", c.Tool)

@@ -111,7 +111,7 @@ func (r *Result) Approvals() (string, error) { return r.store(r.Resolver) }
 func (r *Result) store(resolver *resolve.Resolver) (string, error) {
 	found, err := resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
 	if err == nil {
-		if _, inside := below(found.Abs, resolver.Root); inside {
+		if _, inside := resolve.Below(found.Abs, resolver.Root); inside {
 			err = errInWorkspace
 		}
 	}

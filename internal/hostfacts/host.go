@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/shebang"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -85,9 +86,19 @@ func (r *Result) program(b *ir.Bindings, abs string) *ir.Location {
 func (r *Result) bindings(t *ir.Tool) *ir.Bindings {
 	b := &ir.Bindings{Workspace: r.Resolver.Root, External: r.external(t)}
 	if t.Home == ir.HomePrivate && r.State != "" {
-		b.Home = filepath.ToSlash(r.State.HomeOf(t.Name, t.HomeShared))
+		b.Home = filepath.ToSlash(r.realState().HomeOf(t.Name, t.HomeShared))
 	}
 	return b
+}
+
+// realState is the directory of the state without the symlinks over which it is found: the user's home
+// may be one.
+func (r *Result) realState() userdir.Dir {
+	found, err := r.Resolver.Disk.Follow(filepath.ToSlash(string(r.State)))
+	if !r.resolved || err != nil {
+		return r.State
+	}
+	return userdir.Dir(filepath.FromSlash(found.Abs))
 }
 
 // external maps the external rules of a tool to their approved targets. A portable policy has

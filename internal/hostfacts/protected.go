@@ -67,7 +67,7 @@ func (r *Result) here(at string) (resolve.Found, bool) {
 
 // within is the path of a place of the workspace, relative to it; empty for one elsewhere.
 func (r *Result) within(abs string) string {
-	rest, ok := strings.CutPrefix(abs, strings.TrimSuffix(r.Resolver.Root, "/")+"/")
+	rest, ok := resolve.Below(abs, r.Resolver.Root)
 	if !ok {
 		return ""
 	}

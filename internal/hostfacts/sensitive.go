@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -126,7 +127,7 @@ func (s *search) inHome() {
 		s.absent[at] = found.Kind == ir.Absent
 		for i := range s.tool.FS {
 			abs, bound := s.bind.Path(s.tool.FS[i].At)
-			if rest, inside := below(abs, found.Abs); bound && inside && (tree || rest == "") {
+			if rest, inside := resolve.Below(abs, found.Abs); bound && inside && (tree || rest == "") {
 				s.add(s.tool.FS[i].At, p.Pattern)
 			}
 		}
@@ -254,12 +255,4 @@ func someOf(reaches []Reach) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// below reports whether path is base or below it, and the rest.
-func below(path, base string) (rest string, ok bool) {
-	if path == base {
-		return "", true
-	}
-	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
 }

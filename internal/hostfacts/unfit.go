@@ -12,21 +12,8 @@ import (
 // makes up, and none may write to accessc's own files, or to the whole home.
 // See RATIONALE D183.
 func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) string {
-	var own []string
-	at := func(dir string) string {
-		found, err := resolver.Disk.Follow(filepath.ToSlash(dir))
-		if dir == "" || err != nil {
-			return ""
-		}
-		return found.Abs
-	}
-	state, _ := userdir.Root()
-	for _, dir := range []string{string(r.State), state, filepath.Dir(userdir.UserConfig())} {
-		if abs := at(dir); abs != "" && filepath.IsAbs(filepath.FromSlash(abs)) {
-			own = append(own, abs)
-		}
-	}
-	home := at(r.home)
+	own := r.own(resolver)
+	home := at(resolver, r.home)
 	return func(target string, caps ir.CapSet) string {
 		if name := madeUp(target); name != "" {
 			return "which is of the file system " + name
@@ -34,15 +21,47 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 		if caps&ir.Write == 0 {
 			return ""
 		}
-		for _, dir := range own {
-			_, inside := below(target, dir)
-			if _, around := below(dir, target); inside || around {
-				return "where the tool could change accessc's own files in " + dir
-			}
+		if dir := meets(own, target); dir != "" {
+			return "where the tool could change accessc's own files in " + dir
 		}
-		if _, whole := below(home, target); whole && home != "" {
+		if _, whole := resolve.Below(home, target); whole && home != "" {
 			return "the whole home directory, which no tool may write"
 		}
 		return ""
 	}
+}
+
+// at is the canonical path of a directory, empty for none.
+func at(resolver *resolve.Resolver, dir string) string {
+	found, err := resolver.Disk.Follow(filepath.ToSlash(dir))
+	if dir == "" || err != nil {
+		return ""
+	}
+	return found.Abs
+}
+
+// own are the directories of accessc's own files: the approvals and all other state, and the user's layer.
+func (r *Result) own(resolver *resolve.Resolver) []string {
+	state, _ := userdir.Root() // without any there is none that a tool could write
+	var out []string
+	for _, dir := range []string{string(r.State), state, filepath.Dir(userdir.UserConfig())} {
+		if abs := at(resolver, dir); abs != "" && filepath.IsAbs(filepath.FromSlash(abs)) {
+			out = append(out, abs)
+		}
+	}
+	return out
+}
+
+// Own returns the directory of accessc's own files that a canonical path lies in or around, empty for none.
+func (r *Result) Own(abs string) string { return meets(r.own(r.Resolver), abs) }
+
+// meets returns the first of some directories that a path lies in or around, empty for none.
+func meets(dirs []string, path string) string {
+	for _, dir := range dirs {
+		_, inside := resolve.Below(path, dir)
+		if _, around := resolve.Below(dir, path); inside || around {
+			return dir
+		}
+	}
+	return ""
 }

@@ -285,7 +285,7 @@ func (c *codex) path(e *Entry, text, mode, below string) {
 	if strings.ContainsAny(abs, "*?[") && mode != "deny" {
 		wrong("a pattern can only deny")
 	}
-	abs = path.Clean(abs)
+	abs = path.Clean("/" + abs) // "/**" is the root
 	// An entry of a profile takes the place of one that a built-in profile has for the same path.
 	c.entries = slices.DeleteFunc(c.entries, func(o codexEntry) bool { return o.Path == abs && o.entry == c.t.own })
 	c.entries = append(c.entries, codexEntry{foreign.CodexEntry{Path: abs, Mode: mode}, e})

@@ -109,3 +109,34 @@ func TestSRTRoundTrip(t *testing.T) {
 		return nil
 	})
 }
+
+// TestRootPatterns: "/**" is the root. The evaluations of srt and of Claude Code took it for another place, so the
+// base stayed readable that it denies; in a profile of Codex it became the path ".", and everything did.
+func TestRootPatterns(t *testing.T) {
+	w := newWorld(t)
+	for _, root := range []string{"/", "/**", "/**/**"} {
+		text := "default_permissions = \"p\"\n[permissions.p.filesystem]\n\":root\" = \"read\"\n\"" + root + "\" = \"deny\"\n"
+		res, err := w.run("config.toml", text, Existing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(res.Text, "read = true") {
+			t.Errorf("%s is denied, and read by\n%s", root, res.Text)
+		}
+		for name, text := range map[string]string{
+			"settings.json": `{"permissions": {"deny": ["Read(/` + root + `)"]}}`,
+			"srt.json":      `{"filesystem": {"denyRead": ["` + root + `"], "allowWrite": [], "denyWrite": []}, "network": {"allowedDomains": [], "deniedDomains": []}}`,
+		} {
+			if root == "/**/**" {
+				continue // a pattern there
+			}
+			res, err := w.run(name, text, Existing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(res.Text, "read = true") || !strings.Contains(res.Text, `access.base = "none"`) {
+				t.Errorf("%s: %s is denied, and read by\n%s", name, root, res.Text)
+			}
+		}
+	}
+}

@@ -52,6 +52,20 @@ func TestAsk(t *testing.T) {
 	})
 }
 
+// TestForgedNames: an agent names servers, and one named as the settled questions about a tool made room for
+// further invocations of that tool.
+func TestForgedNames(t *testing.T) {
+	for _, name := range []string{askedPrefix + "a", settledPrefix + "a", "b\na", "\t"} {
+		c := Counts{}
+		forge := func(c Counts) string { return c.Invoke("the server", name, nil, nil) }
+		for _, how := range []func() string{func() string { return forge(c) }, func() string { return c.Ask(forge) }, func() string { return c.Settle(forge) }} {
+			if why := how(); why == "" || len(c) > 0 {
+				t.Errorf("%q: refused with %q, and the counts are %v", name, why, c)
+			}
+		}
+	}
+}
+
 // TestAskMeanwhile: questions at the same time share the counts of the session.
 func TestAskMeanwhile(t *testing.T) {
 	dir := t.TempDir()

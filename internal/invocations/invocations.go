@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -25,6 +24,7 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -58,12 +58,16 @@ func (c Counts) Invoke(is, name string, limits *ir.Constraints, alias func(strin
 			return fmt.Sprintf("%s %s may be invoked only after %s: %s", is, name, strings.Join(missing, " and "), limits.Origin)
 		}
 	}
+	// A server is named by the agent or its settings. Tabs mark questions, and lines separate names.
+	if strings.ContainsAny(name, "\t\n") {
+		return fmt.Sprintf("%s %q has a name that cannot be counted", is, name)
+	}
 	c[name]++
 	return ""
 }
 
 // The prefixes of the names under which questions are counted, and those of them that led to an invocation. No
-// name in a configuration has a tab.
+// counted name has a tab.
 const (
 	askedPrefix   = "asked\t"
 	settledPrefix = "settled\t"
@@ -128,7 +132,7 @@ const maxID = 256
 // Open takes part in the session of a name. Its file lies in a directory for this user alone, which is made if
 // there is none. Files of sessions in which nothing was invoked for long are removed.
 func Open(dir, id string) (*Session, error) {
-	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	unseen := func(r rune) bool { return r == utf8.RuneError || visible.Hidden(r) }
 	if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
 		return nil, fmt.Errorf("found the session %q, expected 1 to %d bytes of visible characters", id, maxID)
 	}
@@ -237,9 +241,6 @@ func take(file *lockedfile.File, f func(Counts) error) error {
 	}
 	var add strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if strings.Contains(name, "\n") {
-			return errors.New("the name of the tool has two lines")
-		}
 		add.WriteString(strings.Repeat(name+"\n", made[name]-was[name]))
 	}
 	if _, err = file.Seek(int64(len(whole)), io.SeekStart); err == nil {

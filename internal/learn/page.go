@@ -110,6 +110,9 @@ func (o Operation) places() map[string]ir.CapSet {
 	if len(o.Question) < 2 || !strings.HasPrefix(o.Question[1], "/") {
 		return nil
 	}
+	if two := o.Question[0] == "rename" || o.Question[0] == "link"; two && len(o.Question) < 3 {
+		return nil
+	}
 	var caps ir.CapSet
 	for _, n := range append(slices.Clone(o.Needs), o.Question[0]) {
 		if c, ok := ir.ParseCapability(n); ok {

@@ -75,6 +75,17 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageHalf: kept evidence with a rename of one path made the page panic.
+func TestPageHalf(t *testing.T) {
+	for _, verb := range []string{"rename", "link"} {
+		o := Operation{Entry: denial.Entry{Times: 1, Question: []string{verb, "/srv/x"}}}
+		text := drawn(t, Page{Tool: "t", Workspace: t.TempDir(), Joined: Joined{Operations: []Operation{o}}, Granted: func(string) ir.CapSet { return 0 }})
+		if want := " " + verb + " /srv/x used ×1 "; !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
 // TestPageMany: many directories that nothing touched are one line.
 func TestPageMany(t *testing.T) {
 	top := &place{name: "w", dir: true, below: map[string]*place{}}

@@ -212,9 +212,9 @@ func (v verdict) answer() []byte {
 		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, "accessc: another message of the batch was refused")
 	}
 	if v.message.Method != toolsCall {
-		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, visible.Lines("accessc: refused: "+v.refusal))
+		return jsonrpc.Fail(v.message.ID, jsonrpc.CodeRefused, visible.Message("accessc: refused: "+v.refusal))
 	}
-	text := visible.Lines("accessc refused " + cmp.Or(v.tool, "the call") + ": " + v.refusal)
+	text := visible.Message("accessc refused " + cmp.Or(v.tool, "the call") + ": " + v.refusal)
 	return jsonrpc.Answer(v.message.ID, struct {
 		Content []content `json:"content"`
 		Error   bool      `json:"isError"`

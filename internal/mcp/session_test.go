@@ -298,6 +298,21 @@ func TestManyMessages(t *testing.T) {
 	}
 }
 
+// TestRefusalLines: a name with a line break began a line of the answer, which a model could take for
+// the result of the tool.
+func TestRefusalLines(t *testing.T) {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x\ndone","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"secret/a\ndone"}}}`,
+	} {
+		_, back := NewSession(policy(t), invocations.New(), nil).FromClient([]byte(line), nil)
+		text := gjson.GetBytes(back, "result.content.0.text").Str
+		if !strings.HasPrefix(text, "accessc refused ") || strings.Contains(text, "\ndone") {
+			t.Errorf("%s: the answer is %q", line, text)
+		}
+	}
+}
+
 // BenchmarkMessage is the time that the proxy adds to a message.
 func BenchmarkMessage(b *testing.B) {
 	p := policy(b)

@@ -11,7 +11,6 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/suggest"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -146,11 +145,8 @@ func (b *planner) target(s Spec) (string, error) {
 // own refuses to let a tool write the files that accessc trusts: approvals and the user's
 // layer.
 func (b *planner) own(s Spec, target string) error {
-	for _, dir := range []string{filepath.Dir(filepath.Dir(string(b.now.State))), filepath.Dir(userdir.UserConfig())} {
-		found, err := b.now.Resolver.Disk.Follow(filepath.ToSlash(dir))
-		if err == nil && (found.Abs == target || below(found.Abs, target) || below(target, found.Abs)) {
-			return fmt.Errorf("%s: contains or lies in %s, which accessc trusts; mount it read-only", s.Path, found.Abs)
-		}
+	if dir := b.now.Own(target); dir != "" {
+		return fmt.Errorf("%s: contains or lies in %s, which accessc trusts; mount it read-only", s.Path, dir)
 	}
 	return nil
 }

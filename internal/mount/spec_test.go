@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 
 // FuzzParse: every accepted spec reads the same when it is written out in full.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"fork=~/x", "t:fork=C:\\x:rw", "a=b=c", "=", ":=:", "a=b:ro:ro"} {
+	for _, s := range []string{"fork=~/x", "t:fork=C:\\x:rw", "a=b=c", "t:a=b:rwx", "a=b:rx", "=", ":=:", "a=b:ro:ro"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -68,10 +68,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		full := s.Name + "=" + s.Path + ":ro"
-		if s.Write {
-			full = strings.TrimSuffix(full, "ro") + "rw"
-		}
+		full := s.Name + "=" + s.Path + map[Spec]string{
+			{}: ":ro", {Write: true}: ":rw", {Execute: true}: ":rx", {Write: true, Execute: true}: ":rwx",
+		}[Spec{Write: s.Write, Execute: s.Execute}]
 		if s.Tool != "" {
 			full = s.Tool + ":" + full
 		}

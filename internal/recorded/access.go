@@ -244,22 +244,3 @@ func host(s string) (ir.Host, bool) {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-_."
 	return ir.Host{Kind: ir.HostName, Name: s}, s != "" && strings.Trim(s, letters) == ""
 }
-
-// String is the access in words.
-func (a Access) String() string {
-	words := []string{a.Operation}
-	if a.Host != "" {
-		words = append(words, strings.TrimSpace(a.Method+" "+a.target()))
-	}
-	if a.Program != "" {
-		return strings.Join(append(append(words, a.Program), a.Args...), " ")
-	}
-	return strings.Join(append(words, a.Paths...), " ")
-}
-
-func (a Access) target() string {
-	if a.Scheme == "" {
-		return fmt.Sprintf("%s:%d", a.Host, a.Port)
-	}
-	return fmt.Sprintf("%s://%s:%d/%s", a.Scheme, a.Host, a.Port, strings.Join(a.Segments, "/"))
-}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,15 @@ func (r *run) converse(b *supervisor.Supervisor) (stop func(), err error) {
 	done := make(chan struct{})
 	var over sync.WaitGroup
 	if dir := r.req.Ask.Control; dir != "" {
+		// Grants are on canonical paths.
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+			return nil, err
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+		if err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(parent, filepath.Base(dir))
 		if by := r.grantOn(dir, reading|changing, ir.All); by != "" {
 			return nil, errors.New("the policy lets the tool reach " + dir + ", from where it could answer for you: " + by)
 		}

@@ -2,7 +2,7 @@ package survey
 
 import (
 	"errors"
-	"io/fs"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -95,8 +95,8 @@ func (r *repo) list() error {
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(maxNames)
-	if err != nil && len(entries) > 0 {
-		err = nil // of the rest nothing is known
+	if err != nil && !errors.Is(err, io.EOF) && len(entries) == 0 {
+		return err // otherwise the names after the fault are missing
 	}
 	for _, e := range entries {
 		switch {
@@ -107,10 +107,7 @@ func (r *repo) list() error {
 		}
 	}
 	slices.Sort(r.names)
-	if errors.Is(err, fs.ErrNotExist) || err == nil || len(entries) == 0 {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // has returns the first of some names that is a regular file.
@@ -148,11 +145,12 @@ func (r *repo) ignored(dirs ...string) []string {
 // closeSecrets has every tool see none of the files that usually hold secrets.
 func (r *repo) closeSecrets() {
 	r.secrets = []Rule{{Path: ".env", Why: "grants nothing: it usually holds secrets"}}
-	plain := func(c rune) bool {
-		return c < 'a' && c > 'Z' && c != '_' || c > 'z' || c < 'A' && (c < '0' || c > '9') && c != '.' && c != '-'
+	odd := func(c rune) bool {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		return !letter && (c < '0' || c > '9') && !strings.ContainsRune("_.-", c)
 	}
 	for _, n := range r.names {
-		if strings.HasPrefix(n, ".env.") && !strings.ContainsFunc(n, plain) && len(n) < 64 && len(r.secrets) <= maxSecrets {
+		if strings.HasPrefix(n, ".env.") && !strings.ContainsFunc(n, odd) && len(n) < 64 && len(r.secrets) <= maxSecrets {
 			r.secrets = append(r.secrets, Rule{Path: n, Why: "the same"})
 		}
 	}

@@ -19,21 +19,33 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text safe within a line: characters that are not printable are written as Go
-// writes them in a string, a tab as one blank.
+// Hidden reports whether a reader does not see a character as what it is: control, format and
+// bidirectional characters, blanks other than the space, and what has no width of its own or is
+// drawn as nothing.
+func Hidden(r rune) bool {
+	return !unicode.IsPrint(r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
+}
+
+// blank are the symbols that are drawn as nothing although Unicode does not say that they may be
+// ignored: the Braille pattern without dots and the musical symbol of no note head.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x1d159, Hi: 0x1d159, Stride: 1}},
+}
+
+// Text makes a text safe within a line: hidden characters are written as Go writes them in a string
+// of ASCII.
 func Text(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) }) {
 		return s
 	}
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case r == '\t':
-			b.WriteByte(' ')
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r != utf8.RuneError && !unicode.IsPrint(r):
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		case r != utf8.RuneError && Hidden(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		default:
 			b.WriteRune(r)
 		}
@@ -134,7 +146,7 @@ func pass(out, data []byte, color bool) (_, rest []byte) {
 			return out, data
 		case r == utf8.RuneError && n == 1:
 			out = wrong(out, data[:1])
-		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+		case r == '\n' || r == '\t' || !Hidden(r):
 			out = append(out, data[:n]...)
 		default:
 			out = escape(out, r)

@@ -15,7 +15,7 @@ import (
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain é → –": "plain é → –", "a\tb": "a b", "a\nb\r": `a\nb\r`, "\x1b[31m": `\x1b[31m`, "\u202eabc": `\u202eabc`,
+		"plain é → –": "plain é → –", "a\tb": `a\tb`, "a\nb\r": `a\nb\r`, "\x1b[31m": `\x1b[31m`, "\u202eabc": `\u202eabc`,
 		"\xff\xfe": `\xff\xfe`, "\uFFFD": "\uFFFD", "\u200b\u2066\ufeff": `\u200b\u2066\ufeff`, "\u009b2J": `\u009b2J`, "\U000e0041": `\U000e0041`,
 	} {
 		if got := Text(in); got != want {
@@ -62,13 +62,32 @@ func TestColor(t *testing.T) {
 	}
 }
 
+// TestHidden: letters, marks and symbols that are drawn as nothing were shown as they are, since
+// unicode.IsPrint calls them printable, so two different names looked the same in a question.
+func TestHidden(t *testing.T) {
+	for _, r := range "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\ufe00\ufe0f\uffa0\U0001d159\U000e0100\U000e01ef" {
+		text := "a" + string(r) + "b"
+		if got := Text(text); !Hidden(r) || strings.ContainsRune(got, r) {
+			t.Errorf("Text shows %U as %q", r, got)
+		}
+		if got := Lines(text); strings.ContainsRune(got, r) {
+			t.Errorf("Lines shows %U as %q", r, got)
+		}
+	}
+	for _, r := range " e\u0301é漢한\u0950→\u2801\U0001f600\uFFFD" {
+		if Hidden(r) {
+			t.Errorf("%U is hidden", r)
+		}
+	}
+}
+
 // TestWriter: for any text in any pieces, no invisible character comes out, visible text is
 // unchanged, and a JSON document keeps its value.
 func TestWriter(t *testing.T) {
 	irtest.Check(t, 20000, 1, func(r *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Custom(func(r *rapid.T) string {
 			return strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
-				"\x1b", "[", "31m", "8m", "\x1b[0m", "\u202e", "\xe2", "\x80", "\xae", "\u200d", "\n", "\r", "\U000e0041", "x", `\`, `"`, "\u0085", "\xff",
+				"\x1b", "[", "31m", "8m", "\x1b[0m", "\u202e", "\xe2", "\x80", "\xae", "\u200d", "\n", "\r", "\U000e0041", "\ufe0f", "x", `\`, `"`, "\u0085", "\xff",
 			})).Draw(r, "parts"), "")
 		})).Draw(r, "text")
 		color := rapid.Bool().Draw(r, "color")
@@ -114,5 +133,5 @@ func TestWriter(t *testing.T) {
 
 // hidden defines invisible characters independently of the package.
 func hidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs))
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Variation_Selector))
 }

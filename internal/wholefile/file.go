@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/accessc/accessc/internal/bounded"
 )
@@ -59,7 +61,9 @@ func Replace(path string, data []byte) error {
 
 // Swap replaces a file unless check finds an error right before.
 func Swap(path string, data []byte, check func() error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".accessc-"
+	sweep(dir, prefix)
+	f, err := os.CreateTemp(dir, prefix)
 	if err != nil {
 		return err
 	}
@@ -72,6 +76,20 @@ func Swap(path string, data []byte, check func() error) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
+}
+
+// writing is longer than a file takes from being made to being renamed.
+const writing = time.Minute
+
+// sweep removes what writers that were killed have left. A writer that is slower than that fails to
+// rename its file, and may try again.
+func sweep(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && time.Since(info.ModTime()) > writing {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // fill writes, syncs and closes a file that gets the permissions of another one.

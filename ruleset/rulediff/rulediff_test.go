@@ -184,7 +184,7 @@ func TestClasses(t *testing.T) {
 		}
 		return nil
 	})
-	if differ.Load() < 100 || beside.Load() == 0 {
+	if differ.Load() == 0 || beside.Load() == 0 && irtest.Full() {
 		t.Errorf("%d operations differed, %d classes were beside others", differ.Load(), beside.Load())
 	}
 }

@@ -3,10 +3,11 @@ package shell
 import (
 	"reflect"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // Dialect is a shell's language.
@@ -160,34 +161,11 @@ func unreadable(src string, dialect Dialect) string {
 		return "the text is not UTF-8"
 	}
 	for _, r := range src {
-		if hidden(r) {
+		if r != '\n' && visible.Hidden(r) {
 			return "a character is not visible"
 		}
 	}
 	return ""
-}
-
-// hidden reports whether a reader does not see a character as what it is: control, format and
-// bidirectional characters, and all blanks but the space and the end of a line.
-func hidden(r rune) bool {
-	switch {
-	case r == '\n':
-		return false
-	case r < utf8.RuneSelf:
-		return r < ' ' || r == 0x7f
-	case unicode.Is(unicode.Variation_Selector, r):
-		return true
-	}
-	return !unicode.IsGraphic(r) || unicode.IsSpace(r) || blank(r)
-}
-
-// blank reports whether a letter is drawn as nothing (Unicode, Default_Ignorable_Code_Point).
-func blank(r rune) bool {
-	switch r {
-	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:
-		return true
-	}
-	return false
 }
 
 // text returns the source of a node.

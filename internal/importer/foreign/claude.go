@@ -71,7 +71,7 @@ func (c *Claude) shut(r ToolRule) []Pattern {
 	case r.Whole:
 		return []Pattern{{}}
 	case strings.HasPrefix(spec, "//"):
-		return []Pattern{c.place(spec[1:])}
+		return []Pattern{c.place(whole(spec[1:]))}
 	case strings.HasPrefix(spec, "~/"):
 		return []Pattern{c.place(c.Home + spec[1:])}
 	case strings.HasPrefix(spec, "/"):

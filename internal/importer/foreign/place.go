@@ -41,6 +41,15 @@ func (h *Host) absolute(text, dir string) string {
 	return path.Clean(text)
 }
 
+// whole is the directory of a path that ends in "/**", which is all of that directory; others stay.
+func whole(text string) string {
+	out := strings.TrimSuffix(text, "/**")
+	if out == "" && text != "" {
+		return "/"
+	}
+	return out
+}
+
 // startup are names at any depth of a working directory that its programs, or the next shell, take
 // instructions from. Both srt and Claude Code take them out of the places that may be written.
 var startup = []string{

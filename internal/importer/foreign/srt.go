@@ -34,7 +34,7 @@ func (s Spelled) glob() bool { return !s.Literal && strings.ContainsAny(s.Path, 
 // pattern is the pattern of an entry, and whether it is none but a path. "dir/**" is dir.
 func (s *SRT) pattern(e Spelled) (Pattern, bool) {
 	if !e.Literal {
-		e.Path = strings.TrimSuffix(e.Path, "/**")
+		e.Path = whole(e.Path)
 	}
 	abs := s.absolute(e.Path, s.Dir)
 	if e.glob() {
@@ -48,7 +48,7 @@ func (s *SRT) pattern(e Spelled) (Pattern, bool) {
 func (s *SRT) opens(e Spelled, abs string) (Pattern, bool) {
 	p, plain := s.pattern(e)
 	if !e.Literal {
-		e.Path = strings.TrimSuffix(e.Path, "/**")
+		e.Path = whole(e.Path)
 	}
 	return p, plain && p.String() == s.absolute(e.Path, s.Dir) && under(abs, p.String())
 }

@@ -34,6 +34,9 @@ const (
 // grants reports whether an answer permits something.
 func (a Answer) grants() bool { return a == Once || a == Run || a == Rule || a == Layer }
 
+// known reports whether an answer is one of those above.
+func (a Answer) known() bool { return a.grants() || a == No || a == Never || a == Unasked }
+
 // Options are the settings of a session.
 type Options struct {
 	// Tool is the name of the tool.
@@ -131,6 +134,9 @@ func (s *Session) Answer(id int, a Answer) error {
 	if i < 0 {
 		return ErrUnknown
 	}
+	if !a.known() {
+		return fmt.Errorf("%q is no answer", string(a))
+	}
 	q := s.pending[i]
 	if a == Layer {
 		if s.o.Write == nil {
@@ -160,8 +166,6 @@ func (s *Session) Answer(id int, a Answer) error {
 		s.settle(q, outcome{})
 	case Unasked:
 		s.settle(q, outcome{})
-	default:
-		return fmt.Errorf("%q is no answer", string(a))
 	}
 	s.review()
 	return nil

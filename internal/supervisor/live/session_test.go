@@ -158,6 +158,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestNoAnswer: a client's text that is no answer was written to the record as one.
+func TestNoAnswer(t *testing.T) {
+	s := fixture(nil)
+	q, result := waiting(t, s, always, reading("secrets/a"))
+	if err := s.Answer(q.ID, "perhaps"); err == nil {
+		t.Error("perhaps is an answer")
+	}
+	if events, _ := s.Events(); len(events) != 1 {
+		t.Errorf("the record has %v", events)
+	}
+	answer(t, s, q.ID, No)
+	if again, once := result(); again || once != nil {
+		t.Error("permitted")
+	}
+}
+
 // TestRevoke: a revoked operation is refused, and not asked about again.
 func TestRevoke(t *testing.T) {
 	s := fixture(nil)
