@@ -28,6 +28,10 @@ func (importCmd) Help() string {
   claude-code   .claude/settings.json: permissions and sandbox; several files are one configuration
   codex         config.toml of Codex: the permission profile or the sandbox mode that is in force
   codex-rules   Codex' *.rules: prefix_rule with literal words; several files are one configuration
+  fence         fence.json: network, filesystem, command
+  nono          a profile of nono: filesystem, workdir, network, environment
+  devcontainer  devcontainer.json: mounts, containerEnv, remoteEnv, runArgs
+  landlockconfig  JSON or TOML of landlockconfig: raw rights by path and port
   mcp           .mcp.json: the servers that are commands
   opencode      opencode.json: the permissions of the agent that it starts with
   gemini        policies/*.toml of Gemini CLI: rules for commands; several files of one directory are one configuration

@@ -12,7 +12,7 @@ import (
 func (c *claude) places(t *translation, rules []claudeRule) (plain, patterns []point) {
 	for _, r := range rules {
 		for _, abs := range specified(r, t.host) {
-			p := point{abs: abs, entry: r.entry}
+			p := point{abs: abs, entry: r.entry, fold: true}
 			if strings.ContainsAny(abs, "*?[") {
 				patterns = append(patterns, p)
 				continue
@@ -70,6 +70,8 @@ func (c *claude) files(t *translation, box *sandbox) {
 	opened := t.roots(slices.Concat(edits, boxed.write))
 	noRead = append(noRead, t.everyName(noReadNames, opened)...)
 	noEdit = append(noEdit, t.everyName(noEditNames, opened)...)
+	noRead = append(noRead, t.everyCase(noRead, opened)...)
+	noEdit = append(noEdit, t.everyCase(noEdit, opened)...)
 	boxed.noWrite = append(boxed.noWrite, t.everyName(boxed.noWriteNames, opened)...)
 	writable := slices.Concat(edits, boxed.write)
 	kept := t.instructions(writable, false)

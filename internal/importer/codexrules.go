@@ -20,8 +20,12 @@ func readCodexRules(t *translation, docs []*document) foreign.Policy {
 	for _, d := range docs {
 		for i, c := range calls(d) {
 			e := t.add(d, &jsonc.Node{Begin: c.at}, elementOf(c.name, i), "")
-			if c.name != "prefix_rule" {
-				e.become(LeftOut, "rules for commands alone are carried over")
+			switch c.name {
+			case "network_rule":
+				e.become(LeftOut, "a ruleset is about commands: a host is open only where a net rule of the tool allows it")
+				continue
+			case "host_executable":
+				e.become(LeftOut, "a rule here is about a program by its name: one that is called by a path is left to a person")
 				continue
 			}
 			r, ok := c.rule(d)

@@ -97,14 +97,14 @@ func (t *translation) stopLine(s lineRule) {
 func (t *translation) allowLine(a lineRule, stop []lineRule) {
 	switch {
 	case a.all:
-		a.entry.become(LeftOut, "no rule allows every command")
+		a.entry.become(LeftOut, "no rule allows every command: each is left to a person")
 		return
 	case len(a.prefix)+len(a.exact) == 0 && strings.Count(a.glob, "*") == 1 && strings.HasSuffix(a.glob, "*") && words(strings.TrimSuffix(a.glob, "*")) != nil:
 		a.prefix = words(strings.TrimSuffix(a.glob, "*"))
 		a.glob = ""
 		a.entry.become(Narrowed, "rulesets.%s; a rule is about whole words", t.draft.ruleset)
 	case len(a.prefix)+len(a.exact) == 0:
-		a.entry.become(LeftOut, "a rule is about words that begin a command, or all of them")
+		a.entry.become(LeftOut, "a rule is about words that begin a command, or all of them: these commands are left to a person")
 		return
 	}
 	t.allow(a, stop)
@@ -116,7 +116,7 @@ func (t *translation) allow(a lineRule, stop []lineRule) {
 	for _, s := range stop {
 		except, clash := a.against(s)
 		if clash && len(except) == 0 {
-			a.entry.become(LeftOut, "%s stands in its way", s.entry.Key)
+			a.entry.become(LeftOut, "%s stands in its way: its commands are denied or left to a person", s.entry.Key)
 			return
 		}
 		if clash {

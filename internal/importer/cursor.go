@@ -112,7 +112,7 @@ func (c *cursor) network(n *jsonc.Node) {
 
 // ignored refuses a workspace that closes further files to Cursor.
 func (c *cursor) ignored() {
-	found, err := matching(c.t.host.Dir, c.t.host.Dir+"/**/.cursorignore")
+	found, err := matching(c.t.host.Dir, "s", c.t.host.Dir+"/**/.cursorignore")
 	if err != nil {
 		c.t.faults = append(c.t.faults, err)
 		return
@@ -142,7 +142,7 @@ func (c *cursor) everywhere(roots, names []string, what string) []point {
 		for _, name := range names {
 			patterns = append(patterns, root+"/**/"+name)
 		}
-		found, err := matching(root, patterns...)
+		found, err := matching(root, "s", patterns...)
 		if err != nil {
 			c.t.faults = append(c.t.faults, err)
 		}

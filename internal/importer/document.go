@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,7 +35,11 @@ type document struct {
 
 // open reads a file of bounded size. It waits for no FIFO.
 func open(name string) (*document, error) {
-	path, text, err := wholefile.Read(name)
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, oserr.Reason(err))
+	}
+	path, text, err := wholefile.Read(path)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, oserr.Reason(err))
@@ -43,7 +48,7 @@ func open(name string) (*document, error) {
 	case !utf8.Valid(text):
 		return nil, fmt.Errorf("%s: not UTF-8", name)
 	}
-	return &document{name: name, path: path, text: text}, nil
+	return &document{name: name, path: filepath.ToSlash(path), text: text}, nil
 }
 
 // json parses the document.

@@ -17,23 +17,28 @@ type draft struct {
 	fs       []fsRule
 	net      []netRule
 	env      []envRule
-	rules    []rule
-	servers  []server
+	// closed is the entry because of which no program but the tool's own starts.
+	closed  *Entry
+	rules   []rule
+	servers []server
 }
 
 // fsRule is a rule for files.
 type fsRule struct {
 	path                  string
 	external, read, write bool
-	from                  string
+	// fine are capabilities by themselves, in place of read and write.
+	fine []string
+	from string
 }
 
 // netRule is a rule for a host.
 type netRule struct {
-	host  string
-	port  uint16
-	allow bool
-	from  string
+	host   string
+	port   uint16
+	allow  bool
+	listen bool
+	from   string
 }
 
 // envRule is a rule for a variable.
@@ -80,11 +85,17 @@ func (d *draft) text(head string) string {
 			if r.port != 0 {
 				fmt.Fprintf(&b, "port = %d\n", r.port)
 			}
+			if r.listen {
+				b.WriteString("listen = true\n")
+			}
 			fmt.Fprintf(&b, "allow = %t\n", r.allow)
 		}
-		for _, r := range d.env {
+		for _, r := range d.variables() {
 			fmt.Fprintf(&b, "\n[[%s.access.env]] # %s\nname = %s\nread = %t\n", table, r.from, tomltext.String(r.name), r.read)
 		}
+	}
+	if d.confines && d.closed != nil {
+		fmt.Fprintf(&b, "\n[%s.access.commands] # %s; list the programs that may start\n", "tools."+tomltext.Key(d.tool), d.closed.from())
 	}
 	for _, r := range d.rules {
 		r.write(&b, "rulesets."+tomltext.Key(d.ruleset)+".rules")
@@ -93,6 +104,18 @@ func (d *draft) text(head string) string {
 		s.write(&b)
 	}
 	return b.String()
+}
+
+// variables are the rules for variables. One rule takes the place of all of the default, so the others of that
+// follow.
+func (d *draft) variables() []envRule {
+	out := slices.Clone(d.env)
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TERM"} {
+		if len(d.env) > 0 && !slices.ContainsFunc(d.env, func(r envRule) bool { return r.name == name }) {
+			out = append(out, envRule{name, true, "as without rules for variables"})
+		}
+	}
+	return out
 }
 
 func (r fsRule) writeTo(b *strings.Builder, table string) {
@@ -105,6 +128,9 @@ func (r fsRule) writeTo(b *strings.Builder, table string) {
 	}
 	if r.write {
 		b.WriteString("write = true\n")
+	}
+	for _, name := range r.fine {
+		b.WriteString(name + " = true\n")
 	}
 }
 

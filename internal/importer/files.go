@@ -35,8 +35,8 @@ type access struct{ read, write bool }
 type point struct {
 	abs   string
 	entry *Entry
-	// opens is true for an entry that permits something there.
-	opens bool
+	// opens is true for an entry that permits something there, fold for one that denies names in any case.
+	opens, fold bool
 }
 
 // roots are the places that the rules may speak of: the workspace, and the places of the home that entries
@@ -94,7 +94,7 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 		r := fsRule{path: t.spell(p.abs), read: now.read, write: now.write, from: p.entry.from()}
 		r.external = now != access{} && !within(p.abs, t.host.Dir)
 		t.draft.fs = append(t.draft.fs, r)
-		p.entry.become(Carried, "access.fs %s", r.path)
+		p.entry.become(Carried, "access.fs %s%s", r.path, p.otherwise())
 	}
 }
 
@@ -125,8 +125,9 @@ func (e *Entry) from() string {
 
 // names resolves a pattern that denies: the places to deny instead. opened are the places with grants.
 // See RATIONALE D196.
-func (t *translation) names(abs string, e *Entry, opened []string) []point {
+func (t *translation) names(p point, opened []string) []point {
 	var out []point
+	abs, e := p.abs, p.entry
 	literal := abs[:strings.IndexAny(abs, "*?[")]
 	literal = path.Clean(literal[:strings.LastIndexByte(literal, '/')+1])
 	for _, root := range opened {
@@ -137,17 +138,23 @@ func (t *translation) names(abs string, e *Entry, opened []string) []point {
 		if within(literal, root) {
 			from = literal
 		}
+		dirs := []string{from}
+		if p.fold {
+			dirs = without(append(dirs, cased(from, []string{root})...))
+		}
 		switch t.req.Patterns {
 		case Close:
-			out = append(out, point{abs: from, entry: e})
+			for _, dir := range dirs {
+				out = append(out, point{abs: t.host.Follow(dir), entry: e, fold: p.fold})
+			}
 			e.become(Narrowed, "all of %s is closed", t.spell(from))
 		case Existing:
-			found, err := matching(from, abs)
+			found, err := p.matching(dirs, literal)
 			if err != nil {
 				t.faults = append(t.faults, fmt.Errorf("%s: %s %s: %w", e.Place(), e.Key, e.Text, err))
 			}
 			for _, f := range found {
-				out = append(out, point{abs: t.host.Follow(f), entry: e})
+				out = append(out, point{abs: t.host.Follow(f), entry: e, fold: p.fold})
 			}
 			e.become(Narrowed, "%d names that exist now are denied; a rule knows no patterns, so later ones are not", len(found))
 		case Refuse:
@@ -168,11 +175,11 @@ var errTooMany = errors.New("too many names to write a rule for each; --patterns
 
 // matching lists the existing places below a directory that one of some patterns matches, topmost ones alone,
 // and the names in it that they end in, where those have no wildcard.
-func matching(dir string, patterns ...string) ([]string, error) {
+func matching(dir, flags string, patterns ...string) ([]string, error) {
 	var out, all []string
 	for _, p := range patterns {
 		all = append(all, expression(p))
-		one, err := regexp.Compile("(?s)^" + expression(p) + "$")
+		one, err := regexp.Compile("(?" + flags + ")^" + expression(p) + "$")
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +187,7 @@ func matching(dir string, patterns ...string) ([]string, error) {
 			out = append(out, path.Join(dir, last))
 		}
 	}
-	re, err := regexp.Compile("(?s)^(?:" + strings.Join(all, "|") + ")$")
+	re, err := regexp.Compile("(?" + flags + ")^(?:" + strings.Join(all, "|") + ")$")
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +209,32 @@ func matching(dir string, patterns ...string) ([]string, error) {
 		return nil
 	})
 	return without(out), err
+}
+
+// matching lists the existing places that a pattern matches below some directories: that of its path before the
+// first wildcard, or the one with grants in that, and their spellings in another case.
+func (p point) matching(dirs []string, literal string) ([]string, error) {
+	var out []string
+	flags := "s"
+	if p.fold {
+		flags = "si"
+	}
+	for _, dir := range dirs {
+		pattern := p.abs
+		if dirs[0] == literal {
+			pattern = dir + p.abs[len(literal):]
+		}
+		found, err := matching(dir, flags, pattern)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	out = without(out)
+	return slices.DeleteFunc(slices.Clone(out), func(f string) bool {
+		_, err := os.Lstat(filepath.FromSlash(f))
+		return err != nil && slices.ContainsFunc(out, func(o string) bool { return o != f && strings.EqualFold(o, f) })
+	}), nil
 }
 
 // expression is a pattern as a regular expression.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,96 @@ func TestNameIsSymlink(t *testing.T) {
 	}
 }
 
+// A draft that lets files move, or lets a tool listen, where the settings do not, is found as well.
+func TestProofFindsWiderInDetail(t *testing.T) {
+	w := newWorld(t)
+	all := slices.DeleteFunc(slices.Clone(landlockRights), func(r string) bool { return r == "refer" })
+	model := &foreign.LandlockConfig{
+		Host: w.host(Refuse), IsDir: isDir, ABI: 6, HandledFS: []string{"abi.all"}, HandledNet: []string{"abi.all"},
+		Paths: []foreign.LandlockPaths{
+			{Access: []string{"abi.all"}, Parents: []string{"src", "a"}}, {Access: all, Parents: []string{"x y"}},
+			{Access: slices.DeleteFunc(slices.Clone(all), func(r string) bool { return strings.HasPrefix(r, "make_") }), Parents: []string{"Docs"}},
+		},
+		Ports: []foreign.LandlockPorts{{Access: []string{"bind_tcp"}, Ports: []uint16{8080}}, {Access: []string{"abi.all"}, Ports: []uint16{9090}}},
+	}
+	const fs, net = "\n[[tools.agent.access.fs]]\n", "\n[[tools.agent.access.net]]\n"
+	narrow := fs + "path = \"src\"\nread = true\nwrite = true" + net + "listen = true\nhost = \"*\"\nport = 9090\nallow = true"
+	for wider, what := range map[string]string{
+		"": "",
+		fs + `path = "a"` + "\nread = true\nwrite = true":                      "",
+		fs + `path = "Docs"` + "\nread = true\nupdate = true":                  "link a file from",
+		fs + `path = "Docs"` + "\nupdate = true":                               "",
+		fs + `path = "Docs"` + "\ndelete = true":                               "delete",
+		fs + `path = "a/.env/x"` + "\nread = true\nwrite = true":               "",
+		net + "listen = true\nhost = \"localhost\"\nport = 8081\nallow = true": "listen",
+		net + "listen = true\nhost = \"localhost\"\nport = 8080\nallow = true": "where the tool itself listens",
+		net + "listen = true\nallow = true":                                    "listen",
+		net + "host = \"10.0.0.1\"\nscheme = \"tcp\"\nport = 22\nallow = true": "connect",
+	} {
+		tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+		_, err := tr.prove("[tools.agent]\nsource = \"local\"\naccess.base = \"none\"\n"+narrow+wider, model)
+		if got := fmt.Sprint(err); (err != nil) != (what != "") || what != "" && !strings.Contains(got, what) {
+			t.Errorf("%s\ngot %v, expected %q", wider, err, what)
+		}
+	}
+}
+
+// A draft that lets processes start a program is found, where the settings do not.
+func TestProofFindsStarts(t *testing.T) {
+	w := newWorld(t)
+	const table = "\n[tools.agent.access.commands]\n"
+	for wider, model := range map[string]*foreign.Fence{
+		"":                       {Denied: []string{"python3"}},
+		table + "python3 = {}\n": {Denied: []string{"python3"}},
+		table + "unshare = {}\n": {Defaults: true},
+		table + "git = {}\n":     {Denied: []string{"git push"}, Argv: true},
+	} {
+		model.Host = w.host(Refuse)
+		for _, narrow := range []bool{false, true} {
+			tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+			text := "[tools.agent]\nsource = \"local\"\n\n[[tools.agent.access.fs]]\npath = \".\"\nread = true\n"
+			if narrow {
+				text += table + "ls = {}\n"
+			} else {
+				text += wider
+			}
+			if _, err := tr.prove(text, model); (err == nil) != narrow || !narrow && !strings.Contains(err.Error(), "permit to start") {
+				t.Errorf("%s\ngot %v", text, err)
+			}
+		}
+	}
+}
+
+// Claude Code compares names without their case, and no rules can be about two spellings: an existing file in
+// another case is no hole in the result.
+func TestNamesInAnotherCase(t *testing.T) {
+	w := newWorld(t)
+	if err := os.WriteFile(w.dir+"/Docs/DOCS", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`{"permissions": {"deny": ["Read(/docs/**)"]}}`:                                         "it denies Docs as well as docs",
+		`{"permissions": {"ask": ["Edit(/SRC/a)"], "allow": ["Edit"]}}`:                         "it denies src/a as well as SRC/a",
+		`{"permissions": {"deny": ["Read(**/DOCS/x)"]}}`:                                        "",
+		`{"permissions": {"deny": ["Edit(~/X)"], "allow": ["Edit(~/x/**)"]}}`:                   "",
+		`{"permissions": {"deny": ["Read(docs/*)"], "defaultMode": "acceptEdits"}}`:             "",
+		`{"permissions": {"deny": ["Read(.ENV)"], "allow": ["Edit(/a/**)"]}}`:                   "",
+		`{"permissions": {"deny": ["Read(/Docs/**)"]}, "sandbox": {"filesystem": {}}}`:          "",
+		`{"permissions": {"allow": ["Edit(/docs/**)"], "deny": ["Edit(src/B/k.pem)"]}}`:         "it denies src/b/K.PEM as well as src/B/k.pem",
+		`{"permissions": {"deny": ["Read(/none/**)"], "additionalDirectories": ["~/x"]}}`:       "",
+		`{"permissions": {"deny": ["Read(//` + strings.ToUpper(w.dir[1:]) + `/src/**)"]}}`:      "",
+		`{"permissions": {"deny": ["Read(//` + w.dir[1:] + `/SRC)"], "allow": ["Edit(/a/b)"]}}`: "it denies src as well as SRC",
+	} {
+		res, err := w.run("settings.json", text, Existing)
+		switch {
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)), want == "" && err != nil:
+			t.Errorf("%s\ngot %v, expected %q", text, err, want)
+		case err == nil && strings.Contains(text, "DOCS/x") && !strings.Contains(res.Text, "path = \"Docs/x\"\n"), strings.Contains(text, ".ENV") && !strings.Contains(res.Text, "path = \".env\"\n"):
+			t.Errorf("%s\nits name in another case is not denied:\n%s", text, res.Text)
+		}
+	}
+}
+
 // FuzzRead reads any text as settings of each format: it becomes a draft or mistakes, and every entry has
 // its fate.
 func FuzzRead(f *testing.F) {
@@ -148,6 +239,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"chat.tools.terminal.autoApprove": {"git": true, "/^npm (run|test)\\b/": {"approve": true}, "rm": false}, "chat.tools.terminal.ignoreDefaultAutoApproveRules": true}`)
 	f.Add(`{"type": "workspace_readwrite", "additionalReadwritePaths": ["/home/zz/x", "~/y"], "additionalReadonlyPaths": ["src"], "networkPolicy": {"default": "deny", "allow": ["*.a.test", "10.0.0.1"], "deny": ["b.a.test"]}}`)
 	f.Add("prefix_rule(pattern=[\"git\", ['a', \"b\"]], decision=\"prompt\") # x")
+	f.Add(`{"filesystem": {"denyRead": ["{a}/\\", "**/.env"], "allowWrite": ["{"], "strictDenyRead": true}, "command": {"deny": ["dd if=", "x"], "runtimeExecPolicy": "argv"}}`)
+	f.Add(`{"workdir": {"access": "read"}, "filesystem": {"allow": ["$HOME", {"path": "~"}], "deny": ["$WORKDIR/a"]}, "environment": {"allow_vars": ["A*"]}, "groups": {"include": ["x"]}}`)
+	f.Add(`{"image": "x", "mounts": ["type=bind,source=${localWorkspaceFolder}/a,target=/b,ro", {"type": "volume", "target": "/c"}], "containerEnv": {"A": "${localEnv:A}"}, "runArgs": ["--net", "none"]}`)
+	f.Add(`{"abi": 6, "variable": [{"name": "v", "literal": ["a"]}], "pathBeneath": [{"allowedAccess": ["abi.all"], "parent": ["${v}", "$$", "/usr"]}], "netPort": [{"allowedAccess": ["bind_tcp"], "port": [80]}]}`)
+	f.Add("abi = 1\n[[ruleset]]\nscoped = [\"signal\"]\n[[path_beneath]]\nallowed_access = [\"execute\"]\nparent = [\"${v\", \"..\"]\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > maxSize {

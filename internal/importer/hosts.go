@@ -66,7 +66,7 @@ func (t *translation) hosts(allowed, denied []listed) {
 			continue
 		}
 		open = append(open, a)
-		t.draft.net = append(t.draft.net, netRule{a.host, a.port, true, a.entry.from()})
+		t.draft.net = append(t.draft.net, netRule{host: a.host, port: a.port, allow: true, from: a.entry.from()})
 		if a.port == 0 {
 			a.entry.become(Narrowed, "access.net %s, ports 80 and 443 alone", a.host)
 		} else {
@@ -88,7 +88,7 @@ func (t *translation) deny(n target, open []target, ports []uint16) {
 		ports = []uint16{n.port}
 	}
 	for _, p := range ports {
-		t.draft.net = append(t.draft.net, netRule{n.host, p, false, n.entry.from()})
+		t.draft.net = append(t.draft.net, netRule{host: n.host, port: p, from: n.entry.from()})
 	}
 	n.entry.Why = "access.net " + n.host
 }

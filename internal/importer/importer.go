@@ -53,6 +53,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		codexConfig, codexRules, geminiFormat, // text, which no JSON is tried for
+		landlockConfig, devcontainerFormat, fenceFormat, nonoFormat,
 		srtFormat, claudeFormat, mcpFormat,
 		opencodeFormat, geminiSettings, vscodeFormat, cursorFormat,
 	}

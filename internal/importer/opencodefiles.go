@@ -160,7 +160,7 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 		o.t.faults = append(o.t.faults, faultOf(r.entry, "a pattern of directories is not understood; import without it, and without what it takes away from"))
 	default:
 		p.abs = stars.ReplaceAllString(p.abs, "**")
-		out = append(out, o.t.names(p.abs, r.entry, opened)...)
+		out = append(out, o.t.names(p, opened)...)
 	}
 	return out
 }
@@ -169,7 +169,7 @@ func (o *opencode) closed(r opencodeRule, text, permission string, opened []stri
 func (o *opencode) always(text string, opened []string) []point {
 	names := []string{path.Join(o.t.host.Dir, ".env")}
 	for _, root := range opened {
-		found, err := matching(root, "/"+stars.ReplaceAllString(text, "**"))
+		found, err := matching(root, "s", "/"+stars.ReplaceAllString(text, "**"))
 		if err != nil {
 			o.t.faults = append(o.t.faults, err)
 		}

@@ -31,7 +31,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{home: home, dir: home + "/ws", in: t.TempDir(), t: t}
-	for _, f := range []string{"ws/.env", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src/a/k.pem", "ws/src/.git/hooks/x", "x/y/k.pem", "x/.env"} {
+	for _, f := range []string{"ws/.env", "ws/a/.env", "ws/a/b/k.pem", "ws/a/.vscode/x", "ws/src/a/k.pem", "ws/src/.git/hooks/x", "ws/src/b/K.PEM", "ws/Docs/x", "x/y/k.pem", "x/.env"} {
 		if err := os.MkdirAll(filepath.Dir(home+"/"+f), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 	for range 30 {
 		abs := pick(r, w.dir, w.dir, w.home, w.home+"/x", "/etc", "/opt")
 		for range r.IntN(4) {
-			abs += "/" + pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode", "passwd")
+			abs += "/" + pick(r, "a", "b", "src", "x", "y", ".env", "k.pem", "x y", "zz", ".git", "hooks", ".vscode", "passwd", "A", "SRC", "K.PEM", "Docs", "docs")
 		}
 		if follow(abs) != abs {
 			continue
@@ -189,7 +189,7 @@ func (w *world) agrees(r *rand.Rand, res *Result, text string, p foreign.Policy)
 			if !view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() {
 				continue
 			}
-			if reads := cap == ir.Read || cap == ir.Execute; reads && !p.Reads(abs) || !reads && !p.Writes(abs) {
+			if !permits(p, cap, abs) {
 				return fmt.Errorf("%s\n%s\npermits to %s %s", text, res.Text, cap, abs)
 			}
 		}
@@ -281,7 +281,7 @@ func claudeSettings(r *rand.Rand) string {
 		return "Bash(" + spec + ")"
 	}
 	file := func() string {
-		spec := pick(r, place(r), "/src/**", "//"+strings.TrimPrefix("etc/x", "/"), "~/x/**", "./a/**", "**/.env", ".env", "*.pem", "/a/b", "**", "src/*")
+		spec := pick(r, place(r), "/src/**", "//"+strings.TrimPrefix("etc/x", "/"), "~/x/**", "./a/**", "**/.env", ".env", "*.pem", "/a/b", "**", "src/*", "/docs", "/Docs/**", "docs/*", "~/X")
 		return pick(r, "Read", "Edit", "Edit", "Write") + pick(r, "("+spec+")", "("+spec+")", "("+spec+")", "")
 	}
 	rule := func() string {
@@ -316,6 +316,9 @@ func TestClaudeNothingWider(t *testing.T) {
 		t := &translation{req: &Request{Patterns: patterns}, host: w.host(patterns), draft: draft{tool: "agent", ruleset: "agent"}}
 		policy := readClaude(t, docs)
 		res, err := w.run("settings.json", text, patterns)
+		if err != nil && (strings.Contains(err.Error(), "as the file is spelled") || strings.Contains(err.Error(), "folds case")) {
+			return nil // rules cannot be about two spellings
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}

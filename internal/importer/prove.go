@@ -105,7 +105,7 @@ func (t *translation) prove(text string, p foreign.Policy) (Proof, error) {
 				continue
 			}
 			c := &check{t: t, view: ir.NewView(tool, platform, ir.Facts{}), policy: p, marks: marks, proof: &out}
-			for _, one := range []func() error{c.files, c.hosts, c.vars} {
+			for _, one := range []func() error{c.files, c.hosts, c.vars, c.detailed, c.starts} {
 				if err := one(); err != nil {
 					return out, err
 				}
@@ -208,14 +208,10 @@ func (c *check) place(abs string) error {
 	if within(abs, "/dev") || within(abs, "/proc") || c.t.host.Follow(abs) != abs {
 		return nil
 	}
-	at, reads, writes := c.location(abs), c.policy.Reads(abs), c.policy.Writes(abs)
+	at := c.location(abs)
 	for _, cap := range ir.All.List() {
 		c.proof.Files++
-		permitted := writes
-		if cap == ir.Read || cap == ir.Execute {
-			permitted = reads
-		}
-		if !permitted && c.view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() {
+		if !permits(c.policy, cap, abs) && c.view.Decide(ir.Access{Cap: cap, On: ir.Direct(at)}).Allowed() {
 			return &wider{fmt.Sprintf("the rules would permit to %s %s, and the settings do not", cap, abs), at.Root.Kind == ir.System}
 		}
 	}

@@ -293,10 +293,14 @@ func deepest(points []point, abs string) int {
 func (t *translation) everyName(patterns []point, opened []string) []point {
 	var out []point
 	for _, p := range patterns {
-		out = append(out, t.names(p.abs, p.entry, opened)...)
+		out = append(out, t.names(p, opened)...)
 	}
 	return out
 }
+
+// instructing are files that the next shell, git, an editor or an agent takes instructions from.
+var instructing = []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config", ".git/hooks", ".gitconfig", ".gitmodules", ".idea",
+	".mcp.json", ".profile", ".ripgreprc", ".vscode", ".zprofile", ".zshrc"}
 
 // instructions are the names of files that the next shell, git or an agent obeys, which srt never lets
 // commands write: in the workspace itself, and below it where they exist.
@@ -304,10 +308,9 @@ func (t *translation) instructions(writable []point, gitConfig bool) []point {
 	if deepest(writable, t.host.Dir) < 0 && !slices.ContainsFunc(writable, func(p point) bool { return within(p.abs, t.host.Dir) }) {
 		return nil
 	}
-	names := []string{".bash_profile", ".bashrc", ".claude/agents", ".claude/commands", ".git/config", ".git/hooks", ".gitconfig", ".gitmodules", ".idea",
-		".mcp.json", ".profile", ".ripgreprc", ".vscode", ".zprofile", ".zshrc"}
+	names := instructing
 	if gitConfig {
-		names = slices.DeleteFunc(names, func(n string) bool { return n == ".git/config" })
+		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == ".git/config" })
 	}
 	return t.always(names)
 }
@@ -318,7 +321,7 @@ func (t *translation) always(names []string) []point {
 	for _, name := range names {
 		patterns = append(patterns, t.host.Dir+"/**/"+name)
 	}
-	found, err := matching(t.host.Dir, patterns...)
+	found, err := matching(t.host.Dir, "s", patterns...)
 	if err != nil {
 		t.faults = append(t.faults, err)
 	}

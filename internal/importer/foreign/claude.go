@@ -89,13 +89,16 @@ func (c *Claude) shut(r ToolRule) []Pattern {
 	return []Pattern{c.place(c.Dir + rest + "/" + spec)}
 }
 
-// place is an absolute pattern. A path without wildcards is that of the file that it leads to.
+// place is an absolute pattern, in any case of its letters. A path without wildcards is that of the file that
+// it leads to.
 func (c *Claude) place(abs string) Pattern {
 	abs = path.Clean(strings.TrimSuffix(abs, "/**"))
-	if p := NewPattern(abs); !p.Literal() {
-		return p
+	p := NewPattern(abs)
+	if p.Literal() {
+		p.parts = split(c.Follow(abs))
 	}
-	return Pattern{split(c.Follow(abs))}
+	p.fold = true
+	return p
 }
 
 // opens reports whether a rule that allows is certainly about a path: paths with wildcards, other than
@@ -215,9 +218,8 @@ func (c *Claude) Marks() Marks {
 			for _, p := range c.shut(r) {
 				if p.Literal() {
 					out.Paths = append(out.Paths, p.String())
-				} else {
-					out.Patterns = append(out.Patterns, p)
 				}
+				out.Patterns = append(out.Patterns, p)
 			}
 		case "WebFetch":
 			out.Hosts = append(out.Hosts, strings.TrimPrefix(r.Spec, "domain:"))

@@ -24,6 +24,23 @@ type Policy interface {
 	Marks() Marks
 }
 
+// Detailed is a policy that tells more operations apart than reading and writing.
+type Detailed interface {
+	Policy
+	// Permits is about an operation by its name: read, execute, create, update or delete.
+	Permits(operation, path string) bool
+	// Moves is about a file or a directory that gets another name, or a file that gets a further one.
+	Moves(from, to string, dir bool) bool
+	// Listens is about connections that a command accepts, at any address of this machine.
+	Listens(port uint16) bool
+}
+
+// Starter is a policy that keeps processes from starting some programs.
+type Starter interface {
+	// Starts is about a program by its name.
+	Starts(program string) bool
+}
+
 // Marks are the places at which a policy may change its answer.
 type Marks struct {
 	// Paths are the absolute paths that the settings name.
@@ -39,4 +56,6 @@ type Marks struct {
 	Linux bool
 	// Commands are lines with "*" for any text.
 	Commands []string
+	// Programs are names of programs.
+	Programs []string
 }

@@ -10,6 +10,8 @@ import (
 // any number of them. It covers the paths that it matches, and everything below.
 type Pattern struct {
 	parts []string
+	// fold has names match in any case.
+	fold bool
 }
 
 // NewPattern returns the pattern of an absolute path.
@@ -22,7 +24,7 @@ func NewPattern(abs string) Pattern {
 			break
 		}
 	}
-	return Pattern{parts}
+	return Pattern{parts: parts}
 }
 
 // Literal reports whether a pattern has no wildcard.
@@ -94,7 +96,7 @@ func (p Pattern) step(states []int, name string) []int {
 		case s == len(p.parts):
 		case p.parts[s] == "**":
 			next = append(next, s)
-		case matchName(p.parts[s], name):
+		case p.fold && matchName(strings.ToLower(p.parts[s]), strings.ToLower(name)), matchName(p.parts[s], name):
 			next = append(next, s+1)
 		}
 	}

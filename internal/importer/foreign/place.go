@@ -17,8 +17,13 @@ type Host struct {
 	Existing bool
 }
 
-// covers reports whether a pattern that denies covers a path.
+// covers reports whether a pattern that denies covers a path. Names in another case than its own it covers where
+// they exist.
 func (h *Host) covers(p Pattern, abs string) bool {
+	if at, ok := p.covering(abs); p.fold && ok && h.Exists(at) {
+		return true
+	}
+	p.fold = false
 	at, ok := p.covering(abs)
 	return ok && (p.Literal() || !h.Existing || h.Exists(at))
 }

@@ -1,0 +1,82 @@
+package foreign
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Devcontainer is a development container (containers.dev, "Dev Container metadata reference", as of 2026-03-17). Of
+// the machine's files it has those that are mounted into it, and of the caller's variables those that it names.
+// Metadata of its image and its features are not part of it.
+type Devcontainer struct {
+	Host
+	Mounts []ContainerMount
+	// Env are the variables of containerEnv and remoteEnv, each with its values; "" unsets one.
+	Env map[string][]string
+	// Offline closes the network.
+	Offline bool
+}
+
+// ContainerMount is a directory or a file of the machine in the container.
+type ContainerMount struct {
+	// Source is an absolute path of the machine, empty for what is none of its files.
+	Source, Target string
+	ReadOnly       bool
+}
+
+// shows reports whether a mount makes a file of the machine visible: others may lie over a part of it.
+func (d *Devcontainer) shows(m ContainerMount, abs string) bool {
+	if m.Source == "" || d.Follow(m.Source) != m.Source || !under(abs, m.Source) {
+		return false
+	}
+	inside := path.Join(m.Target, strings.TrimPrefix(abs, m.Source))
+	return !slices.ContainsFunc(d.Mounts, func(o ContainerMount) bool {
+		return o.Target != m.Target && under(o.Target, m.Target) && under(inside, o.Target)
+	})
+}
+
+// Reads implements Policy.
+func (d *Devcontainer) Reads(abs string) bool {
+	return slices.ContainsFunc(d.Mounts, func(m ContainerMount) bool { return d.shows(m, abs) })
+}
+
+// Writes implements Policy.
+func (d *Devcontainer) Writes(abs string) bool {
+	return slices.ContainsFunc(d.Mounts, func(m ContainerMount) bool { return !m.ReadOnly && d.shows(m, abs) })
+}
+
+// Connects implements Policy.
+func (d *Devcontainer) Connects(string, uint16) bool { return !d.Offline }
+
+// Fetches implements Policy: what an agent outside of the container does is not known.
+func (d *Devcontainer) Fetches(string) bool { return false }
+
+// Passes implements Policy: of a variable that is given the value of its own name.
+func (d *Devcontainer) Passes(name string) bool {
+	values := d.Env[name]
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return v != "${localEnv:"+name+"}" })
+}
+
+// Runs implements Policy.
+func (d *Devcontainer) Runs(string) bool { return true }
+
+// Marks implements Policy.
+func (d *Devcontainer) Marks() Marks {
+	out := Marks{Paths: []string{d.Dir}}
+	for name := range d.Env {
+		out.Vars = append(out.Vars, name)
+	}
+	for _, m := range d.Mounts {
+		if m.Source == "" {
+			continue
+		}
+		out.Paths = append(out.Paths, m.Source)
+		for _, o := range d.Mounts {
+			if under(o.Target, m.Target) {
+				out.Paths = append(out.Paths, path.Join(m.Source, strings.TrimPrefix(o.Target, m.Target)))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,279 @@
+package importer
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// isDir reports whether a directory has a name.
+func isDir(abs string) bool {
+	info, err := os.Stat(filepath.FromSlash(abs))
+	return err == nil && info.IsDir()
+}
+
+// granted is a place of the rules with the rights there, those of the rules around it included.
+type granted struct {
+	abs    string
+	rights rights
+	entry  *Entry
+	caps   []string
+}
+
+// The rights that the kernel asks for where no directory is, and those that a capability needs.
+var (
+	fileRights   = rightsOf("execute", "write_file", "read_file", "truncate", "ioctl_dev")
+	deleteRights = rightsOf("remove_file", "remove_dir", "refer")
+	createRights = rightsOf("make_dir", "make_reg", "make_sock", "make_fifo", "make_sym", "write_file", "refer")
+)
+
+// files writes rules for the paths that rights are granted on.
+func (c *landlock) files() {
+	t := c.t
+	places := []*granted{{abs: t.host.Dir, entry: t.own}}
+	for _, r := range c.rules {
+		abs, why := c.locate(r.text)
+		if why != "" && r.others {
+			r.entry.become(Narrowed, "without %s: %s", r.text, why)
+			continue
+		}
+		if why != "" {
+			r.entry.become(LeftOut, "%s", why)
+			continue
+		}
+		if why := t.outside(abs); why != "" {
+			c.outside(r, abs, why)
+		}
+		places = append(places, &granted{abs: abs, rights: r.rights, entry: r.entry})
+	}
+	// Rights add up from the top.
+	slices.SortStableFunc(places, func(a, b *granted) int { return cmp.Compare(len(a.abs), len(b.abs)) })
+	for _, p := range places {
+		if c.file(p) {
+			p.rights &= fileRights
+		}
+	}
+	for _, p := range places {
+		for _, o := range places {
+			if within(p.abs, o.abs) {
+				p.rights |= o.rights
+			}
+		}
+		p.caps = c.capabilities(p)
+	}
+	c.unrestricted()
+	c.moves(places)
+	written := map[string][]string{}
+	for _, p := range places {
+		if t.outside(p.abs) == "" {
+			c.write(p, written)
+		}
+	}
+}
+
+// locate is the place of a path, or the reason why no rule is about it.
+func (c *landlock) locate(text string) (abs, why string) {
+	if !path.IsAbs(text) {
+		text = c.t.host.Dir + "/" + text
+	}
+	abs = path.Clean(text)
+	real := c.t.host.Follow(abs)
+	switch {
+	case !clean(text) || text == c.t.host.Dir+"/" || slices.Contains(strings.Split(text, "/"), ".."):
+		return "", `it is no path, or one with ".."`
+	case !c.t.host.Exists(real):
+		return "", "nothing is there now, and landlockconfig passes over it"
+	case real != abs && (c.t.outside(abs) == "" || c.t.outside(real) == ""):
+		return "", "its path leads over a symlink: name " + real
+	}
+	return real, ""
+}
+
+// outside settles a rule for a place that no rule here is about.
+func (c *landlock) outside(r landlockRule, abs, why string) {
+	base := []string{"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/usr"}
+	switch {
+	case within(c.t.host.Dir, abs):
+		r.entry.become(Narrowed, "of %s the workspace, and the base as far as it lies in it", abs)
+	case slices.ContainsFunc(base[1:], func(dir string) bool { return within(abs, dir) }):
+		r.entry.become(Narrowed, "the base, as far as it lies in it")
+	default:
+		r.entry.become(LeftOut, "%s", why)
+	}
+}
+
+// has reports whether all of some rights are permitted at a place. Moving files to another directory needs a
+// rule also where nothing handles it.
+func (c *landlock) has(p *granted, need rights) bool {
+	return need&(c.handled|rightsOf("refer"))&^p.rights == 0
+}
+
+// file reports whether a place is something other than a directory.
+func (c *landlock) file(p *granted) bool { return c.t.host.Exists(p.abs) && !isDir(p.abs) }
+
+// capabilities are those whose every part the rights permit.
+func (c *landlock) capabilities(p *granted) []string {
+	var out []string
+	read := rightsOf("read_file", "read_dir")
+	if c.file(p) {
+		read = rightsOf("read_file")
+	}
+	if c.has(p, read) {
+		out = append(out, "read")
+		if c.has(p, rightsOf("execute")) {
+			out = append(out, "execute")
+		}
+	}
+	for _, one := range []struct {
+		name string
+		need rights
+	}{{"create", createRights}, {"update", rightsOf("write_file", "truncate")}, {"delete", deleteRights}} {
+		if c.has(p, one.need) {
+			out = append(out, one.name)
+		}
+	}
+	return out
+}
+
+// unrestricted notes what every file of the machine permits, since no ruleset handles it.
+func (c *landlock) unrestricted() {
+	var open []string
+	for _, r := range landlockRights {
+		if c.handled&rightsOf(r) == 0 && r != "refer" && r != "ioctl_dev" && r != "make_char" && r != "make_block" {
+			open = append(open, r)
+		}
+	}
+	if len(open) > 0 {
+		e := &Entry{Key: "rights that no ruleset handles", Text: strings.Join(open, " ")}
+		e.become(Narrowed, "they are open on every file of the machine; here the workspace and its rules alone have them")
+		c.t.entries = append(c.t.entries, e)
+	}
+}
+
+// moves takes capabilities away that would let files move where the kernel refuses it: to a place with rights
+// that they did not have, or between directories of which one does not grant refer.
+func (c *landlock) moves(places []*granted) {
+	here := slices.DeleteFunc(slices.Clone(places), func(p *granted) bool { return c.t.outside(p.abs) != "" })
+	lose := func(p *granted, name, why string) {
+		if slices.Contains(p.caps, name) {
+			p.caps = slices.DeleteFunc(slices.Clone(p.caps), func(n string) bool { return n == name })
+			p.entry.become(Narrowed, "%s is not granted: %s", name, why)
+		}
+	}
+	creates := func(p *granted) bool { return slices.Contains(p.caps, "create") }
+	for _, to := range here {
+		for _, from := range here {
+			gains := to.rights & c.handled &^ from.rights
+			moved := slices.Contains(from.caps, "delete") || slices.Contains(from.caps, "read") && slices.Contains(from.caps, "update")
+			file := gains&fileRights != 0 && !gainsMore(from.caps, to.caps, "read", "update", "execute")
+			if moved && (file || gains != 0 && !gainsMore(from.caps, to.caps, "read", "update", "execute", "create", "delete")) {
+				lose(to, "create", "files could come from "+c.t.spell(from.abs)+", which has fewer rights")
+			}
+		}
+	}
+	if !slices.ContainsFunc(here, creates) {
+		return
+	}
+	for _, p := range here {
+		if slices.Contains(p.caps, "read") && !c.has(p, rightsOf("refer")) {
+			lose(p, "update", "without refer no file of it may get another name elsewhere")
+		}
+	}
+}
+
+// gainsMore reports whether a place has one of some capabilities that another one lacks, for which the rules
+// refuse a move as well.
+func gainsMore(from, to []string, of ...string) bool {
+	return slices.ContainsFunc(of, func(name string) bool {
+		return slices.Contains(to, name) && !slices.Contains(from, name)
+	})
+}
+
+// write adds the rule of a place, where its capabilities are not those around it.
+func (c *landlock) write(p *granted, written map[string][]string) {
+	t := c.t
+	if r := missing(p.rights, p.caps, !c.file(p)); len(r) > 0 && p.entry != t.own {
+		p.entry.become(Narrowed, "access.fs %s, without %s, which no rule can say alone", t.spell(p.abs), strings.Join(r, " "))
+	}
+	around, inside := written[p.abs]
+	if inside {
+		p.entry.become(Carried, "access.fs %s", t.spell(p.abs))
+		return
+	}
+	for dir := p.abs; !inside && dir != path.Dir(dir); dir = path.Dir(dir) {
+		around, inside = written[dir]
+	}
+	if inside && slices.Equal(around, p.caps) || !inside && p.abs != t.host.Dir && len(p.caps) == 0 {
+		p.entry.become(Carried, "the rules around %s say the same", t.spell(p.abs))
+		return
+	}
+	written[p.abs] = p.caps
+	r := fsRule{path: t.spell(p.abs), fine: p.caps, from: p.entry.from()}
+	r.external = len(p.caps) > 0 && !within(p.abs, t.host.Dir)
+	t.draft.fs = append(t.draft.fs, r)
+	p.entry.become(Carried, "access.fs %s", r.path)
+}
+
+// missing are the rights that none of some capabilities stands for.
+func missing(have rights, caps []string, dir bool) []string {
+	need := map[string]rights{
+		"read": rightsOf("read_file", "read_dir"), "execute": rightsOf("execute"), "create": createRights,
+		"update": rightsOf("write_file", "truncate"), "delete": deleteRights,
+	}
+	// Of these, rules never grant the first three; the last goes with others.
+	said := rightsOf("make_char", "make_block", "ioctl_dev", "refer")
+	for _, c := range caps {
+		said |= need[c]
+	}
+	if !dir {
+		said |= ^fileRights
+	}
+	var out []string
+	for _, r := range landlockRights {
+		if have&^said&rightsOf(r) != 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// network writes rules for ports.
+func (c *landlock) network() {
+	t := c.t
+	if !c.connects {
+		e := &Entry{Key: "connect_tcp, which no ruleset handles"}
+		e.become(LeftOut, "every host is open; write that rule yourself")
+		t.entries = append(t.entries, e)
+	}
+	if !c.binds {
+		e := &Entry{Key: "bind_tcp, which no ruleset handles"}
+		e.become(LeftOut, "every port may be listened at; write that rule yourself")
+		t.entries = append(t.entries, e)
+	}
+	may := map[uint16]bool{}
+	for _, p := range c.connectTo {
+		if p.port == 0 {
+			p.entry.become(LeftOut, "nothing can be connected to at port 0")
+			continue
+		}
+		if !may[p.port] {
+			t.draft.net = append(t.draft.net, netRule{host: "*", port: p.port, allow: true, from: p.entry.from()})
+		}
+		may[p.port] = true
+		p.entry.become(Narrowed, "access.net *, port %d: names and public addresses, by HTTP and TLS alone", p.port)
+	}
+	for _, p := range c.bindTo {
+		switch {
+		case p.port == 0:
+			p.entry.become(LeftOut, "port 0 lets the system choose one; write a rule to listen without a port")
+		case c.connects && !may[p.port]:
+			p.entry.become(LeftOut, "a tool may connect to what it listens at, and connect_tcp is not allowed there")
+		default:
+			t.draft.net = append(t.draft.net, netRule{host: "*", port: p.port, listen: true, allow: true, from: p.entry.from()})
+			p.entry.become(Carried, "access.net listen, port %d", p.port)
+		}
+	}
+}
