@@ -106,7 +106,11 @@ func (l *learner) lesson(f *learned, p *allow.Planner, index []int) (lesson, err
 	for _, i := range index {
 		entries = append(entries, f.joined.Operations[i].Entry)
 	}
-	out, err := p.Learn(entries, func(a allow.Added) []string { return []string{f.note(a, index)} })
+	served := ""
+	if p == f.planner {
+		served = f.joined.Served
+	}
+	out, err := p.Learn(entries, served, func(a allow.Added) []string { return []string{f.note(a, index)} })
 	if err != nil {
 		return lesson{}, l.notAllowed(err)
 	}

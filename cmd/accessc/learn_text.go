@@ -91,6 +91,9 @@ func mapped(index, entries []int) []int {
 
 // note is the comment above a rule.
 func (f *learned) note(a allow.Added, index []int) string {
+	if len(a.Entries) == 0 {
+		return visible.Text("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
+	}
 	times, runs := 0, 0
 	for _, i := range a.Entries {
 		o := f.joined.Operations[index[i]]
@@ -192,6 +195,9 @@ func (l *learner) summary(f *learned) string {
 				}
 				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
 			}
+		}
+		if x.Unserved {
+			fmt.Fprintf(&b, "not permitted: %s: it needs a supervisor, which late = \"open\" asks for\n", f.joined.Served)
 		}
 		if paths := x.approvals(); len(paths) > 0 {
 			fmt.Fprintf(&b, "external rules take effect once you approve where they lead: accessc approve %s\n", strings.Join(paths, " "))

@@ -46,6 +46,8 @@ type Planner struct {
 	disk, old []byte
 	// reaches are the sensitive paths that the tool reaches by now, once they were looked for.
 	reaches map[string]bool
+	// served is a recorded operation on a place that the tool has under a supervisor alone.
+	served string
 }
 
 // ConfigError is a configuration that does not compile, now or After the change.

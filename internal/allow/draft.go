@@ -38,6 +38,8 @@ type addition struct {
 	net     edit.Item
 	env     string
 	program *edit.Field
+	// late asks for a supervisor.
+	late bool
 	// args are the lists of arguments of the program.
 	args []string
 	// asks are the indices of the operations that it is for, notes the comments above it.
@@ -226,7 +228,7 @@ func (d *draft) write() error {
 			}
 		}
 	}
-	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram} {
+	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram, d.writeLate} {
 		for _, a := range d.adds {
 			if err := write(like, a); err != nil {
 				return err
@@ -270,6 +272,30 @@ func (d *draft) writeProgram(like string, a *addition) error {
 	return d.set(text, err)
 }
 
+// late is the setting by which a tool gets a supervisor.
+var late = edit.String("late", "open")
+
+func (d *draft) writeLate(like string, a *addition) error {
+	if !a.late {
+		return nil
+	}
+	text, err := edit.Set(d.text.Bytes, append(d.text.Tool(d.p.Tool.Name, like), "access"), late, a.notes...)
+	d.rules = append(d.rules, a.words())
+	return d.set(text, err)
+}
+
+// supervise asks for a supervisor, unless the layer has decided about that.
+func (d *draft) supervise() error {
+	text, err := layerfile.Parse(d.p.Name, d.p.old)
+	if err != nil {
+		return err
+	}
+	if text.Get(append(text.Tool(d.p.Tool.Name, d.p.Tool.Source.Origin.Path), "access", late.Key)...) == nil {
+		d.adds = append(d.adds, &addition{late: true})
+	}
+	return nil
+}
+
 // words are the rule in words.
 func (a *addition) words() string {
 	switch {
@@ -279,6 +305,8 @@ func (a *addition) words() string {
 		return "net: " + a.net.String()
 	case a.program != nil:
 		return "run " + a.program.Key + " = " + a.program.Value
+	case a.late:
+		return late.Key + " = " + late.Value
 	default:
 		return "env: " + a.env
 	}

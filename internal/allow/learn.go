@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 )
@@ -20,6 +21,8 @@ type Lesson struct {
 	Waiting []string
 	// Own are the indices of operations on places that only the user's own layer can name.
 	Own []int
+	// Unserved is true where the tool would have no supervisor that its runs needed.
+	Unserved bool
 }
 
 // Left are operations for which nothing is proposed.
@@ -30,10 +33,12 @@ type Left struct {
 
 // Learn plans one addition for all recorded operations that the policy does not permit. A rule is on a
 // directory only if that was listed, or if a program has made names up in it; where such a rule would
-// grant something sensitive, the places have rules of their own. note writes the comments of a rule.
-// See RATIONALE D185.
-func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Lesson, error) {
+// grant something sensitive, the places have rules of their own. served is a recorded operation that needs a
+// supervisor, empty for none; note writes the comments of a rule.
+// See RATIONALE D185 and D214.
+func (p *Planner) Learn(entries []denial.Entry, served string, note func(Added) []string) (*Lesson, error) {
 	out := &Lesson{}
+	p.served = served
 	defer func() {
 		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
 	}()
@@ -46,13 +51,13 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	}
 	// A rule on a directory may do for the files in it.
 	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
-	if len(open) == 0 && p.req.Fresh == "" {
+	if len(open) == 0 && p.req.Fresh == "" && !p.unserved(p.Tool) {
 		return out, nil
 	}
 	plan, err := p.noted(note, asksOf(append([]group{stays}, open...)))
 	if err != nil {
 		kept := p.possible([]group{stays}, open, out)
-		if len(kept) == 1 && p.req.Fresh == "" {
+		if len(kept) == 1 && p.req.Fresh == "" && !p.unserved(p.Tool) {
 			return out, nil
 		}
 		plan, err = p.noted(note, asksOf(kept))
@@ -60,10 +65,16 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	if err != nil {
 		return nil, err
 	}
-	if out.Waiting = plan.Waiting; !plan.Empty() {
+	out.Waiting, out.Unserved = plan.Waiting, plan.unserved
+	if !plan.Empty() {
 		out.Plan = plan
 	}
 	return out, nil
+}
+
+// unserved reports whether a tool would have no supervisor, and its runs needed one.
+func (p *Planner) unserved(t *ir.Tool) bool {
+	return p.served != "" && !landlock.Serves(t, p.Now.Facts(p.Tool))
 }
 
 // permitted are the operations of a group that the policy permits by now.
@@ -92,7 +103,7 @@ func (p *Planner) possible(kept, more []group, out *Lesson) []group {
 	all := slices.Concat(kept, more)
 	_, err := p.Plan(asksOf(all)...)
 	switch half := len(more) / 2; {
-	case err == nil:
+	case err == nil, len(more) == 0:
 		return all
 	case half > 0:
 		return p.possible(p.possible(kept, more[:half], out), more[half:], out)

@@ -43,7 +43,8 @@ func TestLearn(t *testing.T) {
 			rt.Fatal(err)
 		}
 		entries := recorded(rt, base)
-		lesson, err := p.Learn(entries, func(a Added) []string { return []string{a.Rule} })
+		served := rapid.SampledFrom([]string{"", "read /proc/self/status"}).Draw(rt, "served")
+		lesson, err := p.Learn(entries, served, func(a Added) []string { return []string{a.Rule} })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -65,6 +66,9 @@ func TestLearn(t *testing.T) {
 				rt.Fatal(err)
 			}
 			inBounds(rt, base, p, then, lesson.Plan, entries, told)
+		}
+		if then.served = served; then.unserved(then.Tool) || lesson.Unserved || served == "" && then.Tool.LateOpen {
+			rt.Fatalf("%q: late %v, unserved %v", served, then.Tool.LateOpen, lesson.Unserved)
 		}
 		for i, e := range entries {
 			if !told[i] && !then.Permits(e) {
@@ -167,7 +171,7 @@ func TestLearnPrograms(t *testing.T) {
 		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git")}, "git = {}", 0},
 		{[]denial.Entry{entry("run", "docker", "ps"), entry("run", "make")}, "make = {}", 1},
 	} {
-		lesson, err := p.Learn(tt.entries, nil)
+		lesson, err := p.Learn(tt.entries, "", nil)
 		if err != nil || lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want+"\n") || len(lesson.Left) != tt.left {
 			t.Errorf("%v: %+v, want %s", err, lesson, tt.want)
 		}
@@ -232,7 +236,7 @@ func TestLearnKeeps(t *testing.T) {
 	if !p.Permits(entries[2]) {
 		t.Fatal("the move is not permitted to begin with")
 	}
-	lesson, err := p.Learn(entries, nil)
+	lesson, err := p.Learn(entries, "", nil)
 	if err != nil || lesson.Plan == nil || len(lesson.Left) != 1 || lesson.Left[0].Entries[0] != 1 {
 		t.Fatalf("%+v, %v", lesson, err)
 	}

@@ -32,6 +32,8 @@ type Plan struct {
 	// Waiting are those of them that the layer has by now.
 	Waiting []string
 	p       *Planner
+	// unserved is true where the tool would have no supervisor that its runs needed.
+	unserved bool
 }
 
 // Added is one rule of a plan.
@@ -60,6 +62,11 @@ func (p *Planner) noted(note func(Added) []string, asks []Ask) (*Plan, error) {
 		}
 		d.ask = i
 		if err := d.add(asks[i]); err != nil {
+			return nil, err
+		}
+	}
+	if p.unserved(&d.tool) {
+		if err := d.supervise(); err != nil {
 			return nil, err
 		}
 	}
@@ -115,6 +122,7 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
 		}
 	}
+	out.unserved = p.unserved(p.Tool)
 	if out.Empty() {
 		return out, p, nil
 	}
@@ -122,6 +130,7 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	out.unserved = p.unserved(then.Tool)
 	for _, a := range asks {
 		if a, err = a.again(then); err != nil {
 			return nil, nil, err

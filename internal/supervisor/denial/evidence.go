@@ -31,7 +31,12 @@ type Evidence struct {
 	// Those that the base and the private directories grant are not counted.
 	Used        []Use `json:"used"`
 	UsedLeftOut int   `json:"used_left_out"`
+	// Served are the first operations on places that a tool has under a supervisor alone.
+	Served []string `json:"served,omitempty"`
 }
+
+// maxServed bounds the operations of Evidence.Served.
+const maxServed = 8
 
 // Use is a granted operation that was carried out once or more.
 type Use struct {
@@ -73,6 +78,13 @@ func (d *Denial) everyones() bool {
 	})
 }
 
+// served reports whether the operation is on a place of the base that is the tool's own under a supervisor alone,
+// and no program does without.
+func (d *Denial) served() bool {
+	r, ok := d.Verdict.Rule.(*ir.FSRule)
+	return ok && r.Origin.Layer == ir.LayerBase && ir.LinuxOwn(r.At.Path) && d.probe() == ""
+}
+
 // Each tells the kinds of operations that were granted and carried out, and those that were refused,
 // with how often; lost is how many operations are missing.
 func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
@@ -104,6 +116,9 @@ func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 	size := 0
 	for _, s := range l.uses {
 		if s.everyones() {
+			if s.served() && len(e.Served) < maxServed {
+				e.Served = append(e.Served, strings.Join(s.question(), " "))
+			}
 			continue
 		}
 		u := Use{Times: s.times, Question: s.question(), Needs: s.needed()}

@@ -40,6 +40,14 @@ func TestEvidence(t *testing.T) {
 	if len(e.Used) != 1 || e.Used[0].Times != 3 || strings.Join(e.Used[0].Question, " ") != "read /ws/src/a" || e.UsedLeftOut != 0 {
 		t.Errorf("%+v", e)
 	}
+	for _, own := range []string{ir.LinuxShared, ir.LinuxProc} {
+		d := granted(ir.Sys(own+"/x"), ir.LayerBase)
+		d.Verdict.Rule.(*ir.FSRule).At = ir.Sys(own)
+		l.Use(d)
+	}
+	if e = read(); len(e.Used) != 1 || strings.Join(e.Served, "; ") != "read /dev/shm/x; read /proc/self/x" {
+		t.Errorf("%+v", e)
+	}
 	long := strings.Repeat("x", 700)
 	for i := range maxUsed + 5 {
 		l.Use(granted(ir.In(fmt.Sprintf("src/%d/%s", i, long)), ir.LayerWorkspace))
