@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/plural"
@@ -184,7 +185,7 @@ func (l *learner) summary(f *learned) string {
 	if f.plans() == 0 {
 		b.WriteString("no rule is proposed\n")
 	}
-	b.WriteString(presetsText(presetsAbout(entries)))
+	b.WriteString(presetsText(slices.DeleteFunc(presetsAbout(entries), f.extends)))
 	for _, x := range f.lessons {
 		for _, left := range x.Left {
 			for _, i := range left.Entries {
@@ -213,6 +214,13 @@ func (l *learner) summary(f *learned) string {
 		b.WriteString("some runs did more than is recorded; which rules are not used is not known\n")
 	}
 	return b.String()
+}
+
+// extends reports whether a preset is proposed, or waits for the approval of its places.
+func (f *learned) extends(preset string) bool {
+	return slices.ContainsFunc(f.lessons, func(x lesson) bool {
+		return slices.Contains(x.Waiting, source.Preset+preset) || x.Plan != nil && slices.Contains(x.Plan.Presets, preset)
+	})
 }
 
 // approvals are the paths of external rules that need an approval.

@@ -196,6 +196,8 @@ type Ask struct {
 	entry    int
 	// external, unless nil, is the place outside of the workspace that the rule is on.
 	external *outer
+	// extends is the preset that permits the operation, empty for none.
+	extends string
 }
 
 // Question reads an operation as "accessc can" takes it, and as a call of the kernel is judged.
@@ -211,7 +213,7 @@ func (p *Planner) Question(words []string) (Ask, error) {
 // again is the operation as a changed policy is asked about it: a further external rule gives places
 // another root.
 func (a Ask) again(p *Planner) (Ask, error) {
-	if a.external == nil {
+	if a.external == nil && a.extends == "" {
 		return a, nil
 	}
 	out, err := p.Question(a.question)

@@ -40,6 +40,8 @@ type addition struct {
 	program *edit.Field
 	// late asks for a supervisor.
 	late bool
+	// extends are presets, places where their rules lead, beyond their variables in words.
+	extends, places, beyond []string
 	// args are the lists of arguments of the program.
 	args []string
 	// asks are the indices of the operations that it is for, notes the comments above it.
@@ -82,8 +84,12 @@ func (d *draft) add(a Ask) error {
 	if why := d.p.foreign(a); why != "" {
 		return refuse("%s", why)
 	}
-	if a.external != nil {
+	switch {
+	case a.external != nil:
 		d.outer(a)
+		return nil
+	case a.extends != "":
+		d.extend(a.extends)
 		return nil
 	}
 	switch op := a.Operation.(type) {
@@ -228,7 +234,7 @@ func (d *draft) write() error {
 			}
 		}
 	}
-	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram, d.writeLate} {
+	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram, d.writeLate, d.writeExtends} {
 		for _, a := range d.adds {
 			if err := write(like, a); err != nil {
 				return err
@@ -305,6 +311,8 @@ func (a *addition) words() string {
 		return "net: " + a.net.String()
 	case a.program != nil:
 		return "run " + a.program.Key + " = " + a.program.Value
+	case a.extends != nil:
+		return a.list().Key + " = " + a.list().Value
 	case a.late:
 		return late.Key + " = " + late.Value
 	default:

@@ -172,6 +172,12 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if len(places) > 1 {
 		return left("a move or a link out of the workspace is yours to permit")
 	}
+	if name := p.extension(g); name != "" {
+		for i := range g.asks {
+			g.asks[i].extends = name
+		}
+		return []group{g}
+	}
 	place, why := p.outer(g)
 	switch {
 	case why != "" && len(g.parts) > 0:

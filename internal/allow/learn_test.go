@@ -178,6 +178,49 @@ func TestLearnPrograms(t *testing.T) {
 	}
 }
 
+// TestLearnToolchain: a toolchain of the home is learned by its preset, and its other files are told.
+func TestLearnToolchain(t *testing.T) {
+	const extends = "[tools.t.access]\nextends = [\"preset:rust\"]\n"
+	for _, tt := range []struct{ name, local, ops, want string }{
+		{"once", "", "execute .cargo/bin/cargo, read .rustup/settings.toml", extends},
+		{"a change beside", "", "execute .cargo/bin/cargo, update .rustup/settings.toml", extends},
+		{"a list of presets", "[tools.t]\naccess.extends = ['preset:go']\n", "execute .cargo/bin/cargo", "path = \"~/.cargo/bin/cargo\"\n"},
+		{"waiting", "[tools.t]\naccess.extends = ['preset:rust']\n", "execute .cargo/bin/cargo", ""},
+		{"a file", "", "read .gitconfig", "path = \"~/.gitconfig\"\n"},
+		{"an agent, which has hosts", "", "execute .opencode/bin/opencode", "path = \"~/.opencode/bin/opencode\"\n"},
+	} {
+		req, base := world(t, map[string]string{
+			"home/.rustup/settings.toml": "", "home/.cargo/bin/cargo": "", "home/.cargo/bin/rustc": "", "home/.opencode/bin/opencode": "", "home/.gitconfig": "",
+			"ws/accessc.toml": "[tools.t]\nsource = 'local'\n", "ws/.accessc/local.toml": tt.local,
+		})
+		var entries []denial.Entry
+		for op := range strings.SplitSeq(tt.ops, ", ") {
+			verb, name, _ := strings.Cut(op, " ")
+			entries = append(entries, denial.Entry{Times: 1, Question: []string{verb, base + "/home/" + name}})
+		}
+		p, err := Begin(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lesson, err := p.Learn(entries, "", nil)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want == "" && (lesson.Plan != nil || !slices.Equal(lesson.Waiting, []string{"preset:rust"})):
+			t.Errorf("%s: %+v", tt.name, lesson)
+		case tt.want != "" && (lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want) || len(lesson.Plan.Added) != 1):
+			t.Errorf("%s: %+v", tt.name, lesson)
+		case tt.name == "once":
+			a := lesson.Plan.Added[0]
+			if a.Reach.Files != 1 || !slices.Contains(a.Reach.Beyond, "the variable RUSTUP_HOME") || !slices.Contains(a.Reach.Beyond, "what will be in ~/.rustup") {
+				t.Errorf("%+v", a)
+			}
+		case tt.name == "a change beside" && len(lesson.Left) != 1:
+			t.Errorf("%+v", lesson.Left)
+		}
+	}
+}
+
 // TestTemporary: names that programs make up, and names that people give.
 func TestTemporary(t *testing.T) {
 	for _, name := range []string{

@@ -31,6 +31,8 @@ type Plan struct {
 	Approve map[string]string
 	// Waiting are those of them that the layer has by now.
 	Waiting []string
+	// Presets are those that the tool extends by the plan.
+	Presets []string
 	p       *Planner
 	// unserved is true where the tool would have no supervisor that its runs needed.
 	unserved bool
@@ -118,7 +120,12 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	}
 	out := &Plan{Name: p.Name, Old: p.disk, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
 	for _, a := range d.adds {
-		if a.idle && a.fs.External {
+		switch {
+		case a.idle && a.extends != nil:
+			out.Waiting = append(out.Waiting, a.presets()...)
+		case a.extends != nil:
+			out.Presets = a.extends
+		case a.idle && a.fs.External:
 			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
 		}
 	}
