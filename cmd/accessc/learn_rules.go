@@ -71,7 +71,7 @@ func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 	if l.policy == nil {
 		out.planner, err = l.fresh()
 	} else {
-		out.planner, err = l.planner(l.layer, l.tool)
+		out.planner, err = l.planner(allow.Request{Layer: l.layer, Tool: l.tool, Wide: l.From == "default"})
 	}
 	if err != nil {
 		return nil, err

@@ -29,6 +29,9 @@ type Request struct {
 	Tool    string
 	// Fresh is text that the layer gets first: the table of a tool that no layer has.
 	Fresh string
+	// Wide is true where runs were under the default policy, which lets a tool change the workspace: a
+	// rule that lets it may follow from such a run.
+	Wide bool
 }
 
 // Planner knows a tool's policy and the text of a layer.

@@ -38,6 +38,7 @@ func TestLearn(t *testing.T) {
 		list := strings.Join(rapid.SliceOfN(rapid.SampledFrom(rules), 1, 3).Draw(rt, "rules"), ", ")
 		files["ws/accessc.toml"] = strings.ReplaceAll(rapid.SampledFrom(forms).Draw(rt, "form"), "R", list)
 		req, base := world(t, files)
+		req.Wide = rapid.Bool().Draw(rt, "wide")
 		p, err := Begin(req)
 		if err != nil {
 			rt.Fatal(err)
@@ -127,7 +128,11 @@ func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []
 	if len(then.Now.Reaches(then.Tool)) > len(p.Now.Reaches(p.Tool)) {
 		rt.Fatalf("sensitive: %v\n%s", then.Now.Reaches(then.Tool), plan.New)
 	}
-	for _, g := range append(ir.ProtectedPaths(), ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"}) {
+	places := ir.ProtectedPaths()
+	if !p.req.Wide { // the default policy lets a tool remove these, and make them as directories
+		places = append(places, ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"})
+	}
+	for _, g := range places {
 		abs, _ := p.asker.Bindings.Path(ir.In(g.Path))
 		if gained := then.gained(p, abs); gained&ir.Write != 0 {
 			rt.Fatalf("%s of %s by\n%s", gained, g.Path, plan.New)
@@ -174,6 +179,61 @@ func TestLearnPrograms(t *testing.T) {
 		lesson, err := p.Learn(tt.entries, "", nil)
 		if err != nil || lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want+"\n") || len(lesson.Left) != tt.left {
 			t.Errorf("%v: %+v, want %s", err, lesson, tt.want)
+		}
+	}
+}
+
+// TestLearnWhole: after runs under the default policy a rule lets a tool change the whole workspace, if a program
+// makes names up in it or moves files beside protected ones. After others none does.
+func TestLearnWhole(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		wide bool
+		ops  string
+		want bool
+	}{
+		{"made up", true, "create tmp1a2b3c", true},
+		{"under another policy", false, "create tmp1a2b3c", false},
+		{"a name of a person's", true, "create out", false},
+		{"a journal", true, "create app.db-journal", false},
+		{"moved", true, "create target1; create target1/x; rename target1 target", true},
+		{"beside protected files", true, "create .git/index.lock; rename .git/index.lock .git/index", true},
+		{"beside protected files, under another policy", false, "create .git/index.lock; rename .git/index.lock .git/index", false},
+		{"to a protected file", true, "create .git/x; rename .git/x .git/config", false},
+		{"elsewhere", true, "create src/tmp1a2b3c", false},
+	} {
+		req, base := world(t, map[string]string{
+			"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [{ path = '.', read = true }, { path = '.env' }]\n", "ws/.env": "", "ws/.git/config": "", "ws/.git/index": "", "ws/src/a": "",
+		})
+		req.Wide = tt.wide
+		p, err := Begin(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entries []denial.Entry
+		for op := range strings.SplitSeq(tt.ops, "; ") {
+			words := strings.Fields(op)
+			for i := range words[1:] {
+				words[i+1] = base + "/ws/" + words[i+1]
+			}
+			entries = append(entries, denial.Entry{Times: 1, Question: words})
+		}
+		lesson, err := p.Learn(entries, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := p
+		if lesson.Plan != nil {
+			if then, err = p.After(lesson.Plan); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole := then.Granted(base + "/ws/any").Contains(ir.Write)
+		if whole != tt.want || then.Granted(base+"/ws/.env") != 0 || then.Granted(base+"/ws/.git/config")&ir.Write != 0 {
+			t.Errorf("%s: %+v", tt.name, lesson)
+		}
+		if !whole && strings.Contains(tt.ops, "tmp1a2b3c") && then.Granted(base+"/ws/tmp1a2b3c").Has(ir.Create) {
+			t.Errorf("%s: a rule on a name that was made up", tt.name)
 		}
 	}
 }
