@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -187,16 +188,7 @@ func (l *learner) summary(f *learned) string {
 	}
 	b.WriteString(presetsText(slices.DeleteFunc(presetsAbout(entries), f.extends)))
 	for _, x := range f.lessons {
-		for _, left := range x.Left {
-			for _, i := range left.Entries {
-				e := f.joined.Operations[x.index[i]].Entry
-				why := left.Why
-				if e.Question == nil {
-					why += ": " + e.Reason
-				}
-				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
-			}
-		}
+		b.WriteString(f.leftText(x))
 		if x.Unserved {
 			fmt.Fprintf(&b, "not permitted: %s: it needs a supervisor, which late = \"open\" asks for\n", f.joined.Served)
 		}
@@ -214,6 +206,40 @@ func (l *learner) summary(f *learned) string {
 		b.WriteString("some runs did more than is recorded; which rules are not used is not known\n")
 	}
 	return b.String()
+}
+
+// leftText lists the operations that get no rule, but no more than a few for one reason in directories side by side.
+func (f *learned) leftText(x lesson) string {
+	const most = 5
+	var b strings.Builder
+	alike := map[string]int{}
+	var many []string
+	for _, left := range x.Left {
+		for _, i := range left.Entries {
+			e, why := f.joined.Operations[x.index[i]].Entry, left.Why
+			if e.Question == nil {
+				why += ": " + e.Reason
+			}
+			about := e.Operation + " below " + path.Dir(path.Dir(operationTarget(e))) + ": " + why
+			if alike[about]++; alike[about] <= most {
+				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
+			} else if alike[about] == most+1 {
+				many = append(many, about)
+			}
+		}
+	}
+	for _, about := range many {
+		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, about)
+	}
+	return b.String()
+}
+
+// operationTarget is the first place of an operation.
+func operationTarget(e denial.Entry) string {
+	if e.Target == "" && len(e.Question) > 1 {
+		return e.Question[1]
+	}
+	return e.Target
 }
 
 // extends reports whether a preset is proposed, or waits for the approval of its places.
