@@ -197,6 +197,8 @@ type Ask struct {
 	// question are the words that it was read from, entry is the index of the record that it is of.
 	question []string
 	entry    int
+	// recorded is true for operations of runs that are learned from.
+	recorded bool
 	// external, unless nil, is the place outside of the workspace that the rule is on.
 	external *outer
 	// extends is the preset that permits the operation, empty for none.

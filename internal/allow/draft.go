@@ -100,7 +100,7 @@ func (d *draft) add(a Ask) error {
 	case ir.Run:
 		return d.run(op, a.denied(v))
 	case ir.Connect, ir.Listen:
-		fields, ok := (&denial.Denial{Operation: op, View: v}).NetRule()
+		fields, ok := (&denial.Denial{Operation: a.withoutPort(), View: v}).NetRule()
 		if !ok {
 			return stillDenied(a, a.denied(v))
 		}
@@ -108,11 +108,37 @@ func (d *draft) add(a Ask) error {
 		for _, f := range fields {
 			item = append(item, edit.Field{Key: f[0], Value: f[1]})
 		}
-		d.plan(addition{net: item})
+		d.net(item)
 		return nil
 	default:
 		return d.files(a, v)
 	}
+}
+
+// net adds a rule about a host, once.
+func (d *draft) net(item edit.Item) {
+	for _, a := range d.adds {
+		if a.net != nil && a.net.String() == item.String() {
+			a.asks = append(a.asks, d.ask)
+			return
+		}
+	}
+	d.plan(addition{net: item})
+}
+
+// withoutPort is the operation without a port that the kernel has chosen: the next run gets another.
+func (a Ask) withoutPort() ir.Operation {
+	if l, ok := a.Operation.(ir.Listen); ok && a.recorded && chosen(l) {
+		l.Port = 0
+		return l
+	}
+	return a.Operation
+}
+
+// chosen reports whether a port is of those that the kernel chooses from (ip_local_port_range, as Linux is delivered).
+func chosen(op ir.Listen) bool {
+	const from, to = 32768, 60999
+	return op.Port >= from && op.Port <= to
 }
 
 // files finds the rules on files.

@@ -261,6 +261,9 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			continue
 		}
 		g := p.single(i, e)
+		for i := range g.asks {
+			g.asks[i].recorded = true
+		}
 		at, ok := g.file()
 		if ok && moved[at] {
 			// No rule on the file lets it be renamed, so that one on its directory has to.

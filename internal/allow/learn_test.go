@@ -183,6 +183,35 @@ func TestLearnPrograms(t *testing.T) {
 	}
 }
 
+// TestLearnPorts: a port that the kernel chooses is another one in the next run.
+func TestLearnPorts(t *testing.T) {
+	req, _ := world(t, map[string]string{"ws/accessc.toml": "[tools.t]\nsource = 'local'\n"})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := func(ports ...string) (out []denial.Entry) {
+		for _, port := range ports {
+			out = append(out, denial.Entry{Times: 1, Question: []string{"listen", "127.0.0.1:" + port}})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		entries []denial.Entry
+		ports   int
+		beyond  bool
+	}{{listen("8080", "9090"), 2, false}, {listen("38979", "41200"), 0, true}} {
+		lesson, err := p.Learn(tt.entries, "", nil)
+		if err != nil || lesson.Plan == nil {
+			t.Fatalf("%v %+v", err, lesson)
+		}
+		text := string(lesson.Plan.New)
+		if strings.Count(text, "port = ") != tt.ports || strings.Count(text, "listen = true") != max(tt.ports, 1) || (len(lesson.Plan.Reach.Beyond) > 0) != tt.beyond {
+			t.Errorf("%v\n%s", lesson.Plan.Reach, text)
+		}
+	}
+}
+
 // TestLearnWhole: after runs under the default policy a rule lets a tool change the whole workspace, if a program
 // makes names up in it or moves files beside protected ones. After others none does.
 func TestLearnWhole(t *testing.T) {

@@ -70,7 +70,11 @@ func (s *survey) rule(a *addition) Reach {
 			if len(op.Args) == 0 {
 				out.Beyond = append(out.Beyond, op.Program+" with any arguments")
 			}
-		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Start:
+		case ir.Listen:
+			if s.asks[i].recorded && chosen(op) {
+				out.Beyond = append(out.Beyond, "every port at "+op.Host.String()+", since the kernel has probably chosen this one")
+			}
+		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Rename, ir.Start:
 			// A rule on a place is looked at below.
 		}
 	}
