@@ -148,7 +148,8 @@ type Tool struct {
 	HomeShared bool
 	// LateOpen has the supervisor permit access to files that other processes create during the
 	// run beside an exception, for a tool that could not create them itself. Without it such
-	// files stay closed until the next start, which spares most such tools a supervisor.
+	// files stay closed until the next start, which spares most such tools a supervisor. With it a tool
+	// has one, and all of the base that only a supervisor can give.
 	LateOpen bool
 	// Protects is true where writing is taken away from protected paths (ProtectedPaths).
 	// Protected are further ones, such as layers that other layers extend.

@@ -85,6 +85,8 @@ type judged struct {
 	internet
 	// narrows is set where some program has fewer variables than the tool.
 	narrows bool
+	// late is set where the policy asks for a supervisor.
+	late bool
 }
 
 // judges derives the classes from the grants that the ruleset cannot express.
@@ -167,11 +169,13 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 	}
 	j := judged{
 		Judges: s.judges(), metadata: s.updatesMetadata(), internet: out.internet(), programs: s.view.Tool.Commands != nil,
-		narrows: s.view.Tool.Commands.Narrows(),
+		narrows: s.view.Tool.Commands.Narrows(), late: s.view.Tool.LateOpen,
 	}
-	if len(out.Gaps) == 0 && !j.Lists {
+	if len(out.Gaps) == 0 && !j.Lists && !j.late {
 		return nil, nil
 	}
+	// Without these the tool makes no names in shared memory (sem_open(3)).
+	j.Names, j.Updates = j.Names || j.late, j.Updates || j.late
 	out.Judges, out.Paths, out.Traps = j.Judges, s.supervisedPaths(target, j.Judges), j.list()
 	out.Filter = slices.Concat(underSupervisor, j.internet.filter())
 	if j.serves() {
@@ -245,7 +249,13 @@ func (s *Supervision) Supervises(n backends.Row) bool {
 // the tool are shown themselves in /proc, and its terminals and shared memory are its own.
 // Tools that only read are spared that.
 func (j judged) serves() bool {
-	return j.Reads || j.Updates || j.Names || j.Starts || j.metadata || j.narrows
+	return j.Reads || j.Updates || j.Names || j.Starts || j.metadata || j.narrows || j.late
+}
+
+// Serves reports whether a tool has, on a host that can supervise, a supervisor that sees every open and every
+// name that is made: the base is whole then, its shared memory as well.
+func Serves(t *ir.Tool, f ir.Facts) bool {
+	return t.LateOpen || newRuleset(ir.NewView(t, ir.Linux, f)).judges().Names
 }
 
 // list writes the classes as traps. A descriptor that is opened with O_PATH reaches no

@@ -69,7 +69,7 @@ func (c *allowCmd) Run(g *globals) error {
 
 // once plans, asks and writes.
 func (c *allowCmd) once(g *globals, layer ir.Layer, confirmed *string) error {
-	p, err := g.planner(layer, c.Tool)
+	p, err := g.planner(allow.Request{Layer: layer, Tool: c.Tool})
 	if err != nil {
 		return err
 	}
@@ -128,12 +128,13 @@ func approveCommand(rules []string) string {
 }
 
 // planner prepares additions to a layer.
-func (g *globals) planner(layer ir.Layer, tool string) (*allow.Planner, error) {
+func (g *globals) planner(req allow.Request) (*allow.Planner, error) {
 	opts, err := g.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err
 	}
-	p, err := allow.Begin(allow.Request{Compile: opts, Layer: layer, Tool: tool})
+	req.Compile = opts
+	p, err := allow.Begin(req)
 	if err != nil {
 		return nil, g.notAllowed(err)
 	}

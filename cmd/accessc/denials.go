@@ -77,7 +77,7 @@ func (c *denialsCmd) Run(g *globals) error {
 	}
 	if !k.Unnamed && !k.Unwatched {
 		layer, _ := ir.ParseLayer(c.Layer)
-		p, err := g.planner(layer, k.Tool)
+		p, err := g.planner(allow.Request{Layer: layer, Tool: k.Tool})
 		if err != nil {
 			fmt.Fprint(g.stdout, visible.Lines(doc.listed()))
 			return err

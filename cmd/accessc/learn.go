@@ -46,6 +46,7 @@ each rule a comment says how often it was recorded, for what first, and which fi
   accessc learn --until-green 5 build -- make    run, write and repeat, up to five times
   accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
                                                  has is made, and reads the workspace
+  accessc learn --from default --until-green 3 build -- make     the same, and then runs under its own policy
   accessc learn --held-out build         would the rules from the other runs have permitted the last one?
   accessc learn --for 10s dev -- npm start       a server; Ctrl-C ends it as well
   accessc learn --forget build           remove the kept runs
@@ -133,8 +134,8 @@ func (c *learnCmd) begin(g *globals) (*learner, error) {
 		return nil, usagef("--shared leaves out the %s layer, which the rules would go to", c.Layer)
 	case c.From == "default" && len(l.command) == 0:
 		return nil, usagef("--from default needs the command: accessc learn --from default %s -- COMMAND", l.tool)
-	case c.UntilGreen < 0, c.UntilGreen > 0 && (before == 0 || c.From == "default"):
-		return nil, usagef("--until-green takes how often rules may be written, and runs under the policy of the tool that they are for")
+	case c.UntilGreen < 0, c.UntilGreen > 0 && before == 0:
+		return nil, usagef("--until-green takes how often rules may be written, and the tool that they are for")
 	case c.HeldOut && (c.Apply || l.runs()):
 		return nil, usagef("--held-out is about the kept runs: it writes and runs nothing")
 	}

@@ -26,7 +26,7 @@ func (l *learner) fresh() (*allow.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, nil)}
+	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, nil), Wide: true}
 	p, err := allow.Begin(req)
 	if err != nil {
 		return nil, l.notAllowed(err)

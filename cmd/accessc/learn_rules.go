@@ -71,7 +71,7 @@ func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 	if l.policy == nil {
 		out.planner, err = l.fresh()
 	} else {
-		out.planner, err = l.planner(l.layer, l.tool)
+		out.planner, err = l.planner(allow.Request{Layer: l.layer, Tool: l.tool, Wide: l.From == "default"})
 	}
 	if err != nil {
 		return nil, err
@@ -106,7 +106,11 @@ func (l *learner) lesson(f *learned, p *allow.Planner, index []int) (lesson, err
 	for _, i := range index {
 		entries = append(entries, f.joined.Operations[i].Entry)
 	}
-	out, err := p.Learn(entries, func(a allow.Added) []string { return []string{f.note(a, index)} })
+	served := ""
+	if p == f.planner {
+		served = f.joined.Served
+	}
+	out, err := p.Learn(entries, served, func(a allow.Added) []string { return []string{f.note(a, index)} })
 	if err != nil {
 		return lesson{}, l.notAllowed(err)
 	}

@@ -33,9 +33,10 @@ func (l *learner) learn() error {
 		if err != nil {
 			return l.ended(status, err)
 		}
-		green := found.plans() == 0 && !found.waits()
-		if found.plans() > 0 && round < l.UntilGreen {
-			if err := l.apply(found); err != nil {
+		own := l.From == "policy"
+		green := own && found.plans() == 0 && !found.waits()
+		if (found.plans() > 0 || !own) && round < l.UntilGreen {
+			if err := l.next(found, status); err != nil {
 				return l.ended(status, err)
 			}
 			rules += found.rules()
@@ -52,6 +53,18 @@ func (l *learner) learn() error {
 		}
 		return l.ended(status, err)
 	}
+}
+
+// next writes the rules, and prepares the run that follows. One that succeeded under the default policy is followed
+// by runs under the tool's own.
+func (l *learner) next(found *learned, status int) error {
+	if err := l.apply(found); err != nil {
+		return err
+	}
+	if status == 0 {
+		l.From = "policy"
+	}
+	return l.find()
 }
 
 // sayRounds prints how the rounds have ended.
@@ -147,13 +160,14 @@ func (l *learner) exec(evidence string) (*exec.Cmd, error) {
 	for _, gap := range l.Accept {
 		args = append(args, "--accept="+gap)
 	}
-	if l.From != "default" {
-		args = append(args, l.namesHosts()...)
+	if l.From == "default" && l.tool != "" {
+		args = append(args, l.asDefault())
 	}
+	args = append(args, l.namesHosts()...)
 	switch {
 	case len(l.command) == 0:
 		args = append(args, "--", l.tool)
-	case l.tool == "" || l.From == "default":
+	case l.tool == "":
 		args = append(append(args, "--command", "--"), l.command...)
 	default:
 		args = append(append(args, "--command", "--tool="+l.tool, "--"), l.command...)
@@ -164,21 +178,49 @@ func (l *learner) exec(evidence string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// path is that of the tool's table in a configuration.
+func (l *learner) path() string {
+	if l.policy != nil {
+		for _, t := range []string{"conversation.tools", ir.ServersTable} {
+			if strings.HasPrefix(l.policy.Source.Origin.Path, t+".") {
+				return t + "." + tomltext.Key(l.tool)
+			}
+		}
+	}
+	return "tools." + tomltext.Key(l.tool)
+}
+
+// asDefault is a flag of exec that gives the tool what the default policy grants in the workspace, apart from
+// places that its rules close and protected ones. Its rules that lead outside stay, so that a run shows more
+// than the one before it.
+func (l *learner) asDefault() string {
+	if l.policy == nil {
+		return "--set=" + l.path() + `.source="local"`
+	}
+	const all = ", read = true, write = true, execute = true }"
+	rules := []string{`{ path = "."` + all}
+	for _, r := range l.policy.FS {
+		if r.At.Root.Kind == ir.Workspace && r.At.Path != "" && r.Caps != 0 && !protects(r.At) {
+			rules = append(rules, "{ path = "+tomltext.String(r.At.Path)+all)
+		}
+	}
+	return "--set=" + l.path() + ".access.fs=[" + strings.Join(rules, ", ") + "]"
+}
+
+// protects reports whether a place is protected, or leads to one that is.
+func protects(at ir.Location) bool {
+	return slices.ContainsFunc(ir.ProtectedPaths(), func(p ir.ProtectedPath) bool { return at.Under(ir.In(p.Path)) || ir.In(p.Path).Under(at) })
+}
+
 // namesHosts is a flag of exec that grants nothing: it permits and denies one name that does not
 // exist (RFC 6761, 6.4). A policy with such rules has its requests carried by the egress proxy, which
 // judges hosts by name. Without a rule on a name the kernel refuses a socket, and nothing tells where
 // to. Empty where the policy names hosts anyway.
 // See RATIONALE D189.
 func (l *learner) namesHosts() []string {
-	if l.policy == nil || slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
+	if l.tool == "" || l.policy != nil && slices.ContainsFunc(l.policy.Net, func(r ir.NetRule) bool { return r.Allow && !r.Listen && r.Host.Kind != ir.HostAddr }) {
 		return nil
 	}
-	table := "tools"
-	for _, t := range []string{"conversation.tools", ir.ServersTable} {
-		if strings.HasPrefix(l.policy.Source.Origin.Path, t+".") {
-			table = t
-		}
-	}
 	const none = `{ host = "recording.invalid" }`
-	return []string{"--set=" + table + "." + tomltext.Key(l.tool) + `.access.net=[{ host = "recording.invalid", allow = true }, ` + none + "]"}
+	return []string{"--set=" + l.path() + `.access.net=[{ host = "recording.invalid", allow = true }, ` + none + "]"}
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/plural"
@@ -91,6 +93,9 @@ func mapped(index, entries []int) []int {
 
 // note is the comment above a rule.
 func (f *learned) note(a allow.Added, index []int) string {
+	if len(a.Entries) == 0 {
+		return visible.Text("for a supervisor, which alone permits what was recorded: " + operationText(denial.Entry{Question: []string{f.joined.Served}}))
+	}
 	times, runs := 0, 0
 	for _, i := range a.Entries {
 		o := f.joined.Operations[index[i]]
@@ -181,17 +186,11 @@ func (l *learner) summary(f *learned) string {
 	if f.plans() == 0 {
 		b.WriteString("no rule is proposed\n")
 	}
-	b.WriteString(presetsText(presetsAbout(entries)))
+	b.WriteString(presetsText(slices.DeleteFunc(presetsAbout(entries), f.extends)))
 	for _, x := range f.lessons {
-		for _, left := range x.Left {
-			for _, i := range left.Entries {
-				e := f.joined.Operations[x.index[i]].Entry
-				why := left.Why
-				if e.Question == nil {
-					why += ": " + e.Reason
-				}
-				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
-			}
+		b.WriteString(f.leftText(x))
+		if x.Unserved {
+			fmt.Fprintf(&b, "not permitted: %s: it needs a supervisor, which late = \"open\" asks for\n", f.joined.Served)
 		}
 		if paths := x.approvals(); len(paths) > 0 {
 			fmt.Fprintf(&b, "external rules take effect once you approve where they lead: accessc approve %s\n", strings.Join(paths, " "))
@@ -207,6 +206,47 @@ func (l *learner) summary(f *learned) string {
 		b.WriteString("some runs did more than is recorded; which rules are not used is not known\n")
 	}
 	return b.String()
+}
+
+// leftText lists the operations that get no rule, but no more than a few for one reason in directories side by side.
+func (f *learned) leftText(x lesson) string {
+	const most = 5
+	var b strings.Builder
+	alike := map[string]int{}
+	var many []string
+	for _, left := range x.Left {
+		for _, i := range left.Entries {
+			e, why := f.joined.Operations[x.index[i]].Entry, left.Why
+			if e.Question == nil {
+				why += ": " + e.Reason
+			}
+			about := e.Operation + " below " + path.Dir(path.Dir(operationTarget(e))) + ": " + why
+			if alike[about]++; alike[about] <= most {
+				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
+			} else if alike[about] == most+1 {
+				many = append(many, about)
+			}
+		}
+	}
+	for _, about := range many {
+		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, about)
+	}
+	return b.String()
+}
+
+// operationTarget is the first place of an operation.
+func operationTarget(e denial.Entry) string {
+	if e.Target == "" && len(e.Question) > 1 {
+		return e.Question[1]
+	}
+	return e.Target
+}
+
+// extends reports whether a preset is proposed, or waits for the approval of its places.
+func (f *learned) extends(preset string) bool {
+	return slices.ContainsFunc(f.lessons, func(x lesson) bool {
+		return slices.Contains(x.Waiting, source.Preset+preset) || x.Plan != nil && slices.Contains(x.Plan.Presets, preset)
+	})
 }
 
 // approvals are the paths of external rules that need an approval.

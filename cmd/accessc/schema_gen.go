@@ -136,7 +136,7 @@ type access struct {
 	Base      string             `json:"base,omitempty" jsonschema:"enum=system,enum=minimal,enum=none" jsonschema_description:"The grants outside of the workspace."`
 	Home      string             `json:"home,omitempty" jsonschema:"enum=private,enum=shared,enum=real" jsonschema_description:"Whether HOME is a directory of the tool's own, one of all tools of the workspace that say shared, or the user's."`
 	Protected string             `json:"protected,omitempty" jsonschema:"enum=default,enum=none" jsonschema_description:"Whether files that later run code outside of the sandbox, such as git hooks, need a rule of their own to be written."`
-	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads files that others make there during its run."`
+	Late      string             `json:"late,omitempty" jsonschema:"enum=closed,enum=open" jsonschema_description:"Whether a tool that cannot make names beside an exception reads files that others make there during its run; open also gives a supervisor to a tool that may only read."`
 	Accept    list[gap]          `json:"accept,omitempty" jsonschema_description:"Gaps that are accepted, such as net.host: requirements that some hosts do not meet."`
 }
 

@@ -46,6 +46,8 @@ type node struct {
 	depth, written int
 	// pieces are the sections that make an item of blocks, whole lines each.
 	pieces []span
+	// head is where the line after a table's own header starts, 0 for a table without one.
+	head int
 }
 
 // document is a text with the places of its values.
@@ -126,6 +128,9 @@ func (d *document) header(n *unstable.Node, item bool) error {
 	}
 	for _, item := range d.inside {
 		item.pieces = append(item.pieces, line)
+	}
+	if !item {
+		at.head = line.end
 	}
 	d.section = at
 	return nil

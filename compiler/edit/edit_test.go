@@ -386,6 +386,22 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// TestSetValue: a key with a value stands in its table, however little of that is written.
+func TestSetValue(t *testing.T) {
+	for _, tt := range []struct{ without, with string }{
+		{"", "[tools.x.access]\nlate = \"open\"\n"},
+		{"[tools.x]\n\n[[tools.x.access.fs]]\npath = 'a'\n", "[tools.x]\n\n[[tools.x.access.fs]]\npath = 'a'\n\n[tools.x.access]\nlate = \"open\"\n"},
+		{"[tools.x.access] # c\n[[tools.x.access.fs]]\npath = 'a'\n", "[tools.x.access] # c\nlate = \"open\"\n[[tools.x.access.fs]]\npath = 'a'\n"},
+		{"[tools.x.access]", "[tools.x.access]\nlate = \"open\"\n"},
+		{"[tools.x]\naccess.fs = []\n", "[tools.x]\naccess.fs = []\naccess.late = \"open\"\n"},
+	} {
+		with, err := Set([]byte(tt.without), []string{"tools", "x", "access"}, String("late", "open"))
+		if d := cmp.Diff(tt.with, string(with)); err != nil || d != "" {
+			t.Errorf("%v (-want +got)\n%s", err, d)
+		}
+	}
+}
+
 // TestExtend: fields go behind the others of an item, and none is given twice.
 func TestExtend(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/internal/tomltext"
 )
 
 // newline is the line ending of the document: that of its first line.
@@ -56,7 +58,7 @@ func (d *document) appendBlock(list *node, path []string, item Item, notes []str
 }
 
 // appendKey adds a key to an open table: behind the last of its keys that is written with a value,
-// on a line like that one's, or in a section of its own.
+// on a line like that one's, behind the table's header, or in a section of its own.
 func (d *document) appendKey(at *node, path []string, field Field, notes []string) []change {
 	var last *node
 	for _, v := range at.keys {
@@ -65,7 +67,15 @@ func (d *document) appendKey(at *node, path []string, field Field, notes []strin
 		}
 	}
 	nl, value := d.newline(), " = "+field.Value
-	if last == nil {
+	switch line := comments("", nl, notes) + tomltext.Key(field.Key) + value + nl; {
+	case last != nil:
+	case field.Value != "{}" && at.head > 0 && d.text[at.head-1] != '\n':
+		return []change{insert(at.head, nl+line)}
+	case field.Value != "{}" && at.head > 0:
+		return []change{insert(at.head, line)}
+	case field.Value != "{}":
+		return d.appendText("[" + dotted(path) + "]" + nl + line)
+	default:
 		return d.appendText(comments("", nl, notes) + "[" + dotted(append(slices.Clone(path), field.Key)) + "]" + nl)
 	}
 	full := append(slices.Clone(path), field.Key)

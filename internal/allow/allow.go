@@ -29,6 +29,9 @@ type Request struct {
 	Tool    string
 	// Fresh is text that the layer gets first: the table of a tool that no layer has.
 	Fresh string
+	// Wide is true where runs were under the default policy, which lets a tool change the workspace: a
+	// rule that lets it may follow from such a run.
+	Wide bool
 }
 
 // Planner knows a tool's policy and the text of a layer.
@@ -46,6 +49,8 @@ type Planner struct {
 	disk, old []byte
 	// reaches are the sensitive paths that the tool reaches by now, once they were looked for.
 	reaches map[string]bool
+	// served is a recorded operation on a place that the tool has under a supervisor alone.
+	served string
 }
 
 // ConfigError is a configuration that does not compile, now or After the change.
@@ -192,8 +197,12 @@ type Ask struct {
 	// question are the words that it was read from, entry is the index of the record that it is of.
 	question []string
 	entry    int
+	// recorded is true for operations of runs that are learned from.
+	recorded bool
 	// external, unless nil, is the place outside of the workspace that the rule is on.
 	external *outer
+	// extends is the preset that permits the operation, empty for none.
+	extends string
 }
 
 // Question reads an operation as "accessc can" takes it, and as a call of the kernel is judged.
@@ -209,7 +218,7 @@ func (p *Planner) Question(words []string) (Ask, error) {
 // again is the operation as a changed policy is asked about it: a further external rule gives places
 // another root.
 func (a Ask) again(p *Planner) (Ask, error) {
-	if a.external == nil {
+	if a.external == nil && a.extends == "" {
 		return a, nil
 	}
 	out, err := p.Question(a.question)

@@ -38,6 +38,10 @@ type addition struct {
 	net     edit.Item
 	env     string
 	program *edit.Field
+	// late asks for a supervisor.
+	late bool
+	// extends are presets, places where their rules lead, beyond their variables in words.
+	extends, places, beyond []string
 	// args are the lists of arguments of the program.
 	args []string
 	// asks are the indices of the operations that it is for, notes the comments above it.
@@ -80,8 +84,12 @@ func (d *draft) add(a Ask) error {
 	if why := d.p.foreign(a); why != "" {
 		return refuse("%s", why)
 	}
-	if a.external != nil {
+	switch {
+	case a.external != nil:
 		d.outer(a)
+		return nil
+	case a.extends != "":
+		d.extend(a.extends)
 		return nil
 	}
 	switch op := a.Operation.(type) {
@@ -92,7 +100,7 @@ func (d *draft) add(a Ask) error {
 	case ir.Run:
 		return d.run(op, a.denied(v))
 	case ir.Connect, ir.Listen:
-		fields, ok := (&denial.Denial{Operation: op, View: v}).NetRule()
+		fields, ok := (&denial.Denial{Operation: a.withoutPort(), View: v}).NetRule()
 		if !ok {
 			return stillDenied(a, a.denied(v))
 		}
@@ -100,11 +108,37 @@ func (d *draft) add(a Ask) error {
 		for _, f := range fields {
 			item = append(item, edit.Field{Key: f[0], Value: f[1]})
 		}
-		d.plan(addition{net: item})
+		d.net(item)
 		return nil
 	default:
 		return d.files(a, v)
 	}
+}
+
+// net adds a rule about a host, once.
+func (d *draft) net(item edit.Item) {
+	for _, a := range d.adds {
+		if a.net != nil && a.net.String() == item.String() {
+			a.asks = append(a.asks, d.ask)
+			return
+		}
+	}
+	d.plan(addition{net: item})
+}
+
+// withoutPort is the operation without a port that the kernel has chosen: the next run gets another.
+func (a Ask) withoutPort() ir.Operation {
+	if l, ok := a.Operation.(ir.Listen); ok && a.recorded && chosen(l) {
+		l.Port = 0
+		return l
+	}
+	return a.Operation
+}
+
+// chosen reports whether a port is of those that the kernel chooses from (ip_local_port_range, as Linux is delivered).
+func chosen(op ir.Listen) bool {
+	const from, to = 32768, 60999
+	return op.Port >= from && op.Port <= to
 }
 
 // files finds the rules on files.
@@ -226,7 +260,7 @@ func (d *draft) write() error {
 			}
 		}
 	}
-	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram} {
+	for _, write := range []func(string, *addition) error{d.writeFS, d.writeNet, d.writeEnv, d.writeProgram, d.writeLate, d.writeExtends} {
 		for _, a := range d.adds {
 			if err := write(like, a); err != nil {
 				return err
@@ -270,6 +304,30 @@ func (d *draft) writeProgram(like string, a *addition) error {
 	return d.set(text, err)
 }
 
+// late is the setting by which a tool gets a supervisor.
+var late = edit.String("late", "open")
+
+func (d *draft) writeLate(like string, a *addition) error {
+	if !a.late {
+		return nil
+	}
+	text, err := edit.Set(d.text.Bytes, append(d.text.Tool(d.p.Tool.Name, like), "access"), late, a.notes...)
+	d.rules = append(d.rules, a.words())
+	return d.set(text, err)
+}
+
+// supervise asks for a supervisor, unless the layer has decided about that.
+func (d *draft) supervise() error {
+	text, err := layerfile.Parse(d.p.Name, d.p.old)
+	if err != nil {
+		return err
+	}
+	if text.Get(append(text.Tool(d.p.Tool.Name, d.p.Tool.Source.Origin.Path), "access", late.Key)...) == nil {
+		d.adds = append(d.adds, &addition{late: true})
+	}
+	return nil
+}
+
 // words are the rule in words.
 func (a *addition) words() string {
 	switch {
@@ -279,6 +337,10 @@ func (a *addition) words() string {
 		return "net: " + a.net.String()
 	case a.program != nil:
 		return "run " + a.program.Key + " = " + a.program.Value
+	case a.extends != nil:
+		return a.list().Key + " = " + a.list().Value
+	case a.late:
+		return late.Key + " = " + late.Value
 	default:
 		return "env: " + a.env
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 )
@@ -20,6 +21,10 @@ type Lesson struct {
 	Waiting []string
 	// Own are the indices of operations on places that only the user's own layer can name.
 	Own []int
+	// Unserved is true where the tool would have no supervisor that its runs needed.
+	Unserved bool
+	// stuck are those for which no plan could be made.
+	stuck []group
 }
 
 // Left are operations for which nothing is proposed.
@@ -30,10 +35,12 @@ type Left struct {
 
 // Learn plans one addition for all recorded operations that the policy does not permit. A rule is on a
 // directory only if that was listed, or if a program has made names up in it; where such a rule would
-// grant something sensitive, the places have rules of their own. note writes the comments of a rule.
-// See RATIONALE D185.
-func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Lesson, error) {
+// grant something sensitive, the places have rules of their own. served is a recorded operation that needs a
+// supervisor, empty for none; note writes the comments of a rule.
+// See RATIONALE D185 and D214.
+func (p *Planner) Learn(entries []denial.Entry, served string, note func(Added) []string) (*Lesson, error) {
 	out := &Lesson{}
+	p.served = served
 	defer func() {
 		slices.SortStableFunc(out.Left, func(a, b Left) int { return a.Entries[0] - b.Entries[0] })
 	}()
@@ -46,13 +53,13 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	}
 	// A rule on a directory may do for the files in it.
 	slices.SortStableFunc(open, func(a, b group) int { return a.depth() - b.depth() })
-	if len(open) == 0 && p.req.Fresh == "" {
+	if len(open) == 0 && p.req.Fresh == "" && !p.unserved(p.Tool) {
 		return out, nil
 	}
 	plan, err := p.noted(note, asksOf(append([]group{stays}, open...)))
 	if err != nil {
-		kept := p.possible([]group{stays}, open, out)
-		if len(kept) == 1 && p.req.Fresh == "" {
+		kept := p.together(stays, open, out)
+		if len(kept) == 1 && p.req.Fresh == "" && !p.unserved(p.Tool) {
 			return out, nil
 		}
 		plan, err = p.noted(note, asksOf(kept))
@@ -60,10 +67,16 @@ func (p *Planner) Learn(entries []denial.Entry, note func(Added) []string) (*Les
 	if err != nil {
 		return nil, err
 	}
-	if out.Waiting = plan.Waiting; !plan.Empty() {
+	out.Waiting, out.Unserved = plan.Waiting, plan.unserved
+	if !plan.Empty() {
 		out.Plan = plan
 	}
 	return out, nil
+}
+
+// unserved reports whether a tool would have no supervisor, and its runs needed one.
+func (p *Planner) unserved(t *ir.Tool) bool {
+	return p.served != "" && !landlock.Serves(t, p.Now.Facts(p.Tool))
 }
 
 // permitted are the operations of a group that the policy permits by now.
@@ -86,24 +99,53 @@ func asksOf(groups []group) []Ask {
 	return out
 }
 
+// together are the groups that can be permitted together with what is permitted by now. Where no rule but one on all
+// of the workspace permits an operation, such as a move beside protected files, that rule is taken.
+func (p *Planner) together(stays group, open []group, out *Lesson) []group {
+	told := slices.Clone(out.Left)
+	kept := p.possible([]group{stays}, open, out)
+	root := ir.In("")
+	all := group{dir: &root}
+	for _, g := range out.stuck {
+		if p.mayBeWhole(g) {
+			all.denials, all.asks, all.parts = append(all.denials, g.denials...), append(all.asks, g.asks...), append(all.parts, g)
+		}
+	}
+	if len(all.asks) == 0 || !p.whole(root) {
+		return kept
+	}
+	all.asks = slices.Clone(all.asks)
+	for i := range all.asks {
+		all.asks[i].At, all.asks[i].Needs = &root, all.asks[i].Needs|ir.Write.With(ir.Read)
+	}
+	out.Left = told
+	return p.possible([]group{stays}, append([]group{all}, open...), out)
+}
+
+// mayBeWhole reports whether a rule on the workspace would permit the operations of a group.
+func (p *Planner) mayBeWhole(g group) bool {
+	return !slices.ContainsFunc(g.asks, func(a Ask) bool {
+		return slices.ContainsFunc(ir.Describe(a.Operation).Places, func(on ir.Place) bool {
+			return on.Fault != 0 || on.At.Root.Kind != ir.Workspace || denial.Reserved(p.View, on.At) != ""
+		})
+	})
+}
+
 // possible are the groups that can be permitted together with those that are kept: all, or those of
 // each half.
 func (p *Planner) possible(kept, more []group, out *Lesson) []group {
 	all := slices.Concat(kept, more)
 	_, err := p.Plan(asksOf(all)...)
 	switch half := len(more) / 2; {
-	case err == nil:
+	case err == nil, len(more) == 0:
 		return all
 	case half > 0:
 		return p.possible(p.possible(kept, more[:half], out), more[half:], out)
 	case len(more[0].parts) == 0:
-		out.Left = append(out.Left, Left{more[0].denials, whyNot(err)})
+		out.Left, out.stuck = append(out.Left, Left{more[0].denials, whyNot(err)}), append(out.stuck, more[0])
 		return kept
 	}
-	var parts []group
-	for _, part := range more[0].parts {
-		parts = append(parts, p.teachable(part, out)...)
-	}
+	parts := p.apart(more[0], out)
 	if len(parts) == 0 {
 		return kept
 	}
@@ -146,13 +188,12 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if why := p.leadsOut(g); why != "" {
 		return left(why)
 	}
+	if p.onlyOnce(g) {
+		return left("its name is made up, and the next run makes up another; a rule that changes the whole workspace is yours to write")
+	}
 	if g.dir != nil && g.asks[0].Needs.Has(ir.Update) && p.acts(*g.dir) {
 		// A rule on the directory would let it connect.
-		var parts []group
-		for _, part := range g.parts {
-			parts = append(parts, p.teachable(part, out)...)
-		}
-		return parts
+		return p.apart(g, out)
 	}
 	places := ir.Describe(g.asks[0].Operation).Places
 	if !slices.ContainsFunc(places, func(on ir.Place) bool { return on.At.Root.Kind == ir.System }) || p.isRun(g) {
@@ -161,14 +202,16 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 	if len(places) > 1 {
 		return left("a move or a link out of the workspace is yours to permit")
 	}
+	if name := p.extension(g); name != "" {
+		for i := range g.asks {
+			g.asks[i].extends = name
+		}
+		return []group{g}
+	}
 	place, why := p.outer(g)
 	switch {
 	case why != "" && len(g.parts) > 0:
-		var parts []group
-		for _, part := range g.parts {
-			parts = append(parts, p.teachable(part, out)...)
-		}
-		return parts
+		return p.apart(g, out)
 	case why != "":
 		return left(why)
 	case !p.names(place):
@@ -180,6 +223,22 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		g.asks[i].Needs = g.asks[i].own
 	}
 	return []group{g}
+}
+
+// apart are the teachable groups that were put together in one.
+func (p *Planner) apart(g group, out *Lesson) (parts []group) {
+	for _, part := range g.parts {
+		parts = append(parts, p.teachable(part, out)...)
+	}
+	return parts
+}
+
+// onlyOnce reports whether a rule would name a file that no later run has: a program has made the name up, in the workspace
+// itself.
+func (p *Planner) onlyOnce(g group) bool {
+	at, ok := g.file()
+	dir, _ := at.Parent()
+	return ok && g.dir == nil && dir == ir.In("") && p.madeUp(g, at) && !fixed.MatchString(at.Base())
 }
 
 // acts reports whether a directory of the workspace holds a socket or the like, or too much is in it to
@@ -194,7 +253,7 @@ func (p *Planner) acts(dir ir.Location) bool {
 func (p *Planner) lessons(entries []denial.Entry) []group {
 	var out []group
 	by := map[ir.Location][]int{}
-	listed, speaks := map[ir.Location]bool{}, map[ir.Location]bool{}
+	listed, speaks, names := map[ir.Location]bool{}, map[ir.Location]bool{}, map[ir.Location]bool{}
 	moved := p.moved(entries)
 	for i, e := range entries {
 		if e.Probe != "" {
@@ -202,6 +261,9 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			continue
 		}
 		g := p.single(i, e)
+		for i := range g.asks {
+			g.asks[i].recorded = true
+		}
 		at, ok := g.file()
 		if ok && moved[at] {
 			// No rule on the file lets it be renamed, so that one on its directory has to.
@@ -224,17 +286,24 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			speaks[at], by[at] = true, append(by[at], i)
 		} else if dir, ok := at.Parent(); ok {
 			by[dir] = append(by[dir], i)
-			speaks[dir] = speaks[dir] || moved[at] || p.madeUp(g, at)
+			derived := dir == ir.In("") && fixed.MatchString(at.Base()) // in the workspace itself it has a rule of its own
+			names[dir] = names[dir] || moved[at] || p.madeUp(g, at) && !derived
 		}
 	}
 	dirs := slices.SortedFunc(maps.Keys(by), func(a, b ir.Location) int { return strings.Compare(b.Path, a.Path) })
 	for _, dir := range dirs {
-		if members := by[dir]; p.general(dir) && (speaks[dir] || listed[dir] && len(p.files(out, members)) >= few) {
+		members := by[dir]
+		files := speaks[dir] || listed[dir] && len(p.files(out, members)) >= few
+		if p.general(dir) && (files || names[dir]) || names[dir] && p.whole(dir) {
 			p.join(out, dir, members)
 		}
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
 }
+
+// whole reports whether a rule may be on all of the workspace: the runs were permitted to change it, and nothing is in
+// it behind which something else acts.
+func (p *Planner) whole(dir ir.Location) bool { return p.req.Wide && dir == ir.In("") && !p.acts(dir) }
 
 // moved are the files of the workspace that were renamed within their directory: programs write a
 // file under another name first, so that no other program reads half of it.

@@ -38,12 +38,14 @@ func TestLearn(t *testing.T) {
 		list := strings.Join(rapid.SliceOfN(rapid.SampledFrom(rules), 1, 3).Draw(rt, "rules"), ", ")
 		files["ws/accessc.toml"] = strings.ReplaceAll(rapid.SampledFrom(forms).Draw(rt, "form"), "R", list)
 		req, base := world(t, files)
+		req.Wide = rapid.Bool().Draw(rt, "wide")
 		p, err := Begin(req)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		entries := recorded(rt, base)
-		lesson, err := p.Learn(entries, func(a Added) []string { return []string{a.Rule} })
+		served := rapid.SampledFrom([]string{"", "read /proc/self/status"}).Draw(rt, "served")
+		lesson, err := p.Learn(entries, served, func(a Added) []string { return []string{a.Rule} })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -65,6 +67,9 @@ func TestLearn(t *testing.T) {
 				rt.Fatal(err)
 			}
 			inBounds(rt, base, p, then, lesson.Plan, entries, told)
+		}
+		if then.served = served; then.unserved(then.Tool) || lesson.Unserved || served == "" && then.Tool.LateOpen {
+			rt.Fatalf("%q: late %v, unserved %v", served, then.Tool.LateOpen, lesson.Unserved)
 		}
 		for i, e := range entries {
 			if !told[i] && !then.Permits(e) {
@@ -123,7 +128,11 @@ func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []
 	if len(then.Now.Reaches(then.Tool)) > len(p.Now.Reaches(p.Tool)) {
 		rt.Fatalf("sensitive: %v\n%s", then.Now.Reaches(then.Tool), plan.New)
 	}
-	for _, g := range append(ir.ProtectedPaths(), ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"}) {
+	places := ir.ProtectedPaths()
+	if !p.req.Wide { // the default policy lets a tool remove these, and make them as directories
+		places = append(places, ir.ProtectedPath{Path: ".git"}, ir.ProtectedPath{Path: ".github"})
+	}
+	for _, g := range places {
 		abs, _ := p.asker.Bindings.Path(ir.In(g.Path))
 		if gained := then.gained(p, abs); gained&ir.Write != 0 {
 			rt.Fatalf("%s of %s by\n%s", gained, g.Path, plan.New)
@@ -167,9 +176,136 @@ func TestLearnPrograms(t *testing.T) {
 		{[]denial.Entry{entry("run", "git", "status"), entry("run", "git")}, "git = {}", 0},
 		{[]denial.Entry{entry("run", "docker", "ps"), entry("run", "make")}, "make = {}", 1},
 	} {
-		lesson, err := p.Learn(tt.entries, nil)
+		lesson, err := p.Learn(tt.entries, "", nil)
 		if err != nil || lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want+"\n") || len(lesson.Left) != tt.left {
 			t.Errorf("%v: %+v, want %s", err, lesson, tt.want)
+		}
+	}
+}
+
+// TestLearnPorts: a port that the kernel chooses is another one in the next run.
+func TestLearnPorts(t *testing.T) {
+	req, _ := world(t, map[string]string{"ws/accessc.toml": "[tools.t]\nsource = 'local'\n"})
+	p, err := Begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := func(ports ...string) (out []denial.Entry) {
+		for _, port := range ports {
+			out = append(out, denial.Entry{Times: 1, Question: []string{"listen", "127.0.0.1:" + port}})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		entries []denial.Entry
+		ports   int
+		beyond  bool
+	}{{listen("8080", "9090"), 2, false}, {listen("38979", "41200"), 0, true}} {
+		lesson, err := p.Learn(tt.entries, "", nil)
+		if err != nil || lesson.Plan == nil {
+			t.Fatalf("%v %+v", err, lesson)
+		}
+		text := string(lesson.Plan.New)
+		if strings.Count(text, "port = ") != tt.ports || strings.Count(text, "listen = true") != max(tt.ports, 1) || (len(lesson.Plan.Reach.Beyond) > 0) != tt.beyond {
+			t.Errorf("%v\n%s", lesson.Plan.Reach, text)
+		}
+	}
+}
+
+// TestLearnWhole: after runs under the default policy a rule lets a tool change the whole workspace, if a program
+// makes names up in it or moves files beside protected ones. After others none does.
+func TestLearnWhole(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		wide bool
+		ops  string
+		want bool
+	}{
+		{"made up", true, "create tmp1a2b3c", true},
+		{"under another policy", false, "create tmp1a2b3c", false},
+		{"a name of a person's", true, "create out", false},
+		{"a journal", true, "create app.db-journal", false},
+		{"moved", true, "create target1; create target1/x; rename target1 target", true},
+		{"beside protected files", true, "create .git/index.lock; rename .git/index.lock .git/index", true},
+		{"beside protected files, under another policy", false, "create .git/index.lock; rename .git/index.lock .git/index", false},
+		{"to a protected file", true, "create .git/x; rename .git/x .git/config", false},
+		{"elsewhere", true, "create src/tmp1a2b3c", false},
+	} {
+		req, base := world(t, map[string]string{
+			"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [{ path = '.', read = true }, { path = '.env' }]\n", "ws/.env": "", "ws/.git/config": "", "ws/.git/index": "", "ws/src/a": "",
+		})
+		req.Wide = tt.wide
+		p, err := Begin(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entries []denial.Entry
+		for op := range strings.SplitSeq(tt.ops, "; ") {
+			words := strings.Fields(op)
+			for i := range words[1:] {
+				words[i+1] = base + "/ws/" + words[i+1]
+			}
+			entries = append(entries, denial.Entry{Times: 1, Question: words})
+		}
+		lesson, err := p.Learn(entries, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := p
+		if lesson.Plan != nil {
+			if then, err = p.After(lesson.Plan); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole := then.Granted(base + "/ws/any").Contains(ir.Write)
+		if whole != tt.want || then.Granted(base+"/ws/.env") != 0 || then.Granted(base+"/ws/.git/config")&ir.Write != 0 {
+			t.Errorf("%s: %+v", tt.name, lesson)
+		}
+		if !whole && strings.Contains(tt.ops, "tmp1a2b3c") && then.Granted(base+"/ws/tmp1a2b3c").Has(ir.Create) {
+			t.Errorf("%s: a rule on a name that was made up", tt.name)
+		}
+	}
+}
+
+// TestLearnToolchain: a toolchain of the home is learned by its preset, and its other files are told.
+func TestLearnToolchain(t *testing.T) {
+	const extends = "[tools.t.access]\nextends = [\"preset:rust\"]\n"
+	for _, tt := range []struct{ name, local, ops, want string }{
+		{"once", "", "execute .cargo/bin/cargo, read .rustup/settings.toml", extends},
+		{"a change beside", "", "execute .cargo/bin/cargo, update .rustup/settings.toml", extends},
+		{"a list of presets", "[tools.t]\naccess.extends = ['preset:go']\n", "execute .cargo/bin/cargo", "path = \"~/.cargo/bin/cargo\"\n"},
+		{"waiting", "[tools.t]\naccess.extends = ['preset:rust']\n", "execute .cargo/bin/cargo", ""},
+		{"a file", "", "read .gitconfig", "path = \"~/.gitconfig\"\n"},
+		{"an agent, which has hosts", "", "execute .opencode/bin/opencode", "path = \"~/.opencode/bin/opencode\"\n"},
+	} {
+		req, base := world(t, map[string]string{
+			"home/.rustup/settings.toml": "", "home/.cargo/bin/cargo": "", "home/.cargo/bin/rustc": "", "home/.opencode/bin/opencode": "", "home/.gitconfig": "",
+			"ws/accessc.toml": "[tools.t]\nsource = 'local'\n", "ws/.accessc/local.toml": tt.local,
+		})
+		var entries []denial.Entry
+		for op := range strings.SplitSeq(tt.ops, ", ") {
+			verb, name, _ := strings.Cut(op, " ")
+			entries = append(entries, denial.Entry{Times: 1, Question: []string{verb, base + "/home/" + name}})
+		}
+		p, err := Begin(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lesson, err := p.Learn(entries, "", nil)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want == "" && (lesson.Plan != nil || !slices.Equal(lesson.Waiting, []string{"preset:rust"})):
+			t.Errorf("%s: %+v", tt.name, lesson)
+		case tt.want != "" && (lesson.Plan == nil || !strings.Contains(string(lesson.Plan.New), tt.want) || len(lesson.Plan.Added) != 1):
+			t.Errorf("%s: %+v", tt.name, lesson)
+		case tt.name == "once":
+			a := lesson.Plan.Added[0]
+			if a.Reach.Files != 1 || !slices.Contains(a.Reach.Beyond, "the variable RUSTUP_HOME") || !slices.Contains(a.Reach.Beyond, "what will be in ~/.rustup") {
+				t.Errorf("%+v", a)
+			}
+		case tt.name == "a change beside" && len(lesson.Left) != 1:
+			t.Errorf("%+v", lesson.Left)
 		}
 	}
 }
@@ -232,7 +368,7 @@ func TestLearnKeeps(t *testing.T) {
 	if !p.Permits(entries[2]) {
 		t.Fatal("the move is not permitted to begin with")
 	}
-	lesson, err := p.Learn(entries, nil)
+	lesson, err := p.Learn(entries, "", nil)
 	if err != nil || lesson.Plan == nil || len(lesson.Left) != 1 || lesson.Left[0].Entries[0] != 1 {
 		t.Fatalf("%+v, %v", lesson, err)
 	}

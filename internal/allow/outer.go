@@ -74,7 +74,7 @@ func (p *Planner) outer(g group) (*outer, string) {
 // beyond is an operation on one place outside of the workspace with the external rule for it. Other
 // operations stay as they are, and so do those in a layer that cannot name the place.
 func (p *Planner) beyond(a Ask) (Ask, error) {
-	if a.external != nil || !p.isOutside(a) {
+	if a.external != nil || a.extends != "" || !p.isOutside(a) {
 		return a, nil
 	}
 	place, why := p.outer(group{asks: []Ask{a}, dir: a.At})

@@ -31,7 +31,11 @@ type Plan struct {
 	Approve map[string]string
 	// Waiting are those of them that the layer has by now.
 	Waiting []string
+	// Presets are those that the tool extends by the plan.
+	Presets []string
 	p       *Planner
+	// unserved is true where the tool would have no supervisor that its runs needed.
+	unserved bool
 }
 
 // Added is one rule of a plan.
@@ -60,6 +64,11 @@ func (p *Planner) noted(note func(Added) []string, asks []Ask) (*Plan, error) {
 		}
 		d.ask = i
 		if err := d.add(asks[i]); err != nil {
+			return nil, err
+		}
+	}
+	if p.unserved(&d.tool) {
+		if err := d.supervise(); err != nil {
 			return nil, err
 		}
 	}
@@ -111,10 +120,16 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	}
 	out := &Plan{Name: p.Name, Old: p.disk, New: d.text.Bytes, Rules: d.rules, Approve: d.planned, p: p}
 	for _, a := range d.adds {
-		if a.idle && a.fs.External {
+		switch {
+		case a.idle && a.extends != nil:
+			out.Waiting = append(out.Waiting, a.presets()...)
+		case a.extends != nil:
+			out.Presets = a.extends
+		case a.idle && a.fs.External:
 			out.Waiting = append(out.Waiting, a.fs.At.Root.Name)
 		}
 	}
+	out.unserved = p.unserved(p.Tool)
 	if out.Empty() {
 		return out, p, nil
 	}
@@ -122,6 +137,7 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	out.unserved = p.unserved(then.Tool)
 	for _, a := range asks {
 		if a, err = a.again(then); err != nil {
 			return nil, nil, err

@@ -189,7 +189,7 @@ func (p *Planner) join(all []group, dir ir.Location, members []int) {
 
 // temporary reports whether a program has probably made up a name.
 func temporary(name string) bool {
-	if madeUp.MatchString(name) {
+	if madeUp.MatchString(name) || fixed.MatchString(name) {
 		return true
 	}
 	if varying.MatchString(name) {
@@ -202,8 +202,11 @@ func temporary(name string) bool {
 
 var random = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 
-// madeUp are names as mkstemp(3), editors and databases make them.
-var madeUp = regexp.MustCompile(`^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$|^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`)
+// madeUp are names as mkstemp(3) makes them, fixed those that editors and databases derive from another file's.
+var (
+	madeUp = regexp.MustCompile(`^(sed|tmp|\.tmp)[A-Za-z0-9_]{6,8}$`)
+	fixed  = regexp.MustCompile(`^4913$|~$|^\.?#|\.sw[a-px]$|-(journal|wal|shm)$|\.(tmp|lock)$`)
+)
 
 // varying are names with the number of a process, a hash or a version.
 var varying = regexp.MustCompile(`[._-](pid)?[0-9]{3,10}(\.[a-z]+)?$|(^|[._-])([0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}([._-]|$)|[-_@]v?[0-9]+\.[0-9]+(\.[0-9]+)?([.-]|$)`)

@@ -49,6 +49,7 @@ var tree = map[string]string{
 	"ws/src/a": "", "ws/src/b": "", "ws/src/c": "", "ws/src/deep/x": "", "ws/.env": "", "ws/lib/.env.local": "", "ws/lib/a": "", "ws/lib/b": "", "ws/lib/c": "",
 	"ws/.git/config": "", "ws/.git/index": "", "ws/.git/HEAD": "", "ws/.mcp.json": "", "ws/.github/workflows/x": "",
 	"home/.ssh/id": "", "home/.gitconfig": "", "home/p/a": "", "home/p/b": "", "home/p/c": "", "home/q/.env": "", "home/q/a": "", "home/q/b": "", "home/q/c": "",
+	"home/.pyenv/shims/python3": "", "home/.pyenv/libexec/pyenv": "", "home/.pyenv/.env": "", "home/.rustup/settings.toml": "", "home/.cargo/bin/cargo": "",
 	"home/.bashrc": "", "home/r/.git/config": "", "home/r/x": "", "home/.claude/settings.json": "", "home/it's $(x)/y": "", "beside/a": "", "beside/b": "", "beside/c": "",
 }
 
@@ -78,6 +79,7 @@ var operations = []string{
 	"create B/ws/.github/x", "create B/ws/.github/y", "create B/ws/.github/z", "rename B/ws/src/a B/ws/src/d", "rename B/ws/src/a B/ws/.envrc", "link B/ws/src/a B/ws/lib/l", "execute B/ws/src/a",
 	"read B/home/.ssh/id", "read B/home/.gitconfig", "read B/home", "read B/home/p/a", "read B/home/p/b", "update B/home/p/c", "read B/home/q/a", "update B/home/p/a", "delete B/home/p/b", "read B/home/.bashrc", "update B/home/.bashrc", "create B/home/p/new", "read B/home/p", "execute B/home/p/a", "run B/home/p/a",
 	"update B/home/r/x", "read B/home/r/x", "update B/home/.claude/settings.json", "read B/home/it's_$(x)/y", "rename B/home/p/a B/home/p/d", "read B/beside/a", "update B/beside/b", "read B/beside/c", "read B/home/q/b", "read B/home/q/c",
+	"execute B/home/.pyenv/shims/python3", "read B/home/.pyenv/libexec/pyenv", "read B/home/.rustup/settings.toml", "execute B/home/.cargo/bin/cargo",
 	"read /etc/shadow", "read /etc/passwd-", "update /etc/hosts", "dial B/ws/src/s", "connect https://a.test/x", "connect POST https://a.test/x", "connect 10.0.0.5:80", "connect a.test", "connect tcp://a.test:22",
 	"update B/ws/src/it's_$(x)_`y`_\"&;|_#", "create B/ws/src/-x_y", "read B/ws/src/\x1b[2J", "run git it's_$(x)",
 	"listen localhost:8080", "run sudo", "run git log", "run git", "run docker ps", "env HOME2",

@@ -70,17 +70,29 @@ func (s *survey) rule(a *addition) Reach {
 			if len(op.Args) == 0 {
 				out.Beyond = append(out.Beyond, op.Program+" with any arguments")
 			}
-		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Listen, ir.Rename, ir.Start:
+		case ir.Listen:
+			if s.asks[i].recorded && chosen(op) {
+				out.Beyond = append(out.Beyond, "every port at "+op.Host.String()+", since the kernel has probably chosen this one")
+			}
+		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Rename, ir.Start:
 			// A rule on a place is looked at below.
 		}
+	}
+	out.Beyond = append(out.Beyond, a.beyond...)
+	for _, place := range a.places {
+		s.place(&out, place, a)
 	}
 	if a.fs == nil {
 		return out
 	}
-	abs, ok := s.bindings.Path(a.fs.At)
-	if !ok {
-		return out
+	if abs, ok := s.bindings.Path(a.fs.At); ok {
+		s.place(&out, abs, a)
 	}
+	return out
+}
+
+// place adds the reach of an addition at one place.
+func (s *survey) place(out *Reach, abs string, a *addition) {
 	_ = filepath.WalkDir(filepath.FromSlash(abs), func(name string, e os.DirEntry, err error) error {
 		if s.seen++; s.seen > maxLooked {
 			out.More = true
@@ -97,14 +109,13 @@ func (s *survey) rule(a *addition) Reach {
 		return nil
 	})
 	if info, err := os.Stat(filepath.FromSlash(abs)); err == nil && info.IsDir() || s.makes(a) {
-		out.Beyond = append(out.Beyond, "what will be in "+strings.TrimSuffix(a.fs.At.Short(), "/"))
+		out.Beyond = append(out.Beyond, "what will be in "+strings.TrimSuffix(s.bindings.Locate(abs).Short(), "/"))
 	}
-	return out
 }
 
 // makes reports whether an addition is for a directory that is to be made.
 func (s *survey) makes(a *addition) bool {
-	return slices.ContainsFunc(a.asks, func(i int) bool {
+	return a.fs != nil && slices.ContainsFunc(a.asks, func(i int) bool {
 		op, ok := s.asks[i].Operation.(ir.Access)
 		return ok && op.Cap == ir.Create && op.Name == ir.NameDir && op.On.At == a.fs.At
 	})

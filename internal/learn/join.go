@@ -14,6 +14,8 @@ type Joined struct {
 	// Runs is how many runs there are. Lacks is true where some of them did more than they have kept.
 	Runs  int
 	Lacks bool
+	// Served is the first operation on a place that a tool has under a supervisor alone; empty for none.
+	Served string
 }
 
 // Operation is one that some runs did or were refused.
@@ -50,6 +52,9 @@ func Join(runs []denial.Evidence) Joined {
 	}
 	for i, r := range runs {
 		out.Lacks = out.Lacks || r.UsedLeftOut > 0 || r.LeftOut > 0
+		if len(r.Served) > 0 && out.Served == "" {
+			out.Served = r.Served[0]
+		}
 		for _, e := range r.Denials {
 			add(i, e, true)
 		}

@@ -256,7 +256,7 @@ func (p *place) follow() (applied bool) {
 }
 
 // byLearning begins without a configuration. accessc learn watches the command under the default
-// policy, makes a tool of it, and then watches that tool until it works, each time in a fresh workspace.
+// policy, and makes a tool of it, until that tool works, each time in a fresh workspace.
 func (s *scenario) byLearning(t *testing.T) outcome {
 	p := newPlace(t, s)
 	words := []string{"learn", "--apply", "--yes"}
@@ -265,10 +265,7 @@ func (s *scenario) byLearning(t *testing.T) outcome {
 	}
 	said := ""
 	for n := 1; n <= tries; n++ {
-		run := []string{"--run", "t"}
-		if n == 1 {
-			run = []string{"--from", "default", "t", "--", "sh", "-e", "-c", p.expand(p.run)}
-		}
+		run := []string{"--from", "default", "t", "--", "sh", "-e", "-c", p.expand(p.run)}
 		learned, _ := p.accessc(append(words[:len(words):len(words)], run...)...)
 		if _, err := os.Stat(p.ws + "/.accessc/local.toml"); err != nil {
 			return outcome{why: learned}

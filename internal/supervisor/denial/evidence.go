@@ -31,7 +31,12 @@ type Evidence struct {
 	// Those that the base and the private directories grant are not counted.
 	Used        []Use `json:"used"`
 	UsedLeftOut int   `json:"used_left_out"`
+	// Served are the first operations on places that a tool has under a supervisor alone.
+	Served []string `json:"served,omitempty"`
 }
+
+// maxServed bounds the operations of Evidence.Served.
+const maxServed = 8
 
 // Use is a granted operation that was carried out once or more.
 type Use struct {
@@ -68,9 +73,29 @@ func (d *Denial) everyones() bool {
 	if r := d.Verdict.Rule; r == nil || r.Source().Layer == ir.LayerBase {
 		return true
 	}
-	return slices.ContainsFunc(ir.Describe(d.Operation).Places, func(p ir.Place) bool {
-		return p.At.Root.Kind == ir.Home || p.At.Root.Kind == ir.Temp
-	})
+	return slices.ContainsFunc(ir.Describe(d.Operation).Places, func(p ir.Place) bool { return private(p.At) })
+}
+
+// arrival is a move of a private file to another place as the file's creation there: the private place is another
+// in the next run, and programs copy a file that they cannot move.
+func (d *Denial) arrival() *Denial {
+	op, ok := d.Operation.(ir.Rename)
+	if !ok || !private(op.Src.At) || private(op.Dst.At) {
+		return d
+	}
+	out := *d
+	out.Operation, out.Wants = ir.Access{Cap: ir.Create, On: op.Dst}, ir.Caps(ir.Create, ir.Update)
+	return &out
+}
+
+// private reports whether a place is in a directory of the tool's own.
+func private(at ir.Location) bool { return at.Root.Kind == ir.Home || at.Root.Kind == ir.Temp }
+
+// served reports whether the operation is on a place of the base that is the tool's own under a supervisor alone,
+// and no program does without.
+func (d *Denial) served() bool {
+	r, ok := d.Verdict.Rule.(*ir.FSRule)
+	return ok && r.Origin.Layer == ir.LayerBase && ir.LinuxOwn(r.At.Path) && d.probe() == ""
 }
 
 // Each tells the kinds of operations that were granted and carried out, and those that were refused,
@@ -103,7 +128,11 @@ func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 	e.Format, e.Version, e.Used, e.UsedLeftOut = EvidenceFormat, EvidenceVersion, []Use{}, l.unused
 	size := 0
 	for _, s := range l.uses {
+		s.Denial = s.arrival()
 		if s.everyones() {
+			if s.served() && len(e.Served) < maxServed {
+				e.Served = append(e.Served, strings.Join(s.question(), " "))
+			}
 			continue
 		}
 		u := Use{Times: s.times, Question: s.question(), Needs: s.needed()}

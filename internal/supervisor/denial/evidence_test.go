@@ -40,11 +40,25 @@ func TestEvidence(t *testing.T) {
 	if len(e.Used) != 1 || e.Used[0].Times != 3 || strings.Join(e.Used[0].Question, " ") != "read /ws/src/a" || e.UsedLeftOut != 0 {
 		t.Errorf("%+v", e)
 	}
+	for _, own := range []string{ir.LinuxShared, ir.LinuxProc} {
+		d := granted(ir.Sys(own+"/x"), ir.LayerBase)
+		d.Verdict.Rule.(*ir.FSRule).At = ir.Sys(own)
+		l.Use(d)
+	}
+	if e = read(); len(e.Used) != 1 || strings.Join(e.Served, "; ") != "read /dev/shm/x; read /proc/self/x" {
+		t.Errorf("%+v", e)
+	}
+	moved := granted(ir.In("app"), ir.LayerWorkspace)
+	moved.Operation = ir.Rename{Src: ir.Direct(ir.Location{Root: ir.Root{Kind: ir.Home}, Path: "a.out"}), Dst: ir.Direct(ir.In("app"))}
+	l.Use(moved)
+	if e = read(); len(e.Used) != 2 || strings.Join(append(e.Used[1].Question, e.Used[1].Needs...), " ") != "create /ws/app create update" {
+		t.Errorf("%+v", e)
+	}
 	long := strings.Repeat("x", 700)
 	for i := range maxUsed + 5 {
 		l.Use(granted(ir.In(fmt.Sprintf("src/%d/%s", i, long)), ir.LayerWorkspace))
 	}
-	if e = read(); len(e.Used)+e.UsedLeftOut != maxUsed+3+5-2 || e.UsedLeftOut < 5 || len(e.Used) < 100 {
+	if e = read(); len(e.Used)+e.UsedLeftOut != maxUsed+4+5-2 || e.UsedLeftOut < 5 || len(e.Used) < 100 {
 		t.Errorf("%d used, %d left out", len(e.Used), e.UsedLeftOut)
 	}
 }
