@@ -60,13 +60,13 @@ func (w *world) runAs(from, name, text string, p Patterns) (*Result, error) {
 	return Import(Request{Files: []string{file}, From: from, Tool: "agent", Ruleset: "agent", Patterns: p, Dir: w.dir, Home: w.home})
 }
 
-// policies is how many settings a property draws. Each is compiled, on the disk, so an everyday run takes
-// fewer than of other properties.
+// policies is how many settings a property draws. Each is compiled, on the disk, so a run that is not full
+// takes fewer than of other properties.
 func policies() int {
 	if irtest.Full() {
-		return 100_000
+		return 10_000
 	}
-	return 10_000
+	return 2_000
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
