@@ -201,6 +201,22 @@ func TestLandlockConfigRoundTrip(t *testing.T) {
 	})
 }
 
+// A right on directories that a rule gives to a file is none, so nothing gains it by a move there.
+func TestLandlockConfigRightsOfFiles(t *testing.T) {
+	w := newWorld(t)
+	m := &foreign.LandlockConfig{Host: w.host(Refuse), ABI: 5, IsDir: isDir, HandledFS: []string{"abi.all"}, Paths: []foreign.LandlockPaths{
+		{Parents: []string{"."}, Access: []string{"write_file", "make_dir", "refer"}},
+		{Parents: []string{"a/.env"}, Access: []string{"write_file", "make_char"}},
+	}}
+	if !m.Moves(w.dir+"/b/from", w.dir+"/a/.env", true) {
+		t.Error("a directory may not move")
+	}
+	m.Paths[1].Parents = []string{"a"}
+	if m.Moves(w.dir+"/b/from", w.dir+"/a/to", true) {
+		t.Error("a directory gains make_char by a move")
+	}
+}
+
 // Configurations that landlockconfig refuses, or of which a part is not known, are refused with a place.
 func TestLandlockConfigMistakes(t *testing.T) {
 	w := newWorld(t)

@@ -160,8 +160,8 @@ func (l *LandlockConfig) Moves(from, to string, dir bool) bool {
 		return true
 	}
 	before, after := l.granted(from), l.granted(to)
-	for r := range after {
-		if !before[r] && (dir || slices.Contains(landlockFile, r)) {
+	for r, gained := range after {
+		if gained && !before[r] && (dir || slices.Contains(landlockFile, r)) {
 			return false
 		}
 	}
