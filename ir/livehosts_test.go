@@ -110,6 +110,16 @@ func TestLiveAskHosts(t *testing.T) {
 	}
 }
 
+// A grant that leaves the scheme open names a host for which the list gives one.
+func TestLiveHostsNamed(t *testing.T) {
+	tool, host := ir.NewTool("t"), ir.Host{Kind: ir.HostAddr, Addr: netip.MustParseAddr("2001:db8::1")}
+	tool.MayNet = []ir.NetRule{{Host: host, Scheme: "postgres", Port: 5432, Allow: true}}
+	given := ir.Given{Net: []ir.NetRule{{Host: ir.Host{Kind: ir.HostAny}, Port: 5432, Allow: true}}}
+	if v := ir.NewLive(tool, ir.Linux, ir.Facts{}).With(given).Named(host); !v.Allowed() {
+		t.Errorf("got %+v", v)
+	}
+}
+
 // TestLiveHostsWhole: the whole rule covers what the rule is about, but not what the list takes out, nor addresses
 // that only a rule of their own names.
 func TestLiveHostsWhole(t *testing.T) {

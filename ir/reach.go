@@ -33,8 +33,11 @@ func (v *View) Named(h Host) Verdict {
 	if v.net.lent == nil || out.Allowed() {
 		return out
 	}
-	if w := v.namedBy(v.net.lent.given, h); w.Allowed() {
-		return w
+	// A grant may leave the scheme open that the list names, and the other way round.
+	for _, list := range []*netIndex{v.net.lent.given, v.net.lent.may} {
+		if w := v.namedBy(list, h); w.Allowed() {
+			return w
+		}
 	}
 	return out
 }
