@@ -42,6 +42,9 @@ func TestLiveHosts(t *testing.T) {
 		tool := irtest.Tool(rt, irtest.Plain, 2)
 		tool.Net, tool.MayNet = irtest.NetRules(rt, 4), drawMayHosts(rt)
 		given := drawMayHosts(rt)
+		if len(tool.MayNet) > 0 {
+			given = append(given, rapid.SampledFrom(tool.MayNet).Draw(rt, "granted as listed"))
+		}
 		for i := range given {
 			given[i].Allow = true
 		}
