@@ -46,10 +46,11 @@ func (c *Cursor) named(abs string, names []string) bool {
 			continue
 		}
 		parts := split(strings.TrimPrefix(abs, root))
-		for from := range parts {
-			for _, name := range names {
-				want := split(name)
-				if to := from + len(want); to <= len(parts) && slices.EqualFunc(want, parts[from:to], matchName) &&
+		for _, name := range names {
+			want := split(name)
+			for from := range len(parts) - len(want) + 1 {
+				to := from + len(want)
+				if slices.EqualFunc(want, parts[from:to], matchName) &&
 					(from == 0 && !wild(name) || c.Exists(path.Join(root, path.Join(parts[:to]...)))) {
 					return true
 				}
