@@ -217,6 +217,41 @@ func TestLandlockConfigRightsOfFiles(t *testing.T) {
 	}
 }
 
+// A rule whose path leads over a symlink is left out, and its rights still forbid moves to its target.
+func TestLandlockConfigMovesBehindLink(t *testing.T) {
+	w := newWorld(t)
+	m := &foreign.LandlockConfig{Host: w.host(Refuse), ABI: 2, IsDir: isDir, HandledFS: []string{"abi.all"}, Paths: []foreign.LandlockPaths{
+		{Parents: []string{"link"}, Access: []string{"execute"}},
+		{Parents: []string{"."}, Access: []string{"abi.read_write"}},
+	}}
+	if m.Moves(w.dir+"/from", w.dir+"/a/to", false) {
+		t.Fatal("a file gains execute by a move, and the settings permit it")
+	}
+	res, err := w.run("landlock", landlockTOML(m), Refuse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compiled(res.Text, w.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := ir.NewView(c.Program.Tools[0], ir.Linux, ir.Facts{})
+	move := ir.Rename{Src: ir.Direct(ir.In("from")), Dst: ir.Direct(ir.In("a/to")), SrcKind: ir.File}
+	if view.Decide(move).Allowed() {
+		t.Errorf("the result permits it:\n%s", res.Text)
+	}
+	told := func(e *Entry) bool { return strings.Contains(e.Why, "create is not granted") && e.Text == "a" }
+	if !slices.ContainsFunc(res.Entries, told) {
+		t.Errorf("no entry says it: %v", res.Entries)
+	}
+	// The proof asks about the target, too, though the result does not name it.
+	tr := &translation{req: &Request{}, host: w.host(Refuse), draft: draft{tool: "agent", ruleset: "agent", confines: true}}
+	const wider = "[tools.agent]\nsource = \"local\"\naccess.base = \"none\"\n[[tools.agent.access.fs]]\npath = \".\"\nread = true\nwrite = true"
+	if _, err := tr.prove(wider, m); err == nil || !strings.Contains(err.Error(), "move a file from") {
+		t.Errorf("the proof of a result that permits the move: %v", err)
+	}
+}
+
 // Configurations that landlockconfig refuses, or of which a part is not known, are refused with a place.
 func TestLandlockConfigMistakes(t *testing.T) {
 	w := newWorld(t)

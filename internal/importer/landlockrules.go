@@ -15,12 +15,13 @@ func isDir(abs string) bool {
 	return err == nil && info.IsDir()
 }
 
-// granted is a place of the rules with the rights there, those of the rules around it included.
+// granted is a place of the rules with the rights there, those of the rules around it included. Written are
+// those rights that no rule whose path leads over a symlink gives, since such a rule is left out.
 type granted struct {
-	abs    string
-	rights rights
-	entry  *Entry
-	caps   []string
+	abs             string
+	rights, written rights
+	entry           *Entry
+	caps            []string
 }
 
 // The rights that the kernel asks for where no directory is, and those that a capability needs.
@@ -36,30 +37,39 @@ func (c *landlock) files() {
 	places := []*granted{{abs: t.host.Dir, entry: t.own}}
 	for _, r := range c.rules {
 		abs, why := c.locate(r.text)
-		if why != "" && r.others {
+		switch {
+		case why == "":
+		case r.others:
 			r.entry.become(Narrowed, "without %s: %s", r.text, why)
-			continue
+		default:
+			r.entry.become(LeftOut, "%s", why)
 		}
 		if why != "" {
-			r.entry.become(LeftOut, "%s", why)
+			// The kernel counts these rights where it judges a move.
+			if abs != "" && t.outside(abs) == "" {
+				target := &Entry{File: r.entry.File, Line: r.entry.Line, Col: r.entry.Col, Key: r.entry.Key + ", where it leads", Text: t.spell(abs)}
+				places = append(places, &granted{abs: abs, rights: r.rights, entry: target})
+			}
 			continue
 		}
 		if why := t.outside(abs); why != "" {
 			c.outside(r, abs, why)
 		}
-		places = append(places, &granted{abs: abs, rights: r.rights, entry: r.entry})
+		places = append(places, &granted{abs: abs, rights: r.rights, written: r.rights, entry: r.entry})
 	}
 	// Rights add up from the top.
 	slices.SortStableFunc(places, func(a, b *granted) int { return cmp.Compare(len(a.abs), len(b.abs)) })
 	for _, p := range places {
 		if c.file(p) {
 			p.rights &= fileRights
+			p.written &= fileRights
 		}
 	}
 	for _, p := range places {
 		for _, o := range places {
 			if within(p.abs, o.abs) {
 				p.rights |= o.rights
+				p.written |= o.written
 			}
 		}
 		p.caps = c.capabilities(p)
@@ -74,7 +84,7 @@ func (c *landlock) files() {
 	}
 }
 
-// locate is the place of a path, or the reason why no rule is about it.
+// locate is the place of a path, and the reason why no rule is about it.
 func (c *landlock) locate(text string) (abs, why string) {
 	if !path.IsAbs(text) {
 		text = c.t.host.Dir + "/" + text
@@ -87,7 +97,7 @@ func (c *landlock) locate(text string) (abs, why string) {
 	case !c.t.host.Exists(real):
 		return "", "nothing is there now, and landlockconfig passes over it"
 	case real != abs && (c.t.outside(abs) == "" || c.t.outside(real) == ""):
-		return "", "its path leads over a symlink: name " + real
+		return real, "its path leads over a symlink: name " + real
 	}
 	return real, ""
 }
@@ -105,10 +115,10 @@ func (c *landlock) outside(r landlockRule, abs, why string) {
 	}
 }
 
-// has reports whether all of some rights are permitted at a place. Moving files to another directory needs a
-// rule also where nothing handles it.
-func (c *landlock) has(p *granted, need rights) bool {
-	return need&(c.handled|rightsOf("refer"))&^p.rights == 0
+// has reports whether all of some rights are permitted by those at a place. Moving files to another directory needs
+// a rule also where nothing handles it.
+func (c *landlock) has(at, need rights) bool {
+	return need&(c.handled|rightsOf("refer"))&^at == 0
 }
 
 // file reports whether a place is something other than a directory.
@@ -121,9 +131,9 @@ func (c *landlock) capabilities(p *granted) []string {
 	if c.file(p) {
 		read = rightsOf("read_file")
 	}
-	if c.has(p, read) {
+	if c.has(p.written, read) {
 		out = append(out, "read")
-		if c.has(p, rightsOf("execute")) {
+		if c.has(p.written, rightsOf("execute")) {
 			out = append(out, "execute")
 		}
 	}
@@ -131,7 +141,7 @@ func (c *landlock) capabilities(p *granted) []string {
 		name string
 		need rights
 	}{{"create", createRights}, {"update", rightsOf("write_file", "truncate")}, {"delete", deleteRights}} {
-		if c.has(p, one.need) {
+		if c.has(p.written, one.need) {
 			out = append(out, one.name)
 		}
 	}
@@ -161,6 +171,9 @@ func (c *landlock) moves(places []*granted) {
 		if slices.Contains(p.caps, name) {
 			p.caps = slices.DeleteFunc(slices.Clone(p.caps), func(n string) bool { return n == name })
 			p.entry.become(Narrowed, "%s is not granted: %s", name, why)
+			if p.entry != c.t.own && !slices.Contains(c.t.entries, p.entry) {
+				c.t.entries = append(c.t.entries, p.entry)
+			}
 		}
 	}
 	creates := func(p *granted) bool { return slices.Contains(p.caps, "create") }
@@ -178,7 +191,7 @@ func (c *landlock) moves(places []*granted) {
 		return
 	}
 	for _, p := range here {
-		if slices.Contains(p.caps, "read") && !c.has(p, rightsOf("refer")) {
+		if slices.Contains(p.caps, "read") && !c.has(p.rights, rightsOf("refer")) {
 			lose(p, "update", "without refer no file of it may get another name elsewhere")
 		}
 	}
@@ -195,7 +208,7 @@ func gainsMore(from, to []string, of ...string) bool {
 // write adds the rule of a place, where its capabilities are not those around it.
 func (c *landlock) write(p *granted, written map[string][]string) {
 	t := c.t
-	if r := missing(p.rights, p.caps, !c.file(p)); len(r) > 0 && p.entry != t.own {
+	if r := missing(p.written, p.caps, !c.file(p)); len(r) > 0 && p.entry != t.own {
 		p.entry.become(Narrowed, "access.fs %s, without %s, which no rule can say alone", t.spell(p.abs), strings.Join(r, " "))
 	}
 	around, inside := written[p.abs]

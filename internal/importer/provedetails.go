@@ -23,6 +23,11 @@ func (c *check) detailed() error {
 			c.regions(c.view.Regions(root), &nodes)
 		}
 	}
+	for _, abs := range c.marks.Paths {
+		if c.location(abs).Root.Kind != ir.System {
+			nodes = append(nodes, abs)
+		}
+	}
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
 	for _, a := range nodes {
