@@ -54,6 +54,18 @@ func TestGeminiNothingWider(t *testing.T) {
 	}
 }
 
+// A rule that denies a command with two blanks alone, by a text that ends in one, stops no import: the command with
+// one blank is permitted.
+func TestGeminiBlanks(t *testing.T) {
+	w := newWorld(t)
+	const rule = "[[rule]]\ntoolName = \"run_shell_command\"\n"
+	res, err := w.runAs(geminiFormat.name, "rules.toml", rule+"decision = \"deny\"\npriority = 10\ncommandPrefix = \"log \"\n"+
+		rule+"decision = \"allow\"\npriority = 999\ncommandPrefix = [\"log git\"]", Refuse)
+	if err != nil || !strings.Contains(res.Text, `prefix = ["log git"]`) {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
 // onlyLines imports settings that are about commands alone, and asks about random ones.
 func (w *world) onlyLines(r *rand.Rand, name string, f format, text string) (lines, imported int64, err error) {
 	d := &document{name: name, path: w.in + "/" + name, text: []byte(text), version: f.name}
