@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -47,20 +48,26 @@ func lockHome(home string, flags int, patience time.Duration) (*lockedfile.File,
 }
 
 // HoldHome keeps a private home, which need not exist yet, from being cleared until it is released or
-// this process ends. It makes the directory that the home lies in. Where this user may not write to
-// that, nothing is held: it may not remove the home either.
+// this process ends. It makes the directory that the home lies in. Where no lock can be had, nothing
+// is held, and LockHomes fails.
 func HoldHome(home string) (*Hold, error) {
 	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
 		return nil, err
 	}
 	file, err := lockHome(home, os.O_RDONLY, patience)
 	switch {
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case err != nil && lockless(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	return &Hold{file}, nil
+}
+
+// lockless reports whether no process of this user can have a lock at a place, by the error of one: it may not write
+// there, or the file system has no locks, as some network file systems (flock(2)).
+func lockless(err error) bool {
+	return slices.ContainsFunc([]error{fs.ErrPermission, syscall.EROFS, errors.ErrUnsupported, syscall.ENOLCK}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // LockHomes keeps all runs from beginning with homes until they are released. It fails if a

@@ -1,9 +1,11 @@
 package userdir
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -47,6 +49,28 @@ func TestHoldHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Release()
+}
+
+// TestLockless: a file system without locks, or one that cannot be written, stops no start; a lock that another process has, or
+// a want of descriptors, does.
+func TestLockless(t *testing.T) {
+	for err, want := range map[error]bool{
+		syscall.ENOSYS: true, syscall.EOPNOTSUPP: true, syscall.ENOLCK: true, syscall.EROFS: true, syscall.EACCES: true, syscall.EPERM: true,
+		syscall.EMFILE: false, syscall.EIO: false,
+	} {
+		if got := lockless(&fs.PathError{Op: "RLock", Path: "x", Err: err}); got != want {
+			t.Errorf("%v: got %v", err, got)
+		}
+	}
+	d := Dir(t.TempDir())
+	h, err := HoldHome(d.Home("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	if _, err := lockHome(d.Home("t"), os.O_RDWR, time.Millisecond); err == nil || lockless(err) {
+		t.Errorf("a held home: got %v", err)
+	}
 }
 
 // TestLockHomesKnows: a home in whose place something else is, is not locked.
