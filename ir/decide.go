@@ -142,7 +142,7 @@ func (v *View) reaches(on Place) bool {
 func (v *View) direct(path string) string {
 	best := ""
 	for name := range v.external {
-		if (Root{External, name}).Direct() && within(path, name) && len(name) > len(best) {
+		if (Root{External, name}).Direct() && Within(path, name) && len(name) > len(best) {
 			best = name
 		}
 	}

@@ -65,6 +65,21 @@ func TestTiesByName(t *testing.T) {
 	}
 }
 
+// TestWithin: a path lies in a directory by components; empty and / hold everything.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		path, dir string
+		want      bool
+	}{
+		{"a", "a", true}, {"a/b", "a", true}, {"a/b", "a/", true}, {"ab", "a", false}, {"a", "a/b", false}, {"a", "", true}, {"", "", true}, {"", "a", false},
+		{"/a", "/", true}, {"/", "/", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false},
+	} {
+		if got := ir.Within(c.path, c.dir); got != c.want {
+			t.Errorf("%q in %q: got %v", c.path, c.dir, got)
+		}
+	}
+}
+
 // TestLocateByComponents finds the deepest root of an absolute path, by components.
 func TestLocateByComponents(t *testing.T) {
 	b := ir.Bindings{Workspace: "/w", Home: "/w/home", Temp: "/tmp/t"}

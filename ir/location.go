@@ -114,7 +114,7 @@ func (l Location) Depth() int { return depth(l.Path) }
 
 // Under reports whether l is at or below m.
 func (l Location) Under(m Location) bool {
-	return l.Root == m.Root && within(l.Path, m.Path)
+	return l.Root == m.Root && Within(l.Path, m.Path)
 }
 
 // Parent returns the location of the directory that contains l's name, and false for a root.
@@ -157,12 +157,14 @@ func depth(path string) int {
 	return strings.Count(path, "/") + 1
 }
 
-// within reports whether path is base or below it, by component.
-func within(path, base string) bool {
-	if base == "" || path == base {
+// Within reports whether a slash-separated path is a directory or lies in it, by component. The empty directory and / hold
+// everything.
+func Within(path, dir string) bool {
+	dir = strings.TrimSuffix(dir, "/")
+	if dir == "" || path == dir {
 		return true
 	}
-	return len(path) > len(base) && path[len(base)] == '/' && path[:len(base)] == base
+	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
 // cut splits the first component off path.
@@ -219,7 +221,7 @@ func (b *Bindings) root(r Root) (string, bool) {
 func (b *Bindings) Locate(abs string) Location {
 	best, bestPath := Root{Kind: System}, ""
 	try := func(r Root, p string) {
-		if p == "" || !withinAbs(abs, p) {
+		if p == "" || !Within(abs, p) {
 			return
 		}
 		deeper := len(p) > len(bestPath)
@@ -254,8 +256,4 @@ func rank(r Root) string {
 	default:
 		return "9"
 	}
-}
-
-func withinAbs(path, base string) bool {
-	return base == "/" || within(path, base)
 }

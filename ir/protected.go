@@ -4,7 +4,7 @@ import "slices"
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
-const ProtectedVersion = 3
+const ProtectedVersion = 4
 
 // ProtectedPath is a place of a workspace whose files decide which programs later run outside
 // of the sandbox, or are the policy. A grant on a directory around it does not permit creating,
@@ -76,10 +76,14 @@ const (
 )
 
 // protected is sorted by path. NAME.lock is the file that git writes before it renames it to NAME
-// (lockfile.h): a tool that could open or link it would hold the file that NAME becomes.
+// (lockfile.h): a tool that could open or link it would hold the file that NAME becomes. Build servers are
+// listed by the names that they read without a setting (their documentation of November 2026). Names with a pattern,
+// such as *.code-workspace, are no paths, and no system enforces them exactly.
 var protected = [...]ProtectedPath{
 	{Path: ".accessc", Why: WhyPolicy},
 	{Path: ".aider.conf.yml", Why: agentRuns},
+	{Path: ".appveyor.yml", Why: serverRuns},
+	{Path: ".buildkite", Why: serverRuns},
 	{Path: ".circleci", Why: serverRuns},
 	{Path: ".claude", Why: agentRuns},
 	{Path: ".clinerules", Why: agentRuns},
@@ -88,6 +92,7 @@ var protected = [...]ProtectedPath{
 	{Path: ".cursor", Why: agentRuns},
 	{Path: ".devcontainer", Why: editorRuns},
 	{Path: ".devcontainer.json", Why: editorRuns},
+	{Path: ".drone.yml", Why: serverRuns},
 	{Path: ".envrc", Why: shellRuns},
 	{Path: ".exrc", Why: editorRuns},
 	{Path: ".forgejo/workflows", Why: serverRuns},
@@ -127,14 +132,28 @@ var protected = [...]ProtectedPath{
 	{Path: ".opencode", Why: agentRuns},
 	{Path: ".pre-commit-config.yaml", Why: WhyGit},
 	{Path: ".roo", Why: agentRuns},
+	{Path: ".travis.yml", Why: serverRuns},
 	{Path: ".vimrc", Why: editorRuns},
 	{Path: ".vscode", Why: editorRuns},
 	{Path: ".windsurf", Why: agentRuns},
+	{Path: ".woodpecker", Why: serverRuns},
+	{Path: ".woodpecker.yaml", Why: serverRuns},
+	{Path: ".woodpecker.yml", Why: serverRuns},
 	{Path: ".zed", Why: editorRuns},
 	{Path: "HEAD", Why: bare},
+	{Path: "Jenkinsfile", Why: serverRuns},
 	{Path: "access/.accessc", Why: WhyLock},
 	{Path: "access/manifest.json", Why: WhyPolicy},
 	{Path: "accessc.toml", Why: WhyPolicy},
+	{Path: "appveyor.yml", Why: serverRuns},
+	{Path: "azure-pipelines.yml", Why: serverRuns},
+	{Path: "bitbucket-pipelines.yml", Why: serverRuns},
+	{Path: "buildkite.json", Why: serverRuns},
+	{Path: "buildkite.yaml", Why: serverRuns},
+	{Path: "buildkite.yml", Why: serverRuns},
+	{Path: "buildkite/pipeline.json", Why: serverRuns},
+	{Path: "buildkite/pipeline.yaml", Why: serverRuns},
+	{Path: "buildkite/pipeline.yml", Why: serverRuns},
 	{Path: "lefthook.yml", Why: WhyGit},
 	{Path: "opencode.json", Why: agentRuns},
 	{Path: "opencode.jsonc", Why: agentRuns},

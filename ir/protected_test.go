@@ -21,12 +21,16 @@ func TestProtectedNames(t *testing.T) {
 	for _, at := range []string{
 		".git/config.lock", ".git/config.worktree.lock", ".git/info/attributes.lock", ".gitmodules.lock", "HEAD", ".githooks/pre-commit",
 		"access/.accessc/x/new0", ".git/worktrees/w/config.worktree.lock", ".git/modules/m/config.lock",
+		// A build server runs these with its secrets after the next push. Only those of GitHub, GitLab and their
+		// relatives were on the list.
+		"Jenkinsfile", ".travis.yml", "azure-pipelines.yml", ".woodpecker.yml", ".woodpecker/build.yml", ".buildkite/pipeline.yml", "buildkite.yml", "buildkite/pipeline.json",
+		".drone.yml", "appveyor.yml", ".appveyor.yml", "bitbucket-pipelines.yml", ".gitlab-ci.yml", ".circleci/config.yml", ".github/workflows/x.yml",
 	} {
 		if can(at) {
 			t.Errorf("%s can be written", at)
 		}
 	}
-	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects"} {
+	for _, at := range []string{".git/index.lock", ".git/HEAD.lock", ".git/HEAD", ".git/refs/heads/x", "src/HEAD", "access/t/x", "config", "objects", "src/Jenkinsfile", "buildkite/x.yml"} {
 		if !can(at) {
 			t.Errorf("%s cannot be written", at)
 		}

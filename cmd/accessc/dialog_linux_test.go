@@ -28,16 +28,22 @@ func detached(ts *testscript.TestScript, neg bool, args []string) {
 // standard input, output and error are none of the terminal. A further question fails the
 // script.
 func dialog(ts *testscript.TestScript, neg bool, args []string) {
-	onTerminal(ts, neg, args, confirmation)
+	onTerminal(ts, neg, args, confirmation, "")
+}
+
+// meanwhile is like dialog, and runs a text of sh before it gives the first answer:
+// [!] meanwhile TEXT ANSWER,... PROGRAM ARG...
+func meanwhile(ts *testscript.TestScript, neg bool, args []string) {
+	onTerminal(ts, neg, args[1:], confirmation, args[0])
 }
 
 // grants is like dialog for the questions of exec --ask. CODE in an answer stands for the code of
 // the question, INTERRUPT for control-C.
 func grants(ts *testscript.TestScript, neg bool, args []string) {
-	onTerminal(ts, neg, args, liveQuestion)
+	onTerminal(ts, neg, args, liveQuestion, "")
 }
 
-func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *regexp.Regexp) {
+func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *regexp.Regexp, between string) {
 	answers := strings.Split(args[0], ",")
 	cmd := inScript(ts, args[1:])
 	ptmx, tty, err := pty.Open()
@@ -48,9 +54,17 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string, question *re
 	start := cmd.Start()
 	_ = tty.Close()
 	shown := make(chan string)
-	go func() { shown <- converse(ptmx, answers, question) }()
+	var other error
+	go func() {
+		shown <- converse(ptmx, answers, question, func() {
+			if between != "" {
+				other = inScript(ts, []string{"sh", "-c", between}).Run()
+			}
+		})
+	}()
 	finish(ts, neg, cmd, start)
 	text := <-shown
+	ts.Check(other)
 	ts.Check(os.WriteFile(ts.MkAbs("tty"), []byte(text), 0o644))
 	if n := len(question.FindAllString(text, -1)); args[0] != "" && n != len(answers) || args[0] == "" && n != 0 {
 		ts.Fatalf("asked %d times:\n%s", n, text)
@@ -64,8 +78,8 @@ var (
 )
 
 // converse reads from a terminal until the other side is gone, and types the next
-// answer whenever a question is complete.
-func converse(tty *os.File, answers []string, question *regexp.Regexp) string {
+// answer whenever a question is complete. Before the first one it calls between.
+func converse(tty *os.File, answers []string, question *regexp.Regexp, between func()) string {
 	_ = tty.SetReadDeadline(time.Now().Add(time.Minute))
 	var seen strings.Builder
 	buf := make([]byte, 1024)
@@ -78,7 +92,9 @@ func converse(tty *os.File, answers []string, question *regexp.Regexp) string {
 				code := asked[answered][len(asked[answered])-1]
 				answer = strings.NewReplacer("CODE", code, "INTERRUPT\n", "\x03").Replace(answers[answered] + "\n")
 			}
-			answered++
+			if answered++; answered == 1 {
+				between()
+			}
 			_, _ = io.WriteString(tty, answer)
 		}
 		if err != nil {

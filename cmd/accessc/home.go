@@ -164,23 +164,26 @@ func homesText(homes []userdir.PrivateHome) string {
 
 // clear removes homes whose tools do not run.
 func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.PrivateHome) error {
-	note := ""
-	for _, h := range homes {
-		running, known := userdir.Running(canonical(h.Path))
-		if running {
-			return usagef("%s is running with its home; nothing was changed", visible.Text(h.Tool))
-		}
-		if !known {
-			note = "Make sure that none of these tools is running.\n"
-		}
+	known, err := idle(homes)
+	if err != nil {
+		return err
 	}
 	if len(homes) == 0 {
 		fmt.Fprintln(g.stderr, "nothing to be done")
 		return nil
 	}
-	if err := c.confirm(g, homesText(homes)+note); err != nil {
+	text := homesText(homes)
+	if !known {
+		text += "Make sure that none of these tools is running.\n"
+	}
+	if err := c.confirm(g, text); err != nil {
 		return err
 	}
+	release, err := seize(homes)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, h := range homes {
 		if err := dir.ClearHome(h.Tool); err != nil {
 			return err
@@ -188,6 +191,34 @@ func (c *homeClearCmd) clear(g *globals, dir userdir.Dir, homes []userdir.Privat
 		fmt.Fprintf(g.stderr, "removed: %s\n", visible.Text(h.Path))
 	}
 	return nil
+}
+
+// seize keeps tools from beginning to run with homes. One may have begun since the homes were listed, and
+// processes that a tool left behind hold no lock.
+// See RATIONALE D220.
+func seize(homes []userdir.PrivateHome) (release func(), err error) {
+	if _, err := idle(homes); err != nil {
+		return nil, err
+	}
+	if release, err = userdir.LockHomes(homes); err != nil {
+		return nil, usagef("%s; nothing was changed", visible.Text(err.Error()))
+	}
+	if _, err := idle(homes); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// idle refuses homes of which a process has one as its HOME. known is false where no process shows that.
+func idle(homes []userdir.PrivateHome) (known bool, err error) {
+	for _, h := range homes {
+		var running bool
+		if running, known = userdir.Running(canonical(h.Path)); running {
+			return known, usagef("%s is running with its home; nothing was changed", visible.Text(h.Tool))
+		}
+	}
+	return known, nil
 }
 
 func (c *homeClearCmd) confirm(g *globals, text string) error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/hook"
@@ -395,12 +396,19 @@ func TestHookDeadline(t *testing.T) {
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {
 		t.Errorf("got %+v", s)
 	}
-	// A log whose disk does not answer, here a pipe without a reader.
+	// A log that takes no entry and does not fail, here a terminal whose output waits to be read.
 	h := newHooked(t)
-	log := filepath.Join(t.TempDir(), "log")
-	if err := syscall.Mkfifo(log, 0o600); err != nil {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer ptmx.Close()
+	defer tty.Close()
+	fd := int(tty.Fd())
+	for err = syscall.SetNonblock(fd, true); err == nil; {
+		_, err = syscall.Write(fd, []byte("x"))
+	}
+	log := tty.Name()
 	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
 	r = (&hookRunCmd{Tool: "coder", Log: log}).within(2*time.Second, &globals{stdin: event}, a, nil)
 	if s := answerOf(t, string(r.Out), r.Err, r.Status); s.decision != "deny" || s.status != 2 || !strings.Contains(s.err, "no answer within") {

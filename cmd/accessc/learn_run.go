@@ -92,11 +92,12 @@ func (l *learner) ended(status int, err error) error {
 // run runs the command once and keeps its used and refused operations. The evidence is nil if
 // the command did not run.
 func (l *learner) run() (*denial.Evidence, int, error) {
-	file, err := l.store.Begin()
+	pending, err := l.store.Begin()
 	if err != nil {
 		return nil, start.CodeFailed, err
 	}
-	cmd, err := l.exec(file)
+	defer pending.Drop()
+	cmd, err := l.exec(pending.Path)
 	if err != nil {
 		return nil, start.CodeFailed, err
 	}
@@ -122,7 +123,6 @@ func (l *learner) run() (*denial.Evidence, int, error) {
 	}
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
-		l.store.Drop(file)
 		return nil, start.CodeFailed, err
 	}
 	status := cmd.ProcessState.ExitCode()
@@ -130,7 +130,7 @@ func (l *learner) run() (*denial.Evidence, int, error) {
 		const shells = 128
 		status = shells + int(by.Signal())
 	}
-	kept, err := l.store.Keep(file)
+	kept, err := l.store.Keep(pending)
 	if err != nil {
 		if status < start.CodeFailed || status > start.CodeNotFound {
 			fmt.Fprintf(l.stderr, "nothing was recorded of this run: %v\n", err)

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/lock"
 )
 
 // failedWrites are the signals of writes that fail.
@@ -20,7 +22,7 @@ func lockSeat(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lock.Try(f); err != nil {
 		_ = f.Close()
 		return nil, err
 	}

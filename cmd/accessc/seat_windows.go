@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/sys/windows"
+	"github.com/accessc/accessc/internal/lock"
 )
 
 // failedWrites are the signals of writes that fail.
@@ -18,8 +18,7 @@ func lockSeat(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	if err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{}); err != nil {
+	if err := lock.Try(f); err != nil {
 		_ = f.Close()
 		return nil, err
 	}

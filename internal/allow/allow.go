@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
@@ -324,9 +323,4 @@ func (p *Planner) harmless(then *hostfacts.Result, t *ir.Tool, v *ir.View) error
 		}
 	}
 	return nil
-}
-
-// below reports whether a slash-separated path is a directory or lies in it.
-func below(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -143,7 +143,7 @@ func inBounds(rt *rapid.T, base string, p, then *Planner, plan *Plan, entries []
 // within makes sure that a name that is not there lies in a directory that is told.
 func within(rt *rapid.T, then *Planner, name string, told []string, plan *Plan) {
 	at := then.asker.Bindings.Locate(name).Short()
-	if !slices.ContainsFunc(told, func(dir string) bool { return below(at, dir) }) {
+	if !slices.ContainsFunc(told, func(dir string) bool { return ir.Within(at, dir) }) {
 		// A rule on a name that is not there is a directory's, too.
 		if !slices.ContainsFunc(plan.Added, func(a Added) bool {
 			return strings.Contains(a.Rule, " "+strings.TrimSuffix(filepath.Dir(at), "/sub")+":")

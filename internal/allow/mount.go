@@ -60,7 +60,7 @@ var startups = []string{
 // startsPrograms reports whether programs are started from a place outside of the workspace, or by its
 // contents, such as a directory of PATH or the settings of a shell; or whether one lies in it.
 func (p *Planner) startsPrograms(abs string) bool {
-	meets := func(place string) bool { return below(abs, place) || below(place, abs) }
+	meets := func(place string) bool { return ir.Within(abs, place) || ir.Within(place, abs) }
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) && meets(path.Clean(filepath.ToSlash(dir))) {
 			return true

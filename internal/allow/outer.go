@@ -64,7 +64,7 @@ func (p *Planner) outer(g group) (*outer, string) {
 		return nil, resolve.CheckText(abs).Error()
 	case holds(abs, private):
 		return nil, "it is private, or holds what is: not everyone on this system may read it; if it is meant, write the rule yourself"
-	case below(abs, home) && home != "":
+	case ir.Within(abs, home) && home != "":
 		return &outer{"~" + strings.TrimPrefix(abs, home), abs, caps}, ""
 	default:
 		return &outer{abs, abs, caps}, ""

@@ -338,7 +338,7 @@ func (p *Planner) outside(abs string, dir bool) string {
 		return "it belongs to the system, of which the base grants what tools need"
 	case dir && slices.Contains(roots(home), abs):
 		return "a rule on all of " + abs + " is yours to write"
-	case below(p.Now.Resolver.Root, abs):
+	case ir.Within(p.Now.Resolver.Root, abs):
 		return "the workspace lies in it"
 	case p.Now.Own(abs) != "":
 		return "accessc trusts what lies there"
@@ -368,7 +368,7 @@ func (p *Planner) sensitiveAt(abs, home string) bool {
 	for _, s := range p.Tool.Sensitive {
 		if rest, ok := strings.CutPrefix(s.Pattern, "~/"); ok && home != "" {
 			place := path.Join(home, strings.TrimSuffix(rest, "/"))
-			if below(abs, place) || below(place, abs) {
+			if ir.Within(abs, place) || ir.Within(place, abs) {
 				return true
 			}
 		}

@@ -58,7 +58,8 @@ func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) 
 	return p.config.Resolve(ctx, name)
 }
 
-// countName refuses a name beyond those that may be looked up below its wildcard.
+// countName refuses a name beyond those that may be looked up below its wildcard. A rule about all hosts has no bound.
+// See RATIONALE D110.
 func (p *Proxy) countName(ctx context.Context, to ir.Endpoint) error {
 	if r := rule(p.judging(ctx).Named(to.Host)); r != nil && r.Host.Kind == ir.HostSuffix && !p.wild.take(r.Host.Name, to.Host.Name) {
 		return errNames

@@ -324,6 +324,18 @@ func TestWildcardNames(t *testing.T) {
 	}
 }
 
+// TestAllNames: a rule about all hosts bounds no names, since the tool may send as much to any of them.
+func TestAllNames(t *testing.T) {
+	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Wildcard = 5 }, allow("*"))
+	for i := range 10 {
+		name := fmt.Sprintf("n%d.example", i)
+		w.names[name] = "203.0.113.1"
+		if code, _ := w.get(w.client(false, ""), "http://"+name+"/"); code != 200 {
+			t.Errorf("%s: %d", name, code)
+		}
+	}
+}
+
 // TestOwnAddress: an address that this host got during the run is known by the connection.
 func TestOwnAddress(t *testing.T) {
 	list, _ := net.InterfaceAddrs()

@@ -41,10 +41,10 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 	if r := overridden(t, rule); r != nil {
 		return "the rule " + r.Subject() + " grants less on, " + r.Origin.Pos.String()
 	}
-	if !t.Protects || rule.Caps&ir.Write == 0 {
+	if rule.Caps&ir.Write == 0 || !t.Protects && surrounded(t, rule) {
 		return ""
 	}
-	protected := slices.Concat(ir.ProtectedPaths(), t.Protected, r.Protected(t))
+	protected := slices.Concat(ir.ProtectedPaths(), t.Protected, r.ownProtected())
 	own := func(link ir.Location) bool {
 		return slices.ContainsFunc(protected, func(p ir.ProtectedPath) bool { return ir.In(p.Path).Under(link) })
 	}
@@ -53,6 +53,14 @@ func (r *Result) tooWide(t *ir.Tool, rule *ir.FSRule) string {
 		return ""
 	}
 	return "is protected: " + protected[i].Why
+}
+
+// surrounded reports whether a rule that is read where it stands grants the writing that a linked one does. To a policy that
+// protects nothing, one on a directory around a protected path is enough; the symlink alone is not.
+func surrounded(t *ir.Tool, rule *ir.FSRule) bool {
+	return slices.ContainsFunc(t.FS, func(r ir.FSRule) bool {
+		return len(r.Links) == 0 && rule.At.Under(r.At) && r.Caps.Contains(rule.Caps&ir.Write)
+	})
 }
 
 // overridden is a rule around the target of a linked rule that grants less: the tool itself makes the

@@ -10,14 +10,19 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Protected returns the protected paths of a tool that the list does not name, since only this
-// workspace has them: the layers that were read, the targets of symlinks at listed paths, and a
-// .git that is a file, which names the directory that git runs programs of
-// (gitrepository-layout(5)).
+// Protected returns the protected paths of a tool that the list does not name; none for a tool whose policy protects
+// nothing and permits no questions.
 func (r *Result) Protected(t *ir.Tool) []ir.ProtectedPath {
 	if !t.Protects && len(t.May) == 0 {
 		return nil
 	}
+	return r.ownProtected()
+}
+
+// ownProtected are the protected paths that only this workspace has: the layers that were read, the targets
+// of symlinks at listed paths, and a .git that is a file, which names the directory that git runs programs of
+// (gitrepository-layout(5)).
+func (r *Result) ownProtected() []ir.ProtectedPath {
 	if r.guarded != nil {
 		return r.guarded
 	}

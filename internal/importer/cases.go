@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // everyCase are the existing names that are those of some places in another case of their letters: Claude Code
@@ -18,7 +20,7 @@ func (t *translation) everyCase(points []point, opened []string) []point {
 			continue
 		}
 		others := cased(p.abs, opened)
-		if len(others) > 0 && slices.ContainsFunc(opened, func(root string) bool { return within(p.abs, root) }) {
+		if len(others) > 0 && slices.ContainsFunc(opened, func(root string) bool { return ir.Within(p.abs, root) }) {
 			t.faults = append(t.faults, faultOf(p.entry, "it denies "+t.spell(others[0])+" as well as "+t.spell(p.abs)+", and no rules can be about both: write it as the file is spelled, or rename one of them"))
 			continue
 		}
@@ -47,7 +49,7 @@ func cased(abs string, opened []string) []string {
 		n := min(len(names), len(around))
 		switch {
 		case !slices.EqualFunc(names[:n], around[:n], strings.EqualFold):
-		case n == len(names) && !within(root, abs):
+		case n == len(names) && !ir.Within(root, abs):
 			out = append(out, root)
 		case n < len(names):
 			out = append(out, spellings(root, names[n:], abs)...)

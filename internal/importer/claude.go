@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/ir"
 )
 
 var claudeFormat = format{
@@ -133,7 +134,7 @@ func (c *claude) rule(t *translation, d *document, n *jsonc.Node, list string, i
 		d.fault(n.From, "%q is no rule: expected TOOL or TOOL(SPECIFIER)", text)
 		return
 	}
-	home := within(d.path, path.Join(t.host.Home, ".claude")) && !strings.HasPrefix(t.host.Dir, t.host.Home+"/.claude/")
+	home := ir.Within(d.path, path.Join(t.host.Home, ".claude")) && !strings.HasPrefix(t.host.Dir, t.host.Home+"/.claude/")
 	r := claudeRule{list, foreign.ToolRule{Tool: m[1], Spec: m[2], Project: !home}, t.add(d, n, elementOf("permissions."+list, i), text)}
 	r.Whole = !strings.Contains(text, "(") || slices.Contains([]string{"", "*", ":*"}, m[2]) && (r.Tool == "Bash" || r.Tool == "WebFetch")
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/ir"
 )
 
 var devcontainerFormat = format{
@@ -251,7 +252,7 @@ func (c *devcontainer) confine() {
 		}
 		points = append(points, point{abs: m.source, entry: m.entry, opens: true})
 		for j, o := range c.mounts {
-			if i != j && within(o.target, m.target) {
+			if i != j && ir.Within(o.target, m.target) {
 				points = append(points, point{abs: c.t.host.Follow(path.Join(m.source, strings.TrimPrefix(o.target, m.target))), entry: o.entry})
 			}
 		}
@@ -259,13 +260,13 @@ func (c *devcontainer) confine() {
 	c.t.files(points, func(abs string) access {
 		var out access
 		for i, m := range c.mounts {
-			if m.source == "" || !within(abs, m.source) {
+			if m.source == "" || !ir.Within(abs, m.source) {
 				continue
 			}
 			at := path.Join(m.target, strings.TrimPrefix(abs, m.source))
 			hidden := false
 			for j, o := range c.mounts {
-				hidden = hidden || i != j && within(o.target, m.target) && within(at, o.target)
+				hidden = hidden || i != j && ir.Within(o.target, m.target) && ir.Within(at, o.target)
 			}
 			out.read, out.write = out.read || !hidden, out.write || !hidden && !m.readOnly
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/ir"
 )
 
 var fenceFormat = format{
@@ -147,7 +148,7 @@ func (f *fence) confine() {
 	opened := t.roots(slices.Concat(yesRead, yesWrite))
 	masked, kept := t.everyName(noReadNames, opened), t.everyName(noWriteNames, opened)
 	for _, root := range opened {
-		if deepest(yesWrite, root) >= 0 || slices.ContainsFunc(yesWrite, func(p point) bool { return within(p.abs, root) }) {
+		if deepest(yesWrite, root) >= 0 || slices.ContainsFunc(yesWrite, func(p point) bool { return ir.Within(p.abs, root) }) {
 			kept = append(kept, t.instructionsBelow(root)...)
 		}
 	}

@@ -44,7 +44,7 @@ type point struct {
 func (t *translation) roots(points []point) []string {
 	out := []string{t.host.Dir}
 	for _, p := range points {
-		if why := t.outside(p.abs); p.opens && why == "" && !within(p.abs, t.host.Dir) {
+		if why := t.outside(p.abs); p.opens && why == "" && !ir.Within(p.abs, t.host.Dir) {
 			out = append(out, p.abs)
 		}
 	}
@@ -54,11 +54,11 @@ func (t *translation) roots(points []point) []string {
 // outside is why no rule can be about a place, empty if one can.
 func (t *translation) outside(abs string) string {
 	switch {
-	case within(abs, t.host.Dir):
+	case ir.Within(abs, t.host.Dir):
 		return ""
-	case within(t.host.Dir, abs):
+	case ir.Within(t.host.Dir, abs):
 		return "the workspace lies in it: only the workspace is carried over"
-	case t.host.Home == "" || !within(abs, t.host.Home):
+	case t.host.Home == "" || !ir.Within(abs, t.host.Home):
 		return "it lies outside of the workspace and of your home: write an external rule with its absolute path in your own configuration"
 	}
 	return ""
@@ -73,7 +73,7 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 	})
 	written := map[string]access{}
 	for _, p := range points {
-		if !slices.ContainsFunc(roots, func(r string) bool { return within(p.abs, r) }) {
+		if !slices.ContainsFunc(roots, func(r string) bool { return ir.Within(p.abs, r) }) {
 			t.beyond(p)
 			continue
 		}
@@ -92,7 +92,7 @@ func (t *translation) files(points []point, permits func(abs string) access) {
 		}
 		written[p.abs] = now
 		r := fsRule{path: t.spell(p.abs), read: now.read, write: now.write, from: p.entry.from()}
-		r.external = now != access{} && !within(p.abs, t.host.Dir)
+		r.external = now != access{} && !ir.Within(p.abs, t.host.Dir)
 		t.draft.fs = append(t.draft.fs, r)
 		p.entry.become(Carried, "access.fs %s%s", r.path, p.otherwise())
 	}
@@ -109,7 +109,7 @@ func (t *translation) beyond(p point) {
 
 // spell writes a place as a rule does.
 func (t *translation) spell(abs string) string {
-	if within(abs, t.host.Dir) {
+	if ir.Within(abs, t.host.Dir) {
 		return ir.In(strings.TrimPrefix(strings.TrimPrefix(abs, t.host.Dir), "/")).Spelled()
 	}
 	return "~" + strings.TrimPrefix(abs, t.host.Home)
@@ -131,11 +131,11 @@ func (t *translation) names(p point, opened []string) []point {
 	literal := abs[:strings.IndexAny(abs, "*?[")]
 	literal = path.Clean(literal[:strings.LastIndexByte(literal, '/')+1])
 	for _, root := range opened {
-		if !within(root, literal) && !within(literal, root) {
+		if !ir.Within(root, literal) && !ir.Within(literal, root) {
 			continue
 		}
 		from := root
-		if within(literal, root) {
+		if ir.Within(literal, root) {
 			from = literal
 		}
 		dirs := []string{from}
@@ -265,11 +265,6 @@ func expression(pattern string) string {
 		}
 	}
 	return b.String()
-}
-
-// within reports whether a path is dir or below it.
-func within(abs, dir string) bool {
-	return abs == dir || strings.HasPrefix(abs, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // follow returns a path without symlinks, as far as it exists.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // isDir reports whether a directory has a name.
@@ -67,7 +69,7 @@ func (c *landlock) files() {
 	}
 	for _, p := range places {
 		for _, o := range places {
-			if within(p.abs, o.abs) {
+			if ir.Within(p.abs, o.abs) {
 				p.rights |= o.rights
 				p.written |= o.written
 			}
@@ -106,9 +108,9 @@ func (c *landlock) locate(text string) (abs, why string) {
 func (c *landlock) outside(r landlockRule, abs, why string) {
 	base := []string{"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/sbin", "/usr"}
 	switch {
-	case within(c.t.host.Dir, abs):
+	case ir.Within(c.t.host.Dir, abs):
 		r.entry.become(Narrowed, "of %s the workspace, and the base as far as it lies in it", abs)
-	case slices.ContainsFunc(base[1:], func(dir string) bool { return within(abs, dir) }):
+	case slices.ContainsFunc(base[1:], func(dir string) bool { return ir.Within(abs, dir) }):
 		r.entry.become(Narrowed, "the base, as far as it lies in it")
 	default:
 		r.entry.become(LeftOut, "%s", why)
@@ -225,7 +227,7 @@ func (c *landlock) write(p *granted, written map[string][]string) {
 	}
 	written[p.abs] = p.caps
 	r := fsRule{path: t.spell(p.abs), fine: p.caps, from: p.entry.from()}
-	r.external = len(p.caps) > 0 && !within(p.abs, t.host.Dir)
+	r.external = len(p.caps) > 0 && !ir.Within(p.abs, t.host.Dir)
 	t.draft.fs = append(t.draft.fs, r)
 	p.entry.become(Carried, "access.fs %s", r.path)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/ir"
 )
 
 var nonoFormat = format{
@@ -309,7 +310,7 @@ func (n *nono) opening(g nonoGrant) (point, bool) {
 		why = "nothing is there now, and nono passes over it"
 	case isDir(abs) == g.file:
 		why = "nono opens directories and files by different lists"
-	case within(abs, path.Join(h.Home, "Library")):
+	case ir.Within(abs, path.Join(h.Home, "Library")):
 		why = "nono denies parts of it"
 	case g.file && !g.read:
 		why = "a rule that lets a file be written lets it be removed as well"

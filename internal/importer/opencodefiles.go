@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // step is what one rule says about files: the places that it is about, all of them with whole.
@@ -41,7 +43,7 @@ func (o *opencode) files() {
 		points = append(points, s.places...)
 	}
 	o.t.files(points, func(abs string) access {
-		read := (within(abs, o.t.host.Dir) || decided(beyond, abs)) && decided(reads, abs)
+		read := (ir.Within(abs, o.t.host.Dir) || decided(beyond, abs)) && decided(reads, abs)
 		return access{read: read, write: read && decided(edits, abs)}
 	})
 }
@@ -120,7 +122,7 @@ func (o *opencode) opened(r opencodeRule, text, permission string) []point {
 		return no("it is about a directory, or a file, that is not there")
 	case external && !o.t.host.Exists(abs+"/."):
 		return no("it is no directory")
-	case within(o.t.host.Dir, abs):
+	case ir.Within(o.t.host.Dir, abs):
 		abs = o.t.host.Dir
 		r.entry.become(Narrowed, "the workspace alone is opened")
 	}

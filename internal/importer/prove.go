@@ -195,7 +195,7 @@ func (c *check) location(abs string) ir.Location {
 	best, length := ir.Sys(strings.TrimPrefix(abs, "/")), 0
 	for _, root := range append(c.view.Roots(), ir.Root{Kind: ir.Workspace}) {
 		dir, ok := c.absolute(ir.Location{Root: root})
-		if ok && root.Kind != ir.System && within(abs, dir) && len(dir) > length {
+		if ok && root.Kind != ir.System && ir.Within(abs, dir) && len(dir) > length {
 			best, length = ir.Location{Root: root, Path: strings.TrimPrefix(strings.TrimPrefix(abs, dir), "/")}, len(dir)
 		}
 	}
@@ -205,7 +205,7 @@ func (c *check) location(abs string) ir.Location {
 // place asks about a path. One that leads over a symlink is no place of a file. Devices and the kernel's
 // information about processes are no files: every program that confines others makes them anew.
 func (c *check) place(abs string) error {
-	if within(abs, "/dev") || within(abs, "/proc") || c.t.host.Follow(abs) != abs {
+	if ir.Within(abs, "/dev") || ir.Within(abs, "/proc") || c.t.host.Follow(abs) != abs {
 		return nil
 	}
 	at := c.location(abs)

@@ -26,7 +26,7 @@ func expressible(r *rand.Rand) grants {
 	}
 	for p, a := range out {
 		for q, b := range out {
-			if within("/"+p, "/"+q) && p != q && !b.write && b.read || !a.read {
+			if ir.Within("/"+p, "/"+q) && p != q && !b.write && b.read || !a.read {
 				a.write = false
 			}
 		}
@@ -35,7 +35,7 @@ func expressible(r *rand.Rand) grants {
 	// Below a place that cannot be read nothing can be written, as srt mounts something else there.
 	for p, a := range out {
 		for q, b := range out {
-			if p != q && within("/"+p, "/"+q) && !(b.read && b.write) {
+			if p != q && ir.Within("/"+p, "/"+q) && !(b.read && b.write) {
 				a.write = false
 			}
 		}

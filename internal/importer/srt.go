@@ -7,6 +7,7 @@ import (
 
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
+	"github.com/accessc/accessc/ir"
 )
 
 var srtFormat = format{
@@ -282,7 +283,7 @@ func (t *translation) confine(s *sandbox) {
 func deepest(points []point, abs string) int {
 	out := -1
 	for _, p := range points {
-		if within(abs, p.abs) {
+		if ir.Within(abs, p.abs) {
 			out = max(out, len(p.abs))
 		}
 	}
@@ -305,7 +306,7 @@ var instructing = []string{".bash_profile", ".bashrc", ".claude/agents", ".claud
 // instructions are the names of files that the next shell, git or an agent obeys, which srt never lets
 // commands write: in the workspace itself, and below it where they exist.
 func (t *translation) instructions(writable []point, gitConfig bool) []point {
-	if deepest(writable, t.host.Dir) < 0 && !slices.ContainsFunc(writable, func(p point) bool { return within(p.abs, t.host.Dir) }) {
+	if deepest(writable, t.host.Dir) < 0 && !slices.ContainsFunc(writable, func(p point) bool { return ir.Within(p.abs, t.host.Dir) }) {
 		return nil
 	}
 	names := instructing

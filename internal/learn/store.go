@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/lock"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 )
 
@@ -26,36 +27,91 @@ const (
 	suffix     = ".json"
 )
 
-// Begin is the path of a file for the evidence of a run that is about to begin. Keep or Drop ends it.
-func (s Store) Begin() (string, error) {
+// Pending is the file of the evidence of a run that has not ended. The process that began it has it locked.
+type Pending struct {
+	Path string
+	held *os.File
+}
+
+// Begin makes a file for the evidence of a run that is about to begin. Keep or Drop ends it. The files of
+// processes that were killed before they did are removed.
+func (s Store) Begin() (*Pending, error) {
 	if err := os.MkdirAll(string(s), 0o700); err != nil {
-		return "", err
+		return nil, err
 	}
 	dir, err := filepath.EvalSymlinks(string(s))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return filepath.Join(dir, fmt.Sprintf("%s%d-%d", unfinished, os.Getpid(), time.Now().UnixNano())), nil
+	if err := sweep(dir); err != nil {
+		return nil, err
+	}
+	return begin(dir)
+}
+
+// sweep removes the files of runs whose processes are gone.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), unfinished) || !e.Type().IsRegular() {
+			continue
+		}
+		f, err := os.OpenFile(filepath.Join(dir, e.Name()), os.O_RDWR, 0)
+		if err != nil {
+			continue // another process has removed it
+		}
+		if lock.Try(f) == nil {
+			_ = os.Remove(f.Name())
+		}
+		_ = f.Close()
+	}
+	return err
+}
+
+// begin makes a locked file. Another process may look at it, and remove it, before it is locked.
+func begin(dir string) (*Pending, error) {
+	const attempts = 10
+	errs := []error{fmt.Errorf("no file for the evidence of a run in %s", dir)}
+	for range attempts {
+		path := filepath.Join(dir, fmt.Sprintf("%s%d-%d", unfinished, os.Getpid(), time.Now().UnixNano()))
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p := &Pending{path, f}
+		err = lock.Try(f)
+		if _, gone := os.Lstat(path); err == nil && gone == nil {
+			return p, nil
+		}
+		errs = append(errs, err)
+		p.Drop()
+	}
+	return nil, errors.Join(errs...)
 }
 
 // Drop forgets a run that has left no evidence.
-func (s Store) Drop(file string) { _ = os.Remove(file) }
+func (p *Pending) Drop() {
+	_ = p.held.Close() // an open file cannot be removed everywhere
+	_ = os.Remove(p.Path)
+}
 
-// Keep adds the run whose evidence is in a file that Begin has named, and forgets the oldest.
-func (s Store) Keep(file string) (*denial.Evidence, error) {
-	e, err := read(file)
+// Keep adds a run that has ended, and forgets the oldest.
+func (s Store) Keep(p *Pending) (*denial.Evidence, error) {
+	defer p.Drop()
+	e, err := read(p.Path)
 	if err != nil {
-		s.Drop(file)
 		return nil, err
 	}
 	for at := time.Now().UnixNano(); ; at++ {
 		// Not os.Rename: two runs may end together.
-		err = os.Link(file, filepath.Join(string(s), fmt.Sprintf("%020d%s", at, suffix)))
+		err = os.Link(p.Path, filepath.Join(string(s), fmt.Sprintf("%020d%s", at, suffix)))
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
-	s.Drop(file)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +171,8 @@ func (s Store) Forget() (int, error) {
 	return len(files), os.RemoveAll(string(s))
 }
 
+var errNothing = errors.New("no evidence was written")
+
 var errVersion = errors.New("no evidence of this version of accessc")
 
 func read(file string) (*denial.Evidence, error) {
@@ -126,6 +184,9 @@ func read(file string) (*denial.Evidence, error) {
 	text, err := bounded.Read(f, denial.MaxEvidence<<1)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(text) == 0 {
+		return nil, errNothing
 	}
 	var e denial.Evidence
 	if json.Unmarshal(text, &e) != nil || e.Format != denial.EvidenceFormat || e.Version != denial.EvidenceVersion {

@@ -32,7 +32,7 @@ func keep(t *testing.T, s Store, text []byte) {
 	t.Helper()
 	file, err := s.Begin()
 	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
+		err = os.WriteFile(file.Path, text, 0o600)
 	}
 	if err == nil {
 		_, err = s.Keep(file)
@@ -68,7 +68,7 @@ func TestStore(t *testing.T) {
 	for _, text := range []string{"", "{", `{"format":"other"}`} {
 		file, err := s.Begin()
 		if err == nil {
-			err = os.WriteFile(file, []byte(text), 0o600)
+			err = os.WriteFile(file.Path, []byte(text), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -88,6 +88,33 @@ func TestStore(t *testing.T) {
 	entries, err := os.ReadDir(string(s))
 	if runs, _ := s.Runs(); err != nil || len(runs) != MaxRuns || len(entries) != MaxRuns {
 		t.Errorf("%d runs, %d files, %v", len(runs), len(entries), err)
+	}
+}
+
+// TestLeftovers: the file of a process that was killed is removed by the next run, that of a living one is not, and
+// neither counts as a run. Each killed process had left one for ever.
+func TestLeftovers(t *testing.T) {
+	s := Store(t.TempDir())
+	left := filepath.Join(string(s), unfinished+"1-1")
+	if err := os.WriteFile(left, evidence(0, "a", ""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	living, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(left); err == nil {
+		t.Error("the file of a killed process is still there")
+	}
+	keep(t, s, evidence(1, "a", ""))
+	if err := os.WriteFile(living.Path, evidence(2, "b", ""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Keep(living); err != nil || e.Status != 2 {
+		t.Errorf("the run of a living process: got %+v, %v", e, err)
+	}
+	if entries, err := os.ReadDir(string(s)); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
 

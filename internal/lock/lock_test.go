@@ -2,6 +2,8 @@ package lock_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,5 +34,31 @@ func TestWithin(t *testing.T) {
 	free <- 8
 	if n := <-given; n != 8 {
 		t.Errorf("%d was given back", n)
+	}
+}
+
+// TestTry: a file has one lock, until it is closed, and can be written meanwhile.
+func TestTry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	var files [2]*os.File
+	for i := range files {
+		var err error
+		if files[i], err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		defer files[i].Close()
+	}
+	if err := lock.Try(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	if lock.Try(files[1]) == nil {
+		t.Error("a file was locked twice")
+	}
+	if _, err := files[1].WriteString("x"); err != nil {
+		t.Error(err)
+	}
+	_ = files[0].Close()
+	if err := lock.Try(files[1]); err != nil {
+		t.Error(err)
 	}
 }

@@ -66,7 +66,7 @@ func (b *planner) link(s Spec) (string, error) {
 			return name, nil
 		case l.Name == name:
 			return "", fmt.Errorf("%s: asked to lead to %s and to %s", name, l.Target, target)
-		case below(name, l.Name) || below(l.Name, name):
+		case ir.Within(name, l.Name) || ir.Within(l.Name, name):
 			return "", fmt.Errorf("%s and %s: one would lie in the target of the other", l.Name, name)
 		}
 	}
@@ -129,9 +129,9 @@ func (b *planner) target(s Spec) (string, error) {
 		return "", fmt.Errorf("%s: %w", s.Path, err)
 	case found.Kind == ir.Absent:
 		return "", fmt.Errorf("%s: nothing is there; a mode is :ro, :rw, :rx or :rwx", s.Path)
-	case found.Abs == b.tree.abs || below(found.Abs, b.tree.abs):
+	case ir.Within(found.Abs, b.tree.abs):
 		return "", fmt.Errorf("%s: lies in the workspace; a rule can name it without a mount", s.Path)
-	case below(b.tree.abs, found.Abs):
+	case ir.Within(b.tree.abs, found.Abs):
 		return "", fmt.Errorf("%s: contains the workspace; mount a directory beside the workspace", s.Path)
 	}
 	if s.Write {
@@ -150,9 +150,6 @@ func (b *planner) own(s Spec, target string) error {
 	}
 	return nil
 }
-
-// below reports whether a slash-separated path lies in another one.
-func below(p, dir string) bool { return strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
 
 // tools returns the tools that a mount is for.
 func (b *planner) tools(s Spec) ([]*ir.Tool, error) {

@@ -3,6 +3,7 @@ package relay
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -67,15 +68,18 @@ type Log struct {
 }
 
 // OpenLog opens a log of entries about a server or an agent, or makes it for this user alone. A symlink may lead to a
-// place where a tool writes, and so may a further name, so neither is a log.
+// place where a tool writes, and so may a further name, so neither is a log. A named pipe keeps nothing, and
+// one without a reader would not open.
 func OpenLog(path, name string) (*Log, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if err := link(path); err != nil {
-		return nil, err // and nothing is made at the end of the link
+	if info, err := os.Lstat(path); err == nil {
+		if err := kind(path, info); err != nil {
+			return nil, err // and nothing is made at the end of a link
+		}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|openFlags, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +90,19 @@ func OpenLog(path, name string) (*Log, error) {
 	return &Log{name: name, file: f}, nil
 }
 
-// link is the error about a symlink at a path.
-func link(path string) error {
-	to, err := os.Readlink(path)
-	if err != nil {
-		return nil
+// kind is the error about what no log is: anything but a file and, to read along, a terminal or another such device.
+func kind(path string, info fs.FileInfo) error {
+	if to, err := os.Readlink(path); err == nil {
+		return fmt.Errorf("%s is a symlink to %s; name the file itself", path, to)
 	}
-	return fmt.Errorf("%s is a symlink to %s; name the file itself", path, to)
+	switch {
+	case info.Mode().IsRegular() || info.Mode()&fs.ModeCharDevice != 0:
+		return nil
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		return fmt.Errorf("%s is a named pipe (FIFO), which keeps nothing; name a file", path)
+	default:
+		return fmt.Errorf("%s is no file", path)
+	}
 }
 
 // alone reports an open file that has another name than the path.
@@ -107,8 +117,9 @@ func alone(path string, f *os.File) error {
 		return err
 	case !os.SameFile(info, there):
 		return fmt.Errorf("%s changed while it was opened", path)
-	case !info.Mode().IsRegular():
-		return nil
+	}
+	if err := kind(path, info); err != nil || !info.Mode().IsRegular() {
+		return err
 	}
 	n, err := names(f)
 	if err == nil && n > 1 {

@@ -278,6 +278,32 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestLogIsNoPipe: a named pipe is refused, with a reader and without. To open one for writing waits for a reader
+// (fifo(7)), so a proxy whose log was one never answered its client.
+func TestLogIsNoPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := OpenLog(path, "x"); err == nil || !strings.Contains(err.Error(), "is a named pipe") {
+			t.Errorf("got %v", err)
+		}
+		reader, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+	}
+	// One that takes the place of a file after the look at it is not waited for either.
+	if err := syscall.Mkfifo(path+"-late", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.OpenFile(path+"-late", os.O_WRONLY|os.O_CREATE|openFlags, 0o600); !errors.Is(err, syscall.ENXIO) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestTornEntry: an entry that was not written whole does not spoil the next one.
 func TestTornEntry(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")

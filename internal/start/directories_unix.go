@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/userdir"
 )
 
 // runPrefix starts the name of every run's directory.
@@ -28,18 +29,22 @@ type directories struct {
 	dir, tmp, shared string
 }
 
-// makeHome makes the private home, where the tool has one.
-func makeHome(l *backends.Launch) error {
+// makeHome makes the private home, where the tool has one, and holds it for the run.
+func makeHome(l *backends.Launch) (*userdir.Hold, error) {
 	if l.Home == "" {
-		return nil
+		return nil, nil
 	}
-	if err := os.MkdirAll(l.Home, 0o700); err != nil {
-		return failed("the private home: %w", err)
+	hold, err := userdir.HoldHome(l.Home)
+	if err == nil {
+		err = os.MkdirAll(l.Home, 0o700)
+	}
+	if err != nil {
+		return hold, failed("the private home: %w", err)
 	}
 	if err := private(l.Home); err != nil {
-		return failed("the private home %s: %w", l.Home, err)
+		return hold, failed("the private home %s: %w", l.Home, err)
 	}
-	return nil
+	return hold, nil
 }
 
 // makeDirectories makes the directories of a run. It returns them also when it fails. inner is

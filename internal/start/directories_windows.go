@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/accessc/accessc/internal/userdir"
 )
 
 // runPrefix starts the name of every run's directory.
@@ -13,6 +15,12 @@ const runPrefix = "accessc-"
 // directories makes the private home, and the run's directory with the temporary
 // directory and the Context in it.
 func (r *run) directories() error {
+	if r.spec.Home != "" {
+		var err error
+		if r.home, err = userdir.HoldHome(r.spec.Home); err != nil {
+			return failed("the private home: %w", err)
+		}
+	}
 	for _, d := range []string{"", `AppData\Local`, `AppData\Roaming`} {
 		if r.spec.Home == "" {
 			break

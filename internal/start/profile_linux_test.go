@@ -130,8 +130,8 @@ func (m *likeMac) egress(p *proxied, _ []string) (egressEnd, error) {
 	return egressEnd{port: 40001, url: &url.URL{Scheme: "http", Host: "127.0.0.1:40001", User: url.UserPassword("x", "token")}, hold: hold}, err
 }
 
-func (m *likeMac) sweepAfter(_ string, hold *os.File) error {
-	m.holds = hold != nil
+func (m *likeMac) sweepAfter(_ string, holds []*os.File) error {
+	m.holds = len(holds) == 2 // the proxy's and the home's
 	return m.called("sweep")
 }
 

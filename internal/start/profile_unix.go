@@ -17,6 +17,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -69,9 +70,9 @@ type seatbeltHost interface {
 	// egress starts the proxy of the run. It is no child of this process. It gets some of the
 	// caller's variables.
 	egress(p *proxied, environ []string) (egressEnd, error)
-	// sweepAfter has a directory removed, and the hold on a proxy closed, when this process is
-	// gone, whatever program it has become. The hold is nil without a proxy.
-	sweepAfter(dir string, hold *os.File) error
+	// sweepAfter has a directory removed, and files closed that hold a proxy or a home, when this
+	// process is gone, whatever program it has become.
+	sweepAfter(dir string, holds []*os.File) error
 	// become replaces this process. It returns only errors.
 	become(file string, argv, env []string) error
 }
@@ -91,6 +92,8 @@ type profileStart struct {
 	spec   *start.Spec
 	launch backends.Launch
 	host   seatbeltHost
+	// home is held until the tool has ended.
+	home *userdir.Hold
 	directories
 	env    []string
 	argv   []string
@@ -112,6 +115,7 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	if err := host.descriptors(); err != nil {
 		return failed("%w", err)
 	}
+	defer func() { s.home.Release() }()
 	err := s.prepare()
 	if err == nil {
 		err = s.checkCanary()
@@ -133,8 +137,8 @@ var byProfile = means{unsupervised, start.Sentences}
 
 // prepare makes the directories that the profile expects, and finds the program.
 func (s *profileStart) prepare() error {
-	err := makeHome(&s.launch)
-	if err != nil {
+	var err error
+	if s.home, err = makeHome(&s.launch); err != nil {
 		return err
 	}
 	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
@@ -294,7 +298,8 @@ func (s *profileStart) reached(dir string) bool {
 
 // leave becomes the tool.
 func (s *profileStart) leave() error {
-	if err := s.host.sweepAfter(s.dir, s.egress.hold); err != nil {
+	holds := slices.DeleteFunc([]*os.File{s.egress.hold, s.home.File()}, func(f *os.File) bool { return f == nil })
+	if err := s.host.sweepAfter(s.dir, holds); err != nil {
 		return failed("%w", err)
 	}
 	if err := s.host.limit(s.spec.Limits); err != nil {

@@ -139,12 +139,10 @@ const (
 
 // sweepAfter leaves a process behind that waits until this one, the tool by then, is gone. It
 // is started by another one that ends at once, so that it is no child of the tool, whose
-// wait(2) would see it. Both inherit the hold and do nothing with it.
-func (darwin) sweepAfter(dir string, hold *os.File) error {
+// wait(2) would see it. Both inherit the files and do nothing with them.
+func (darwin) sweepAfter(dir string, holds []*os.File) error {
 	cmd := sweeper(dir, sweepApart, strconv.Itoa(os.Getpid()))
-	if hold != nil {
-		cmd.ExtraFiles = []*os.File{hold}
-	}
+	cmd.ExtraFiles = holds
 	return cmd.Run()
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -61,6 +62,7 @@ func Start(req Request) error {
 		return err
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
+	defer func() { r.home.Release() }()
 	if err := r.prepare(); err != nil {
 		r.egress.end()
 		r.discard()
@@ -89,6 +91,8 @@ type run struct {
 	abi    int
 	terms
 
+	// home is held until the tool has ended.
+	home *userdir.Hold
 	directories
 	argv    []string
 	env     []string
@@ -128,7 +132,8 @@ func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
 // behind when it fails.
 func (r *run) prepare() error {
 	// The ruleset is about files that exist, so the home comes first.
-	if err := makeHome(&r.launch); err != nil {
+	var err error
+	if r.home, err = makeHome(&r.launch); err != nil {
 		return err
 	}
 	building, err := r.buildRuleset()

@@ -68,6 +68,8 @@ type run struct {
 	dir      string // the run's directory, which holds the following ones
 	tmp      string
 	objects  []*object
+	// home is held until the tool has ended.
+	home *userdir.Hold
 	// container is nil at tier 0.
 	container *container
 	job       *job
@@ -250,6 +252,7 @@ func (r *run) undo() error {
 		r.job.close()
 	}
 	r.release()
+	defer r.home.Release()
 	if r.journal == nil {
 		return nil
 	}

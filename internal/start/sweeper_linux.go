@@ -40,7 +40,10 @@ func (r *run) sweepAfter() error {
 		return err
 	}
 	defer unix.Close(pidfd)
-	s := &sweeper{pidfd: uintptr(pidfd), supervised: r.stays()}
+	s := &sweeper{pidfd: uintptr(pidfd), home: -1, supervised: r.stays()}
+	if file := r.home.File(); file != nil {
+		s.home = int(file.Fd())
+	}
 	if wall := r.wall(); r.supervised && wall > 0 {
 		// The supervisor ends the tool itself, unless the tool has stopped the supervisor.
 		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
@@ -82,7 +85,10 @@ func (r *run) sweepAfter() error {
 
 // sweeper holds everything that the clone needs, since it cannot allocate.
 type sweeper struct {
-	pidfd      uintptr
+	pidfd uintptr
+	// home holds the private home while the tool runs, -1 for none: the tool does not have this
+	// descriptor.
+	home       int
 	supervised bool
 	// limited is true where the run ends at the latest when wall is over.
 	limited    bool
@@ -117,7 +123,12 @@ func sweep(s unsafe.Pointer) { (*sweeper)(s).wait() }
 func (s *sweeper) wait() {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	syscall.RawSyscall(unix.SYS_DUP3, s.pidfd, 0, 0)
-	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, 1, ^uintptr(0), 0)
+	first := uintptr(1)
+	if s.home >= 0 {
+		syscall.RawSyscall(unix.SYS_DUP3, uintptr(s.home), 1, 0)
+		first = 2
+	}
+	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, ^uintptr(0), 0)
 	s.poll, s.second = unix.PollFd{Fd: 0, Events: unix.POLLIN}, unix.Timespec{Sec: 1}
 	if s.supervised && !s.ended(&s.second) {
 		s.part()

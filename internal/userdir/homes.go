@@ -17,6 +17,8 @@ type PrivateHome struct {
 	Files int   `json:"files"`
 	// Changed is when it, a file or a directory in it was last changed.
 	Changed time.Time `json:"changed"`
+	// listed is the directory that was listed.
+	listed fs.FileInfo
 }
 
 // Homes lists the private homes of a workspace by tool.
@@ -27,10 +29,12 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 	}
 	out := []PrivateHome{}
 	for _, e := range entries {
-		if !e.IsDir() {
+		path := d.Home(e.Name())
+		info, err := os.Lstat(path)
+		if err != nil || !info.IsDir() {
 			continue
 		}
-		h := PrivateHome{Tool: e.Name(), Path: d.Home(e.Name())}
+		h := PrivateHome{Tool: e.Name(), Path: path, listed: info}
 		_ = filepath.WalkDir(h.Path, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // unreadable directories are left out
@@ -54,7 +58,7 @@ func (d Dir) Homes() ([]PrivateHome, error) {
 }
 
 // ClearHome removes the private home of a tool, which must have a checked name. Symlinks in it
-// are removed and not followed.
+// are removed and not followed. The home must be locked.
 func (d Dir) ClearHome(tool string) error {
 	root, err := os.OpenRoot(d.Home(""))
 	if err != nil {

@@ -2,7 +2,7 @@
 // approvals, the tools' private homes, the directories of single runs.
 //
 // None of them is ever inside the workspace, where a tool could write them or a commit could
-// carry them to another user. The package computes paths and names and writes nothing.
+// carry them to another user. The package computes paths and names, and locks and removes private homes.
 package userdir
 
 import (

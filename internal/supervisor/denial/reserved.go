@@ -49,18 +49,13 @@ func outside(v *ir.View, abs string) string {
 		rest, ofHome := strings.CutPrefix(s.Pattern, "~/")
 		place := path.Join(home, strings.TrimSuffix(rest, "/"))
 		switch {
-		case s.Covers(strings.TrimPrefix(abs, "/")), ofHome && home != "" && below(abs, place):
+		case s.Covers(strings.TrimPrefix(abs, "/")), ofHome && home != "" && ir.Within(abs, place):
 			return fmt.Sprintf("%s is sensitive (%s)", abs, s.Pattern)
-		case ofHome && home != "" && below(place, abs):
+		case ofHome && home != "" && ir.Within(place, abs):
 			return fmt.Sprintf("%s holds what is sensitive (%s)", abs, s.Pattern)
 		}
 	}
 	return ""
-}
-
-// below reports whether a slash-separated path is a directory or lies in it.
-func below(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // Leads is why no rule is proposed that lets a directory be made anew, as a file or a symlink, through which
