@@ -28,6 +28,8 @@ const (
 	memoryWhy = "Node looks for the memory limit of its cgroup; without it the memory of the machine counts"
 	quotaWhy  = "the Go runtime, Rust programs and ninja look for the processor limit of their cgroup; without it all processors count"
 	hugeWhy   = "the Go runtime and the JVM look for the size of huge pages; without it they use small ones"
+
+	countersWhy = "the JVM shares counters with jps and jstat; without it they do not see it"
 )
 
 // probes were seen under the default policy on Linux 6.18 in November 2026, of Go 1.26, Node 20,
@@ -50,7 +52,8 @@ var probes = []probe{
 	{"/sys/devices/system/node", ir.Read, 0, "libnuma looks for memory nodes; without it there is one"},
 	{"/proc/cgroups", ir.Read, 0, "the JVM looks for limits of cgroups; without it the machine's count"},
 	{"/proc/self/coredump_filter", ir.Update, ir.Caps(ir.Read), "the JVM chooses the contents of a core dump; without it the system's choice stays"},
-	{"/tmp/hsperfdata_*", ir.Read, 0, "the JVM shares counters with jps and jstat; without it they do not see it"},
+	{"/tmp/hsperfdata_*", ir.Read, 0, countersWhy},
+	{"/tmp/hsperfdata_*", ir.Create, 0, countersWhy},
 	{"/usr/**/__pycache__", ir.Create, 0, "Python keeps compiled modules beside their source; without it each start compiles them"},
 }
 

@@ -64,7 +64,7 @@ func TestNoProbe(t *testing.T) {
 		{"/sys/kernel/mm/transparent_hugepage/enabled", ir.Update}, {"/sys/kernel/mm/transparent_hugepage/defrag", ir.Read}, {"/sys/kernel/mm", ir.Read},
 		{"/sys/fs/cgroup/a/cgroup.procs", ir.Read}, {"/sys/fs/cgroup", ir.Read}, {"/sys/fs/cgroups/a/memory.max", ir.Read}, {"/srv/memory.max", ir.Read},
 		{"/proc/self/coredump_filter", ir.Read}, {"/proc/1/coredump_filter", ir.Update}, {"/proc/cgroups/x", ir.Read},
-		{"/tmp/hsperfdata_root/1", ir.Read}, {"/tmp/hsperfdata_root", ir.Create}, {"/usr/lib/x/__pycache__", ir.Delete}, {"/usr/lib/x/__pycache__/a.pyc", ir.Create},
+		{"/tmp/hsperfdata_root/1", ir.Read}, {"/tmp/hsperfdata_root", ir.Delete}, {"/tmp/hsperfdata_root/1", ir.Create}, {"/usr/lib/x/__pycache__", ir.Delete}, {"/usr/lib/x/__pycache__/a.pyc", ir.Create},
 		{"/home/u/__pycache__", ir.Create}, {"/etc/shadow", ir.Read},
 	} {
 		if d := refusedAt(x.at, x.cap); d.probe() != "" {
