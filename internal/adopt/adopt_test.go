@@ -145,6 +145,25 @@ func TestDone(t *testing.T) {
 	}
 }
 
+// TestUndoOwn: an entry that starts through accessc with other words than Wrap writes is the user's,
+// and stays confined. It started directly after --undo, although adopt had left it alone.
+func TestUndoOwn(t *testing.T) {
+	const own = `"b":{"command":"/bin/accessc","args":["mcp","--server","b","--ruleset","dev","--","y"]},"c":{"command":"accessc","args":["mcp","--","z"]}`
+	in := `{"mcpServers":{"a":{"command":"x"},` + own + `}}`
+	path := write(t, in)
+	if _, err := Apply(path, client); err != nil {
+		t.Fatal(err)
+	}
+	servers, err := Undo(path, client)
+	if got, _ := os.ReadFile(path); err != nil || string(got) != in || !servers[0].Changed || servers[1].Changed || !strings.Contains(servers[1].Why, "flags of its own") {
+		t.Errorf("with the copy: got %s, %+v, %v", got, servers, err)
+	}
+	got, servers, err := Unwrap([]byte(`{"mcpServers":{` + own + `}}`))
+	if err != nil || string(got) != `{"mcpServers":{`+own+`}}` || servers[0].Changed || servers[1].Changed {
+		t.Errorf("without a copy: got %s, %+v, %v", got, servers, err)
+	}
+}
+
 // TestTables: every table of servers that a client may read is rewritten or named. Only the first
 // one was, so that an entry in another table started unconfined.
 func TestTables(t *testing.T) {
