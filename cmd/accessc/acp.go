@@ -19,12 +19,12 @@ import (
 
 // acpCmd is "accessc acp".
 type acpCmd struct {
-	Tool    string   `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
-	Ruleset string   `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
-	Session string   `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
-	Accept  []string `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
-	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. The agent must not be able to write there."`
-	Command []string `arg:"" name:"agent" help:"The agent's program and arguments."`
+	Tool    string    `placeholder:"NAME" help:"The tool of the configuration whose policy permits and refuses. Without it the default policy refuses, and what it permits is left to the client."`
+	Ruleset string    `placeholder:"NAME" help:"The ruleset that decides as well; without it, the only one, or the one named default, if there is any."`
+	Session sessionID `placeholder:"ID" help:"Count the commands in this session, with all processes of it; without it, in each session of the agent by itself."`
+	Accept  []string  `placeholder:"GAP" help:"Start the commands of terminals although this host has this gap, such as net.host. Repeatable."`
+	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every request and its verdict. The agent must not be able to write there."`
+	Command []string  `arg:"" name:"agent" help:"The agent's program and arguments."`
 }
 
 // Help implements kong's detailed help.
@@ -136,7 +136,7 @@ func (p policies) compile(dir string) (*hostfacts.Result, error) {
 // terminals are the policies of sessions whose terminals are started under the policy of the tool.
 type terminals struct {
 	policies
-	session string
+	session sessionID
 	accept  []string
 	log     string
 }

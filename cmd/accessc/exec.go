@@ -38,7 +38,7 @@ type execCmd struct {
 	Evidence  string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
 	For       time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
 	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
-	Session   string        `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
+	Session   sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
 	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`

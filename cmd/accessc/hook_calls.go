@@ -48,7 +48,7 @@ func (p *hookPolicy) count(e *hook.Event, how counting) error {
 	if !slices.ContainsFunc(p.res.Program.Tools, constrained) {
 		return nil
 	}
-	s, err := counted(p.res, e.Session)
+	s, err := counted(p.res, sessionID(e.Session))
 	if err != nil {
 		return err
 	}

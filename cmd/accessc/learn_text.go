@@ -120,7 +120,7 @@ func (f *learned) note(a allow.Added, index []int) string {
 	return visible.Text(s)
 }
 
-// operationText is an operation in a line.
+// operationText is an operation in a line. A name with a line break begins none of its own.
 func operationText(e denial.Entry) string {
 	words := e.Question
 	if e.Target != "" || len(words) == 0 {
@@ -137,7 +137,7 @@ func operationText(e denial.Entry) string {
 			out[i] = "~/" + rest
 		}
 	}
-	return strings.TrimSpace(strings.Join(out, " "))
+	return visible.Text(strings.TrimSpace(strings.Join(out, " ")))
 }
 
 // show prints the patch on standard output, and its summary on standard error.
@@ -200,7 +200,7 @@ func (l *learner) summary(f *learned) string {
 		if i == 0 {
 			b.WriteString("recorded runs did not use these rules, which does not show that nothing needs them:\n")
 		}
-		fmt.Fprintf(&b, "  %s %s, %s:%d\n", u.Resource, u.Rule, u.File, u.Line)
+		fmt.Fprintf(&b, "  %s %s, %s:%d\n", u.Resource, visible.Text(u.Rule), visible.Text(u.File), u.Line)
 	}
 	if f.joined.Lacks {
 		b.WriteString("some runs did more than is recorded; which rules are not used is not known\n")
@@ -222,14 +222,14 @@ func (f *learned) leftText(x lesson) string {
 			}
 			about := e.Operation + " below " + path.Dir(path.Dir(operationTarget(e))) + ": " + why
 			if alike[about]++; alike[about] <= most {
-				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), why)
+				fmt.Fprintf(&b, "not proposed: %s: %s\n", operationText(e), visible.Text(why))
 			} else if alike[about] == most+1 {
 				many = append(many, about)
 			}
 		}
 	}
 	for _, about := range many {
-		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, about)
+		fmt.Fprintf(&b, "not proposed: %d more times %s\n", alike[about]-most, visible.Text(about))
 	}
 	return b.String()
 }

@@ -14,12 +14,12 @@ import (
 
 // mcpCmd is "accessc mcp".
 type mcpCmd struct {
-	Server  string   `placeholder:"NAME" help:"The server of the configuration, [servers.NAME]. Without it, or if there is none of the name, the default policy."`
-	Ruleset string   `placeholder:"NAME" help:"The ruleset that has to allow the commands among the arguments of calls."`
-	Session string   `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
-	Accept  []string `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
-	Log     string   `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
-	Command []string `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
+	Server  string    `placeholder:"NAME" help:"The server of the configuration, [servers.NAME]. Without it, or if there is none of the name, the default policy."`
+	Ruleset string    `placeholder:"NAME" help:"The ruleset that has to allow the commands among the arguments of calls."`
+	Session sessionID `placeholder:"ID" help:"Count the calls in this session, with all processes of it; without it, as long as the server runs."`
+	Accept  []string  `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
+	Log     string    `placeholder:"FILE" help:"Append a line of JSON for every call and its verdict. The server must not be able to write there."`
+	Command []string  `arg:"" optional:"" name:"command" help:"The server's program and arguments; without them, the command of [servers.NAME]."`
 }
 
 // Help implements kong's detailed help.

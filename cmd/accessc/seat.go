@@ -24,8 +24,21 @@ import (
 	"github.com/accessc/accessc/ruleset"
 )
 
+// sessionID is the value of --session. An empty one, such as that of a variable which is not set, is
+// an error: it would count nothing.
+type sessionID string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *sessionID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("found an empty ID, which would count nothing; leave the flag out if that is meant")
+	}
+	*s = sessionID(text)
+	return nil
+}
+
 // counted is the session of a name in a workspace; one of this process alone without a name.
-func counted(res *hostfacts.Result, id string) (*invocations.Session, error) {
+func counted(res *hostfacts.Result, id sessionID) (*invocations.Session, error) {
 	if id == "" {
 		return invocations.New(), nil
 	}
@@ -33,7 +46,7 @@ func counted(res *hostfacts.Result, id string) (*invocations.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := invocations.Open(dir.Sessions(), id)
+	s, err := invocations.Open(dir.Sessions(), string(id))
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--session: %w", err)}
 	}

@@ -64,14 +64,19 @@ func Wrap(doc []byte, client Client) ([]byte, []Server, error) {
 	})
 }
 
-// Unwrap has the servers of a file start as before Wrap.
+// Unwrap has the servers of a file start as before Wrap. Entries with other words than Wrap writes
+// are the user's own, and stay.
 func Unwrap(doc []byte) ([]byte, []Server, error) {
 	return rewrite(doc, func(doc, text []byte, e *entry, s *Server) []byte {
-		if !e.wrapped() {
+		switch {
+		case e.exact():
+			return e.unwrap(doc, text)
+		case e.ours():
+			s.Why = "starts through accessc with flags of its own: look at it"
+		default:
 			s.Why = "does not start through accessc"
-			return nil
 		}
-		return e.unwrap(doc, text)
+		return nil
 	})
 }
 

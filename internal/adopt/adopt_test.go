@@ -94,7 +94,8 @@ func TestEnv(t *testing.T) {
 
 // TestMoves: an entry cannot have accessc obey other configuration than the user's. Its environment
 // and its directory reach accessc first, and so chose the user's layer, the approvals, the program
-// that a bare accessc names, and the workspace.
+// that a bare accessc names, and the workspace. A file's https_proxy led the egress proxy to a host
+// of its choice, and TMPDIR=x as a name was not taken for TMPDIR.
 func TestMoves(t *testing.T) {
 	for value, why := range map[string]string{
 		`"env":{"XDG_CONFIG_HOME":"${PWD}/xc"}`:    "sets XDG_CONFIG_HOME",
@@ -105,6 +106,10 @@ func TestMoves(t *testing.T) {
 		`"env":{"LD_PRELOAD":"./x.so"}`:            "sets LD_PRELOAD",
 		`"env":{"ACCESSC_X":"1"}`:                  "sets ACCESSC_X",
 		`"env":{"TMPDIR":"."}`:                     "sets TMPDIR",
+		`"env":{"TMPDIR=/proc/self/cwd/x":""}`:     "sets TMPDIR,",
+		`"env":{"https_proxy":"http://127.0.0.1"}`: "sets https_proxy",
+		`"env":{"ALL_PROXY":"socks5://x"}`:         "sets ALL_PROXY",
+		`"env":{"LOCALDOMAIN":"x"}`:                "sets LOCALDOMAIN",
 		`"envFile":"${workspaceFolder}/.env"`:      "takes variables from a file",
 		`"cwd":"/home/u/.ssh"`:                     "(cwd)",
 		`"cwd":"sub"`:                              "(cwd)",
@@ -142,6 +147,25 @@ func TestDone(t *testing.T) {
 		if err != nil || string(got) != in || !strings.Contains(servers[0].Why, why) {
 			t.Errorf("%s: got %s, %+v, %v", value, got, servers, err)
 		}
+	}
+}
+
+// TestUndoOwn: an entry that starts through accessc with other words than Wrap writes is the user's,
+// and stays confined. It started directly after --undo, although adopt had left it alone.
+func TestUndoOwn(t *testing.T) {
+	const own = `"b":{"command":"/bin/accessc","args":["mcp","--server","b","--ruleset","dev","--","y"]},"c":{"command":"accessc","args":["mcp","--","z"]}`
+	in := `{"mcpServers":{"a":{"command":"x"},` + own + `}}`
+	path := write(t, in)
+	if _, err := Apply(path, client); err != nil {
+		t.Fatal(err)
+	}
+	servers, err := Undo(path, client)
+	if got, _ := os.ReadFile(path); err != nil || string(got) != in || !servers[0].Changed || servers[1].Changed || !strings.Contains(servers[1].Why, "flags of its own") {
+		t.Errorf("with the copy: got %s, %+v, %v", got, servers, err)
+	}
+	got, servers, err := Unwrap([]byte(`{"mcpServers":{` + own + `}}`))
+	if err != nil || string(got) != `{"mcpServers":{`+own+`}}` || servers[0].Changed || servers[1].Changed {
+		t.Errorf("without a copy: got %s, %+v, %v", got, servers, err)
 	}
 }
 

@@ -98,15 +98,9 @@ func (e *entry) ours() bool {
 	return strings.TrimSuffix(strings.ToLower(base), ".exe") == "accessc"
 }
 
-// wrapped reports whether the words are those of a server that starts through accessc.
-func (e *entry) wrapped() bool {
-	at := slices.Index(e.words, behind)
-	return e.ours() && at > 0 && e.words[0] == seat && at+1 < len(e.words)
-}
-
 // exact reports whether the words are those that Wrap writes.
 func (e *entry) exact() bool {
-	return e.wrapped() && len(e.words) > 4 && slices.Equal(e.words[:4], []string{seat, flag, compiler.ServerName(e.name), behind})
+	return e.ours() && len(e.words) > 4 && slices.Equal(e.words[:4], []string{seat, flag, compiler.ServerName(e.name), behind})
 }
 
 // wrap puts words before a command, and a program before those. The text of the list of arguments

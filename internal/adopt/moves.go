@@ -7,17 +7,20 @@ import (
 )
 
 // moving are the variables by which accessc finds its configuration, the user's approvals and
-// programs, and by which it is loaded: it would obey the file that sets them. Names are in upper
-// case, since Windows tells no cases apart. A star at the end stands for any text.
+// programs, by which it is loaded, and by which its egress proxy finds hosts: it would obey the file
+// that sets them. Names are in upper case, since Windows tells no cases apart. A star at the end
+// stands for any text.
 var moving = []string{
 	"PATH", "PATHEXT", "HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT",
 	"XDG_*", "ACCESSC_*", "LD_*", "DYLD_*", "TMPDIR", "TMP", "TEMP", "GODEBUG", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "LOCALDOMAIN", "RES_OPTIONS",
 }
 
 // moves returns the reason why accessc would not follow the user's configuration if this entry started
 // it; empty if there is none. See RATIONALE D173.
 func (e *entry) moves(dir func(string) bool) string {
 	for _, name := range e.env {
+		name, _, _ := strings.Cut(name, "=") // a client hands on NAME=x and its value as one text, which sets NAME
 		for _, m := range moving {
 			prefix, any := strings.CutSuffix(m, "*")
 			if upper := strings.ToUpper(name); upper == m || any && strings.HasPrefix(upper, prefix) {

@@ -56,6 +56,9 @@ func readClaude(t *translation, docs []*document) foreign.Policy {
 		for _, key := range otherSettings {
 			members[key] = t.leave(d, "", "it is about something else than permissions")
 		}
+		if len(docs) > 1 {
+			managedAlone(d)
+		}
 		d.object(d.root, "the settings", members)
 	}
 	if c.noBypass && c.mode == "bypassPermissions" {
@@ -75,6 +78,15 @@ func readClaude(t *translation, docs []*document) foreign.Policy {
 	c.fetches(t)
 	c.lines(t)
 	return c.model(t, box)
+}
+
+// managedAlone refuses managed settings beside other files, if they take the effect of those away.
+func managedAlone(d *document) {
+	for _, n := range []*jsonc.Node{d.root.Member("allowManagedPermissionRulesOnly"), d.root.Member("sandbox", "network", "allowManagedDomainsOnly")} {
+		if n.True() {
+			d.fault(n.Begin, "%s leaves the rules of other files without effect: import this file alone", n.Key)
+		}
+	}
 }
 
 // permissions reads the rules.

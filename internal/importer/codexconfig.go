@@ -23,7 +23,7 @@ var codexKeys = strings.Fields(`agents allow_login_shell analytics approval_poli
 	mcp_oauth_callback_port mcp_oauth_callback_url mcp_oauth_credentials_store mcp_servers memories model model_auto_compact_token_limit
 	model_catalog_json model_context_window model_instructions_file model_provider model_providers model_reasoning_effort
 	model_reasoning_summary model_supports_reasoning_summaries model_verbosity notice notify oss_provider otel personality plan_mode_reasoning_effort
-	plugins profile profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects realtime review_model
+	plugins profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects realtime review_model
 	service_tier show_raw_agent_reasoning skills sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search
 	windows windows_wsl_setup_acknowledged zsh_path`)
 
@@ -59,6 +59,9 @@ func readCodexConfig(t *translation, docs []*document) foreign.Policy {
 	members := tables{
 		"shell_environment_policy": c.environment, "sandbox_workspace_write": func(*source.Entry) {}, "sandbox_mode": c.sandboxMode,
 		"default_permissions": c.defaultProfile, "permissions": func(*source.Entry) {},
+		"profile": func(e *source.Entry) {
+			c.wrong(e, "Codex does not start with it: a profile is a file of its own, so import the settings that are in force without it")
+		},
 	}
 	for _, key := range codexKeys {
 		members[key] = func(e *source.Entry) {

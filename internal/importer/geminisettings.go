@@ -43,11 +43,13 @@ func readGeminiSettings(t *translation, docs []*document) foreign.Policy {
 		known := fields{
 			"core": func(n *jsonc.Node) {
 				g.rest(n, coreRest)
-				g.tools(n, "allow", core)
+				if !g.tools(n, "allow", core) {
+					g.rest(n, excludedTools) // Gemini CLI has no tool for commands then, whatever the other lists say
+				}
 			},
-			"allowed":              func(n *jsonc.Node) { g.tools(n, "allow", allowed) },
-			"confirmationRequired": func(n *jsonc.Node) { g.tools(n, "ask_user", confirmed) },
-			"exclude":              func(n *jsonc.Node) { g.tools(n, "deny", excludedTools) },
+			"allowed":              func(n *jsonc.Node) { _ = g.tools(n, "allow", allowed) },
+			"confirmationRequired": func(n *jsonc.Node) { _ = g.tools(n, "ask_user", confirmed) },
+			"exclude":              func(n *jsonc.Node) { _ = g.tools(n, "deny", excludedTools) },
 		}
 		for _, key := range geminiToolKeys {
 			known[key] = t.leave(g.d, "tools", "it is about how Gemini CLI runs tools")
@@ -77,8 +79,8 @@ func (g *geminiLists) rest(n *jsonc.Node, priority int) {
 // narrowed is the name of a tool with a prefix of commands.
 var narrowed = regexp.MustCompile(`^([a-zA-Z0-9_-]+)\((.*)\)$`)
 
-// tools reads a list.
-func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) {
+// tools reads a list, and reports whether it names the tool for commands.
+func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) (commands bool) {
 	i := 0
 	g.d.list(n, "tools."+n.Key, func(item *jsonc.Node, text string) {
 		e := g.t.add(g.d, item, elementOf("tools."+n.Key, i), text)
@@ -87,6 +89,8 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) {
 		if m := narrowed.FindStringSubmatch(text); m != nil {
 			name, prefix, part = m[1], m[2], true
 		}
+		shell := name == "run_shell_command" || name == "ShellTool"
+		commands = commands || shell
 		r := geminiRule{foreign.GeminiRule{Decision: decision, Priority: priority, Prefix: prefix}, pattern{all: true}, e}
 		switch {
 		case strings.Contains(text, "$") || !clean(text):
@@ -94,7 +98,7 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) {
 		case name == "web_fetch" && decision == "deny":
 			g.t.draft.rules = append(g.t.draft.rules, rule{hosts: []string{"*"}, from: e.from()})
 			e.become(Carried, "rulesets.%s", g.t.draft.ruleset)
-		case name != "run_shell_command" && name != "ShellTool":
+		case !shell:
 			e.become(LeftOut, "rules for commands alone are carried over")
 		case part && prefix == "" && decision == "allow":
 			e.become(LeftOut, "it names no command")
@@ -104,8 +108,9 @@ func (g *geminiLists) tools(n *jsonc.Node, decision string, priority int) {
 			}
 			g.rules = append(g.rules, r)
 		}
-		if part && priority == allowed && (name == "run_shell_command" || name == "ShellTool") {
+		if part && priority == allowed && shell {
 			g.rest(n, allowedRest)
 		}
 	})
+	return commands
 }
