@@ -348,6 +348,34 @@ func TestFileChangedSince(t *testing.T) {
 	}
 }
 
+// TestBackupOfAnother: where a file has the name of the backup, the text before is kept in another, with the
+// permissions of the original, and comes back. It was kept nowhere.
+func TestBackupOfAnother(t *testing.T) {
+	const text = "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}} // mine\n"
+	path := write(t, text)
+	if err := os.WriteFile(path+BackupSuffix, []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+AgainSuffix, []byte("older"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Apply(path, client); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path + AgainSuffix)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	if _, err := Undo(path, client); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := os.ReadFile(path)
+	theirs, _ := os.ReadFile(path + BackupSuffix)
+	if _, err := os.Stat(path + AgainSuffix); string(now) != text || string(theirs) != "theirs" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %s, %s, %v", now, theirs, err)
+	}
+}
+
 // TestFileRefused: a file that cannot be rewritten stays as it is, without a backup.
 func TestFileRefused(t *testing.T) {
 	path := write(t, `{"mcpServers":`)

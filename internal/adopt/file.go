@@ -14,8 +14,11 @@ import (
 	"github.com/accessc/accessc/internal/workspace"
 )
 
-// BackupSuffix ends the name of a backup.
-const BackupSuffix = ".before-accessc"
+// BackupSuffix ends the name of a backup. Where a file has that name, the backup has AgainSuffix.
+const (
+	BackupSuffix = ".before-accessc"
+	AgainSuffix  = BackupSuffix + ".2"
+)
 
 // ErrChanged is the error about a file that another program has changed meanwhile.
 var ErrChanged = errors.New("the file was changed at the same time; try again")
@@ -24,7 +27,7 @@ var ErrChanged = errors.New("the file was changed at the same time; try again")
 var ErrOutside = errors.New("a symlink leads out of the workspace")
 
 // Apply rewrites a file to start its servers through accessc. The file as it was is kept
-// beside it, unless a backup is there already.
+// beside it.
 func Apply(path string, client Client) ([]Server, error) {
 	path, was, err := load(path)
 	if err != nil {
@@ -34,10 +37,23 @@ func Apply(path string, client Client) ([]Server, error) {
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
-	if err := wholefile.Keep(path, BackupSuffix, was); err != nil {
+	if err := keep(path, was); err != nil {
 		return nil, fmt.Errorf("the backup: %w", err)
 	}
 	return servers, swap(path, was, now)
+}
+
+// keep writes the backup of a file. The first one stays: it may be of the file before a client added servers, and a
+// file of that name may be a repository's.
+func keep(path string, was []byte) error {
+	suffix := BackupSuffix
+	if _, err := os.Lstat(path + suffix); err == nil {
+		if _, first, err := wholefile.Read(path + suffix); err == nil && bytes.Equal(first, was) {
+			return nil
+		}
+		suffix = AgainSuffix
+	}
+	return wholefile.Keep(path, suffix, was)
 }
 
 // Undo rewrites a file to start its servers directly. A file that has not changed since gets
@@ -51,18 +67,21 @@ func Undo(path string, client Client) ([]Server, error) {
 	if err != nil || bytes.Equal(now, was) {
 		return servers, err
 	}
-	_, backup, err := wholefile.Read(path + BackupSuffix)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	for _, suffix := range []string{BackupSuffix, AgainSuffix} {
+		_, backup, err := wholefile.Read(path + suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		wrapped, changed, err := Wrap(backup, client)
+		if err != nil || !bytes.Equal(wrapped, was) || !slices.EqualFunc(changed, servers, alike) {
+			continue
+		}
+		if err := swap(path, was, backup); err != nil {
+			return nil, err
+		}
+		return servers, os.Remove(path + suffix)
 	}
-	wrapped, changed, err := Wrap(backup, client)
-	if err != nil || !bytes.Equal(wrapped, was) || !slices.EqualFunc(changed, servers, alike) {
-		return servers, swap(path, was, now)
-	}
-	if err := swap(path, was, backup); err != nil {
-		return nil, err
-	}
-	return servers, os.Remove(path + BackupSuffix)
+	return servers, swap(path, was, now)
 }
 
 // load reads a file and returns its path without symlinks. A repository's symlink does not choose

@@ -4,7 +4,6 @@ package wholefile
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,20 +37,9 @@ func Read(path string) (string, []byte, error) {
 	return path, data, err
 }
 
-// Keep writes the backup of a file, with the file's own permissions, unless there is one.
+// Keep writes the backup of a file, over an earlier one, with the file's own permissions.
 func Keep(path, suffix string, data []byte) error {
-	f, err := os.OpenFile(path+suffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := fill(f, path, data); err != nil {
-		_ = os.Remove(f.Name())
-		return err
-	}
-	return nil
+	return replace(path+suffix, path, data, func() error { return nil })
 }
 
 // Replace has a file hold other text, whole or not at all.
@@ -61,13 +49,18 @@ func Replace(path string, data []byte) error {
 
 // Swap replaces a file unless check finds an error right before.
 func Swap(path string, data []byte, check func() error) error {
+	return replace(path, path, data, check)
+}
+
+// replace gives a name to a new file with the permissions of another one.
+func replace(path, like string, data []byte, check func() error) error {
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".accessc-"
 	sweep(dir, prefix)
 	f, err := os.CreateTemp(dir, prefix)
 	if err != nil {
 		return err
 	}
-	if err = fill(f, path, data); err == nil {
+	if err = fill(f, like, data); err == nil {
 		if err = check(); err == nil {
 			err = os.Rename(f.Name(), path)
 		}

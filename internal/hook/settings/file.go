@@ -60,7 +60,7 @@ func (a *Agent) Install(path string, e Entry) (Result, error) {
 	r := Result{Changed: true}
 	switch {
 	case len(all) == 0:
-		r.Backup, err = path+backupSuffix, keep(path, backupSuffix, was)
+		r.Backup, err = path+backupSuffix, wholefile.Keep(path, backupSuffix, was)
 	case !derived:
 		r.Backup, err = again(path, was)
 	}
@@ -179,14 +179,6 @@ func load(path string) ([]byte, error) {
 	return data, err
 }
 
-// keep writes a copy of a file, over an earlier one.
-func keep(path, suffix string, was []byte) error {
-	if _, err := os.Lstat(path + suffix); err == nil {
-		return wholefile.Replace(path+suffix, was)
-	}
-	return wholefile.Keep(path, suffix, was)
-}
-
 // again writes a copy of a file that is not as install has left it, and returns its name. The backup of the
 // first installation stays.
 func again(path string, was []byte) (string, error) {
@@ -194,7 +186,7 @@ func again(path string, was []byte) (string, error) {
 	if _, err := os.Lstat(path + backupSuffix); errors.Is(err, fs.ErrNotExist) {
 		suffix = backupSuffix
 	}
-	return path + suffix, keep(path, suffix, was)
+	return path + suffix, wholefile.Keep(path, suffix, was)
 }
 
 // swap replaces the text of a file if it is still the one that was read.
