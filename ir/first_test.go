@@ -72,7 +72,7 @@ func TestWithin(t *testing.T) {
 		want      bool
 	}{
 		{"a", "a", true}, {"a/b", "a", true}, {"a/b", "a/", true}, {"ab", "a", false}, {"a", "a/b", false}, {"a", "", true}, {"", "", true}, {"", "a", false},
-		{"/a", "/", true}, {"/", "/", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false},
+		{"/a", "/a/", false}, {"/a/", "/a", true}, {"/a", "/", true}, {"/", "/", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false},
 	} {
 		if got := ir.Within(c.path, c.dir); got != c.want {
 			t.Errorf("%q in %q: got %v", c.path, c.dir, got)

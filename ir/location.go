@@ -158,12 +158,12 @@ func depth(path string) int {
 }
 
 // Within reports whether a slash-separated path is a directory or lies in it, by component. The empty directory and / hold
-// everything.
+// everything. Of two different texts only one lies in the other.
 func Within(path, dir string) bool {
-	dir = strings.TrimSuffix(dir, "/")
-	if dir == "" || path == dir {
+	if dir == "" || dir == "/" || path == dir {
 		return true
 	}
+	dir = strings.TrimSuffix(dir, "/")
 	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
