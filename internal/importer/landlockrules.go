@@ -36,29 +36,7 @@ var (
 // files writes rules for the paths that rights are granted on.
 func (c *landlock) files() {
 	t := c.t
-	places := []*granted{{abs: t.host.Dir, entry: t.own}}
-	for _, r := range c.rules {
-		abs, why := c.locate(r.text)
-		switch {
-		case why == "":
-		case r.others:
-			r.entry.become(Narrowed, "without %s: %s", r.text, why)
-		default:
-			r.entry.become(LeftOut, "%s", why)
-		}
-		if why != "" {
-			// The kernel counts these rights where it judges a move.
-			if abs != "" && t.outside(abs) == "" {
-				target := &Entry{File: r.entry.File, Line: r.entry.Line, Col: r.entry.Col, Key: r.entry.Key + ", where it leads", Text: t.spell(abs)}
-				places = append(places, &granted{abs: abs, rights: r.rights, entry: target})
-			}
-			continue
-		}
-		if why := t.outside(abs); why != "" {
-			c.outside(r, abs, why)
-		}
-		places = append(places, &granted{abs: abs, rights: r.rights, written: r.rights, entry: r.entry})
-	}
+	places := c.places()
 	// Rights add up from the top.
 	slices.SortStableFunc(places, func(a, b *granted) int { return cmp.Compare(len(a.abs), len(b.abs)) })
 	for _, p := range places {
@@ -84,6 +62,33 @@ func (c *landlock) files() {
 			c.write(p, written)
 		}
 	}
+}
+
+// places are the workspace and the places of all rules, each with the rights that its rule gives.
+func (c *landlock) places() []*granted {
+	t := c.t
+	out := []*granted{{abs: t.host.Dir, entry: t.own}}
+	for _, r := range c.rules {
+		abs, why := c.locate(r.text)
+		if why == "" {
+			if why := t.outside(abs); why != "" {
+				c.outside(r, abs, why)
+			}
+			out = append(out, &granted{abs: abs, rights: r.rights, written: r.rights, entry: r.entry})
+			continue
+		}
+		if r.others {
+			r.entry.become(Narrowed, "without %s: %s", r.text, why)
+		} else {
+			r.entry.become(LeftOut, "%s", why)
+		}
+		// The kernel counts these rights where it judges a move.
+		if abs != "" && t.outside(abs) == "" {
+			target := &Entry{File: r.entry.File, Line: r.entry.Line, Col: r.entry.Col, Key: r.entry.Key + ", where it leads", Text: t.spell(abs)}
+			out = append(out, &granted{abs: abs, rights: r.rights, entry: target})
+		}
+	}
+	return out
 }
 
 // locate is the place of a path, and the reason why no rule is about it.

@@ -279,8 +279,8 @@ func (t *translation) commands(prog *ir.Program) error {
 	return nil
 }
 
-// plainly is a command line with one blank between its words. What some settings permit in this spelling alone is
-// the same command in every other one.
+// plainly is a command line with one blank between its words. A command that some settings permit in this
+// spelling alone is the same in every other one.
 func plainly(line string) string {
 	if strings.ContainsAny(line, "'\"\\") {
 		return line // blanks may be part of a word

@@ -1,5 +1,5 @@
 // Package lock waits for the locks of other processes, and not for ever: a process that was stopped
-// keeps its locks. One that has ended has none, which tells what it left behind from what is in use.
+// keeps its locks. One that has ended has none, so a file without a lock is one that it left behind.
 package lock
 
 import (

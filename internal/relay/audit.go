@@ -90,7 +90,7 @@ func OpenLog(path, name string) (*Log, error) {
 	return &Log{name: name, file: f}, nil
 }
 
-// kind is the error about what no log is: anything but a file and, to read along, a terminal or another such device.
+// kind is the error about anything but a file or, to read along, a terminal or another such device: it is no log.
 func kind(path string, info fs.FileInfo) error {
 	if to, err := os.Readlink(path); err == nil {
 		return fmt.Errorf("%s is a symlink to %s; name the file itself", path, to)
