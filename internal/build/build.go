@@ -79,7 +79,8 @@ func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
 	}
 	doc := irjson.Tool(t)
 	e.Hash, err = policyHash(t)
-	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, ir.RiskOf(t).String(), rows(out.Ledger), ir.Exposed(t)
+	v := ir.NewView(t, ir.Linux, ir.Facts{})
+	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, v.Risk().String(), rows(out.Ledger), v.Exposed()
 	return e, findings, err
 }
 

@@ -53,7 +53,10 @@ type Entry struct {
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left
 // out. On systems where no test has run yet, the cases that will show a row are its evidence.
 func rows(l ir.Ledger) []backends.Row {
-	var out []backends.Row
+	if len(l) == 0 {
+		return nil
+	}
+	out := make([]backends.Row, 0, len(l))
 	for _, r := range l {
 		if r.Platform == 0 {
 			continue
