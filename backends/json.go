@@ -14,6 +14,26 @@ const lineWidth = 100
 // line is on one line, lists of plain values are filled line by line, and lists of objects have
 // one object per line at most.
 func JSON(v any) ([]byte, error) {
+	return write(v, func(p *printer) {
+		p.value(0)
+		p.out = append(p.out, '\n')
+	})
+}
+
+// JSONAt writes v as it stands on a line of its own at a depth of another value in that layout.
+func JSONAt(v any, depth int) ([]byte, error) {
+	return write(v, func(p *printer) {
+		p.column = 2 * depth
+		p.value(depth)
+	})
+}
+
+// Compact writes v on one line, in the spelling of artifacts.
+func Compact(v any) ([]byte, error) {
+	return write(v, func(p *printer) { p.write(p.compact) })
+}
+
+func write(v any, layout func(*printer)) ([]byte, error) {
 	p := printers.Get().(*printer)
 	defer printers.Put(p)
 	p.in.Reset()
@@ -25,8 +45,8 @@ func JSON(v any) ([]byte, error) {
 	p.compact = bytes.TrimSuffix(p.in.Bytes(), []byte("\n"))
 	p.measure()
 	p.out, p.at, p.next, p.column = p.out[:0], 0, 0, 0
-	p.value(0)
-	return append(bytes.Clone(p.out), '\n'), nil
+	layout(p)
+	return bytes.Clone(p.out), nil
 }
 
 // printers keep their buffers: a build writes thousands of documents of about one size.

@@ -95,20 +95,16 @@ func (m *Manifest) seal() {
 	m.Policy = "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func (m *Manifest) marshal() ([]byte, error) {
-	d, err := m.document()
-	if err != nil {
-		return nil, err
-	}
-	return backends.JSON(d)
-}
-
 // errManifest is wrapped by every refusal of a manifest.
 var errManifest = errors.New("not a usable manifest")
 
+func checkManifest(data []byte) error {
+	return backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion)
+}
+
 // ParseManifest reads a manifest.
 func ParseManifest(data []byte) (*Manifest, error) {
-	if err := backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion); err != nil {
+	if err := checkManifest(data); err != nil {
 		return nil, err
 	}
 	var d Document
