@@ -45,7 +45,7 @@ each rule a comment says how often it was recorded, for what first, and which fi
   accessc learn --apply build            write the rules
   accessc learn --until-green 5 build -- make    run, write and repeat, up to five times
   accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
-                                                 has is made, and reads the workspace
+                                                 has is made, and reads what the run has read
   accessc learn --from default --until-green 3 build -- make     the same, and then runs under its own policy
   accessc learn --held-out build         would the rules from the other runs have permitted the last one?
   accessc learn --for 10s dev -- npm start       a server; Ctrl-C ends it as well

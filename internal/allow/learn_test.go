@@ -24,7 +24,7 @@ func recorded(rt *rapid.T, base string) []denial.Entry {
 		for i, w := range words[1:] {
 			words[i+1] = strings.ReplaceAll(w, "_", " ")
 		}
-		entries = append(entries, denial.Entry{Times: rapid.IntRange(1, 3).Draw(rt, "times"), Question: words})
+		entries = append(entries, denial.Entry{Times: rapid.IntRange(1, 3).Draw(rt, "times"), Question: words, Own: rapid.Bool().Draw(rt, "own")})
 	}
 	return entries
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // LedgerText renders the ledger of a tool as a matrix: a line per resource, a column
-// per platform, and the names under which what is not held may be accepted.
+// per platform, and the names under which gaps may be accepted.
 func (p *Policy) LedgerText(s Style) string {
 	rows := [][]string{ledgerHead("resource", s)}
 	for _, m := range p.matrix(s) {
@@ -59,7 +59,7 @@ type resourceRow struct {
 // tally counts cells by how they are held.
 type tally map[ir.Enforcement]int
 
-// weakest is what needs most attention.
+// weakest is the level that needs most attention.
 func (t tally) weakest() ir.Enforcement {
 	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised, ir.Stricter, ir.Assumed} {
 		if t[e] > 0 {
@@ -69,7 +69,7 @@ func (t tally) weakest() ir.Enforcement {
 	return ir.Exact
 }
 
-// String counts what is held by less than the system itself.
+// String counts the cells that less than the system itself holds.
 func (t tally) String() string {
 	var parts []string
 	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised} {

@@ -63,6 +63,9 @@ func Start(req Request) error {
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	defer func() { r.home.Release() }()
+	if err := req.carry(&r.launch); err != nil {
+		return err
+	}
 	if err := r.prepare(); err != nil {
 		r.egress.end()
 		r.discard()

@@ -80,7 +80,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 		Join: r.joined(), Live: r.asks(),
 	}
 	if r.observes() {
-		o.Used = log.Use
+		o.Used, o.Sought = log.Use, log.Sought
 	}
 	b, err := supervisor.New(r.spec, o)
 	if err != nil {

@@ -104,9 +104,20 @@ func (c opens) opened(dir int, addr uint64, o opening) answer {
 	}
 	n, e := c.paths.object(base, path, end, o.Resolve)
 	if e != 0 {
+		c.seek(path, e)
 		return c.fault(e, o)
 	}
 	return c.reopen(n, o)
+}
+
+// seek tells of a file that the tool looks for in its home, and that is not there.
+func (c opens) seek(name string, e unix.Errno) {
+	if c.sought == nil || e != unix.ENOENT || !c.became.Load() || c.box.roots.Home == "" {
+		return
+	}
+	if rest, ok := strings.CutPrefix(path.Clean(name), c.box.roots.Home+"/"); ok {
+		c.sought(rest)
+	}
 }
 
 // plain reports whether the text of a path is enough to continue the call in the kernel, which

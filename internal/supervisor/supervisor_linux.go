@@ -38,6 +38,8 @@ type Supervisor struct {
 	egress *egress
 	// listeners are the sockets at which the tool accepts connections.
 	listeners listeners
+	// socketFiles are the socket files that it has bound, where uses are kept.
+	socketFiles socketFiles
 	// tool is the process that the tool starts in, became whether it has.
 	tool   int
 	became atomic.Bool
@@ -73,6 +75,8 @@ type Supervisor struct {
 	calls  map[uint32]string
 	// used receives every granted operation that is carried out, nil where none are kept.
 	used func(*denial.Denial)
+	// sought receives the names that it looks for in its home and that are not there, nil where none are kept.
+	sought func(string)
 	// trace names the refusals of the kernel itself, nil without --trace.
 	trace *Tracing
 }
@@ -105,6 +109,9 @@ type Options struct {
 	// Used, if not nil, receives every granted operation whose call is carried out. Many threads
 	// call it.
 	Used func(*denial.Denial)
+	// Sought, if not nil, receives the name of every file that the tool looks for in its home and that is not
+	// there. Many threads call it.
+	Sought func(string)
 	// Grants are the rules of the ruleset, Placements those of whole directories and files,
 	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
@@ -135,7 +142,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 		return nil, err
 	}
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 	}
 	if o.Live != nil {

@@ -53,6 +53,8 @@ type Denial struct {
 	// PID and Name are those of the process, which has chosen the name itself (proc(5), comm).
 	PID  int
 	Name string
+	// Own is true for a connection to a socket file that the tool has bound in this run.
+	Own bool
 	// View and Roots are those that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings

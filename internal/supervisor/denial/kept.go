@@ -55,6 +55,10 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
+	// Own is true for a connection to a socket file that the tool had bound in the same run.
+	Own bool `json:"own,omitempty"`
+	// Sought is true for a file of the user's home that the tool looked for in its own.
+	Sought bool `json:"sought,omitempty"`
 	// Probe names the program that asks for it, and its way to do without; empty if it is no probe.
 	Probe string `json:"probe,omitempty"`
 }
@@ -99,7 +103,7 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
-		Needs: s.needed(),
+		Needs: s.needed(), Own: s.Own,
 		Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()
