@@ -45,7 +45,11 @@ func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) 
 	}
 	k := r.about(file)
 	k.Status, k.Traced = exitStatus(status), r.req.Trace
-	return renew(file, log.Keep(k, ended))
+	text := log.Keep(k, ended)
+	if log.Total() == 0 && overwritten(file, text) {
+		return nil
+	}
+	return renew(file, text)
 }
 
 // about is the tool of a run, whose refusals a file keeps.
