@@ -55,7 +55,7 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
-	// Own is true for a connection to a socket file that the tool had bound in the same run.
+	// Own is true where the tool binds a socket file, and for a connection to one that it had bound in the same run.
 	Own bool `json:"own,omitempty"`
 	// Sought is true for a file of the user's home that the tool looked for in its own.
 	Sought bool `json:"sought,omitempty"`
