@@ -138,9 +138,8 @@ func TestMemoryAgainstNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		dir, memory := t.TempDir(), filepath.Join(t.TempDir(), "built")
 		forgetful := t.TempDir()
-		p := random(r)
 		for range 6 {
-			p = random(rand.New(rand.NewPCG(seed, uint64(r.IntN(3)))))
+			p := random(rand.New(rand.NewPCG(seed, uint64(r.IntN(3)))))
 			if r.IntN(2) == 0 {
 				tool := p.Tools[r.IntN(len(p.Tools))]
 				for j := range tool.FS {
