@@ -172,7 +172,7 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	case ofBase(regions[0]):
 		return backends.Stricter(start.WhyDevice)
 	default:
-		return backends.Stricter(start.WhySetID)
+		return backends.Join(backends.Stricter(start.WhySetID), backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyTimes)))
 	}
 }
 

@@ -15,6 +15,7 @@ const (
 	WhyAtomic   ir.CauseID = "seatbelt.atomic"
 	WhyEmptyDir ir.CauseID = "seatbelt.empty-dir"
 	WhySetID    ir.CauseID = "seatbelt.set-id"
+	WhyTimes    ir.CauseID = "seatbelt.times"
 	WhyDevice   ir.CauseID = "seatbelt.device"
 	WhySugid    ir.CauseID = "seatbelt.sugid"
 	WhyImage    ir.CauseID = "seatbelt.image"
@@ -66,7 +67,9 @@ var Sentences = backends.Sentences{
 	WhyAtomic: "without create, a rename cannot replace files here: the system asks for create of the " +
 		"replaced file",
 	WhyEmptyDir: "a rename can replace an empty directory here: the system does not ask for delete",
-	WhySetID:    "set-user-id and set-group-id bits cannot be set, and setattrlist(2) is refused",
+	WhySetID:    "set-user-id and set-group-id bits cannot be set by chmod(2)",
+	WhyTimes: "without read, most programs cannot set times: the system asks the same of setattrlist(2), by which they do, as of " +
+		"exchangedata(2), which could carry contents to where they can be read",
 	WhyDevice:   "devices can be read and written; their mode, owner and attributes stay",
 	WhySugid:    "set-user-id and set-group-id programs do not start in a sandbox",
 	WhyImage:    "without read, the system may refuse to start a program",

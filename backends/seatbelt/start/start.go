@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/strictjson"
@@ -84,10 +86,28 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 	var out bytes.Buffer
 	out.Write(profile)
 	out.WriteString("\n" + heading)
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(ascii(string(data))) {
 		out.WriteString(mark + line)
 	}
 	return out.Bytes(), nil
+}
+
+// ascii writes JSON without bytes outside of ASCII, which stand in its strings alone: the
+// system's compiler has been seen to abort at them, also in comments.
+func ascii(doc string) string {
+	var out strings.Builder
+	for _, r := range doc {
+		switch {
+		case r <= unicode.MaxASCII:
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.String()
 }
 
 // Parse reads an artifact. The profile itself is read by the system, which refuses the start if
