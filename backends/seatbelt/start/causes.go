@@ -104,7 +104,8 @@ var Sentences = backends.Sentences{
 	WhyEnvs:       "the system does not check the environment",
 	WhyLoaderVar:  "the system removes variables of its loader when it starts the sandbox",
 	WhyPerProcess: "the limit counts each process separately",
-	WhyPerUser:    "the limit counts all processes of the user",
+	WhyPerUser: "the limit counts all processes of the user, and a number that they fill already stops the " +
+		"start",
 	WhyMemory:     "the system enforces no limit on the memory of a process",
 	WhyGain: "the system does not compare the two ends of a move: a file that moves from here into " +
 		"PLACE gains CAPABILITIES",

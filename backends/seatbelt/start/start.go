@@ -22,6 +22,9 @@ import (
 // ParamProxy is the parameter for the port of the proxy, at all addresses of this machine.
 const ParamProxy = "PROXY"
 
+// Runs is a program of the system that does nothing.
+const Runs = "/usr/bin/true"
+
 // FormatVersion is the version of the profile's shape, in its first line.
 const FormatVersion = 2
 
@@ -31,6 +34,9 @@ type Spec struct {
 	// Directories are made before the start, parents before their children. The profile lets no
 	// process make them, or something else could be put in their place.
 	Directories []string `json:"directories,omitempty"`
+	// Starts is a program of the system that the profile lets start, empty for none. That it
+	// runs shows that the base has all that this release wants.
+	Starts string `json:"starts,omitempty"`
 	// Egress is the policy that the proxy of a run decides by, in the form of package irjson. The
 	// profile has its port as a parameter. It is nil where no rule needs a proxy, and in portable
 	// profiles.
@@ -144,12 +150,16 @@ func Parse(data []byte) (*Spec, error) {
 	return &s, s.check()
 }
 
-// check refuses directories that are not where a resolved profile has them.
+// check refuses directories that are not where a resolved profile has them, and other programs to
+// start before the tool than the one that does nothing.
 func (s *Spec) check() error {
 	for _, d := range s.Directories {
 		if s.Form == backends.Resolved.String() && (!path.IsAbs(d) || path.Clean(d) != d) {
 			return fmt.Errorf("%w: found the directory %q, expected a canonical path", ErrSpec, d)
 		}
+	}
+	if s.Starts != "" && s.Starts != Runs {
+		return fmt.Errorf("%w: found the program %q, expected %s", ErrSpec, s.Starts, Runs)
 	}
 	return nil
 }
