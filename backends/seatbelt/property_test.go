@@ -283,7 +283,7 @@ func (j *judge) named(q question, v ir.Verdict) error {
 		abs, _ := j.full.Path(q.on)
 		got, err := j.profile.Message(op, sbpl.Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
 		want := "accessc t " + string(j.governor(q.on))
-		if want == "accessc t base" {
+		if want == "accessc t base" && got != want {
 			want = "accessc t default"
 		}
 		if q.call == callDelete && got == "accessc t pin" && (j.pinned(q.on) || q.on.Path == "") {

@@ -48,9 +48,9 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 func (p *profile) region(w *writer, r *ir.Region) {
 	first, allow, deny := p.grant(r).split()
 	lines := p.filters([]*ir.Region{r})
-	w.deny(string(r.ID()), first, lines)
+	w.deny(named(r), first, lines)
 	w.allow(allow, lines)
-	w.deny(string(r.ID()), deny, lines)
+	w.deny(named(r), deny, lines)
 }
 
 func (p *profile) filters(regions []*ir.Region) [][]string {
@@ -62,12 +62,20 @@ func (p *profile) filters(regions []*ir.Region) [][]string {
 	return lines
 }
 
+// named is the rule of a region as reports of denials name it.
+func named(r *ir.Region) string {
+	if ofBase(r) {
+		return string(ir.BaseRule)
+	}
+	return string(r.ID())
+}
+
 func label(r *ir.Region) string {
 	at := r.At.Short()
 	if r.Link {
 		at += " (the link)"
 	}
-	return string(r.ID()) + "  " + at + "  " + capsWord(r.Caps)
+	return named(r) + "  " + at + "  " + capsWord(r.Caps)
 }
 
 // baseGroups writes the places of the base, those of one grant together. Nothing is

@@ -106,7 +106,7 @@ var Sentences = backends.Sentences{
 	WhyPerProcess: "the limit counts each process separately",
 	WhyPerUser: "the limit counts all processes of the user, and a number that they fill already stops the " +
 		"start",
-	WhyMemory:     "the system enforces no limit on the memory of a process",
+	WhyMemory: "the system enforces no limit on the memory of a process",
 	WhyGain: "the system does not compare the two ends of a move: a file that moves from here into " +
 		"PLACE gains CAPABILITIES",
 	WhyWall: "no process stays to enforce it",
