@@ -200,7 +200,7 @@ func TestLedgerElsewhere(t *testing.T) {
 		{portable, ir.Commands, "commands.sh", ir.AspectArgs, ir.Weaker, "commands.args"},
 		{portable, ir.Commands, "default", ir.AspectProgram, ir.Weaker, "commands.program"},
 		{portable, ir.FS, "fs[1]", ir.AspectExecute, ir.Stricter, ""},
-		{host, ir.Process, "default", ir.AspectSignal, ir.Exact, ""},
+		{host, ir.Process, "default", ir.AspectSignal, ir.Assumed, ""},
 		{host, ir.Env, "env[0]", ir.AspectForward, ir.Exact, ""},
 		{host, ir.Env, "env[1]", ir.AspectForward, ir.Stricter, ""},
 		{host, ir.Limits, "memory", "limit", ir.Unenforced, "limits.memory"},

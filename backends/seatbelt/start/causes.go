@@ -47,6 +47,9 @@ const (
 	WhyMemory     ir.CauseID = "seatbelt.memory"
 	WhyGain       ir.CauseID = "seatbelt.escalation"
 	WhyWall       ir.CauseID = "seatbelt.wall"
+	WhyTrust      ir.CauseID = "seatbelt.trust"
+	WhySame       ir.CauseID = "seatbelt.same"
+	WhyDirectory  ir.CauseID = "seatbelt.directory"
 	WhyAsk        ir.CauseID = "seatbelt.ask"
 )
 
@@ -110,4 +113,8 @@ var Sentences = backends.Sentences{
 	WhyGain: "the system does not compare the two ends of a move: a file that moves from here into " +
 		"PLACE gains CAPABILITIES",
 	WhyWall: "no process stays to enforce it",
+	WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
+		"that certificates name, so it is closed",
+	WhySame:      "assumes that the system takes two runs of a tool for two sandboxes",
+	WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for would reach it",
 }
