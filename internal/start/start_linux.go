@@ -145,7 +145,7 @@ func (r *run) prepare() error {
 	if err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
+	if r.directories, err = makeDirectories(&r.launch); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {
