@@ -233,7 +233,7 @@ func (l *learner) path() string {
 	return "tools." + tomltext.Key(l.tool)
 }
 
-// asDefault is a flag of exec that gives the tool what the default policy grants in the workspace, apart from
+// asDefault is a flag of exec that gives the tool the grants of the default policy in the workspace, apart from
 // places that its rules close and protected ones. Its rules that lead outside stay, so that a run shows more
 // than the one before it.
 func (l *learner) asDefault() string {
