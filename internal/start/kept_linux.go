@@ -55,7 +55,11 @@ func (r *run) keep(log *denial.Log, status syscall.WaitStatus, ended time.Time) 
 // about is the tool of a run, whose refusals a file keeps.
 func (r *run) about(file string) denial.Kept {
 	// The file of no tool is that of commands without a name (userdir.Dir.Denials).
-	return denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json"}
+	k := denial.Kept{Tool: r.spec.Tool, Unnamed: filepath.Base(file) == ".json", Given: r.req.Program != "" || len(r.req.Args) > 0}
+	if k.Given {
+		k.GivenCommand = r.command()
+	}
+	return k
 }
 
 // kept is the file that keeps the refusals of the tool's last run, in a directory that is there.
