@@ -25,7 +25,9 @@ type building struct {
 	ruleset
 	paths []landlock.Path
 	next  atomic.Int32
-	aside chan error
+	// aside gets the result of the other goroutine, and filled is closed once it was taken.
+	aside  chan error
+	filled chan struct{}
 }
 
 // buildRuleset makes the kernel's ruleset from the specification, at the rights that this ABI
@@ -42,7 +44,7 @@ func (r *run) buildRuleset() (*building, error) {
 	if r.supervised {
 		b.grants = &grants{by: make(supervisor.Grants, 256), of: r.external()}
 	}
-	b.aside = make(chan error, 1)
+	b.aside, b.filled = make(chan error, 1), make(chan struct{})
 	for _, p := range r.paths() {
 		switch {
 		case p.Path == ownProcess && r.supervised:
@@ -116,11 +118,13 @@ func (b *building) fill() error {
 // complete adds the remaining paths, also those that the run has made for itself.
 func (r *run) complete(b *building) error {
 	mine := b.fill()
-	if err := errors.Join(mine, <-b.aside); err != nil {
-		return err
-	}
+	err := errors.Join(mine, <-b.aside)
+	close(b.filled)
 	if r.ruleset = b.fd; b.grants != nil {
 		r.grants = b.grants
+	}
+	if err != nil {
+		return err
 	}
 	for _, p := range r.paths() {
 		if !ofRun(p) {

@@ -29,6 +29,10 @@ type Supervisor struct {
 	// for their turn to receive, pending are blocked on another process, all is the total.
 	receiver             sync.Mutex
 	parked, pending, all atomic.Int32
+	// busy are the goroutines of the run; polls is set where a worker must not wait in the kernel
+	// for calls that will not come.
+	busy  sync.WaitGroup
+	polls bool
 	// shares is true where threads share their working directory and umask; the thread that
 	// sets them then holds common.
 	shares atomic.Bool
@@ -92,6 +96,8 @@ type Options struct {
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
+	// Files are the standard descriptors of the tool, nil for those of this process.
+	Files *[3]int
 	// Egress is the egress proxy of the run, nil where no rule names a host.
 	Egress *Egress
 	// Wall is how long the tool may run, 0 for any time.
@@ -169,7 +175,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 func (s *Supervisor) serve(l listener, tool int) {
 	s.listener, s.tool = l, tool
 	if s.egress != nil {
-		go s.egress.listen(s.told)
+		s.busy.Go(func() { s.egress.listen(s.told) })
 	}
 	l.takeTurns()
 	s.spawn()
@@ -189,7 +195,7 @@ func (s *Supervisor) spawn() {
 		s.all.Add(-1)
 		return
 	}
-	go s.work()
+	s.busy.Go(s.work)
 }
 
 // settle makes this thread one that answers calls: without any capability, never running other
@@ -221,6 +227,9 @@ func (s *Supervisor) work() {
 	var n notification
 	for {
 		w.lead()
+		if s.polls {
+			s.listener.await()
+		}
 		switch e := s.listener.receive(&n); e {
 		case 0:
 		case unix.EINTR:
