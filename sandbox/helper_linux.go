@@ -62,11 +62,11 @@ type helper struct {
 func help() error {
 	outlive()
 	base := os.Args[2]
-	conn, err := net.FileConn(os.NewFile(3, "host"))
-	if err != nil {
+	socket := os.NewFile(3, "host")
+	conn, err := net.FileConn(socket)
+	if err = errors.Join(err, socket.Close()); err != nil {
 		return err
 	}
-	_ = unix.Close(3)
 	crew, err := supervisor.NewCrew(start.DropCapabilities)
 	if err != nil {
 		return err

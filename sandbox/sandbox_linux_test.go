@@ -55,6 +55,7 @@ func open(t testing.TB) (*sandbox.Host, string) {
 		}
 	}
 	t.Setenv("TMPDIR", tmp)
+	t.Setenv("PATH", "/usr/bin:/bin")
 	for name, text := range map[string]string{"accessc.toml": config, "secret": "hidden\n", "plain": "shown\n"} {
 		if err := os.WriteFile(filepath.Join(ws, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
