@@ -265,10 +265,14 @@ type link struct {
 	files   syscall.Rlimit
 	shares  bool
 
+	// plans are those that the helper knows. asking is held from the look into them to the start, which
+	// must come after its plan.
+	asking sync.Mutex
+	plans  map[uint64]bool
+
 	mu sync.Mutex
-	// plans are those that the helper knows, runs those that it was asked for.
-	plans map[uint64]bool
-	runs  map[uint64]*attended
+	// runs are those that the helper was asked for.
+	runs map[uint64]*attended
 	// claimed is set when a helper that can have one tool alone has had it, worn when it should get no
 	// more, down when it has ended. left is set once the last order is given.
 	claimed, worn, down, left bool
@@ -370,15 +374,11 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 		l.mu.Unlock()
 		return errRetired
 	}
-	known := l.plans[p.id]
-	l.plans[p.id] = true
-	l.worn = l.worn || len(l.plans) >= maxPlans
 	l.runs[c.run] = c
 	l.mu.Unlock()
-	var err error
-	if !known {
-		err = l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept})
-	}
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	err := l.teach(p)
 	if err == nil {
 		err = l.send(order{Kind: orderStart, Run: c.run, Plan: p.id, Tells: c.told != nil, Request: &wanted{
 			Program: req.Program, Args: req.Args, Arguments: req.Arguments, Environ: req.Environ, Dir: req.Dir,
@@ -390,6 +390,22 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 	return err
 }
 
+// teach sends a plan that the helper does not know. One that knows many gets no further tools.
+func (l *link) teach(p *plan) error {
+	if l.plans[p.id] {
+		return nil
+	}
+	if err := l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept}); err != nil {
+		return err
+	}
+	l.plans[p.id] = true
+	if len(l.plans) >= maxPlans {
+		l.retire()
+	}
+	return nil
+}
+
+// forget takes a run off the list. A helper that gets no further tools ends with the last one.
 func (l *link) forget(c *attended) {
 	l.mu.Lock()
 	delete(l.runs, c.run)
