@@ -30,6 +30,13 @@ func (p *plan) prepare(h *Host) error {
 	return err
 }
 
+// drop frees a plan that is started no more.
+func (p *plan) drop() {
+	if p.plan != nil {
+		p.plan.Close()
+	}
+}
+
 // engine starts tools: those that nothing supervises as children of this process, the others by way
 // of helpers.
 type engine struct {
@@ -181,8 +188,7 @@ func (e *engine) helper() (*link, error) {
 	return l, nil
 }
 
-// startHelper starts a helper, and on the first call the thread that starts the other tools. Called
-// with the lock held.
+// startHelper starts a helper. Called with the lock held.
 func (e *engine) startHelper() (_ *link, err error) {
 	if e.base == "" {
 		if e.base, err = start.MakeBase(); err != nil {
@@ -194,12 +200,7 @@ func (e *engine) startHelper() (_ *link, err error) {
 		return nil, err
 	}
 	if e.site == nil {
-		spawner, err := supervisor.NewSpawner(start.DropCapabilities)
-		if err != nil {
-			l.retire()
-			return nil, err
-		}
-		e.site = &start.Site{Base: e.base, Name: marker, Files: l.files, Spawner: spawner}
+		e.site = &start.Site{Base: e.base, Name: marker, Files: l.files, Lasts: true}
 	}
 	e.links[l] = true
 	e.ends.Go(func() {
@@ -249,9 +250,6 @@ func (e *engine) close() error {
 	}
 	e.mu.Unlock()
 	e.ends.Wait()
-	if e.site != nil {
-		e.site.Spawner.Close()
-	}
 	if e.base != "" {
 		start.RemoveRuns(e.base)
 	}

@@ -22,6 +22,8 @@ func (p *plan) prepare(h *Host) error {
 	return nil
 }
 
+func (*plan) drop() {}
+
 // engine starts each tool by a process of its own: this program again, which becomes the tool, or on
 // Windows stays with it.
 type engine struct {

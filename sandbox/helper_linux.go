@@ -74,7 +74,7 @@ func help() error {
 	files := inherited.Files()
 	h := &helper{
 		wire: &wire{conn: conn.(*net.UnixConn)}, plans: map[uint64]*start.Plan{}, runs: map[uint64]*start.Attended{},
-		site: &start.Site{Base: base, Name: marker, Files: files, Crew: crew},
+		site: &start.Site{Base: base, Name: marker, Files: files, Lasts: true, Crew: crew},
 	}
 	probe := crew.Mark()
 	crew.Unmark(probe)

@@ -63,6 +63,8 @@ type Host struct {
 // plan is a tool's policy, ready to be started.
 type plan struct {
 	once sync.Once
+	// made is closed when the rest is final.
+	made chan struct{}
 	spec *start.Spec
 	text []byte
 	err  error
@@ -121,7 +123,8 @@ func (h *Host) Reload() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.compiled, h.plans = res, map[string]*plan{}
+	h.dropPlans()
+	h.compiled = res
 	return nil
 }
 
@@ -190,7 +193,7 @@ func (h *Host) Tools() []string {
 }
 
 // maxPlans bounds the policies that are kept ready, one per tool and program that replaces its own.
-const maxPlans = 1024
+const maxPlans = 256
 
 // plan returns the policy of a request, compiled.
 func (h *Host) plan(r *Request) (*plan, error) {
@@ -203,19 +206,34 @@ func (h *Host) plan(r *Request) (*plan, error) {
 	p := h.plans[key]
 	if p == nil {
 		if len(h.plans) >= maxPlans {
-			h.plans = map[string]*plan{}
+			h.dropPlans()
 		}
-		p = &plan{}
+		p = &plan{made: make(chan struct{})}
 		h.plans[key] = p
 	}
 	res := h.compiled
 	h.mu.Unlock()
 	p.once.Do(func() {
+		defer close(p.made)
 		if p.err = p.make(h, res, r); p.err == nil {
 			p.err = p.prepare(h)
 		}
 	})
 	return p, p.err
+}
+
+// dropPlans forgets all plans. Called with the lock held.
+func (h *Host) dropPlans() {
+	for _, p := range h.plans {
+		go p.end()
+	}
+	h.plans = map[string]*plan{}
+}
+
+// end drops a plan once it is ready. A start that has it goes on with it.
+func (p *plan) end() {
+	<-p.made
+	p.drop()
 }
 
 // make compiles the policy of a request to this system's artifact, and reads it back.
@@ -286,6 +304,7 @@ func (h *Host) Close() error {
 		return nil
 	}
 	h.closed = true
+	h.dropPlans()
 	h.mu.Unlock()
 	return h.engine.close()
 }

@@ -47,12 +47,11 @@ func makeHome(l *backends.Launch) (*userdir.Hold, error) {
 	return hold, nil
 }
 
-// makeDirectories makes the directories of a run in a directory, the one for temporary files if that is
-// empty. It returns them also when it fails. inner is the name of the tool's directory in the run's,
-// empty where it needs none.
-func makeDirectories(l *backends.Launch, in, inner string) (directories, error) {
+// makeDirectories makes the directories of a run. It returns them also when it fails. inner is
+// the name of the tool's directory in the run's, empty where it needs none.
+func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	var d directories
-	dir, err := os.MkdirTemp(in, runPrefix+"*")
+	dir, err := os.MkdirTemp("", runPrefix+"*")
 	if err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}

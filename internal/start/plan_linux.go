@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
 )
 
 // Plan is a specification that this host was asked about once, for any number of starts in a process
@@ -28,6 +30,14 @@ type Plan struct {
 	place  delegation
 	filter []unix.SockFilter
 	canary string
+	view   *ir.View
+
+	mu sync.Mutex
+	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
+	// child; nil until the first start. users are the starts and tools of it.
+	spawner *supervisor.Spawner
+	users   int
+	closed  bool
 }
 
 // NewPlan checks that this host meets the requirements of a specification, or that its gaps are
@@ -54,6 +64,7 @@ func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
 		return nil, failed("%w", err)
 	}
 	p.canary = findCanary(r.paths())
+	p.view = envView(&spec.Launch, ir.Linux)
 	return p, nil
 }
 
@@ -69,7 +80,7 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 	req.Spec, req.Accept = p.spec, p.accept
 	r := &run{
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
-		filter: p.filter, canary: p.canary, files: &files, ruleset: -1,
+		filter: p.filter, canary: p.canary, view: p.view, files: &files, ruleset: -1,
 	}
 	if err := r.prepare(); err != nil {
 		r.abandon()
@@ -109,7 +120,7 @@ func (r *run) over() {
 		_ = r.group.procs.Close()
 	}
 	r.discard()
-	r.home.Release()
+	r.release()
 	if r.site.Crew != nil {
 		r.site.Crew.Unmark(r.mark)
 	}
@@ -134,7 +145,8 @@ func (b *building) stop() {
 
 // Spawned is a tool that nothing supervises.
 type Spawned struct {
-	run *run
+	plan *Plan
+	run  *run
 	*os.Process
 }
 
@@ -148,9 +160,9 @@ func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 	c, err := r.apart()
 	if err == nil {
 		var process *os.Process
-		if process, err = s.Spawner.Spawn(c); err == nil {
+		if process, err = p.spawn(c); err == nil {
 			r.dropRuleset()
-			return &Spawned{r, process}, nil
+			return &Spawned{p, r, process}, nil
 		}
 		err = r.childFailed(err)
 	}
@@ -158,10 +170,62 @@ func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 	return nil, err
 }
 
+// spawn starts a child from the plan's thread.
+func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
+	p.mu.Lock()
+	var err error
+	if p.spawner == nil {
+		p.spawner, err = supervisor.NewSpawner(func() error {
+			if err := dropCapabilities(); err != nil {
+				return err
+			}
+			return supervisor.Filter(p.filter)
+		})
+	}
+	if err == nil {
+		p.users++
+	}
+	spawner := p.spawner
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	c.Filtered = true
+	process, err := spawner.Spawn(c)
+	if err != nil {
+		p.leave()
+	}
+	return process, err
+}
+
+// leave ends the thread when no tool of a plan that is closed is left: they would end with it.
+func (p *Plan) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users--
+	p.end()
+}
+
+// Close ends the thread of a plan that is started no more, once all of its tools have ended.
+func (p *Plan) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.end()
+}
+
+func (p *Plan) end() {
+	if p.closed && p.users == 0 && p.spawner != nil {
+		p.spawner.Close()
+		p.spawner = nil
+	}
+}
+
 // Wait waits until the tool has ended, and removes what is left of its run.
 func (s *Spawned) Wait() (supervisor.End, error) {
 	state, err := s.Process.Wait()
 	s.run.over()
+	s.plan.leave()
 	if err != nil {
 		return supervisor.End{}, err
 	}

@@ -141,7 +141,7 @@ func (s *profileStart) prepare() error {
 	if s.home, err = makeHome(&s.launch); err != nil {
 		return err
 	}
-	if s.directories, err = makeDirectories(&s.launch, "", "tmp"); err != nil {
+	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
 		return err
 	}
 	if err := s.spelled(); err != nil {

@@ -224,8 +224,27 @@ func (b ruleset) path(p landlock.Path) error {
 		return err
 	}
 	defer unix.Close(fd)
+	if b.grants == nil {
+		return b.grantEither(fd, landlock.FSMask(p.Access)&b.handled)
+	}
 	b.grants.place(p.Path, fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// grantEither adds a rule on a directory, or on the file that the path leads to. The kernel refuses the
+// rights of directories on a file (landlock_add_rule(2), EINVAL), which says what it is without asking.
+func (b ruleset) grantEither(fd int, access uint64) error {
+	attr := &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}
+	if access == 0 {
+		return nil
+	}
+	err := ll.LandlockAddPathBeneathRule(b.fd, attr, 0)
+	if attr.AllowedAccess &= landlock.FileMask; err == unix.EINVAL && attr.AllowedAccess != access && attr.AllowedAccess != 0 {
+		err = ll.LandlockAddPathBeneathRule(b.fd, attr, 0)
+	} else if err == unix.EINVAL && attr.AllowedAccess == 0 {
+		err = nil
+	}
+	return err
 }
 
 // openNoLinks opens an absolute path that leads over no symlink; for one that does it returns

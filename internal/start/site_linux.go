@@ -10,16 +10,17 @@ import (
 // Site is the process that starts tools: this program, which becomes the tool or stays for one, or a
 // process that goes on and starts many.
 type Site struct {
-	// Base is where runs have their directories, empty for the place of temporary files.
+	// Base is where runs have their directories, where many tools are started.
 	Base string
 	// Name is argv[0] of the processes of this program that it starts, by which it knows itself.
 	Name string
 	// Files is the limit of open files that tools get.
 	Files syscall.Rlimit
-	// Spawner starts tools that nothing supervises, Crew those that it supervises. Both are nil in
-	// a process that becomes the tool.
-	Spawner *supervisor.Spawner
-	Crew    *supervisor.Crew
+	// Lasts is set in a process that goes on and starts many tools, Crew in one that supervises them.
+	Lasts bool
+	Crew  *supervisor.Crew
+
+	homes homes
 }
 
 // ownSite is the one of a process of accessc itself.
@@ -32,7 +33,7 @@ func (s *Site) words(command string, more ...string) []string {
 
 // files is the limit of open files of tools.
 func (s *Site) files() syscall.Rlimit {
-	if s.Spawner == nil && s.Crew == nil {
+	if !s.Lasts {
 		return inherited.Files()
 	}
 	return s.Files

@@ -21,7 +21,6 @@ import (
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -62,7 +61,7 @@ func Start(req Request) error {
 		return err
 	}
 	r := &run{req: &req, site: ownSite(), spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
-	defer func() { r.home.Release() }()
+	defer func() { r.release() }()
 	if err := r.prepare(); err != nil {
 		r.egress.end()
 		r.discard()
@@ -98,7 +97,7 @@ type run struct {
 	terms
 
 	// home is held until the tool has ended.
-	home *userdir.Hold
+	home releaser
 	directories
 	argv []string
 	env  []string
@@ -117,6 +116,8 @@ type run struct {
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
+	// view is the part of the policy about variables, nil where it is still to be made.
+	view *ir.View
 	// report gets a line for every denial, record describes the run, evidence lists its used and
 	// refused operations; nil for none.
 	report, record, evidence *os.File
@@ -136,20 +137,20 @@ type run struct {
 
 // stays reports whether this process waits for the tool.
 // See RATIONALE D63.
-func (r *run) stays() bool { return r.supervised || r.req.Record != nil || r.site.Spawner != nil }
+func (r *run) stays() bool { return r.supervised || r.req.Record != nil || r.site.Lasts }
 
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
 	// The ruleset is about files that exist, so the home comes first.
 	var err error
-	if r.home, err = makeHome(&r.launch); err != nil {
+	if r.home, err = r.site.home(&r.launch); err != nil {
 		return err
 	}
 	if r.building, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = makeDirectories(&r.launch, r.site.Base, ""); err != nil {
+	if r.directories, err = r.site.directories(&r.launch); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {
@@ -162,7 +163,10 @@ func (r *run) prepare() error {
 	if err := r.outputs(); err != nil {
 		return err
 	}
-	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	if r.view == nil {
+		r.view = envView(&r.launch, ir.Linux)
+	}
+	r.env = forwarded(&r.launch, r.view, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
 	if r.egress != nil {
 		r.env = r.egress.environ(r.env, nil)
 		r.egress.wipe()

@@ -41,7 +41,7 @@ func (r *run) sweepAfter() error {
 	}
 	defer unix.Close(pidfd)
 	s := &sweeper{pidfd: uintptr(pidfd), home: -1, supervised: r.stays()}
-	if file := r.home.File(); file != nil {
+	if file := r.homeFile(); file != nil {
 		s.home = int(file.Fd())
 	}
 	if wall := r.wall(); r.supervised && wall > 0 {

@@ -26,6 +26,8 @@ type Child struct {
 	Join *os.File
 	// Unsupervised is set where the filter traps nothing and no supervisor listens.
 	Unsupervised bool
+	// Filtered is set where the thread that starts the child has the filter, which clones inherit.
+	Filtered bool
 	// Canary is a path that the ruleset must refuse to open; empty for none.
 	Canary string
 	// Dir is where the child starts, empty for where this process stands. Files, if not nil, become
@@ -88,6 +90,8 @@ type program struct {
 	// the tool or ended. It then notes a failed step in fault, memory that both have.
 	alone bool
 	fault *report
+	// failed is the failure of such a clone.
+	failed error
 }
 
 func (p *program) add(s step) { p.steps = append(p.steps, s) }
@@ -255,6 +259,9 @@ func (c *Child) limit(p *program) error {
 
 // filter puts the filter in force.
 func (c *Child) filter(p *program) error {
+	if c.Filtered {
+		return nil
+	}
 	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	p.alive = append(p.alive, prog)
 	flags := uintptr(filterFlags)

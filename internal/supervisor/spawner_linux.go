@@ -63,31 +63,42 @@ func (s *Spawner) Spawn(c Child) (*os.Process, error) {
 	if err := c.assemble(p); err != nil {
 		return nil, err
 	}
-	var child *os.Process
 	var err error
-	s.do(func() { child, err = s.start(p) })
-	return child, err
+	s.do(func() { err = s.start(p) })
+	if err != nil {
+		return nil, err
+	}
+	return p.child()
 }
 
 // start clones the child and waits until it has executed the tool, without which it leaves a
 // failure. With CLONE_VFORK the kernel does not choose the child when memory is short (oom_badness()
 // in mm/oom_kill.c): it would kill this process as well, whose memory the child has.
 // See RATIONALE D227.
-func (s *Spawner) start(p *program) (*os.Process, error) {
+func (s *Spawner) start(p *program) error {
 	const none = -1
 	*s.fault = report{step: none}
 	p.fault = s.fault
 	if e := p.clone(unix.CLONE_VM | unix.CLONE_VFORK | uintptr(unix.SIGCHLD)); e != 0 {
-		return nil, failed("clone", e)
+		return failed("clone", e)
 	}
 	if s.fault.step != none {
+		p.failed = p.steps[s.fault.step].failure(syscall.Errno(s.fault.errno))
+	}
+	return nil
+}
+
+// child is the started process, which this thread may look at although the other one could be kept from
+// it by a filter.
+func (p *program) child() (*os.Process, error) {
+	if p.failed != nil {
 		var ws syscall.WaitStatus
 		for {
 			if _, err := syscall.Wait4(p.pid, &ws, 0, nil); err != syscall.EINTR {
 				break
 			}
 		}
-		return nil, p.steps[s.fault.step].failure(syscall.Errno(s.fault.errno))
+		return nil, p.failed
 	}
 	child, err := os.FindProcess(p.pid)
 	if err != nil {
@@ -95,4 +106,17 @@ func (s *Spawner) start(p *program) (*os.Process, error) {
 		return nil, failed("the process", err)
 	}
 	return child, nil
+}
+
+// Filter has a Spawner's thread, and so every child of it, run under a filter for good. The filter must
+// let the child take its steps.
+func Filter(filter []unix.SockFilter) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	prog := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(prog))); e != 0 {
+		return e
+	}
+	return nil
 }
