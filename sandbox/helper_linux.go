@@ -174,13 +174,13 @@ func (h *helper) start(o *order, fds []int) {
 	}
 	h.mu.Unlock()
 	_ = h.send(news{Kind: newsStarted, Run: o.Run, PID: run.PID()})
-	end, clean := run.Wait(func() {
+	end := run.Wait(func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.runs, o.Run)
 	})
 	_ = h.send(news{Kind: newsEnded, Run: o.Run, End: &end})
-	if !clean {
+	if !run.Close() {
 		_ = h.send(news{Kind: newsWorn})
 	}
 }

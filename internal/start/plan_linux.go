@@ -31,6 +31,8 @@ type Plan struct {
 	filter []unix.SockFilter
 	canary string
 	view   *ir.View
+	// policy is read where a supervisor judges by it.
+	policy *supervisor.Policy
 
 	mu sync.Mutex
 	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
@@ -65,6 +67,11 @@ func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
 	}
 	p.canary = findCanary(r.paths())
 	p.view = envView(&spec.Launch, ir.Linux)
+	if p.supervised {
+		if p.policy, err = supervisor.ReadPolicy(spec); err != nil {
+			return nil, failed("%w", err)
+		}
+	}
 	return p, nil
 }
 
@@ -80,7 +87,7 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 	req.Spec, req.Accept = p.spec, p.accept
 	r := &run{
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
-		filter: p.filter, canary: p.canary, view: p.view, files: &files, ruleset: -1,
+		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
 	}
 	if err := r.prepare(); err != nil {
 		r.abandon()
@@ -307,18 +314,16 @@ func asStart(err error) error {
 }
 
 // Wait waits until the tool and all that it has left running have ended, and removes what is left of the
-// run. over is called at the end of the tool's process. It reports whether this process is as before: it
-// is not where a call still waits for another process.
-func (a *Attended) Wait(over func()) (Ended, bool) {
+// run. over is called at the end of the tool's process.
+func (a *Attended) Wait(over func()) Ended {
 	end := a.Attended.Wait(over)
 	ended := time.Now()
 	out := Ended{End: end, Refused: a.log.Counted()}
 	if l := a.run.endedBy(end.Status, ended, time.Duration(end.Usage.Utime.Nano()+end.Usage.Stime.Nano())); l != nil {
 		out.Limit = l.Kind
 	}
-	clean := a.Attended.Close()
 	a.run.over()
-	return out, clean
+	return out
 }
 
 // DropCapabilities takes all capabilities from this thread, for good.

@@ -118,6 +118,8 @@ type run struct {
 	canary string
 	// view is the part of the policy about variables, nil where it is still to be made.
 	view *ir.View
+	// policy is that of the specification, nil where it is still to be read.
+	policy *supervisor.Policy
 	// report gets a line for every denial, record describes the run, evidence lists its used and
 	// refused operations; nil for none.
 	report, record, evidence *os.File

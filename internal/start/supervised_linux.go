@@ -95,7 +95,7 @@ func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
 	o := supervisor.Options{
 		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
 		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
-		Join: r.joined(), Live: r.asks(), Files: r.files,
+		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
 	}
 	if r.observes() {
 		o.Used = log.Use

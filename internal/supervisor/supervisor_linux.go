@@ -93,6 +93,8 @@ const maxPlacements = 8
 
 // Options are settings of a start that are not in the specification.
 type Options struct {
+	// Policy is that of the specification, nil where it is still to be read.
+	Policy *Policy
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
@@ -134,10 +136,13 @@ type Placement struct {
 // New prepares a supervisor for the tool of a specification. It listens once the tool has
 // been started.
 func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
-	policy, err := newJudge(spec, o.Temp)
-	if err != nil {
-		return nil, err
+	if o.Policy == nil {
+		var err error
+		if o.Policy, err = ReadPolicy(spec); err != nil {
+			return nil, err
+		}
 	}
+	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
