@@ -27,6 +27,12 @@ source = "local"
 command = "/bin/sh"
 access.fs = [{ path = ".", read = true, write = true }, { path = "secret" }]
 
+[tools.asks]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }, { path = "secret" }]
+access.may = [{ path = "secret", read = true }]
+
 [tools.wrong]
 source = "local"
 command = "/bin/sh"
@@ -76,6 +82,13 @@ func open(t testing.TB) (*sandbox.Host, string) {
 	return h, ws
 }
 
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOutput: a tool's output, status and arguments, alone and supervised.
 func TestOutput(t *testing.T) {
 	h, ws := open(t)
@@ -114,7 +127,7 @@ func TestDenied(t *testing.T) {
 		}
 		refused := 0
 		for _, e := range events {
-			if e.PID != c.Process.Pid() || e.Tool != tool {
+			if e.Process != c.Process || e.Process.Tool() != tool {
 				t.Errorf("%s: %+v", tool, e)
 			}
 			if e.Kind == sandbox.Refused && strings.Contains(string(e.Refusal), "secret") {

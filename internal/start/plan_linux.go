@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -25,6 +26,7 @@ import (
 type Plan struct {
 	spec   *Spec
 	accept []string
+	ask    bool
 	abi    int
 	terms
 	place  delegation
@@ -43,8 +45,9 @@ type Plan struct {
 }
 
 // NewPlan checks that this host meets the requirements of a specification, or that its gaps are
-// accepted; messages gets those that are. The error is an *Error.
-func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
+// accepted; messages gets those that are. With ask operations can be granted while the tool runs: the
+// specification must have been made for it (Asking). The error is an *Error.
+func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, error) {
 	if spec.Form != backends.Resolved.String() {
 		return nil, failed("%w", errPortable)
 	}
@@ -61,6 +64,10 @@ func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
 	if p.terms, err = settle(&Request{Spec: spec, Accept: accept, Messages: messages}, host); err != nil {
 		return nil, err
 	}
+	if p.ask = ask; ask && !host.Supervises {
+		return nil, failed("to be asked a tool needs a supervisor, which this host cannot have; see accessc doctor")
+	}
+	p.supervised = p.supervised || ask
 	r := &run{spec: spec, abi: p.abi, terms: p.terms, req: &Request{}}
 	if p.filter, err = assemble(r.rules(), p.abi); err != nil {
 		return nil, failed("%w", err)
@@ -265,6 +272,8 @@ type Hooks struct {
 	// Made gets the words by which Sweep finds everything that is left of the run if this process
 	// does not end it, before the tool begins.
 	Made func(words []string)
+	// Live gets every event of a run in which operations can be granted.
+	Live func(live.Event)
 	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them.
 	Refused func(line []byte)
 }
@@ -275,6 +284,9 @@ const maxLines = 16 << 20
 // Attend starts a tool of a plan that needs a supervisor, and supervises it. The error is an *Error;
 // then the tool has not run, and nothing is left behind.
 func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, error) {
+	if p.ask {
+		req.Ask = &Ask{Tell: on.Live}
+	}
 	r, err := p.run(s, &req, files)
 	if err != nil {
 		return nil, err
@@ -286,7 +298,9 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 		made := false
 		a.Attended, err = s.Crew.Start(c, r.mark, func() (*supervisor.Supervisor, error) {
 			b, err := r.supervisor(a.log)
-			made = err == nil
+			if made = err == nil; made {
+				r.session = b.Session()
+			}
 			return b, err
 		})
 		if err == nil {
@@ -302,6 +316,25 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 	}
 	r.abandon()
 	return nil, err
+}
+
+// errNothingAsked is the error of answers for a tool that asks nothing.
+var errNothingAsked = errors.New("the tool was not started to ask")
+
+// Answer answers a question of the tool, and is in force when it returns.
+func (a *Attended) Answer(question int, answer live.Answer) error {
+	if a.run.session == nil {
+		return errNothingAsked
+	}
+	return a.run.session.Answer(question, answer)
+}
+
+// Revoke takes a grant back, by the number of its question.
+func (a *Attended) Revoke(question int) error {
+	if a.run.session == nil {
+		return errNothingAsked
+	}
+	return a.run.session.Revoke(question)
 }
 
 // asStart gives an error the form of those of a start.
