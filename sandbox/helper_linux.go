@@ -36,6 +36,8 @@ func init() {
 	switch os.Args[1] {
 	case helperCommand:
 		err = help()
+	case start.SweepCommand:
+		err = start.Sweep(os.Args[2], os.Args[3:]...)
 	case egresswire.Command:
 		err = egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup"))
 	}

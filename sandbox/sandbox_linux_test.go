@@ -33,6 +33,18 @@ command = "/bin/sh"
 access.fs = [{ path = ".", read = true }, { path = "secret" }]
 access.may = [{ path = "secret", read = true }]
 
+[tools.limited]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }]
+access.limits = { open_files = 20, file_size = "4KiB" }
+
+[tools.timed]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }]
+access.limits = { wall_time = "300ms" }
+
 [tools.wrong]
 source = "local"
 command = "/bin/sh"
