@@ -123,6 +123,23 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// TestContextFile: a tool reads its Context, and an unsupervised one cannot change the file that it shares
+// with others.
+func TestContextFile(t *testing.T) {
+	h, ws := open(t)
+	for _, tool := range both {
+		out, err := h.Command(tool, "-c", `cat "$ACCESSC_CONTEXT"`).Output()
+		if err != nil || !strings.Contains(string(out), ws) {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+	}
+	for _, change := range []string{`echo x > "$ACCESSC_CONTEXT"`, `rm -f "$ACCESSC_CONTEXT"`, `mv "$ACCESSC_CONTEXT" $TMPDIR/x`, `ls "${ACCESSC_CONTEXT%/*}"`} {
+		if out, err := h.Command("alone", "-c", change).Output(); err == nil || len(out) > 0 {
+			t.Errorf("%s: %q %v", change, out, err)
+		}
+	}
+}
+
 // TestDenied: files that the policy denies stay denied, and refusals are told.
 func TestDenied(t *testing.T) {
 	h, _ := open(t)

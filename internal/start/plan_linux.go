@@ -1,6 +1,7 @@
 package start
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -37,6 +38,8 @@ type Plan struct {
 	policy *supervisor.Policy
 
 	mu sync.Mutex
+	// context is the file of the Context that all tools of the plan read, empty until the first start.
+	context string
 	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
 	// child; nil until the first start. users are the starts and tools of it.
 	spawner *supervisor.Spawner
@@ -96,11 +99,34 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
 		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
 	}
-	if err := r.prepare(); err != nil {
+	err := p.contextOf(r)
+	if err == nil {
+		err = r.prepare()
+	}
+	if err != nil {
 		r.abandon()
 		return nil, err
 	}
 	return r, nil
+}
+
+// contextOf gives a run the file of the Context that it shares with the others of the plan. A supervised
+// tool has one of its own, in the temporary directory: the policy says nothing about other places.
+func (p *Plan) contextOf(r *run) error {
+	if p.supervised {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.context == "" {
+		file := r.site.Base + "/" + rand.Text() + ".json"
+		if err := writeContext(file, &r.launch); err != nil {
+			return err
+		}
+		p.context = file
+	}
+	r.context = p.context
+	return nil
 }
 
 // apart is the process that becomes the tool, at the place where the tool starts.
@@ -167,8 +193,10 @@ type Spawned struct {
 // Spawn starts a tool of a plan that needs no supervisor, and returns when it has become the program.
 // The error is an *Error; then the tool has not run, and nothing is left behind.
 func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
+	p.enter()
 	r, err := p.run(s, &req, files)
 	if err != nil {
+		p.leave()
 		return nil, err
 	}
 	c, err := r.apart()
@@ -181,7 +209,15 @@ func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 		err = r.childFailed(err)
 	}
 	r.abandon()
+	p.leave()
 	return nil, err
+}
+
+// enter keeps the thread and the Context of a plan for a start, and for its tool.
+func (p *Plan) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users++
 }
 
 // spawn starts a child from the plan's thread.
@@ -196,23 +232,16 @@ func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
 			return supervisor.Filter(p.filter)
 		})
 	}
-	if err == nil {
-		p.users++
-	}
 	spawner := p.spawner
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	c.Filtered = true
-	process, err := spawner.Spawn(c)
-	if err != nil {
-		p.leave()
-	}
-	return process, err
+	return spawner.Spawn(c)
 }
 
-// leave ends the thread when no tool of a plan that is closed is left: they would end with it.
+// leave undoes enter.
 func (p *Plan) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,10 +257,18 @@ func (p *Plan) Close() {
 	p.end()
 }
 
+// end frees a plan that is closed when no tool of it is left: they would end with the thread.
 func (p *Plan) end() {
-	if p.closed && p.users == 0 && p.spawner != nil {
+	if !p.closed || p.users > 0 {
+		return
+	}
+	if p.spawner != nil {
 		p.spawner.Close()
 		p.spawner = nil
+	}
+	if p.context != "" {
+		_ = os.Remove(p.context)
+		p.context = ""
 	}
 }
 
