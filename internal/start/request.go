@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -51,6 +52,8 @@ type Request struct {
 	// For is how long the tool may run: it gets SIGTERM then, and SIGKILL some seconds later; 0 for
 	// any time.
 	For time.Duration
+	// Started, if not nil, is called once the tool runs, where this process stays with it (Windows).
+	Started func()
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }
@@ -62,6 +65,8 @@ type Ask struct {
 	// Control names the directory of the sockets by which questions are answered and grants
 	// revoked; empty for none.
 	Control string
+	// Tell, if not nil, gets every question, answer, use and revocation.
+	Tell func(live.Event)
 	// Write writes operations to the local layer, nil where there is none to write to.
 	Write func([]ir.Operation) error
 }

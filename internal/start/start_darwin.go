@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -180,7 +181,7 @@ func (darwin) egress(p *proxied, environ []string) (egressEnd, error) {
 
 func sweeper(dir string, words ...string) *exec.Cmd {
 	self, err := os.Executable()
-	cmd := exec.Command(self, append([]string{SweepCommand, dir}, words...)...)
+	cmd := exec.Command(self, slices.Concat(Self, []string{SweepCommand, dir}, words)...)
 	cmd.Err = err
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -24,9 +24,12 @@ type seats struct {
 	latest atomic.Int64
 	mu     sync.Mutex
 	given  sync.Cond
-	// room makes the Go runtime big enough for the workers.
-	room sync.Once
+	// over is set when no process is left that makes calls.
+	over bool
 }
+
+// room makes the Go runtime big enough for the workers, once for all tools of this process.
+var room sync.Once
 
 // maxSeats bounds the workers that one call wakes.
 const maxSeats = 4
@@ -57,7 +60,7 @@ func (w *worker) lead() {
 		}
 		s.taken.Add(-1)
 	}
-	for s.taken.Load() > s.more.Load() {
+	for !s.over && s.taken.Load() > s.more.Load() {
 		s.parked.Add(1)
 		s.given.Wait()
 	}
@@ -72,6 +75,18 @@ func (w *worker) yield() {
 	}
 	w.leads = false
 	w.offer(1)
+}
+
+// leave has the workers that wait for a seat find out as well that there are no calls any more. No other
+// worker is needed.
+func (w *worker) leave() {
+	s := &w.seats
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken.Add(-1)
+	s.parked.Store(0)
+	s.over = true
+	s.given.Broadcast()
 }
 
 // offer has another worker take a seat: a free one, or the one that this worker leaves.
@@ -106,7 +121,7 @@ func (w *worker) share() {
 		s.alone.Store(0)
 		if s.more.CompareAndSwap(more, more+1) {
 			// Its monitor takes processors from threads that wait in the kernel while none is idle.
-			s.room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
+			room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 			w.offer(0)
 		}
 	case waiting:
