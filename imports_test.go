@@ -17,6 +17,7 @@ var rooms = [][]string{
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},
+	{"sandbox"},
 	{"internal/explain", "internal/kerneltest"},
 	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},

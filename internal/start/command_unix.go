@@ -31,11 +31,14 @@ func (r *Request) argv(l *backends.Launch) ([]string, error) {
 	}
 }
 
-// find returns the canonical file of a program: a path as it is, relative to the
-// working directory, a bare name in PATH.
-func find(program string, env []string) (string, error) {
+// find returns the absolute path of a program: a path as it is, relative to the workspace, a
+// bare name in PATH.
+func find(program, workspace string, env []string) (string, error) {
+	if info, err := os.Stat(workspace); err != nil || !info.IsDir() {
+		return "", failed("the workspace %s: not a directory", workspace)
+	}
 	if strings.Contains(program, "/") {
-		return runnable(program)
+		return runnable(program, workspace)
 	}
 	path, ok := lookupEnv(env, "PATH")
 	if !ok {
@@ -46,7 +49,7 @@ func find(program string, env []string) (string, error) {
 		if dir == "" {
 			dir = "."
 		}
-		file, err := runnable(filepath.Join(dir, program))
+		file, err := runnable(filepath.Join(dir, program), workspace)
 		switch {
 		case err == nil:
 			return file, nil
@@ -60,8 +63,12 @@ func find(program string, env []string) (string, error) {
 	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in PATH", program)}
 }
 
-func runnable(path string) (string, error) {
-	info, err := os.Stat(path)
+func runnable(path, workspace string) (string, error) {
+	abs := path
+	if !filepath.IsAbs(path) {
+		abs = workspace + "/" + path
+	}
+	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: %w", path, fs.ErrNotExist)}
@@ -70,5 +77,5 @@ func runnable(path string) (string, error) {
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return "", &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: not an executable file", path)}
 	}
-	return filepath.Abs(path)
+	return filepath.Clean(abs), nil
 }

@@ -49,7 +49,7 @@ func (r *run) startEgress() error {
 		return err
 	}
 	defer null.Close()
-	process, err := os.StartProcess("/proc/self/exe", []string{"accessc", wire.Command}, &os.ProcAttr{
+	process, err := os.StartProcess("/proc/self/exe", r.site.words(wire.Command), &os.ProcAttr{
 		Dir: "/", Env: ofProxy(r.req.Environ), Files: []*os.File{null, null, os.Stderr, theirs, setup}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,6 +17,10 @@ import (
 
 	"github.com/accessc/accessc/internal/egress/wire"
 )
+
+// Self are the words before the hidden commands of this program, by which a program that is not accessc
+// knows that it is asked for one of them; none for accessc itself.
+var Self []string
 
 // answersWithin is how long the proxy may take to listen.
 const answersWithin = 20 * time.Second
@@ -55,7 +60,8 @@ func spawn(self string, s *wire.Setup, environ []string, control *os.File) error
 	if err != nil {
 		return err
 	}
-	shell, err := os.StartProcess("/bin/sh", []string{"sh", "-c", `"$0" ` + wire.Command + ` &`, self}, &os.ProcAttr{
+	words := slices.Concat([]string{"sh", "-c", `"$0" "$@" &`, self}, Self, []string{wire.Command})
+	shell, err := os.StartProcess("/bin/sh", words, &os.ProcAttr{
 		Dir: "/", Env: environ, Files: []*os.File{null, null, null, control, in}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err == nil {

@@ -14,7 +14,11 @@ import (
 // environ builds the tool's environment on a system: the variables that the policy forwards,
 // and those that point to directories of the tool's own.
 func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context string) []string {
-	view := envView(l, system)
+	return forwarded(l, envView(l, system), system, host, tmp, context)
+}
+
+// forwarded is environ by the view that envView makes.
+func forwarded(l *backends.Launch, view *ir.View, system ir.Platform, host []string, tmp, context string) []string {
 	var out []string
 	for _, kv := range host {
 		name, _, ok := strings.Cut(kv, "=")

@@ -15,9 +15,10 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// endedBy finds the limit that ended a tool, nil for none. It is asked before the cgroup of
+// endedBy finds the limit that ended a tool, nil for none. used is the processor time of its processes.
+// It is asked before the cgroup of
 // the run goes, which counts the processes that the kernel has killed for memory.
-func (r *run) endedBy(status syscall.WaitStatus, ended time.Time) *backends.Limit {
+func (r *run) endedBy(status syscall.WaitStatus, ended time.Time, used time.Duration) *backends.Limit {
 	signal := status.Signal()
 	if status.Exited() {
 		const shells = 128 // a shell exits so when a signal has ended its command
@@ -36,7 +37,7 @@ func (r *run) endedBy(status syscall.WaitStatus, ended time.Time) *backends.Limi
 			// The kernel kills by a count of whole ticks, which is coarser than the time that it
 			// reports: 0.87 to 0.92 s for 1 s, 0.70 to 0.88 s where ten processes wait for each
 			// processor (measured on Linux 6.18, 2026-11-23).
-			reached = signal == unix.SIGXCPU || childTime() >= value/2
+			reached = signal == unix.SIGXCPU || used >= value/2
 		case ir.LimitMemory.String():
 			reached = r.group.enforces(l.Kind) && r.group.killed()
 		}

@@ -163,14 +163,11 @@ func (s *profileStart) prepare() error {
 	if err := s.openEgress(); err != nil {
 		return err
 	}
-	if err := os.Chdir(s.spec.Workspace); err != nil {
-		return failed("the workspace: %w", err)
-	}
 	if s.argv, err = s.req.argv(&s.launch); err != nil {
 		return err
 	}
 	// sandbox-exec starts a program by its path, and gives it that as its first word.
-	if s.argv[0], err = find(s.argv[0], s.env); err != nil {
+	if s.argv[0], err = find(s.argv[0], s.spec.Workspace, s.env); err != nil {
 		return err
 	}
 	if err := os.Chdir(s.req.place(s.spec.Workspace)); err != nil {

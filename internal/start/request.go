@@ -51,6 +51,8 @@ type Request struct {
 	// For is how long the tool may run: it gets SIGTERM then, and SIGKILL some seconds later; 0 for
 	// any time.
 	For time.Duration
+	// Started, if not nil, is called once the tool runs, where this process stays with it (Windows).
+	Started func()
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }

@@ -25,7 +25,9 @@ type building struct {
 	ruleset
 	paths []landlock.Path
 	next  atomic.Int32
-	aside chan error
+	// aside gets the result of the other goroutine, and filled is closed once it was taken.
+	aside  chan error
+	filled chan struct{}
 }
 
 // buildRuleset makes the kernel's ruleset from the specification, at the rights that this ABI
@@ -42,7 +44,7 @@ func (r *run) buildRuleset() (*building, error) {
 	if r.supervised {
 		b.grants = &grants{by: make(supervisor.Grants, 256), of: r.external()}
 	}
-	b.aside = make(chan error, 1)
+	b.aside, b.filled = make(chan error, 1), make(chan struct{})
 	for _, p := range r.paths() {
 		switch {
 		case p.Path == ownProcess && r.supervised:
@@ -116,11 +118,13 @@ func (b *building) fill() error {
 // complete adds the remaining paths, also those that the run has made for itself.
 func (r *run) complete(b *building) error {
 	mine := b.fill()
-	if err := errors.Join(mine, <-b.aside); err != nil {
-		return err
-	}
+	err := errors.Join(mine, <-b.aside)
+	close(b.filled)
 	if r.ruleset = b.fd; b.grants != nil {
 		r.grants = b.grants
+	}
+	if err != nil {
+		return err
 	}
 	for _, p := range r.paths() {
 		if !ofRun(p) {
@@ -220,8 +224,27 @@ func (b ruleset) path(p landlock.Path) error {
 		return err
 	}
 	defer unix.Close(fd)
+	if b.grants == nil {
+		return b.grantEither(fd, landlock.FSMask(p.Access)&b.handled)
+	}
 	b.grants.place(p.Path, fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// grantEither adds a rule on a directory, or on the file that the path leads to. The kernel refuses the
+// rights of directories on a file (landlock_add_rule(2), EINVAL), which says what it is without asking.
+func (b ruleset) grantEither(fd int, access uint64) error {
+	attr := &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}
+	if access == 0 {
+		return nil
+	}
+	err := ll.LandlockAddPathBeneathRule(b.fd, attr, 0)
+	if attr.AllowedAccess &= landlock.FileMask; err == unix.EINVAL && attr.AllowedAccess != access && attr.AllowedAccess != 0 {
+		err = ll.LandlockAddPathBeneathRule(b.fd, attr, 0)
+	} else if err == unix.EINVAL && attr.AllowedAccess == 0 {
+		err = nil
+	}
+	return err
 }
 
 // openNoLinks opens an absolute path that leads over no symlink; for one that does it returns

@@ -1,6 +1,8 @@
 package start
 
 import (
+	"sync"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
@@ -36,13 +38,16 @@ func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(
 // Asking changes a specification so that a supervisor makes all calls that can be granted.
 func Asking(s *Spec, t *ir.Tool, target backends.Target) error { return s.Ask(t, target) }
 
+// underSupervisor reports whether this process is supervised, which does not change.
+var underSupervisor = sync.OnceValue(supervisor.Supervised)
+
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch
 	s := req.Spec.Supervision
 	t, err := supervised(req.Spec).agree(req, &l, h)
 	if err == nil && !t.supervised && s != nil && len(s.Gaps) == 0 {
 		// It is of use, and nothing depends on it.
-		t.supervised = h.Supervises && !supervisor.Supervised()
+		t.supervised = h.Supervises && !underSupervisor()
 	}
 	if err != nil || !t.supervised {
 		return t, err // the ruleset knows files, not names

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -156,7 +157,7 @@ func (darwin) egress(p *proxied, environ []string) (egressEnd, error) {
 
 func sweeper(dir string, words ...string) *exec.Cmd {
 	self, err := os.Executable()
-	cmd := exec.Command(self, append([]string{SweepCommand, dir}, words...)...)
+	cmd := exec.Command(self, slices.Concat(Self, []string{SweepCommand, dir}, words)...)
 	cmd.Err = err
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

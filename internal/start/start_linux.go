@@ -21,7 +21,6 @@ import (
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
-	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -58,11 +57,11 @@ func Start(req Request) error {
 		}
 		terms.supervised = true
 	}
-	if err := checkDescriptors(); err != nil {
+	if err := checkDescriptors(0, 1, 2); err != nil {
 		return err
 	}
-	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
-	defer func() { r.home.Release() }()
+	r := &run{req: &req, site: ownSite(), spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
+	defer func() { r.release() }()
 	if err := req.carry(&r.launch); err != nil {
 		return err
 	}
@@ -70,6 +69,11 @@ func Start(req Request) error {
 		r.egress.end()
 		r.discard()
 		return r.notRecorded(err)
+	}
+	if err := os.Chdir(r.req.place(r.spec.Workspace)); err != nil {
+		r.egress.end()
+		r.discard()
+		return r.notRecorded(failed("the working directory: %w", err))
 	}
 	if !r.supervised {
 		r.unwatched()
@@ -89,18 +93,21 @@ func Start(req Request) error {
 // run is a start in progress.
 type run struct {
 	req    *Request
+	site   *Site
 	spec   *landlock.Spec
 	launch backends.Launch
 	abi    int
 	terms
 
 	// home is held until the tool has ended.
-	home *userdir.Hold
+	home releaser
 	directories
-	argv    []string
-	env     []string
-	file    string
-	ruleset int
+	argv []string
+	env  []string
+	file string
+	// building is the ruleset until it is complete.
+	building *building
+	ruleset  int
 	// grants are the rules of the ruleset, for a supervisor.
 	grants *grants
 	// own are the rights that the tool gets on its own directory of /proc where this process
@@ -112,6 +119,10 @@ type run struct {
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
+	// view is the part of the policy about variables, nil where it is still to be made.
+	view *ir.View
+	// policy is that of the specification, nil where it is still to be read.
+	policy *supervisor.Policy
 	// report gets a line for every denial, record describes the run, evidence lists its used and
 	// refused operations; nil for none.
 	report, record, evidence *os.File
@@ -123,64 +134,64 @@ type run struct {
 	group *group
 	// egress is the proxy of the run, nil where no rule names a host.
 	egress *egress
+	// files are the standard descriptors that the tool gets, nil for those of this process.
+	files *[3]int
 	// sweeper is kept for its clone, whose memory may be this process's.
 	sweeper *sweeper
 }
 
 // stays reports whether this process waits for the tool.
 // See RATIONALE D63.
-func (r *run) stays() bool { return r.supervised || r.req.Record != nil }
+func (r *run) stays() bool { return r.supervised || r.req.Record != nil || r.site.Lasts }
 
 // prepare does everything that does not need privileges to be dropped first, and leaves nothing
 // behind when it fails.
 func (r *run) prepare() error {
 	// The ruleset is about files that exist, so the home comes first.
 	var err error
-	if r.home, err = makeHome(&r.launch); err != nil {
+	if r.home, err = r.site.home(&r.launch); err != nil {
 		return err
 	}
-	building, err := r.buildRuleset()
-	if err != nil {
+	if r.building, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
+	if r.directories, err = r.site.directories(&r.launch); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {
 		return failed("the egress proxy: %w", err)
 	}
 	if r.supervised {
-		r.mark = supervisor.NewMark()
+		r.mark = r.site.mark()
 		r.shared = r.makeShared()
 	}
 	if err := r.outputs(); err != nil {
 		return err
 	}
-	r.env = environ(&r.launch, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	if r.view == nil {
+		r.view = envView(&r.launch, ir.Linux)
+	}
+	r.env = forwarded(&r.launch, r.view, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
 	if r.egress != nil {
 		r.env = r.egress.environ(r.env, nil)
 		r.egress.wipe()
 	}
-	if err := os.Chdir(r.spec.Workspace); err != nil {
-		return failed("the workspace: %w", err)
-	}
 	if r.argv, err = r.req.argv(&r.launch); err != nil {
 		return err
 	}
-	if r.file, err = find(r.argv[0], r.env); err != nil {
+	if r.file, err = find(r.argv[0], r.spec.Workspace, r.env); err != nil {
 		return err
-	}
-	if err := os.Chdir(r.req.place(r.spec.Workspace)); err != nil {
-		return failed("the working directory: %w", err)
 	}
 	if r.group, err = makeGroup(r.place, filepath.Base(r.dir), r.spec.Limits); err != nil {
 		return failed("the cgroup: %w", err)
 	}
-	if r.filter, err = assemble(r.rules(), r.abi); err != nil {
-		return failed("%w", err)
+	if r.filter == nil {
+		if r.filter, err = assemble(r.rules(), r.abi); err != nil {
+			return failed("%w", err)
+		}
+		r.canary = findCanary(r.paths())
 	}
-	r.canary = findCanary(r.paths())
-	if err := r.complete(building); err != nil {
+	if err := r.complete(r.building); err != nil {
 		return failed("%w", err)
 	}
 	return nil
@@ -219,12 +230,16 @@ func (r *run) confine() error {
 		return failed("%w", err)
 	}
 	c, err := r.child()
+	if err == nil {
+		err = dropPrivileges()
+	}
 	if err != nil {
 		return err
 	}
 	// The runtime puts back the limit that it has raised when it executes the tool, unless it is
 	// told that the limit was set.
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &inherited.Files); err != nil {
+	files := inherited.Files()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return failed("limits: %w", err)
 	}
 	if len(r.perProcess()) > 0 {
@@ -282,8 +297,8 @@ func findCanary(granted []landlock.Path) string {
 // checkDescriptors refuses standard descriptors that would reach the network under any filter:
 // a datagram socket can send without connecting, and a stream socket that is not connected yet
 // takes an address with its first data (MSG_FASTOPEN), or can be made to wait for connections.
-func checkDescriptors() error {
-	for fd := range 3 {
+func checkDescriptors(fds ...int) error {
+	for number, fd := range fds {
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		if err != nil {
 			continue
@@ -294,7 +309,7 @@ func checkDescriptors() error {
 		waits, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
 		_, unconnected := unix.Getpeername(fd)
 		if err != nil || !stream || waits != 0 || unconnected != nil || domain != unix.AF_UNIX && domain != unix.AF_INET && domain != unix.AF_INET6 {
-			return failed("descriptor %d is a socket that reaches beyond a peer; connect it, or use a pipe or file", fd)
+			return failed("descriptor %d is a socket that reaches beyond a peer; connect it, or use a pipe or file", number)
 		}
 	}
 	return nil

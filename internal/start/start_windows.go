@@ -219,6 +219,9 @@ func (r *run) attend(p *process) (uint32, error) {
 	if err := p.resume(); err != nil {
 		return 0, asError(err)
 	}
+	if r.req.Started != nil {
+		r.req.Started()
+	}
 	empty, err := r.job.wait(deadline)
 	if err == nil && !empty {
 		fmt.Fprintln(r.messages(), "accessc: ended: limits.wall_time is over")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
-	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
@@ -23,6 +22,9 @@ import (
 // did not start.
 func (r *run) supervise() error {
 	child, err := r.child()
+	if err == nil {
+		err = dropPrivileges()
+	}
 	if err != nil {
 		r.egress.end()
 		return err
@@ -47,7 +49,7 @@ func (r *run) supervise() error {
 	status, err := attend()
 	late()
 	ended := time.Now()
-	limit := r.endedBy(status, ended)
+	limit := r.endedBy(status, ended, childTime())
 	r.discard()
 	_ = log.Close()
 	if err != nil {
@@ -70,21 +72,9 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if !r.supervised {
 		return t.Attend, nil
 	}
-	proxy, err := r.egress.greeted()
+	b, err := r.supervisor(log)
 	if err != nil {
-		return nil, failed("%w", err)
-	}
-	o := supervisor.Options{
-		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
-		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
-		Join: r.joined(), Live: r.asks(),
-	}
-	if r.observes() {
-		o.Used = log.Use
-	}
-	b, err := supervisor.New(r.spec, o)
-	if err != nil {
-		return nil, failed("the supervisor: %w", err)
+		return nil, err
 	}
 	stop, err := r.converse(b)
 	if err != nil {
@@ -96,15 +86,36 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	}, nil
 }
 
-// child is the process that becomes the tool. From here on this process has no privilege or
-// descriptor any more that the tool must not have.
+// supervisor is that of the run, which writes refusals to a log.
+func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
+	proxy, err := r.egress.greeted()
+	if err != nil {
+		return nil, failed("%w", err)
+	}
+	o := supervisor.Options{
+		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
+		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
+		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
+	}
+	if r.observes() {
+		o.Used = log.Use
+	}
+	b, err := supervisor.New(r.spec, o)
+	if err != nil {
+		return nil, failed("the supervisor: %w", err)
+	}
+	return b, nil
+}
+
+// child is the process that becomes the tool. Before it does, this process must have lost every
+// privilege and descriptor that the tool must not have.
 func (r *run) child() (supervisor.Child, error) {
 	c := supervisor.Child{
 		Ruleset: r.ruleset, Own: r.own, Filter: r.filter, Join: r.joined(), Unsupervised: !r.supervised,
-		Canary: r.canary, File: r.file, Argv: r.argv, Env: r.env,
+		Canary: r.canary, File: r.file, Argv: r.argv, Env: r.env, Files: r.files,
 	}
 	var err error
-	if c.Limits, err = limits(r.perProcess()); err == nil && r.narrows() {
+	if c.Limits, err = limits(r.perProcess(), r.site.files()); err == nil && r.narrows() {
 		// A core file has the variables of its process (core(5)).
 		c.Limits = append(c.Limits, supervisor.Limit{Resource: unix.RLIMIT_CORE})
 	}
@@ -114,7 +125,7 @@ func (r *run) child() (supervisor.Child, error) {
 	if r.mark != nil {
 		c.Limits = append(c.Limits, r.mark.Limits()...)
 	}
-	return c, dropPrivileges()
+	return c, nil
 }
 
 // joined is the list of processes of the cgroup of this run, nil for none.
@@ -232,8 +243,8 @@ func (r *run) narrows() bool {
 
 // limits are those that setrlimit(2) can enforce, and the limit on descriptors that this
 // process was started with: the Go runtime has raised it for itself.
-func limits(in []backends.Limit) ([]supervisor.Limit, error) {
-	out := []supervisor.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(inherited.Files)}}
+func limits(in []backends.Limit, files syscall.Rlimit) ([]supervisor.Limit, error) {
+	out := []supervisor.Limit{{Resource: unix.RLIMIT_NOFILE, Value: unix.Rlimit(files)}}
 	for _, l := range in {
 		resource, value, err := rlimit(l)
 		if err != nil {

@@ -41,31 +41,20 @@ func (r *run) sweepAfter() error {
 	}
 	defer unix.Close(pidfd)
 	s := &sweeper{pidfd: uintptr(pidfd), home: -1, supervised: r.stays()}
-	if file := r.home.File(); file != nil {
+	if file := r.homeFile(); file != nil {
 		s.home = int(file.Fd())
 	}
 	if wall := r.wall(); r.supervised && wall > 0 {
 		// The supervisor ends the tool itself, unless the tool has stopped the supervisor.
 		s.limited, s.wall = true, unix.NsecToTimespec(int64(wall+time.Second))
 	}
-	args := []string{"accessc", SweepCommand, r.dir}
-	if r.stays() {
-		args = append(args, survivors)
-	}
 	paths := map[string]**byte{
 		"/proc/self/exe": &s.file, r.tmp + contextFile: &s.context, r.dir: &s.dir,
 	}
 	if r.group != nil {
-		args = append(args, ofGroup+r.group.dir)
 		paths[r.group.dir] = &s.group
 	}
-	if r.shared != "" {
-		args = append(args, ofShared+r.shared)
-	}
-	if r.mark != nil {
-		args = append(args, ofMark+r.mark.String())
-	}
-	argv, err := syscall.SlicePtrFromStrings(args)
+	argv, err := syscall.SlicePtrFromStrings(append(r.site.words(SweepCommand, r.dir), r.remains()...))
 	if err != nil {
 		return err
 	}
@@ -81,6 +70,24 @@ func (r *run) sweepAfter() error {
 		return e
 	}
 	return nil
+}
+
+// remains are the words that tell Sweep what of the run may remain beside its directory.
+func (r *run) remains() []string {
+	var out []string
+	if r.stays() {
+		out = append(out, survivors)
+	}
+	if r.group != nil {
+		out = append(out, ofGroup+r.group.dir)
+	}
+	if r.shared != "" {
+		out = append(out, ofShared+r.shared)
+	}
+	if r.mark != nil {
+		out = append(out, ofMark+r.mark.String())
+	}
+	return out
 }
 
 // sweeper holds everything that the clone needs, since it cannot allocate.

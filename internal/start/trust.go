@@ -33,9 +33,10 @@ func own(file string, l backends.Launch) string {
 	}
 }
 
-// foreign returns the same without the file's contents. root is the workspace that the caller
+// Exposed returns why a file, or a socket, lies where a tool could write, without the contents that own goes by; empty if
+// nothing is known of it. The path is canonical. root is the workspace that the caller
 // is in.
-func foreign(file, root string) string {
+func Exposed(file, root string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root
 	}

@@ -26,8 +26,14 @@ type Child struct {
 	Join *os.File
 	// Unsupervised is set where the filter traps nothing and no supervisor listens.
 	Unsupervised bool
+	// Filtered is set where the thread that starts the child has the filter, which clones inherit.
+	Filtered bool
 	// Canary is a path that the ruleset must refuse to open; empty for none.
-	Canary    string
+	Canary string
+	// Dir is where the child starts, empty for where this process stands. Files, if not nil, become
+	// its standard descriptors, and it gets no others.
+	Dir       string
+	Files     *[3]int
 	File      string
 	Argv, Env []string
 }
@@ -80,6 +86,12 @@ type program struct {
 	// kept is the stored result of a step.
 	kept uintptr
 	pid  int
+	// alone is set where the clone has no supervisor and this thread waits until it has executed
+	// the tool or ended. It then notes a failed step in fault, memory that both have.
+	alone bool
+	fault *report
+	// failed is the failure of such a clone.
+	failed error
 }
 
 func (p *program) add(s step) { p.steps = append(p.steps, s) }
@@ -120,33 +132,35 @@ type sigaction struct {
 }
 
 // confinement lists the parts of the program by which a child confines itself and becomes the
-// tool, in their order. Some are for a clone alone.
+// tool, in their order. Some are for a clone alone, some of those for one that is waited for here.
 var confinement = [...]struct {
-	cloned bool
-	add    func(*Child, *program) error
+	cloned, attended bool
+	add              func(*Child, *program) error
 }{
-	{true, (*Child).endWithParent},
-	{true, (*Child).grantOwn},
-	{false, (*Child).restrict},
+	{true, false, (*Child).endWithParent},
+	{true, false, (*Child).takeFiles},
+	{true, false, (*Child).enter},
+	{true, false, (*Child).grantOwn},
+	{false, false, (*Child).restrict},
 	// Before the filter, under which a supervisor may answer the open and the setting of limits.
 	// The limits come late: they bind the Go runtime of this process as well.
-	{false, (*Child).checkRuleset},
-	{false, (*Child).joinGroup},
-	{false, (*Child).limit},
-	{false, (*Child).filter},
-	{true, (*Child).wait},
-	{false, (*Child).checkFilter},
+	{false, false, (*Child).checkRuleset},
+	{false, false, (*Child).joinGroup},
+	{false, false, (*Child).limit},
+	{false, false, (*Child).filter},
+	{true, true, (*Child).wait},
+	{false, false, (*Child).checkFilter},
 	// In this process the runtime handles signals up to the end, and package syscall executes the
 	// tool, which keeps the runtime from making threads meanwhile; see Become.
-	{true, (*Child).resetSignals},
-	{true, (*Child).execute},
+	{true, false, (*Child).resetSignals},
+	{true, false, (*Child).execute},
 }
 
 // assemble lays out the steps.
 func (c *Child) assemble(p *program) error {
 	p.alive = append(p.alive, c)
 	for _, part := range confinement {
-		if part.cloned && p.here {
+		if part.cloned && p.here || part.attended && p.alone {
 			continue
 		}
 		if err := part.add(c, p); err != nil {
@@ -161,6 +175,31 @@ func (c *Child) endWithParent(p *program) error {
 	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
 	return nil
 }
+
+// takeFiles gives a clone its standard descriptors. Of all others only those stay until it executes
+// the tool that it needs itself.
+func (c *Child) takeFiles(p *program) error {
+	if c.Files == nil {
+		return nil
+	}
+	for n, fd := range c.Files {
+		p.add(step{name: "dup3", nr: unix.SYS_DUP3, args: [5]uintptr{uintptr(fd), uintptr(n), 0}})
+	}
+	p.add(step{name: "close_range", nr: unix.SYS_CLOSE_RANGE, args: [5]uintptr{3, ^uintptr(0) >> 32, unix.CLOSE_RANGE_CLOEXEC}})
+	return nil
+}
+
+// enter takes a clone to the directory that the tool starts in.
+func (c *Child) enter(p *program) error {
+	if c.Dir == "" {
+		return nil
+	}
+	dir, err := p.text(c.Dir)
+	p.add(step{name: stepEnter, nr: unix.SYS_CHDIR, args: [5]uintptr{dir}})
+	return err
+}
+
+const stepEnter = "the working directory"
 
 // grantOwn adds the directory of a clone in /proc to the ruleset, where its parent could not.
 func (c *Child) grantOwn(p *program) error {
@@ -220,6 +259,9 @@ func (c *Child) limit(p *program) error {
 
 // filter puts the filter in force.
 func (c *Child) filter(p *program) error {
+	if c.Filtered {
+		return nil
+	}
 	prog := &unix.SockFprog{Len: uint16(len(c.Filter)), Filter: &c.Filter[0]}
 	p.alive = append(p.alive, prog)
 	flags := uintptr(filterFlags)
@@ -311,6 +353,10 @@ func (p *program) run() {
 	for i := range p.steps {
 		if e, ok := p.take(&p.steps[i]); !ok {
 			p.said = report{int32(i), int32(e)}
+			if p.fault != nil {
+				*p.fault = p.said
+				break
+			}
 			syscall.RawSyscall(unix.SYS_WRITE, p.out, uintptr(unsafe.Pointer(&p.said)), unsafe.Sizeof(p.said))
 			break
 		}

@@ -276,6 +276,7 @@ func trampolineImage() []byte {
 // trampoline is the file of memory with that program.
 type trampoline struct {
 	once sync.Once
+	made bool
 	fd   int
 	err  error
 }
@@ -287,6 +288,7 @@ func (t *trampoline) open() (int, unix.Errno) {
 			_, err := unix.Write(fd, trampolineImage())
 			return err
 		})
+		t.made = t.err == nil
 	})
 	if t.err != nil {
 		return -1, unix.EACCES

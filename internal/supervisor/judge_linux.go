@@ -38,33 +38,54 @@ var errUnjudged = errors.New("the specification has no policy to judge by; build
 // newJudge reads the policy of a specification. tmp is the temporary directory of
 // the run.
 func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
+	p, err := ReadPolicy(s)
+	if err != nil {
+		return nil, err
+	}
+	return p.judge(s, tmp), nil
+}
+
+// Policy is that of a specification, read. It may serve any number of supervisors.
+type Policy struct {
+	tool   *ir.Tool
+	base   []ir.FSRule
+	listed []ir.Endpoint
+}
+
+// ReadPolicy reads the policy of a specification.
+func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 	if s.Supervision == nil || s.Supervision.Judged == nil {
 		return nil, errUnjudged
 	}
-	tool, err := policy(s.Supervision.Judged.Policy)
-	if err != nil {
+	p := &Policy{}
+	var err error
+	if p.tool, err = policy(s.Supervision.Judged.Policy); err != nil {
 		return nil, err
 	}
-	j := &judge{classes: s.Supervision.Judges, roots: ir.Bindings{
-		Workspace: s.Workspace, Home: s.Home, Temp: tmp, External: s.Supervision.Judged.External,
-	}}
-	base, err := baseRules(s.Supervision.Judged.Base)
-	if err != nil {
+	if p.base, err = baseRules(s.Supervision.Judged.Base); err != nil {
 		return nil, err
 	}
 	if s.Command != nil {
-		tool.Command = &ir.Command{Program: s.Command.Program, Shell: s.Command.Shell}
+		p.tool.Command = &ir.Command{Program: s.Command.Program, Shell: s.Command.Shell}
 	}
-	j.live = ir.NewLive(tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: base, Program: j.own(s), Located: true})
-	j.view = j.live.Own()
 	for _, a := range s.Supervision.Connect {
 		e, err := landlock.ParseAddress(a)
 		if err != nil {
 			return nil, err
 		}
-		j.listed = append(j.listed, e)
+		p.listed = append(p.listed, e)
 	}
-	return j, nil
+	return p, nil
+}
+
+// judge is the policy for a run with this temporary directory.
+func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
+	j := &judge{classes: s.Supervision.Judges, roots: ir.Bindings{
+		Workspace: s.Workspace, Home: s.Home, Temp: tmp, External: s.Supervision.Judged.External,
+	}}
+	j.live = ir.NewLive(p.tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: p.base, Program: j.own(s), Located: true})
+	j.view, j.listed = j.live.Own(), p.listed
+	return j
 }
 
 // baseRules are the rules of the base as a specification lists it.

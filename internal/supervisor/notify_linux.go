@@ -97,6 +97,16 @@ func (l listener) add(id uint64, fd, number int) (int, unix.Errno) {
 	return int(n), e
 }
 
+// await waits until poll has events.
+func (l listener) await() {
+	fds := []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != unix.EINTR {
+			return
+		}
+	}
+}
+
 // answer is how a call ends.
 type answer struct {
 	val   int64

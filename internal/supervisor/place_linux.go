@@ -42,8 +42,12 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	if o.Egress != nil {
 		s.proxy = o.Egress.PID
 	}
-	for fd := range s.given {
-		s.given[fd], _ = inode(fd)
+	given := o.Files
+	if given == nil {
+		given = &[3]int{0, 1, 2}
+	}
+	for n, fd := range given {
+		s.given[n], _ = inode(fd)
 	}
 	if s.shared, err = openPrivate(o.Shared); err != nil {
 		return err

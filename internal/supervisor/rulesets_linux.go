@@ -170,7 +170,7 @@ func (s *Supervisor) within(d *domain, act func() error) error {
 	select {
 	case d.jobs <- j:
 	default:
-		go s.attend(d, j)
+		s.busy.Go(func() { s.attend(d, j) })
 	}
 	return <-j.done
 }

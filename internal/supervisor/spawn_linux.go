@@ -106,6 +106,18 @@ func (t *Tool) limited(wall time.Duration) (stop func()) {
 type Tool struct {
 	*program
 	reports, permit int
+	// shared is set where this process has other tools: its standard descriptors stay open.
+	shared bool
+}
+
+// close closes the pipes of a child that was not let go.
+func (t *Tool) close() {
+	for _, fd := range []*int{&t.reports, &t.permit} {
+		if *fd >= 0 {
+			_ = unix.Close(*fd)
+		}
+		*fd = -1
+	}
 }
 
 func failed(step string, err error) error { return &StartError{Step: step, Err: err} }
@@ -169,14 +181,12 @@ func (t *Tool) listener(r *report) (int, error) {
 // begin lets the child go on and waits until it has become the tool, which closes its end of
 // the reports. Then this process gives up its own copies of the tool's input and output.
 func (t *Tool) begin() error {
+	defer t.close()
 	_, err := unix.Write(t.permit, []byte{0})
-	_ = unix.Close(t.permit)
 	if err != nil {
 		return failed("write", err)
 	}
-	_, err = t.report()
-	_ = unix.Close(t.reports)
-	if err != nil {
+	if _, err = t.report(); err != nil || t.shared {
 		return err
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)

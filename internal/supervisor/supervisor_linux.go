@@ -29,6 +29,10 @@ type Supervisor struct {
 	// for their turn to receive, pending are blocked on another process, all is the total.
 	receiver             sync.Mutex
 	parked, pending, all atomic.Int32
+	// busy are the goroutines of the run; polls is set where a worker must not wait in the kernel
+	// for calls that will not come.
+	busy  sync.WaitGroup
+	polls bool
 	// shares is true where threads share their working directory and umask; the thread that
 	// sets them then holds common.
 	shares atomic.Bool
@@ -89,9 +93,13 @@ const maxPlacements = 8
 
 // Options are settings of a start that are not in the specification.
 type Options struct {
+	// Policy is that of the specification, nil where it is still to be read.
+	Policy *Policy
 	// Temp is the temporary directory of the run, Shared the directory that stands for its
 	// shared memory; empty for none.
 	Temp, Shared string
+	// Files are the standard descriptors of the tool, nil for those of this process.
+	Files *[3]int
 	// Egress is the egress proxy of the run, nil where no rule names a host.
 	Egress *Egress
 	// Wall is how long the tool may run, 0 for any time.
@@ -128,10 +136,13 @@ type Placement struct {
 // New prepares a supervisor for the tool of a specification. It listens once the tool has
 // been started.
 func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
-	policy, err := newJudge(spec, o.Temp)
-	if err != nil {
-		return nil, err
+	if o.Policy == nil {
+		var err error
+		if o.Policy, err = ReadPolicy(spec); err != nil {
+			return nil, err
+		}
 	}
+	policy := o.Policy.judge(spec, o.Temp)
 	s := &Supervisor{
 		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
@@ -169,7 +180,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 func (s *Supervisor) serve(l listener, tool int) {
 	s.listener, s.tool = l, tool
 	if s.egress != nil {
-		go s.egress.listen(s.told)
+		s.busy.Go(func() { s.egress.listen(s.told) })
 	}
 	l.takeTurns()
 	s.spawn()
@@ -189,7 +200,7 @@ func (s *Supervisor) spawn() {
 		s.all.Add(-1)
 		return
 	}
-	go s.work()
+	s.busy.Go(s.work)
 }
 
 // settle makes this thread one that answers calls: without any capability, never running other
@@ -221,6 +232,9 @@ func (s *Supervisor) work() {
 	var n notification
 	for {
 		w.lead()
+		if s.polls {
+			s.listener.await()
+		}
 		switch e := s.listener.receive(&n); e {
 		case 0:
 		case unix.EINTR:

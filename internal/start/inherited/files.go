@@ -5,10 +5,14 @@
 // process, and not for the programs that it executes.
 package inherited
 
-import "syscall"
+import (
+	"sync"
+	"syscall"
+)
 
-// Files is the limit of open files at the start of the process.
-var Files = files()
+// Files is the limit of open files at the start of the process. It is for processes that are
+// accessc's own: while it is read the first time, the limit is the lower one.
+var Files = sync.OnceValue(files)
 
 // files reads the limit between the two changes that Exec makes: it puts the limit back that the
 // process was started with, and then executes nothing, since no file has an empty name

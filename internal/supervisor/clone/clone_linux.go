@@ -17,6 +17,8 @@ type Task struct {
 	Arg unsafe.Pointer
 	// Flags are those of clone(2), with the signal that tells this process of the end.
 	Flags uintptr
+	// PIDFD, if not nil, receives a descriptor of the clone (CLONE_PIDFD, Linux 5.2).
+	PIDFD *int32
 	// Mask is the signal mask of this thread outside of Start. The clone starts with every
 	// signal blocked: a handler of the Go runtime must not run in it.
 	Mask [8]byte
@@ -37,6 +39,9 @@ func (t *Task) Start() (int, syscall.Errno) {
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
 		uintptr(unsafe.Pointer(&t.all)), uintptr(unsafe.Pointer(&t.Mask)), 8, 0, 0)
+	if t.PIDFD != nil {
+		t.Flags |= unix.CLONE_PIDFD
+	}
 	pid, e := t.start()
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&t.Mask)), 0, 8, 0, 0)
 	return int(pid), e

@@ -4,6 +4,7 @@ package clone
 
 import (
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +17,7 @@ const Shares = false
 //go:norace
 //go:noinline
 func (t *Task) start() (uintptr, syscall.Errno) {
-	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, t.Flags&^unix.CLONE_VM, 0, 0, 0, 0, 0)
+	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, t.Flags&^unix.CLONE_VM, 0, uintptr(unsafe.Pointer(t.PIDFD)), 0, 0, 0)
 	if e == 0 && pid == 0 {
 		t.Run(t.Arg)
 	}

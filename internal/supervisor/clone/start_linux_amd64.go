@@ -14,7 +14,7 @@ const Shares = true
 func (t *Task) start() (uintptr, syscall.Errno) {
 	const alignment = 16
 	top := uintptr(unsafe.Pointer(&t.stack)) + unsafe.Sizeof(t.stack)
-	r := clone(t.Flags, top&^(alignment-1), t)
+	r := clone(t.Flags, top&^(alignment-1), t, t.PIDFD)
 	if e := -r; e < 4096 { // the last page of numbers are errors
 		return 0, syscall.Errno(e)
 	}
@@ -23,7 +23,7 @@ func (t *Task) start() (uintptr, syscall.Errno) {
 
 // clone calls clone(2), and enter in the clone.
 // See RATIONALE D68.
-func clone(flags, stack uintptr, t *Task) uintptr
+func clone(flags, stack uintptr, t *Task, pidfd *int32) uintptr
 
 // enter is where the clone begins.
 //

@@ -4,19 +4,19 @@
 
 #define SYS_clone 56
 
-// func clone(flags, stack uintptr, t *Task) uintptr
-TEXT ·clone(SB),NOSPLIT,$0-32
+// func clone(flags, stack uintptr, t *Task, pidfd *int32) uintptr
+TEXT ·clone(SB),NOSPLIT,$0-40
 	MOVQ	flags+0(FP), DI
 	MOVQ	stack+8(FP), SI
 	MOVQ	t+16(FP), R12	// which the call leaves alone, as it does g in R14 and TLS
-	XORL	DX, DX
+	MOVQ	pidfd+24(FP), DX
 	XORL	R10, R10
 	XORL	R8, R8
 	MOVL	$SYS_clone, AX
 	SYSCALL
 	TESTQ	AX, AX
 	JZ	child
-	MOVQ	AX, ret+24(FP)
+	MOVQ	AX, ret+32(FP)
 	RET
 
 child:

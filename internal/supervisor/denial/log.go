@@ -27,6 +27,8 @@ const (
 type Log struct {
 	mu   sync.Mutex
 	file *os.File
+	// to, if not nil, gets the lines in place of a file.
+	to func([]byte)
 	// size is the number of bytes written, lost the number of lines that could not be.
 	size  int64
 	limit int64
@@ -57,13 +59,20 @@ func NewLog(file *os.File) *Log {
 	return &Log{file: file, limit: maxReport, patience: time.Second, index: map[string]*seen{}, most: maxKept}
 }
 
+// NewLogTo returns a log that hands over its lines, up to a number of bytes. It hands over one at a time.
+func NewLogTo(to func(line []byte), limit int64) *Log {
+	l := NewLog(nil)
+	l.to, l.limit = to, limit
+	return l
+}
+
 // Add records one denial. Its line is written, whole, when Add returns: nothing is lost if the
 // tool or the supervisor is killed afterwards.
 // See RATIONALE D61.
 func (l *Log) Add(d *Denial) {
 	key := d.key()
 	var text []byte
-	if l.file != nil {
+	if l.file != nil || l.to != nil {
 		// Finding a grant takes a view of the policy, which may be large.
 		d.proposed = l.proposed(key)
 		text = d.Line()
@@ -104,6 +113,11 @@ func (l *Log) write(text []byte) {
 		l.lost++
 		return
 	}
+	if l.to != nil {
+		l.size += int64(len(text))
+		l.to(text)
+		return
+	}
 	// Only pipes that were opened not to block have deadlines.
 	_ = l.file.SetWriteDeadline(time.Now().Add(l.patience))
 	n, err := l.file.Write(text)
@@ -140,6 +154,13 @@ func (l *Log) Total() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
+}
+
+// Counted is how many denials there were, probes aside.
+func (l *Log) Counted() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total - l.probes
 }
 
 // Summary tells a person which operations were refused, probes aside. It writes nothing where

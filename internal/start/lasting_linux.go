@@ -1,0 +1,141 @@
+package start
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/userdir"
+)
+
+// A process that starts many tools keeps between two starts what costs more to make than to check.
+
+// releaser gives a private home free.
+type releaser interface{ Release() }
+
+// release gives the home of the run free.
+func (r *run) release() {
+	if r.home != nil {
+		r.home.Release()
+	}
+}
+
+// homeFile is the lock of the home, nil for none.
+func (r *run) homeFile() *os.File {
+	if hold, ok := r.home.(*userdir.Hold); ok {
+		return hold.File()
+	}
+	return nil
+}
+
+// home makes the private home of a tool, where it has one, and holds it.
+func (s *Site) home(l *backends.Launch) (releaser, error) {
+	if s.Lasts {
+		return s.homes.hold(l)
+	}
+	hold, err := makeHome(l)
+	return hold, err
+}
+
+// homes are the private homes that runs of this process hold, or have held a moment ago.
+type homes struct {
+	mu sync.Mutex
+	by map[string]*heldHome
+}
+
+type heldHome struct {
+	homes *homes
+	path  string
+	hold  *userdir.Hold
+	runs  int
+	idle  *time.Timer
+}
+
+// lingers is how long a home is held after its last run. A removal waits longer (userdir).
+const lingers = time.Second
+
+func (h *homes) hold(l *backends.Launch) (releaser, error) {
+	if l.Home == "" {
+		return nil, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if held := h.by[l.Home]; held != nil {
+		err := private(l.Home)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = os.Mkdir(l.Home, 0o700)
+		}
+		if err != nil {
+			return nil, failed("the private home %s: %w", l.Home, err)
+		}
+		held.idle.Stop()
+		held.runs++
+		return held, nil
+	}
+	hold, err := makeHome(l)
+	if err != nil {
+		hold.Release()
+		return nil, err
+	}
+	held := &heldHome{homes: h, path: l.Home, hold: hold, runs: 1}
+	held.idle = time.AfterFunc(time.Hour, held.end)
+	held.idle.Stop()
+	if h.by == nil {
+		h.by = map[string]*heldHome{}
+	}
+	h.by[l.Home] = held
+	return held, nil
+}
+
+// Release implements releaser.
+func (h *heldHome) Release() {
+	h.homes.mu.Lock()
+	defer h.homes.mu.Unlock()
+	if h.runs--; h.runs == 0 {
+		h.idle.Reset(lingers)
+	}
+}
+
+// end gives the home free if no run holds it.
+func (h *heldHome) end() {
+	h.homes.mu.Lock()
+	defer h.homes.mu.Unlock()
+	if h.runs == 0 && h.homes.by[h.path] == h {
+		delete(h.homes.by, h.path)
+		h.hold.Release()
+	}
+}
+
+// directories makes the directories of a run. It returns them also when it fails.
+func (s *Site) directories(l *backends.Launch) (directories, error) {
+	if !s.Lasts {
+		return makeDirectories(l, "")
+	}
+	dir := s.Base + "/" + runPrefix + rand.Text()
+	if err := unix.Mkdir(dir, 0o700); err != nil {
+		return directories{}, failed("the temporary directory: %w", err)
+	}
+	d := directories{dir: dir, tmp: dir}
+	fd, err := unix.Open(dir+contextFile, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return d, failed("the Context: %w", err)
+	}
+	for text := []byte(l.Context); len(text) > 0 && err == nil; {
+		var n int
+		n, err = unix.Write(fd, text)
+		text = text[max(n, 0):]
+	}
+	if closed := unix.Close(fd); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return d, failed("the Context: %w", err)
+	}
+	return d, nil
+}

@@ -1,0 +1,363 @@
+package start
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/ir"
+)
+
+// Plan is a specification that this host was asked about once, for any number of starts in a process
+// that goes on. Everything that a start looks up on the disk it looks up itself.
+type Plan struct {
+	spec   *Spec
+	accept []string
+	abi    int
+	terms
+	place  delegation
+	filter []unix.SockFilter
+	canary string
+	view   *ir.View
+	// policy is read where a supervisor judges by it.
+	policy *supervisor.Policy
+
+	mu sync.Mutex
+	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
+	// child; nil until the first start. users are the starts and tools of it.
+	spawner *supervisor.Spawner
+	users   int
+	closed  bool
+}
+
+// NewPlan checks that this host meets the requirements of a specification, or that its gaps are
+// accepted; messages gets those that are. The error is an *Error.
+func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
+	if spec.Form != backends.Resolved.String() {
+		return nil, failed("%w", errPortable)
+	}
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		return nil, failed("this kernel has no Landlock (%v); see accessc doctor", err)
+	}
+	p := &Plan{spec: spec, accept: accept, abi: min(abi, landlock.MaxABI)}
+	host := plainHost()
+	if slices.ContainsFunc(spec.Limits, func(l backends.Limit) bool { return controllers[l.Kind] != "" }) {
+		p.place = delegated()
+		host.Groups = p.place.controllers
+	}
+	if p.terms, err = settle(&Request{Spec: spec, Accept: accept, Messages: messages}, host); err != nil {
+		return nil, err
+	}
+	r := &run{spec: spec, abi: p.abi, terms: p.terms, req: &Request{}}
+	if p.filter, err = assemble(r.rules(), p.abi); err != nil {
+		return nil, failed("%w", err)
+	}
+	p.canary = findCanary(r.paths())
+	p.view = envView(&spec.Launch, ir.Linux)
+	if p.supervised {
+		if p.policy, err = supervisor.ReadPolicy(spec); err != nil {
+			return nil, failed("%w", err)
+		}
+	}
+	return p, nil
+}
+
+// Supervised reports whether the tool needs a supervisor.
+func (p *Plan) Supervised() bool { return p.supervised }
+
+// run prepares a start with the tool's standard descriptors. The tool has not started, and after an
+// error nothing is left of it.
+func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
+	if err := checkDescriptors(files[:]...); err != nil {
+		return nil, err
+	}
+	req.Spec, req.Accept = p.spec, p.accept
+	r := &run{
+		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
+		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
+	}
+	if err := req.carry(&r.launch); err != nil {
+		return nil, err
+	}
+	if err := r.prepare(); err != nil {
+		r.abandon()
+		return nil, err
+	}
+	return r, nil
+}
+
+// apart is the process that becomes the tool, at the place where the tool starts.
+func (r *run) apart() (supervisor.Child, error) {
+	c, err := r.child()
+	c.Dir = r.req.place(r.spec.Workspace)
+	return c, err
+}
+
+// abandon takes everything back that a start has made.
+func (r *run) abandon() {
+	opened := r.grants
+	if r.building != nil {
+		if r.building.stop(); opened == nil {
+			opened = r.building.grants
+		}
+	}
+	r.egress.end()
+	if opened != nil {
+		for _, p := range opened.placements {
+			_ = unix.Close(p.FD)
+		}
+	}
+	r.over()
+}
+
+// over removes what is left of a run.
+func (r *run) over() {
+	r.dropRuleset()
+	if r.group != nil {
+		_ = r.group.procs.Close()
+	}
+	r.discard()
+	r.release()
+	if r.site.Crew != nil {
+		r.site.Crew.Unmark(r.mark)
+	}
+}
+
+// dropRuleset closes the ruleset, which the tool has by now.
+func (r *run) dropRuleset() {
+	if r.building != nil {
+		_ = unix.Close(r.building.fd)
+		r.building = nil
+	}
+}
+
+// stop ends the filling of a ruleset that is not needed.
+func (b *building) stop() {
+	b.next.Store(int32(len(b.paths)))
+	select {
+	case <-b.aside:
+	case <-b.filled:
+	}
+}
+
+// Spawned is a tool that nothing supervises.
+type Spawned struct {
+	plan *Plan
+	run  *run
+	*os.Process
+}
+
+// Spawn starts a tool of a plan that needs no supervisor, and returns when it has become the program.
+// The error is an *Error; then the tool has not run, and nothing is left behind.
+func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
+	r, err := p.run(s, &req, files)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.apart()
+	if err == nil {
+		var process *os.Process
+		if process, err = p.spawn(c); err == nil {
+			r.dropRuleset()
+			return &Spawned{p, r, process}, nil
+		}
+		err = r.childFailed(err)
+	}
+	r.abandon()
+	return nil, err
+}
+
+// spawn starts a child from the plan's thread.
+func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
+	p.mu.Lock()
+	var err error
+	if p.spawner == nil {
+		p.spawner, err = supervisor.NewSpawner(func() error {
+			if err := dropCapabilities(); err != nil {
+				return err
+			}
+			return supervisor.Filter(p.filter)
+		})
+	}
+	if err == nil {
+		p.users++
+	}
+	spawner := p.spawner
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	c.Filtered = true
+	process, err := spawner.Spawn(c)
+	if err != nil {
+		p.leave()
+	}
+	return process, err
+}
+
+// leave ends the thread when no tool of a plan that is closed is left: they would end with it.
+func (p *Plan) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users--
+	p.end()
+}
+
+// Close ends the thread of a plan that is started no more, once all of its tools have ended.
+func (p *Plan) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.end()
+}
+
+func (p *Plan) end() {
+	if p.closed && p.users == 0 && p.spawner != nil {
+		p.spawner.Close()
+		p.spawner = nil
+	}
+}
+
+// Wait waits until the tool has ended, and removes what is left of its run.
+func (s *Spawned) Wait() (supervisor.End, error) {
+	state, err := s.Process.Wait()
+	s.run.over()
+	s.plan.leave()
+	if err != nil {
+		return supervisor.End{}, err
+	}
+	var end supervisor.End
+	end.Status, _ = state.Sys().(syscall.WaitStatus)
+	if use, ok := state.SysUsage().(*syscall.Rusage); ok {
+		end.Usage = *use
+	}
+	return end, nil
+}
+
+// Ended is how a supervised tool has ended.
+type Ended struct {
+	supervisor.End
+	// Refused is the number of calls that were refused, probes of runtimes aside; Limit the kind of
+	// the limit that ended the tool, empty for none.
+	Refused int
+	Limit   string
+}
+
+// Attended is a tool under the supervision of this process.
+type Attended struct {
+	*supervisor.Attended
+	run *run
+	log *denial.Log
+}
+
+// Hooks are told of the course of a supervised run.
+type Hooks struct {
+	// Made gets the words by which Sweep finds everything that is left of the run if this process
+	// does not end it, before the tool begins.
+	Made func(words []string)
+	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them.
+	Refused func(line []byte)
+}
+
+// maxLines bounds the lines about the refusals of one run, in bytes.
+const maxLines = 16 << 20
+
+// Attend starts a tool of a plan that needs a supervisor, and supervises it. The error is an *Error;
+// then the tool has not run, and nothing is left behind.
+func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, error) {
+	r, err := p.run(s, &req, files)
+	if err != nil {
+		return nil, err
+	}
+	on.Made(append([]string{r.dir}, r.remains()...))
+	a := &Attended{run: r, log: denial.NewLogTo(on.Refused, maxLines)}
+	c, err := r.apart()
+	if err == nil {
+		made := false
+		a.Attended, err = s.Crew.Start(c, r.mark, func() (*supervisor.Supervisor, error) {
+			b, err := r.supervisor(a.log)
+			made = err == nil
+			return b, err
+		})
+		if err == nil {
+			r.dropRuleset()
+			r.begun = time.Now()
+			return a, nil
+		}
+		if made {
+			// The supervisor has closed them.
+			r.grants.placements, r.egress = nil, nil
+		}
+		err = asStart(r.childFailed(err))
+	}
+	r.abandon()
+	return nil, err
+}
+
+// asStart gives an error the form of those of a start.
+func asStart(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return failed("%w", err)
+}
+
+// Wait waits until the tool and all that it has left running have ended, and removes what is left of the
+// run. over is called at the end of the tool's process.
+func (a *Attended) Wait(over func()) Ended {
+	end := a.Attended.Wait(over)
+	ended := time.Now()
+	out := Ended{End: end, Refused: a.log.Counted()}
+	if l := a.run.endedBy(end.Status, ended, time.Duration(end.Usage.Utime.Nano()+end.Usage.Stime.Nano())); l != nil {
+		out.Limit = l.Kind
+	}
+	a.run.over()
+	return out
+}
+
+// DropCapabilities takes all capabilities from this thread, for good.
+func DropCapabilities() error { return dropCapabilities() }
+
+// RemoveRuns removes a base of runs with everything in it, and the cgroups of those runs, once no
+// process that starts tools there is left.
+func RemoveRuns(base string) {
+	if !isRun(base) {
+		return
+	}
+	entries, _ := os.ReadDir(base)
+	if place := delegated(); place.dir != "" {
+		for _, e := range entries {
+			if group := filepath.Join(place.dir, e.Name()); isRun(group) && isGroup(group) {
+				endGroup(group, true)
+			}
+		}
+	}
+	_ = removeTree(base)
+}
+
+// MakeBase makes a directory for the directories of runs.
+func MakeBase() (string, error) {
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		_ = os.Remove(dir)
+	}
+	return real, err
+}

@@ -1,0 +1,220 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/egress"
+	egresswire "github.com/accessc/accessc/internal/egress/wire"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/start/inherited"
+	"github.com/accessc/accessc/internal/supervisor"
+)
+
+// marker is argv[0] of the processes of the host's program that are this package's, and helperCommand
+// the word behind it for the helper.
+const (
+	marker        = "accessc-sandbox"
+	helperCommand = "helper"
+)
+
+// See RATIONALE D229.
+func init() {
+	if len(os.Args) < 2 || os.Args[0] != marker {
+		return
+	}
+	err := errors.New("not a command: " + os.Args[1])
+	switch os.Args[1] {
+	case helperCommand:
+		err = help()
+	case egresswire.Command:
+		err = egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup"))
+	}
+	if err != nil {
+		_, _ = os.Stderr.WriteString("accessc: " + err.Error() + "\n")
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// helper is the process that supervises the tools of a host.
+type helper struct {
+	*wire
+	site *start.Site
+
+	mu    sync.Mutex
+	plans map[uint64]*start.Plan
+	runs  map[uint64]*start.Attended
+	busy  sync.WaitGroup
+	// over is set when the host has ended.
+	over bool
+}
+
+// help is the helper. It ends with its socket.
+func help() error {
+	outlive()
+	base := os.Args[2]
+	socket := os.NewFile(3, "host")
+	conn, err := net.FileConn(socket)
+	if err = errors.Join(err, socket.Close()); err != nil {
+		return err
+	}
+	crew, err := supervisor.NewCrew(start.DropCapabilities)
+	if err != nil {
+		return err
+	}
+	files := inherited.Files()
+	h := &helper{
+		wire: &wire{conn: conn.(*net.UnixConn)}, plans: map[uint64]*start.Plan{}, runs: map[uint64]*start.Attended{},
+		site: &start.Site{Base: base, Name: marker, Files: files, Lasts: true, Crew: crew},
+	}
+	probe := crew.Mark()
+	crew.Unmark(probe)
+	if err := h.send(news{Kind: newsHello, Soft: files.Cur, Hard: files.Max, Shares: probe != nil}); err != nil {
+		return err
+	}
+	left := h.serve()
+	h.end()
+	if !left {
+		start.RemoveRuns(base)
+	}
+	return nil
+}
+
+// outlive keeps signals of the terminal, which reach the host and the tools as well, from ending the
+// helper. It catches them, since tools would inherit that they are ignored.
+func outlive() {
+	caught := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2} {
+		if !signal.Ignored(s) {
+			signal.Notify(caught, s)
+		}
+	}
+	go func() {
+		for range caught {
+		}
+	}()
+}
+
+// serve takes the orders of the host until it leaves or ends. It reports whether it has left.
+func (h *helper) serve() (left bool) {
+	for {
+		var o order
+		fds, err := h.receive(&o)
+		if err != nil {
+			return false
+		}
+		switch o.Kind {
+		case orderPlan:
+			h.plan(&o)
+		case orderStart:
+			h.busy.Go(func() { h.start(&o, fds) })
+			continue
+		case orderSignal:
+			h.mu.Lock()
+			if r := h.runs[o.Run]; r != nil {
+				_ = r.Signal(syscall.Signal(o.Signal))
+			}
+			h.mu.Unlock()
+		case orderLeave:
+			return true
+		}
+		closeAll(fds)
+	}
+}
+
+func (h *helper) plan(o *order) {
+	spec, err := start.Parse(o.Artifact)
+	var p *start.Plan
+	if err == nil {
+		p, err = start.NewPlan(spec, o.Accept, io.Discard)
+	}
+	if err != nil {
+		return // a start of it fails
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.plans[o.Plan] = p
+}
+
+// start starts a tool and stays until it has ended.
+func (h *helper) start(o *order, fds []int) {
+	h.mu.Lock()
+	p, over := h.plans[o.Plan], h.over
+	h.mu.Unlock()
+	run, err := (*start.Attended)(nil), errors.New("the helper does not know the policy")
+	if p != nil && len(fds) == 3 && o.Request != nil && !over {
+		run, err = p.Attend(h.site, start.Request{
+			Program: o.Request.Program, Args: o.Request.Args, Call: o.Request.Call, Environ: o.Request.Environ,
+			Dir: o.Request.Dir, Messages: io.Discard,
+		}, [3]int(fds), h.hooks(o))
+	}
+	closeAll(fds)
+	if err != nil {
+		n := news{Kind: newsFailed, Run: o.Run, Code: start.CodeFailed, Text: err.Error()}
+		var e *start.Error
+		if errors.As(err, &e) {
+			n.Code, n.Text, n.Gaps = e.Code, e.Err.Error(), e.Unmet
+		}
+		_ = h.send(n)
+		return
+	}
+	h.mu.Lock()
+	h.runs[o.Run] = run
+	if h.over {
+		_ = run.Signal(unix.SIGKILL)
+	}
+	h.mu.Unlock()
+	_ = h.send(news{Kind: newsStarted, Run: o.Run, PID: run.PID()})
+	end := run.Wait(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.runs, o.Run)
+	})
+	_ = h.send(news{Kind: newsEnded, Run: o.Run, End: &end})
+	if !run.Close() {
+		_ = h.send(news{Kind: newsWorn})
+	}
+}
+
+// hooks tell the host of the course of a run. See RATIONALE D233.
+func (h *helper) hooks(o *order) start.Hooks {
+	hooks := start.Hooks{
+		Made:    func(words []string) { _ = h.send(news{Kind: newsMade, Run: o.Run, Left: words}) },
+		Refused: func([]byte) {},
+	}
+	if o.Tells {
+		hooks.Refused = func(line []byte) { _ = h.send(news{Kind: newsRefused, Run: o.Run, Line: line}) }
+	}
+	return hooks
+}
+
+// maxEnd is how long the helper waits for the ends of tools that it has killed.
+const maxEnd = 15 * time.Second
+
+// end kills all tools and waits until nothing is left of them.
+func (h *helper) end() {
+	h.mu.Lock()
+	h.over = true
+	for _, r := range h.runs {
+		_ = r.Signal(unix.SIGKILL)
+	}
+	h.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		h.busy.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(maxEnd):
+	}
+}

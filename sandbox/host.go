@@ -1,0 +1,325 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/compiler"
+	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
+)
+
+// Config says which policies a host starts tools under. They are those that accessc exec would read
+// in Dir with the flags of the same names.
+type Config struct {
+	// Dir is the root of the workspace; empty means the one that the current directory lies in.
+	Dir string
+	// Layers are further layers, later ones over earlier ones; a directory means its *.toml.
+	Layers []string
+	// Untrusted are further layers that may only narrow the permissions of the others.
+	Untrusted []string
+	// Set are assignments to dotted keys, KEY=VALUE, over every layer.
+	Set []string
+	// Shared leaves out the layers that are not committed: the user's own and .accessc/local.toml.
+	Shared bool
+	// Accept names the gaps of this system that are accepted for every tool, such as net.host.
+	Accept []string
+	// Env is the environment that policies forward variables from, in the form of os.Environ; nil
+	// means that of the host at each start.
+	Env []string
+	// Messages gets texts for a person, such as rules that were dropped for want of an approval, in
+	// lines; nil discards them.
+	Messages io.Writer
+}
+
+// Host starts tools under the policies of one workspace. It is safe for concurrent use.
+type Host struct {
+	config   Config
+	messages io.Writer
+
+	mu       sync.Mutex
+	compiled *hostfacts.Result
+	plans    map[string]*plan
+	engine   *engine
+	closed   bool
+}
+
+// plan is a tool's policy, ready to be started.
+type plan struct {
+	once sync.Once
+	// made is closed when the rest is final.
+	made chan struct{}
+	spec *start.Spec
+	text []byte
+	err  error
+	ready
+}
+
+// ErrClosed is the error of starts after Close.
+var ErrClosed = errors.New("sandbox: the host is closed")
+
+// PolicyError is the error of a configuration that does not compile, for all tools or for one.
+type PolicyError struct {
+	// Text has the findings as accessc check prints them, without colour.
+	Text string
+}
+
+// Error implements error.
+func (e *PolicyError) Error() string { return "the policy does not compile:\n" + e.Text }
+
+// Open compiles the policies of a workspace. Mistakes that concern one tool alone are the error of
+// that tool's starts.
+func Open(c Config) (*Host, error) {
+	h := &Host{config: c, messages: c.Messages, plans: map[string]*plan{}}
+	if h.messages == nil {
+		h.messages = io.Discard
+	}
+	h.messages = &lines{to: h.messages}
+	if err := h.Reload(); err != nil {
+		return nil, err
+	}
+	var err error
+	h.engine, err = newEngine()
+	return h, err
+}
+
+// lines lets many goroutines write.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// Reload compiles the policies again, for tools that start from now on. After an error those from
+// before stay in force.
+func (h *Host) Reload() error {
+	res, err := h.config.compile()
+	if err != nil {
+		return err
+	}
+	if res.Program == nil {
+		return findings(res.Findings, res)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.dropPlans()
+	h.compiled = res
+	return nil
+}
+
+// compile reads the layers.
+func (c *Config) compile() (*hostfacts.Result, error) {
+	root := c.Dir
+	if root == "" {
+		cwd, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		own, _ := userdir.Root() // without any there is none that a tool could write
+		if root, err = workspace.Find(cwd, own); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range slices.Concat(c.Layers, c.Untrusted) {
+		if _, err := os.Stat(f); err != nil {
+			return nil, err
+		}
+	}
+	home, _ := os.UserHomeDir()
+	return hostfacts.Compile(hostfacts.Options{
+		Options: compiler.Options{
+			Root: root, Platforms: []ir.Platform{hostfacts.Platform()}, Apart: true,
+			Layers: source.Request{
+				User: userdir.UserConfig(), Shared: c.Shared, Configs: c.Layers, Untrusted: c.Untrusted, Sets: c.Set, Home: home,
+			},
+		},
+		Resolve: true, Untested: true,
+	})
+}
+
+// findings is the error of findings that stop a tool, nil for none.
+func findings(l diag.List, res *hostfacts.Result) error {
+	if !l.Failed() {
+		return nil
+	}
+	l = slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	var b bytes.Buffer
+	text := diag.Text{Lines: res.Files, Width: 100}
+	if err := text.Write(&b, l); err != nil {
+		return err
+	}
+	return &PolicyError{strings.TrimSuffix(b.String(), "\n")}
+}
+
+// Workspace is the root of the workspace, an absolute path without symlinks.
+func (h *Host) Workspace() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.compiled.Resolver.Root
+}
+
+// Tools lists the names of the tools that the host can start, in the order of the configuration.
+func (h *Host) Tools() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, t := range h.compiled.Program.Tools {
+		if t.Source.Kind == ir.SourceLocal {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// maxPlans bounds the policies that are kept ready, one per tool and program that replaces its own.
+const maxPlans = 256
+
+// plan returns the policy of a request, compiled.
+func (h *Host) plan(r *Request) (*plan, error) {
+	key := r.Tool + "\x00" + r.Program
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, ErrClosed
+	}
+	p := h.plans[key]
+	if p == nil {
+		if len(h.plans) >= maxPlans {
+			h.dropPlans()
+		}
+		p = &plan{made: make(chan struct{})}
+		h.plans[key] = p
+	}
+	res := h.compiled
+	h.mu.Unlock()
+	p.once.Do(func() {
+		defer close(p.made)
+		if p.err = p.make(h, res, r); p.err == nil {
+			p.err = p.prepare(h)
+		}
+	})
+	return p, p.err
+}
+
+// dropPlans forgets all plans. Called with the lock held.
+func (h *Host) dropPlans() {
+	for _, p := range h.plans {
+		go p.end()
+	}
+	h.plans = map[string]*plan{}
+}
+
+// end drops a plan once it is ready. A start that has it goes on with it.
+func (p *plan) end() {
+	<-p.made
+	p.drop()
+}
+
+// make compiles the policy of a request to this system's artifact, and reads it back.
+func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
+	if r.Tool != "" {
+		concerns := res.Concerning(r.Tool)
+		if err := findings(concerns, res); err != nil {
+			return err
+		}
+		for _, d := range concerns {
+			if slices.Contains(dropped, d.Code) {
+				fmt.Fprintf(h.messages, "%s: warning[%s]: %s: %s; %s\n", d.At, d.Code, d.Message, d.Label, d.Hint)
+			}
+		}
+	}
+	t, err := toolOf(res, r)
+	if err != nil {
+		return err
+	}
+	target := backends.Target{Form: backends.Resolved, Facts: res.Facts(t)}
+	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
+	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
+	if err == nil && found.Failed() {
+		err = errors.New(found[0].Label)
+	}
+	if err != nil {
+		return err
+	}
+	p.text = out.Files[start.Artifact]
+	p.spec, err = start.Parse(p.text)
+	return err
+}
+
+// dropped are the warnings without which a person could not tell why a rule has no effect.
+var dropped = []diag.Code{diag.NotApproved, diag.BrokenLink, diag.Retargeted, diag.BadApprovals}
+
+// toolOf is the tool of a request, with the program that replaces its own.
+func toolOf(res *hostfacts.Result, r *Request) (*ir.Tool, error) {
+	t := ir.NewTool("command")
+	if r.Tool == "" && r.Program == "" {
+		return nil, errors.New("sandbox: the request names neither a tool nor a program")
+	}
+	if r.Tool != "" {
+		found, ok := res.Program.Tool(r.Tool)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("there is no tool %q", r.Tool)
+		case found.Source.Kind != ir.SourceLocal:
+			return nil, fmt.Errorf("%s is not started by accessc: its source is %s", found.Name, found.Source)
+		case found.Constraints != nil && found.Constraints.Forbidden:
+			return nil, fmt.Errorf("the constraints of %s forbid it: %s", found.Name, found.Constraints.Origin)
+		}
+		t = found
+	}
+	if r.Program != "" {
+		own := *t
+		own.Command = &ir.Command{Program: r.Program}
+		t = &own
+	}
+	return t, nil
+}
+
+// Close kills all tools, waits until they have ended, and frees everything that the host has open.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	h.dropPlans()
+	h.mu.Unlock()
+	return h.engine.close()
+}
+
+// environ is the environment that a start forwards from.
+func (h *Host) environ(r *Request) []string {
+	switch {
+	case r.Env != nil:
+		return r.Env
+	case h.config.Env != nil:
+		return h.config.Env
+	default:
+		return os.Environ()
+	}
+}
+
+// dir is where the tool of a request stands.
+func (h *Host) dir(r *Request) string { return cmp.Or(r.Dir, h.Workspace()) }

@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/accessc/accessc/internal/start"
+)
+
+// Request is one start of a tool.
+type Request struct {
+	// Tool is the name of a tool of the configuration. It may be empty where Program is set, for a
+	// program under the default policy.
+	Tool string
+	// Program, if set, is started under the tool's policy in place of the tool's own command: a bare
+	// name is looked up in the PATH that the policy forwards, a path counts from the workspace.
+	Program string
+	// Args are added to the tool's command, or are those of Program.
+	Args []string
+	// Call is the host's call of the tool, which its Context carries and placeholders of its command
+	// stand for.
+	Call Call
+	// Dir is where the tool starts, if that lies in the workspace; otherwise it starts at the root
+	// of the workspace.
+	Dir string
+	// Env is the environment that the policy forwards variables from, in the form of os.Environ; nil
+	// means that of the Config.
+	Env []string
+	// Stdin, Stdout and Stderr are as in os/exec.Cmd: nil is the null device, an *os.File is given to
+	// the tool, anything else is copied through a pipe. A socket must be a connected stream.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// WaitDelay bounds how long pipes may stay open after the tool has ended, or the context has:
+	// processes that a tool without a supervisor has left running may hold them. 0 is without bound.
+	WaitDelay time.Duration
+	// Events, if not nil, is called for every event of the run, one at a time. The last one has the
+	// kind Ended and comes before Wait returns.
+	Events func(Event)
+}
+
+// Call is a host's call of a tool. It changes nothing of the policy.
+type Call struct {
+	// Action is "run", also where it is empty, or "format_arguments": the tool is to show how a run
+	// would look.
+	Action string
+	// Arguments, Answers and Options are JSON objects, nil for none: the model's arguments, the user's
+	// answers to the tool's questions by their names, and the host's configuration of the tool.
+	Arguments, Answers, Options json.RawMessage
+	// WorkspaceID and ConversationID are names for the tool to keep its own state apart.
+	WorkspaceID, ConversationID string
+}
+
+func (c *Call) start() start.Call {
+	return start.Call{
+		Action: c.Action, Arguments: c.Arguments, Answers: c.Answers, Options: c.Options,
+		WorkspaceID: c.WorkspaceID, ConversationID: c.ConversationID,
+	}
+}
+
+// EventKind is the kind of an event.
+type EventKind string
+
+// The kinds of events.
+const (
+	// Refused is an operation that the supervisor has refused. The kernel's own refusals, which are
+	// all of a tool that nothing supervises, are not seen.
+	Refused EventKind = "refused"
+	// Ended is the end of the tool.
+	Ended EventKind = "ended"
+)
+
+// Event is something that happened to a tool.
+type Event struct {
+	Kind EventKind
+	// Tool and PID are those of the run.
+	Tool string
+	PID  int
+	// Refusal describes a refused operation, for Refused: one line of JSON in the form of
+	// docs/denials.md, with the rule that decided and the configuration that would permit it.
+	Refusal json.RawMessage
+	// State is how the tool ended, for Ended.
+	State *State
+}
+
+// StartError is the error of a start that failed. The tool has not run.
+type StartError struct {
+	// Code is the status that a shell would give: 125 for a sandbox that cannot be made, 126 for a
+	// program that cannot run, 127 for one that was not found.
+	Code int
+	// Gaps are the names of requirements of the policy that this system does not meet; each can be
+	// accepted by Config.Accept.
+	Gaps []string
+	Err  error
+}
+
+// Error implements error.
+func (e *StartError) Error() string { return e.Err.Error() }
+
+// Unwrap implements the errors convention.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// startError gives an error of the loader its public form.
+func startError(err error) error {
+	var e *start.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	out := &StartError{Code: e.Code, Err: err}
+	for _, g := range e.Unmet {
+		out.Gaps = append(out.Gaps, string(g.Name))
+	}
+	return out
+}
+
+// Start starts a tool. The context kills the tool when it is done before the tool has ended.
+func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, word := range r.Args {
+		if strings.Contains(word, "\x00") {
+			return nil, errors.New("sandbox: an argument has a zero byte")
+		}
+	}
+	p, err := h.plan(&r)
+	if err != nil {
+		return nil, startError(err)
+	}
+	s, err := openStreams(&r)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	out := &Process{tool: p.spec.Tool, request: r, streams: s, done: make(chan struct{}), refusals: newQueue()}
+	var told func([]byte)
+	if r.Events != nil {
+		told = out.refusals.put
+	}
+	out.child, err = h.engine.start(p, start.Request{
+		Program: r.Program, Args: r.Args, Call: r.Call.start(), Environ: h.environ(&r), Dir: h.dir(&r), Messages: h.messages,
+	}, s.files, told)
+	s.started(err == nil)
+	if err != nil {
+		return nil, startError(err)
+	}
+	go out.run(ctx)
+	return out, nil
+}

@@ -1,0 +1,168 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// config has a tool that the kernel confines alone, and one that needs a supervisor.
+const config = `
+[tools.alone]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }]
+
+[tools.supervised]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true, write = true }, { path = "secret" }]
+
+[tools.wrong]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = "/absolute" }]
+`
+
+var both = []string{"alone", "supervised"}
+
+// open makes a workspace and opens a host there.
+func open(t testing.TB) (*sandbox.Host, string) {
+	t.Helper()
+	if start.ABI() == 0 {
+		t.Skip("needs Landlock")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	tmp := filepath.Join(dir, "tmp")
+	ws := filepath.Join(dir, "ws")
+	for _, d := range []string{tmp, ws} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("TMPDIR", tmp)
+	t.Setenv("PATH", "/usr/bin:/bin")
+	for name, text := range map[string]string{"accessc.toml": config, "secret": "hidden\n", "plain": "shown\n"} {
+		if err := os.WriteFile(filepath.Join(ws, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := sandbox.Open(sandbox.Config{Dir: ws})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v %v", left, err)
+		}
+	})
+	return h, ws
+}
+
+// TestOutput: a tool's output, status and arguments, alone and supervised.
+func TestOutput(t *testing.T) {
+	h, ws := open(t)
+	for _, tool := range both {
+		out, err := h.Command(tool, "-c", `pwd; cat plain; echo "$1"`, "sh", "a word").Output()
+		if want := ws + "\nshown\na word\n"; err != nil || string(out) != want {
+			t.Errorf("%s: %q %v, want %q", tool, out, err, want)
+		}
+		out, err = h.Command(tool, "-c", "echo said >&2; exit 7").Output()
+		var exit *sandbox.ExitError
+		if !errors.As(err, &exit) || exit.Status != 7 || string(exit.Stderr) != "said\n" || len(out) > 0 {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+		c := h.Command(tool, "-c", "cat; kill -9 $$")
+		c.Stdin = strings.NewReader("in")
+		out, err = c.CombinedOutput()
+		if !errors.As(err, &exit) || exit.Signal != unix.SIGKILL || string(out) != "in" {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+	}
+}
+
+// TestDenied: files that the policy denies stay denied, and refusals are told.
+func TestDenied(t *testing.T) {
+	h, _ := open(t)
+	for _, tool := range both {
+		var events []sandbox.Event
+		c := h.Command(tool, "-c", "cat secret; cat /etc/shadow; true")
+		if tool == "alone" {
+			c = h.Command(tool, "-c", "echo x > new; cat /etc/shadow; true")
+		}
+		c.Events = func(e sandbox.Event) { events = append(events, e) }
+		out, err := c.CombinedOutput()
+		if err != nil || strings.Contains(string(out), "hidden") || strings.Contains(string(out), "root:") {
+			t.Fatalf("%s: %q %v", tool, out, err)
+		}
+		refused := 0
+		for _, e := range events {
+			if e.PID != c.Process.Pid() || e.Tool != tool {
+				t.Errorf("%s: %+v", tool, e)
+			}
+			if e.Kind == sandbox.Refused && strings.Contains(string(e.Refusal), "secret") {
+				refused++
+			}
+		}
+		if last := events[len(events)-1]; last.Kind != sandbox.Ended || last.State != c.State {
+			t.Errorf("%s: the last event is %+v", tool, last)
+		}
+		if supervised := tool == "supervised"; c.Process.Supervised() != supervised || (refused == 1) != supervised || (c.State.Refused > 0) != supervised {
+			t.Errorf("%s: supervised %v, %d refusals told, %d counted", tool, c.Process.Supervised(), refused, c.State.Refused)
+		}
+	}
+}
+
+// TestNotStarted: an error of Start means that nothing has run.
+func TestNotStarted(t *testing.T) {
+	h, ws := open(t)
+	var refused *sandbox.StartError
+	for _, tool := range both {
+		_, err := h.Start(t.Context(), sandbox.Request{Tool: tool, Program: "no-such-program"})
+		if !errors.As(err, &refused) || refused.Code != 127 {
+			t.Errorf("%s: %v", tool, err)
+		}
+		_, err = h.Start(t.Context(), sandbox.Request{Tool: tool, Program: ws + "/plain"})
+		if !errors.As(err, &refused) || refused.Code != 126 {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	var policy *sandbox.PolicyError
+	if err := h.Command("wrong").Run(); !errors.As(err, &policy) {
+		t.Errorf("wrong: %v", err)
+	}
+	if err := h.Command("missing").Run(); err == nil {
+		t.Error("a tool that no layer names has started")
+	}
+}
+
+// TestContext: a context that is done kills the tool.
+func TestContext(t *testing.T) {
+	h, _ := open(t)
+	for _, tool := range both {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		begun := time.Now()
+		err := h.CommandContext(ctx, tool, "-c", "exec sleep 100").Run()
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 20*time.Second {
+			t.Errorf("%s: %v after %v", tool, err, time.Since(begun))
+		}
+	}
+}
