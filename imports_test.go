@@ -13,7 +13,7 @@ const module = "github.com/accessc/accessc/"
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
 	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
-	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files"},
+	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files", "examples/host"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},

@@ -370,7 +370,7 @@ func TestNoGrowth(t *testing.T) {
 			t.Errorf("the %s had %+v, has %+v", name, before[i], now)
 		}
 	}
-	if dirs, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*/*"); len(dirs) > 0 {
+	if dirs, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*/accessc-*"); len(dirs) > 0 {
 		t.Errorf("%d directories are left", len(dirs))
 	}
 }
@@ -434,5 +434,36 @@ func TestAsNobody(t *testing.T) {
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "--- SKIP") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestDeepTree: a tool leaves a tree that is deeper than the host removes itself, and files that their modes
+// protect where it may change those. All of it is gone, and the host goes on.
+func TestDeepTree(t *testing.T) {
+	h, _ := open(t)
+	for _, tool := range both {
+		script := "cd $TMPDIR; p=d; for i in 1 2 3 4 5 6 7; do p=$p/$p; done; mkdir -p $p; mkdir closed; echo x > closed/x; chmod 0 closed 2>/dev/null; true"
+		if out, err := h.Command(tool, "-c", script).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+		if out, err := h.Command(tool, "-c", "mkdir -p $TMPDIR/a/b; echo x > $TMPDIR/a/b/c; ln -s / $TMPDIR/root").CombinedOutput(); err != nil {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+		if dirs, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*/accessc-*"); len(dirs) > 0 {
+			t.Errorf("%s: %v is left", tool, dirs)
+		}
+	}
+}
+
+// TestLimits: limits of a policy hold for tools of a host, and the one that has ended a tool is told.
+func TestLimits(t *testing.T) {
+	h, _ := open(t)
+	out, err := h.Command("limited", "-c", "ulimit -n; ulimit -f; head -c 100000 /dev/zero > $TMPDIR/f; wc -c < $TMPDIR/f").Output()
+	if err != nil || !strings.HasPrefix(string(out), "20\n") || !strings.HasSuffix(string(out), "\n4096\n") {
+		t.Errorf("%q %v", out, err)
+	}
+	c := h.Command("timed", "-c", "exec sleep 1000")
+	if err := c.Run(); err == nil || c.State.Limit != "wall_time" || c.State.Signal != unix.SIGKILL {
+		t.Errorf("%v %+v", err, c.State)
 	}
 }

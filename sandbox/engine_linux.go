@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
 // ready is a plan as this system starts it.
@@ -25,7 +26,7 @@ type ready struct {
 // prepare asks this host about the plan.
 func (p *plan) prepare(h *Host) error {
 	var err error
-	p.plan, err = start.NewPlan(p.spec, h.config.Accept, h.messages)
+	p.plan, err = start.NewPlan(p.spec, h.config.Accept, p.ask, h.messages)
 	p.id, p.accept = h.engine.number(), h.config.Accept
 	return err
 }
@@ -91,8 +92,8 @@ func (e *engine) untrack(c child) {
 	e.ends.Done()
 }
 
-// start starts a tool. told, if not nil, gets a line for every refusal.
-func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func([]byte)) (child, error) {
+// start starts a tool. told, if not nil, gets everything that its supervisor tells.
+func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func(told)) (child, error) {
 	if err := e.begin(); err != nil {
 		return nil, err
 	}
@@ -148,6 +149,9 @@ type spawned struct {
 func (s *spawned) pid() int                   { return s.Pid }
 func (s *spawned) supervised() bool           { return false }
 func (s *spawned) signal(sig os.Signal) error { return s.Process.Signal(sig) }
+
+func (s *spawned) answer(int, Answer) error { return errNotAsked }
+func (s *spawned) revoke(int) error         { return errNotAsked }
 
 func (s *spawned) wait() (State, error) {
 	defer s.engine.untrack(s)
@@ -213,7 +217,7 @@ func (e *engine) startHelper() (_ *link, err error) {
 }
 
 // supervised has a helper start a tool. See RATIONALE D228.
-func (e *engine) supervised(l *link, p *plan, req start.Request, fds [3]int, told func([]byte)) (child, error) {
+func (e *engine) supervised(l *link, p *plan, req start.Request, fds [3]int, told func(told)) (child, error) {
 	if !l.shares && !l.claim() {
 		var err error
 		e.mu.Lock()
@@ -393,7 +397,7 @@ func (l *link) teach(p *plan) error {
 	if l.plans[p.id] {
 		return nil
 	}
-	if err := l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept}); err != nil {
+	if err := l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept, Ask: p.ask}); err != nil {
 		return err
 	}
 	l.plans[p.id] = true
@@ -451,7 +455,8 @@ type attended struct {
 	engine  *engine
 	run     uint64
 	number  int
-	told    func([]byte)
+	told    func(told)
+	replies map[uint64]chan error
 	left    []string
 	started chan error
 	end     chan end
@@ -476,11 +481,16 @@ func (a *attended) hear(n *news) {
 		a.link.forget(a)
 		a.started <- &start.Error{Code: n.Code, Err: errors.New(n.Text), Unmet: n.Gaps}
 	case newsRefused:
-		if a.told != nil {
-			a.told(n.Line)
+		a.told(told{line: n.Line})
+	case newsLive:
+		if q := questionOf(n.Live); q != nil {
+			a.told(told{question: q})
 		}
+	case newsReply:
+		a.reply(n.Reply, n.Text)
 	case newsEnded:
 		a.link.forget(a)
+		a.unanswered()
 		a.end <- end{Ended: *n.End}
 	case newsHello, newsWorn:
 	}
@@ -488,6 +498,7 @@ func (a *attended) hear(n *news) {
 
 // lost ends a tool whose helper has ended.
 func (a *attended) lost() {
+	a.unanswered()
 	if len(a.left) > 0 {
 		_ = start.Sweep(a.left[0], a.left[1:]...)
 	}
@@ -497,6 +508,60 @@ func (a *attended) lost() {
 	}
 	a.end <- end{start.Ended{End: supervisor.End{Status: syscall.WaitStatus(unix.SIGKILL)}}, ErrSupervisorEnded}
 }
+
+// errLate is the outcome of an answer to a tool that has ended meanwhile.
+var errLate = os.ErrProcessDone
+
+// order sends an order and waits for its outcome.
+func (a *attended) order(o order) error {
+	out := make(chan error, 1)
+	o.Kind, o.Run, o.Reply = orderAnswer, a.run, a.engine.number()
+	a.link.mu.Lock()
+	if a.link.runs[a.run] == nil {
+		a.link.mu.Unlock()
+		return errLate
+	}
+	if a.replies == nil {
+		a.replies = map[uint64]chan error{}
+	}
+	a.replies[o.Reply] = out
+	a.link.mu.Unlock()
+	if err := a.link.send(o); err != nil {
+		return err
+	}
+	return <-out
+}
+
+// reply gives the outcome of an order to the one who waits.
+func (a *attended) reply(number uint64, text string) {
+	a.link.mu.Lock()
+	out := a.replies[number]
+	delete(a.replies, number)
+	a.link.mu.Unlock()
+	switch {
+	case out == nil:
+	case text != "":
+		out <- errors.New(text)
+	default:
+		out <- nil
+	}
+}
+
+// unanswered ends the waits for outcomes that do not come.
+func (a *attended) unanswered() {
+	a.link.mu.Lock()
+	defer a.link.mu.Unlock()
+	for number, out := range a.replies {
+		delete(a.replies, number)
+		out <- errLate
+	}
+}
+
+func (a *attended) answer(question int, answer Answer) error {
+	return a.order(order{Question: question, Answer: live.Answer(answer)})
+}
+
+func (a *attended) revoke(question int) error { return a.order(order{Question: question}) }
 
 func (a *attended) pid() int         { return a.number }
 func (a *attended) supervised() bool { return true }
@@ -519,4 +584,14 @@ func (a *attended) wait() (State, error) {
 	defer a.engine.untrack(a)
 	e := <-a.end
 	return stateOf(e.Ended), e.err
+}
+
+// questionOf is a question that comes or goes, nil for the other events of a run.
+func questionOf(e *live.Event) *Question {
+	if e == nil || e.Event != "question" && e.Event != "answer" && e.Event != "withdrawn" {
+		return nil
+	}
+	return &Question{
+		ID: e.ID, Operation: e.Operation, Path: e.Path, Rule: e.Rule, Grants: e.Grants, PID: e.PID, Name: e.Name, waits: e.Event == "question",
+	}
 }

@@ -53,7 +53,7 @@ type failure struct {
 }
 
 // start starts a tool. Without a supervisor there are no refusals to tell of.
-func (e *engine) start(p *plan, req start.Request, files [3]*os.File, _ func([]byte)) (child, error) {
+func (e *engine) start(p *plan, req start.Request, files [3]*os.File, _ func(told)) (child, error) {
 	doc, err := json.Marshal(asked{p.text, p.accept, req.Program, req.Args, req.Call, req.Environ, req.Dir})
 	if err != nil {
 		return nil, err
@@ -161,6 +161,9 @@ type again struct {
 func (a *again) pid() int                 { return a.Pid }
 func (a *again) supervised() bool         { return false }
 func (a *again) signal(s os.Signal) error { return a.Process.Signal(s) }
+
+func (a *again) answer(int, Answer) error { return errNotAsked }
+func (a *again) revoke(int) error         { return errNotAsked }
 
 func (a *again) wait() (State, error) {
 	state, err := a.Process.Wait()

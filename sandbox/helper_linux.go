@@ -17,6 +17,7 @@ import (
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
 // marker is argv[0] of the processes of the host's program that are this package's, and helperCommand
@@ -35,6 +36,8 @@ func init() {
 	switch os.Args[1] {
 	case helperCommand:
 		err = help()
+	case start.SweepCommand:
+		err = start.Sweep(os.Args[2], os.Args[3:]...)
 	case egresswire.Command:
 		err = egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup"))
 	}
@@ -124,6 +127,8 @@ func (h *helper) serve() (left bool) {
 				_ = r.Signal(syscall.Signal(o.Signal))
 			}
 			h.mu.Unlock()
+		case orderAnswer:
+			h.busy.Go(func() { h.answer(&o) })
 		case orderLeave:
 			return true
 		}
@@ -131,11 +136,32 @@ func (h *helper) serve() (left bool) {
 	}
 }
 
+// answer has a question of a tool answered, or a grant revoked. The session may wait for calls that are
+// judged.
+func (h *helper) answer(o *order) {
+	h.mu.Lock()
+	r := h.runs[o.Run]
+	h.mu.Unlock()
+	err := os.ErrProcessDone
+	switch {
+	case r == nil:
+	case o.Answer == "":
+		err = r.Revoke(o.Question)
+	default:
+		err = r.Answer(o.Question, o.Answer)
+	}
+	n := news{Kind: newsReply, Run: o.Run, Reply: o.Reply}
+	if err != nil {
+		n.Text = err.Error()
+	}
+	_ = h.send(n)
+}
+
 func (h *helper) plan(o *order) {
 	spec, err := start.Parse(o.Artifact)
 	var p *start.Plan
 	if err == nil {
-		p, err = start.NewPlan(spec, o.Accept, io.Discard)
+		p, err = start.NewPlan(spec, o.Accept, o.Ask, io.Discard)
 	}
 	if err != nil {
 		return // a start of it fails
@@ -189,6 +215,7 @@ func (h *helper) start(o *order, fds []int) {
 func (h *helper) hooks(o *order) start.Hooks {
 	hooks := start.Hooks{
 		Made:    func(words []string) { _ = h.send(news{Kind: newsMade, Run: o.Run, Left: words}) },
+		Live:    func(e live.Event) { _ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e}) },
 		Refused: func([]byte) {},
 	}
 	if o.Tells {

@@ -65,6 +65,7 @@ type plan struct {
 	once sync.Once
 	// made is closed when the rest is final.
 	made chan struct{}
+	ask  bool
 	spec *start.Spec
 	text []byte
 	err  error
@@ -198,6 +199,9 @@ const maxPlans = 256
 // plan returns the policy of a request, compiled.
 func (h *Host) plan(r *Request) (*plan, error) {
 	key := r.Tool + "\x00" + r.Program
+	if r.Ask {
+		key += "\x00ask"
+	}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -208,7 +212,7 @@ func (h *Host) plan(r *Request) (*plan, error) {
 		if len(h.plans) >= maxPlans {
 			h.dropPlans()
 		}
-		p = &plan{made: make(chan struct{})}
+		p = &plan{ask: r.Ask, made: make(chan struct{})}
 		h.plans[key] = p
 	}
 	res := h.compiled
@@ -264,6 +268,16 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	}
 	p.text = out.Files[start.Artifact]
 	p.spec, err = start.Parse(p.text)
+	if err != nil || !p.ask {
+		return err
+	}
+	if len(t.May)+len(t.MayNet) == 0 {
+		return fmt.Errorf("the policy of %s has nothing to be asked for: access.may lists what can be granted", t.Name)
+	}
+	if err := start.Asking(p.spec, t, target); err != nil {
+		return err
+	}
+	p.text, err = backends.JSON(p.spec)
 	return err
 }
 

@@ -22,22 +22,28 @@ type Process struct {
 	state *State
 	err   error
 	// refusals are those that Request.Events has not been told of yet.
-	refusals queue
+	told queue
 }
 
-// queue has lines for a reader that may be slow. What a run can put into it is bounded by the
+// told is something that a supervisor tells of a run: a refusal, or a question that has come or gone.
+type told struct {
+	line     []byte
+	question *Question
+}
+
+// queue has events for a reader that may be slow. What a run can put into it is bounded by the
 // supervisor.
 type queue struct {
-	mu    sync.Mutex
-	lines [][]byte
-	more  chan struct{}
+	mu   sync.Mutex
+	told []told
+	more chan struct{}
 }
 
 func newQueue() queue { return queue{more: make(chan struct{}, 1)} }
 
-func (q *queue) put(line []byte) {
+func (q *queue) put(t told) {
 	q.mu.Lock()
-	q.lines = append(q.lines, line)
+	q.told = append(q.told, t)
 	q.mu.Unlock()
 	select {
 	case q.more <- struct{}{}:
@@ -45,12 +51,12 @@ func (q *queue) put(line []byte) {
 	}
 }
 
-// take returns all lines and leaves none.
-func (q *queue) take() [][]byte {
+// take returns all events and leaves none.
+func (q *queue) take() []told {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	out := q.lines
-	q.lines = nil
+	out := q.told
+	q.told = nil
 	return out
 }
 
@@ -59,6 +65,8 @@ type child interface {
 	pid() int
 	supervised() bool
 	signal(os.Signal) error
+	answer(question int, a Answer) error
+	revoke(question int) error
 	// wait is called once.
 	wait() (State, error)
 }
@@ -152,23 +160,38 @@ func (p *Process) run(ctx context.Context) {
 	close(p.done)
 }
 
-// tell tells of refusals until the tool has ended and there are no more.
+// Answer answers a question of the tool, which is in force when Answer returns. The error is that of a
+// question that waits no longer, or of a tool that was not started with Ask.
+func (p *Process) Answer(question int, a Answer) error { return p.child.answer(question, a) }
+
+// Revoke takes a grant back, by the number of the question that has led to it. The next operation that it
+// has permitted is refused.
+func (p *Process) Revoke(question int) error { return p.child.revoke(question) }
+
+// tell tells of events until the tool has ended and there are no more.
 func (p *Process) tell(ended <-chan struct{}) {
 	for over := false; !over; {
 		select {
-		case <-p.refusals.more:
+		case <-p.told.more:
 		case <-ended:
 			over = true
 		}
-		for _, line := range p.refusals.take() {
-			p.emit(Event{Kind: Refused, Refusal: json.RawMessage(line)})
+		for _, t := range p.told.take() {
+			switch {
+			case t.question == nil:
+				p.emit(Event{Kind: Refused, Refusal: json.RawMessage(t.line)})
+			case t.question.waits:
+				p.emit(Event{Kind: Pending, Question: t.question})
+			default:
+				p.emit(Event{Kind: Withdrawn, Question: t.question})
+			}
 		}
 	}
 }
 
 func (p *Process) emit(e Event) {
 	if p.request.Events != nil {
-		e.Tool, e.PID = p.tool, p.child.pid()
+		e.Process = p
 		p.request.Events(e)
 	}
 }

@@ -35,6 +35,9 @@ type Request struct {
 	// the tool, anything else is copied through a pipe. A socket must be a connected stream.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Ask has refused operations that access.may covers wait for Process.Answer; Events, which must be
+	// set, is told of them. Linux only.
+	Ask bool
 	// WaitDelay bounds how long pipes may stay open after the tool has ended, or the context has:
 	// processes that a tool without a supervisor has left running may hold them. 0 is without bound.
 	WaitDelay time.Duration
@@ -70,6 +73,10 @@ const (
 	// Refused is an operation that the supervisor has refused. The kernel's own refusals, which are
 	// all of a tool that nothing supervises, are not seen.
 	Refused EventKind = "refused"
+	// Pending is an operation that waits for Process.Answer, Withdrawn one that waits no longer, since
+	// it was answered or its process has ended.
+	Pending   EventKind = "pending"
+	Withdrawn EventKind = "withdrawn"
 	// Ended is the end of the tool.
 	Ended EventKind = "ended"
 )
@@ -77,12 +84,13 @@ const (
 // Event is something that happened to a tool.
 type Event struct {
 	Kind EventKind
-	// Tool and PID are those of the run.
-	Tool string
-	PID  int
+	// Process is the tool. Start may not have returned it yet.
+	Process *Process
 	// Refusal describes a refused operation, for Refused: one line of JSON in the form of
 	// docs/denials.md, with the rule that decided and the configuration that would permit it.
 	Refusal json.RawMessage
+	// Question is the operation, for Pending and Withdrawn.
+	Question *Question
 	// State is how the tool ended, for Ended.
 	State *State
 }
@@ -127,6 +135,9 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 			return nil, errors.New("sandbox: an argument has a zero byte")
 		}
 	}
+	if r.Ask && r.Events == nil {
+		return nil, errUnheard
+	}
 	p, err := h.plan(&r)
 	if err != nil {
 		return nil, startError(err)
@@ -135,14 +146,14 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	out := &Process{tool: p.spec.Tool, request: r, streams: s, done: make(chan struct{}), refusals: newQueue()}
-	var told func([]byte)
+	out := &Process{tool: p.spec.Tool, request: r, streams: s, done: make(chan struct{}), told: newQueue()}
+	var hears func(told)
 	if r.Events != nil {
-		told = out.refusals.put
+		hears = out.told.put
 	}
 	out.child, err = h.engine.start(p, start.Request{
 		Program: r.Program, Args: r.Args, Call: r.Call.start(), Environ: h.environ(&r), Dir: h.dir(&r), Messages: h.messages,
-	}, s.files, told)
+	}, s.files, hears)
 	s.started(err == nil)
 	if err != nil {
 		return nil, startError(err)

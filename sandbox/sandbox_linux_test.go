@@ -27,6 +27,24 @@ source = "local"
 command = "/bin/sh"
 access.fs = [{ path = ".", read = true, write = true }, { path = "secret" }]
 
+[tools.asks]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }, { path = "secret" }]
+access.may = [{ path = "secret", read = true }]
+
+[tools.limited]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }]
+access.limits = { open_files = 20, file_size = "4KiB" }
+
+[tools.timed]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }]
+access.limits = { wall_time = "300ms" }
+
 [tools.wrong]
 source = "local"
 command = "/bin/sh"
@@ -76,6 +94,13 @@ func open(t testing.TB) (*sandbox.Host, string) {
 	return h, ws
 }
 
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOutput: a tool's output, status and arguments, alone and supervised.
 func TestOutput(t *testing.T) {
 	h, ws := open(t)
@@ -98,6 +123,23 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// TestContextFile: a tool reads its Context, and an unsupervised one cannot change the file that it shares
+// with others.
+func TestContextFile(t *testing.T) {
+	h, ws := open(t)
+	for _, tool := range both {
+		out, err := h.Command(tool, "-c", `cat "$ACCESSC_CONTEXT"`).Output()
+		if err != nil || !strings.Contains(string(out), ws) {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+	}
+	for _, change := range []string{`echo x > "$ACCESSC_CONTEXT"`, `rm -f "$ACCESSC_CONTEXT"`, `mv "$ACCESSC_CONTEXT" $TMPDIR/x`, `ls "${ACCESSC_CONTEXT%/*}"`} {
+		if out, err := h.Command("alone", "-c", change).Output(); err == nil || len(out) > 0 {
+			t.Errorf("%s: %q %v", change, out, err)
+		}
+	}
+}
+
 // TestDenied: files that the policy denies stay denied, and refusals are told.
 func TestDenied(t *testing.T) {
 	h, _ := open(t)
@@ -114,7 +156,7 @@ func TestDenied(t *testing.T) {
 		}
 		refused := 0
 		for _, e := range events {
-			if e.PID != c.Process.Pid() || e.Tool != tool {
+			if e.Process != c.Process || e.Process.Tool() != tool {
 				t.Errorf("%s: %+v", tool, e)
 			}
 			if e.Kind == sandbox.Refused && strings.Contains(string(e.Refusal), "secret") {

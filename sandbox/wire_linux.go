@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
 // The host and its helper exchange frames over a stream socket: the length of a document, the document
@@ -29,10 +30,16 @@ type order struct {
 	// Artifact and Accept are those of a plan.
 	Artifact json.RawMessage `json:"artifact,omitempty"`
 	Accept   []string        `json:"accept,omitempty"`
+	Ask      bool            `json:"ask,omitempty"`
 	// Request is that of a start, Tells whether the host wants to hear of refusals.
 	Request *wanted `json:"request,omitempty"`
 	Tells   bool    `json:"tells,omitempty"`
 	Signal  int     `json:"signal,omitempty"`
+	// Reply is the number of an order whose outcome is awaited: the answer to a Question, or, where there
+	// is none, the revocation of the grant that it has led to.
+	Reply    uint64      `json:"reply,omitempty"`
+	Question int         `json:"question,omitempty"`
+	Answer   live.Answer `json:"answer,omitempty"`
 }
 
 type orderKind string
@@ -41,6 +48,7 @@ const (
 	orderPlan   orderKind = "plan"
 	orderStart  orderKind = "start"
 	orderSignal orderKind = "signal"
+	orderAnswer orderKind = "answer"
 	// orderLeave is the last one: the host removes everything itself.
 	orderLeave orderKind = "leave"
 )
@@ -71,7 +79,11 @@ type news struct {
 	Text string      `json:"text,omitempty"`
 	Gaps []start.Gap `json:"gaps,omitempty"`
 	Line []byte      `json:"line,omitempty"`
-	End  *start.Ended
+	// Live is an event of a run in which operations can be granted, Reply the order that Text is the
+	// outcome of.
+	Live  *live.Event `json:"live,omitempty"`
+	Reply uint64      `json:"reply,omitempty"`
+	End   *start.Ended
 }
 
 type newsKind string
@@ -83,6 +95,8 @@ const (
 	newsFailed  newsKind = "failed"
 	newsRefused newsKind = "refused"
 	newsEnded   newsKind = "ended"
+	newsLive    newsKind = "live"
+	newsReply   newsKind = "reply"
 	// newsWorn says that calls of tools that have ended still hold threads of the helper: it should
 	// get no more tools.
 	newsWorn newsKind = "worn"

@@ -21,7 +21,7 @@ type served struct{ *sandbox.Process }
 func (h *serveHost) startHere(s *serve.Start) (serve.Process, error) {
 	req := sandbox.Request{
 		Tool: s.Tool, Args: s.Args, Dir: s.Dir, Env: s.Env,
-		Stdin: s.Streams[0], Stdout: s.Streams[1], Stderr: s.Streams[2],
+		Ask: s.Ask, Stdin: s.Streams[0], Stdout: s.Streams[1], Stderr: s.Streams[2],
 		Call: sandbox.Call{
 			Action: s.Call.Action, Arguments: s.Call.Arguments, Answers: s.Call.Answers, Options: s.Call.Options,
 			WorkspaceID: s.Call.WorkspaceID, ConversationID: s.Call.ConversationID,
@@ -30,12 +30,8 @@ func (h *serveHost) startHere(s *serve.Start) (serve.Process, error) {
 	if s.Command != nil {
 		req.Program, req.Args = s.Command[0], append(s.Command[1:len(s.Command):len(s.Command)], s.Args...)
 	}
-	if s.Refused != nil {
-		req.Events = func(e sandbox.Event) {
-			if e.Kind == sandbox.Refused {
-				s.Refused(e.Refusal)
-			}
-		}
+	if s.Tell != nil {
+		req.Events = func(e sandbox.Event) { tellOf(s.Tell, e) }
 	}
 	p, err := h.host.Start(context.Background(), req)
 	if err != nil {
@@ -81,13 +77,39 @@ func (p served) Wait() serve.Status {
 	}
 }
 
-var errAsks = errors.New("the run asks nothing")
-
 // Answer implements serve.Process.
-func (p served) Answer(int, string) error { return errAsks }
+func (p served) Answer(question int, answer string) error {
+	return p.Process.Answer(question, sandbox.Answer(answer))
+}
 
 // Revoke implements serve.Process.
-func (p served) Revoke(int) error { return errAsks }
+func (p served) Revoke(grant int) error { return p.Process.Revoke(grant) }
+
+// question is an operation that waits for an answer, in the words of accessc grants.
+type question struct {
+	ID        int      `json:"id"`
+	Operation string   `json:"operation,omitempty"`
+	Path      string   `json:"path,omitempty"`
+	Rule      string   `json:"rule,omitempty"`
+	Grants    []string `json:"grants,omitempty"`
+	PID       int      `json:"pid,omitempty"`
+	Name      string   `json:"name,omitempty"`
+}
+
+// tellOf tells a client of what happened to its tool.
+func tellOf(tell func(kind string, what any), e sandbox.Event) {
+	switch e.Kind {
+	case sandbox.Refused:
+		tell(serve.Refused, e.Refusal)
+	case sandbox.Pending:
+		q := e.Question
+		tell(serve.Asks, question{q.ID, q.Operation, q.Path, q.Rule, q.Grants, q.PID, q.Name})
+	case sandbox.Withdrawn:
+		tell(serve.Withdrawn, question{ID: e.Question.ID})
+	case sandbox.Ended:
+		// Its status is that of Wait.
+	}
+}
 
 func closeFiles(files []*os.File) {
 	for _, f := range files {

@@ -265,9 +265,6 @@ func (h *serveHost) start(s *serve.Start) (serve.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Ask {
-		return h.startAsking(s)
-	}
 	return h.startHere(s)
 }
 
@@ -280,10 +277,7 @@ func (h *serveHost) allowed(s *serve.Start) error {
 	if err == nil {
 		err = h.unreachable(t)
 	}
-	if err == nil && s.Ask && s.Env != nil {
-		return &serve.Error{Reason: serve.BadParams, Text: "start: ask takes no env"}
-	}
-	if err == nil && !s.Ask && s.Session != "" {
+	if err == nil && s.Session != "" {
 		err = (&execCmd{Tool: s.Tool, Session: sessionID(s.Session)}).invoke(h.can.res, t)
 	}
 	if err != nil {

@@ -65,10 +65,17 @@ type Start struct {
 	Ask bool
 	// Streams are the standard descriptors.
 	Streams [3]*os.File
-	// Refused and Asks get refusals and questions, as accessc denials and accessc grants have them; nil where
-	// the client takes none. A call may wait for the client.
-	Refused, Asks func(any)
+	// Tell gets refusals and questions; nil where the client wants none. A call may wait for the client.
+	Tell func(kind string, what any)
 }
+
+// The kinds of what Start.Tell gets: a refusal, as accessc denials has it; a question, as accessc grants has
+// it; and the end of a question, of which the number is left.
+const (
+	Refused   = "refused"
+	Asks      = "asks"
+	Withdrawn = "withdrawn"
+)
 
 // Process is a tool that was started. Only Wait is called more than once at a time.
 type Process interface {

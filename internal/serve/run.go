@@ -197,10 +197,15 @@ func (x *run) start(c *conn, p *startParams, s *Start) *Error {
 	}
 	c.register(x)
 	if p.Events {
-		s.Refused = func(v any) { c.queue.put(event{Event: "refused", Run: x.id, Refusal: v}) }
-	}
-	if p.Ask {
-		s.Asks = func(v any) { c.queue.put(event{Event: "asks", Run: x.id, Question: v}) }
+		s.Tell = func(kind string, what any) {
+			e := event{Event: kind, Run: x.id}
+			if kind == Refused {
+				e.Refusal = what
+			} else {
+				e.Question = what
+			}
+			c.queue.put(e)
+		}
 	}
 	process, err := c.server.Host.Start(s)
 	s.Streams = [3]*os.File{} // they are the host's
@@ -333,7 +338,7 @@ func (c *conn) forget(x *run) {
 	delete(c.runs, x.id)
 }
 
-// run is the run of a number.
+// run is the run of a number. See RATIONALE D239.
 func (c *conn) run(id int) (*run, *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -156,7 +156,7 @@ func (g *group) remove() {
 // process sees.
 func (r *run) discard() {
 	r.group.remove()
-	r.directories.discard()
+	r.site.remove(&r.directories)
 }
 
 // endGroup removes the group of a run when it is empty: after killing its processes (Linux

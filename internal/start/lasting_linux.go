@@ -113,7 +113,8 @@ func (h *heldHome) end() {
 }
 
 // directories makes the directories of a run. It returns them also when it fails.
-func (s *Site) directories(l *backends.Launch) (directories, error) {
+// apart leaves the Context out.
+func (s *Site) directories(l *backends.Launch, apart bool) (directories, error) {
 	if !s.Lasts {
 		return makeDirectories(l, "")
 	}
@@ -122,9 +123,17 @@ func (s *Site) directories(l *backends.Launch) (directories, error) {
 		return directories{}, failed("the temporary directory: %w", err)
 	}
 	d := directories{dir: dir, tmp: dir}
-	fd, err := unix.Open(dir+contextFile, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	if apart {
+		return d, nil
+	}
+	return d, writeContext(dir+contextFile, l)
+}
+
+// writeContext makes the file of the Context.
+func writeContext(file string, l *backends.Launch) error {
+	fd, err := unix.Open(file, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return d, failed("the Context: %w", err)
+		return failed("the Context: %w", err)
 	}
 	for text := []byte(l.Context); len(text) > 0 && err == nil; {
 		var n int
@@ -135,7 +144,7 @@ func (s *Site) directories(l *backends.Launch) (directories, error) {
 		err = closed
 	}
 	if err != nil {
-		return d, failed("the Context: %w", err)
+		return failed("the Context: %w", err)
 	}
-	return d, nil
+	return nil
 }

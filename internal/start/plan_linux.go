@@ -1,6 +1,7 @@
 package start
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/denial"
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -25,6 +27,7 @@ import (
 type Plan struct {
 	spec   *Spec
 	accept []string
+	ask    bool
 	abi    int
 	terms
 	place  delegation
@@ -35,6 +38,8 @@ type Plan struct {
 	policy *supervisor.Policy
 
 	mu sync.Mutex
+	// context is the file of the Context that all tools of the plan read, empty until the first start.
+	context string
 	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
 	// child; nil until the first start. users are the starts and tools of it.
 	spawner *supervisor.Spawner
@@ -43,8 +48,9 @@ type Plan struct {
 }
 
 // NewPlan checks that this host meets the requirements of a specification, or that its gaps are
-// accepted; messages gets those that are. The error is an *Error.
-func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
+// accepted; messages gets those that are. With ask operations can be granted while the tool runs: the
+// specification must have been made for it (Asking). The error is an *Error.
+func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, error) {
 	if spec.Form != backends.Resolved.String() {
 		return nil, failed("%w", errPortable)
 	}
@@ -61,6 +67,10 @@ func NewPlan(spec *Spec, accept []string, messages io.Writer) (*Plan, error) {
 	if p.terms, err = settle(&Request{Spec: spec, Accept: accept, Messages: messages}, host); err != nil {
 		return nil, err
 	}
+	if p.ask = ask; ask && !host.Supervises {
+		return nil, failed("to be asked a tool needs a supervisor, which this host cannot have; see accessc doctor")
+	}
+	p.supervised = p.supervised || ask
 	r := &run{spec: spec, abi: p.abi, terms: p.terms, req: &Request{}}
 	if p.filter, err = assemble(r.rules(), p.abi); err != nil {
 		return nil, failed("%w", err)
@@ -89,14 +99,38 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
 		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
 	}
-	if err := req.carry(&r.launch); err != nil {
-		return nil, err
+	err := p.contextOf(r)
+	if err == nil {
+		err = req.carry(&r.launch)
 	}
-	if err := r.prepare(); err != nil {
+	if err == nil {
+		err = r.prepare()
+	}
+	if err != nil {
 		r.abandon()
 		return nil, err
 	}
 	return r, nil
+}
+
+// contextOf gives a run the file of the Context that it shares with the others of the plan. A supervised
+// tool has one of its own, in the temporary directory: the policy says nothing about other places. So has one with
+// a call, which is no other's.
+func (p *Plan) contextOf(r *run) error {
+	if p.supervised || !r.req.Call.empty() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.context == "" {
+		file := r.site.Base + "/" + rand.Text() + ".json"
+		if err := writeContext(file, &r.launch); err != nil {
+			return err
+		}
+		p.context = file
+	}
+	r.context = p.context
+	return nil
 }
 
 // apart is the process that becomes the tool, at the place where the tool starts.
@@ -163,8 +197,10 @@ type Spawned struct {
 // Spawn starts a tool of a plan that needs no supervisor, and returns when it has become the program.
 // The error is an *Error; then the tool has not run, and nothing is left behind.
 func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
+	p.enter()
 	r, err := p.run(s, &req, files)
 	if err != nil {
+		p.leave()
 		return nil, err
 	}
 	c, err := r.apart()
@@ -177,7 +213,15 @@ func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 		err = r.childFailed(err)
 	}
 	r.abandon()
+	p.leave()
 	return nil, err
+}
+
+// enter keeps the thread and the Context of a plan for a start, and for its tool.
+func (p *Plan) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users++
 }
 
 // spawn starts a child from the plan's thread.
@@ -192,23 +236,16 @@ func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
 			return supervisor.Filter(p.filter)
 		})
 	}
-	if err == nil {
-		p.users++
-	}
 	spawner := p.spawner
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	c.Filtered = true
-	process, err := spawner.Spawn(c)
-	if err != nil {
-		p.leave()
-	}
-	return process, err
+	return spawner.Spawn(c)
 }
 
-// leave ends the thread when no tool of a plan that is closed is left: they would end with it.
+// leave undoes enter.
 func (p *Plan) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,10 +261,18 @@ func (p *Plan) Close() {
 	p.end()
 }
 
+// end frees a plan that is closed when no tool of it is left: they would end with the thread.
 func (p *Plan) end() {
-	if p.closed && p.users == 0 && p.spawner != nil {
+	if !p.closed || p.users > 0 {
+		return
+	}
+	if p.spawner != nil {
 		p.spawner.Close()
 		p.spawner = nil
+	}
+	if p.context != "" {
+		_ = os.Remove(p.context)
+		p.context = ""
 	}
 }
 
@@ -268,6 +313,8 @@ type Hooks struct {
 	// Made gets the words by which Sweep finds everything that is left of the run if this process
 	// does not end it, before the tool begins.
 	Made func(words []string)
+	// Live gets every event of a run in which operations can be granted.
+	Live func(live.Event)
 	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them.
 	Refused func(line []byte)
 }
@@ -278,6 +325,9 @@ const maxLines = 16 << 20
 // Attend starts a tool of a plan that needs a supervisor, and supervises it. The error is an *Error;
 // then the tool has not run, and nothing is left behind.
 func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, error) {
+	if p.ask {
+		req.Ask = &Ask{Tell: on.Live}
+	}
 	r, err := p.run(s, &req, files)
 	if err != nil {
 		return nil, err
@@ -289,7 +339,9 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 		made := false
 		a.Attended, err = s.Crew.Start(c, r.mark, func() (*supervisor.Supervisor, error) {
 			b, err := r.supervisor(a.log)
-			made = err == nil
+			if made = err == nil; made {
+				r.session = b.Session()
+			}
 			return b, err
 		})
 		if err == nil {
@@ -305,6 +357,25 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 	}
 	r.abandon()
 	return nil, err
+}
+
+// errNothingAsked is the error of answers for a tool that asks nothing.
+var errNothingAsked = errors.New("the tool was not started to ask")
+
+// Answer answers a question of the tool, and is in force when it returns.
+func (a *Attended) Answer(question int, answer live.Answer) error {
+	if a.run.session == nil {
+		return errNothingAsked
+	}
+	return a.run.session.Answer(question, answer)
+}
+
+// Revoke takes a grant back, by the number of its question.
+func (a *Attended) Revoke(question int) error {
+	if a.run.session == nil {
+		return errNothingAsked
+	}
+	return a.run.session.Revoke(question)
 }
 
 // asStart gives an error the form of those of a start.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accessc/accessc/internal/supervisor/live"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -64,6 +65,8 @@ type Ask struct {
 	// Control names the directory of the sockets by which questions are answered and grants
 	// revoked; empty for none.
 	Control string
+	// Tell, if not nil, gets every question, answer, use and revocation.
+	Tell func(live.Event)
 	// Write writes operations to the local layer, nil where there is none to write to.
 	Write func([]ir.Operation) error
 }

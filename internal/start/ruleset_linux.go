@@ -134,6 +134,11 @@ func (r *run) complete(b *building) error {
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
+	if r.context != "" {
+		if err := b.path(landlock.Path{Path: r.context, Access: []landlock.Right{landlock.ReadFile}}); err != nil {
+			return fmt.Errorf("the Context: %w", err)
+		}
+	}
 	for _, p := range r.spec.Programs {
 		if err := b.program(p.File); err != nil {
 			return fmt.Errorf("%s: %w", p.File, err)

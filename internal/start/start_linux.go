@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,6 +120,8 @@ type run struct {
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
+	// context is the file of the Context, empty for one in the temporary directory.
+	context string
 	// view is the part of the policy about variables, nil where it is still to be made.
 	view *ir.View
 	// policy is that of the specification, nil where it is still to be read.
@@ -155,7 +158,7 @@ func (r *run) prepare() error {
 	if r.building, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = r.site.directories(&r.launch); err != nil {
+	if r.directories, err = r.site.directories(&r.launch, r.context != ""); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {
@@ -171,7 +174,7 @@ func (r *run) prepare() error {
 	if r.view == nil {
 		r.view = envView(&r.launch, ir.Linux)
 	}
-	r.env = forwarded(&r.launch, r.view, ir.Linux, r.req.Environ, r.tmp, r.tmp+contextFile)
+	r.env = forwarded(&r.launch, r.view, ir.Linux, r.req.Environ, r.tmp, cmp.Or(r.context, r.tmp+contextFile))
 	if r.egress != nil {
 		r.env = r.egress.environ(r.env, nil)
 		r.egress.wipe()

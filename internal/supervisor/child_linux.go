@@ -170,9 +170,11 @@ func (c *Child) assemble(p *program) error {
 	return nil
 }
 
-// endWithParent has the kernel kill a clone when its parent ends.
+// endWithParent has the kernel kill a clone when its parent ends, and ends one whose parent has ended
+// before.
 func (c *Child) endWithParent(p *program) error {
 	p.add(step{name: "PR_SET_PDEATHSIG", nr: unix.SYS_PRCTL, args: [5]uintptr{unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)}})
+	p.add(step{name: "the parent", nr: unix.SYS_GETPPID, exactly: uintptr(os.Getpid())})
 	return nil
 }
 

@@ -242,7 +242,8 @@ func (s *Supervisor) work() {
 		case unix.ENOENT:
 			// The call was gone before it could be received, or all callers have ended.
 			if s.listener.poll()&unix.POLLHUP != 0 {
-				w.yield()
+				// Those that wait for their turn end one after the other. No other is needed.
+				s.receiver.Unlock()
 				return
 			}
 			continue

@@ -176,7 +176,7 @@ class Run:
         self._server.request("signal", {"run": self.id, "signal": name})
 
     def answer(self, question, answer):
-        """Answer a question of an event: once, run, rule, write, no or never."""
+        """Answer a question of an event: once, run, rule, no or never."""
         self._server.request("answer", {"run": self.id, "question": question, "answer": answer})
 
     def communicate(self, input=None):

@@ -217,7 +217,7 @@ export class Run {
   /**
    * Answers a question of an event.
    * @param {number} question
-   * @param {"once" | "run" | "rule" | "write" | "no" | "never"} answer
+   * @param {"once" | "run" | "rule" | "no" | "never"} answer
    */
   answer(question, answer) {
     return this.server.request("answer", { run: this.id, question, answer });

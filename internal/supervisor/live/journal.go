@@ -119,7 +119,7 @@ type Use struct {
 func (s *Session) Used(uses []Use, pid int, name string) {
 	for _, u := range uses {
 		ops := []ir.Operation{u.Op}
-		s.record.add(Event{Time: s.o.Now(), Event: "use", ID: u.ID, Operation: operation(ops), Path: s.path(ops), PID: pid, Name: name})
+		s.note(Event{Time: s.o.Now(), Event: "use", ID: u.ID, Operation: operation(ops), Path: s.path(ops), PID: pid, Name: name})
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *Session) question(c Call) *Question {
 	s.last++
 	q.ID = s.last
 	s.pending = append(s.pending, q)
-	s.record.add(Event{Event: "question"}.of(s, q))
+	s.note(Event{Event: "question"}.of(s, q))
 	s.wake()
 	return q
 }
@@ -120,7 +120,7 @@ func (s *Session) withdraw(q *Question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.Contains(s.pending, q) {
-		s.record.add(Event{Event: "withdrawn"}.of(s, q))
+		s.note(Event{Event: "withdrawn"}.of(s, q))
 		s.settle(q, outcome{})
 		s.wake()
 	}

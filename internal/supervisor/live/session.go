@@ -49,6 +49,8 @@ type Options struct {
 	Hosts Hosts
 	// Write writes operations to the local layer, nil where there is none.
 	Write func([]ir.Operation) error
+	// Tell, if not nil, gets every event as it happens. It must not call the session.
+	Tell func(Event)
 	// Now is the time.
 	Now func() time.Time
 }
@@ -76,6 +78,14 @@ type Session struct {
 	// revoked are the grants that were taken back, formerly is the policy with them.
 	revoked  ir.Given
 	formerly *ir.View
+}
+
+// note keeps an event and tells of it.
+func (s *Session) note(e Event) {
+	s.record.add(e)
+	if s.o.Tell != nil {
+		s.o.Tell(e)
+	}
 }
 
 // state is the grants in force and the policy with them.
@@ -149,7 +159,7 @@ func (s *Session) Answer(id int, a Answer) error {
 			return err
 		}
 	}
-	s.record.add(Event{Event: "answer", Answer: a}.of(s, q))
+	s.note(Event{Event: "answer", Answer: a}.of(s, q))
 	switch a {
 	case Once:
 		s.settle(q, outcome{once: &Allowance{session: s, question: q}})
@@ -201,7 +211,7 @@ func (s *Session) Revoke(id int) error {
 		s.o.Hosts.Revoke(gone.ID)
 	}
 	s.formerly = s.live.With(rulesOf(s.Grants()).And(s.revoked))
-	s.record.add(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By)})
+	s.note(Event{Event: "revoked", ID: gone.ID, Time: s.o.Now(), Rule: ruleText(gone.By)})
 	s.review()
 	return nil
 }
@@ -209,11 +219,17 @@ func (s *Session) Revoke(id int) error {
 // review settles the questions that the latest answer answers as well.
 func (s *Session) review() {
 	for _, q := range slices.Clone(s.pending) {
+		var out outcome
 		switch {
 		case q.Answered(s.View()):
-			s.settle(q, outcome{again: true})
+			out.again = true
 		case s.denies(q):
-			s.settle(q, outcome{})
+		default:
+			continue
+		}
+		s.settle(q, out)
+		if s.o.Tell != nil {
+			s.o.Tell(Event{Event: "withdrawn"}.of(s, q))
 		}
 	}
 	s.wake()
