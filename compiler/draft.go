@@ -113,20 +113,34 @@ func (d *draft) apply(s scope, t *source.Table) {
 	}
 }
 
-// checkNearly warns of a table that was meant to be the policy: as somebody else's key it
-// is ignored, and the tool gets the default.
+// checkNearly warns of a key that was meant to be the policy, or a part of it: as another program's key
+// it is ignored, and the tool gets the default.
 func (s scope) checkNearly(e *source.Entry) {
-	hint := suggest.Hint(e.Key, []string{"access"})
-	if e.Value.Kind != source.TableKind || hint == "" {
+	label, hint := "this table is ignored, and changes no permission", ""
+	switch kind, part := accessKinds[e.Key]; {
+	case part && e.Value.Kind == kind:
+		label, hint = "this is ignored, and changes no permission", "write access."+e.Key
+	case e.Value.Kind == source.TableKind:
+		hint = suggest.Hint(e.Key, []string{"access"})
+	}
+	if hint == "" {
 		return
 	}
 	d := diag.New(diag.NearlyAccess, e.At, e.Span)
-	d.Path, d.Label, d.Hint = s.path, "this table is ignored, and changes no permission", hint
+	d.Path, d.Label, d.Hint = s.path, label, hint
 	s.c.findings.Add(d)
 }
 
 var accessKeys = []string{
 	"extends", "fs", "net", "env", "commands", "sensitive_paths", "limits", "tests", "base", "home", "accept", "protected", "late", "may",
+}
+
+// accessKinds are the values that the keys of access take most often. Beside access a value of another
+// kind, such as a table of variables in env, is more likely another program's.
+var accessKinds = map[string]source.Kind{
+	"extends": source.ArrayKind, "fs": source.ArrayKind, "net": source.ArrayKind, "env": source.ArrayKind, "sensitive_paths": source.ArrayKind,
+	"tests": source.ArrayKind, "accept": source.ArrayKind, "may": source.ArrayKind, "commands": source.TableKind, "limits": source.TableKind,
+	"base": source.StringKind, "home": source.StringKind, "protected": source.StringKind, "late": source.StringKind,
 }
 
 func (d *draft) applyAccess(s scope, t *source.Table) {

@@ -359,9 +359,9 @@ func TestNoGrowth(t *testing.T) {
 	}
 	before := []use{used(t, os.Getpid()), used(t, help[0])}
 	starts(n)
-	if now := helpers(); len(now) != 1 || now[0] != help[0] {
-		t.Errorf("helpers: %v, before: %v", now, help)
-	}
+	// One that could not end its threads in time on a busy machine is replaced.
+	eventually(t, "one helper", func() bool { return len(helpers()) == 1 })
+	help = helpers()
 	eventually(t, "the end of all tools", func() bool { return len(children(os.Getpid(), "")) == 1 && len(children(help[0], "")) == 0 })
 	for i, name := range []string{"host", "helper"} {
 		now := used(t, []int{os.Getpid(), help[0]}[i])

@@ -383,7 +383,7 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 	err := l.teach(p)
 	if err == nil {
 		err = l.send(order{Kind: orderStart, Run: c.run, Plan: p.id, Tells: c.told != nil, Request: &wanted{
-			Program: req.Program, Args: req.Args, Call: req.Call, Environ: req.Environ, Dir: req.Dir,
+			Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir,
 		}}, fds[:]...)
 	}
 	if err != nil {

@@ -37,13 +37,13 @@ func newEngine() (*engine, error) { return &engine{live: map[*again]bool{}}, nil
 
 // asked is the document for that process, failure its answer if the tool did not start.
 type asked struct {
-	Artifact []byte     `json:"artifact"`
-	Accept   []string   `json:"accept"`
-	Program  string     `json:"program"`
-	Args     []string   `json:"args"`
-	Call     start.Call `json:"call"`
-	Environ  []string   `json:"environ"`
-	Dir      string     `json:"dir"`
+	Artifact []byte   `json:"artifact"`
+	Accept   []string `json:"accept"`
+	Program  string   `json:"program"`
+	Args     []string `json:"args"`
+	Call     carried  `json:"call"`
+	Environ  []string `json:"environ"`
+	Dir      string   `json:"dir"`
 }
 
 type failure struct {
@@ -54,7 +54,7 @@ type failure struct {
 
 // start starts a tool. Without a supervisor there are no refusals to tell of.
 func (e *engine) start(p *plan, req start.Request, files [3]*os.File, _ func(told)) (child, error) {
-	doc, err := json.Marshal(asked{p.text, p.accept, req.Program, req.Args, req.Call, req.Environ, req.Dir})
+	doc, err := json.Marshal(asked{p.text, p.accept, req.Program, req.Args, carried(req.Call), req.Environ, req.Dir})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func serveAgain(in, out *os.File) error {
 		err = json.Unmarshal(data, &a)
 	}
 	req := start.Request{
-		Accept: a.Accept, Program: a.Program, Args: a.Args, Call: a.Call, Environ: a.Environ, Dir: a.Dir,
+		Accept: a.Accept, Program: a.Program, Args: a.Args, Call: start.Call(a.Call), Environ: a.Environ, Dir: a.Dir,
 		Messages: io.Discard, Started: func() { _ = out.Close() },
 	}
 	if err == nil {

@@ -179,7 +179,7 @@ func (h *helper) start(o *order, fds []int) {
 	run, err := (*start.Attended)(nil), errors.New("the helper does not know the policy")
 	if p != nil && len(fds) == 3 && o.Request != nil && !over {
 		run, err = p.Attend(h.site, start.Request{
-			Program: o.Request.Program, Args: o.Request.Args, Call: o.Request.Call, Environ: o.Request.Environ,
+			Program: o.Request.Program, Args: o.Request.Args, Call: start.Call(o.Request.Call), Environ: o.Request.Environ,
 			Dir: o.Request.Dir, Messages: io.Discard,
 		}, [3]int(fds), h.hooks(o))
 	}

@@ -22,9 +22,15 @@ type Request struct {
 	Program string
 	// Args are added to the tool's command, or are those of Program.
 	Args []string
-	// Call is the host's call of the tool, which its Context carries and placeholders of its command
-	// stand for.
-	Call Call
+	// Arguments, Answers and Options are JSON objects that the tool finds in its Context and in the
+	// placeholders of its command: the model's arguments, the user's answers to questions of the tool,
+	// and the host's configuration of the tool. Nil is none.
+	Arguments, Answers, Options json.RawMessage
+	// Action is run, also where it is empty, or format_arguments, for a tool that is to show how a run
+	// would look.
+	Action string
+	// WorkspaceID and ConversationID are the host's names for them, up to 256 bytes; no paths.
+	WorkspaceID, ConversationID string
 	// Dir is where the tool starts, if that lies in the workspace; otherwise it starts at the root
 	// of the workspace.
 	Dir string
@@ -44,25 +50,6 @@ type Request struct {
 	// Events, if not nil, is called for every event of the run, one at a time. The last one has the
 	// kind Ended and comes before Wait returns.
 	Events func(Event)
-}
-
-// Call is a host's call of a tool. It changes nothing of the policy.
-type Call struct {
-	// Action is "run", also where it is empty, or "format_arguments": the tool is to show how a run
-	// would look.
-	Action string
-	// Arguments, Answers and Options are JSON objects, nil for none: the model's arguments, the user's
-	// answers to the tool's questions by their names, and the host's configuration of the tool.
-	Arguments, Answers, Options json.RawMessage
-	// WorkspaceID and ConversationID are names for the tool to keep its own state apart.
-	WorkspaceID, ConversationID string
-}
-
-func (c *Call) start() start.Call {
-	return start.Call{
-		Action: c.Action, Arguments: c.Arguments, Answers: c.Answers, Options: c.Options,
-		WorkspaceID: c.WorkspaceID, ConversationID: c.ConversationID,
-	}
 }
 
 // EventKind is the kind of an event.
@@ -125,6 +112,24 @@ func startError(err error) error {
 	return out
 }
 
+// call is the host's call of the tool.
+func (r *Request) call() start.Call {
+	return start.Call{
+		Action: r.Action, Arguments: r.Arguments, Answers: r.Answers, Options: r.Options,
+		WorkspaceID: r.WorkspaceID, ConversationID: r.ConversationID,
+	}
+}
+
+// carried is a call between processes, where an object that is not there stays so.
+type carried struct {
+	Action         string          `json:"action,omitempty"`
+	Arguments      json.RawMessage `json:"arguments,omitempty"`
+	Answers        json.RawMessage `json:"answers,omitempty"`
+	Options        json.RawMessage `json:"options,omitempty"`
+	WorkspaceID    string          `json:"workspace_id,omitempty"`
+	ConversationID string          `json:"conversation_id,omitempty"`
+}
+
 // Start starts a tool. The context kills the tool when it is done before the tool has ended.
 func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 	if err := ctx.Err(); err != nil {
@@ -152,7 +157,7 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 		hears = out.told.put
 	}
 	out.child, err = h.engine.start(p, start.Request{
-		Program: r.Program, Args: r.Args, Call: r.Call.start(), Environ: h.environ(&r), Dir: h.dir(&r), Messages: h.messages,
+		Program: r.Program, Args: r.Args, Call: r.call(), Environ: h.environ(&r), Dir: h.dir(&r), Messages: h.messages,
 	}, s.files, hears)
 	s.started(err == nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -136,6 +137,27 @@ func TestContextFile(t *testing.T) {
 	for _, change := range []string{`echo x > "$ACCESSC_CONTEXT"`, `rm -f "$ACCESSC_CONTEXT"`, `mv "$ACCESSC_CONTEXT" $TMPDIR/x`, `ls "${ACCESSC_CONTEXT%/*}"`} {
 		if out, err := h.Command("alone", "-c", change).Output(); err == nil || len(out) > 0 {
 			t.Errorf("%s: %q %v", change, out, err)
+		}
+	}
+}
+
+// TestCall: a call reaches the tool by its Context, and no other tool of the same policy.
+func TestCall(t *testing.T) {
+	h, _ := open(t)
+	for _, tool := range both {
+		c := h.Command(tool, "-c", `cat "$ACCESSC_CONTEXT"`)
+		c.Arguments, c.ConversationID = json.RawMessage(`{"path":"src/a"}`), "c1"
+		out, err := c.Output()
+		if err != nil || !strings.Contains(string(out), "src/a") || !strings.Contains(string(out), `"c1"`) {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+		if out, err := h.Command(tool, "-c", `cat "$ACCESSC_CONTEXT"`).Output(); err != nil || strings.Contains(string(out), "src/a") {
+			t.Errorf("%s, the next one: %q %v", tool, out, err)
+		}
+		c = h.Command(tool)
+		c.Arguments = json.RawMessage(`[1]`)
+		if err := c.Run(); err == nil {
+			t.Errorf("%s: arguments that are no object were taken", tool)
 		}
 	}
 }

@@ -55,11 +55,11 @@ const (
 
 // wanted is the part of a start.Request that a host chooses.
 type wanted struct {
-	Program string     `json:"program,omitempty"`
-	Args    []string   `json:"args,omitempty"`
-	Call    start.Call `json:"call"`
-	Environ []string   `json:"environ"`
-	Dir     string     `json:"dir"`
+	Program string   `json:"program,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	Call    carried  `json:"call"`
+	Environ []string `json:"environ"`
+	Dir     string   `json:"dir"`
 }
 
 // news is a document from the helper.

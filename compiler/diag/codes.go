@@ -106,7 +106,7 @@ var registry = map[Code]entry{
 	UnknownKey:      {Error, "unknown key"},
 	ReplaceEmpty:    {Error, "replacing with an empty list"},
 	DedupChanges:    {Warning, "dropping a duplicate changes which rule wins"},
-	NearlyAccess:    {Warning, "a key that reads like access is none"},
+	NearlyAccess:    {Warning, "a key that was meant as access is none"},
 	EmptyList:       {Warning, "an empty list is as good as none"},
 	AccessOnDefault: {Error, "the defaults table takes no access"},
 	AccessNotLocal:  {Error, "access is for local tools only"},

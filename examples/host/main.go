@@ -84,7 +84,7 @@ func run(ctx context.Context, host *sandbox.Host, c call, limit time.Duration) a
 	defer cancel()
 	a := answer{ID: c.ID}
 	cmd := host.CommandContext(ctx, c.Tool, c.Args...)
-	cmd.Call.Arguments = c.Arguments
+	cmd.Arguments = c.Arguments
 	cmd.Events = func(e sandbox.Event) {
 		if e.Kind == sandbox.Refused {
 			a.Refused = append(a.Refused, sentence(e.Refusal))

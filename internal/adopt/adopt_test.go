@@ -84,11 +84,13 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestEnv: the variables of a server are named.
+// TestEnv: the variables of a server are named. A null has none: once it was one without a name.
 func TestEnv(t *testing.T) {
-	_, servers, err := Wrap([]byte(`{"mcpServers":{"a":{"command":"x","env":{"A":"1","B":"2"}}}}`), client)
-	if err != nil || !reflect.DeepEqual(servers[0].Env, []string{"A", "B"}) {
-		t.Errorf("got %+v, %v", servers, err)
+	for env, want := range map[string][]string{`{"A":"1","B":"2"}`: {"A", "B"}, `{}`: nil, `null`: nil} {
+		_, servers, err := Wrap([]byte(`{"mcpServers":{"a":{"command":"x","env":`+env+`}}}`), client)
+		if err != nil || !reflect.DeepEqual(servers[0].Env, want) {
+			t.Errorf("%s: got %+v, %v", env, servers, err)
+		}
 	}
 }
 

@@ -62,13 +62,14 @@ func (e *entry) read() string {
 // variables reads the names of the variables that the entry sets.
 func (e *entry) variables() string {
 	env := e.members["env"]
-	if env.Exists() && env.Type != gjson.Null && !env.IsObject() {
+	if !env.Exists() || env.Type == gjson.Null {
+		return "" // gjson calls back once for a null
+	}
+	if !env.IsObject() {
 		return "has an env that is no table"
 	}
-	if env.IsObject() {
-		if _, err := jsonrpc.Members(env); err != nil {
-			return "can be read in two ways: " + err.Error()
-		}
+	if _, err := jsonrpc.Members(env); err != nil {
+		return "can be read in two ways: " + err.Error()
 	}
 	env.ForEach(func(key, _ gjson.Result) bool {
 		e.env = append(e.env, key.Str)

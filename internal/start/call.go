@@ -23,15 +23,15 @@ import (
 // See RATIONALE D236.
 type Call struct {
 	// Action is contextjson.Run where it is empty.
-	Action string `json:"action,omitempty"`
+	Action string `json:"action"`
 	// Arguments, Answers and Options are JSON objects, nil where the host gives none.
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Answers   json.RawMessage `json:"answers,omitempty"`
-	Options   json.RawMessage `json:"options,omitempty"`
+	Arguments json.RawMessage `json:"arguments"`
+	Answers   json.RawMessage `json:"answers"`
+	Options   json.RawMessage `json:"options"`
 	// WorkspaceID and ConversationID are names that the host gives, for the tool to keep its own
 	// state apart.
-	WorkspaceID    string `json:"workspace_id,omitempty"`
-	ConversationID string `json:"conversation_id,omitempty"`
+	WorkspaceID    string `json:"workspace_id"`
+	ConversationID string `json:"conversation_id"`
 }
 
 // maxCall and maxCallID bound a call and its names, in bytes.

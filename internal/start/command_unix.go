@@ -41,8 +41,10 @@ func find(program, workspace string, env []string) (string, error) {
 		return runnable(program, workspace)
 	}
 	path, ok := lookupEnv(env, "PATH")
+	where := "PATH"
 	if !ok {
 		path = ir.ProgramPath
+		where = path + "; the policy does not let the tool see PATH"
 	}
 	refused := error(nil)
 	for _, dir := range filepath.SplitList(path) {
@@ -60,7 +62,7 @@ func find(program, workspace string, env []string) (string, error) {
 	if refused != nil {
 		return "", refused
 	}
-	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in PATH", program)}
+	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in %s", program, where)}
 }
 
 func runnable(path, workspace string) (string, error) {

@@ -54,8 +54,10 @@ func find(program, workspace string, env []string) (string, error) {
 		return lookup(filepath.Dir(program), filepath.Base(program))
 	}
 	path, ok := variable(env, "PATH")
+	where := "PATH"
 	if !ok {
 		path = defaultPath()
+		where = path + "; the policy does not let the tool see PATH"
 	}
 	refused := error(nil)
 	for _, dir := range filepath.SplitList(path) {
@@ -73,7 +75,7 @@ func find(program, workspace string, env []string) (string, error) {
 	if refused != nil {
 		return "", refused
 	}
-	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in PATH", program)}
+	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in %s", program, where)}
 }
 
 // defaultPath is where programs are looked up when the policy forwards no PATH.

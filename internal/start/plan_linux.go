@@ -99,9 +99,9 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
 		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
 	}
-	err := p.contextOf(r)
+	err := req.carry(&r.launch)
 	if err == nil {
-		err = req.carry(&r.launch)
+		err = p.contextOf(r)
 	}
 	if err == nil {
 		err = r.prepare()
@@ -114,10 +114,10 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 }
 
 // contextOf gives a run the file of the Context that it shares with the others of the plan. A supervised
-// tool has one of its own, in the temporary directory: the policy says nothing about other places. So has one with
-// a call, which is no other's.
+// tool has one of its own, in the temporary directory: the policy says nothing about other places. So has
+// one with a call. See RATIONALE D235.
 func (p *Plan) contextOf(r *run) error {
-	if p.supervised || !r.req.Call.empty() {
+	if p.supervised || r.launch.Context != p.spec.Launch.Context {
 		return nil
 	}
 	p.mu.Lock()

@@ -135,6 +135,8 @@ type run struct {
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// by is the supervisor of the tool, nil before it is there.
+	by *supervisor.Supervisor
 	// egress is the proxy of the run, nil where no rule names a host.
 	egress *egress
 	// files are the standard descriptors that the tool gets, nil for those of this process.

@@ -76,6 +76,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if err != nil {
 		return nil, err
 	}
+	r.by = b
 	stop, err := r.converse(b)
 	if err != nil {
 		return nil, failed("--ask: %w", err)
@@ -98,7 +99,7 @@ func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
 		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
 	}
 	if r.observes() {
-		o.Used = log.Use
+		o.Used, o.Sought = log.Use, log.Sought
 	}
 	b, err := supervisor.New(r.spec, o)
 	if err != nil {

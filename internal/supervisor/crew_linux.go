@@ -249,7 +249,7 @@ func (c *Crew) deliver(pid int, end End) {
 func (a *Attended) Close() bool { return a.by.Close() }
 
 // maxClose is how long the threads of a supervisor may take to end with the tool.
-const maxClose = time.Second
+const maxClose = 5 * time.Second
 
 // Close implements Attended.Close.
 func (s *Supervisor) Close() bool {

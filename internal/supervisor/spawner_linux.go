@@ -110,6 +110,7 @@ func (p *program) child() (*os.Process, error) {
 
 // Filter has a Spawner's thread, and so every child of it, run under a filter for good. The filter must
 // let the child take its steps.
+// See RATIONALE D234.
 func Filter(filter []unix.SockFilter) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

@@ -18,12 +18,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/internal/workspace"
+	"github.com/accessc/accessc/ir"
 )
 
 // See RATIONALE D104.
@@ -138,6 +140,9 @@ func parse(args []string) (Artifact, bool) {
 		case "--call":
 			a.Call = value
 		case "--accept":
+			if !slices.Contains(ir.Gaps(), ir.Gap(value)) {
+				return a, false // a list, or a mistake
+			}
 			a.Accept = append(a.Accept, value)
 		default:
 			return a, false
