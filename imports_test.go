@@ -19,6 +19,7 @@ var rooms = [][]string{
 	{"golden"},
 	{"sandbox"},
 	{"internal/explain", "internal/kerneltest"},
+	{"internal/serve"},
 	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},
 	{"internal/supervisor", "internal/hook/settings", "internal/start/inherited", "internal/start/folding"},

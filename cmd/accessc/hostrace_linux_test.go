@@ -122,8 +122,8 @@ func answers(l net.Listener) {
 	}
 }
 
-// serve answers on all addresses of this host, until it is killed, and writes its port to a file.
-func serve(file string) {
+// serveHosts answers on all addresses of this host, until it is killed, and writes its port to a file.
+func serveHosts(file string) {
 	l, err := net.Listen("tcp4", "0.0.0.0:0")
 	if err == nil {
 		err = os.WriteFile(file, []byte(strconv.Itoa(l.Addr().(*net.TCPAddr).Port)), 0o644)

@@ -53,6 +53,7 @@ type cli struct {
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
+	Serve      serveCmd      `cmd:"" help:"Start tools and answer questions for programs in any language, by lines of JSON."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`
 	ACP        acpCmd        `cmd:"" name:"acp" help:"Answer what an agent asks of its client, where a policy decides."`
 	Hook       hookCmd       `cmd:"" help:"Answer an agent that asks before it uses a tool, by a policy."`

@@ -30,7 +30,7 @@ func probe() {
 			fmt.Println("who", who(arg))
 			continue
 		case "serve":
-			serve(arg)
+			serveHosts(arg)
 		}
 		fmt.Printf("%s %v\n", name, attempt(name, arg))
 	}
@@ -102,6 +102,8 @@ func attempt(name, arg string) error {
 			return fmt.Errorf("capabilities %x", data)
 		}
 		return nil
+	case "hello":
+		return stranger(arg)
 	case "env":
 		if v, ok := os.LookupEnv(arg); ok {
 			return fmt.Errorf("%s=%s", arg, v)

@@ -4,13 +4,22 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// inputs are the files that a policy was compiled from, as they were then; nil for one that was not there.
-type inputs map[string]fs.FileInfo
+// inputs are what a policy was compiled from, as they were at a time.
+type inputs struct {
+	// files has nil for what was not there.
+	files map[string]fs.FileInfo
+	at    time.Time
+}
+
+// tick is how long a file may be written again and keep its times: those are stamped by a clock of jiffies
+// (current_time(), fs/inode.c), until Linux 6.13 always.
+const tick = 20 * time.Millisecond
 
 // compileWatched compiles for questions on this host, whatever is wrong with single tools.
 // The inputs are looked at between two compilations, of which the first says what they are:
@@ -18,32 +27,34 @@ type inputs map[string]fs.FileInfo
 func (g *globals) compileWatched() (*hostfacts.Result, inputs, error) {
 	opts, err := g.asking().options(true)
 	if err != nil {
-		return nil, nil, err
+		return nil, inputs{}, err
 	}
 	opts.Apart = true
 	first, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, inputs{}, usageError{err}
 	}
-	in := inputs{}
+	in := inputs{map[string]fs.FileInfo{}, time.Now()}
 	for _, path := range slices.Concat(g.Config, g.Untrusted, []string{userdir.UserConfig()}, first.Inputs()) {
-		in[path], _ = os.Stat(path)
+		in.files[path], _ = os.Stat(path)
 	}
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, inputs{}, usageError{err}
 	}
 	return res, in, nil
 }
 
-// changed reports whether any input is another than it was.
+// changed reports whether any input is another than it was, or may be: one that had just been written then
+// could have been written again since.
 func (in inputs) changed() bool {
-	for path, was := range in {
+	for path, was := range in.files {
 		is, _ := os.Stat(path)
 		if (is == nil) != (was == nil) {
 			return true
 		}
-		if is != nil && (!os.SameFile(is, was) || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime())) {
+		if is != nil && (!os.SameFile(is, was) || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) ||
+			!changeTime(is).Equal(changeTime(was)) || in.at.Sub(changeTime(was)).Abs() < tick) {
 			return true
 		}
 	}

@@ -92,7 +92,7 @@ func vouched(path, digest, root string) ([]string, error) {
 		files = append(files, real)
 	}
 	for _, file := range files {
-		if err := refuse(file, foreign(file, root)); err != nil {
+		if err := refuse(file, Exposed(file, root)); err != nil {
 			return nil, err
 		}
 	}

@@ -35,9 +35,9 @@ func own(file string, l backends.Launch) string {
 	}
 }
 
-// foreign returns the same without the file's contents. root is the workspace that the caller
+// Exposed returns the same without the file's contents. root is the workspace that the caller
 // is in.
-func foreign(file, root string) string {
+func Exposed(file, root string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root
 	}

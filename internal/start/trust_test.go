@@ -48,7 +48,7 @@ func TestForeign(t *testing.T) {
 		{mine + "run/1/t/landlock.json", "", "is no build there"},
 		{"home/state/accessc/landlock.json", "", "is no build there"},
 	} {
-		if why := foreign(at(c.file), c.root); c.why == "" && why != "" || !strings.Contains(why, c.why) {
+		if why := Exposed(at(c.file), c.root); c.why == "" && why != "" || !strings.Contains(why, c.why) {
 			t.Errorf("%s from %s: %q, want %q", c.file, c.root, why, c.why)
 		}
 	}
@@ -63,7 +63,7 @@ func TestForeign(t *testing.T) {
 	if err := os.Chmod(at(mine+"approvals.json"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if why := foreign(at("home/out/t/landlock.json"), ""); !strings.Contains(why, "may lie in a place") {
+	if why := Exposed(at("home/out/t/landlock.json"), ""); !strings.Contains(why, "may lie in a place") {
 		t.Errorf("with a store that others may write: %q", why)
 	}
 }

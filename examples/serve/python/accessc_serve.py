@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Start tools under their policies from Python: a client of accessc serve (docs/serve.md).
+
+    with Server("/path/to/workspace") as server:
+        done = server.run("grep", ["TODO", "src/a"])
+        print(done.returncode, done.stdout)
+        if server.can("edit", "update", "src/a")["verdict"] == "allow":
+            run = server.start("edit", stdout=open("out", "wb"), call={"arguments": {"path": "src/a"}})
+            run.wait()
+
+Tools get the descriptors themselves: nothing of their output passes through accessc. It needs Python 3.9 and Unix.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+NULL = subprocess.DEVNULL
+PIPE = subprocess.PIPE
+
+
+class Failed(Exception):
+    """An error that the server answers. reason is a word of the protocol's list."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.reason = error["data"]["reason"]
+        self.status = error["data"].get("status", 0)
+        self.findings = error["data"].get("findings")
+
+
+class Server:
+    """A connection to accessc serve. Threads may share it; each waits for its own answers."""
+
+    def __init__(self, workspace=".", accessc="accessc", flags=()):
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [accessc, "serve", "-C", workspace, "--stdio", *flags], stdin=theirs, stdout=theirs)
+        self._begin(ours, "")
+
+    @classmethod
+    def connect(cls, path, token):
+        """Connect to accessc serve --socket."""
+        self = cls.__new__(cls)
+        self._process = None
+        ours = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        ours.connect(path)
+        self._begin(ours, token)
+        return self
+
+    def _begin(self, ours, token):
+        self._socket, self._lines = ours, ours.makefile("rb")
+        self._sending, self._arrived = threading.Lock(), threading.Condition()
+        self._last, self._answers, self._reading = 0, {}, False
+        self.about = self.request("hello", {"versions": [1], **({"token": token} if token else {})})
+
+    def request(self, method, params=None, files=()):
+        """Send a request with descriptors, and return its result."""
+        with self._sending:
+            self._last += 1
+            id = self._last
+            line = json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}).encode() + b"\n"
+            sent = 0
+            if files:
+                sent = socket.send_fds(self._socket, [line], [f if isinstance(f, int) else f.fileno() for f in files])
+            self._socket.sendall(line[sent:])
+        answer = self._answer(id)
+        if "error" in answer:
+            raise Failed(answer["error"])
+        return answer["result"]
+
+    def _answer(self, id):
+        """Return the answer of an id. Of the threads that wait, one reads for all."""
+        with self._arrived:
+            while id not in self._answers and self._reading:
+                self._arrived.wait()
+            if id in self._answers:
+                return self._answers.pop(id)
+            self._reading = True
+        try:
+            while True:
+                line = self._lines.readline()
+                if not line:
+                    raise EOFError("accessc serve has ended")
+                answer = json.loads(line)
+                if answer["id"] == id:
+                    return answer
+                with self._arrived:
+                    self._answers[answer["id"]] = answer
+                    self._arrived.notify_all()
+        finally:
+            with self._arrived:
+                self._reading = False
+                self._arrived.notify_all()
+
+    def can(self, tool, operation, target, **more):
+        """Return the answer of accessc can as a dict."""
+        return self.request("can", {"tool": tool, "operation": operation, "target": target, **more})
+
+    def decide(self, command, **more):
+        """Return the answer of accessc decide as a dict."""
+        return self.request("decide", {"command": command, **more})
+
+    def events(self):
+        """Wait for events, and return them all. One thread at a time."""
+        return self.request("events")["events"]
+
+    def start(self, tool, args=(), stdin=NULL, stdout=NULL, stderr=NULL, **more):
+        """Start a tool. Streams are files or descriptors, NULL, or PIPE, whose end is an attribute of the run.
+
+        more is command, call, dir, env, session, events or ask.
+        """
+        params, files, pipes, ends = {"tool": tool, "args": list(args), **more}, [], [], {}
+        try:
+            for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
+                if stream == NULL:
+                    continue
+                if stream == PIPE:
+                    read, write = os.pipe()
+                    ours, stream = (write, read) if name == "stdin" else (read, write)
+                    pipes.append(stream)
+                    ends[name] = os.fdopen(ours, "wb" if name == "stdin" else "rb")
+                params[name] = "descriptor"
+                files.append(stream)
+            begun = self.request("start", params, files)
+        except BaseException:
+            for end in ends.values():
+                end.close()
+            raise
+        finally:
+            for fd in pipes:
+                os.close(fd)
+        return Run(self, begun["run"], begun["pid"], ends)
+
+    def run(self, tool, args=(), input=None, **more):
+        """Run a tool to its end, as subprocess.run with captured output does."""
+        run = self.start(tool, args, PIPE if input is not None else NULL, PIPE, PIPE, **more)
+        out, err = run.communicate(input)
+        return subprocess.CompletedProcess([tool, *args], run.wait(), out, err)
+
+    def close(self):
+        """End the connection. Its tools end with it."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._lines.close()
+        self._socket.close()
+        if self._process:
+            self._process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Run:
+    """A tool that was started."""
+
+    def __init__(self, server, id, pid, ends):
+        self._server, self.id, self.pid, self._status = server, id, pid, None
+        self.stdin, self.stdout, self.stderr = (ends.get(name) for name in ("stdin", "stdout", "stderr"))
+
+    def wait(self):
+        """Return the exit status; minus the number of a signal that ended the tool, as subprocess has it."""
+        if self._status is None:
+            end = self._server.request("wait", {"run": self.id})
+            self._status = 128 - end["exit"] if "signal" in end else end["exit"]
+        return self._status
+
+    def signal(self, name):
+        """Send TERM, INT, HUP, QUIT, USR1, USR2, WINCH or KILL."""
+        self._server.request("signal", {"run": self.id, "signal": name})
+
+    def answer(self, question, answer):
+        """Answer a question of an event: once, run, rule, no or never."""
+        self._server.request("answer", {"run": self.id, "question": question, "answer": answer})
+
+    def communicate(self, input=None):
+        """Write the input, and read stdout and stderr to their ends."""
+        out = {}
+
+        def read(name, end):
+            with end:
+                out[name] = end.read()
+
+        def write():
+            try:
+                with self.stdin:
+                    self.stdin.write(input or b"")
+            except BrokenPipeError:
+                pass  # the tool reads no more
+
+        work = [threading.Thread(target=read, args=(name, end))
+                for name, end in (("stdout", self.stdout), ("stderr", self.stderr)) if end]
+        if self.stdin:
+            work.append(threading.Thread(target=write))
+        for thread in work[1:]:
+            thread.start()
+        for thread in work[:1]:
+            thread.run()
+        for thread in work[1:]:
+            thread.join()
+        return out.get("stdout"), out.get("stderr")
+
+
+def main(words):
+    if not words:
+        sys.exit("usage: accessc_serve.py TOOL [ARG...]")
+    with Server() as server:
+        run = server.start(words[0], words[1:], 0, 1, 2)
+        sys.exit(run.wait() % 256)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,391 @@
+package serve
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/accessc/accessc/internal/start"
+)
+
+// run is a tool that a connection has started.
+type run struct {
+	id      int
+	process Process
+	// ended is closed when status is there.
+	ended  chan struct{}
+	status Status
+	// input gets what the client writes to the tool's standard input, nil where it does not.
+	input chan input
+	gone  chan struct{}
+	// pipes are the server's ends.
+	pipes []*os.File
+	// open counts the streams and events that the client has not seen the end of.
+	open sync.WaitGroup
+	// over is true when the client knows the end.
+	over bool
+}
+
+// input is a piece for the standard input, and the place for its error.
+type input struct {
+	data []byte
+	end  bool
+	done chan error
+}
+
+// startParams are those of start.
+type startParams struct {
+	Tool    string            `json:"tool"`
+	Args    []string          `json:"args"`
+	Command []string          `json:"command"`
+	Call    json.RawMessage   `json:"call"`
+	Dir     string            `json:"dir"`
+	Env     map[string]string `json:"env"`
+	Accept  []string          `json:"accept"`
+	Session string            `json:"session"`
+	Ask     bool              `json:"ask"`
+	Events  bool              `json:"events"`
+	Stdin   string            `json:"stdin"`
+	Stdout  string            `json:"stdout"`
+	Stderr  string            `json:"stderr"`
+}
+
+// The kinds of a standard descriptor.
+const (
+	streamNull       = "null"
+	streamData       = "data"
+	streamDescriptor = "descriptor"
+)
+
+type startResult struct {
+	Run int `json:"run"`
+	PID int `json:"pid"`
+}
+
+func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
+	var p startParams
+	err := r.into(&p)
+	s := &Start{}
+	if err == nil {
+		err = p.request(s)
+	}
+	if err == nil {
+		err = c.server.reserve(c)
+	}
+	if err != nil {
+		closeAll(m.files)
+		return nil, nil, err
+	}
+	x := &run{ended: make(chan struct{}), gone: c.gone}
+	if err = x.streams(&p, s, m.files); err == nil {
+		err = x.start(c, &p, s)
+	}
+	if err != nil {
+		closeAll(s.Streams[:])
+		closeAll(x.pipes)
+		c.server.release(1)
+		return nil, nil, err
+	}
+	return nil, startResult{x.id, x.process.PID()}, nil
+}
+
+// request puts the parameters into a start.
+func (p *startParams) request(s *Start) *Error {
+	s.Tool, s.Args, s.Command, s.Dir, s.Accept, s.Session, s.Ask = p.Tool, p.Args, p.Command, p.Dir, p.Accept, p.Session, p.Ask
+	switch {
+	case p.Tool == "":
+		return errorf(BadParams, "start: expected a tool")
+	case p.Command != nil && len(p.Command) == 0:
+		return errorf(BadParams, "start: expected a program in command")
+	case p.Dir != "" && !filepath.IsAbs(p.Dir):
+		return errorf(BadParams, "start: found the directory %q, expected an absolute path", p.Dir)
+	case p.Ask && !p.Events:
+		return errorf(BadParams, "start: ask needs events, by which the questions come")
+	}
+	if p.Env != nil {
+		s.Env = []string{}
+		for name, value := range p.Env {
+			if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+				return errorf(BadParams, "start: found %q in env, which is no variable", name)
+			}
+			s.Env = append(s.Env, name+"="+value)
+		}
+	}
+	for _, word := range slices.Concat(p.Args, p.Command, []string{p.Dir}) {
+		if strings.Contains(word, "\x00") {
+			return errorf(BadParams, "start: found a zero byte in a word")
+		}
+	}
+	if p.Call == nil {
+		return nil
+	}
+	call, err := start.ParseCall(p.Call)
+	if err != nil {
+		return errorf(BadParams, "start: %v", err)
+	}
+	s.Call = call
+	return nil
+}
+
+// streams opens the standard descriptors.
+func (x *run) streams(p *startParams, s *Start, files []*os.File) *Error {
+	kinds := []*string{&p.Stdin, &p.Stdout, &p.Stderr}
+	wanted := 0
+	for i, k := range kinds {
+		switch *k {
+		case "":
+			*k = streamNull
+		case streamDescriptor:
+			wanted++
+		case streamNull, streamData:
+		default:
+			closeAll(files)
+			return errorf(BadParams, "start: found %q of descriptor %d, expected %s, %s or %s", *k, i, streamNull, streamData, streamDescriptor)
+		}
+	}
+	if wanted != len(files) {
+		closeAll(files)
+		return errorf(Descriptors, "start: found %d descriptors with the line, and %d in it", len(files), wanted)
+	}
+	for i, k := range kinds {
+		var err error
+		switch {
+		case *k == streamDescriptor:
+			s.Streams[i], files = files[0], files[1:]
+		case *k == streamNull:
+			s.Streams[i], err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		default:
+			err = x.pipe(s, i)
+		}
+		if err != nil {
+			closeAll(files)
+			return errorf(Internal, "start: %v", err)
+		}
+	}
+	return nil
+}
+
+// pipe makes a standard descriptor whose data the messages carry. The server's end is at place i of pipes.
+func (x *run) pipe(s *Start, i int) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	if x.pipes == nil {
+		x.pipes = make([]*os.File, len(s.Streams))
+	}
+	if i == 0 {
+		s.Streams[i], x.pipes[i] = r, w
+		return nil
+	}
+	s.Streams[i], x.pipes[i] = w, r
+	return nil
+}
+
+// start starts the tool, and what carries its streams and events.
+func (x *run) start(c *conn, p *startParams, s *Start) *Error {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if c.over {
+		return errorf(Internal, "the server ends")
+	}
+	c.register(x)
+	if p.Events {
+		s.Tell = func(kind string, what any) {
+			e := event{Event: kind, Run: x.id}
+			if kind == Refused {
+				e.Refusal = what
+			} else {
+				e.Question = what
+			}
+			c.queue.put(e)
+		}
+	}
+	process, err := c.server.Host.Start(s)
+	s.Streams = [3]*os.File{} // they are the host's
+	if err != nil {
+		c.forget(x)
+		return asError(err)
+	}
+	x.process = process
+	if x.pipes != nil {
+		x.carry(c)
+	}
+	x.open.Add(1)
+	c.work.Go(func() {
+		x.status = process.Wait()
+		close(x.ended)
+		if p.Events {
+			c.queue.put(event{Event: "ended", Run: x.id, Status: &x.status})
+		}
+		x.open.Done()
+	})
+	return nil
+}
+
+// event is one line of a tool's story.
+type event struct {
+	Event    string `json:"event"`
+	Run      int    `json:"run"`
+	Stream   string `json:"stream,omitempty"`
+	Data     string `json:"data,omitempty"`
+	End      bool   `json:"end,omitempty"`
+	Refusal  any    `json:"refusal,omitempty"`
+	Question any    `json:"question,omitempty"`
+	*Status
+}
+
+// carry moves the data of the streams that messages carry.
+func (x *run) carry(c *conn) {
+	if in := x.pipes[0]; in != nil {
+		x.input = make(chan input, maxWaiting)
+		c.work.Go(func() { x.feed(in) })
+	}
+	for i, name := range []string{"", "stdout", "stderr"} {
+		if out := x.pipes[i]; i > 0 && out != nil {
+			x.open.Add(1)
+			c.work.Go(func() {
+				defer x.open.Done()
+				drain(out, c.queue, event{Event: "output", Run: x.id, Stream: name})
+			})
+		}
+	}
+}
+
+// drain makes events of a tool's output until its end.
+func drain(out *os.File, q *queue, e event) {
+	defer out.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := out.Read(buf)
+		if n > 0 {
+			e.Data = base64.StdEncoding.EncodeToString(buf[:n])
+			q.put(e)
+		}
+		if err != nil {
+			e.Data, e.End = "", true
+			q.put(e)
+			return
+		}
+	}
+}
+
+var errInput = errors.New("the standard input has ended")
+
+// feed writes pieces in the order in which they came.
+func (x *run) feed(in *os.File) {
+	defer in.Close()
+	ended := false
+	for {
+		select {
+		case <-x.gone:
+			return
+		case piece := <-x.input:
+			err := errInput
+			if !ended {
+				_, err = in.Write(piece.data)
+			}
+			if ended = ended || piece.end || err != nil; ended {
+				_ = in.Close()
+			}
+			piece.done <- err
+		}
+	}
+}
+
+// write has a piece written, and answers when the tool's pipe has it.
+func (x *run) write(text string, end bool) (func() (any, *Error), *Error) {
+	data, err := base64.StdEncoding.DecodeString(text)
+	switch {
+	case err != nil:
+		return nil, errorf(BadParams, "write: expected base64 in data")
+	case x.input == nil:
+		return nil, errorf(BadParams, "write: run %d was not started with the standard input %q", x.id, streamData)
+	}
+	piece := input{data, end, make(chan error, 1)}
+	x.input <- piece // there is room for all requests that may wait
+	return func() (any, *Error) {
+		select {
+		case err := <-piece.done:
+			if err != nil {
+				return nil, errorf(NoRun, "write: the tool takes no more: %v", err)
+			}
+			return empty{}, nil
+		case <-x.gone:
+			return nil, errorf(Internal, "the server ends")
+		}
+	}, nil
+}
+
+// register gives a run its number.
+func (c *conn) register(x *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	x.id = c.last
+	c.runs[x.id] = x
+}
+
+func (c *conn) forget(x *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.runs, x.id)
+}
+
+// run is the run of a number. See RATIONALE D239.
+func (c *conn) run(id int) (*run, *Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x := c.runs[id]; x != nil && !x.over {
+		return x, nil
+	}
+	return nil, errorf(NoRun, "this connection has no run %d", id)
+}
+
+// waited lets a run be forgotten whose end the client knows, as soon as it has its events.
+func (c *conn) waited(x *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x.over {
+		return
+	}
+	x.over = true
+	c.work.Go(func() {
+		x.open.Wait()
+		c.forget(x)
+		c.server.release(1)
+	})
+}
+
+// killAll ends all tools of the connection.
+func (c *conn) killAll() {
+	c.mu.Lock()
+	var all []*run
+	for _, x := range c.runs {
+		if x.process != nil {
+			all = append(all, x)
+		}
+	}
+	c.mu.Unlock()
+	var ends sync.WaitGroup
+	for _, x := range all {
+		ends.Go(func() {
+			_ = x.process.Signal(terminate)
+			select {
+			case <-x.ended:
+			case <-time.After(grace):
+				x.process.Kill()
+				<-x.ended
+			}
+			closeAll(x.pipes) // another process may hold their other ends
+			c.waited(x)
+		})
+	}
+	ends.Wait()
+}
