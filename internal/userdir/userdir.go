@@ -99,6 +99,15 @@ func (d Dir) HomeOf(tool string, shared bool) string {
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Compiled returns the directory of the compilations that starts of tools left for later ones,
+// which no tool may write.
+func (d Dir) Compiled() string { return filepath.Join(string(d), "compiled") }
+
+// Variables are the variables of the environment by which this package finds its paths.
+func Variables() []string {
+	return []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}
+}
+
 // Reports returns the directory of the reports about commands that a hook has rewritten.
 func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 
