@@ -31,6 +31,9 @@ func TestKeptStartsAreNeverStale(t *testing.T) {
 	w := newKeptWorld(t, rand.New(rand.NewPCG(seed, 0)))
 	hits, refused := 0, 0
 	for i := range n {
+		if i%max(50, n/100) == 0 {
+			w.settle()
+		}
 		edit := w.edit()
 		hit, ok := w.start(fmt.Sprintf("edit %d of seed %d, %s", i, seed, edit))
 		if hit {
@@ -248,6 +251,28 @@ func (w *keptWorld) disguise(p string) string {
 	_ = os.WriteFile(w.path(p), data, 0o644)
 	_ = os.Chtimes(w.path(p), time.Time{}, info.ModTime())
 	return fmt.Sprintf("a byte of %s", p)
+}
+
+// settle has a start keep a compilation in which unchanged directories stand for the names in them:
+// those that have not changed for two seconds.
+func (w *keptWorld) settle() {
+	w.t.Helper()
+	w.reset()
+	w.start("a reset") // makes the state
+	time.Sleep(2100 * time.Millisecond)
+	state, err := userdir.For(filepath.ToSlash(w.path("ws")))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.RemoveAll(state.Compiled()); err != nil {
+		w.t.Fatal(err)
+	}
+	if hit, ok := w.start("a reset"); hit || !ok {
+		w.t.Fatalf("the first state: kept %v, silent %v", hit, ok)
+	}
+	if hit, _ := w.start("a reset"); !hit {
+		w.t.Fatal("the first state is not kept")
+	}
 }
 
 func (w *keptWorld) variable() string {

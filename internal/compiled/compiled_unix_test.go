@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/source"
@@ -157,7 +158,18 @@ func TestEachLookCounts(t *testing.T) {
 // TestEachInputCounts changes on the disk the input that each question is about, one at a time.
 func TestEachInputCounts(t *testing.T) {
 	h := newHost(t)
+	h.compile()
+	time.Sleep(2100 * time.Millisecond) // directories settle, and stand for their names
 	seen := h.keep()
+	standing := 0
+	for dir := range seen.Parents {
+		if strings.HasPrefix(dir, h.dir) {
+			standing++
+		}
+	}
+	if standing < 5 {
+		t.Errorf("%d directories of the test stand for their names", standing)
+	}
 	changed := 0
 	for _, l := range seen.Looks {
 		path := l.Path
@@ -229,6 +241,29 @@ func (h *host) change(l hostview.Look, path string) (undo func()) {
 		return put(func() error { return os.MkdirAll(filepath.Join(path, "new"), 0o755) })
 	default: // about a name: it leads elsewhere
 		return put(func() error { return os.Symlink("nowhere/"+filepath.Base(path), path) })
+	}
+}
+
+// TestOldChange: a change that is long past counts as a new one does, in a directory that stood for
+// its names and in one in which sensitive paths were looked for.
+func TestOldChange(t *testing.T) {
+	h := newHost(t)
+	h.compile()
+	const settled = 2100 * time.Millisecond
+	time.Sleep(settled)
+	h.keep()
+	undo := h.change(hostview.Look{Kind: 'l'}, h.path("ws/lib"))
+	time.Sleep(settled)
+	if h.holds() {
+		t.Error("a symlink that leads elsewhere is not noticed")
+	}
+	undo()
+	time.Sleep(settled)
+	h.keep()
+	h.write("ws/src/deep/.env", "")
+	time.Sleep(settled)
+	if h.holds() {
+		t.Error("a sensitive path is not noticed")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/accessc/accessc/internal/start"
 )
@@ -52,6 +53,7 @@ access.fs = [{ path = ".", read = true }]
 			b.Chdir(ws)
 			plan := filepath.Join(dir, name+".plan")
 			write(b, plan, planOf(b, artifacts[0], dir))
+			time.Sleep(2100 * time.Millisecond) // the directories settle, as those of any older workspace have
 			race(b,
 				contender{"artifact", func(b *testing.B) { command(b, accessc, "exec", "--artifact", artifacts[0], "t") }},
 				contender{"kept", func(b *testing.B) { command(b, accessc, "exec", "t") }},
