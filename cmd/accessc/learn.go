@@ -22,7 +22,7 @@ type learnCmd struct {
 	Accept     []string      `placeholder:"GAP" help:"As with accessc exec. Repeatable."`
 	Layer      string        `enum:"local,workspace,user" default:"local" help:"The layer that the rules go to: local, workspace or user."`
 	Apply      bool          `help:"Write the rules. External ones take effect once their targets are approved, which is asked at the terminal."`
-	Yes        bool          `short:"y" help:"With --apply: approve the targets of external rules without asking."`
+	Yes        bool          `short:"y" help:"With --apply: approve the targets of external rules, and run a command again that failed for want of the rules, without asking."`
 	UntilGreen int           `placeholder:"N" help:"Run, write the rules and run again, up to N times, until nothing is refused that rules would permit."`
 	HeldOut    bool          `help:"Propose from all kept runs but the last, and check whether the last would have been permitted."`
 	Forget     bool          `help:"Remove the kept runs: of the tool, or of all tools."`

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// fresh begins the policy of a tool that no layer has: it may read some places of the workspace, but for sensitive
-// paths. The other operations of its runs decide on the rest.
+// fresh begins the policy of a tool that no layer has: it may read some places of the workspace, and has rules that
+// close the sensitive ones, also for rules that later runs add. The other operations of its runs decide on the rest.
 func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 	opts, err := l.asking().options(true, hostfacts.Platform())
 	if err != nil {
@@ -28,7 +28,7 @@ func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, reads, nil), Wide: true}
+	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, everything, nil), Wide: true}
 	p, err := allow.Begin(req)
 	if err != nil {
 		return nil, l.notAllowed(err)
@@ -38,9 +38,6 @@ func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 		if r.At.Root.Kind == ir.Workspace {
 			closed = append(closed, r.At)
 		}
-	}
-	if len(closed) == 0 {
-		return p, nil
 	}
 	req.Fresh = l.table(root, reads, closed)
 	if p, err = allow.Begin(req); err != nil {

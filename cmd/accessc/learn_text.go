@@ -178,7 +178,9 @@ func (l *learner) summary(f *learned) string {
 		switch {
 		case o.Sought:
 		case o.Refused > 0:
-			entries = append(entries, o.Entry)
+			if f.planner == nil || !f.planner.Permits(o.Entry) {
+				entries = append(entries, o.Entry)
+			}
 			refused++
 		default:
 			used++

@@ -271,6 +271,9 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 			out = append(out, g) // its preset or nothing
 			continue
 		}
+		if !e.Own && (len(e.Question) < 2 || !strangers[e.Question[1]]) {
+			p.repeats(g)
+		}
 		at, ok := g.file()
 		if ok && moved[at] {
 			// No rule on the file lets it be renamed, so that one on its directory has to.
@@ -306,6 +309,15 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 		}
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// repeats adds the changing of a file to its creation: the next run finds the file that this one has made. To change a
+// socket is to connect to it.
+// See RATIONALE D244.
+func (p *Planner) repeats(g group) {
+	if at, ok := g.file(); ok && at.Root.Kind == ir.Workspace && g.asks[0].Operation.(ir.Access).Cap == ir.Create {
+		g.asks[0].Needs = g.asks[0].Needs.With(ir.Update)
+	}
 }
 
 // strangers are the socket files at which programs were met that are not known to be the tool's own.

@@ -254,3 +254,36 @@ func TestLearnSought(t *testing.T) {
 		}
 	}
 }
+
+// TestLearnRepeats: the next run may change the file that a run has made, and connect to no socket by that.
+func TestLearnRepeats(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		entries []denial.Entry
+		want    bool
+	}{
+		{"a file", []denial.Entry{{Question: []string{"create", "out"}}}, true},
+		{"a socket", []denial.Entry{{Question: []string{"create", "out"}, Own: true}}, false},
+		{"a socket of another", []denial.Entry{{Question: []string{"create", "out"}}, {Question: []string{"dial", "out"}}}, false},
+	} {
+		req, base := world(t, map[string]string{"ws/accessc.toml": policy})
+		p, err := Begin(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range tt.entries {
+			tt.entries[i].Times, tt.entries[i].Question[1] = 1, base+"/ws/out"
+		}
+		lesson, err := p.Learn(tt.entries, "", nil)
+		if err != nil || lesson.Plan == nil {
+			t.Fatalf("%s: %v %+v", tt.name, err, lesson)
+		}
+		then, err := p.After(lesson.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := then.Granted(base + "/ws/out"); got.Has(ir.Update) != tt.want || !got.Has(ir.Create) || got.Has(ir.Delete) {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}

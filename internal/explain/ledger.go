@@ -24,6 +24,23 @@ func (p *Policy) LedgerText(s Style) string {
 	return s.block(rows)
 }
 
+// TrapsText renders the calls that a supervisor of the tool answers on Linux. All others go to
+// the kernel alone.
+func (p *Policy) TrapsText(s Style) string {
+	rows := [][]string{{"supervised", "if", "calls"}}
+	for _, t := range p.Traps {
+		var when []string
+		for _, c := range t.When {
+			when = append(when, c.String())
+		}
+		rows = append(rows, []string{t.Group, strings.Join(when, ", "), strings.Join(t.Syscalls, " ")})
+	}
+	if len(p.Traps) == 0 {
+		rows = [][]string{{"supervised", "calls"}, {"-", "none on linux"}}
+	}
+	return s.block(rows)
+}
+
 func ledgerHead(first string, s Style) []string {
 	head := []string{first}
 	for _, pl := range ir.Platforms {

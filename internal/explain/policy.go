@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -15,6 +16,9 @@ type Policy struct {
 	Tool   *ir.Tool
 	View   *ir.View
 	Ledger ir.Ledger
+	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
+	// them; none without one.
+	Traps []landlock.Trap
 }
 
 // line is one row of the view: its subject, the policy, and its origin.

@@ -33,6 +33,9 @@ type Operation struct {
 // ended is the highest status of a run that has ended by itself; with a higher one a signal has ended it.
 const ended = 128
 
+// Failed reports whether a run with this status has ended by itself, and has failed.
+func Failed(status int) bool { return status > 0 && status <= ended }
+
 // Join puts runs together.
 func Join(runs []denial.Evidence) Joined {
 	out := Joined{Runs: len(runs)}
@@ -61,7 +64,7 @@ func Join(runs []denial.Evidence) Joined {
 		if len(r.Served) > 0 && out.Served == "" {
 			out.Served = r.Served[0]
 		}
-		if r.Status > 0 && r.Status <= ended {
+		if Failed(r.Status) {
 			out.Sought = append(out.Sought, r.Sought...)
 		}
 		for _, e := range r.Denials {

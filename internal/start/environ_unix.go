@@ -24,6 +24,7 @@ func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context
 	}
 	own := map[string]string{
 		"TMPDIR": tmp, "TEMP": tmp, "TMP": tmp, "XDG_RUNTIME_DIR": tmp, ContextVariable: context,
+		ir.DarwinSuffix:   filepath.Base(tmp),
 		"HOME":            l.Home,
 		"XDG_CONFIG_HOME": filepath.Join(l.Home, ".config"),
 		"XDG_CACHE_HOME":  filepath.Join(l.Home, ".cache"),

@@ -121,6 +121,8 @@ type run struct {
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// by is the supervisor of the tool, nil before it is there.
+	by *supervisor.Supervisor
 	// egress is the proxy of the run, nil where no rule names a host.
 	egress *egress
 	// sweeper is kept for its clone, whose memory may be this process's.
@@ -143,7 +145,7 @@ func (r *run) prepare() error {
 	if err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = makeDirectories(&r.launch, ""); err != nil {
+	if r.directories, err = makeDirectories(&r.launch); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {

@@ -86,6 +86,7 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
 	}
+	r.by = b
 	stop, err := r.converse(b)
 	if err != nil {
 		return nil, failed("--ask: %w", err)

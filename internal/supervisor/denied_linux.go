@@ -19,7 +19,7 @@ type decision struct {
 	keeps   bool
 	granted []judgement
 	uses    []live.Use
-	// own is true for a connection to a socket file that the tool has bound.
+	// own is true where the tool binds a socket file, or connects to one that it has bound.
 	own bool
 }
 

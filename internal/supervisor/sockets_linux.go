@@ -225,6 +225,7 @@ func (c sockets) file(fd int, raw []byte) answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
+	c.own = c.used != nil
 	return result(c.do(func() error { return c.named(fd, n) }))
 }
 

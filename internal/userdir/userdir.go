@@ -108,6 +108,12 @@ func Variables() []string {
 	return []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}
 }
 
+// Built is the path of the record of the last build of a directory, given by its absolute path.
+func (d Dir) Built(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(string(d), "built", hex.EncodeToString(sum[:12]))
+}
+
 // Reports returns the directory of the reports about commands that a hook has rewritten.
 func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 
