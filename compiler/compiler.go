@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ruleset"
@@ -19,7 +20,7 @@ import (
 type Options struct {
 	// Root is the workspace root; it must exist.
 	Root string
-	// Layers selects the layers to read; its Root and Tree are set by Compile.
+	// Layers selects the layers to read; its Root, Tree and View are set by Compile.
 	Layers source.Request
 	// Tree, unless nil, replaces the workspace on the disk: the tree of a revision.
 	Tree fs.ReadLinkFS
@@ -38,6 +39,8 @@ type Options struct {
 	// Planned maps the paths of external rules to canonical targets, and has the workspace look as if
 	// it had them.
 	Planned map[string]string
+	// View, unless nil, keeps how the host was looked at.
+	View *hostview.View
 }
 
 // Result is a compiled configuration: the program, or the findings that stopped it.
@@ -70,7 +73,7 @@ type Result struct {
 // Compile compiles a configuration. The error is about the workspace root; mistakes of the
 // configuration are findings.
 func Compile(opts Options) (*Result, error) {
-	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
+	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func Compile(opts Options) (*Result, error) {
 		}
 	}
 	resolver.Home = filepath.ToSlash(opts.Layers.Home)
-	opts.Layers.Root, opts.Layers.Tree = resolver.Root, opts.Tree
+	opts.Layers.Root, opts.Layers.Tree, opts.Layers.View = resolver.Root, opts.Tree, opts.View
 	set, findings := source.Load(opts.Layers)
 	res := &Result{Program: &ir.Program{}, Files: set.Files, Listed: set.Listed, Resolver: resolver, apart: opts.Apart, disabled: map[string]bool{}}
 	c := &compilation{opts: opts, res: res, findings: findings}

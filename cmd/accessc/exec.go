@@ -14,8 +14,11 @@ import (
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/cmd/accessc/early"
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -39,6 +42,7 @@ type execCmd struct {
 	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
 	Session   sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	NoCache   bool          `help:"Compile the policy, also where an earlier start has left a compilation that still holds, and leave none."`
 	Call      string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
 	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
@@ -55,6 +59,8 @@ It starts in your directory if that lies in the workspace, and otherwise at the 
 If the kernel's rules cannot enforce the policy exactly, accessc stays and judges the tool's calls.
 If this host does not meet a requirement of the policy, the tool does not start unless you accept
 the gap by name.
+A start of a configured tool keeps its compilation for the next one, which uses it if nothing has
+changed that the policy was compiled from.
 
   accessc exec TOOL                              run a tool of the configuration
   accessc exec --command -- make -j4             run any command under the default policy
@@ -130,7 +136,11 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Command {
 		req.Program = c.program()
 	}
-	return c.byWhichRule(start.Start(req), req.Spec)
+	err = start.Start(req)
+	if c.Command {
+		return err
+	}
+	return early.ByWhichRule(err, req.Spec, c.Tool)
 }
 
 // program is the one of --command. A path counts from where the caller stands.
@@ -141,16 +151,6 @@ func (c *execCmd) program() string {
 		}
 	}
 	return c.Tool
-}
-
-// byWhichRule adds to a program that the policy keeps from starting how to ask why.
-func (c *execCmd) byWhichRule(err error, spec *start.Spec) error {
-	var refused *start.Error
-	cmd := spec.Launch.Command
-	if !c.Command && cmd != nil && !cmd.Shell && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
-		refused.Err = fmt.Errorf("%w; accessc can %s run %s says by which rule", refused.Err, c.Tool, cmd.Program)
-	}
-	return err
 }
 
 // notStarted gives errors of the configuration the status that says that the tool
@@ -178,6 +178,9 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return err
 	}
 	opts.Apart = true
+	if c.keeps() {
+		opts.View = hostview.New()
+	}
 	tools := c.named()
 	res, err := g.compileAsking(opts, !c.NoPrompt && len(tools) > 0, tools...)
 	if err != nil {
@@ -199,8 +202,12 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if err := c.invoke(res, t); err != nil {
 		return err
 	}
-	if err := c.specify(req, t, facts); err != nil {
+	artifact, err := c.specify(req, t, facts)
+	if err != nil {
 		return err
+	}
+	if opts.View != nil {
+		c.keep(g, res, t, artifact, opts.View)
 	}
 	if c.Ask {
 		return c.asks(g, req, t, facts, opts)
@@ -212,20 +219,43 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	return nil
 }
 
-// specify puts the tool's specification into the request, and its description for the record.
-func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) error {
-	out, err := compiled(t, facts)
-	if err != nil {
-		return err
+// keeps reports whether the compilation is one that a later start of the tool may ask for: those
+// with more to compile than a specification compile each time.
+func (c *execCmd) keeps() bool {
+	return !c.NoCache && !c.Command && !c.Trace && !c.Ask && c.Session == "" && c.Record == ""
+}
+
+// keep leaves the compilation to later starts. One with anything to say, or to ask, is not kept. A
+// start whose compilation cannot be kept is as good as any.
+func (c *execCmd) keep(g *globals, res *hostfacts.Result, t *ir.Tool, artifact []byte, view *hostview.View) {
+	says := func(d diag.Diagnostic) bool { return d.Severity == diag.Error || slices.Contains(dropped, d.Code) }
+	if _, err := res.Approvals(); err != nil || slices.ContainsFunc(res.Concerning(c.Tool), says) {
+		return
 	}
-	if req.Spec, err = start.Parse(out.Files[start.Artifact]); err != nil || c.Record == "" {
-		return err
+	var reaches []string
+	for _, r := range res.Reaches(t) {
+		reaches = append(reaches, r.String())
+	}
+	key := compiled.Key{Root: filepath.FromSlash(res.Resolver.Root), Tool: c.Tool, Flags: g.layers()}
+	_ = compiled.Save(key, artifact, reaches, view)
+}
+
+// specify puts the tool's specification into the request, and its description for the record. It returns
+// the text of the specification.
+func (c *execCmd) specify(req *start.Request, t *ir.Tool, facts ir.Facts) ([]byte, error) {
+	out, err := forHost(t, facts)
+	if err != nil {
+		return nil, err
+	}
+	text := out.Files[start.Artifact]
+	if req.Spec, err = start.Parse(text); err != nil || c.Record == "" {
+		return text, err
 	}
 	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
 	req.Record = &start.Recording{
-		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(out.Files[start.Artifact]), Ledger: out.Ledger,
+		File: c.Record, Accessc: version, Policy: build.Hash(bare), Artifact: build.Hash(text), Ledger: out.Ledger,
 	}
-	return err
+	return text, err
 }
 
 // extend adds the presets of the command line to the policy. They make a tool of a command that
@@ -342,12 +372,12 @@ func resolvedSpec(t *ir.Tool, facts ir.Facts) (*start.Spec, error) {
 }
 
 func resolvedArtifact(t *ir.Tool, facts ir.Facts) ([]byte, error) {
-	out, err := compiled(t, facts)
+	out, err := forHost(t, facts)
 	return out.Files[start.Artifact], err
 }
 
-// compiled is a tool's artifact for this host, and its ledger.
-func compiled(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
+// forHost is a tool's artifact for this host, and its ledger.
+func forHost(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
 	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)

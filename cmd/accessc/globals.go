@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/suggest"
@@ -100,26 +100,7 @@ func (g *globals) options(resolve bool, platforms ...ir.Platform) (hostfacts.Opt
 
 // layers are the flags by which another process of accessc, started in another directory, reads
 // the same layers of a workspace.
-func (g *globals) layers() []string {
-	var out []string
-	add := func(flag string, files []string) {
-		for _, f := range files {
-			if abs, err := filepath.Abs(f); err == nil {
-				f = abs
-			}
-			out = append(out, flag+f)
-		}
-	}
-	add("--config=", g.Config)
-	add("--untrusted=", g.Untrusted)
-	for _, set := range g.Set {
-		out = append(out, "--set="+set)
-	}
-	if g.Shared {
-		out = append(out, "--shared")
-	}
-	return out
-}
+func (g *globals) layers() []string { return compiled.Flags(g.Config, g.Untrusted, g.Set, g.Shared) }
 
 // asking is for commands other than those that build and check: they answer questions about a
 // policy whose own tests may fail, or run a finished build.

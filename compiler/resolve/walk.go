@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -23,6 +23,7 @@ const maxHops = 40
 // Disk looks up absolute paths and remembers the answers for as long as one compilation lasts.
 // It is safe for concurrent use.
 type Disk struct {
+	view  *hostview.View
 	mu    sync.Mutex
 	nodes map[string]node
 	// tree, unless nil, replaces the disk below root, a path that ends in a slash.
@@ -31,7 +32,10 @@ type Disk struct {
 }
 
 // NewDisk returns a Disk that has seen nothing yet.
-func NewDisk() *Disk { return &Disk{nodes: make(map[string]node)} }
+func NewDisk() *Disk { return Through(nil) }
+
+// Through returns a Disk that looks through a view, which may be nil.
+func Through(view *hostview.View) *Disk { return &Disk{view: view, nodes: make(map[string]node)} }
 
 // node is the result of lstat(2) and readlink(2) on one path.
 type node struct {
@@ -48,7 +52,7 @@ func (d *Disk) look(abs string) node {
 		if name, below := strings.CutPrefix(abs, d.root); below && d.tree != nil {
 			n = lstatIn(d.tree, name)
 		} else {
-			n = lstat(abs)
+			n = lstat(d.view, abs)
 		}
 		d.nodes[abs] = n
 	}
@@ -75,11 +79,11 @@ func lstatIn(tree fs.ReadLinkFS, name string) node {
 
 // lstat looks again when a link is no more by the time that it is read: another process
 // may replace it at any moment.
-func lstat(abs string) node {
+func lstat(view *hostview.View, abs string) node {
 	const tries = 100
 	var n node
 	for range tries {
-		if n = lstatOnce(filepath.FromSlash(abs)); !errors.Is(n.err, errReplaced) {
+		if n = lstatOnce(view, filepath.FromSlash(abs)); !errors.Is(n.err, errReplaced) {
 			break
 		}
 	}
@@ -88,22 +92,22 @@ func lstat(abs string) node {
 
 var errReplaced = errors.New("it keeps being replaced")
 
-func lstatOnce(name string) node {
-	info, err := os.Lstat(name)
+func lstatOnce(view *hostview.View, name string) node {
+	mode, err := view.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return node{kind: ir.Absent}
 	case err != nil:
 		return node{err: err}
-	case info.Mode()&os.ModeSymlink != 0:
-		target, err := os.Readlink(name)
+	case mode&fs.ModeSymlink != 0:
+		target, err := view.Readlink(name)
 		if errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrNotExist) {
 			err = errReplaced
 		}
 		return node{kind: ir.File, link: filepath.ToSlash(target), err: err}
-	case info.Mode()&os.ModeIrregular != 0:
-		return junction(name)
-	case info.IsDir():
+	case mode&fs.ModeIrregular != 0:
+		return junction(view, name)
+	case mode.IsDir():
 		return node{kind: ir.Dir}
 	default:
 		return node{kind: ir.File}
@@ -113,12 +117,12 @@ func lstatOnce(name string) node {
 // junction looks at a file of no common kind. On Windows os.Lstat reports a junction as such,
 // which leads elsewhere as a symlink does; a volume that is mounted on a directory is one too
 // and stays where it is.
-func junction(name string) node {
-	target, err := os.Readlink(name)
+func junction(view *hostview.View, name string) node {
+	target, err := view.Readlink(name)
 	if target = filepath.ToSlash(target); err == nil && hasDrive(target) {
 		return node{kind: ir.File, link: target}
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
+	if mode, err := view.Stat(name); err == nil && mode.IsDir() {
 		return node{kind: ir.Dir}
 	}
 	return node{kind: ir.File}

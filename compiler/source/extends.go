@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -166,7 +165,7 @@ func (l *loader) directory(kind ir.Layer, base string) (tree fs.FS, at string, e
 		at, _, err = w.follow(base)
 		return w.tree, at, err
 	}
-	return os.DirFS(base), ".", nil
+	return l.req.View.Below(base), ".", nil
 }
 
 // walk visits a directory once for all the ways in which a pattern may match: the states

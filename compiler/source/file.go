@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -152,9 +151,6 @@ func readLayer(path string, open func(string) (fs.File, error)) ([]byte, error) 
 	return data, err
 }
 
-// openLayer opens a file that lies anywhere.
-func openLayer(path string) (fs.File, error) { return os.OpenFile(path, openFlags, 0) }
-
 // checkText finds characters that TOML forbids before its parser does, for better messages.
 func checkText(f *File) *diag.Diagnostic {
 	at, found := -1, ""
@@ -186,15 +182,15 @@ func firstInvalid(data []byte) int {
 	return len(data)
 }
 
-func describe(m os.FileMode) string {
+func describe(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "a directory"
-	case m&os.ModeNamedPipe != 0:
+	case m&fs.ModeNamedPipe != 0:
 		return "a FIFO"
-	case m&os.ModeSocket != 0:
+	case m&fs.ModeSocket != 0:
 		return "a socket"
-	case m&os.ModeDevice != 0:
+	case m&fs.ModeDevice != 0:
 		return "a device"
 	default:
 		return "something else"

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/internal/tomltext"
 	"github.com/accessc/accessc/ir"
@@ -39,6 +39,8 @@ type Request struct {
 	// Tree, unless nil, has the workspace layers in place of the disk: the workspace as
 	// it is in a revision.
 	Tree fs.ReadLinkFS
+	// View, unless nil, keeps how the host was looked at.
+	View *hostview.View
 }
 
 // Layer is one file of the configuration, or one key that was set.
@@ -67,7 +69,7 @@ type Set struct {
 // Load reads every layer. It goes on after an error, so that one run reports the
 // mistakes of all files; layers that failed are left out of the set.
 func Load(req Request) (Set, diag.List) {
-	disk, closed, err := onDisk(req.Root)
+	disk, closed, err := onDisk(req.View, req.Root)
 	defer closed()
 	l := loader{req: req, set: Set{Files: Files{}}, merged: map[merged]bool{}, disk: disk, reads: reads{until: time.Now().Add(maxTime)}}
 	if err != nil {
@@ -166,7 +168,7 @@ func (l *loader) optional(kind ir.Layer, path string) {
 		return
 	}
 	if kind == ir.LayerUser {
-		if _, err := os.Lstat(path); err != nil && os.IsNotExist(err) {
+		if _, err := l.req.View.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	} else if _, dangling, err := l.workspace(kind).follow(absolute(path)); errors.Is(err, fs.ErrNotExist) && !dangling {
@@ -177,26 +179,19 @@ func (l *loader) optional(kind ir.Layer, path string) {
 
 // config loads a file or the *.toml files of a directory in name order.
 func (l *loader) config(path string) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	if mode, err := l.req.View.Stat(path); err != nil || !mode.IsDir() {
 		l.file(ir.LayerConfig, path, ir.Pos{})
 		return
 	}
-	files, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.toml"))
+	entries, err := l.req.View.ReadDir(path)
 	if err != nil {
-		l.unreadable(path, err.Error())
+		l.unreadable(path, oserr.Reason(err).Error())
 	}
-	slices.Sort(files)
-	for _, f := range files {
-		l.file(ir.LayerConfig, f, ir.Pos{})
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".toml") {
+			l.file(ir.LayerConfig, filepath.Join(path, e.Name()), ir.Pos{})
+		}
 	}
-}
-
-// escapeGlob protects the metacharacters of a directory that is given literally.
-func escapeGlob(path string) string {
-	if os.PathSeparator == '\\' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // file loads one file and, under it, the files that it extends. from is the place that named
@@ -266,7 +261,7 @@ func (l *loader) real(kind ir.Layer, path string) string {
 		}
 		return path
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	if real, err := l.req.View.EvalSymlinks(path); err == nil {
 		return real
 	}
 	return path
@@ -278,7 +273,7 @@ func (l *loader) read(kind ir.Layer, name, path string) (*File, *diag.Diagnostic
 		f := newFile(name, path, text)
 		return f, checkText(f)
 	}
-	open := openLayer
+	open := l.req.View.Open
 	if l.confined {
 		open = l.workspace(kind).open
 	}

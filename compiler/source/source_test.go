@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/hostview"
 )
 
 func parseText(t *testing.T, text string) (*Table, *diag.Diagnostic) {
@@ -332,7 +333,7 @@ func TestPathTree(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	w := workspace{filepath.ToSlash(root), pathTree(root)}
+	w := workspace{filepath.ToSlash(root), (*hostview.View)(nil).ByPath(root)}
 	for name, want := range map[string]bool{"sub/a.toml": true, "in.toml": true, "out.toml": false, "dir/out.toml": false, "../out.toml": false, "sub": false} {
 		f, err := w.open(filepath.Join(root, name))
 		if (err == nil) != want {

@@ -3,10 +3,11 @@ package source
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/accessc/accessc/internal/hostview"
 )
 
 // maxHops is the number of symlinks that Linux follows on one path (path_resolution(7)).
@@ -15,7 +16,7 @@ const maxHops = 40
 const hintLeaves = "a file from elsewhere is named by --config, or extended by the user's own file"
 
 var (
-	errLeaves = errors.New("leads out of the workspace")
+	errLeaves = hostview.ErrLeaves
 	errLoop   = errors.New("found a symlink loop")
 )
 
@@ -24,72 +25,18 @@ var (
 type workspace struct {
 	// root is canonical.
 	root string
-	// tree is read by names without symlinks. For the disk it is an os.Root, so that a symlink
+	// tree is read by names without symlinks. For the disk it is a hostview.Tree, so that a symlink
 	// that another process makes after the check does not lead out either.
 	tree fs.ReadLinkFS
 }
 
 // onDisk is the workspace as it is on the disk. close frees it.
-func onDisk(root string) (w workspace, closed func(), err error) {
-	r, err := os.OpenRoot(filepath.FromSlash(root))
-	if errors.Is(err, fs.ErrPermission) {
-		return workspace{root, pathTree(root)}, func() {}, nil
-	}
+func onDisk(view *hostview.View, root string) (w workspace, closed func(), err error) {
+	tree, err := view.Root(filepath.FromSlash(root))
 	if err != nil {
 		return w, func() {}, err
 	}
-	return workspace{root, diskTree{r.FS().(fs.ReadLinkFS), r}}, func() { r.Close() }, nil
-}
-
-// diskTree opens without waiting for the writer of a FIFO.
-type diskTree struct {
-	fs.ReadLinkFS
-	root *os.Root
-}
-
-// Open implements fs.FS.
-func (t diskTree) Open(name string) (fs.File, error) {
-	return t.root.OpenFile(filepath.FromSlash(name), openFlags, 0)
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (t diskTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.ReadLinkFS, name) }
-
-// pathTree is for a process that may use entries of the workspace and not list it, as one under
-// a policy with exceptions. An opened file is compared with the path, so that a symlink that
-// was made meanwhile leads nowhere; a directory that is exchanged and put back in between is
-// not noticed, and leads such a process no further than it may go anyway.
-type pathTree string
-
-func (t pathTree) path(name string) string {
-	return filepath.Join(filepath.FromSlash(string(t)), filepath.FromSlash(name))
-}
-
-// Lstat and ReadLink implement fs.ReadLinkFS.
-func (t pathTree) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(t.path(name)) }
-func (t pathTree) ReadLink(name string) (string, error)       { return os.Readlink(t.path(name)) }
-func (t pathTree) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(t.path(name)) }
-
-// Open implements fs.FS.
-func (t pathTree) Open(name string) (fs.File, error) {
-	f, err := os.OpenFile(t.path(name), openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	is, err := f.Stat()
-	var there fs.FileInfo
-	if err == nil {
-		there, err = os.Lstat(t.path(name))
-	}
-	real, _ := filepath.EvalSymlinks(t.path(name)) // an empty path is another one
-	if err == nil && (!os.SameFile(is, there) || real != t.path(name)) {
-		err = errLeaves
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return workspace{root, tree}, func() { _ = tree.Close() }, nil
 }
 
 // holds returns the name of a path in the workspace.

@@ -11,6 +11,7 @@
 package approvals
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -158,4 +159,16 @@ func (s *Store) Forget(rulePath string) bool {
 	n := len(s.doc.mounts)
 	s.doc.mounts = slices.DeleteFunc(slices.Clone(s.doc.mounts), func(e entry) bool { return e.RulePath == rulePath })
 	return len(s.doc.mounts) < n
+}
+
+// Statement is all that a loaded store says about bindings, and its error, for comparison.
+func Statement(s Store, err error) string {
+	sum := sha256.New()
+	for _, m := range s.Mounts() {
+		fmt.Fprintf(sum, "%d %s %d %s\n", len(m.RulePath), m.RulePath, len(m.CanonicalTarget), m.CanonicalTarget)
+	}
+	if err != nil {
+		fmt.Fprintf(sum, "! %v", err)
+	}
+	return string(sum.Sum(nil))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
@@ -34,6 +35,7 @@ type Result struct {
 	// State is the directory of the workspace's state; empty when there is none.
 	State userdir.Dir
 
+	view      *hostview.View
 	resolved  bool
 	home      string
 	base      map[ir.BaseName][]ir.FSRule
@@ -45,8 +47,8 @@ type Result struct {
 // are looked for, and its tests are run. The error is about the workspace root or the state
 // directory; everything about the configuration is a finding.
 func Compile(opts Options) (*Result, error) {
-	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home}
-	resolver, err := resolve.New(opts.Root, resolve.NewDisk())
+	r := &Result{State: opts.State, resolved: opts.Resolve, home: opts.Layers.Home, view: opts.View}
+	resolver, err := resolve.New(opts.Root, resolve.Through(opts.View))
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +127,7 @@ func (r *Result) approved(resolver *resolve.Resolver, planned map[string]string)
 	path, err := r.store(resolver)
 	if err == nil {
 		store, err = approvals.Load(path)
+		r.view.Approvals(path, approvals.Statement(store, err))
 	}
 	for path, target := range planned {
 		// A binding that cannot be approved stays unapproved, and its rule is dropped.

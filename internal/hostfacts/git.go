@@ -1,7 +1,6 @@
 package hostfacts
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,7 @@ func (r *Result) guardGit(add func(at, why string)) {
 		return
 	}
 	dirs := []string{dir}
-	if text, ok := readText(path.Join(dir, "commondir")); ok {
+	if text, ok := r.readText(path.Join(dir, "commondir")); ok {
 		dirs = []string{r.real(dir, strings.TrimRight(text, "\r\n"), add), dir}
 	}
 	var configs []string
@@ -74,7 +73,7 @@ func (r *Result) gitDir(add func(at, why string)) string {
 		return found.Abs
 	case ir.File:
 		add(r.within(found.Abs), ir.WhyGit)
-		text, _ := readText(found.Abs)
+		text, _ := r.readText(found.Abs)
 		if dir, ok := strings.CutPrefix(text, "gitdir: "); ok {
 			return r.real(r.Resolver.Root, strings.TrimRight(dir, "\r\n"), add)
 		}
@@ -94,7 +93,7 @@ func (r *Result) gitDir(add func(at, why string)) string {
 func (r *Result) guardConfigs(files []string, add func(at, why string)) {
 	const most = 100
 	for i := 0; i < len(files) && i < most; i++ {
-		text, ok := readText(files[i])
+		text, ok := r.readText(files[i])
 		if !ok {
 			continue
 		}
@@ -131,11 +130,11 @@ func (r *Result) real(dir, to string, add func(at, why string)) string {
 }
 
 // readText reads a file of git's.
-func readText(name string) (string, bool) {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+func (r *Result) readText(name string) (string, bool) {
+	if mode, err := r.view.Stat(name); err != nil || !mode.IsRegular() {
 		return "", false
 	}
-	f, err := os.Open(name)
+	f, err := r.view.Open(name)
 	if err != nil {
 		return "", false
 	}

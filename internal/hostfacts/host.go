@@ -1,7 +1,7 @@
 package hostfacts
 
 import (
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,7 +50,7 @@ func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Locatio
 			continue
 		}
 		abs, ok := f.Bindings.Path(*file)
-		if name := firstLine(abs); ok && filepath.IsAbs(name) {
+		if name := r.firstLine(abs); ok && filepath.IsAbs(name) {
 			if at := r.program(f.Bindings, name); at != nil {
 				out[*file] = *at
 			}
@@ -61,15 +61,12 @@ func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Locatio
 
 // firstLine returns the program that the first line of a script names; empty for a file that is
 // no script or cannot be read.
-func firstLine(file string) string {
-	f, err := os.Open(file)
+func (r *Result) firstLine(file string) string {
+	head, err := r.view.Head(file)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	head := make([]byte, shebang.Size)
-	n, _ := io.ReadFull(f, head)
-	name, _ := shebang.Parse(head[:n])
+	name, _ := shebang.Parse(head)
 	return name
 }
 
@@ -155,7 +152,7 @@ func (r *Result) baseOn(name ir.BaseName, platform ir.Platform) []ir.FSRule {
 	for _, rule := range list {
 		abs := rule.At.String()
 		if platform == ir.Windows {
-			abs = filepath.ToSlash(expandWindows(rule.At.Path))
+			abs = filepath.ToSlash(r.expandWindows(rule.At.Path))
 		}
 		found, err := r.Resolver.Disk.Follow(abs)
 		if err != nil || found.Kind == ir.Absent && rule.Caps != 0 {
@@ -236,8 +233,11 @@ func around(rules []ir.FSRule, at ir.Location) ir.CapSet {
 }
 
 // expandWindows replaces the variables in which the Windows base is written.
-func expandWindows(p string) string {
-	return os.Expand(p, os.Getenv)
+func (r *Result) expandWindows(p string) string {
+	return os.Expand(p, func(name string) string {
+		value, _ := r.view.Variable(name)
+		return value
+	})
 }
 
 // Lookup returns the function that finds a tool's programs: a path relative to the workspace as
@@ -245,7 +245,7 @@ func expandWindows(p string) string {
 func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 	path := ir.ProgramPath
 	view := ir.NewEnvView(t.Env, t.Home, Platform())
-	if env, ok := os.LookupEnv("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
+	if env, ok := r.view.Variable("PATH"); ok && view.Decide(ir.Forward{Name: "PATH"}).Allowed() {
 		path = env
 	}
 	return func(name string) (string, bool) {
@@ -253,7 +253,7 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 			if !filepath.IsAbs(name) {
 				abs = r.Resolver.Root + "/" + abs
 			}
-			if found, ok := programIn(filepath.Dir(abs), filepath.Base(abs)); ok {
+			if found, ok := r.programIn(filepath.Dir(abs), filepath.Base(abs)); ok {
 				return found, true
 			}
 			return abs, true
@@ -262,7 +262,7 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(r.Resolver.Root, dir)
 			}
-			if abs, ok := programIn(dir, name); ok {
+			if abs, ok := r.programIn(dir, name); ok {
 				return abs, true
 			}
 		}
@@ -271,17 +271,17 @@ func (r *Result) Lookup(t *ir.Tool) func(string) (string, bool) {
 }
 
 // programIn finds a program in a directory, under the names that it may have there.
-func programIn(dir, name string) (string, bool) {
+func (r *Result) programIn(dir, name string) (string, bool) {
 	for _, n := range Platform().ProgramNames(name) {
 		abs := filepath.ToSlash(filepath.Join(dir, n))
-		if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() && executable(info.Mode()) {
+		if mode, err := r.view.Stat(abs); err == nil && mode.IsRegular() && executable(mode) {
 			return abs, true
 		}
 	}
 	return "", false
 }
 
-func executable(m os.FileMode) bool { return runtime.GOOS == "windows" || m&0o111 != 0 }
+func executable(m fs.FileMode) bool { return runtime.GOOS == "windows" || m&0o111 != 0 }
 
 // locatePrograms finds the files of the listed programs on this host.
 func (r *Result) locatePrograms(t *ir.Tool) diag.List {

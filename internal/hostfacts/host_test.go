@@ -20,11 +20,11 @@ func TestFirstLine(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if got := firstLine(file); got != want {
+		if got := new(Result).firstLine(file); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	if got := firstLine(filepath.Join(dir, "none")); got != "" {
+	if got := new(Result).firstLine(filepath.Join(dir, "none")); got != "" {
 		t.Errorf("a file that is not there: %q", got)
 	}
 }

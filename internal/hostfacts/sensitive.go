@@ -3,7 +3,6 @@ package hostfacts
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +11,6 @@ import (
 	"github.com/accessc/accessc/compiler/resolve"
 	"github.com/accessc/accessc/ir"
 )
-
-// maxNames bounds how many names are looked at below one root for sensitive ones, the
-// nearest first.
-const maxNames = 50_000
 
 // Reach is a sensitive path and a tool's access to it.
 type Reach struct {
@@ -165,7 +160,7 @@ func (r *Result) names(root ir.Root, b *ir.Bindings) []ir.Location {
 	}
 	slices.SortFunc(patterns, func(a, b ir.SensitivePattern) int { return cmp.Compare(a.Pattern, b.Pattern) })
 	patterns = slices.CompactFunc(patterns, func(a, b ir.SensitivePattern) bool { return a.Pattern == b.Pattern })
-	list := walk(ir.Location{Root: root}, b, patterns)
+	list := r.search(ir.Location{Root: root}, b, patterns)
 	if r.sensitive == nil {
 		r.sensitive = map[ir.Root][]ir.Location{}
 	}
@@ -173,29 +168,15 @@ func (r *Result) names(root ir.Root, b *ir.Bindings) []ir.Location {
 	return list
 }
 
-// walk searches below a place, level by level, for names that a pattern covers. Symlinks count
-// as names and are not followed; a directory that cannot be listed has no names.
-func walk(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.Location {
+// search searches below a place for names that a pattern covers.
+func (r *Result) search(top ir.Location, b *ir.Bindings, patterns []ir.SensitivePattern) []ir.Location {
+	abs, ok := b.Path(top)
+	if !ok {
+		return nil
+	}
 	var out []ir.Location
-	seen := 0
-	for queue := []ir.Location{top}; len(queue) > 0 && seen < maxNames; queue = queue[1:] {
-		abs, ok := b.Path(queue[0])
-		if !ok {
-			break
-		}
-		entries, _ := os.ReadDir(filepath.FromSlash(abs))
-		for _, e := range entries {
-			seen++
-			at := queue[0].Child(e.Name())
-			covered := slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(at.Short()) })
-			switch {
-			case covered:
-				// Everything in a covered directory is covered with it.
-				out = append(out, at)
-			case e.IsDir():
-				queue = append(queue, at)
-			}
-		}
+	for _, name := range r.view.Search(abs, strings.TrimSuffix(top.Child("x").Short(), "x"), patterns) {
+		out = append(out, top.Child(name))
 	}
 	return out
 }

@@ -15,7 +15,7 @@ func (r *Result) unfit(resolver *resolve.Resolver) func(string, ir.CapSet) strin
 	own := r.own(resolver)
 	home := at(resolver, r.home)
 	return func(target string, caps ir.CapSet) string {
-		if name := madeUp(target); name != "" {
+		if name := r.view.MadeUp(target); name != "" {
 			return "which is of the file system " + name
 		}
 		if caps&ir.Write == 0 {

@@ -37,7 +37,18 @@ func own(file string, l backends.Launch) string {
 
 // Exposed returns the same without the file's contents. root is the workspace that the caller
 // is in.
-func Exposed(file, root string) string {
+func Exposed(file, root string) string { return outside(file, root, userdir.Dir("").Builds()) }
+
+// Keeps reports whether a directory of the user's state is one where no tool can write. root is
+// the workspace that the caller is in.
+func Keeps(dir, root string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && outside(filepath.Join(real, "entry"), root, filepath.Base(dir)) == ""
+}
+
+// outside returns why a file may not vouch, by where it lies. In accessc's state it lies in the
+// directory of a workspace that kept names.
+func outside(file, root, kept string) string {
 	if lies(file, root) {
 		return "lies in the workspace " + root
 	}
@@ -53,7 +64,7 @@ func Exposed(file, root string) string {
 	}
 	if rel, inside := relative(file, all); inside {
 		// Homes and temporary directories of tools are beside the builds.
-		if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 3 && parts[0] == "workspaces" && parts[2] == filepath.Base(userdir.Dir("").Builds()) {
+		if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 3 && parts[0] == "workspaces" && parts[2] == kept {
 			return ""
 		}
 		return "lies in accessc's state, and is no build there"

@@ -99,6 +99,15 @@ func (d Dir) HomeOf(tool string, shared bool) string {
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Compiled returns the directory of the compilations that starts of tools left for later ones,
+// which no tool may write.
+func (d Dir) Compiled() string { return filepath.Join(string(d), "compiled") }
+
+// Variables are the variables of the environment by which this package finds its paths.
+func Variables() []string {
+	return []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}
+}
+
 // Built is the path of the record of the last build of a directory, given by its absolute path.
 func (d Dir) Built(dir string) string {
 	sum := sha256.Sum256([]byte(dir))

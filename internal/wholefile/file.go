@@ -47,6 +47,25 @@ func Replace(path string, data []byte) error {
 	return Swap(path, data, func() error { return nil })
 }
 
+// Spare writes a file for this user alone that can be made anew if it is lost: it is not synced, so
+// that after a failure of the system it may hold anything.
+func Spare(path string, data []byte) error {
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".accessc-"
+	sweep(dir, prefix)
+	f, err := os.CreateTemp(dir, prefix)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
 // Swap replaces a file unless check finds an error right before.
 func Swap(path string, data []byte, check func() error) error {
 	return replace(path, path, data, check)

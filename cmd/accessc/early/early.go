@@ -34,10 +34,15 @@ func init() {
 		return
 	}
 	artifact, ok := parse(os.Args[2:])
+	begin := func() error { return Start(artifact) }
 	if !ok {
-		return
+		kept, ok := Kept(os.Args[2:])
+		if !ok {
+			return
+		}
+		begin = kept.Start
 	}
-	err := Start(artifact)
+	err := begin()
 	_, _ = os.Stderr.WriteString("accessc: " + visible.Message(err.Error()) + "\n")
 	code := start.CodeFailed
 	var e *start.Error

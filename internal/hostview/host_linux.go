@@ -1,11 +1,11 @@
-package hostfacts
+package hostview
 
 import "golang.org/x/sys/unix"
 
-// madeUp names the file system of a place, if it is one of the kernel's own (statfs(2)).
-func madeUp(target string) string {
+// fileSystem names the file system of a place, if it is one of the kernel's own (statfs(2)).
+func fileSystem(path string) string {
 	var st unix.Statfs_t
-	if unix.Statfs(target, &st) != nil {
+	if unix.Statfs(path, &st) != nil {
 		return ""
 	}
 	switch st.Type {

@@ -1,0 +1,185 @@
+package early
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/compiled"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
+)
+
+// Repeat is a start of a configured tool by a kept compilation.
+type Repeat struct {
+	// Spec is the kept specification.
+	Spec *start.Spec
+
+	state                              userdir.Dir
+	dir, tool, arguments, call, report string
+	configs, untrusted, sets           []string
+	accept, args                       []string
+	shared, quiet, noPrompt            bool
+}
+
+// Kept reads a command line and finds the kept compilation for it. Without ok the ordinary start has to
+// compile: there is none that holds, the user may have to be asked, or the command line has more
+// than
+//
+//	accessc exec [-C DIR] [--config FILE]... [--untrusted FILE]... [--set KEY=VALUE]... [--shared]
+//		[--accept GAP]... [--arguments JSON] [--call FILE] [--report FILE] [--no-summary] [--no-prompt] TOOL [-- ARG...]
+//
+// See RATIONALE D224.
+func Kept(args []string) (*Repeat, bool) {
+	c, ok := parseCall(args)
+	if !ok || c.report != "" && !start.Observes {
+		return nil, false
+	}
+	root := c.root()
+	if root == "" {
+		return nil, false
+	}
+	entry, ok := compiled.Load(compiled.Key{Root: root, Tool: c.tool, Flags: compiled.Flags(c.configs, c.untrusted, c.sets, c.shared)})
+	if !ok || !start.Keeps(filepath.Dir(entry.File), root) || !entry.Holds() {
+		return nil, false
+	}
+	var err error
+	if c.state, err = userdir.For(filepath.ToSlash(root)); err != nil || !answered(c.state, c.tool, entry.Reaches) {
+		return nil, false
+	}
+	c.Spec, err = start.Parse(entry.Artifact)
+	return &c, err == nil
+}
+
+// Start becomes the tool. It returns only when it could not.
+func (c *Repeat) Start() error {
+	call, err := Call(c.arguments, c.call)
+	if err != nil {
+		return err
+	}
+	cwd, _ := os.Getwd() // without one the tool starts at the root
+	err = start.Start(start.Request{
+		Spec: c.Spec, Dir: cwd, Args: c.args, Call: call, Accept: c.accept, Environ: os.Environ(),
+		Messages: visible.NewWriter(os.Stderr, false), Report: c.report, Denials: c.state.Denials(c.tool), Quiet: c.quiet,
+	})
+	return ByWhichRule(err, c.Spec, c.tool)
+}
+
+// ByWhichRule adds to a program that the policy of a tool keeps from starting how to ask why.
+func ByWhichRule(err error, spec *start.Spec, tool string) error {
+	var refused *start.Error
+	cmd := spec.Launch.Command
+	if cmd != nil && !cmd.Shell && errors.As(err, &refused) && refused.Code == start.CodeNotRunnable {
+		refused.Err = fmt.Errorf("%w; accessc can %s run %s says by which rule", refused.Err, tool, cmd.Program)
+	}
+	return err
+}
+
+// root is the canonical workspace root, empty if there is none to be had.
+func (c *Repeat) root() string {
+	if c.dir == "" {
+		return around()
+	}
+	dir, err := filepath.Abs(c.dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// answered reports whether nothing is to be asked about the sensitive paths that a tool reaches:
+// there are none, or the user said in this session that it may start.
+func answered(state userdir.Dir, tool string, reaches []string) bool {
+	if len(reaches) == 0 {
+		return true
+	}
+	store, err := approvals.Load(state.Approvals())
+	if err != nil {
+		return false
+	}
+	reply, known := store.Answered(userdir.Session(), tool, reaches)
+	return known && reply != approvals.No
+}
+
+// parseCall reads a command line, if it has nothing but what is listed at Kept, as the ordinary parser
+// reads it.
+func parseCall(args []string) (Repeat, bool) {
+	var c Repeat
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, value, joined := strings.Cut(args[0], "=")
+		args = args[1:]
+		if flag := c.flag(name); flag != nil && !joined {
+			*flag = true
+			continue
+		}
+		if !joined {
+			if len(args) == 0 {
+				return c, false
+			}
+			value, args = args[0], args[1:]
+		}
+		if joined && name == "-C" || value == "" || strings.HasPrefix(value, "-") || !c.set(name, value) {
+			return c, false
+		}
+	}
+	if len(args) == 0 || args[0] == "" {
+		return c, false
+	}
+	c.tool, args = args[0], args[1:]
+	if len(args) > 0 && args[0] != "--" {
+		return c, false
+	}
+	if len(args) > 0 {
+		c.args = args[1:]
+	}
+	return c, true
+}
+
+// flag is the field of a flag without a value.
+func (c *Repeat) flag(name string) *bool {
+	switch name {
+	case "--shared":
+		return &c.shared
+	case "--no-summary":
+		return &c.quiet
+	case "--no-prompt":
+		return &c.noPrompt
+	}
+	return nil
+}
+
+// set takes a flag with a value. A list of gaps, and one that there is not, is for the ordinary
+// parser.
+func (c *Repeat) set(name, value string) bool {
+	switch name {
+	case "-C", "--dir":
+		c.dir = value
+	case "--config":
+		c.configs = append(c.configs, value)
+	case "--untrusted":
+		c.untrusted = append(c.untrusted, value)
+	case "--set":
+		c.sets = append(c.sets, value)
+	case "--arguments":
+		c.arguments = value
+	case "--call":
+		c.call = value
+	case "--report":
+		c.report = value
+	case "--accept":
+		c.accept = append(c.accept, value)
+		return slices.Contains(ir.Gaps(), ir.Gap(value))
+	default:
+		return false
+	}
+	return true
+}

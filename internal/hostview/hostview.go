@@ -1,0 +1,266 @@
+// Package hostview is how the compiler looks at the host: at names, files, directories, and
+// variables of the environment.
+//
+// A View keeps each question with its answer. What a policy was compiled from is the list of
+// these: a later start asks the same again, and needs no compilation if it gets the same
+// answers. So the packages of the compiler have no other access to the host (compiler_test.go at
+// the top of the repository holds that), and an answer has no more than what is kept of it.
+package hostview
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Kind is the kind of a question.
+type Kind byte
+
+// The kinds.
+const (
+	lstat     Kind = 'l' // the type of a name
+	readlink  Kind = 'k' // the target of a symlink
+	stat      Kind = 's' // type and permissions of what a name leads to
+	evaluate  Kind = 'e' // a path without symlinks
+	read      Kind = 'r' // the type and text of a file
+	head      Kind = 'h' // the first bytes of a file
+	list      Kind = 'd' // names and types in a directory
+	opened    Kind = 'o' // whether a directory can be opened as a root
+	madeUp    Kind = 'm' // the kernel's own file system that a file is on
+	variable  Kind = 'v' // a variable of the environment
+	approvals Kind = 'a' // the user's approvals
+)
+
+// Look is a question about the host, and its answer.
+type Look struct {
+	Kind Kind
+	// Root is the directory that Path counts from and may not leave, empty for a path of the disk.
+	Root, Path string
+	// Answer is compared only. It is the digest of a long one.
+	Answer string
+}
+
+type question struct {
+	kind       Kind
+	root, path string
+}
+
+// View looks at the host and keeps what it is told. A nil View keeps nothing. It is safe for
+// concurrent use.
+type View struct {
+	mu       sync.Mutex
+	looks    []Look
+	index    map[question]int
+	searches []*Search
+	parents  map[string]Identity
+	torn     bool
+}
+
+// Seen is what a View was told.
+type Seen struct {
+	// Looks are the questions in the order in which they were first asked.
+	Looks []Look
+	// Parents are directories by their paths, as they were before names in them were looked at. As
+	// long as one is the same, so are the types of its names, and the targets of its symlinks: a
+	// name gets another file only by a change of its directory.
+	Parents map[string]Identity
+	// Searches are the searches.
+	Searches []*Search
+}
+
+// New returns a View that keeps what it is told.
+func New() *View { return &View{index: map[question]int{}, parents: map[string]Identity{}} }
+
+// Seen returns what the View was told. Without ok a question had two answers: the host changed
+// meanwhile, and no state of it had them all.
+func (v *View) Seen() (seen Seen, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	parents := map[string]Identity{}
+	for dir, id := range v.parents {
+		if id != (Identity{}) {
+			parents[dir] = id
+		}
+	}
+	return Seen{v.looks, parents, v.searches}, !v.torn
+}
+
+// enter keeps the identity of the directory that a name is in, before the name is looked at.
+func (v *View) enter(f from, path string) {
+	if v == nil || f.dir != "" {
+		return
+	}
+	dir := parent(path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, entered := v.parents[dir]; entered {
+		return
+	}
+	id, ok := identify(dir)
+	if !ok || !steady(dir) {
+		id = Identity{}
+	}
+	v.parents[dir] = id
+}
+
+// parent is the directory that the last name of an absolute path is in.
+func parent(path string) string {
+	return path[:max(1, strings.LastIndexByte(path, filepath.Separator))]
+}
+
+func (v *View) keep(kind Kind, root, path string, answer func() string) {
+	if v == nil {
+		return
+	}
+	said := answer()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	q := question{kind, root, path}
+	if i, asked := v.index[q]; asked {
+		v.torn = v.torn || v.looks[i].Answer != said
+		return
+	}
+	v.index[q] = len(v.looks)
+	v.looks = append(v.looks, Look{kind, root, path, said})
+}
+
+// Lstat returns the type of a name, as of lstat(2).
+func (v *View) Lstat(path string) (fs.FileMode, error) { return v.lstat(from{}, path) }
+
+// Readlink returns the target of a symlink.
+func (v *View) Readlink(path string) (string, error) { return v.readlink(from{}, path) }
+
+// ReadDir lists a directory by name.
+func (v *View) ReadDir(path string) ([]fs.DirEntry, error) { return v.list(from{}, path) }
+
+// Open returns a file of the disk, with its text if that is at most MaxText long. It does not wait
+// for the writer of a FIFO.
+func (v *View) Open(path string) (fs.File, error) { return v.open(from{}, path) }
+
+// Stat returns type and permissions of what a path leads to.
+func (v *View) Stat(path string) (fs.FileMode, error) {
+	mode, err := statMode(path)
+	v.keep(stat, "", path, func() string { return saidMode(mode, err) })
+	return mode, err
+}
+
+// EvalSymlinks is filepath.EvalSymlinks.
+func (v *View) EvalSymlinks(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	v.keep(evaluate, "", path, func() string { return saidText(real, err) })
+	return real, err
+}
+
+// Head returns the first bytes of a file, as many as the kernel reads to find an interpreter.
+func (v *View) Head(path string) ([]byte, error) {
+	data, err := readHead(path)
+	v.keep(head, "", path, func() string { return saidText(string(data), err) })
+	return data, err
+}
+
+// MadeUp names the file system of a place, if it is one of the kernel's own (statfs(2)); empty for
+// any other one.
+func (v *View) MadeUp(path string) string {
+	name := fileSystem(path)
+	v.keep(madeUp, "", path, func() string { return name })
+	return name
+}
+
+// Variable returns a variable of the environment.
+func (v *View) Variable(name string) (value string, set bool) {
+	value, set = os.LookupEnv(name)
+	v.keep(variable, "", name, func() string { return saidVariable(value, set) })
+	return value, set
+}
+
+// Approvals keeps an answer of the store of approvals, which has its own rules for which files it
+// believes.
+func (v *View) Approvals(path, answer string) {
+	v.keep(approvals, "", path, func() string { return answer })
+}
+
+func (v *View) lstat(f from, name string) (fs.FileMode, error) {
+	v.enter(f, name)
+	mode, err := f.lstat(name)
+	v.keep(lstat, f.dir, name, func() string { return saidMode(mode, err) })
+	return mode, err
+}
+
+func (v *View) readlink(f from, name string) (string, error) {
+	v.enter(f, name)
+	target, err := f.readlink(name)
+	v.keep(readlink, f.dir, name, func() string { return saidText(target, err) })
+	return target, err
+}
+
+func (v *View) list(f from, name string) ([]fs.DirEntry, error) {
+	entries, err := f.list(name)
+	v.keep(list, f.dir, name, func() string { return saidEntries(entries, err) })
+	return entries, err
+}
+
+func (v *View) open(f from, name string) (fs.File, error) {
+	file, err := f.open(name)
+	v.keep(read, f.dir, name, func() string { return saidFile(file, err) })
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// The answers as they are kept. An error has another first byte than any other answer.
+
+func saidError(err error) string { return "!" + err.Error() }
+
+func saidMode(mode fs.FileMode, err error) string {
+	if err != nil {
+		return saidError(err)
+	}
+	return "=" + strconv.FormatUint(uint64(mode), 36)
+}
+
+func saidVariable(value string, set bool) string {
+	if !set {
+		return "!"
+	}
+	return "=" + value
+}
+
+// saidText keeps a text, and the digest of a long one.
+func saidText(text string, err error) string {
+	const short = 256
+	switch {
+	case err != nil:
+		return saidError(err)
+	case len(text) <= short:
+		return "=" + text
+	default:
+		sum := sha256.Sum256([]byte(text))
+		return "#" + string(sum[:])
+	}
+}
+
+func saidFile(f *file, err error) string {
+	if err != nil {
+		return saidError(err)
+	}
+	sum := sha256.Sum256(f.data)
+	return fmt.Sprintf("=%o %d %s", f.mode, f.size, sum)
+}
+
+func saidEntries(entries []fs.DirEntry, err error) string {
+	if err != nil {
+		return saidError(err)
+	}
+	sum := sha256.New()
+	for _, e := range entries {
+		// No name has a slash.
+		fmt.Fprintf(sum, "%s/%o/", e.Name(), e.Type())
+	}
+	return "=" + string(sum.Sum(nil))
+}

@@ -1,0 +1,136 @@
+package hostview
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// maxNames bounds how many names one search looks at, the nearest first.
+const maxNames = 50_000
+
+// Search is a search below a directory for names that sensitive patterns cover.
+//
+// It is asked again without listing what has not changed: a directory that is the same one, with
+// the same times of change, has the same names (inode(7)).
+type Search struct {
+	// Top is the directory, and Prefix what patterns know it by, with a slash at its end or empty.
+	Top, Prefix string
+	Patterns    []string
+	// Found are the covered names, slash-separated from the top.
+	Found []string
+	// Directories are those that were listed, by their names from the top.
+	Directories map[string]Directory
+}
+
+// Directory is a listed directory.
+type Directory struct {
+	Identity Identity
+	// Names counts all entries, Covered are those that a pattern covers, and Below the other
+	// directories.
+	Names          int
+	Covered, Below []string
+}
+
+// Identity is what changes with the names in a directory; zero for one that is always listed.
+type Identity struct {
+	Device, Inode uint64
+	// Modified and Changed are mtime and ctime, in nanoseconds since 1970.
+	Modified, Changed int64
+}
+
+// Search searches below a directory, level by level, for names that a pattern covers. Symlinks
+// count as names and are not followed; a directory that cannot be listed has no names.
+func (v *View) Search(top, prefix string, patterns []ir.SensitivePattern) []string {
+	s := &Search{Top: top, Prefix: prefix}
+	for _, p := range patterns {
+		s.Patterns = append(s.Patterns, p.Pattern)
+	}
+	s.Found, s.Directories, _ = s.run(v != nil)
+	if v != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.searches = append(v.searches, s)
+	}
+	return s.Found
+}
+
+// run searches, and counts the directories that it had to list. Their identities are of use to a
+// later run alone.
+func (s *Search) run(again bool) (found []string, directories map[string]Directory, listed int) {
+	patterns := make([]ir.SensitivePattern, len(s.Patterns))
+	for i, p := range s.Patterns {
+		patterns[i].Pattern = p
+	}
+	directories = map[string]Directory{}
+	seen := 0
+	for queue := []string{""}; len(queue) > 0 && seen < maxNames; queue = queue[1:] {
+		at := queue[0]
+		d, known := Directory{}, false
+		if again {
+			d, known = s.known(at)
+		}
+		if !known {
+			d.list(s.path(at), func(name string) bool {
+				return slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(s.Prefix + join(at, name)) })
+			})
+			listed++
+		}
+		if again {
+			directories[at] = d
+		}
+		seen += d.Names
+		for _, name := range d.Covered {
+			// Everything in a covered directory is covered with it.
+			found = append(found, join(at, name))
+		}
+		for _, name := range d.Below {
+			queue = append(queue, join(at, name))
+		}
+	}
+	return found, directories, listed
+}
+
+// known returns a directory that was listed before and has not changed; otherwise one with the
+// identity that it has before it is listed now.
+func (s *Search) known(at string) (Directory, bool) {
+	path := s.path(at)
+	now, ok := identify(path)
+	was, listed := s.Directories[at]
+	if ok && listed && was.Identity == now {
+		return was, true
+	}
+	if !ok || !steady(path) {
+		return Directory{}, false
+	}
+	return Directory{Identity: now}, false
+}
+
+func (s *Search) path(at string) string {
+	if at == "" {
+		return filepath.FromSlash(s.Top)
+	}
+	return filepath.FromSlash(s.Top + "/" + at)
+}
+
+func (d *Directory) list(path string, covers func(name string) bool) {
+	entries, _ := os.ReadDir(path)
+	d.Names = len(entries)
+	for _, e := range entries {
+		switch {
+		case covers(e.Name()):
+			d.Covered = append(d.Covered, e.Name())
+		case e.IsDir():
+			d.Below = append(d.Below, e.Name())
+		}
+	}
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
