@@ -52,20 +52,32 @@ func Weakness(e ir.Enforcement) int {
 // Join makes one cell of all that is to be said about it: the weakest enforcement, and
 // every cause once, those for the weakest first.
 func Join(all ...ir.Held) ir.Held {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b ir.Held) int { return Weakness(b.Is) - Weakness(a.Is) })
-	out := Exact
-	var causes []ir.Cause
-	for i, h := range all {
-		if i == 0 {
-			out = h
+	out, causes := Exact, 0
+	for i := range all {
+		causes += len(all[i].Causes)
+		if i == 0 || Weakness(all[i].Is) > Weakness(out.Is) {
+			out = all[i]
 		}
-		for _, c := range h.Causes {
-			if !slices.Contains(causes, c) {
-				causes = append(causes, c)
+	}
+	if out.Causes = nil; causes == 0 {
+		return out
+	}
+	out.Causes = make([]ir.Cause, 0, causes)
+	for weakness := Weakness(out.Is); weakness >= 0; weakness-- {
+		for i := range all {
+			if Weakness(all[i].Is) == weakness {
+				out.Causes = addMissing(out.Causes, all[i].Causes)
 			}
 		}
 	}
-	out.Causes = causes
 	return out
+}
+
+func addMissing(to, causes []ir.Cause) []ir.Cause {
+	for _, c := range causes {
+		if !slices.Contains(to, c) {
+			to = append(to, c)
+		}
+	}
+	return to
 }

@@ -3,7 +3,7 @@ package backends
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+	"sync"
 )
 
 // lineWidth is the greatest width of an artifact's line in characters, where the values allow
@@ -14,18 +14,43 @@ const lineWidth = 100
 // line is on one line, lists of plain values are filled line by line, and lists of objects have
 // one object per line at most.
 func JSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	return write(v, func(p *printer) {
+		p.value(0)
+		p.out = append(p.out, '\n')
+	})
+}
+
+// JSONAt writes v as it stands on a line of its own at a depth of another value in that layout.
+func JSONAt(v any, depth int) ([]byte, error) {
+	return write(v, func(p *printer) {
+		p.column = 2 * depth
+		p.value(depth)
+	})
+}
+
+// Compact writes v on one line, in the spelling of artifacts.
+func Compact(v any) ([]byte, error) {
+	return write(v, func(p *printer) { p.write(p.compact) })
+}
+
+func write(v any, layout func(*printer)) ([]byte, error) {
+	p := printers.Get().(*printer)
+	defer printers.Put(p)
+	p.in.Reset()
+	enc := json.NewEncoder(&p.in)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	compact := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	p := printer{in: compact, spans: measure(compact)}
-	p.value(0)
-	p.out.WriteByte('\n')
-	return p.out.Bytes(), nil
+	p.compact = bytes.TrimSuffix(p.in.Bytes(), []byte("\n"))
+	p.measure()
+	p.out, p.at, p.next, p.column = p.out[:0], 0, 0, 0
+	layout(p)
+	return bytes.Clone(p.out), nil
 }
+
+// printers keep their buffers: a build writes thousands of documents of about one size.
+var printers = sync.Pool{New: func() any { return &printer{} }}
 
 // span is the extent of a list or object, known before it is written.
 type span struct {
@@ -37,45 +62,52 @@ type span struct {
 	plain bool
 	// objects counts the objects directly in a list.
 	objects int
+	// start is the offset of the opening bracket, and after the index of the next list or object
+	// that is not in this one.
+	start, after int
 }
 
-// measure walks compact JSON once and describes every list and object by the
-// offset at which it opens.
-func measure(in []byte) map[int]*span {
-	spans := map[int]*span{}
-	var stack []int
+// measure walks compact JSON once and describes every list and object, in the order in which
+// they open.
+func (p *printer) measure() {
+	in := p.compact
+	p.spans, p.open = p.spans[:0], p.open[:0]
 	for i := 0; i < len(in); i++ {
 		switch in[i] {
 		case '"':
 			i = stringEnd(in, i) - 1
 		case ',', ':':
-			if len(stack) > 0 {
-				// A blank follows on one line.
-				spans[stack[len(stack)-1]].width++
+			if s := p.innermost(); s != nil {
+				s.width++ // a blank follows on one line
 			}
 		case '[', '{':
-			if n := len(stack); n > 0 {
-				outer := spans[stack[n-1]]
+			if outer := p.innermost(); outer != nil {
 				outer.plain = false
-				if in[i] == '{' && in[stack[n-1]] == '[' {
+				if in[i] == '{' && in[outer.start] == '[' {
 					outer.objects++
 				}
 			}
-			spans[i] = &span{plain: true}
-			stack = append(stack, i)
+			p.open = append(p.open, len(p.spans))
+			p.spans = append(p.spans, span{start: i, plain: true})
 		case ']', '}':
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			s := spans[at]
-			s.end = i + 1
+			s := p.innermost()
+			p.open = p.open[:len(p.open)-1]
+			s.end, s.after = i+1, len(p.spans)
 			blanks := s.width
-			s.width = blanks + s.end - at
-			if len(stack) > 0 {
-				spans[stack[len(stack)-1]].width += blanks
+			s.width = blanks + s.end - s.start
+			if outer := p.innermost(); outer != nil {
+				outer.width += blanks
 			}
 		}
 	}
-	return spans
+}
+
+// innermost is the list or object that is being measured, nil outside of all.
+func (p *printer) innermost() *span {
+	if len(p.open) == 0 {
+		return nil
+	}
+	return &p.spans[p.open[len(p.open)-1]]
 }
 
 // stringEnd returns the offset behind the string that starts at i.
@@ -89,36 +121,48 @@ func stringEnd(in []byte, i int) int {
 }
 
 type printer struct {
-	in    []byte
-	spans map[int]*span
-	out   bytes.Buffer
-	at    int
+	in      bytes.Buffer
+	compact []byte // the document in it
+	spans   []span
+	open    []int // those that are not yet closed, while they are measured
+	out     []byte
+	// at is the offset in compact, next the index of the next list or object there.
+	at, next int
 	// column is the position in the current line.
 	column int
 }
 
 func (p *printer) write(b []byte) {
-	p.out.Write(b)
+	p.out = append(p.out, b...)
 	p.column += len(b)
 }
 
+func (p *printer) put(s string) {
+	p.out = append(p.out, s...)
+	p.column += len(s)
+}
+
 func (p *printer) newline(depth int) {
-	p.out.WriteByte('\n')
-	p.out.WriteString(strings.Repeat("  ", depth))
+	p.out = append(p.out, '\n')
+	for range depth {
+		p.out = append(p.out, "  "...)
+	}
 	p.column = 2 * depth
 }
 
 // value writes the value at p.at.
 func (p *printer) value(depth int) {
-	c := p.in[p.at]
+	c := p.compact[p.at]
 	if c != '[' && c != '{' {
 		p.scalar()
 		return
 	}
-	s := p.spans[p.at]
+	s := &p.spans[p.next]
+	p.next++
 	switch {
 	case s.objects < 2 && p.column+s.width <= lineWidth:
 		p.line(s.end)
+		p.next = s.after
 	case c == '[' && s.plain:
 		p.fill(s.end, depth)
 	default:
@@ -128,17 +172,17 @@ func (p *printer) value(depth int) {
 
 func (p *printer) scalar() {
 	end := p.scalarEnd()
-	p.write(p.in[p.at:end])
+	p.write(p.compact[p.at:end])
 	p.at = end
 }
 
 // scalarEnd returns the offset behind the plain value at p.at.
 func (p *printer) scalarEnd() int {
-	if p.in[p.at] == '"' {
-		return stringEnd(p.in, p.at)
+	if p.compact[p.at] == '"' {
+		return stringEnd(p.compact, p.at)
 	}
 	end := p.at
-	for end < len(p.in) && strings.IndexByte(",]}", p.in[end]) < 0 {
+	for end < len(p.compact) && p.compact[end] != ',' && p.compact[end] != ']' && p.compact[end] != '}' {
 		end++
 	}
 	return end
@@ -147,65 +191,65 @@ func (p *printer) scalarEnd() int {
 // line writes everything up to end on the current line.
 func (p *printer) line(end int) {
 	for p.at < end {
-		if p.in[p.at] == '"' {
+		if p.compact[p.at] == '"' {
 			p.scalar()
 			continue
 		}
-		p.write(p.in[p.at : p.at+1])
-		if c := p.in[p.at]; c == ',' || c == ':' {
-			p.write([]byte(" "))
+		c := p.compact[p.at]
+		p.write(p.compact[p.at : p.at+1])
+		if p.at++; c == ',' || c == ':' {
+			p.put(" ")
 		}
-		p.at++
 	}
 }
 
 // fill writes a list of plain values, as many on a line as fit.
 func (p *printer) fill(end, depth int) {
-	p.write([]byte("["))
+	p.put("[")
 	p.at++
 	p.newline(depth + 1)
 	for first := true; p.at < end-1; first = false {
-		item := p.in[p.at:p.scalarEnd()]
+		item := p.compact[p.at:p.scalarEnd()]
 		p.at += len(item)
 		switch {
 		case first:
 		case p.column+len(" ,")+len(item) > lineWidth:
 			p.newline(depth + 1)
 		default:
-			p.write([]byte(" "))
+			p.put(" ")
 		}
 		p.write(item)
 		p.comma()
 	}
 	p.newline(depth)
-	p.write([]byte("]"))
+	p.put("]")
 	p.at = end
 }
 
 // comma writes the comma between two members.
 func (p *printer) comma() {
-	if p.in[p.at] == ',' {
-		p.write([]byte(","))
+	if p.compact[p.at] == ',' {
+		p.put(",")
 		p.at++
 	}
 }
 
 // block writes a list or object with one member per line.
 func (p *printer) block(end, depth int) {
-	object := p.in[p.at] == '{'
-	p.write(p.in[p.at : p.at+1])
+	object := p.compact[p.at] == '{'
+	p.write(p.compact[p.at : p.at+1])
 	p.at++
 	for p.at < end-1 {
 		p.newline(depth + 1)
 		if object {
 			p.scalar()
-			p.write([]byte(": "))
+			p.put(": ")
 			p.at++
 		}
 		p.value(depth + 1)
 		p.comma()
 	}
 	p.newline(depth)
-	p.write(p.in[end-1 : end])
+	p.write(p.compact[end-1 : end])
 	p.at = end
 }

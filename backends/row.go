@@ -80,9 +80,12 @@ func NewRows(l ir.Ledger) []Row {
 }
 
 func texts[T ~string](list []T) []string {
-	var out []string
-	for _, t := range list {
-		out = append(out, string(t))
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = string(t)
 	}
 	return out
 }

@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -238,8 +239,8 @@ type Output struct {
 	Failed   bool
 	// Answers are those to the case's questions.
 	Answers string
-	// Tree is the artifacts, nil when a finding stopped the run.
-	Tree *build.Tree
+	// Built are the artifacts by tool and name, nil when a finding stopped the run.
+	Built map[string][]byte
 }
 
 // Run compiles the case and builds its artifacts with every backend of its targets.
@@ -260,17 +261,36 @@ func (c *Case) Run(t testing.TB) Output {
 		if c.Options.Resolve {
 			req.Form, req.Facts = backends.Resolved, c.facts(res)
 		}
-		tree, refused, err := build.Build(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.Tree = tree
+		var refused diag.List
+		out.Built, refused = Build(t, req)
 		findings = append(findings, refused...)
 		out.Answers = c.ask(t, res)
 	}
 	out.Failed = findings.Failed()
 	out.Findings = c.Fold(Text(findings, res.Files))
 	return out
+}
+
+// Build returns the artifacts of a build by tool and name, nil with findings.
+func Build(t testing.TB, req build.Request) (map[string][]byte, diag.List) {
+	t.Helper()
+	var mu sync.Mutex
+	out := map[string][]byte{}
+	x, findings, err := build.Build(req, func(tool string, files map[string][]byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for name, data := range files {
+			out[tool+"/"+name] = data
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x == nil {
+		return nil, findings
+	}
+	return out, findings
 }
 
 // ask puts the case's questions to the policies, as on Linux.

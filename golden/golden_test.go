@@ -57,7 +57,7 @@ func runFile(t *testing.T, path string) {
 		name, ok := strings.CutPrefix(f.Name, "want/")
 		switch {
 		case !ok:
-		case out.Tree == nil:
+		case out.Built == nil:
 			t.Errorf("%s is expected, but nothing was built:\n%s", f.Name, out.Findings)
 		case name == "policy.json":
 			data, err := irjson.Marshal(out.Result.Program)
@@ -66,7 +66,7 @@ func runFile(t *testing.T, path string) {
 			}
 			got[f.Name] = c.Fold(string(data))
 		default:
-			got[f.Name] = c.Fold(string(out.Tree.Files[name]))
+			got[f.Name] = c.Fold(string(out.Built[name]))
 		}
 	}
 	if *update {

@@ -1,6 +1,9 @@
 package ir
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Platform is an operating system that policies are compiled for.
 type Platform uint8
@@ -114,6 +117,34 @@ func BaseRules(b BaseName, p Platform) []FSRule {
 	}
 	return out
 }
+
+// baseEntries gives the rules of a base their identifiers.
+func baseEntries(rules []FSRule) []Entry {
+	out := make([]Entry, len(rules))
+	for i := range rules {
+		out[i] = Entry{RuleID("base[" + itoa(i) + "]"), &rules[i]}
+	}
+	return out
+}
+
+// listedBase returns the entries of a base as it is listed. All views have the same: a view
+// never changes a rule.
+func listedBase(b BaseName, p Platform) []Entry {
+	if int(b) >= len(listedBases) || int(p) >= len(listedBases[b]) {
+		return nil
+	}
+	return listedBases[b][p]()
+}
+
+// listedBases are made when they are first used: a start of the command needs one of them.
+var listedBases = func() (out [BaseNone + 1][Windows + 1]func() []Entry) {
+	for b := range out {
+		for p := range out[b] {
+			out[b][p] = sync.OnceValue(func() []Entry { return baseEntries(BaseRules(BaseName(b), Platform(p))) })
+		}
+	}
+	return out
+}()
 
 const (
 	readOnly    = CapSet(1 << Read)

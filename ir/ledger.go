@@ -94,28 +94,36 @@ const (
 func AspectOf(c Capability) Aspect { return Aspect(c.String()) }
 
 // Aspects lists what a ledger must state for every rule of a resource. The aspect
-// of a limit is its key.
+// of a limit is its key. The list is not to be changed.
 func Aspects(r Resource) []Aspect {
 	switch r {
 	case FS:
-		return []Aspect{
-			AspectRead, AspectCreate, AspectUpdate, AspectDelete, AspectExecute, AspectMetadata, AspectMove, AspectSocket,
-			AspectOthers,
-		}
+		return aspectsOfFS
 	case Net:
-		return []Aspect{AspectConnect, AspectListen}
+		return aspectsOfNet
 	case Env:
-		return []Aspect{AspectForward}
+		return aspectsOfEnv
 	case Commands:
-		return []Aspect{AspectProgram, AspectArgs, AspectEnvs}
+		return aspectsOfCommands
 	case Limits:
-		return []Aspect{"limit"}
+		return aspectsOfLimits
 	case Process:
-		return []Aspect{AspectSignal}
+		return aspectsOfProcess
 	default:
 		return nil
 	}
 }
+
+var (
+	aspectsOfFS = []Aspect{
+		AspectRead, AspectCreate, AspectUpdate, AspectDelete, AspectExecute, AspectMetadata, AspectMove, AspectSocket, AspectOthers,
+	}
+	aspectsOfNet      = []Aspect{AspectConnect, AspectListen}
+	aspectsOfEnv      = []Aspect{AspectForward}
+	aspectsOfCommands = []Aspect{AspectProgram, AspectArgs, AspectEnvs}
+	aspectsOfLimits   = []Aspect{"limit"}
+	aspectsOfProcess  = []Aspect{AspectSignal}
+)
 
 // Cell is one thing that a ledger states: an aspect of a rule, of the base, or of all that no
 // rule is about.
@@ -135,7 +143,8 @@ type Cell struct {
 
 // Cells lists the cells that a ledger must state for a view, in the order of ledgers.
 func (v *View) Cells() []Cell {
-	var out []Cell
+	stated := v.Stated()
+	out := make([]Cell, 0, len(aspectsOfFS)*(len(stated)+2)+len(v.Tool.Net)+len(v.Tool.Env)+len(v.Tool.Limits)+64)
 	add := func(c Cell) {
 		for _, c.Aspect = range Aspects(c.Resource) {
 			if r, ok := c.Rule.(*NetRule); !ok || r.Listen == (c.Aspect == AspectListen) {
@@ -143,7 +152,7 @@ func (v *View) Cells() []Cell {
 			}
 		}
 	}
-	for _, e := range v.Stated() {
+	for _, e := range stated {
 		add(Cell{Resource: FS, ID: e.ID, Rule: e.Rule})
 	}
 	if v.HasBase() {
@@ -217,8 +226,11 @@ type Held struct {
 // Because is a cell with causes that have no parts.
 func Because(is Enforcement, gap Gap, causes ...CauseID) Held {
 	h := Held{Is: is, Gap: gap}
-	for _, id := range causes {
-		h.Causes = append(h.Causes, Cause{ID: id})
+	if len(causes) > 0 {
+		h.Causes = make([]Cause, len(causes))
+	}
+	for i, id := range causes {
+		h.Causes[i].ID = id
 	}
 	return h
 }
@@ -254,9 +266,9 @@ func (l Ledger) Cell(r Resource, rule RuleID, a Aspect, p Platform, level int) (
 // On returns the rows of one platform at one level.
 func (l Ledger) On(p Platform, level int) Ledger {
 	var out Ledger
-	for _, row := range l {
-		if row.Platform == p && row.Levels.Holds(level) {
-			out = append(out, row)
+	for i := range l {
+		if row := &l[i]; row.Platform == p && row.Levels.Holds(level) {
+			out = append(out, *row)
 		}
 	}
 	return out
@@ -266,39 +278,61 @@ func (l Ledger) On(p Platform, level int) Ledger {
 type LedgerBuilder struct {
 	platform Platform
 	rows     Ledger
+	// at are the places of the rows, by what is alike in them and cheap to compare.
+	at map[ledgerKey][]int
+}
+
+type ledgerKey struct {
+	resource Resource
+	aspect   Aspect
+	levels   Levels
 }
 
 // NewLedger starts the ledger of one platform.
-func NewLedger(p Platform) *LedgerBuilder { return &LedgerBuilder{platform: p} }
+func NewLedger(p Platform) *LedgerBuilder {
+	return &LedgerBuilder{platform: p, at: map[ledgerKey][]int{}}
+}
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
 func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
-	alike := func(row Row) bool {
-		return row.Resource == c.Resource && row.Aspects[0] == c.Aspect && row.Levels == l && row.Equal(h)
+	key := ledgerKey{c.Resource, c.Aspect, l}
+	for _, i := range b.at[key] {
+		if row := &b.rows[i]; row.Equal(h) {
+			row.Rules = append(row.Rules, c.ID)
+			return
+		}
 	}
-	i := slices.IndexFunc(b.rows, alike)
-	if i < 0 {
-		i = len(b.rows)
-		b.rows = append(b.rows, Row{Resource: c.Resource, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h})
-	}
-	b.rows[i].Rules = append(b.rows[i].Rules, c.ID)
+	b.at[key] = append(b.at[key], len(b.rows))
+	b.rows = append(b.rows, Row{
+		Resource: c.Resource, Rules: []RuleID{c.ID}, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h,
+	})
 }
 
 // Ledger returns the rows, aspects that share everything else joined, in the
 // order in which their first cell was stated.
 func (b *LedgerBuilder) Ledger() Ledger {
-	var out Ledger
-	for _, row := range b.rows {
-		alike := func(o Row) bool {
-			return o.Resource == row.Resource && o.Levels == row.Levels && o.Equal(row.Held) && slices.Equal(o.Rules, row.Rules)
-		}
-		if i := slices.IndexFunc(out, alike); i >= 0 {
-			out[i].Aspects = append(out[i].Aspects, row.Aspects...)
+	out := make(Ledger, 0, len(b.rows))
+	for i := range b.rows {
+		row := &b.rows[i]
+		if same := out.alike(row); same != nil {
+			same.Aspects = append(same.Aspects, row.Aspects...)
 			continue
 		}
-		out = append(out, row)
+		out = append(out, *row)
 	}
 	return out
+}
+
+// alike returns the row that differs from another one in the aspects alone, nil if there is none.
+func (l Ledger) alike(row *Row) *Row {
+	for i := range l {
+		o := &l[i]
+		if o.Resource == row.Resource && o.Levels == row.Levels && o.Is == row.Is && len(o.Rules) == len(row.Rules) &&
+			o.Equal(row.Held) && slices.Equal(o.Rules, row.Rules) {
+			return o
+		}
+	}
+	return nil
 }
 
 // BestTier is the strongest tier of the Windows loader: an AppContainer. Tier 0 is

@@ -40,8 +40,10 @@ func (r Risk) String() string {
 }
 
 // RiskOf returns the risk of a tool, from its effective grants.
-func RiskOf(t *Tool) Risk {
-	v := NewView(t, Linux, Facts{})
+func RiskOf(t *Tool) Risk { return NewView(t, Linux, Facts{}).Risk() }
+
+// Risk returns the risk of the view's tool.
+func (v *View) Risk() Risk {
 	if v.reachesNetwork() || v.getsLoader() {
 		return RiskHigh
 	}
@@ -137,9 +139,12 @@ func (t *Tool) sensitive(at Location) bool {
 // Exposed lists the sensitive patterns that some grant reaches, as a pattern
 // matches paths that need not exist. Patterns in the user's home are reached by
 // external rules only, which name their targets elsewhere.
-func Exposed(t *Tool) []string {
+func Exposed(t *Tool) []string { return NewView(t, Linux, Facts{}).Exposed() }
+
+// Exposed lists those of the view's tool.
+func (v *View) Exposed() []string {
 	var out []string
-	for _, e := range Exposures(NewView(t, Linux, Facts{})) {
+	for _, e := range Exposures(v) {
 		out = append(out, e.Pattern)
 	}
 	return out

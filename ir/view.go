@@ -85,12 +85,11 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 // collect lists the rules in the order in which ties are decided: implied ones first, the
 // declared ones after them.
 func (v *View) collect(f Facts) {
-	base := f.Base
-	if base == nil {
-		base = BaseRules(v.Tool.Base, v.Platform)
-	}
-	for i := range base {
-		v.add(RuleID("base["+itoa(i)+"]"), &base[i])
+	v.rules = make([]Entry, 0, len(f.Base)+len(v.Tool.FS)+len(protected)+maxImplied)
+	if f.Base == nil {
+		v.rules = append(v.rules, listedBase(v.Tool.Base, v.Platform)...)
+	} else {
+		v.rules = append(v.rules, baseEntries(f.Base)...)
 	}
 	if f.Program != nil && f.Program.Root.Kind == System {
 		v.add(OwnProgram, &FSRule{
@@ -104,6 +103,10 @@ func (v *View) collect(f Facts) {
 		v.add(FSRuleID(i), &v.Tool.FS[i])
 	}
 }
+
+// maxImplied is how many rules at most follow from the tool itself: its program, its home and its
+// temporary directory.
+const maxImplied = 3
 
 func (v *View) add(id RuleID, r *FSRule) {
 	v.rules = append(v.rules, Entry{id, r})

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,18 +89,36 @@ func About(place string) []string {
 	return out
 }
 
-func (p *Preset) about(place string) bool {
-	rules := p.Rules.Get("fs")
-	if rules == nil {
-		return false
+// Beside names the presets that About names, and those that have a rule on another file of the directory in which
+// the place lies, if a program has that for its settings: "~/.config/x".
+func Beside(place string) []string {
+	out := About(place)
+	dir := path.Dir(place)
+	if path.Dir(dir) != "~/.config" {
+		return out
 	}
-	for _, r := range rules.Array {
-		at := r.Table.Get("path").Text // the tests hold that each rule has one
-		if place == at || strings.HasPrefix(place, at+"/") {
-			return true
+	for _, name := range Names() {
+		if p, _ := Find(name); p != nil && !slices.Contains(out, name) && slices.ContainsFunc(p.places(), func(at string) bool { return path.Dir(at) == dir }) {
+			out = append(out, name)
 		}
 	}
-	return false
+	return out
+}
+
+// places are the paths of the rules on files.
+func (p *Preset) places() (out []string) {
+	rules := p.Rules.Get("fs")
+	if rules == nil {
+		return nil
+	}
+	for _, r := range rules.Array {
+		out = append(out, r.Table.Get("path").Text) // the tests hold that each rule has one
+	}
+	return out
+}
+
+func (p *Preset) about(place string) bool {
+	return slices.ContainsFunc(p.places(), func(at string) bool { return place == at || strings.HasPrefix(place, at+"/") })
 }
 
 // Text is the file as it ships.

@@ -202,7 +202,7 @@ func (j *judge) part(p *shell.Part, spelled int) Decision {
 	return out
 }
 
-// program judges the start of a program, without what its words contain. The second value is the
+// program judges the start of a program, without the contents of its words. The second value is the
 // number of words that a rule spells out.
 // See RATIONALE D133 and D134.
 func (j *judge) program(p *shell.Part, spelled int) (Decision, int) {

@@ -27,11 +27,12 @@ const maxContext = 64 << 20
 // Policy is the policy of this tool, as far as its Context tells it. It is immutable and safe
 // for concurrent use.
 type Policy struct {
-	name, action string
-	root         string
-	bindings     *ir.Bindings
-	tool         *ir.Tool
-	view         *ir.View
+	name     string
+	call     Call
+	root     string
+	bindings *ir.Bindings
+	tool     *ir.Tool
+	view     *ir.View
 	// folded is the policy with its paths folded, nil on systems that distinguish upper from
 	// lower case.
 	folded *ir.View
@@ -81,7 +82,7 @@ func Parse(data []byte) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the workspace: %w", err)
 	}
-	p := &Policy{name: doc.Tool, action: doc.Action, root: resolver.Root, free: policy == nil}
+	p := &Policy{name: doc.Tool, call: callOf(doc), root: resolver.Root, free: policy == nil}
 	if p.free {
 		policy = &ir.Tool{Name: doc.Tool, FS: ir.DefaultFS()}
 	}
@@ -164,8 +165,11 @@ func checkRules(t *ir.Tool) error {
 // Tool returns the name under which the configuration knows this tool.
 func (p *Policy) Tool() string { return p.name }
 
-// Action returns the host's request for this call: "run".
-func (p *Policy) Action() string { return p.action }
+// Action returns the host's request for this call: [ActionRun] or [ActionFormatArguments].
+func (p *Policy) Action() string { return p.call.Action }
+
+// Call returns the host's call of this tool.
+func (p *Policy) Call() Call { return p.call.clone() }
 
 // Root returns the workspace root, an absolute path without symlinks.
 func (p *Policy) Root() string { return filepath.FromSlash(p.root) }

@@ -327,6 +327,20 @@ func TestFolding(t *testing.T) {
 	}
 }
 
+// TestCall: the host's call is that of the Context, and what one caller does to it no other sees.
+func TestCall(t *testing.T) {
+	c, _ := newPolicy(t, `"tool":`, `"workspace_id": "w1", "conversation_id": "c1", "arguments": {"path": "a"}, "answers": {"sure": true}, "tool":`)
+	call := c.Call()
+	if call.Action != ActionRun || call.WorkspaceID != "w1" || call.ConversationID != "c1" || call.Options != nil ||
+		string(call.Arguments) != `{"path": "a"}` || string(call.Answers) != `{"sure": true}` {
+		t.Errorf("got %+v", call)
+	}
+	call.Arguments[0] = 'x'
+	if got := string(c.Call().Arguments); got != `{"path": "a"}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestRunFromPath: a bare name that PATH finds in the workspace is a file of the
 // workspace, which its rules must let be executed.
 func TestRunFromPath(t *testing.T) {

@@ -8,6 +8,7 @@
 package contextjson
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -19,12 +20,29 @@ import (
 type Context struct {
 	// Root is the workspace's path; a symbol in a portable document.
 	Root string `json:"root"`
-	// Action is the request of the host, such as "run".
+	// Action is the request of the host, Run or FormatArguments.
 	Action string `json:"action"`
 	Tool   string `json:"tool"` // the tool's name
+	// WorkspaceID and ConversationID are the host's names of the workspace and the conversation that
+	// a call belongs to, absent where it gives none.
+	WorkspaceID    string `json:"workspace_id,omitempty"`
+	ConversationID string `json:"conversation_id,omitempty"`
+	// Arguments, Answers and Options are objects of the call, absent where the host gives none:
+	// the model's arguments, the user's answers to the tool's questions by their names, and the
+	// configuration of the tool.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Answers   json.RawMessage `json:"answers,omitempty"`
+	Options   json.RawMessage `json:"options,omitempty"`
 	// Access is nil for a tool that runs without any sandbox.
 	Access *Access `json:"access"`
 }
+
+// The actions. A tool that is to format its arguments shows what a run would do, and does nothing
+// else. The policy is the same for both.
+const (
+	Run             = "run"
+	FormatArguments = "format_arguments"
+)
 
 // Access is the finalized policy. A null in its place means that the tool runs
 // without any sandbox; this package never writes one.
@@ -176,7 +194,7 @@ func build(t *ir.Tool, target backends.Target) Context {
 		}
 	}
 	a.seal()
-	return Context{Root: target.Place(ir.In("")), Action: "run", Tool: t.Name, Access: a}
+	return Context{Root: target.Place(ir.In("")), Action: Run, Tool: t.Name, Access: a}
 }
 
 // seal puts the sentinels into lists that would be read as unrestricted.

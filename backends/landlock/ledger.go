@@ -21,27 +21,35 @@ type ledgerWriter struct {
 	ports bool
 }
 
-func (s *ruleset) ledger() ir.Ledger {
+func (s *ruleset) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{
 		ruleset: s, byRule: map[ir.RuleID][]*ir.Region{},
 		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
 		ports: named(s.view.Tool.Net),
 	}
 	s.walk(func(r *ir.Region) { w.byRule[r.ID()] = append(w.byRule[r.ID()], r) })
+	return w
+}
+
+func (s *ruleset) ledger() ir.Ledger {
+	w := s.ledgerWriter()
 	rows := ir.NewLedger(ir.Linux)
 	for _, c := range s.view.Cells() {
 		rows.Add(c, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
-		for from := 1; from <= MaxABI; {
-			held, to := w.held(c, from), from
-			for to < MaxABI && w.held(c, to+1).Equal(held) {
-				to++
+		from, held := 1, w.held(c, 1)
+		for _, abi := range steps {
+			if next := w.held(c, abi); !next.Equal(held) {
+				rows.Add(c, ir.Levels{From: from, To: abi - 1}, held)
+				from, held = abi, next
 			}
-			rows.Add(c, ir.Levels{From: from, To: to}, held)
-			from = to + 1
 		}
+		rows.Add(c, ir.Levels{From: from, To: MaxABI}, held)
 	}
 	return rows.Ledger()
 }
+
+// steps are the ABI versions above the first at which a cell can be held otherwise than at the one before.
+var steps = []int{2, 3, 4, 6, 10}
 
 // held says how a cell is held at an ABI version.
 func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {

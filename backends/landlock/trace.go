@@ -3,6 +3,8 @@ package landlock
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
@@ -141,4 +143,25 @@ func (c Condition) Holds(args [6]uint64) bool {
 func (b Block) Refuses(name string, args [6]uint64) bool {
 	return slices.Contains(b.Syscalls, name) &&
 		!slices.ContainsFunc(b.When, func(c Condition) bool { return !c.Holds(args) })
+}
+
+// String is the condition in words. Arguments count from 1.
+func (c Condition) String() string {
+	argument := "argument " + strconv.Itoa(c.Arg+1)
+	switch {
+	case c.Mask == pathOnly && slices.Equal(c.In, []string{"O_RDONLY"}):
+		return "without O_PATH"
+	case c.NonZero:
+		return argument + " is not 0"
+	case c.Mask != 0:
+		argument += " & 0x" + strconv.FormatUint(uint64(c.Mask), 16)
+	}
+	switch {
+	case len(c.AnyBit) > 0:
+		return "with " + strings.Join(c.AnyBit, " or ")
+	case len(c.In) > 0:
+		return argument + " is " + strings.Join(c.In, " or ")
+	default:
+		return argument + " is none of " + strings.Join(c.NotIn, " ")
+	}
 }

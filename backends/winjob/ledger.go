@@ -15,6 +15,10 @@ type ledgerWriter struct {
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
+	// moves says how the moves of a rule with these capabilities are held, and named has the
+	// rules with a path that a file can have: both are asked for each cell of many rules.
+	moves map[ir.CapSet]ir.Held
+	named map[ir.RuleID]bool
 	// base are the rules of the base.
 	base []*ir.FSRule
 	// alone is true where the tool may start nothing.
@@ -22,16 +26,17 @@ type ledgerWriter struct {
 }
 
 func (l *layout) ledger() ir.Ledger {
-	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID][]*ir.Region{}, alone: childless(l.view.Tool)}
+	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID][]*ir.Region{}, moves: map[ir.CapSet]ir.Held{}, named: map[ir.RuleID]bool{}, alone: childless(l.view.Tool)}
 	for _, r := range l.regions {
 		caps := r.Caps
 		if l.listed() {
 			// Files that may be started are pinned, so no move changes what starts.
 			caps = caps.Without(ir.Execute)
 		}
-		w.byRule[r.ID()] = append(w.byRule[r.ID()], r)
-		named := r.At.Root.Kind != ir.System && !impossible(r.At)
-		if named && !r.LeadsToGuarded() && !slices.Contains(w.sets, caps) {
+		id, named := r.ID(), !impossible(r.At)
+		w.byRule[id] = append(w.byRule[id], r)
+		w.named[id] = w.named[id] || named
+		if named && r.At.Root.Kind != ir.System && !r.LeadsToGuarded() && !slices.Contains(w.sets, caps) {
 			w.sets = append(w.sets, caps)
 		}
 	}
@@ -83,7 +88,7 @@ func (w *ledgerWriter) container(c ir.Cell) ir.Held {
 	}
 	switch r := c.Rule.(type) {
 	case *ir.FSRule:
-		return w.rule(c.Aspect, r, w.byRule[c.ID])
+		return w.rule(c, r, w.byRule[c.ID])
 	case *ir.NetRule:
 		if r.Listen {
 			return backends.When(r.Allow, backends.Stricter(whyNoListen))
@@ -163,13 +168,14 @@ func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 
 // rule is about the regions that one rule governs. A rule that governs nothing, since
 // a later one names the same path, has nothing to be held.
-func (w *ledgerWriter) rule(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
+func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, regions []*ir.Region) ir.Held {
 	if len(regions) == 0 {
 		return backends.Exact
 	}
-	if !slices.ContainsFunc(regions, func(r *ir.Region) bool { return !impossible(r.At) }) {
+	if !w.named[cell.ID] {
 		return nameless(r.Caps)
 	}
+	a := cell.Aspect
 	if r.Guards() && a != ir.AspectOthers {
 		return backends.Join(w.guarded(a, r, regions), backends.Weaker(ir.GapFSProtected, whyGuardless))
 	}
@@ -271,10 +277,19 @@ func (w *ledgerWriter) withheld(c ir.Capability, caps ir.CapSet) ir.Held {
 // move says how renames and links out of and into a rule's regions are held. Pins are
 // exact: no entry gives DELETE on what may not move.
 func (w *ledgerWriter) move(caps ir.CapSet) ir.Held {
-	var held []ir.Held
 	if w.listed() {
 		caps = caps.Without(ir.Execute)
 	}
+	held, known := w.moves[caps]
+	if !known {
+		held = w.moved(caps)
+		w.moves[caps] = held
+	}
+	return held
+}
+
+func (w *ledgerWriter) moved(caps ir.CapSet) ir.Held {
+	var held []ir.Held
 	for _, other := range w.sets {
 		if movesWithGain(caps, other) || movesWithGain(other, caps) {
 			held = append(held, backends.Weaker(ir.GapFSMove, whyGain))

@@ -74,9 +74,22 @@ func impossible(l ir.Location) bool {
 
 // forbidden reports whether a name cannot contain a character. The backslash is here too: other
 // systems allow it, and in a path it would separate components.
-func forbidden(r rune) bool { return r < 0x20 || strings.ContainsRune(`<>:"|?*\`, r) }
+func forbidden(r rune) bool {
+	switch r {
+	case '<', '>', ':', '"', '|', '?', '*', '\\':
+		return true
+	default:
+		return r < 0x20
+	}
+}
 
-func units(s string) int { return len(utf16.Encode([]rune(s))) }
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
 
 // fold returns the form in which two spellings of one Windows path are equal. NTFS
 // compares by an upper-case table of single characters and normalises nothing.

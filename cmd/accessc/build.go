@@ -59,22 +59,18 @@ func (c *buildCmd) Run(g *globals) error {
 			return err
 		}
 	}
-	tree, findings, err := build.Build(c.request(res, bs))
+	req, dir := c.request(res, bs), c.directory(res)
+	if c.Check {
+		return c.check(g, res, req, dir)
+	}
+	report, findings, err := build.Write(req, dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("nothing was written: %w", err)
 	}
 	if len(findings) > 0 {
 		return g.report(c.Format, findings, res.Files, "nothing was written")
 	}
-	dir := c.directory(res)
-	if c.Check {
-		return c.check(g, tree, dir)
-	}
-	changes, err := tree.Write(dir)
-	if err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
-	}
-	g.summarize(tree, changes, c.Out)
+	g.summarize(report, c.Out)
 	if g.Shared {
 		g.sayLeftOut()
 	}
@@ -177,10 +173,13 @@ func backendNames() []string {
 }
 
 // check prints the changes that a build would make.
-func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
-	changes, err := tree.Diff(dir)
+func (c *buildCmd) check(g *globals, res *hostfacts.Result, req build.Request, dir string) error {
+	changes, findings, err := build.Diff(req, dir)
 	if err != nil {
 		return err
+	}
+	if len(findings) > 0 {
+		return g.report(c.Format, findings, res.Files, "nothing was written")
 	}
 	if len(changes) == 0 {
 		fmt.Fprintf(g.stderr, "%s is up to date\n", c.Out)
@@ -199,34 +198,18 @@ func (c *buildCmd) check(g *globals, tree *build.Tree, dir string) error {
 	return exit(exitFindings)
 }
 
-func (g *globals) summarize(tree *build.Tree, changes []build.Change, out string) {
-	confined, other := 0, 0
-	for _, e := range tree.Manifest.Tools {
-		if e.Confined {
-			confined++
-		} else {
-			other++
-		}
-	}
-	written, removed := 0, 0
-	for _, c := range changes {
-		if c.New == nil {
-			removed++
-		} else {
-			written++
-		}
-	}
-	s := fmt.Sprintf("%s, %s in %s", plural.Count(confined, "tool"), plural.Count(len(tree.Files)+1, "file"), out)
-	if other > 0 {
-		s += fmt.Sprintf("; %s not run by accessc", plural.Count(other, "tool"))
+func (g *globals) summarize(r *build.Report, out string) {
+	s := fmt.Sprintf("%s, %s in %s", plural.Count(r.Confined, "tool"), plural.Count(r.Files, "file"), out)
+	if r.Others > 0 {
+		s += fmt.Sprintf("; %s not run by accessc", plural.Count(r.Others, "tool"))
 	}
 	switch {
-	case len(changes) == 0:
+	case len(r.Written)+len(r.Removed) == 0:
 		s += "; nothing changed"
-	case removed > 0:
-		s += fmt.Sprintf("; %d written, %d removed", written, removed)
+	case len(r.Removed) > 0:
+		s += fmt.Sprintf("; %d written, %d removed", len(r.Written), len(r.Removed))
 	default:
-		s += fmt.Sprintf("; %d written", written)
+		s += fmt.Sprintf("; %d written", len(r.Written))
 	}
 	fmt.Fprintln(g.stderr, s)
 }

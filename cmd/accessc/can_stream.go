@@ -119,7 +119,7 @@ type stream struct {
 	failed int
 
 	g *globals
-	// res is the policy as it was read from the inputs, tools what of it was asked about.
+	// res is the policy as it was read from the inputs, tools are those that were asked about.
 	res    *hostfacts.Result
 	inputs inputs
 	tools  map[string]*asked

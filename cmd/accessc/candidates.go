@@ -43,7 +43,7 @@ func complete(words []string, w io.Writer) error {
 	return nil
 }
 
-// typed is what the words before the last one say.
+// typed is the meaning of the words before the last one.
 type typed struct {
 	node *kong.Node
 	// args are the arguments of the command, flags the values of its flags.
@@ -187,7 +187,7 @@ func verbs() []string {
 	return out
 }
 
-// subjects are what the rules of a tool are about, as far as a question may be.
+// subjects are the subjects of a tool's rules, as far as a question may have them.
 func (t *typed) subjects(tool, verb string) []string {
 	tools := t.tools()
 	i := slices.IndexFunc(tools, func(x *ir.Tool) bool { return x.Name == tool })

@@ -40,9 +40,8 @@ func (c *checkCmd) Run(g *globals) error {
 	}
 	findings := res.Findings
 	if res.Program != nil {
-		_, refused, err := build.Build(build.Request{
-			Program: res.Program, Backends: registry.All, Form: backends.Portable,
-		})
+		req := build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
+		_, refused, err := build.Build(req, func(string, map[string][]byte) error { return nil })
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/visible"
@@ -86,6 +87,9 @@ func (c *denialsCmd) Run(g *globals) error {
 			doc.Proposals = append(doc.Proposals, proposalOf(x))
 		}
 	}
+	if doc.learns() && doc.learnCommand() != "" {
+		doc.Proposals = append(doc.Proposals, proposalDoc{Denials: []int{}, Command: doc.learnCommand()})
+	}
 	if c.Format == "json" {
 		return g.writeJSON(doc)
 	}
@@ -138,14 +142,41 @@ func latest(dir string) string {
 
 // unwatchedText describes a run that no supervisor has seen, and the start under which one would.
 func unwatchedText(k *denial.Kept) string {
-	again := "accessc exec --trace " + k.Tool
-	if k.Unnamed {
-		again = "accessc exec --trace --command -- COMMAND"
+	again, learn := "accessc exec --trace "+k.Tool, "accessc learn --apply "+k.Tool+" -- COMMAND"
+	switch command := (denialsDoc{Kept: *k}).learnCommand(); {
+	case k.Unnamed:
+		again, learn = "accessc exec --trace --command -- COMMAND", "accessc learn --from default --apply NAME -- COMMAND"
+	case command != "":
+		learn = command
 	}
 	return fmt.Sprintf(`%s was started at %s without a supervisor: its policy needs none, so the kernel refused by itself whatever it
 refused, and accessc has not seen it. What is known is the exit status, and what the tool said, such as
-"Permission denied". %s starts it under a supervisor that sees every refusal, slower.
-`, k.Tool, k.Begun, again)
+"Permission denied". %s starts it under a supervisor that sees every refusal, slower. If it failed,
+  %s
+does so as well, names the hosts that it asks for, and writes rules that permit what it was refused.
+`, k.Tool, k.Begun, again, learn)
+}
+
+// learns reports whether a run of accessc learn would tell more: nothing that it was refused is proposed to be
+// permitted, and it has failed, as far as that is known.
+func (d denialsDoc) learns() bool {
+	return start.Observes && !d.Unnamed && (d.Unwatched || d.Status != 0) &&
+		!slices.ContainsFunc(d.Proposals, func(p proposalDoc) bool { return p.Command != "" || p.Permitted })
+}
+
+// learnCommand is that run, empty where it takes words that are not kept.
+func (d denialsDoc) learnCommand() string {
+	words := []string{"accessc", "learn", "--apply", "--run", shellword.Quote(d.Tool)}
+	switch {
+	case d.Unnamed, d.Given && d.GivenCommand == nil:
+		return ""
+	case d.Given:
+		words = []string{"accessc", "learn", "--apply", shellword.Quote(d.Tool), "--"}
+		for _, w := range d.GivenCommand {
+			words = append(words, shellword.Quote(w))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // nothing says that no refusals are kept, and by which start they would be.
@@ -239,6 +270,10 @@ func (d denialsDoc) text() string {
 	}
 	for _, p := range d.Proposals {
 		b.WriteByte('\n')
+		if len(p.Denials) == 0 {
+			b.WriteString("    " + visible.Text(p.Command) + "\n    runs it once more, sees every refusal, names the hosts that it asks for, and writes rules for them\n")
+			continue
+		}
 		for _, i := range p.Denials {
 			b.WriteString(entryLine(d.Denials[i]))
 		}

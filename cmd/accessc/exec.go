@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +39,7 @@ type execCmd struct {
 	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
 	Session   sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
 	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	Call      string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
 	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
 	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
 	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
@@ -111,13 +111,17 @@ func (c *execCmd) Run(g *globals) error {
 			}
 		}
 		return early.Start(early.Artifact{
-			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Accept: c.Accept, Args: c.Args,
+			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
 			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(),
 		})
 	}
+	call, err := early.Call(c.Arguments, c.Call)
+	if err != nil {
+		return notStarted(usageError{err})
+	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	req := start.Request{
-		Dir: cwd, Args: c.Args, Arguments: json.RawMessage(c.Arguments), Accept: c.Accept,
+		Dir: cwd, Args: c.Args, Call: call, Accept: c.Accept,
 		Environ: os.Environ(), Messages: g.stderr, Report: c.Report, Quiet: c.NoSummary, Evidence: c.Evidence, For: c.For,
 	}
 	if err := c.policyOf(g, &req); err != nil {

@@ -23,7 +23,7 @@ import (
 
 // explainCmd is "accessc explain".
 type explainCmd struct {
-	Ledger bool     `help:"Also print how each system enforces each resource."`
+	Ledger bool     `help:"Also print how each system enforces each resource, and which calls a supervisor answers on Linux."`
 	Why    bool     `help:"Also print each row of the ledger, with its reason."`
 	Base   bool     `help:"Also list the base's grants outside of the workspace, and the protected paths of the workspace."`
 	Who    string   `placeholder:"QUESTION" help:"List the tools that may do one operation, such as 'update src/main.c'; a question as accessc can takes it."`
@@ -286,7 +286,7 @@ func (c *explainCmd) print(g *globals, p *explain.Group, s explain.Style) {
 		fmt.Fprint(g.stdout, "\n"+explain.BaseText(p.View, s))
 	}
 	if c.Ledger || c.Why {
-		fmt.Fprint(g.stdout, "\n"+p.LedgerText(s))
+		fmt.Fprint(g.stdout, "\n"+p.LedgerText(s)+"\n"+p.TrapsText(s))
 	}
 	if c.Why {
 		fmt.Fprint(g.stdout, "\n"+p.CellsText(s))
@@ -301,7 +301,15 @@ func policyOf(t *ir.Tool, protected []ir.ProtectedPath) (*explain.Policy, error)
 		return p, nil
 	}
 	out, _, err := build.Compile(t, registry.All, backends.Target{Form: backends.Portable})
+	if err != nil {
+		return p, err
+	}
 	p.Ledger = out.Ledger
+	// The loader makes its filter from the same text. See RATIONALE D245.
+	spec, err := landlock.Parse(out.Files[landlock.Backend{}.File()])
+	if err == nil && spec.Supervision != nil {
+		p.Traps = spec.Supervision.Traps
+	}
 	return p, err
 }
 

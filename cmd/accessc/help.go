@@ -35,7 +35,7 @@ func (e callError) Error() string { return e.err.Error() }
 // Unwrap has it be a mistake of the call.
 func (e callError) Unwrap() error { return usageError(e) }
 
-// hint says where to read on, and what is mistaken most often.
+// hint says where to read on, and names the usual mistakes.
 func (e callError) hint() string {
 	name := e.command()
 	out := strings.Replace("accessc "+name+" --help says more", "  ", " ", 1)

@@ -22,7 +22,7 @@ type learnCmd struct {
 	Accept     []string      `placeholder:"GAP" help:"As with accessc exec. Repeatable."`
 	Layer      string        `enum:"local,workspace,user" default:"local" help:"The layer that the rules go to: local, workspace or user."`
 	Apply      bool          `help:"Write the rules. External ones take effect once their targets are approved, which is asked at the terminal."`
-	Yes        bool          `short:"y" help:"With --apply: approve the targets of external rules without asking."`
+	Yes        bool          `short:"y" help:"With --apply: approve the targets of external rules, and run a command again that failed for want of the rules, without asking."`
 	UntilGreen int           `placeholder:"N" help:"Run, write the rules and run again, up to N times, until nothing is refused that rules would permit."`
 	HeldOut    bool          `help:"Propose from all kept runs but the last, and check whether the last would have been permitted."`
 	Forget     bool          `help:"Remove the kept runs: of the tool, or of all tools."`
@@ -45,7 +45,7 @@ each rule a comment says how often it was recorded, for what first, and which fi
   accessc learn --apply build            write the rules
   accessc learn --until-green 5 build -- make    run, write and repeat, up to five times
   accessc learn --from default build -- make     run under the default policy, to begin with; a tool that no layer
-                                                 has is made, and reads the workspace
+                                                 has is made, and reads what the run has read
   accessc learn --from default --until-green 3 build -- make     the same, and then runs under its own policy
   accessc learn --held-out build         would the rules from the other runs have permitted the last one?
   accessc learn --for 10s dev -- npm start       a server; Ctrl-C ends it as well

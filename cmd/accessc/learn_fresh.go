@@ -7,14 +7,16 @@ import (
 
 	"github.com/accessc/accessc/internal/allow"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/shellword"
 	"github.com/accessc/accessc/internal/tomltext"
+	"github.com/accessc/accessc/internal/visible"
 	"github.com/accessc/accessc/ir"
 )
 
-// fresh begins the policy of a tool that no layer has: it may read the workspace but for its
-// sensitive paths. The other operations of its runs decide on the rest.
-func (l *learner) fresh() (*allow.Planner, error) {
+// fresh begins the policy of a tool that no layer has: it may read some places of the workspace, and has rules that
+// close the sensitive ones, also for rules that later runs add. The other operations of its runs decide on the rest.
+func (l *learner) fresh(reads []allow.Read) (*allow.Planner, error) {
 	opts, err := l.asking().options(true, hostfacts.Platform())
 	if err != nil {
 		return nil, err
@@ -26,7 +28,7 @@ func (l *learner) fresh() (*allow.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, nil), Wide: true}
+	req := allow.Request{Compile: opts, Layer: l.layer, Tool: l.tool, Fresh: l.table(root, everything, nil), Wide: true}
 	p, err := allow.Begin(req)
 	if err != nil {
 		return nil, l.notAllowed(err)
@@ -37,10 +39,7 @@ func (l *learner) fresh() (*allow.Planner, error) {
 			closed = append(closed, r.At)
 		}
 	}
-	if len(closed) == 0 {
-		return p, nil
-	}
-	req.Fresh = l.table(root, closed)
+	req.Fresh = l.table(root, reads, closed)
 	if p, err = allow.Begin(req); err != nil {
 		return nil, l.notAllowed(err)
 	}
@@ -48,7 +47,7 @@ func (l *learner) fresh() (*allow.Planner, error) {
 }
 
 // table is the table of the new tool.
-func (l *learner) table(root string, closed []ir.Location) string {
+func (l *learner) table(root string, reads []allow.Read, closed []ir.Location) string {
 	var words []string
 	program := ""
 	for i, w := range l.kept[len(l.kept)-1].Command {
@@ -63,16 +62,54 @@ func (l *learner) table(root string, closed []ir.Location) string {
 		b.WriteString("command = " + commandText(words) + "\n")
 	}
 	rule := func(lines ...string) {
-		b.WriteString("\n[[tools." + tomltext.Key(l.tool) + ".access.fs]]\n" + strings.Join(lines, "\n") + "\n")
+		b.WriteString("[[tools." + tomltext.Key(l.tool) + ".access.fs]]\n" + strings.Join(lines, "\n") + "\n")
 	}
-	rule(`path = "."`, "read = true")
+	for _, r := range reads {
+		b.WriteString("\n# " + readText(r) + "\n")
+		lines := []string{"path = " + tomltext.String(r.At.Short())}
+		if r.Files > 0 || r.Listed {
+			lines = append(lines, "read = true")
+		}
+		rule(lines...)
+	}
 	if program != "" {
+		b.WriteByte('\n')
 		rule("path = "+tomltext.String(program), "read = true", "execute = true")
 	}
 	for _, at := range closed {
+		b.WriteByte('\n')
 		rule("path = " + tomltext.String(at.Short()))
 	}
 	return b.String()
+}
+
+// everything are the reads of a tool that may read all of the workspace.
+var everything = []allow.Read{{At: ir.In(""), Listed: true}}
+
+// narrowed are the reads of runs, as a tool that may read nothing else has them; false where they are all of the workspace.
+func narrowed(p *allow.Planner, f *learned) ([]allow.Read, bool) {
+	reads, ok := p.Reads(f.joined.Entries())
+	return append([]allow.Read{{At: ir.In("")}}, reads...), ok
+}
+
+// readText is the comment above a rule that grants reading.
+func readText(r allow.Read) string {
+	s := "read by the recorded runs"
+	switch {
+	case r.At == ir.In("") && r.Listed:
+		return "all of the workspace, which the recorded runs have listed, or of which they have read much"
+	case r.At == ir.In(""):
+		return "nothing of the workspace but what follows"
+	case r.Listed:
+		s = "a directory that the recorded runs have opened"
+	}
+	if r.First != "" && r.First != r.At.Path {
+		s += ", with " + plural.Count(r.Files, "file") + " read, first: " + r.First
+	}
+	if r.Unread > 0 {
+		s += "; adds " + plural.Count(r.Unread, "existing file") + " that " + map[bool]string{true: "was", false: "were"}[r.Unread == 1] + " not read"
+	}
+	return visible.Text(s)
 }
 
 // commandText is a command as TOML: a line of shell words, or a table if a word has control

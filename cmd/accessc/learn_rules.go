@@ -37,13 +37,7 @@ type lesson struct {
 }
 
 func (f *learned) plans() int {
-	n := 0
-	for _, l := range f.lessons {
-		if l.Plan != nil {
-			n++
-		}
-	}
-	return n
+	return len(f.added())
 }
 
 // waits reports whether external rules are there that take effect once they are approved.
@@ -53,10 +47,8 @@ func (f *learned) waits() bool {
 
 func (f *learned) rules() int {
 	n := 0
-	for _, l := range f.lessons {
-		if l.Plan != nil {
-			n += len(l.Plan.Added)
-		}
+	for _, plan := range f.added() {
+		n += len(plan.Added)
 	}
 	return n
 }
@@ -69,35 +61,100 @@ func (l *learner) propose(runs []denial.Evidence) (*learned, error) {
 	}
 	var err error
 	if l.policy == nil {
-		out.planner, err = l.fresh()
+		out.planner, err = l.fresh(everything)
 	} else {
 		out.planner, err = l.planner(allow.Request{Layer: l.layer, Tool: l.tool, Wide: l.From == "default"})
 	}
 	if err != nil {
 		return nil, err
 	}
-	entries := out.joined.Entries()
-	index := make([]int, len(entries))
-	for i := range index {
-		index[i] = i
+	for _, e := range out.planner.Sought(out.joined.Sought) {
+		out.joined.Operations = append(out.joined.Operations, learn.Operation{Entry: e, Runs: 1})
 	}
-	first, err := l.lesson(out, out.planner, index)
-	if err != nil {
+	if err := l.teach(out); err != nil {
 		return nil, err
 	}
-	if len(first.Own) > 0 {
-		own, err := out.planner.Other(ir.LayerUser)
-		if err != nil {
-			return nil, l.notAllowed(err)
-		}
-		if _, err := l.lesson(out, own, first.Own); err != nil {
+	if l.policy == nil && !out.joined.Lacks {
+		if out, err = l.narrower(out); err != nil {
 			return nil, err
 		}
 	}
 	if !out.joined.Lacks {
-		out.unused = out.planner.Unused(entries)
+		out.unused = out.planner.Unused(out.joined.Entries())
 	}
 	return out, nil
+}
+
+// teach plans the additions for all operations.
+func (l *learner) teach(out *learned) error {
+	index := make([]int, len(out.joined.Operations))
+	for i := range index {
+		index[i] = i
+	}
+	first, err := l.lesson(out, out.planner, index)
+	if err != nil || len(first.Own) == 0 {
+		return err
+	}
+	own, err := out.planner.Other(ir.LayerUser)
+	if err != nil {
+		return l.notAllowed(err)
+	}
+	_, err = l.lesson(out, own, first.Own)
+	return err
+}
+
+// narrower is a policy that grants only those reads which the runs needed, in place of one that lets the new tool read the
+// workspace. The wide one stays where the narrow one would refuse more of the recorded operations, or permit more
+// elsewhere: rules on single files pin them, so that a move beside them may need a wider rule.
+// See RATIONALE D241.
+func (l *learner) narrower(wide *learned) (*learned, error) {
+	reads, ok := narrowed(wide.planner, wide)
+	if !ok {
+		return wide, nil
+	}
+	planner, err := l.fresh(reads)
+	if err != nil {
+		return nil, err
+	}
+	out := &learned{joined: wide.joined, runs: wide.runs, planner: planner}
+	if err := l.teach(out); err != nil || out.left() > wide.left() {
+		return wide, nil
+	}
+	then, err := out.planner.After(out.added()...)
+	if err != nil {
+		return wide, nil
+	}
+	than, err := wide.planner.After(wide.added()...)
+	if err != nil {
+		return nil, l.notAllowed(err)
+	}
+	if then.Wider(than) {
+		return wide, nil
+	}
+	return out, nil
+}
+
+// left is how many operations get no rule.
+func (f *learned) left() (n int) {
+	for _, x := range f.lessons {
+		for _, left := range x.Left {
+			n += len(left.Entries)
+		}
+		if x.Unserved {
+			n++
+		}
+	}
+	return n
+}
+
+// added are the plans for all layers.
+func (f *learned) added() (plans []*allow.Plan) {
+	for _, x := range f.lessons {
+		if x.Plan != nil {
+			plans = append(plans, x.Plan)
+		}
+	}
+	return plans
 }
 
 // lesson plans the addition to one layer for some of the operations.
@@ -127,13 +184,7 @@ func (l *learner) heldOut() error {
 	if err != nil {
 		return err
 	}
-	var plans []*allow.Plan
-	for _, x := range f.lessons {
-		if x.Plan != nil {
-			plans = append(plans, x.Plan)
-		}
-	}
-	then, err := f.planner.After(plans...)
+	then, err := f.planner.After(f.added()...)
 	if err != nil {
 		return l.notAllowed(err)
 	}

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/allow"
+	"github.com/accessc/accessc/internal/learn"
 	"github.com/accessc/accessc/internal/plural"
+	"github.com/accessc/accessc/internal/prompt"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/internal/tomltext"
@@ -45,6 +48,11 @@ func (l *learner) learn() error {
 		if err = l.show(found); err == nil && l.Apply {
 			err = l.apply(found)
 		}
+		if err == nil && round < maxAgain && l.mayRepeat(found, status) && l.again(status) {
+			if err = l.find(); err == nil {
+				continue
+			}
+		}
 		if l.UntilGreen > 0 {
 			l.sayRounds(round, rules, green)
 			if !green && status == 0 {
@@ -53,6 +61,41 @@ func (l *learner) learn() error {
 		}
 		return l.ended(status, err)
 	}
+}
+
+// maxAgain bounds how often a command that has failed is run again.
+const maxAgain = 3
+
+// mayRepeat reports whether the command failed by itself, and rules that were written permit something that it was
+// refused: the run shows nothing of what it would have done then.
+// See RATIONALE D243.
+func (l *learner) mayRepeat(found *learned, status int) bool {
+	refused := func(x lesson) bool {
+		return x.Plan != nil && slices.ContainsFunc(x.Plan.Added, func(a allow.Added) bool {
+			return slices.ContainsFunc(a.Entries, func(i int) bool {
+				o := found.joined.Operations[x.index[i]]
+				return o.Refused > 0 || o.Sought
+			})
+		})
+	}
+	return l.Apply && l.UntilGreen == 0 && learn.Failed(status) && slices.ContainsFunc(found.lessons, refused)
+}
+
+// again asks whether to run the command once more; --yes answers. Without a terminal it is not.
+func (l *learner) again(status int) bool {
+	text := fmt.Sprintf("the command ended with status %d; the rules permit more by now, so it shows more if it runs again", status)
+	if l.Yes {
+		fmt.Fprintln(l.stderr, text)
+		return true
+	}
+	t, err := prompt.Open()
+	if err != nil {
+		fmt.Fprintln(l.stderr, text)
+		return false
+	}
+	defer t.Close()
+	yes, err := t.Confirm(text+"\n", "Run it again?")
+	return yes && err == nil
 }
 
 // next writes the rules, and prepares the run that follows. One that succeeded under the default policy is followed
@@ -190,7 +233,7 @@ func (l *learner) path() string {
 	return "tools." + tomltext.Key(l.tool)
 }
 
-// asDefault is a flag of exec that gives the tool what the default policy grants in the workspace, apart from
+// asDefault is a flag of exec that gives the tool the grants of the default policy in the workspace, apart from
 // places that its rules close and protected ones. Its rules that lead outside stay, so that a run shows more
 // than the one before it.
 func (l *learner) asDefault() string {

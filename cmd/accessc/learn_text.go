@@ -101,11 +101,15 @@ func (f *learned) note(a allow.Added, index []int) string {
 		o := f.joined.Operations[index[i]]
 		times, runs = times+o.Times, max(runs, o.Runs)
 	}
+	first := f.joined.Operations[index[a.Entries[0]]].Entry
 	s := fmt.Sprintf("recorded %s", plural.Count(times, "time"))
 	if f.joined.Runs > 1 {
 		s += fmt.Sprintf(" in %d of %d runs", runs, f.joined.Runs)
 	}
-	s += ", first: " + operationText(f.joined.Operations[index[a.Entries[0]]].Entry)
+	s += ", first: " + operationText(first)
+	if first.Sought {
+		s = "a run that failed looked in its own home for " + first.Target
+	}
 	if r := a.Reach; r.Files > 0 {
 		more := ""
 		if r.More {
@@ -171,10 +175,14 @@ func (l *learner) summary(f *learned) string {
 	used, refused := 0, 0
 	var entries []denial.Entry
 	for _, o := range f.joined.Operations {
-		if o.Refused > 0 {
-			entries = append(entries, o.Entry)
+		switch {
+		case o.Sought:
+		case o.Refused > 0:
+			if f.planner == nil || !f.planner.Permits(o.Entry) {
+				entries = append(entries, o.Entry)
+			}
 			refused++
-		} else {
+		default:
 			used++
 		}
 	}

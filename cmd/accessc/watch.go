@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// inputs are what a policy was compiled from, as they were then; nil for what was not there.
+// inputs are the files that a policy was compiled from, as they were then; nil for one that was not there.
 type inputs map[string]fs.FileInfo
 
 // compileWatched compiles for questions on this host, whatever is wrong with single tools.

@@ -26,7 +26,7 @@ func (p *Planner) leadsOut(g group) string {
 // tool, or whose names no command can say; empty for all others.
 // See RATIONALE D176.
 func (p *Planner) foreign(a Ask) string {
-	if _, ok := a.Operation.(ir.Dial); ok {
+	if op, ok := a.Operation.(ir.Dial); ok && (!a.bound || op.On.At.Root.Kind != ir.Workspace) {
 		return denial.WhySocket
 	}
 	if why := p.closed(a); why != "" {
@@ -62,8 +62,8 @@ func (p *Planner) closed(a Ask) string {
 		return "" // permitted, or refused for a better reason
 	}
 	r, ok := v.Rule.(*ir.FSRule)
-	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" {
-		return ""
+	if !ok || r.Caps != 0 || r.Origin.Pos.File == "" || r.At == ir.In("") {
+		return "" // a rule on all of the workspace says what holds without one
 	}
 	for _, may := range p.Tool.May {
 		if may.Caps != 0 && v.At.Under(may.At) {

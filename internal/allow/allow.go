@@ -198,6 +198,9 @@ type Ask struct {
 	entry    int
 	// recorded is true for operations of runs that are learned from.
 	recorded bool
+	// bound is true for a connection to a socket file that the tool had bound itself, sought for a file of the user's
+	// home that it looked for in its own.
+	bound, sought bool
 	// external, unless nil, is the place outside of the workspace that the rule is on.
 	external *outer
 	// extends is the preset that permits the operation, empty for none.

@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/edit"
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/layerfile"
+	"github.com/accessc/accessc/internal/supervisor/denial"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/presets"
 )
@@ -32,13 +33,35 @@ func (p *Planner) extension(g group) string {
 		name = named[0]
 	}
 	x, _ := presets.Find(name)
-	if x == nil || x.Rules.Get("net") != nil || !slices.ContainsFunc(p.places(x), func(r preset) bool { return directory(r.target) }) {
+	toolchain := func(r preset) bool { return directory(r.target) || g.asks[0].sought }
+	if x == nil || x.Rules.Get("net") != nil || !slices.ContainsFunc(p.places(x), toolchain) {
 		return ""
 	}
 	if has := p.extends(); has != nil && !has[source.Preset+name] {
 		return ""
 	}
 	return name
+}
+
+// Sought are operations for files that a tool looked for in its own home: the reads of files in the user's home that one
+// preset has rules on. See RATIONALE D240.
+func (p *Planner) Sought(names []string) (out []denial.Entry) {
+	asked := map[string]bool{}
+	for _, name := range names {
+		about := presets.Beside(name)
+		if len(about) != 1 || asked[about[0]] {
+			continue
+		}
+		asked[about[0]] = true
+		x, _ := presets.Find(about[0])
+		for _, r := range p.places(x) {
+			out = append(out, denial.Entry{
+				Times: 1, Operation: "read", Target: r.name, Question: []string{"read", r.target}, Needs: []string{"read"}, Sought: true,
+				Reason: "the tool looked for it in its own home",
+			})
+		}
+	}
+	return out
 }
 
 // extends are the presets that the layer has for the tool, nil where it has no list of them.
@@ -100,7 +123,9 @@ func (d *draft) extend(name string) {
 	}
 	if env := x.Rules.Get("env"); env != nil {
 		for _, r := range env.Array {
-			a.beyond = append(a.beyond, "the variable "+r.Table.Get("name").Text)
+			if s := "the variable " + r.Table.Get("name").Text; !slices.Contains(a.beyond, s) {
+				a.beyond = append(a.beyond, s)
+			}
 		}
 	}
 }

@@ -208,6 +208,9 @@ func (p *Planner) teachable(g group, out *Lesson) []group {
 		}
 		return []group{g}
 	}
+	if g.asks[0].sought {
+		return left("a preset has it, which is yours to add to those of the tool")
+	}
 	place, why := p.outer(g)
 	switch {
 	case why != "" && len(g.parts) > 0:
@@ -254,7 +257,7 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 	var out []group
 	by := map[ir.Location][]int{}
 	listed, speaks, names := map[ir.Location]bool{}, map[ir.Location]bool{}, map[ir.Location]bool{}
-	moved := p.moved(entries)
+	moved, strangers := p.moved(entries), strangers(entries)
 	for i, e := range entries {
 		if e.Probe != "" {
 			out = append(out, group{}) // programs do without
@@ -262,7 +265,14 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 		}
 		g := p.single(i, e)
 		for i := range g.asks {
-			g.asks[i].recorded = true
+			g.asks[i].recorded, g.asks[i].sought, g.asks[i].bound = true, e.Sought, e.Own && !strangers[e.Question[1]]
+		}
+		if e.Sought {
+			out = append(out, g) // its preset or nothing
+			continue
+		}
+		if !e.Own && (len(e.Question) < 2 || !strangers[e.Question[1]]) {
+			p.repeats(g)
 		}
 		at, ok := g.file()
 		if ok && moved[at] {
@@ -299,6 +309,26 @@ func (p *Planner) lessons(entries []denial.Entry) []group {
 		}
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.denials) == 0 })
+}
+
+// repeats adds the changing of a file to its creation: the next run finds the file that this one has made. To change a
+// socket is to connect to it.
+// See RATIONALE D244.
+func (p *Planner) repeats(g group) {
+	if at, ok := g.file(); ok && at.Root.Kind == ir.Workspace && g.asks[0].Operation.(ir.Access).Cap == ir.Create {
+		g.asks[0].Needs = g.asks[0].Needs.With(ir.Update)
+	}
+}
+
+// strangers are the socket files at which programs were met that are not known to be the tool's own.
+func strangers(entries []denial.Entry) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range entries {
+		if len(e.Question) > 1 && e.Question[0] == "dial" && !e.Own {
+			out[e.Question[1]] = true
+		}
+	}
+	return out
 }
 
 // whole reports whether a rule may be on all of the workspace: the runs were permitted to change it, and nothing is in

@@ -24,7 +24,7 @@ func recorded(rt *rapid.T, base string) []denial.Entry {
 		for i, w := range words[1:] {
 			words[i+1] = strings.ReplaceAll(w, "_", " ")
 		}
-		entries = append(entries, denial.Entry{Times: rapid.IntRange(1, 3).Draw(rt, "times"), Question: words})
+		entries = append(entries, denial.Entry{Times: rapid.IntRange(1, 3).Draw(rt, "times"), Question: words, Own: rapid.Bool().Draw(rt, "own")})
 	}
 	return entries
 }
@@ -230,9 +230,14 @@ func TestLearnWhole(t *testing.T) {
 		{"beside protected files, under another policy", false, "create .git/index.lock; rename .git/index.lock .git/index", false},
 		{"to a protected file", true, "create .git/x; rename .git/x .git/config", false},
 		{"elsewhere", true, "create src/tmp1a2b3c", false},
+		{"moved, by a tool that reads some places", true, "create target1; create target1/x; rename target1 target; read src/a; read .", true},
 	} {
+		rule := "{ path = '.', read = true }"
+		if strings.HasSuffix(tt.name, "some places") {
+			rule = "{ path = '.' }"
+		}
 		req, base := world(t, map[string]string{
-			"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [{ path = '.', read = true }, { path = '.env' }]\n", "ws/.env": "", "ws/.git/config": "", "ws/.git/index": "", "ws/src/a": "",
+			"ws/accessc.toml": "[tools.t]\nsource = 'local'\naccess.fs = [" + rule + ", { path = '.env' }]\n", "ws/.env": "", "ws/.git/config": "", "ws/.git/index": "", "ws/src/a": "",
 		})
 		req.Wide = tt.wide
 		p, err := Begin(req)

@@ -131,7 +131,7 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 	}
 	out.unserved = p.unserved(p.Tool)
 	if out.Empty() {
-		return out, p, nil
+		return out, p, p.stillDenied(asks)
 	}
 	then, err := p.After(out)
 	if err != nil {
@@ -147,6 +147,17 @@ func (p *Planner) prove(d *draft, asks []Ask) (*Plan, *Planner, error) {
 		}
 	}
 	return out, then, p.harmless(then.Now, then.Tool, then.View)
+}
+
+// stillDenied is an operation that the layer has a rule for by now, and that another layer's rule decides on. External
+// rules and presets may wait for their approval.
+func (p *Planner) stillDenied(asks []Ask) error {
+	for _, a := range asks {
+		if v := a.denied(p.View); v != nil && a.external == nil && a.extends == "" {
+			return stillDenied(a, v)
+		}
+	}
+	return nil
 }
 
 // Other begins with another layer, and the same configuration.

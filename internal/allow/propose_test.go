@@ -67,7 +67,7 @@ var forms = []string{
 
 var rules = []string{
 	"{ path = '.', read = true }", "{ path = 'src', read = true }", "{ path = 'src/a', read = true, update = false }", "{ path = 'lib', read = true, write = true }",
-	"{ path = 'src/deep' }", "{ path = '.', read = true, write = true, execute = true }",
+	"{ path = 'src/deep' }", "{ path = '.' }", "{ path = '.', read = true, write = true, execute = true }",
 }
 
 // operations are refusals that a run may have had; B is the directory beside which the workspace

@@ -74,7 +74,9 @@ func (s *survey) rule(a *addition) Reach {
 			if s.asks[i].recorded && chosen(op) {
 				out.Beyond = append(out.Beyond, "every port at "+op.Host.String()+", since the kernel has probably chosen this one")
 			}
-		case ir.Access, ir.Copy, ir.Dial, ir.Exchange, ir.Forward, ir.Link, ir.Rename, ir.Start:
+		case ir.Dial:
+			out.Beyond = append(out.Beyond, "connections to every program that will listen at "+op.On.At.Short())
+		case ir.Access, ir.Copy, ir.Exchange, ir.Forward, ir.Link, ir.Rename, ir.Start:
 			// A rule on a place is looked at below.
 		}
 	}

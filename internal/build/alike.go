@@ -73,23 +73,6 @@ type EntryDoc struct {
 	Shared[backends.Row]
 }
 
-// document writes equal parts of tools once.
-func (m *Manifest) document() (*Document, error) {
-	out := &Document{Manifest: *m, Tools: []EntryDoc{}}
-	sharer := NewSharer[backends.Row]()
-	for _, e := range m.Tools {
-		d := EntryDoc{Entry: e}
-		if e.Policy != nil {
-			var err error
-			if d.Shared, err = sharer.Share(*e.Policy, e.Ledger); err != nil {
-				return nil, err
-			}
-		}
-		out.Tools = append(out.Tools, d)
-	}
-	return out, nil
-}
-
 // manifest gives every tool of a document what it has like an earlier one. A policy that is
 // nowhere is absent.
 func (d *Document) manifest() *Manifest {

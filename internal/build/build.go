@@ -2,7 +2,10 @@ package build
 
 import (
 	"errors"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
@@ -17,70 +20,115 @@ type Request struct {
 	Rulesets []*ruleset.Set // by name
 	Backends []backends.Backend
 	Form     backends.Form
-	// Facts describe the host for each tool of a resolved build; nil for a portable one.
+	// Facts describe the host for each tool of a resolved build; nil for a portable one. It
+	// is called for one tool after the other.
 	Facts func(*ir.Tool) ir.Facts
 	// Only names the tools to build; nil means all.
 	Only []string
 }
 
-// Build compiles the tools of a request into files. Findings are refusals of
-// backends, placed at the rule that was refused; with any of them there is no tree.
-func Build(req Request) (*Tree, diag.List, error) {
-	m := &Manifest{
-		Header: backends.Header{Format: manifestFormat, Version: manifestVersion, Form: req.Form.String()}, Tools: []Entry{},
+// Build compiles the tools of a request, several at a time, and hands the files of each by name
+// to take, which several goroutines call at a time. Memory holds the files of those tools alone.
+// Findings are refusals of backends, placed at the rule that was refused; with any of them, as
+// with an error, there is no index, and all that take was handed is void. Both are those of a
+// build of one tool after the other.
+// See RATIONALE D222.
+func Build(req Request, take func(tool string, files map[string][]byte) error) (*Index, diag.List, error) {
+	x := &Index{
+		header: backends.Header{Format: manifestFormat, Version: manifestVersion, Form: req.Form.String()},
+		kept:   &texts{}, partial: req.Only != nil,
 	}
-	tree := &Tree{Files: map[string][]byte{}, Manifest: m, partial: req.Only != nil}
-	var findings diag.List
-	for _, t := range req.Program.Tools {
-		if req.Only != nil && !slices.Contains(req.Only, t.Name) {
-			continue
+	tools := req.tools()
+	x.parts = make([]*part, len(tools))
+	findings := make([]diag.List, len(tools))
+	var facts sync.Mutex
+	err := inParallel(len(tools), func(i int) (err error) {
+		target := backends.Target{Form: req.Form}
+		if req.Facts != nil {
+			facts.Lock()
+			target.Facts = req.Facts(tools[i])
+			facts.Unlock()
 		}
-		entry, refused, err := tree.tool(req, t)
-		if err != nil {
-			return nil, nil, err
-		}
-		findings.Add(refused...)
-		m.Tools = append(m.Tools, entry)
-	}
-	if findings.Failed() {
-		findings.Sort()
-		return nil, findings, nil
-	}
-	var err error
-	if m.Rulesets, err = rulesetEntries(req.Rulesets); err != nil {
+		x.parts[i], findings[i], err = req.tool(tools[i], target, x.kept, take)
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
-	m.seal()
-	return tree, findings, nil
+	if all := diag.List(slices.Concat(findings...)); all.Failed() {
+		all.Sort()
+		return nil, all, nil
+	}
+	x.rulesets, err = rulesetEntries(req.Rulesets)
+	return x, nil, err
 }
 
-// tool adds one tool's artifacts to the tree.
-func (tree *Tree) tool(req Request, t *ir.Tool) (Entry, diag.List, error) {
+// tools are those to be built.
+func (req *Request) tools() []*ir.Tool {
+	if req.Only == nil {
+		return req.Program.Tools
+	}
+	return slices.DeleteFunc(slices.Clone(req.Program.Tools), func(t *ir.Tool) bool { return !slices.Contains(req.Only, t.Name) })
+}
+
+// inParallel calls do for each number below n, several at a time. The first error in the order of
+// the numbers is returned, and no number is begun after an error.
+func inParallel(n int, do func(int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var tasks sync.WaitGroup
+	// Some of them wait for the disk.
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
+		tasks.Go(func() {
+			for !failed.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if errs[i] = do(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	tasks.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tool compiles one tool, hands its artifacts on and returns its part of the manifest.
+func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take func(string, map[string][]byte) error) (*part, diag.List, error) {
 	e := Entry{Name: t.Name, Source: t.Source.String(), Confined: t.Source.Kind == ir.SourceLocal}
+	var err error
 	if !e.Confined {
-		var err error
 		if e.Constraints = irjson.Constraints(t.Constraints); e.Constraints != nil {
 			e.Hash, err = policyHash(t)
 		}
-		return e, nil, err
-	}
-	target := backends.Target{Form: req.Form}
-	if req.Facts != nil {
-		target.Facts = req.Facts(t)
+		return &part{entry: e}, nil, err
 	}
 	out, findings, err := Compile(t, req.Backends, target)
 	if err != nil || findings.Failed() {
-		return e, findings, err
+		return nil, findings, err
+	}
+	if err := take(t.Name, out.Files); err != nil {
+		return nil, nil, err
 	}
 	e.Artifacts = map[string]string{}
 	for name, data := range out.Files {
-		tree.Files[t.Name+"/"+name] = data
 		e.Artifacts[name] = Hash(data)
 	}
-	doc := irjson.Tool(t)
-	e.Hash, err = policyHash(t)
-	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, ir.RiskOf(t).String(), rows(out.Ledger), ir.Exposed(t)
-	return e, findings, err
+	if e.Hash, err = policyHash(t); err != nil {
+		return nil, nil, err
+	}
+	doc, v := irjson.Tool(t), ir.NewView(t, ir.Linux, ir.Facts{})
+	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, v.Risk().String(), rows(out.Ledger), v.Exposed()
+	p, err := newPart(e, kept)
+	return p, nil, err
 }
 
 // policyHash is the hash of a tool's permissions, independent of their origins.

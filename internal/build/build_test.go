@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,18 +32,14 @@ func program(names ...string) *ir.Program {
 	return p
 }
 
-func compile(t *testing.T, p *ir.Program, only ...string) *build.Tree {
-	t.Helper()
-	return compileWith(t, p, nil, only...)
+func request(p *ir.Program, only ...string) build.Request {
+	return build.Request{Program: p, Backends: registry.All, Form: backends.Portable, Only: only}
 }
 
-func compileWith(t *testing.T, p *ir.Program, sets []*ruleset.Set, only ...string) *build.Tree {
-	t.Helper()
-	tree, findings, err := build.Build(build.Request{Program: p, Rulesets: sets, Backends: registry.All, Form: backends.Portable, Only: only})
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
-	return tree
+func requestWith(p *ir.Program, sets []*ruleset.Set, only ...string) build.Request {
+	req := request(p, only...)
+	req.Rulesets = sets
+	return req
 }
 
 // snapshot is every file below a directory, by path.
@@ -64,11 +61,31 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func write(t *testing.T, tree *build.Tree, dir string) []build.Change {
+// write returns the paths that it changed.
+func write(t *testing.T, req build.Request, dir string) []string {
 	t.Helper()
-	changes, err := tree.Write(dir)
-	if err != nil {
-		t.Fatal(err)
+	report, findings, err := build.Write(req, dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	return slices.Concat(report.Written, report.Removed)
+}
+
+// manifest reads the manifest of a build.
+func manifest(t *testing.T, dir string) *build.Manifest {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
+	must(t, err)
+	m, err := build.ParseManifest(data)
+	must(t, err)
+	return m
+}
+
+func diff(t *testing.T, req build.Request, dir string) []build.Change {
+	t.Helper()
+	changes, findings, err := build.Diff(req, dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
 	}
 	return changes
 }
@@ -77,12 +94,12 @@ func write(t *testing.T, tree *build.Tree, dir string) []build.Change {
 // lists stay, and nothing is left of the staging.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	if n := len(write(t, compile(t, program("one", "two", "mcp-x")), dir)); n == 0 {
+	if n := len(write(t, request(program("one", "two", "mcp-x")), dir)); n == 0 {
 		t.Fatal("nothing was written")
 	}
 	first := snapshot(t, dir)
 	before, _ := os.Stat(filepath.Join(dir, "one", "context.json"))
-	if n := len(write(t, compile(t, program("one", "two", "mcp-x")), dir)); n != 0 {
+	if n := len(write(t, request(program("one", "two", "mcp-x")), dir)); n != 0 {
 		t.Errorf("a second build changed %d files", n)
 	}
 	after, _ := os.Stat(filepath.Join(dir, "one", "context.json"))
@@ -94,7 +111,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, compile(t, program("one")), dir)
+	write(t, request(program("one")), dir)
 	got := snapshot(t, dir)
 	for name := range first {
 		_, there := got[name]
@@ -115,12 +132,12 @@ func TestWrite(t *testing.T) {
 // TestPartial: building one tool leaves the others and their entries alone.
 func TestPartial(t *testing.T) {
 	dir := t.TempDir()
-	write(t, compile(t, program("one", "two")), dir)
+	write(t, request(program("one", "two")), dir)
 	first := snapshot(t, dir)
 	p := program("one", "two")
 	p.Tools[0].FS[0].Caps = ir.Caps(ir.Read)
 	p.Tools[1].FS[0].Caps = ir.Caps(ir.Read)
-	changes := write(t, compile(t, p, "one"), dir)
+	changes := write(t, request(p, "one"), dir)
 	got := snapshot(t, dir)
 	for name, text := range first {
 		if changed, may := got[name] != text, strings.HasPrefix(name, "one/") || name == build.ManifestFile; changed && !may {
@@ -136,7 +153,7 @@ func TestPartial(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	p.Tools[1].FS[0].Caps = ir.All
-	write(t, compile(t, p), whole)
+	write(t, request(p), whole)
 	if d := cmp.Diff(snapshot(t, whole), got); d != "" {
 		t.Errorf("building one after the other differs from building both:\n%s", d)
 	}
@@ -145,13 +162,15 @@ func TestPartial(t *testing.T) {
 // TestManifestVouches: the hashes are those of the files, MCP tools have a line and
 // no artifact.
 func TestManifestVouches(t *testing.T) {
-	tree := compile(t, program("one", "mcp-x"))
-	for _, e := range tree.Manifest.Tools {
+	dir := t.TempDir()
+	write(t, request(program("one", "mcp-x")), dir)
+	files := snapshot(t, dir)
+	for _, e := range manifest(t, dir).Tools {
 		if e.Confined != (e.Name == "one") || e.Confined == (len(e.Artifacts) == 0) {
 			t.Errorf("%+v", e)
 		}
 		for file, sum := range e.Artifacts {
-			if got := build.Hash(tree.Files[e.Name+"/"+file]); got != sum {
+			if got := build.Hash([]byte(files[e.Name+"/"+file])); got != sum {
 				t.Errorf("%s/%s: %s, the manifest says %s", e.Name, file, got, sum)
 			}
 		}
@@ -165,8 +184,8 @@ func TestAlikeOnce(t *testing.T) {
 	for i := range 63 {
 		names = append(names, fmt.Sprintf("tool%02d", i))
 	}
-	tree, dir := compile(t, program(append(names, "mcp-x")...)), t.TempDir()
-	write(t, tree, dir)
+	p, dir := program(append(names, "mcp-x")...), t.TempDir()
+	write(t, request(p), dir)
 	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
 	must(t, err)
 	if len(data) > 300_000 {
@@ -174,8 +193,12 @@ func TestAlikeOnce(t *testing.T) {
 	}
 	read, err := build.ParseManifest(data)
 	must(t, err)
-	if d := cmp.Diff(tree.Manifest.Tools, read.Tools, cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("what is read is not what was written (-want +got):\n%s", d)
+	for i, tool := range p.Tools {
+		alone := t.TempDir()
+		write(t, request(&ir.Program{Tools: []*ir.Tool{tool}}), alone)
+		if d := cmp.Diff(manifest(t, alone).Tools[0], read.Tools[i], cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("an entry is not that of the tool alone (-want +got):\n%s", d)
+		}
 	}
 	cut := bytes.Replace(data, []byte(`"policy_as": "tool00"`), []byte(`"policy_as": "none"`), 1)
 	read, err = build.ParseManifest(cut)
@@ -223,10 +246,10 @@ func TestFailedWriteLeavesTheOld(t *testing.T) {
 	for name, spoil := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, compile(t, program("one", "two")), dir)
+			write(t, request(program("one", "two")), dir)
 			spoil(t, dir)
 			before := list(t, dir)
-			if _, err := compile(t, changed).Write(dir); err == nil {
+			if _, _, err := build.Write(request(changed), dir); err == nil {
 				t.Fatal("the write succeeded")
 			}
 			if d := cmp.Diff(before, list(t, dir)); d != "" {
@@ -268,19 +291,17 @@ func list(t *testing.T, dir string) map[string]string {
 // TestDiffNamesWhatChanged: a check prints the changes that a build would write.
 func TestDiffNamesWhatChanged(t *testing.T) {
 	dir := t.TempDir()
-	write(t, compile(t, program("one")), dir)
+	write(t, request(program("one")), dir)
 	must(t, os.WriteFile(filepath.Join(dir, "one", "context.json"), []byte("x"), 0o644))
-	changes, err := compile(t, program("one", "two")).Diff(dir)
-	must(t, err)
 	var paths []string
-	for _, c := range changes {
+	for _, c := range diff(t, request(program("one", "two")), dir) {
 		paths = append(paths, c.Path)
 	}
 	if len(paths) < 4 || paths[0] != build.ManifestFile || paths[1] != "one/context.json" {
 		t.Errorf("got %v", paths)
 	}
-	if _, err := compile(t, program("one")).Diff(filepath.Join(dir, "none")); err != nil {
-		t.Errorf("a directory that does not exist: %v", err)
+	if n := len(diff(t, request(program("one")), filepath.Join(dir, "none"))); n != len(registry.All)+1 {
+		t.Errorf("a directory that does not exist: %d changes", n)
 	}
 }
 

@@ -53,7 +53,10 @@ type Entry struct {
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left
 // out. On systems where no test has run yet, the cases that will show a row are its evidence.
 func rows(l ir.Ledger) []backends.Row {
-	var out []backends.Row
+	if len(l) == 0 {
+		return nil
+	}
+	out := make([]backends.Row, 0, len(l))
 	for _, r := range l {
 		if r.Platform == 0 {
 			continue
@@ -92,20 +95,16 @@ func (m *Manifest) seal() {
 	m.Policy = "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func (m *Manifest) marshal() ([]byte, error) {
-	d, err := m.document()
-	if err != nil {
-		return nil, err
-	}
-	return backends.JSON(d)
-}
-
 // errManifest is wrapped by every refusal of a manifest.
 var errManifest = errors.New("not a usable manifest")
 
+func checkManifest(data []byte) error {
+	return backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion)
+}
+
 // ParseManifest reads a manifest.
 func ParseManifest(data []byte) (*Manifest, error) {
-	if err := backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion); err != nil {
+	if err := checkManifest(data); err != nil {
 		return nil, err
 	}
 	var d Document

@@ -28,7 +28,7 @@ func built(t *testing.T) (dir string, m *build.Manifest) {
 	p := program("one", "mcp-x")
 	p.Tools[1].Constraints = &ir.Constraints{MaxInvocations: 3}
 	dir = t.TempDir()
-	write(t, compileWith(t, p, ruled(ruleset.Allow)), dir)
+	write(t, requestWith(p, ruled(ruleset.Allow)), dir)
 	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
 	must(t, err)
 	m, err = build.ParseManifest(data)
@@ -138,12 +138,12 @@ func TestVerifyRulesets(t *testing.T) {
 // tools leaves rulesets alone, and they are read back for comparison.
 func TestRulesetsInManifest(t *testing.T) {
 	dir := t.TempDir()
-	write(t, compileWith(t, program("one"), ruled(ruleset.Allow)), dir)
-	if changes, err := compileWith(t, program("one"), ruled(ruleset.Deny)).Diff(dir); err != nil || len(changes) != 1 || changes[0].Path != build.ManifestFile {
-		t.Errorf("%v, %v", changes, err)
+	write(t, requestWith(program("one"), ruled(ruleset.Allow)), dir)
+	if changes := diff(t, requestWith(program("one"), ruled(ruleset.Deny)), dir); len(changes) != 1 || changes[0].Path != build.ManifestFile {
+		t.Errorf("%v", changes)
 	}
-	if changes, err := compileWith(t, program("one"), ruled(ruleset.Deny), "one").Diff(dir); err != nil || len(changes) != 0 {
-		t.Errorf("a build of one tool: %v, %v", changes, err)
+	if changes := diff(t, requestWith(program("one"), ruled(ruleset.Deny), "one"), dir); len(changes) != 0 {
+		t.Errorf("a build of one tool: %v", changes)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, build.ManifestFile))
 	must(t, err)
@@ -191,20 +191,19 @@ func TestVerifyForeign(t *testing.T) {
 func TestVerifyResolved(t *testing.T) {
 	dir := t.TempDir()
 	p := program("one")
-	tree, _, err := build.Build(build.Request{
+	write(t, build.Request{
 		Program: p, Backends: registry.All[:1], Form: backends.Resolved,
 		Facts: func(*ir.Tool) ir.Facts { return ir.Facts{Bindings: &ir.Bindings{Workspace: "/w", Home: "/h"}} },
-	})
-	must(t, err)
-	write(t, tree, dir)
-	if got := verify(t, tree.Manifest, dir); len(got) > 0 {
+	}, dir)
+	m := manifest(t, dir)
+	if got := verify(t, m, dir); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
 	file := filepath.Join(dir, "one", registry.All[0].File())
 	data, err := os.ReadFile(file)
 	must(t, err)
 	must(t, os.WriteFile(file, []byte(strings.Replace(string(data), "/w", "/x", 1)), 0o644))
-	if got := verify(t, tree.Manifest, dir); !slices.Equal(got, []build.Class{build.ArtifactHash}) {
+	if got := verify(t, m, dir); !slices.Equal(got, []build.Class{build.ArtifactHash}) {
 		t.Errorf("got %v", got)
 	}
 }

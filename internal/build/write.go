@@ -1,39 +1,81 @@
 package build
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
+
+	"github.com/accessc/accessc/compiler/diag"
 )
 
-// Write gives dir exactly the content of the tree. Files that no manifest lists stay. When it
-// fails, dir is unchanged.
-func (t *Tree) Write(dir string) ([]Change, error) {
-	made := false
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		made = true
-	}
+// Report says what a build wrote.
+type Report struct {
+	Confined, Others int // tools
+	Files            int // of the build, the manifest among them
+	// Written and Removed are the paths of the files that differed from the build.
+	Written, Removed []string
+}
+
+// Write gives dir exactly the content of a build. Files that no manifest lists stay. When it
+// fails, or there are findings, dir is unchanged.
+func Write(req Request, dir string) (*Report, diag.List, error) {
+	missing := missingDirs(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
-	changes, err := t.diff(root)
-	if err == nil && len(changes) > 0 {
-		s := stage{root: root, dir: staging + "/" + rand.Text()}
-		err = s.apply(changes)
+	s := &stage{root: root, dir: staging + "/" + rand.Text()}
+	o := newOutput(root, s.add)
+	x, findings, err := o.build(req)
+	if err == nil && x != nil {
+		err = s.apply()
 	}
-	if err != nil && made {
-		// Only an empty directory goes.
-		_ = os.Remove(dir)
+	s.clear()
+	if err != nil || x == nil {
+		for _, d := range missing {
+			_ = os.Remove(d) // only an empty directory goes
+		}
+		return nil, findings, err
 	}
-	return changes, err
+	report := &Report{Files: len(o.made)}
+	for _, p := range x.parts {
+		if p.entry.Confined {
+			report.Confined++
+		} else {
+			report.Others++
+		}
+	}
+	for _, c := range s.changes {
+		if c.staged == "" {
+			report.Removed = append(report.Removed, c.path)
+		} else {
+			report.Written = append(report.Written, c.path)
+		}
+	}
+	return report, nil, nil
+}
+
+// missingDirs lists dir and the directories around it that do not exist, from the inside out.
+func missingDirs(dir string) []string {
+	var out []string
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			return out
+		}
+		out = append(out, dir)
+		dir = filepath.Dir(dir)
+	}
 }
 
 // staging is the directory of stages. Below a workspace's access it is a protected path: a tool
@@ -45,66 +87,92 @@ const staging = ".accessc"
 type stage struct {
 	root *os.Root
 	dir  string
+	// ready makes the directory, for the first file.
+	ready sync.Once
+	bad   error
+
+	mu      sync.Mutex
+	changes []staged
 	// undo takes back the moves made so far, the last one first.
 	undo []func() error
 }
 
-func (s *stage) apply(changes []Change) (err error) {
+// staged is a change that waits.
+type staged struct {
+	path string
+	// staged is the name of the new file, empty for a file that goes.
+	staged string
+	// old is true where a file is replaced or goes.
+	old bool
+}
+
+// add stages a change. Several goroutines may call it at a time.
+func (s *stage) add(path string, old, data []byte) error {
+	s.ready.Do(func() { s.bad = s.prepare() })
+	if s.bad != nil {
+		return s.bad
+	}
+	s.mu.Lock()
+	c := staged{path: path, old: old != nil}
+	if data != nil {
+		c.staged = s.name("new", len(s.changes))
+	}
+	s.changes = append(s.changes, c)
+	s.mu.Unlock()
+	if data == nil {
+		return nil
+	}
+	return s.write(c.staged, data)
+}
+
+func (s *stage) prepare() error {
 	if err := s.root.Mkdir(staging, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if info, err := s.root.Lstat(staging); err == nil && !info.IsDir() {
 		return &fs.PathError{Op: "mkdir", Path: staging, Err: fs.ErrExist}
 	}
-	if err := s.root.Mkdir(s.dir, 0o755); err != nil {
-		return err
-	}
-	defer func() {
-		_ = s.root.RemoveAll(s.dir)
-		// Only an empty directory goes, so that other builds keep theirs.
+	err := s.root.Mkdir(s.dir, 0o755)
+	if err != nil {
 		_ = s.root.Remove(staging)
-	}()
-	for i, c := range changes {
-		if c.New != nil {
-			if err := s.write(s.name("new", i), c.New); err != nil {
-				return err
-			}
-		}
 	}
-	// The manifest comes after the files that it lists: it sorts among the tools, so it is
-	// moved behind them.
-	order := manifestLast(changes)
-	for _, i := range order {
-		if err := s.move(i, changes[i]); err != nil {
+	return err
+}
+
+// clear removes the stage, with all that still waits in it.
+func (s *stage) clear() {
+	if s.changes == nil {
+		return
+	}
+	_ = s.root.RemoveAll(s.dir)
+	// Only an empty directory goes, so that other builds keep theirs.
+	_ = s.root.Remove(staging)
+}
+
+// apply puts all changes into place, or none.
+func (s *stage) apply() error {
+	// The manifest was added last, and comes after the files that it lists.
+	n := len(s.changes)
+	if n > 0 && s.changes[n-1].path == ManifestFile {
+		n--
+	}
+	slices.SortFunc(s.changes[:n], func(a, b staged) int { return cmp.Compare(a.path, b.path) })
+	there := map[string]bool{".": true}
+	for i, c := range s.changes {
+		if err := s.move(i, c, there); err != nil {
 			return errors.Join(err, s.rollBack())
 		}
 	}
-	for _, c := range changes {
-		if c.New == nil {
+	for _, c := range s.changes {
+		if c.staged == "" {
 			// A tool's directory is removed with its last file, unless it contains other files.
-			_ = s.root.Remove(path.Dir(c.Path))
+			_ = s.root.Remove(path.Dir(c.path))
 		}
 	}
 	return nil
 }
 
 func (s *stage) name(kind string, i int) string { return s.dir + "/" + kind + strconv.Itoa(i) }
-
-func manifestLast(changes []Change) []int {
-	var order []int
-	last := -1
-	for i, c := range changes {
-		if c.Path == ManifestFile {
-			last = i
-			continue
-		}
-		order = append(order, i)
-	}
-	if last >= 0 {
-		order = append(order, last)
-	}
-	return order
-}
 
 // write stages one file and brings it to the disk, so that a full disk shows
 // before anything is replaced.
@@ -120,27 +188,29 @@ func (s *stage) write(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// move puts one change into place and remembers how to take it back.
-func (s *stage) move(i int, c Change) error {
-	if dir := path.Dir(c.Path); dir != "." {
+// move puts one change into place and remembers how to take it back. Directories that are there
+// are not made again.
+func (s *stage) move(i int, c staged, there map[string]bool) error {
+	if dir := path.Dir(c.path); !there[dir] {
 		if err := s.root.Mkdir(dir, 0o755); err == nil {
 			s.undo = append(s.undo, func() error { return s.root.Remove(dir) })
 		} else if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
+		there[dir] = true
 	}
-	if c.Old != nil {
+	if c.old {
 		kept := s.name("old", i)
-		if err := s.root.Rename(c.Path, kept); err != nil {
+		if err := s.root.Rename(c.path, kept); err != nil {
 			return err
 		}
-		s.undo = append(s.undo, func() error { return s.root.Rename(kept, c.Path) })
+		s.undo = append(s.undo, func() error { return s.root.Rename(kept, c.path) })
 	}
-	if c.New != nil {
-		if err := s.root.Rename(s.name("new", i), c.Path); err != nil {
+	if c.staged != "" {
+		if err := s.root.Rename(c.staged, c.path); err != nil {
 			return err
 		}
-		s.undo = append(s.undo, func() error { return s.root.Remove(c.Path) })
+		s.undo = append(s.undo, func() error { return s.root.Remove(c.path) })
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func socksedPool(w *world, host string, port uint16) net.Conn {
 	return c
 }
 
-// nothing reports what reached a server, a resolver or a network since the last call.
+// nothing reports the traffic that reached a server, a resolver or a network since the last call.
 func (w *world) nothing() (reached, looks, dials []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

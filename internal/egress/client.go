@@ -16,7 +16,7 @@ type client struct {
 	proxy  *Proxy
 	origin Origin
 	by     uint64 // as in Origin
-	// permit is what the user has permitted to this connection alone, nil for nothing.
+	// permit is the permission that the user gave this connection alone, nil for none.
 	permit *permission
 	// stranger is set until a connection that was not announced has said the token.
 	stranger bool

@@ -75,7 +75,7 @@ func (l *lending) all() (out ir.Given) {
 	return out
 }
 
-// A matter is what a connection or a request needs.
+// A matter is the permission that a connection or a request needs.
 type matter struct {
 	op    ir.Connect
 	judge func(Policy) ir.Verdict
@@ -194,7 +194,7 @@ const (
 	maxAsked  = 4
 )
 
-// decided is rest where the user is asked about what is denied and can be granted. The permission is the
+// decided is rest where the user is asked about a denied matter that can be granted. The permission is the
 // given one, or one that the user gave to this matter.
 func (p *Proxy) decided(ctx context.Context, once *permission, m matter) (ir.Verdict, *permission, func()) {
 	for range maxAsked {

@@ -63,7 +63,7 @@ func (s *service) permit(p wire.Packet) {
 	}
 }
 
-// lend puts a grant in force, or takes it back. A proxy that cannot end what a revocation ends closes all
+// lend puts a grant in force, or takes it back. A proxy that cannot end the connections of a revoked grant closes all
 // connections.
 func (s *service) lend(p wire.Packet) {
 	number := int(p.Errno)

@@ -117,7 +117,7 @@ func send(c net.Conn, target, host string) int {
 	return r.StatusCode
 }
 
-// lentForms are the forms in which a connection arrives, and what a request in them names.
+// lentForms are the forms in which a connection arrives, and the target that a request in them names.
 var lentForms = map[string]struct {
 	open   func(*world, string, uint16) net.Conn
 	target string

@@ -67,7 +67,7 @@ type Config struct {
 	// Hosts behind one are asked for by name, and their addresses stay unknown: only literal
 	// addresses are filtered then.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Live has what the user can grant during the run, nil for nothing. Ask has the user decide about a
+	// Live has the grants that the user can give during the run, nil for none. Ask has the user decide about a
 	// refused connection or request, and Used is told of each use of a grant by its number.
 	Live *ir.Live
 	Ask  func(context.Context, Refusal) Answer
@@ -100,7 +100,7 @@ type Origin struct {
 	Upstream net.Conn
 	// By is the number under which the supervisor knows the process that connects.
 	By uint64
-	// permit is what the user has permitted to the connection alone, nil for nothing.
+	// permit is the permission that the user gave the connection alone, nil for none.
 	permit *permission
 }
 

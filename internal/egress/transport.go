@@ -16,7 +16,7 @@ import (
 type carriage struct {
 	to  ir.Endpoint
 	via *url.URL
-	// once is what the user has permitted to the request alone, nil for nothing.
+	// once is the permission that the user gave the request alone, nil for none.
 	once *permission
 }
 

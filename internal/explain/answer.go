@@ -220,7 +220,7 @@ func (a *Answer) pin() string {
 	return fmt.Sprintf("the rule on %s (%s)", a.Verdict.Pin.Subject(), a.Verdict.Pin.Origin)
 }
 
-// what returns the target of the question.
+// what is the target of the question.
 func (a *Answer) what() string {
 	words := slices.Clone(a.Question.Operands)
 	words[0] = strings.TrimPrefix(a.Question.Method+" "+words[0], " ")

@@ -29,7 +29,7 @@ func (c Change) tool() *ir.Tool {
 	return c.Old
 }
 
-// own drops the differences that are the default's, and names what they are about in the
+// own drops the differences that are the default's, and names their subjects in the
 // first one, that there is the tool.
 func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
 	var kept []compare.Difference
@@ -54,7 +54,7 @@ func own(ds []compare.Difference, t *ir.Tool) []compare.Difference {
 	return kept
 }
 
-// byDefault is what a difference is about that no layer declares, empty if one does.
+// byDefault is the subject of a difference that no layer declares, empty if one does.
 func byDefault(d compare.Difference, t *ir.Tool) string {
 	rule := d.New.Rule
 	if rule == nil {

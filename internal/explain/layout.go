@@ -80,7 +80,7 @@ func newSheet(lines []line, s Style) sheet {
 	return out
 }
 
-// split turns lines into rows of text: what is too long becomes several.
+// split turns lines into rows of text: a line that is too long becomes several.
 func (w sheet) split(lines []line) []line {
 	var out []line
 	for _, l := range lines {
@@ -119,7 +119,7 @@ func wrapIf(text string, width int) []string {
 	return wrap(text, width)
 }
 
-// room is what a terminal leaves beside some text, at most as wide as would do.
+// room is the width that a terminal leaves beside some text, at most as much as would do.
 func (s Style) room(most int, beside string) int {
 	if s.Width == 0 {
 		return most

@@ -10,7 +10,7 @@ import (
 )
 
 // LedgerText renders the ledger of a tool as a matrix: a line per resource, a column
-// per platform, and the names under which what is not held may be accepted.
+// per platform, and the names under which gaps may be accepted.
 func (p *Policy) LedgerText(s Style) string {
 	rows := [][]string{ledgerHead("resource", s)}
 	for _, m := range p.matrix(s) {
@@ -21,6 +21,23 @@ func (p *Policy) LedgerText(s Style) string {
 		rows = append(rows, append(row, strings.Join(m.accept, " ")))
 	}
 	rows[0] = append(rows[0], "accept")
+	return s.block(rows)
+}
+
+// TrapsText renders the calls that a supervisor of the tool answers on Linux. All others go to
+// the kernel alone.
+func (p *Policy) TrapsText(s Style) string {
+	rows := [][]string{{"supervised", "if", "calls"}}
+	for _, t := range p.Traps {
+		var when []string
+		for _, c := range t.When {
+			when = append(when, c.String())
+		}
+		rows = append(rows, []string{t.Group, strings.Join(when, ", "), strings.Join(t.Syscalls, " ")})
+	}
+	if len(p.Traps) == 0 {
+		rows = [][]string{{"supervised", "calls"}, {"-", "none on linux"}}
+	}
 	return s.block(rows)
 }
 
@@ -42,7 +59,7 @@ type resourceRow struct {
 // tally counts cells by how they are held.
 type tally map[ir.Enforcement]int
 
-// weakest is what needs most attention.
+// weakest is the level that needs most attention.
 func (t tally) weakest() ir.Enforcement {
 	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised, ir.Stricter, ir.Assumed} {
 		if t[e] > 0 {
@@ -52,7 +69,7 @@ func (t tally) weakest() ir.Enforcement {
 	return ir.Exact
 }
 
-// String counts what is held by less than the system itself.
+// String counts the cells that less than the system itself holds.
 func (t tally) String() string {
 	var parts []string
 	for _, e := range []ir.Enforcement{ir.Unenforced, ir.Advisory, ir.Weaker, ir.Supervised} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -15,6 +16,9 @@ type Policy struct {
 	Tool   *ir.Tool
 	View   *ir.View
 	Ledger ir.Ledger
+	// Traps are the calls that a supervisor sees on Linux, as the artifact for the loader lists
+	// them; none without one.
+	Traps []landlock.Trap
 }
 
 // line is one row of the view: its subject, the policy, and its origin.
@@ -72,7 +76,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// files lists the regions of the workspace as a tree, then what lies elsewhere.
+// files lists the regions of the workspace as a tree, then those elsewhere.
 func (p *Policy) files() []line {
 	var out []line
 	if r := p.View.Regions(ir.Root{Kind: ir.Workspace}); r != nil {

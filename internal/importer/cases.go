@@ -31,7 +31,7 @@ func (t *translation) everyCase(points []point, opened []string) []point {
 	return out
 }
 
-// otherwise is what the report adds to a place that is denied.
+// otherwise is the text that the report adds to a place that is denied.
 func (p point) otherwise() string {
 	if !p.fold {
 		return ""

@@ -63,7 +63,7 @@ func (c *cursor) kind(n *jsonc.Node) {
 	}
 }
 
-// boundary reads what commands may read.
+// boundary reads the files that commands may read.
 func (c *cursor) boundary(n *jsonc.Node) {
 	e := c.t.add(c.d, n, n.Key, n.String())
 	switch n.String() {

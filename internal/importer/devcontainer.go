@@ -32,7 +32,7 @@ type devcontainer struct {
 	env   map[string]*Entry
 }
 
-// mounted is a mount with its entry. Its source is empty for what is no file of the machine, or is left out.
+// mounted is a mount with its entry. Its source is empty for a mount of no file of the machine, and for one that is left out.
 type mounted struct {
 	source, target string
 	readOnly       bool
@@ -144,7 +144,7 @@ func (c *devcontainer) allMounts(n *jsonc.Node) {
 	}
 }
 
-// mount reads what --mount of Docker takes.
+// mount reads a mount as --mount of Docker takes it.
 func (c *devcontainer) mount(n *jsonc.Node, text string, e *Entry) {
 	m := mounted{entry: e}
 	kind, source, target := "volume", "", ""

@@ -88,7 +88,7 @@ func (g *geminiPolicy) list(e *source.Entry) {
 	}
 }
 
-// condition is what a rule says about its calls.
+// condition is the part of a rule that is about its calls.
 type condition struct {
 	tools, prefixes, modes []string
 	decision               string
@@ -161,7 +161,7 @@ const unlessSwitched = 950
 // longPrefix is more than Gemini CLI takes for an expression.
 const longPrefix = 500
 
-// decide notes what the rule is about.
+// decide notes the subject of the rule.
 func (g *geminiPolicy) decide(e *Entry, c condition) {
 	stops := c.decision != "allow"
 	shell := slices.ContainsFunc(c.tools, func(name string) bool {
@@ -242,7 +242,7 @@ var (
 const maxGroups = 3
 
 // expressionPatterns are the patterns of a regular expression, which begins with the command and ends anywhere: its text
-// if it is plain, that of each alternative, or what matches more.
+// if it is plain, that of each alternative, or one that matches more.
 func expressionPatterns(regex string, depth int) []pattern {
 	if _, err := regexp.Compile(regex); err != nil {
 		return []pattern{{all: true}} // not an expression, or one of JavaScript alone

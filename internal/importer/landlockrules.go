@@ -155,7 +155,7 @@ func (c *landlock) capabilities(p *granted) []string {
 	return out
 }
 
-// unrestricted notes what every file of the machine permits, since no ruleset handles it.
+// unrestricted notes the rights that no ruleset handles: every file of the machine permits them.
 func (c *landlock) unrestricted() {
 	var open []string
 	for _, r := range landlockRights {

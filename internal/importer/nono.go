@@ -38,7 +38,7 @@ type nonoGrant struct {
 	entry             *Entry
 }
 
-// nonoGroups are groups that only open places, or deny what no rule grants.
+// nonoGroups are groups that only open places, or deny places that no rule grants.
 var (
 	nonoOpening = strings.Fields(`system_write_linux system_write_macos linux_runtime_state linux_sysfs_read linux_temp_read
 		user_caches_macos user_caches_linux claude_cache_linux user_tools node_runtime opencode_linux python_runtime rust_runtime go_runtime

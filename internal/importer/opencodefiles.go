@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// step is what one rule says about files: the places that it is about, all of them with whole.
+// step is the part of a rule about files: its places, all of them with whole.
 type step struct {
 	whole, allow bool
 	places       []point
@@ -48,7 +48,7 @@ func (o *opencode) files() {
 	})
 }
 
-// steps are the rules of a permission for files, in their order. Those that allow what is no place are none.
+// steps are the rules of a permission for files, in their order. Those that allow something other than a place are none.
 func (o *opencode) steps(permission string, opened []string) []step {
 	var out []step
 	for _, r := range o.of(permission) {

@@ -179,7 +179,7 @@ func (v *vscode) own() {
 // ends are the characters of words at which VS Code has a word end.
 const ends = "./:=@%+,-"
 
-// boundary are patterns of what begins with a text whose last word goes on where VS Code has it end.
+// boundary are patterns of lines that begin with a text whose last word goes on where VS Code has it end.
 func boundary(text string, e *Entry) []lineRule {
 	var out []lineRule
 	for _, c := range ends {
@@ -227,7 +227,7 @@ func (v *vscode) approved(key string, e *Entry) {
 	}
 }
 
-// askedPatterns are patterns of at least what an entry that asks matches.
+// askedPatterns are patterns of at least the lines that an entry which asks matches.
 func askedPatterns(key string) []pattern {
 	m := slashed.FindStringSubmatch(key)
 	switch {

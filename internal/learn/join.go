@@ -2,6 +2,7 @@ package learn
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accessc/accessc/internal/supervisor/denial"
@@ -16,6 +17,8 @@ type Joined struct {
 	Lacks bool
 	// Served is the first operation on a place that a tool has under a supervisor alone; empty for none.
 	Served string
+	// Sought are files of a preset that runs which failed looked for in the tool's own home: "~/x".
+	Sought []string
 }
 
 // Operation is one that some runs did or were refused.
@@ -27,13 +30,19 @@ type Operation struct {
 	last    int
 }
 
+// ended is the highest status of a run that has ended by itself; with a higher one a signal has ended it.
+const ended = 128
+
+// Failed reports whether a run with this status has ended by itself, and has failed.
+func Failed(status int) bool { return status > 0 && status <= ended }
+
 // Join puts runs together.
 func Join(runs []denial.Evidence) Joined {
 	out := Joined{Runs: len(runs)}
 	by := map[string]*Operation{}
 	var all []*Operation
 	add := func(run int, e denial.Entry, refused bool) {
-		key := strings.Join(append(slices.Clone(e.Question), "\x00", strings.Join(e.Needs, " ")), "\x00")
+		key := strings.Join(append(slices.Clone(e.Question), "\x00", strings.Join(e.Needs, " "), strconv.FormatBool(e.Own)), "\x00")
 		if e.Question == nil {
 			key = strings.Join([]string{"", e.Operation, e.Target, e.To, e.Reason}, "\x00")
 		}
@@ -55,11 +64,14 @@ func Join(runs []denial.Evidence) Joined {
 		if len(r.Served) > 0 && out.Served == "" {
 			out.Served = r.Served[0]
 		}
+		if Failed(r.Status) {
+			out.Sought = append(out.Sought, r.Sought...)
+		}
 		for _, e := range r.Denials {
 			add(i, e, true)
 		}
 		for _, u := range r.Used {
-			add(i, denial.Entry{Times: u.Times, Question: u.Question, Needs: u.Needs}, false)
+			add(i, denial.Entry{Times: u.Times, Question: u.Question, Needs: u.Needs, Own: u.Own}, false)
 		}
 	}
 	for _, refused := range []bool{true, false} {

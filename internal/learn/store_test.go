@@ -137,6 +137,19 @@ func TestJoin(t *testing.T) {
 	if strings.Join(got, "|") != want || j.Lacks || j.Runs != 2 {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
 	}
+	for i, status := range []int{0, 128} {
+		runs[i].Status, runs[i].Sought = status, []string{fmt.Sprintf("~/%d", i)}
+	}
+	if got := strings.Join(Join(runs).Sought, " "); got != "~/1" {
+		t.Errorf("runs that failed looked for %s", got)
+	}
+	if runs[1].Status = 143; Join(runs).Sought != nil {
+		t.Error("a run that was ended has failed")
+	}
+	runs[1].Used = append(runs[1].Used, denial.Use{Times: 1, Question: []string{"dial", "/s"}, Own: true}, denial.Use{Times: 1, Question: []string{"dial", "/s"}})
+	if n := len(Join(runs).Operations); n != len(j.Operations)+2 {
+		t.Errorf("%d operations: two sockets of one name are one", n)
+	}
 	runs[0].UsedLeftOut = 1
 	if !Join(runs).Lacks {
 		t.Error("nothing lacks")

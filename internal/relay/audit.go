@@ -35,7 +35,7 @@ const (
 )
 
 // Entry is one line of an audit log. Arguments of calls may hold secrets, so of them an entry
-// has only what was refused.
+// has only refusals.
 type Entry struct {
 	Version int    `json:"format_version"`
 	Time    string `json:"time"`

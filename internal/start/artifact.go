@@ -1,7 +1,6 @@
 package start
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -87,7 +86,11 @@ func vouched(path, digest, root string) ([]string, error) {
 	if err != nil {
 		return nil, failed("the manifest: %w", err)
 	}
-	files := []string{path, real}
+	// The directories around a manifest at its own place are around the artifact as well.
+	files := []string{path}
+	if real != named {
+		files = append(files, real)
+	}
 	for _, file := range files {
 		if err := refuse(file, foreign(file, root)); err != nil {
 			return nil, err
@@ -101,11 +104,18 @@ func vouched(path, digest, root string) ([]string, error) {
 	if err != nil {
 		return nil, failed("the manifest %s: %w", named, err)
 	}
-	for _, e := range m.Tools {
-		if e.Name != filepath.Base(filepath.Dir(path)) || e.Artifacts[filepath.Base(path)] != digest {
+	listed, err := m.named(filepath.Base(filepath.Dir(path)))
+	if err != nil {
+		return nil, failed("the manifest %s: %w", named, err)
+	}
+	for _, e := range listed {
+		if e.Artifacts[filepath.Base(path)] != digest {
 			continue
 		}
-		if m.forbidden(e) {
+		switch forbidden, err := m.forbidden(e); {
+		case err != nil:
+			return nil, failed("the manifest %s: %w", named, err)
+		case forbidden:
 			return nil, failed("the constraints of %s forbid it, by %s", e.Name, named)
 		}
 		return files, nil
@@ -123,8 +133,9 @@ func refuse(file, why string) error {
 // manifest is the part of a build's manifest that a start reads (package build writes it).
 type manifest struct {
 	backends.Header
-	Policy string          `json:"policy_sha256"`
-	Tools  []manifestEntry `json:"tools"`
+	Policy string `json:"policy_sha256"`
+	// Tools are entries, of which a start reads those of its own tool.
+	Tools json.RawMessage `json:"tools"`
 }
 
 type manifestEntry struct {
@@ -145,13 +156,36 @@ type manifestEntry struct {
 
 // forbidden reports whether the constraints of a tool forbid to start it. Tools with the same policy
 // have it in one entry.
-func (m *manifest) forbidden(e manifestEntry) bool {
-	for _, with := range m.Tools {
-		if with.Name == cmp.Or(e.PolicyAs, e.Name) {
-			return gjson.GetBytes(with.Policy, "constraints.forbidden").Bool()
+func (m *manifest) forbidden(e manifestEntry) (bool, error) {
+	policy := e.Policy
+	if e.PolicyAs != "" {
+		with, err := m.named(e.PolicyAs)
+		if err != nil || len(with) == 0 {
+			return false, err
 		}
+		policy = with[0].Policy
 	}
-	return false
+	return gjson.GetBytes(policy, "constraints.forbidden").Bool(), nil
+}
+
+// named are the entries of a name.
+func (m *manifest) named(name string) ([]manifestEntry, error) {
+	var out []manifestEntry
+	var err error
+	gjson.ParseBytes(m.Tools).ForEach(func(_, tool gjson.Result) bool {
+		if tool.Get("name").String() != name {
+			return true
+		}
+		var e manifestEntry
+		if err = strictjson.Unmarshal([]byte(tool.Raw), &e); err == nil {
+			out = append(out, e)
+		}
+		return err == nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errManifest, err)
+	}
+	return out, nil
 }
 
 // The manifest's format and version, as package build has them.

@@ -1,9 +1,9 @@
 package start
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/accessc/accessc/backends"
@@ -54,56 +54,56 @@ func (r *Request) fill(l *backends.Launch, word string) (string, error) {
 	}
 }
 
-// placeholder returns the text of one: context, tool, tool.name or tool.arguments.NAME, which
-// may be followed by | default('…').
+// placeholder returns the text of one: context or a part of it, tool, tool.name, tool.arguments,
+// tool.answers, tool.options, or a member of these three, which may be followed by | default('…').
 func (r *Request) placeholder(l *backends.Launch, expr string) (string, error) {
 	name, filter, filtered := strings.Cut(expr, "|")
 	name = strings.TrimSpace(name)
 	switch name {
 	case "context":
-		var b bytes.Buffer
-		err := json.Compact(&b, []byte(l.Context))
-		return b.String(), err
+		return compact(json.RawMessage(l.Context)), nil
 	case "tool.name":
 		return l.Tool, nil
 	case "tool":
-		data, err := json.Marshal(struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		}{l.Tool, r.arguments()})
-		return string(data), err
+		return r.tool(l)
 	}
-	key, ok := strings.CutPrefix(name, "tool.arguments.")
+	text, missing, ok := r.Call.member(name)
 	if !ok {
-		return "", fmt.Errorf("the command has {{%s}}, expected context, tool, tool.name or tool.arguments.NAME", expr)
+		text, missing, ok = contextMember(l.Context, name)
 	}
-	var args map[string]json.RawMessage
-	if err := json.Unmarshal(r.arguments(), &args); err != nil {
-		return "", fmt.Errorf("--arguments takes a JSON object: %w", err)
-	}
-	if value, ok := args[key]; ok {
-		return plainJSON(value), nil
-	}
-	if filtered {
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the command has {{%s}}, expected context, tool, tool.name, tool.arguments.NAME or another of docs/config.md", expr)
+	case missing == nil:
+		return text, nil
+	case filtered:
 		return defaultFilter(strings.TrimSpace(filter))
+	default:
+		return "", missing
 	}
-	return "", fmt.Errorf("the command needs the argument %s; pass it in --arguments", key)
 }
 
-func (r *Request) arguments() json.RawMessage {
-	if len(r.Arguments) == 0 {
-		return json.RawMessage("{}")
-	}
-	return r.Arguments
+// tool is the call as JSON. It has answers and options where the host gives some.
+func (r *Request) tool(l *backends.Launch) (string, error) {
+	data, err := json.Marshal(struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Answers   json.RawMessage `json:"answers,omitempty"`
+		Options   json.RawMessage `json:"options,omitempty"`
+	}{l.Tool, json.RawMessage(compact(r.Call.Arguments)), r.Call.Answers, r.Call.Options})
+	return string(data), err
 }
 
-// plainJSON is a string's contents, or the JSON of anything else.
-func plainJSON(v json.RawMessage) string {
-	var s string
-	if json.Unmarshal(v, &s) == nil {
-		return s
+// contextMember is a text of the Context; ok is false where the name is none of these.
+func contextMember(context, name string) (text string, missing error, ok bool) {
+	key, ok := strings.CutPrefix(name, "context.")
+	if !ok || !slices.Contains([]string{"root", "action", "workspace_id", "conversation_id"}, key) {
+		return "", nil, false
 	}
-	return string(bytes.TrimSpace(v))
+	if text, ok = valueOf(json.RawMessage(context), key); !ok {
+		missing = fmt.Errorf("the command needs the %s; pass it in --call", key)
+	}
+	return text, missing, true
 }
 
 func defaultFilter(filter string) (string, error) {

@@ -47,7 +47,7 @@ func (r *run) directories() error {
 	if err := os.MkdirAll(local, 0o700); err != nil {
 		return failed("the temporary directory: %w", err)
 	}
-	if err := os.WriteFile(r.context(), []byte(r.spec.Context), 0o600); err != nil {
+	if err := os.WriteFile(r.context(), []byte(r.launch.Context), 0o600); err != nil {
 		return failed("the Context: %w", err)
 	}
 	return nil

@@ -144,7 +144,10 @@ func (r *run) grantOn(abs string, rights uint64, caps ir.CapSet) string {
 			return "the grant on " + p.Path
 		}
 	}
-	if r.supervised {
+	switch {
+	case r.by != nil:
+		return r.by.GrantOn(abs, caps)
+	case r.supervised:
 		return supervisor.GrantOn(r.spec, r.tmp, abs, caps)
 	}
 	return ""

@@ -142,6 +142,9 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 	if _, err := byProfile.agree(req, &s.launch, Host{}); err != nil {
 		return err
 	}
+	if err := req.carry(&s.launch); err != nil {
+		return err
+	}
 	if err := host.descriptors(); err != nil {
 		return failed("%w", err)
 	}

@@ -1,7 +1,6 @@
 package start
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +18,8 @@ type Request struct {
 	// Args are added to it.
 	Program string
 	Args    []string
-	// Arguments is the JSON object that {{tool}} and {{tool.arguments.X}} stand for.
-	Arguments json.RawMessage
+	// Call is the host's call of the tool.
+	Call Call
 	// Accept names the gaps that are accepted.
 	Accept []string
 	// Environ is the environment that the policy forwards from, as os.Environ gives it.

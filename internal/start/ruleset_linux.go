@@ -19,8 +19,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// building is a ruleset that two goroutines fill: the paths of a policy are many, and opening
-// them is most of a start.
+// building is a ruleset that is being filled, by two goroutines where the paths are many.
 type building struct {
 	ruleset
 	paths []landlock.Path
@@ -60,9 +59,17 @@ func (r *run) buildRuleset() (*building, error) {
 			b.paths = append(b.paths, terminalPaths(p)...)
 		}
 	}
-	go func() { b.aside <- b.fill() }()
+	if len(b.paths) > alone {
+		go func() { b.aside <- b.fill() }()
+	} else {
+		b.aside <- nil
+	}
 	return b, nil
 }
+
+// alone is the number of paths up to which one thread adds them all: to wake another takes longer.
+// See RATIONALE D232.
+const alone = 256
 
 // Places of the base that mean something else for every tool; see landlock.Path.
 const (

@@ -63,6 +63,9 @@ func Start(req Request) error {
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	defer func() { r.home.Release() }()
+	if err := req.carry(&r.launch); err != nil {
+		return err
+	}
 	if err := r.prepare(); err != nil {
 		r.egress.end()
 		r.discard()
@@ -118,6 +121,8 @@ type run struct {
 	// place is where cgroups can be made, group the one of this run, nil for none.
 	place delegation
 	group *group
+	// by is the supervisor of the tool, nil before it is there.
+	by *supervisor.Supervisor
 	// egress is the proxy of the run, nil where no rule names a host.
 	egress *egress
 	// sweeper is kept for its clone, whose memory may be this process's.

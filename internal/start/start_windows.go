@@ -37,6 +37,9 @@ func Start(req Request) error {
 		return failed("%w", err)
 	}
 	r := &run{req: &req, spec: req.Spec, launch: req.Spec.Launch, tier: tier, journals: journals{dir}}
+	if err := req.carry(&r.launch); err != nil {
+		return err
+	}
 	status, err := r.do()
 	if err != nil {
 		return err

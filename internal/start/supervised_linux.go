@@ -80,12 +80,13 @@ func (r *run) attendant(t *supervisor.Tool, log *denial.Log) (func() (syscall.Wa
 		Join: r.joined(), Live: r.asks(),
 	}
 	if r.observes() {
-		o.Used = log.Use
+		o.Used, o.Sought = log.Use, log.Sought
 	}
 	b, err := supervisor.New(r.spec, o)
 	if err != nil {
 		return nil, failed("the supervisor: %w", err)
 	}
+	r.by = b
 	stop, err := r.converse(b)
 	if err != nil {
 		return nil, failed("--ask: %w", err)

@@ -3,10 +3,12 @@ package start
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -77,11 +79,16 @@ func used(file string) (string, bool) {
 // approvedPlace returns a reason if a file lies in an approved target of an external rule of
 // any workspace: tools may have write access there.
 func approvedPlace(file, all string) string {
-	stores, err := filepath.Glob(filepath.Join(escape(all), "workspaces", "*", "approvals.json"))
-	if err != nil {
+	dir := filepath.Join(all, "workspaces")
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "may lie in a place where tools write: " + err.Error()
 	}
-	for _, name := range stores {
+	for _, e := range list {
+		name := userdir.Dir(filepath.Join(dir, e.Name())).Approvals()
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
 		store, err := approvals.Load(name)
 		if err != nil {
 			return "may lie in a place where tools write: " + name + ": " + err.Error()
@@ -93,14 +100,6 @@ func approvedPlace(file, all string) string {
 		}
 	}
 	return ""
-}
-
-// escape protects the metacharacters of a directory in a pattern.
-func escape(dir string) string {
-	if os.PathSeparator == '\\' {
-		return dir
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 // lies reports whether a canonical path is in a directory, given by any of its names.

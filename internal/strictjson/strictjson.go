@@ -40,8 +40,26 @@ func Unmarshal(data []byte, to any) error {
 // Header returns the members "format", "format_version" and "form" of a document, also of one
 // that Unmarshal refuses.
 func Header(data []byte) (format string, version int, form string) {
-	head := gjson.GetManyBytes(data, "format", "format_version", "form")
-	return head[0].String(), int(head[1].Int()), head[2].String()
+	seen := [3]bool{}
+	first := func(i int) bool { was := seen[i]; seen[i] = true; return !was }
+	gjson.ParseBytes(data).ForEach(func(key, value gjson.Result) bool {
+		switch key.String() {
+		case "format":
+			if first(0) {
+				format = value.String()
+			}
+		case "format_version":
+			if first(1) {
+				version = int(value.Int())
+			}
+		case "form":
+			if first(2) {
+				form = value.String()
+			}
+		}
+		return seen != [3]bool{true, true, true}
+	})
+	return format, version, form
 }
 
 // depth is how deep brackets stand in each other outside of strings.

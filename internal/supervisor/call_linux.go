@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -215,3 +216,21 @@ func (c *call) alone() {
 // self is the path of one of the supervisor's own descriptors, for system calls that only take
 // a path. It leads to the very file that the descriptor refers to.
 func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// descriptors is the directory behind self, -1 if it cannot be opened: a name in it is found in
+// half the time that the whole path takes.
+var descriptors = sync.OnceValue(func() int {
+	fd, err := unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil || !isProc(fd, false) {
+		return -1
+	}
+	return fd
+})
+
+// nameOf is the kernel's name of the file behind a descriptor.
+func nameOf(fd int) (string, error) { return readlink(descriptors(), strconv.Itoa(fd)) }
+
+// reopened opens the very file that a descriptor refers to.
+func reopened(fd, flags int, mode uint32) (int, error) {
+	return unix.Openat(descriptors(), strconv.Itoa(fd), flags, mode)
+}

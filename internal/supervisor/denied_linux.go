@@ -19,6 +19,8 @@ type decision struct {
 	keeps   bool
 	granted []judgement
 	uses    []live.Use
+	// own is true where the tool binds a socket file, or connects to one that it has bound.
+	own bool
 }
 
 // permits notes a judgement and reports whether it is a grant.
@@ -53,7 +55,7 @@ func (c *call) note(a answer) {
 		return
 	}
 	for _, j := range c.granted {
-		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view, Roots: c.box.roots})
+		c.used(&denial.Denial{By: j.by, Operation: j.op, Wants: j.wants, Verdict: j.verdict, View: c.policy.view, Roots: c.box.roots, Own: c.own})
 	}
 }
 
@@ -73,7 +75,7 @@ func (c *call) tell(a answer) {
 	d := &denial.Denial{
 		Time: time.Now(), By: r.by, Operation: r.op, Wants: r.wants, Verdict: r.verdict, Why: r.why,
 		Syscall: c.calls[c.nr], Errno: unix.ErrnoName(a.errno), Asked: c.asked,
-		PID: c.process(), Name: c.comm(), View: c.policy.now(), Roots: c.box.roots,
+		PID: c.process(), Name: c.comm(), View: c.policy.now(), Roots: c.box.roots, Own: c.own,
 	}
 	c.denied(d)
 }

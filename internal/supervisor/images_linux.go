@@ -120,7 +120,7 @@ func (c programs) copied(obj int) (int, unix.Errno) {
 		return -1, unix.EACCES
 	}
 	begun := time.Now()
-	from, err := unix.Open(self(obj), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	from, err := reopened(obj, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, unix.EACCES
 	}
@@ -227,7 +227,7 @@ func inMemory(name string, fill func(fd int) error) (int, error) {
 	if _, err := unix.FcntlInt(uintptr(to), unix.F_ADD_SEALS, seals); err != nil {
 		return -1, err
 	}
-	return unix.Open(self(to), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	return reopened(to, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 }
 
 // The address of the trampoline in memory, and of its one instruction.

@@ -232,6 +232,13 @@ func GrantOn(s *landlock.Spec, tmp, path string, caps ir.CapSet) string {
 	if err != nil {
 		return err.Error()
 	}
+	return j.grantOn(path, caps)
+}
+
+// GrantOn is the function GrantOn for the policy of this supervisor.
+func (s *Supervisor) GrantOn(path string, caps ir.CapSet) string { return s.policy.grantOn(path, caps) }
+
+func (j *judge) grantOn(path string, caps ir.CapSet) string {
 	at := j.roots.Locate(path)
 	for _, c := range caps.List() {
 		if v := j.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); v.Allowed() {

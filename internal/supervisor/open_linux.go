@@ -104,27 +104,42 @@ func (c opens) opened(dir int, addr uint64, o opening) answer {
 	}
 	n, e := c.paths.object(base, path, end, o.Resolve)
 	if e != 0 {
+		c.seek(path, e)
 		return c.fault(e, o)
 	}
 	return c.reopen(n, o)
 }
 
+// seek tells of a file that the tool looks for in its home, and that is not there.
+func (c opens) seek(name string, e unix.Errno) {
+	if c.sought == nil || e != unix.ENOENT || !c.became.Load() || c.box.roots.Home == "" {
+		return
+	}
+	if rest, ok := strings.CutPrefix(path.Clean(name), c.box.roots.Home+"/"); ok {
+		c.sought(rest)
+	}
+}
+
 // plain reports whether the text of a path is enough to continue the call in the kernel, which
 // saves the commonest opens most of their cost: the class of the call is not judged, the
-// workspace is granted it as a whole, and the path neither climbs nor begins at a directory
-// whose files differ from tool to tool. The ruleset refuses a path that leads there by a
+// workspace is granted it as a whole, with all places in it that have rules of their own, and the
+// path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that leads there by a
 // symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
 // See RATIONALE D46.
 func (c opens) plain(dir int, path string, o opening) bool {
-	if o.hidden || c.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
+	if c.whole == 0 || o.hidden || c.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
 		return false
 	}
 	wants := ir.Caps(needs(o.Flags)...)
 	if o.makes() {
 		wants = wants.With(ir.Create)
 	}
+	// The ruleset knows a directory with a rule of its own wherever it has been moved.
+	if len(c.placements) > 1 && !c.placed() {
+		return false
+	}
 	if strings.HasPrefix(path, "/usr/") || strings.HasPrefix(path, "/lib") {
-		return c.whole != 0 && wants == ir.Caps(ir.Read)
+		return wants == ir.Caps(ir.Read)
 	}
 	return c.whole.Contains(wants) && wants != 0 &&
 		(path[0] != '/' && dir == unix.AT_FDCWD || len(c.box.roots.Workspace) > 1 && strings.HasPrefix(path, c.box.roots.Workspace+"/"))
@@ -154,7 +169,7 @@ func (c opens) continues(o opening) bool {
 func (s *Supervisor) placed() bool {
 	for _, g := range s.placements {
 		// The kernel appends " (deleted)" to the path of one that has lost its name.
-		if now, err := readlink(unix.AT_FDCWD, self(g.FD)); err != nil || now != g.Path {
+		if now, err := nameOf(g.FD); err != nil || now != g.Path {
 			return false
 		}
 	}
@@ -281,7 +296,7 @@ func (c opens) openStandard(n node, o opening) answer {
 func (c opens) openObject(n node, o opening) answer {
 	open := func() answer {
 		return c.handed(o.Flags, func() (int, error) {
-			return unix.Open(self(n.object), int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+			return reopened(n.object, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 		})
 	}
 	if kind := n.kind(); kind == unix.S_IFREG || kind == unix.S_IFDIR || o.Flags&unix.O_NONBLOCK != 0 {
@@ -341,7 +356,7 @@ func (c opens) unnamed(dir int, at ir.Place, o opening) answer {
 	}
 	return c.handed(o.Flags, func() (int, error) {
 		c.umask()
-		return unix.Open(self(dir), int(o.Flags)|unix.O_CLOEXEC, uint32(o.Mode))
+		return reopened(dir, int(o.Flags)|unix.O_CLOEXEC, uint32(o.Mode))
 	})
 }
 

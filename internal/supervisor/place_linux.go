@@ -171,7 +171,7 @@ func runTerminal() terminal {
 	for fd := 0; fd < 3 && t.dev != 0 && t.path == ""; fd++ {
 		var st unix.Stat_t
 		if unix.Fstat(fd, &st) == nil && st.Rdev == t.dev {
-			t.path, _ = readlink(unix.AT_FDCWD, self(fd))
+			t.path, _ = nameOf(fd)
 		}
 	}
 	return t

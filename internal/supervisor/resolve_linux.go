@@ -52,7 +52,7 @@ func where(fd int) string {
 
 // stated is like where, and reports whether the file still has that name.
 func stated(fd int) (path string, still bool) {
-	path, err := readlink(unix.AT_FDCWD, self(fd))
+	path, err := nameOf(fd)
 	switch {
 	case err != nil || strings.HasPrefix(path, "(unreachable)"):
 		return nowhere, false

@@ -167,9 +167,11 @@ func (c sockets) dial(fd int, raw []byte) answer {
 		return fails(e)
 	}
 	n, e := c.paths.object(base, path, followed, 0)
-	switch {
-	case e != 0:
+	if e != 0 {
 		return fails(e)
+	}
+	c.own = c.used != nil && c.socketFiles.holds(n.object)
+	switch {
 	case !c.permits(c.policy.decide(ir.Dial{On: c.box.at(where(n.object))})):
 		return fails(unix.EACCES)
 	case !c.current():
@@ -223,6 +225,7 @@ func (c sockets) file(fd int, raw []byte) answer {
 	case !c.current():
 		return fails(unix.EINTR)
 	}
+	c.own = c.used != nil
 	return result(c.do(func() error { return c.named(fd, n) }))
 }
 
@@ -237,5 +240,9 @@ func (c sockets) named(fd int, n node) error {
 	}
 	defer func() { _ = unix.Fchdir(c.box.root) }()
 	c.umask()
-	return unix.Bind(fd, &unix.SockaddrUnix{Name: n.name})
+	err := unix.Bind(fd, &unix.SockaddrUnix{Name: n.name})
+	if err == nil && c.used != nil {
+		c.socketFiles.bound(n.dir, n.name)
+	}
+	return err
 }

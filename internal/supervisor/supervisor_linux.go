@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,10 +26,10 @@ type Supervisor struct {
 	// names is held while a call relies on the place of a file, and exclusively by moves: a
 	// file that was judged at its place must still be there when it is acted on.
 	names sync.RWMutex
-	// receiver is held by the worker that waits for the next call. Worker counts: parked wait
-	// for their turn to receive, pending are blocked on another process, all is the total.
-	receiver             sync.Mutex
-	parked, pending, all atomic.Int32
+	// seats are those of the workers that receive calls. Worker counts: pending are blocked on
+	// another process, all is the total.
+	seats        seats
+	pending, all atomic.Int32
 	// shares is true where threads share their working directory and umask; the thread that
 	// sets them then holds common.
 	shares atomic.Bool
@@ -37,6 +38,8 @@ type Supervisor struct {
 	egress *egress
 	// listeners are the sockets at which the tool accepts connections.
 	listeners listeners
+	// socketFiles are the socket files that it has bound, where uses are kept.
+	socketFiles socketFiles
 	// tool is the process that the tool starts in, became whether it has.
 	tool   int
 	became atomic.Bool
@@ -72,6 +75,8 @@ type Supervisor struct {
 	calls  map[uint32]string
 	// used receives every granted operation that is carried out, nil where none are kept.
 	used func(*denial.Denial)
+	// sought receives the names that it looks for in its home and that are not there, nil where none are kept.
+	sought func(string)
 	// trace names the refusals of the kernel itself, nil without --trace.
 	trace *Tracing
 }
@@ -84,8 +89,9 @@ const (
 )
 
 // maxPlacements is the largest number of directories and files that are looked for at an open
-// that is left to the kernel.
-const maxPlacements = 8
+// that is left to the kernel: judging costs less than looking for more of them.
+// See RATIONALE D231.
+const maxPlacements = 3
 
 // Options are settings of a start that are not in the specification.
 type Options struct {
@@ -103,6 +109,9 @@ type Options struct {
 	// Used, if not nil, receives every granted operation whose call is carried out. Many threads
 	// call it.
 	Used func(*denial.Denial)
+	// Sought, if not nil, receives the name of every file that the tool looks for in its home and that is not
+	// there. Many threads call it.
+	Sought func(string)
 	// Grants are the rules of the ruleset, Placements those of whole directories and files,
 	// Absent the granted paths that are not there. The supervisor takes over the descriptors.
 	Grants     Grants
@@ -133,23 +142,15 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 		return nil, err
 	}
 	s := &Supervisor{
-		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used,
+		policy: policy, handlers: handlers(), egress: newEgress(o.Egress), wall: o.Wall, denied: o.Denied, calls: o.Calls, used: o.Used, sought: o.Sought,
 		grants: o.Grants, placements: o.Placements, absent: o.Absent, images: images{join: o.Join}, trace: o.Trace,
 	}
 	if o.Live != nil {
 		s.grantsLive(*o.Live)
 	}
-	if len(s.placements) > maxPlacements {
-		// Judging costs less than looking for them at every open.
-		policy.classes.Reads, policy.classes.Updates = true, true
-	}
+	s.surveys(spec)
 	s.interpreters = interpreted(spec.Programs)
 	s.narrows = policy.view.Tool.Commands.Narrows()
-	workspace := policy.roots.Workspace
-	if len(s.absent) == 0 && slices.ContainsFunc(s.placements, func(p Placement) bool { return p.Path == workspace }) &&
-		!slices.ContainsFunc(s.placements, func(p Placement) bool { return policy.roots.Locate(p.Path).Path != "" }) {
-		s.whole = wholly(spec, workspace)
-	}
 	if s.trace != nil {
 		s.handlers[unix.SYS_KILL] = on(processes.kill) // trapped for the report alone
 	}
@@ -165,6 +166,26 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	return s, s.sandbox.open(&policy.roots, o)
 }
 
+// surveys finds out which opens may be left to the kernel, and at what condition.
+func (s *Supervisor) surveys(spec *landlock.Spec) {
+	workspace := s.policy.roots.Workspace
+	caps := wholly(spec, workspace)
+	granted := slices.ContainsFunc(s.placements, func(p Placement) bool { return p.Path == workspace })
+	// within reports whether the rule on the workspace lets all be opened that the rule on a path
+	// in it does.
+	within := func(path string) bool {
+		return granted && strings.HasPrefix(path, strings.TrimSuffix(workspace, "/")+"/") && caps.Contains(wholly(spec, path))
+	}
+	s.absent = slices.DeleteFunc(slices.Clone(s.absent), within)
+	if len(s.placements)+len(s.absent) > maxPlacements {
+		s.policy.classes.Reads, s.policy.classes.Updates = true, true
+	}
+	if granted && len(s.absent) == 0 &&
+		!slices.ContainsFunc(s.placements, func(p Placement) bool { return s.policy.roots.Locate(p.Path).Path != "" && !within(p.Path) }) {
+		s.whole = caps
+	}
+}
+
 // serve starts answering the calls of a tool.
 func (s *Supervisor) serve(l listener, tool int) {
 	s.listener, s.tool = l, tool
@@ -172,6 +193,7 @@ func (s *Supervisor) serve(l listener, tool int) {
 		go s.egress.listen(s.told)
 	}
 	l.takeTurns()
+	s.seats.given.L = &s.seats.mu
 	s.spawn()
 }
 
@@ -209,10 +231,8 @@ func (s *Supervisor) settle() error {
 	return ClearCapabilities()
 }
 
-// work answers calls. One worker at a time waits for them: the kernel would wake several in
-// turn, each with a cold cache. A worker lets another wait when a further call is ready, and
-// while it waits for another process itself. A worker that cannot go on ends the supervisor,
-// and with it the tool: no call may be left without an answer.
+// work answers calls until no process is left that makes any. A worker that cannot go on ends
+// the supervisor, and with it the tool: no call may be left without an answer.
 func (s *Supervisor) work() {
 	if err := s.settle(); err != nil {
 		fatal("a thread of the supervisor", err)
@@ -235,39 +255,9 @@ func (s *Supervisor) work() {
 		default:
 			fatal("the listener", e)
 		}
-		if s.listener.poll()&unix.POLLIN != 0 {
-			w.yield()
-		}
+		w.share()
 		s.answer(&w, &n)
-	}
-}
-
-// worker is a thread that answers calls; leads is true while it is the one to receive the next.
-type worker struct {
-	*Supervisor
-	leads bool
-}
-
-// lead waits until this worker is the one to receive calls.
-func (w *worker) lead() {
-	if w.leads {
-		return
-	}
-	w.parked.Add(1)
-	w.receiver.Lock()
-	w.parked.Add(-1)
-	w.leads = true
-}
-
-// yield lets another worker receive calls while this one is busy.
-func (w *worker) yield() {
-	if !w.leads {
-		return
-	}
-	w.leads = false
-	w.receiver.Unlock()
-	if w.parked.Load() == 0 {
-		w.spawn()
+		s.seats.busy.Add(-1)
 	}
 }
 
@@ -341,7 +331,7 @@ func (c *call) await() bool {
 	}
 	if c.worker.leads {
 		c.worker.yield()
-	} else if c.parked.Load() == 0 {
+	} else if c.seats.parked.Load() == 0 {
 		// spawn may have found too many workers when this one yielded; from now on it does not
 		// count.
 		c.spawn()

@@ -14,9 +14,18 @@ func goModule(r *repo) []Found {
 	presets := []Preset{{"go", "toolchains and downloaded modules of your home; nothing there is changed"}}
 	later := []Preset{{"go-modules", "downloads of modules that your home does not have"}}
 	return []Found{{File: "go.mod", Tools: []Tool{
-		{Name: "go-build", Command: "go build ./...", About: "Builds all packages.", Presets: presets, Later: later, Rules: []Rule{reads}},
+		{Name: "go-build", Command: "go build ./...", About: "Builds all packages.", Presets: presets, Later: later, Rules: append([]Rule{reads}, programs(r)...)},
 		{Name: "go-test", Command: "go test ./...", About: "Runs all tests.", Presets: append(slices.Clone(presets), loopback), Later: later, Rules: []Rule{reads}},
 	}}}
+}
+
+// programs is the rule about the directory of programs that go build is usually told to write. One that the repository has by now
+// gets none, since it may have scripts, unless git is told to ignore it as built files are.
+func programs(r *repo) []Rule {
+	if slices.Contains(r.dirs, "bin") && len(r.ignored("bin")) == 0 {
+		return nil
+	}
+	return []Rule{{"bin", change, "programs, as go build -o bin/ writes them"}}
 }
 
 func rust(r *repo) []Found {

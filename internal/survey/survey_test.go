@@ -200,3 +200,24 @@ func FuzzLook(f *testing.F) {
 		}
 	})
 }
+
+// TestPrograms: go build writes bin, unless that may have scripts of the repository.
+func TestPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		has     bool
+		ignored string
+		want    bool
+	}{{false, "", true}, {true, "", false}, {true, "/bin/\n", true}} {
+		dir := t.TempDir()
+		write(t, dir, "go.mod", "module x")
+		write(t, dir, ".gitignore", tt.ignored)
+		if tt.has {
+			if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, text := proposed(t, dir); strings.Contains(text, `{ path = "bin", read = true, write = true }`) != tt.want {
+			t.Errorf("%+v:\n%s", tt, text)
+		}
+	}
+}

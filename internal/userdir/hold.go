@@ -20,20 +20,23 @@ import (
 const patience = 5 * time.Second
 
 // Hold keeps a private home from being cleared. Any number of runs hold the same home.
-type Hold struct{ file *lockedfile.File }
+type Hold struct {
+	file    *os.File
+	release func() error
+}
 
 // File is the lock, which holds the home in every process that has it open; nil for none.
 func (h *Hold) File() *os.File {
 	if h == nil {
 		return nil
 	}
-	return h.file.File
+	return h.file
 }
 
 // Release gives the home free. A nil Hold has none.
 func (h *Hold) Release() {
 	if h != nil {
-		_ = h.file.Close()
+		_ = h.release()
 	}
 }
 
@@ -54,6 +57,9 @@ func HoldHome(home string) (*Hold, error) {
 	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
 		return nil, err
 	}
+	if file := shared(lockOf(home)); file != nil {
+		return &Hold{file, file.Close}, nil
+	}
 	file, err := lockHome(home, os.O_RDONLY, patience)
 	switch {
 	case err != nil && lockless(err):
@@ -61,7 +67,7 @@ func HoldHome(home string) (*Hold, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &Hold{file}, nil
+	return &Hold{file.File, file.Close}, nil
 }
 
 // lockless reports whether no process of this user can have a lock at a place, by the error of one: it may not write

@@ -105,7 +105,7 @@ var shellOptions = sync.OnceValue(func() grammar {
 	return g
 })
 
-// Starts returns the reason why a rule for a program should say what the program may run; empty
+// Starts returns the reason why a rule for a program should list the programs that it may run; empty
 // for programs that only act themselves.
 func Starts(name string) string {
 	switch name = base(name); {

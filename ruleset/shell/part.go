@@ -53,11 +53,11 @@ type Part struct {
 	// knows nor the value of one. Known is false where an option before it is not known.
 	First int
 	Known bool
-	// Through is true for a program that only runs what its further words name, such as nice.
+	// Through is true for a program that only runs the command in its further words, such as nice.
 	Through bool
 	// Obeys is true for a program that starts others if the configuration of its directory says so.
 	Obeys bool
-	// CodeOnInput is true for a program that runs what it reads from its standard input.
+	// CodeOnInput is true for a program that runs the code on its standard input.
 	CodeOnInput bool
 	// ToShell is true for a program whose output is run as code.
 	ToShell bool
@@ -111,7 +111,7 @@ func (p *Part) interprets() bool {
 	return found
 }
 
-// runsInput reports whether some program of a part runs what it reads.
+// runsInput reports whether some program of a part runs the code that it reads.
 func (p *Part) runsInput() bool {
 	found := false
 	p.Each(func(q *Part) { found = found || q.CodeOnInput })

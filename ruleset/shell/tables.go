@@ -11,7 +11,7 @@ var shells = map[string]bool{
 	"ash": true, "fish": true, "csh": true, "tcsh": true, "pwsh": true, "powershell": true, "nu": true,
 }
 
-// interpreters are programs that run what their arguments name, with the arguments that only ask
+// interpreters are programs that run the code which their arguments name, with the arguments that only ask
 // for words about the program.
 var interpreters = map[string]string{
 	"sh": "", "bash": "", "dash": "", "rbash": "", "zsh": "", "ksh": "", "mksh": "", "ash": "",
@@ -32,7 +32,7 @@ var interpreters = map[string]string{
 	"cmd": "", "wscript": "", "cscript": "", "mshta": "", "rundll32": "",
 }
 
-// state are builtins that change what later commands mean, or that evaluate their arguments. No
+// state are builtins that change the meaning of later commands, or that evaluate their arguments. No
 // rule covers them.
 var state = map[string]string{
 	"eval": "its words are code", "source": "runs a file in this shell", ".": "runs a file in this shell", "trap": "runs its words later",

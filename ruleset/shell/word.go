@@ -140,7 +140,7 @@ func unescapeQuoted(s string) string {
 	return b.String()
 }
 
-// expansion names what a part of a word is replaced by.
+// expansion names the text that a part of a word is replaced by.
 func expansion(p syntax.WordPart) string {
 	switch p.(type) {
 	case *syntax.ParamExp:

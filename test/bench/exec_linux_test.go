@@ -25,8 +25,8 @@ func BenchmarkExec(b *testing.B) {
 	b.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	b.Setenv("TMPDIR", dir)
 	accessc, smallest := filepath.Join(dir, "accessc"), filepath.Join(dir, "smallest")
-	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", accessc, "../../cmd/accessc")
-	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", smallest, "./smallest")
+	command(b, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", accessc, "../../cmd/accessc")
+	command(b, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", smallest, "./smallest")
 
 	ws := filepath.Join(dir, "ws")
 	config := `[tools.t]

@@ -55,7 +55,7 @@ func newBed(b *testing.B) *bed {
 	}
 	x := &bed{b, filepath.Join(dir, "ws"), filepath.Join(dir, "accessc")}
 	b.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", x.accessc, "../../cmd/accessc")
+	command(b, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", x.accessc, "../../cmd/accessc")
 	if err := os.MkdirAll(filepath.Join(x.dir, ".git"), 0o755); err != nil {
 		b.Fatal(err)
 	}
@@ -79,8 +79,9 @@ func (x *bed) exec(tool string, words ...string) []string {
 
 // BenchmarkOpen opens a file for reading: without a sandbox, where nothing is taken back
 // anywhere, where writing is somewhere, and where reading is, a file that the ruleset
-// grants by itself and one beside the exception; and where everything is traced. The
-// figures are medians of one open and close.
+// grants by itself and one beside the exception; and where everything is traced. Where there is a
+// compiler for C, a supervisor that judges nothing is beside them. The figures are medians of
+// one open and close.
 func BenchmarkOpen(b *testing.B) {
 	x := newBed(b)
 	opens := filepath.Join(x.dir, "opens")
@@ -93,6 +94,12 @@ func BenchmarkOpen(b *testing.B) {
 		words(file), x.exec("free", words(file)...), x.exec("writes", words(file)...),
 		x.exec("reads", words("/etc/passwd")...), x.exec("reads", words(file)...),
 		append([]string{x.accessc, "exec", "-C", x.dir, "--trace", "free", "--"}, words(file)...),
+	}
+	if _, err := exec.LookPath("cc"); err == nil {
+		notify := filepath.Join(x.dir, "../notify")
+		command(b, "cc", "-O2", "-o", notify, "testdata/notify.c")
+		names = append(names, "bare-continued", "bare-opened")
+		sides = append(sides, []string{notify, file, "20000", "continue"}, []string{notify, file, "20000", "open"})
 	}
 	sums := make([]float64, len(sides))
 	for b.Loop() {
@@ -114,6 +121,36 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkThreads has ripgrep, if it is in PATH, look through 20,000 files by as many threads as
+// there are processors, and by one, without a sandbox and where reading is judged.
+func BenchmarkThreads(b *testing.B) {
+	rg, err := exec.LookPath("rg")
+	if err != nil {
+		b.Skip("needs ripgrep")
+	}
+	x := newBed(b)
+	x.plant("some text\n")
+	x.compile()
+	words := func(threads string) []string {
+		return []string{"/bin/sh", "-c", `cd "$1" && "$2" --threads "$3" nothing .; test $? = 1`, "sh", x.dir, rg, threads}
+	}
+	race(b, side("plain", words("0")), side("reads", x.exec("reads", words("0")...)),
+		side("one-plain", words("1")), side("one-reads", x.exec("reads", words("1")...)))
+}
+
+// plant makes a tree of 20,000 files.
+func (x *bed) plant(text string) {
+	for d := range 200 {
+		dir := filepath.Join(x.dir, fmt.Sprintf("d%d", d%20), strconv.Itoa(d))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			x.b.Fatal(err)
+		}
+		for f := range 100 {
+			write(x.b, filepath.Join(dir, strconv.Itoa(f)), text)
+		}
+	}
+}
+
 // BenchmarkProgram starts a hundred programs from a shell: without a sandbox, where they
 // are granted by their files, and where each is judged with its arguments.
 func BenchmarkProgram(b *testing.B) {
@@ -126,15 +163,7 @@ func BenchmarkProgram(b *testing.B) {
 // BenchmarkTree starts a tool in a tree of 20,000 files, with and without a denied one.
 func BenchmarkTree(b *testing.B) {
 	x := newBed(b)
-	for d := range 200 {
-		dir := filepath.Join(x.dir, fmt.Sprintf("d%d", d%20), strconv.Itoa(d))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		for f := range 100 {
-			write(b, filepath.Join(dir, strconv.Itoa(f)), "")
-		}
-	}
+	x.plant("")
 	x.compile()
 	race(b, side("writes", x.exec("writes", "/bin/true")), side("env", x.exec("reads", "/bin/true")))
 }

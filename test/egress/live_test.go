@@ -36,7 +36,7 @@ type asked struct {
 	}
 }
 
-// answerer gives one answer to all questions of a place's run until a context ends, and returns what was asked.
+// answerer gives one answer to all questions of a place's run until a context ends, and returns the questions.
 func (p *place) answerer(ctx context.Context, t *testing.T, answer string) (questions []string) {
 	bin := accessc(p.TB, p.w)
 	for ctx.Err() == nil {

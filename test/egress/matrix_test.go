@@ -72,7 +72,7 @@ type cell struct {
 	variables bool // whether the client is told of the proxy
 }
 
-// result is what is known about a cell afterwards.
+// result is the outcome of a cell.
 type result struct {
 	own    string // the client's output
 	all    string // with accessc's

@@ -124,7 +124,7 @@ func public(name string) (out []netip.Addr) {
 	return out
 }
 
-// A window is what was sent, asked and reached between two moments.
+// A window has the packets, questions and connections between two moments.
 type window struct {
 	w     *world
 	wire  map[packet]int
@@ -139,7 +139,7 @@ func (w *world) window(t *testing.T) *window {
 	return &window{w: w, wire: seen, names: w.names.questions()}
 }
 
-// wrong returns what was sent since that the policy denies.
+// wrong returns the packets since then that the policy denies.
 func (b *window) wrong(t *testing.T, v *ir.View) (out []string) {
 	time.Sleep(200 * time.Millisecond) // what is under way arrives
 	now := b.w.window(t)
@@ -157,7 +157,7 @@ func (b *window) wrong(t *testing.T, v *ir.View) (out []string) {
 	return out
 }
 
-// stormInput is what the storm reads. The first name, address and port come more often.
+// stormInput are the lines that the storm reads. The first name, address and port come more often.
 func stormInput(port int) (out string) {
 	for _, n := range stormNames {
 		out += "name " + n + "\n"

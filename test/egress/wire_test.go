@@ -149,7 +149,7 @@ func parse(b []byte) (p packet, rest []byte, ok bool) {
 	return p, rest, true
 }
 
-// seen returns what was sent, with counts. It fails if the kernel dropped packets.
+// seen returns the packets that were sent, with counts. It fails if the kernel dropped packets.
 func (l *listening) seen() (map[packet]int, error) {
 	stats, err := unix.GetsockoptTpacketStats(l.socket, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 	if err != nil {

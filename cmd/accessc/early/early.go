@@ -7,7 +7,7 @@
 // them does not pay for them (RATIONALE.md has the figures, "A start from an artifact"). It
 // handles exactly
 //
-//	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON] TOOL [-- ARG...]
+//	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON | --call FILE] TOOL [-- ARG...]
 //
 // and leaves every other command line, mistakes included, to the ordinary parser, which does
 // the same for this one.
@@ -16,6 +16,7 @@ package early
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -48,8 +49,10 @@ func init() {
 
 // Artifact is a start from a compiled artifact.
 type Artifact struct {
-	File, Sum, Tool, Arguments string
-	Accept, Args               []string
+	File, Sum, Tool string
+	Accept, Args    []string
+	// Arguments and Call are those of Call.
+	Arguments, Call string
 	// Root is the workspace root that the caller named; otherwise it is looked for.
 	Root string
 	// Report, Quiet and Record are start.Request's.
@@ -68,16 +71,37 @@ func Start(a Artifact) error {
 	if err != nil {
 		return err
 	}
+	call, err := Call(a.Arguments, a.Call)
+	if err != nil {
+		return &start.Error{Code: start.CodeFailed, Err: err}
+	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	denials := ""
 	if state, err := userdir.For(spec.Workspace); err == nil {
 		denials = state.Denials(spec.Tool)
 	}
 	return start.Start(start.Request{
-		Spec: spec, Dir: cwd, Args: a.Args, Arguments: json.RawMessage(a.Arguments), Accept: a.Accept,
+		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
 		Denials: denials, Quiet: a.Quiet,
 	})
+}
+
+// Call is the call of --arguments or --call, which are a JSON object and a file.
+func Call(arguments, file string) (start.Call, error) {
+	switch {
+	case file == "":
+		return start.Call{Arguments: json.RawMessage(arguments)}, nil
+	case arguments != "":
+		return start.Call{}, errors.New("--call has the arguments; leave out --arguments")
+	case file == "-":
+		return start.Call{}, errors.New("--call -: standard input is the tool's; pass a file, or a descriptor as /dev/fd/N")
+	}
+	call, err := start.ReadCall(file)
+	if err != nil {
+		err = fmt.Errorf("--call: %w", err)
+	}
+	return call, err
 }
 
 // around is the workspace that the caller is in, empty if it is in none.
@@ -113,6 +137,8 @@ func parse(args []string) (Artifact, bool) {
 			a.Sum = value
 		case "--arguments":
 			a.Arguments = value
+		case "--call":
+			a.Call = value
 		case "--accept":
 			if !slices.Contains(ir.Gaps(), ir.Gap(value)) {
 				return a, false // a list, or a mistake

@@ -20,7 +20,7 @@ type Devcontainer struct {
 
 // ContainerMount is a directory or a file of the machine in the container.
 type ContainerMount struct {
-	// Source is an absolute path of the machine, empty for what is none of its files.
+	// Source is an absolute path of the machine, empty for a mount of none of its files.
 	Source, Target string
 	ReadOnly       bool
 }
@@ -49,7 +49,7 @@ func (d *Devcontainer) Writes(abs string) bool {
 // Connects implements Policy.
 func (d *Devcontainer) Connects(string, uint16) bool { return !d.Offline }
 
-// Fetches implements Policy: what an agent outside of the container does is not known.
+// Fetches implements Policy: an agent outside of the container is not known.
 func (d *Devcontainer) Fetches(string) bool { return false }
 
 // Passes implements Policy: of a variable that is given the value of its own name.

@@ -23,7 +23,7 @@ type Fence struct {
 // fenceSystem are the directories that can be read under defaultDenyRead.
 var fenceSystem = []string{"/bin", "/etc", "/lib", "/lib64", "/nix", "/opt", "/run", "/sbin", "/snap", "/sys", "/usr"}
 
-// fencePrograms and fenceLines are what fence denies by itself, by programs and by more words.
+// fencePrograms and fenceLines are denied by fence itself, by programs and by more words.
 var (
 	fencePrograms = strings.Fields(`chroot fdisk halt insmod kexec mkfs mkfs.btrfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.ntfs mkfs.vfat mkfs.xfs
 		modprobe nsenter parted poweroff reboot rmmod shutdown unshare`)

@@ -80,7 +80,7 @@ func (Gemini) Fetches(string) bool { return false }
 // Passes implements Policy.
 func (Gemini) Passes(string) bool { return true }
 
-var plainRun = regexp.MustCompile(`[A-Za-z0-9_./ -]+`)
+var plainRun = expression(`[A-Za-z0-9_./ -]+`)
 
 // Marks implements Policy.
 func (g Gemini) Marks() Marks {
@@ -91,7 +91,7 @@ func (g Gemini) Marks() Marks {
 		}
 		_, command, _ := strings.Cut(r.Expression, `"command":"`)
 		line := ""
-		for _, run := range plainRun.FindAllString(command, -1) {
+		for _, run := range plainRun().FindAllString(command, -1) {
 			line += run
 			out.Commands = append(out.Commands, strings.TrimSpace(line), strings.TrimSpace(line)+" *")
 		}

@@ -15,7 +15,7 @@ type Nono struct {
 	IsDir func(abs string) bool
 	// Allow, Read and Write are directories, AllowFile and ReadFile files, Deny is closed at any depth.
 	Allow, Read, Write, AllowFile, ReadFile, Deny []string
-	// Workdir is what the workspace is open for: none, read, write or readwrite.
+	// Workdir is the use for which the workspace is open: none, read, write or readwrite.
 	Workdir string
 	// NoSystem leaves the directories of the system out.
 	NoSystem bool
@@ -36,7 +36,7 @@ var nonoDenied = strings.Fields(`.ssh .gnupg .aws .azure .config/gcloud .gcloud 
 	.python_history .zshrc .zprofile .zshenv .zlogin .zlogout .bashrc .bash_profile .bash_login .bash_logout .profile .config/fish .env
 	.envrc Library`)
 
-// nonoSystem is what its group of core paths opens for reading.
+// nonoSystem are the paths that its group of core paths opens for reading.
 var nonoSystem = strings.Fields(`/bin /sbin /usr/bin /usr/sbin /usr/local/bin /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /usr/local/lib64
 	/etc/resolv.conf /etc/hosts /etc/nsswitch.conf /etc/gai.conf /etc/ssl /etc/pki /etc/ca-certificates /etc/crypto-policies
 	/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/timezone /etc/locale.conf /etc/locale.gen /etc/alternatives
@@ -85,7 +85,7 @@ func (n *Nono) Reads(abs string) bool {
 	return system || workdir || n.in(abs, slices.Concat(n.Allow, n.Read), slices.Concat(n.AllowFile, n.ReadFile))
 }
 
-// Writes implements Policy: what includes that files are made and removed, and so no single file is written.
+// Writes implements Policy: writing includes making and removing files, and so no single file is written.
 func (n *Nono) Writes(abs string) bool {
 	workdir := (n.Workdir == "write" || n.Workdir == "readwrite") && under(abs, n.Dir)
 	return !n.denied(abs) && (workdir || n.in(abs, slices.Concat(n.Allow, n.Write), nil))

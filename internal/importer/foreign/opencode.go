@@ -17,7 +17,7 @@ type Opencode struct {
 	Rules    []OpencodeRule
 }
 
-// OpencodeRule is the decision about what a pattern matches.
+// OpencodeRule is the decision about the calls that a pattern matches.
 type OpencodeRule struct {
 	// Permission is the name of a permission, or a pattern of such names.
 	Permission string

@@ -53,6 +53,8 @@ type Denial struct {
 	// PID and Name are those of the process, which has chosen the name itself (proc(5), comm).
 	PID  int
 	Name string
+	// Own is true where the tool binds a socket file, and for a connection to one that it has bound in this run.
+	Own bool
 	// View and Roots are those that the policy was asked with.
 	View  *ir.View
 	Roots *ir.Bindings

@@ -3,6 +3,7 @@ package denial
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,17 +34,23 @@ type Evidence struct {
 	UsedLeftOut int   `json:"used_left_out"`
 	// Served are the first operations on places that a tool has under a supervisor alone.
 	Served []string `json:"served,omitempty"`
+	// Sought are the first files that the tool looked for in its home and did not find: "~/x".
+	Sought []string `json:"sought,omitempty"`
 }
 
-// maxServed bounds the operations of Evidence.Served.
-const maxServed = 8
+// maxServed bounds the operations of Evidence.Served, maxSought those of Evidence.Sought.
+const (
+	maxServed = 8
+	maxSought = 256
+)
 
 // Use is a granted operation that was carried out once or more.
 type Use struct {
 	Times int `json:"times"`
-	// Question and Needs are as in Entry.
+	// Question, Needs and Own are as in Entry.
 	Question []string `json:"question"`
 	Needs    []string `json:"needs,omitempty"`
+	Own      bool     `json:"own,omitempty"`
 }
 
 // Observe makes a log count the operations that Use is told, and keep more refusals.
@@ -64,6 +71,16 @@ func (l *Log) Use(d *Denial) {
 		l.uses = append(l.uses, l.used[key])
 	default:
 		l.unused++
+	}
+}
+
+// Sought keeps the name of a file that the tool looked for in its home, and that is not there.
+func (l *Log) Sought(name string) {
+	place := "~/" + name
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sought) < maxSought && !slices.Contains(l.sought, place) {
+		l.sought = append(l.sought, place)
 	}
 }
 
@@ -117,7 +134,7 @@ func (l *Log) Each(tell func(d *Denial, times int, granted bool)) (lost int) {
 // key tells operations apart.
 func (d *Denial) key() string {
 	target, to := d.targets()
-	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to}, d.words()...), "\x00")
+	return strings.Join(append([]string{d.Verb(), d.Wants.String(), target, to, strconv.FormatBool(d.Own)}, d.words()...), "\x00")
 }
 
 // Evidence returns the document of the run's used and refused operations, at most MaxEvidence bytes.
@@ -126,6 +143,7 @@ func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 	defer l.mu.Unlock()
 	e.fill(l, ended, MaxEvidence/2)
 	e.Format, e.Version, e.Used, e.UsedLeftOut = EvidenceFormat, EvidenceVersion, []Use{}, l.unused
+	e.Sought = l.sought
 	size := 0
 	for _, s := range l.uses {
 		s.Denial = s.arrival()
@@ -135,7 +153,7 @@ func (l *Log) Evidence(e Evidence, ended time.Time) []byte {
 			}
 			continue
 		}
-		u := Use{Times: s.times, Question: s.question(), Needs: s.needed()}
+		u := Use{Times: s.times, Question: s.question(), Needs: s.needed(), Own: s.Own}
 		// Strings and integers always have a JSON form.
 		text, _ := json.Marshal(u)
 		if size += len(text) + 1; size > MaxEvidence/3 || u.Question == nil {

@@ -25,6 +25,10 @@ type Kept struct {
 	Tool    string `json:"tool"`
 	// Unnamed is true for a command that no configuration names.
 	Unnamed bool `json:"unnamed,omitempty"`
+	// Given is true for a command that is not the tool's own, or has further arguments; GivenCommand has its
+	// words, none where they are very long.
+	Given        bool     `json:"given,omitempty"`
+	GivenCommand []string `json:"given_command,omitempty"`
 	// Unwatched is true where no supervisor has seen the run, and Begun when that started, in RFC
 	// 3339, UTC. Nothing else is known of such a run.
 	Unwatched bool   `json:"unwatched,omitempty"`
@@ -55,6 +59,10 @@ type Entry struct {
 	// Reason is the sentence of the summary.
 	Reason string `json:"reason"`
 	Rule   *rule  `json:"rule"`
+	// Own is true where the tool binds a socket file, and for a connection to one that it had bound in the same run.
+	Own bool `json:"own,omitempty"`
+	// Sought is true for a file of the user's home that the tool looked for in its own.
+	Sought bool `json:"sought,omitempty"`
 	// Probe names the program that asks for it, and its way to do without; empty if it is no probe.
 	Probe string `json:"probe,omitempty"`
 }
@@ -83,7 +91,8 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	k.Total, k.Probes, k.LeftOut, k.Denials = l.total, l.probes, l.total, []Entry{}
 	// The rest of the document has a fixed size but for the tool's name.
 	const frame = 1 << 10
-	size := frame + len(k.Tool)
+	given, _ := json.Marshal(k.GivenCommand)
+	size := frame + len(k.Tool) + len(given)
 	for _, s := range l.kept {
 		e := s.entry()
 		// Strings and integers always have a JSON form.
@@ -99,7 +108,7 @@ func (k *Kept) fill(l *Log, ended time.Time, most int) {
 func (s *seen) entry() Entry {
 	e := Entry{
 		Times: s.times, Operation: s.Verb(), By: s.By, Reason: s.because(false), Rule: ruleOf(s.Verdict.Rule), Question: s.question(),
-		Needs: s.needed(),
+		Needs: s.needed(), Own: s.Own,
 		Probe: s.probe(),
 	}
 	e.Target, e.To = s.targets()

@@ -44,6 +44,8 @@ type Log struct {
 	used   map[string]*seen
 	uses   []*seen
 	unused int
+	// sought are names of files that the tool looked for in its home.
+	sought []string
 }
 
 // seen is a denial and its number of occurrences.
@@ -265,8 +267,11 @@ func (d *Denial) proposal() (string, bool) {
 	return d.Grant()
 }
 
-// closed reports whether a rule that grants nothing has decided.
+// closed reports whether a rule that grants nothing has decided. One on all of the workspace says what holds without one.
 func (d *Denial) closed() bool {
+	if f, ok := d.Verdict.Rule.(*ir.FSRule); ok && f.At == ir.In("") {
+		return false
+	}
 	r := ruleOf(d.Verdict.Rule)
 	return r != nil && len(r.Capabilities) == 0
 }

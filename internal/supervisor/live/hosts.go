@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Hosts connects a tool to hosts. Each call returns once what it says is in force.
+// Hosts connects a tool to hosts. Each call returns once its order is in force.
 type Hosts interface {
 	// Grant permits a host and port, or with whole all that the rule of may covers.
 	Grant(id int, to ir.Endpoint, whole bool)
@@ -16,7 +16,7 @@ type Hosts interface {
 	Revoke(id int)
 }
 
-// Bounds on what a tool can ask the user about hosts: questions that wait at once, and questions
+// Bounds on the questions about hosts that a tool can put to the user: questions that wait at once, and questions
 // in a run. Beyond them connections are refused without a question.
 // See RATIONALE D217.
 const (
@@ -38,7 +38,7 @@ func (s *Session) hasRoom() bool {
 	return waiting < maxHostsWaiting && s.hosts < maxHosts
 }
 
-// target is the host and port of a question about one, without what is asked of it.
+// target is the host and port of a question about one, without the request.
 func target(ops []ir.Operation) (ir.Endpoint, bool) {
 	if len(ops) != 1 {
 		return ir.Endpoint{}, false

@@ -9,7 +9,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// connector keeps what a session says about hosts.
+// connector keeps the orders of a session about hosts.
 type connector struct{ said []string }
 
 func (c *connector) Grant(id int, to ir.Endpoint, whole bool) {
@@ -80,7 +80,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestHostsTimeLimit: a connection waits for a while, and what was not answered can be asked again.
+// TestHostsTimeLimit: a connection waits for a while, and a question without an answer can be asked again.
 func TestHostsTimeLimit(t *testing.T) {
 	s, _ := hostFixture(nil)
 	ask := func() (bool, *Allowance) {

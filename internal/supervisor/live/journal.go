@@ -35,7 +35,7 @@ func (e Event) of(s *Session, q *Question) Event {
 	return e
 }
 
-// operation writes operations on the same places as one. What is asked of a host is left out: it
+// operation writes operations on the same places as one. The request to a host is left out: it
 // has no bounds, and can have secrets.
 func operation(ops []ir.Operation) string {
 	if to, ok := target(ops); ok {

@@ -1,0 +1,200 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir/irjson"
+)
+
+// Index is the manifest of a build before it is a text: policies and ledgers are texts already,
+// of which equal ones are kept once.
+type Index struct {
+	header   backends.Header
+	parts    []*part
+	kept     *texts // of the parts
+	rulesets []RulesetEntry
+	// partial is true for a build of some tools, which leaves the others alone.
+	partial bool
+}
+
+// part is the part of a manifest that is about one tool.
+type part struct {
+	entry Entry // without policy and ledger
+	// identity is nil for a tool that is not confined.
+	identity *irjson.Identity
+	// policy is without the identity.
+	policy, ledger *text
+}
+
+// text is compact JSON.
+type text struct{ json []byte }
+
+// texts keeps equal texts once. Several goroutines may use it at a time.
+type texts struct {
+	mu   sync.Mutex
+	kept map[[sha256.Size]byte]*text
+}
+
+func (k *texts) keep(v any) (*text, error) {
+	data, err := backends.Compact(v)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		k.kept = map[[sha256.Size]byte]*text{}
+	}
+	if k.kept[sum] == nil {
+		k.kept[sum] = &text{data}
+	}
+	return k.kept[sum], nil
+}
+
+func newPart(e Entry, kept *texts) (*part, error) {
+	p := &part{entry: e}
+	p.entry.Policy, p.entry.Ledger = nil, nil
+	if e.Policy == nil {
+		return p, nil
+	}
+	id := e.Policy.Identity()
+	p.identity = &id
+	var err error
+	if p.policy, err = kept.keep(e.Policy.Of(irjson.Identity{})); err == nil && len(e.Ledger) > 0 {
+		p.ledger, err = kept.keep(e.Ledger)
+	}
+	return p, err
+}
+
+// entryText is EntryDoc with a policy and a ledger that are texts already.
+type entryText struct {
+	Entry
+	Policy   json.RawMessage  `json:"policy,omitempty"`
+	PolicyAs string           `json:"policy_as,omitempty"`
+	Identity *irjson.Identity `json:"identity,omitempty"`
+	Ledger   json.RawMessage  `json:"ledger,omitempty"`
+	LedgerAs string           `json:"ledger_as,omitempty"`
+}
+
+// share returns the entries of parts, those that have their policy or ledger like an earlier one
+// with its name in the place.
+func share(parts []*part) ([]entryText, error) {
+	out := make([]entryText, len(parts))
+	policies, ledgers := map[*text]string{}, map[*text]string{}
+	for i, p := range parts {
+		e := &out[i]
+		if e.Entry = p.entry; p.policy == nil {
+			continue
+		}
+		if e.PolicyAs = first(policies, p.policy, e.Name); e.PolicyAs != "" {
+			e.Identity = p.identity
+		} else if err := e.whole(p); err != nil {
+			return nil, err
+		}
+		if p.ledger == nil {
+			continue
+		}
+		if e.LedgerAs = first(ledgers, p.ledger, e.Name); e.LedgerAs == "" {
+			e.Ledger = p.ledger.json
+		}
+	}
+	return out, nil
+}
+
+// first returns the tool that had a text before, empty if this one is the first.
+func first(known map[*text]string, t *text, tool string) string {
+	name, ok := known[t]
+	if !ok {
+		known[t] = tool
+	}
+	return name
+}
+
+// noIdentity begins the text of a policy without its identity, which is the first of its fields.
+const noIdentity = `{"name":"","source":"",`
+
+// whole sets the policy with its identity.
+func (e *entryText) whole(p *part) error {
+	id, err := backends.Compact(p.identity)
+	if err != nil {
+		return err
+	}
+	rest, ok := bytes.CutPrefix(p.policy.json, []byte(noIdentity))
+	if !ok {
+		return fmt.Errorf("%w: the policy of %s does not begin with its identity", errManifest, e.Name)
+	}
+	e.Policy = slices.Concat(bytes.TrimSuffix(id, []byte("}")), []byte(","), rest)
+	return nil
+}
+
+// complete returns the manifest's text. After a partial build the other tools and the rulesets
+// keep the entries that they had.
+func (x *Index) complete(old *Manifest) ([]byte, error) {
+	parts, rulesets := x.parts, x.rulesets
+	if x.partial {
+		parts, rulesets = slices.Clone(parts), old.Rulesets
+		for _, e := range old.Tools {
+			if slices.ContainsFunc(x.parts, func(p *part) bool { return p.entry.Name == e.Name }) {
+				continue
+			}
+			p, err := newPart(e, x.kept)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, p)
+		}
+		slices.SortFunc(parts, func(a, b *part) int { return cmp.Compare(a.entry.Name, b.entry.Name) })
+	}
+	m := Manifest{Header: x.header, Rulesets: rulesets}
+	for _, p := range parts {
+		m.Tools = append(m.Tools, p.entry)
+	}
+	m.seal()
+	return m.marshal(parts)
+}
+
+// documentText is Document with entries that are partly texts already.
+type documentText struct {
+	Manifest
+	Tools []entryText `json:"tools"`
+}
+
+// noTools ends a document without tools.
+const noTools = "\"tools\": []\n}\n"
+
+// marshal lays out entries several at a time, which a list of two or more stands one below the
+// other for.
+func (m *Manifest) marshal(parts []*part) ([]byte, error) {
+	entries, err := share(parts)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) < 2 {
+		return backends.JSON(documentText{*m, entries})
+	}
+	lines := make([][]byte, len(entries))
+	err = inParallel(len(entries), func(i int) (err error) {
+		lines[i], err = backends.JSONAt(entries[i], 2)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	head, err := backends.JSON(documentText{*m, []entryText{}})
+	out := append(bytes.TrimSuffix(head, []byte(noTools)), "\"tools\": [\n    "...)
+	for i, line := range lines {
+		if i > 0 {
+			out = append(out, ",\n    "...)
+		}
+		out = append(out, line...)
+	}
+	return append(out, "\n  ]\n}\n"...), err
+}

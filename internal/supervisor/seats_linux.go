@@ -1,0 +1,122 @@
+package supervisor
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// seats bound how many workers wait for calls at a time. A call wakes all of them, and all but
+// one in vain (recv_wake_function() in kernel/seccomp.c). So there is one seat for a tool that
+// makes its calls one after the other, whose thread and worker take turns on one processor. A
+// tool that makes several at a time gets more: else each call would have one worker wake
+// another.
+// See RATIONALE D230.
+type seats struct {
+	// more is the number of seats but the first, taken those of workers that receive or answer,
+	// and parked the workers that wait for one and have not been offered any. busy are the calls
+	// that are being answered, alone is how many have come one after the other.
+	more, taken, parked, busy, alone atomic.Int32
+	// latest is when a call was received last, in nanoseconds.
+	latest atomic.Int64
+	mu     sync.Mutex
+	given  sync.Cond
+	// room makes the Go runtime big enough for the workers.
+	room sync.Once
+}
+
+// maxSeats bounds the workers that one call wakes.
+const maxSeats = 4
+
+// quiet is how many calls have to come alone, one after the other, until a seat goes.
+const quiet = 256
+
+// slow is how long workers take for calls that they do not come back from soon.
+const slow = 200 * time.Microsecond
+
+// worker is a thread that answers calls; leads is true while it has a seat.
+type worker struct {
+	*Supervisor
+	leads bool
+}
+
+// lead waits until this worker has a seat. One that has a seat too many leaves it.
+func (w *worker) lead() {
+	s := &w.seats
+	if w.leads && s.taken.Load() <= s.more.Load()+1 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.leads {
+		if s.taken.Load() <= s.more.Load()+1 {
+			return
+		}
+		s.taken.Add(-1)
+	}
+	for s.taken.Load() > s.more.Load() {
+		s.parked.Add(1)
+		s.given.Wait()
+	}
+	s.taken.Add(1)
+	w.leads = true
+}
+
+// yield leaves the seat of this worker, which is going to be busy, to another.
+func (w *worker) yield() {
+	if !w.leads {
+		return
+	}
+	w.leads = false
+	w.offer(1)
+}
+
+// offer has another worker take a seat: a free one, or the one that this worker leaves.
+func (w *worker) offer(left int32) {
+	s := &w.seats
+	s.mu.Lock()
+	s.taken.Add(-left)
+	waits := s.parked.Load() > 0
+	if waits {
+		s.parked.Add(-1)
+		s.given.Signal()
+	}
+	s.mu.Unlock()
+	if !waits {
+		w.spawn()
+	}
+}
+
+// share looks whether other calls wait while this worker has received one. If so there is one
+// seat more. Where there are enough, the workers that have them come to the call soon, unless
+// none has received one for a while; then another worker takes this seat, so that no call waits
+// for the end of this one.
+func (w *worker) share() {
+	s := &w.seats
+	now := time.Now().UnixNano()
+	last := s.latest.Swap(now)
+	others := s.busy.Add(1) > 1
+	waiting := w.listener.poll()&unix.POLLIN != 0
+	more := s.more.Load()
+	switch {
+	case waiting && more+1 < int32(min(maxSeats, runtime.NumCPU())):
+		s.alone.Store(0)
+		if s.more.CompareAndSwap(more, more+1) {
+			// Its monitor takes processors from threads that wait in the kernel while none is idle.
+			s.room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
+			w.offer(0)
+		}
+	case waiting:
+		s.alone.Store(0)
+		if more == 0 || now-last > int64(slow) {
+			w.yield()
+		}
+	case others:
+		s.alone.Store(0)
+	case more > 0 && s.alone.Add(1) > quiet && s.more.CompareAndSwap(more, more-1):
+		s.alone.Store(0)
+	}
+}

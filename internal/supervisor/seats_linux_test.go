@@ -1,0 +1,67 @@
+package supervisor
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestSeats: a worker that has received a call while another one waits lets a further worker
+// receive, and once calls come alone again one of the two leaves. A pipe stands for the listener.
+func TestSeats(t *testing.T) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pipe[0])
+	defer unix.Close(pipe[1])
+	s := &Supervisor{listener: listener(pipe[0])}
+	s.seats.given.L = &s.seats.mu
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+
+	first, second := &worker{Supervisor: s}, &worker{Supervisor: s}
+	first.lead()
+	has, leaves := make(chan bool), make(chan bool)
+	go func() {
+		second.lead()
+		has <- true
+		<-leaves
+		second.yield()
+	}()
+	for s.seats.parked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := unix.Write(pipe[1], []byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	first.share()
+	<-has
+	if want := runtime.NumCPU() > 1; first.leads != want {
+		t.Fatalf("the first worker leads: %v, on %d processors", first.leads, runtime.NumCPU())
+	}
+	s.seats.busy.Add(-1)
+	if _, err := unix.Read(pipe[0], make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range quiet + 1 {
+		first.share()
+		s.seats.busy.Add(-1)
+	}
+	back := make(chan bool)
+	go func() {
+		first.lead()
+		back <- true
+	}()
+	select {
+	case <-back:
+		t.Fatal("two workers receive calls that come alone")
+	case <-time.After(50 * time.Millisecond):
+	}
+	leaves <- true
+	<-back
+	if n := s.seats.taken.Load(); n != 1 {
+		t.Fatalf("%d seats are taken", n)
+	}
+}
