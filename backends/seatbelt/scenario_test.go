@@ -192,11 +192,17 @@ func (s *scenario) target(form backends.Form) backends.Target {
 	return backends.Target{Form: form, Facts: s.facts}
 }
 
-// apart reports whether no root lies in another one and none is the root directory,
-// which a portable profile takes for granted.
+// apart reports whether no root lies in another one, none is the root directory and none is around an
+// exception of the base, which a portable profile takes for granted.
 func (s *scenario) apart() bool {
 	roots := s.full.Roots()
 	for _, a := range roots {
+		at, _ := s.full.Path(ir.Location{Root: a})
+		for _, r := range ir.BaseRules(s.tool.Base, ir.Darwin) {
+			if r.Caps == 0 && strings.HasPrefix(r.At.String(), at+"/") {
+				return false
+			}
+		}
 		for _, b := range roots {
 			inner, _ := s.full.Path(ir.Location{Root: a})
 			outer, _ := s.full.Path(ir.Location{Root: b})

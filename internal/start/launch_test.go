@@ -43,7 +43,7 @@ func TestCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &backends.Launch{Context: `{"root":"/w","action":"run","tool":"t","access":{"base":{"name":"system","version":2},"fs":[],"net":[],"env":[],"commands":null}}`}
+	l := &backends.Launch{Context: `{"root":"/w","action":"run","tool":"t","access":{"base":{"name":"system","version":3},"fs":[],"net":[],"env":[],"commands":null}}`}
 	if err := (&Request{Call: c}).carry(l); err != nil {
 		t.Fatal(err)
 	}
