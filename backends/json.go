@@ -15,6 +15,7 @@ const lineWidth = 100
 // one object per line at most.
 func JSON(v any) ([]byte, error) {
 	return write(v, func(p *printer) {
+		p.measure()
 		p.value(0)
 		p.out = append(p.out, '\n')
 	})
@@ -23,6 +24,7 @@ func JSON(v any) ([]byte, error) {
 // JSONAt writes v as it stands on a line of its own at a depth of another value in that layout.
 func JSONAt(v any, depth int) ([]byte, error) {
 	return write(v, func(p *printer) {
+		p.measure()
 		p.column = 2 * depth
 		p.value(depth)
 	})
@@ -43,7 +45,6 @@ func write(v any, layout func(*printer)) ([]byte, error) {
 		return nil, err
 	}
 	p.compact = bytes.TrimSuffix(p.in.Bytes(), []byte("\n"))
-	p.measure()
 	p.out, p.at, p.next, p.column = p.out[:0], 0, 0, 0
 	layout(p)
 	return bytes.Clone(p.out), nil

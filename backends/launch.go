@@ -1,8 +1,6 @@
 package backends
 
 import (
-	"slices"
-
 	"github.com/accessc/accessc/ir"
 )
 
@@ -74,7 +72,7 @@ func NewLaunch(t *ir.Tool, target Target, ledger ir.Ledger) Launch {
 		l.Home = target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
 	}
 	if c := t.Command; c != nil {
-		l.Command = &Command{c.Program, slices.Concat([]string{}, c.Args), c.Shell}
+		l.Command = &Command{c.Program, append([]string{}, c.Args...), c.Shell}
 	}
 	for _, r := range t.Env {
 		l.Environment = append(l.Environment, Variable{r.Name, r.Prefix, r.Read, r.Value})

@@ -59,7 +59,7 @@ const (
 
 // BaseVersion is the version of the bases. It changes with every change of their lists,
 // so that two policies under different lists never look equal.
-const BaseVersion = 2
+const BaseVersion = 3
 
 // String returns the configuration word for b.
 func (b BaseName) String() string {

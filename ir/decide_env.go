@@ -79,6 +79,10 @@ func NewEnvView(rules []EnvRule, home HomeKind, p Platform) *View {
 // ContextVariable is the variable that gives a tool the path of its context file.
 const ContextVariable = "ACCESSC_CONTEXT"
 
+// DarwinSuffix is the variable by which macOS moves the user's temporary directory for a process
+// and its children.
+const DarwinSuffix = "DIRHELPER_USER_DIR_SUFFIX"
+
 // OwnVariable reports whether accessc sets a variable itself, to a directory or
 // file of the tool's own: the temporary directory always, the home directory when
 // it is private. On Windows the latter has three more names, which programs ask
@@ -91,6 +95,8 @@ func OwnVariable(name string, privateHome bool, p Platform) bool {
 		return true
 	case "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR":
 		return privateHome
+	case DarwinSuffix:
+		return p == Darwin
 	case "APPDATA", "LOCALAPPDATA", "USERPROFILE":
 		return privateHome && p == Windows
 	default:

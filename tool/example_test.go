@@ -27,7 +27,7 @@ func workspace() *tool.Policy {
 	policy, err := tool.Parse(fmt.Appendf(nil, `{
 		"root": %q, "action": "run", "tool": "edit",
 		"access": {
-			"base": {"name": "system", "version": 2},
+			"base": {"name": "system", "version": 3},
 			"fs": [
 				{"lexical_path": "", "read": true},
 				{"lexical_path": "src", "read": true, "create": true, "update": true, "delete": true},

@@ -16,7 +16,7 @@ import (
 const policy = `{
 	"root": "ROOT/ws", "action": "run", "tool": "edit",
 	"access": {
-		"base": {"name": "system", "version": 2},
+		"base": {"name": "system", "version": 3},
 		"fs": [
 			{"lexical_path": "", "read": true},
 			{"lexical_path": "src", "read": true, "create": true, "update": true, "delete": true},
@@ -250,7 +250,7 @@ func TestUnrestricted(t *testing.T) {
 func TestBadContexts(t *testing.T) {
 	dir := lay(t)
 	rule := func(fs, net string) string {
-		return `{"root": "` + filepath.ToSlash(dir) + `/ws", "access": {"base": {"name": "none", "version": 2}, "fs": [` + fs + `], "net": [` + net + `]}}`
+		return `{"root": "` + filepath.ToSlash(dir) + `/ws", "access": {"base": {"name": "none", "version": 3}, "fs": [` + fs + `], "net": [` + net + `]}}`
 	}
 	if _, err := Parse([]byte(rule("", ""))); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestBadContexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "no object": "[]", "cut": `{"root": "/`, "more": rule("", "") + "{}", "portable": `{"root": "${workspace}", "access": null}`,
 		"relative root": `{"root": "ws", "access": null}`, "no root": `{"access": null}`, "no directory": `{"root": "/no/such/place", "access": null}`,
-		"another base": strings.Replace(rule("", ""), `"version": 2`, `"version": 99`, 1),
+		"another base": strings.Replace(rule("", ""), `"version": 3`, `"version": 99`, 1),
 		"slash at end": rule(`{"lexical_path": "secret/"}`, ""), "dots": rule(`{"lexical_path": "a/../b"}`, ""), "a dot": rule(`{"lexical_path": "."}`, ""),
 		"absolute": rule(`{"lexical_path": "/etc"}`, ""), "above": rule(`{"lexical_path": "../x", "external": true}`, ""),
 		"relative target": rule(`{"lexical_path": "fork", "external": true, "approved_target": "x"}`, ""),
@@ -395,7 +395,7 @@ func FuzzParse(f *testing.F) {
 	_, access, _ := strings.Cut(policy, `"access":`)
 	f.Add(strings.TrimSuffix(strings.TrimSpace(access), "}"), "README")
 	f.Add("null", "up/x")
-	f.Add(`{"base": {"name": "none", "version": 2}, "fs": [{"lexical_path": "a\u0000", "read": true}]}`, "https://a.com/..")
+	f.Add(`{"base": {"name": "none", "version": 3}, "fs": [{"lexical_path": "a\u0000", "read": true}]}`, "https://a.com/..")
 	f.Fuzz(func(t *testing.T, access, path string) {
 		c, err := Parse([]byte(`{"root": "` + dir + `/ws", "access": ` + access + `}`))
 		if err != nil || c.Root() != dir+"/ws" || len(c.bindings.External) > 0 {

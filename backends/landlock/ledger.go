@@ -281,11 +281,16 @@ func (w *ledgerWriter) move(caps ir.CapSet, regions []*ir.Region, abi int) ir.He
 // would be gained could pass the kernel's own comparison, since what is gained is
 // not a right of the new directory in the ruleset.
 func (s *ruleset) unseenGain() bool {
-	var movable, hidden []ir.CapSet
+	var movable, hidden []ir.CapSet // each set once: rules are many, sets few
+	add := func(to *[]ir.CapSet, caps ir.CapSet) {
+		if !slices.Contains(*to, caps) {
+			*to = append(*to, caps)
+		}
+	}
 	s.walk(func(r *ir.Region) {
 		caps := r.Caps
 		if caps.Has(ir.Delete) || caps.Contains(ir.Caps(ir.Read, ir.Update)) {
-			movable = append(movable, caps)
+			add(&movable, caps)
 		}
 		// Directly in the directory the kernel sees what is granted on it as a whole,
 		// deeper, in its entries, also what is granted on them one by one.
@@ -298,7 +303,7 @@ func (s *ruleset) unseenGain() bool {
 				// Listed files are pinned, and no other can be started.
 				gain = gain.Without(ir.Execute)
 			}
-			hidden = append(hidden, gain)
+			add(&hidden, gain)
 		}
 	})
 	for _, gain := range hidden {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -113,7 +114,34 @@ var broken = []struct {
 	}},
 	{"create without update", func(text string) string {
 		return mapRules(text, func(rules string) string {
-			return strings.ReplaceAll(rules, "(deny file-write-create file-write-data", "(deny file-write-data")
+			return strings.ReplaceAll(rules, "(deny file-write* file-write-create file-write-data", "(deny file-write* file-write-data")
+		})
+	}},
+	{"times forgotten", func(text string) string { return strings.ReplaceAll(text, " file-write*", "") }},
+	{"the family denied behind its leaves", func(text string) string {
+		return mapRules(text, func(rules string) string {
+			found := statements(rules)
+			for i := range len(found) - 1 {
+				if strings.HasPrefix(found[i], "(deny file-write*\n") {
+					found[i], found[i+1] = found[i+1], found[i]
+				}
+			}
+			return strings.Join(found, "")
+		})
+	}},
+	{"the family wherever update is granted", func(text string) string {
+		first := regexp.MustCompile(`(?s)\(deny file-write\*\n.*?\)\)\n\(allow`)
+		return mapRules(text, func(rules string) string { return first.ReplaceAllString(rules, "(allow file-write*") })
+	}},
+	{"set-ID bits with the family", func(text string) string {
+		return mapRules(text, func(rules string) string { return strings.ReplaceAll(rules, " file-write-setugid", "") })
+	}},
+	{"a dash outside of ASCII in a comment", func(text string) string {
+		return strings.Replace(text, "; -- pins:", "; -- pins –", 1)
+	}},
+	{"escapes of Unicode in paths", func(text string) string {
+		return regexp.MustCompile(`[^\x00-\x7f]`).ReplaceAllStringFunc(text, func(s string) string {
+			return strings.Trim(strconv.QuoteToASCII(s), `"`)
 		})
 	}},
 	{"a link wherever something is granted", func(text string) string {

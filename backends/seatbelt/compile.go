@@ -57,6 +57,9 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		target.Facts = firstNames(target.Facts)
 	}
 	spec := start.Spec{Launch: backends.NewLaunch(t, target, out.Ledger), Directories: p.directories()}
+	if target.Form == backends.Resolved && t.Commands == nil && p.runs() {
+		spec.Starts = start.Runs
+	}
 	if target.Form == backends.Resolved && opened(t).proxied {
 		spec.Egress, err = proxyPolicy(t)
 	}
@@ -64,6 +67,12 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		out.Data, err = start.Append(text.Bytes(), spec)
 	}
 	return out, err
+}
+
+// runs reports whether the program that does nothing can be started.
+func (p *profile) runs() bool {
+	at := ir.Direct(ir.Sys(strings.TrimPrefix(start.Runs, "/")))
+	return p.loader() && p.view.Decide(ir.Access{Cap: ir.Execute, On: at}).Allowed() && p.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed()
 }
 
 // proxyPolicy is the part of a policy that the proxy of a run decides by.

@@ -67,12 +67,18 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		if c.Aspect == ir.AspectListen {
 			return w.listens.byDefault()
 		}
-		return backends.When(len(w.ports.own) > 0, backends.Weaker(ir.GapNetAddress, start.WhyOwn))
+		return backends.Join(
+			backends.When(len(w.ports.own) > 0, backends.Weaker(ir.GapNetAddress, start.WhyOwn)),
+			backends.When(w.tool.Base == ir.BaseSystem, ir.Because(ir.Assumed, "", start.WhyDirectory)),
+		)
 	case ir.Commands:
 		return backends.When(c.Aspect == ir.AspectProgram && w.starting(), backends.Weaker(ir.GapCommandsProgram, start.WhyLoader))
 	case ir.Limits:
 		return limit(c.Limit)
-	case ir.Env, ir.Process:
+	case ir.Process:
+		// See RATIONALE D254.
+		return ir.Because(ir.Assumed, "", start.WhySame)
+	case ir.Env:
 	}
 	return backends.Exact
 }
@@ -172,7 +178,7 @@ func metadata(caps ir.CapSet, regions []*ir.Region) ir.Held {
 	case ofBase(regions[0]):
 		return backends.Stricter(start.WhyDevice)
 	default:
-		return backends.Stricter(start.WhySetID)
+		return backends.Join(backends.Stricter(start.WhySetID), backends.When(!caps.Has(ir.Read), backends.Stricter(start.WhyTimes)))
 	}
 }
 
@@ -206,7 +212,7 @@ func (o *openings) held(i int) ir.Held {
 	default:
 		serves := backends.Secured(r) && !r.Opaque && r.Host.Kind != ir.HostAddr
 		return backends.Join(
-			backends.Stricter(start.WhyProxy), unseen, backends.When(!carried(r), backends.Stricter(start.WhyScheme)),
+			backends.Stricter(start.WhyProxy), unseen, backends.When(r.Scheme != "http", backends.Stricter(start.WhyTrust)), backends.When(!carried(r), backends.Stricter(start.WhyScheme)),
 			backends.When(serves, ir.Because(ir.Assumed, "", start.WhyServer)),
 		)
 	}

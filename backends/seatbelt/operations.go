@@ -2,6 +2,7 @@ package seatbelt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -13,6 +14,8 @@ const (
 	opClone       = "file-clone"
 	opCreate      = "file-write-create"
 	opUnlink      = "file-write-unlink"
+	opWrite       = "file-write*"
+	opSetID       = "file-write-setugid"
 	opLink        = "file-link"
 	opExec        = "process-exec*"
 	opInterpreter = "process-exec-interpreter"
@@ -27,6 +30,8 @@ type leaf struct {
 	needs ir.CapSet
 	// metadata marks changes by an update beside contents.
 	metadata bool
+	// never marks an operation that no rule grants.
+	never bool
 }
 
 // leaves are the operations by which the target expresses a filesystem policy. Which system
@@ -37,12 +42,17 @@ type leaf struct {
 // are shown wherever a rule grants anything. A copy by clonefile(2) asks for file-clone of its
 // source alone, so that goes with read. A rename asks for file-write-create of its target even
 // where it replaces a file, which needs update: without update, create is withheld.
+//
+// The family file-write* stands among its leaves, since setattrlist(2) asks for it, by which
+// utimensat(3) sets times. exchangedata(2) asks for it as well and would carry the contents of a
+// file without read to one with read, so the family needs both. See RATIONALE D250.
 var leaves = []leaf{
 	// See RATIONALE D70.
 	{op: opMetadata},
 	{op: "file-read-xattr"},
 	{op: opReadData, needs: ir.Caps(ir.Read)},
 	{op: opClone, needs: ir.Caps(ir.Read)},
+	{op: opWrite, needs: linkable, metadata: true},
 	{op: opCreate, needs: creates},
 	{op: "file-write-data", needs: ir.Caps(ir.Update)},
 	{op: "file-write-mode", needs: ir.Caps(ir.Update), metadata: true},
@@ -52,6 +62,7 @@ var leaves = []leaf{
 	{op: "file-write-owner", needs: ir.Caps(ir.Update), metadata: true},
 	{op: "file-write-acl", needs: ir.Caps(ir.Update), metadata: true},
 	{op: "file-write-finderinfo", needs: ir.Caps(ir.Update), metadata: true},
+	{op: opSetID, needs: ir.Caps(ir.Update), metadata: true, never: true},
 	{op: opUnlink, needs: ir.Caps(ir.Delete)},
 	{op: opLink, needs: linkable},
 	{op: "file-map-executable", needs: ir.Caps(ir.Execute)},
@@ -79,6 +90,8 @@ type grant struct {
 // allows reports whether a region lets an operation through.
 func (g grant) allows(l leaf) bool {
 	switch {
+	case l.never:
+		return false
 	case l.needs == 0:
 		return g.caps != 0
 	case !g.caps.Contains(l.needs):
@@ -92,9 +105,11 @@ func (g grant) allows(l leaf) bool {
 	}
 }
 
-// split divides the leaves into those that a region allows and those that it denies.
+// split divides the leaves into those that a region allows and those that it denies. Where the
+// family file-write* is denied and one of its leaves is allowed, its denial comes first: by the
+// naive reading it would take the leaf away.
 // See RATIONALE D69.
-func (g grant) split() (allow, deny []string) {
+func (g grant) split() (first, allow, deny []string) {
 	for _, l := range leaves {
 		if g.allows(l) {
 			allow = append(allow, l.op)
@@ -102,7 +117,11 @@ func (g grant) split() (allow, deny []string) {
 			deny = append(deny, l.op)
 		}
 	}
-	return allow, deny
+	writes := func(op string) bool { return strings.HasPrefix(op, "file-write-") }
+	if i := slices.Index(deny, opWrite); i >= 0 && slices.ContainsFunc(allow, writes) {
+		first, deny = []string{opWrite}, slices.Delete(deny, i, i+1)
+	}
+	return first, allow, deny
 }
 
 // has reports whether a region lets one operation through, by name.

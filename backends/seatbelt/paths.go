@@ -153,14 +153,31 @@ func canonical(text string) bool {
 	return ok
 }
 
-// comment makes a text safe behind a semicolon.
+// comment makes a text safe behind a semicolon, and ASCII: the system's compiler has been seen to
+// abort at other bytes, also in comments (h5i-dev/h5i, pull 387).
+// See RATIONALE D249.
 func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
-			return '?'
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsControl(r) || r == utf8.RuneError:
+			out.WriteByte('?')
+		case r > unicode.MaxASCII:
+			escaped := strconv.QuoteRuneToASCII(r)
+			out.WriteString(escaped[1 : len(escaped)-1])
+		default:
+			out.WriteRune(r)
 		}
-		return r
-	}, s)
+	}
+	return out.String()
+}
+
+// capsWord writes capabilities in a comment.
+func capsWord(c ir.CapSet) string {
+	if c == 0 {
+		return "nothing"
+	}
+	return c.String()
 }
 
 // place returns how a location is spelled: absolute where its root is bound.

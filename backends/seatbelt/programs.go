@@ -7,16 +7,22 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// The places of Apple's command line developer tools. The programs in /usr/bin under the same
-// names only find and start them (xcrun(1)).
-var developer = [...]string{
-	"Library/Developer/CommandLineTools/usr/bin/",
-	"Applications/Xcode.app/Contents/Developer/usr/bin/",
+// developer lists the places of Apple's command line developer tools: the bundles of the base, the
+// one that was chosen on this host among them, and the tools without Xcode. The programs in
+// /usr/bin under the same names only find and start them (xcrun(1)).
+func developer(v *ir.View) []string {
+	out := []string{"Library/Developer/CommandLineTools/usr/bin/"}
+	for _, e := range v.Entries() {
+		if e.Rule.Origin.Layer == ir.LayerBase && strings.HasSuffix(e.Rule.At.Path, ".app") {
+			out = append(out, e.Rule.At.Path+"/Contents/Developer/usr/bin/")
+		}
+	}
+	return out
 }
 
 // hops lists the files that starting one file starts in its turn: /bin/sh is the
 // shell that /private/var/select/sh names (sh(1) of macOS).
-func hops(file ir.Location) []ir.Location {
+func hops(v *ir.View, file ir.Location) []ir.Location {
 	if file == ir.Sys("bin/sh") {
 		return []ir.Location{ir.Sys("bin/bash"), ir.Sys("bin/dash"), ir.Sys("bin/zsh")}
 	}
@@ -25,7 +31,7 @@ func hops(file ir.Location) []ir.Location {
 		return nil
 	}
 	var out []ir.Location
-	for _, dir := range developer {
+	for _, dir := range developer(v) {
 		out = append(out, ir.Sys(dir+name))
 	}
 	return out
@@ -56,7 +62,7 @@ func (p *profile) findPrograms() []program {
 		if r := &set.Rules[i]; p.starts(r) {
 			listed := program{rule: r}
 			p.add(&listed, *r.File)
-			p.add(&listed, hops(*r.File)...)
+			p.add(&listed, hops(p.view, *r.File)...)
 			out = append(out, listed)
 		}
 	}
@@ -70,7 +76,7 @@ func (p *profile) add(to *program, files ...ir.Location) {
 	for _, file := range files {
 		if by, ok := p.scripts[located(p.bind, file)]; ok {
 			to.interpreters = append(to.interpreters, p.executable([]ir.Location{by})...)
-			to.files = append(to.files, p.executable(hops(by))...)
+			to.files = append(to.files, p.executable(hops(p.view, by))...)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestProgramsAgainstPolicy(t *testing.T) {
 				switch {
 				case j.err != nil:
 					rt.Fatal(j.err)
-				case allows && !v.Allowed() && (row.Is != ir.Weaker || !hop(s.tool.Commands, at)):
+				case allows && !v.Allowed() && (row.Is != ir.Weaker || !hop(j.view, at)):
 					rt.Fatalf("%v: %v starts\n%s", form, at, s.String())
 				case !allows && v.Allowed() && (form == backends.Resolved || s.tool.Commands == nil):
 					rt.Fatalf("%v: %v does not start\n%s\n%s", form, at, s.String(), out.Data)
@@ -98,10 +98,11 @@ func (s *scenario) locate(set *ir.CommandSet) *ir.CommandSet {
 }
 
 // hop reports whether a listed program starts a file in its turn.
-func hop(set *ir.CommandSet, file ir.Location) bool {
+func hop(v *ir.View, file ir.Location) bool {
+	set := v.Tool.Commands
 	for i := range set.Rules {
 		if r := &set.Rules[i]; r.File != nil {
-			for _, h := range hops(*r.File) {
+			for _, h := range hops(v, *r.File) {
 				if h == file {
 					return true
 				}

@@ -154,6 +154,12 @@ func (j *judge) excuses(q question, v ir.Verdict) (wider, narrower []excuse) {
 		}
 	case callMetadata:
 		narrower = []excuse{{q.on, ir.AspectMetadata, start.WhyDevice}}
+		switch q.leaf {
+		case opWrite:
+			narrower = append(narrower, excuse{q.on, ir.AspectMetadata, start.WhyTimes})
+		case opSetID:
+			narrower = append(narrower, excuse{q.on, ir.AspectMetadata, start.WhySetID})
+		}
 	case callRename, callExchange:
 		narrower = []excuse{fill, {q.to, ir.AspectUpdate, start.WhyAtomic}, {q.on, ir.AspectUpdate, start.WhyAtomic}}
 		switch {
@@ -277,7 +283,7 @@ func (j *judge) named(q question, v ir.Verdict) error {
 		abs, _ := j.full.Path(q.on)
 		got, err := j.profile.Message(op, sbpl.Request{Path: start.FirstName(abs), Kind: "REGULAR-FILE"})
 		want := "accessc t " + string(j.governor(q.on))
-		if want == "accessc t base" {
+		if want == "accessc t base" && got != want {
 			want = "accessc t default"
 		}
 		if q.call == callDelete && got == "accessc t pin" && (j.pinned(q.on) || q.on.Path == "") {
@@ -374,8 +380,11 @@ func (j *judge) everywhere() []ir.Location {
 func everything(places []ir.Location) []question {
 	var out []question
 	for _, a := range places {
-		for _, c := range []call{callCreate, callDelete, callMetadata, callDial} {
-			out = append(out, question{call: c, on: a, leaf: "file-write-mode"})
+		for _, c := range []call{callCreate, callDelete, callDial} {
+			out = append(out, question{call: c, on: a})
+		}
+		for _, leaf := range []string{"file-write-mode", opWrite, opSetID} {
+			out = append(out, question{call: callMetadata, on: a, leaf: leaf})
 		}
 		for _, b := range places {
 			out = append(out,
@@ -398,7 +407,7 @@ var smallBase = []ir.FSRule{
 // row that names one of the reasons below, some call gets another answer than the policy's for
 // that reason. It asks all calls on all pairs of places that a policy tells apart.
 func TestLedgerIsEarned(t *testing.T) {
-	earned := []ir.CauseID{start.WhyGain, start.WhyEmptyDir, start.WhyPin, start.WhyFill, start.WhyAtomic, start.WhyLinks, start.WhySocket, start.WhyDevice}
+	earned := []ir.CauseID{start.WhyGain, start.WhyEmptyDir, start.WhyPin, start.WhyFill, start.WhyAtomic, start.WhyLinks, start.WhySocket, start.WhyDevice, start.WhySetID, start.WhyTimes}
 	irtest.Check(t, 150, 1000, func(rt *rapid.T) {
 		s := drawScenario(rt, 0)
 		s.facts.Base = smallBase

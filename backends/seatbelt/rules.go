@@ -39,17 +39,18 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 	if paths == nil {
 		return
 	}
-	_, deny := p.grant(paths[0]).split()
-	w.comment("protected  " + paths[0].Caps.String())
+	_, _, deny := p.grant(paths[0]).split()
+	w.comment("protected  " + capsWord(paths[0].Caps))
 	w.deny(string(paths[0].ID()), deny, p.filters(paths))
 }
 
-// region writes the two statements of a region.
+// region writes the statements of a region.
 func (p *profile) region(w *writer, r *ir.Region) {
-	allow, deny := p.grant(r).split()
+	first, allow, deny := p.grant(r).split()
 	lines := p.filters([]*ir.Region{r})
+	w.deny(named(r), first, lines)
 	w.allow(allow, lines)
-	w.deny(string(r.ID()), deny, lines)
+	w.deny(named(r), deny, lines)
 }
 
 func (p *profile) filters(regions []*ir.Region) [][]string {
@@ -61,12 +62,20 @@ func (p *profile) filters(regions []*ir.Region) [][]string {
 	return lines
 }
 
+// named is the rule of a region as reports of denials name it.
+func named(r *ir.Region) string {
+	if ofBase(r) {
+		return string(ir.BaseRule)
+	}
+	return string(r.ID())
+}
+
 func label(r *ir.Region) string {
 	at := r.At.Short()
 	if r.Link {
 		at += " (the link)"
 	}
-	return string(r.ID()) + "  " + at + "  " + r.Caps.String()
+	return named(r) + "  " + at + "  " + capsWord(r.Caps)
 }
 
 // baseGroups writes the places of the base, those of one grant together. Nothing is
@@ -85,8 +94,8 @@ func (p *profile) baseGroups(w *writer) {
 		groups[g] = append(groups[g], r)
 	})
 	for _, g := range order {
-		w.comment("base:" + p.tool.Base.String() + "  " + g.caps.String())
-		allow, _ := g.split()
+		w.comment("base:" + p.tool.Base.String() + "  " + capsWord(g.caps))
+		_, allow, _ := g.split()
 		w.allow(allow, p.filters(groups[g]))
 	}
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -60,9 +63,11 @@ func (c *buildCmd) Run(g *globals) error {
 		}
 	}
 	req, dir := c.request(res, bs), c.directory(res)
+	spare()
 	if c.Check {
 		return c.check(g, res, req, dir)
 	}
+	req.Memory = memory(res, dir)
 	report, findings, err := build.Write(req, dir)
 	if err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
@@ -75,6 +80,26 @@ func (c *buildCmd) Run(g *globals) error {
 		g.sayLeftOut()
 	}
 	return nil
+}
+
+// spareHeap is the garbage that a build may leave until it is collected, in bytes: to look at the whole
+// configuration each time that a few tools were compiled costs more than to compile them.
+const spareHeap = 256 << 20
+
+// spare lets a heap smaller than that grow by as much between two collections.
+func spare() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	debug.SetGCPercent(max(100, int(spareHeap*100/max(m.HeapAlloc, 1))))
+}
+
+// memory is the file of the record of the last build of a directory; empty where a tool may write it.
+func memory(res *hostfacts.Result, dir string) string {
+	abs, err := filepath.Abs(dir)
+	if _, unusable := res.Approvals(); err != nil || unusable != nil || res.State == "" {
+		return ""
+	}
+	return res.State.Built(abs)
 }
 
 // directory returns the output directory, and sets Out to its name. A resolved build is trusted

@@ -78,7 +78,7 @@ func (l *learner) mayRepeat(found *learned, status int) bool {
 			})
 		})
 	}
-	return l.Apply && l.UntilGreen == 0 && learn.Failed(status) && slices.ContainsFunc(found.lessons, refused)
+	return l.Apply && l.UntilGreen == 0 && !l.JSON && learn.Failed(status) && slices.ContainsFunc(found.lessons, refused)
 }
 
 // again asks whether to run the command once more; --yes answers. Without a terminal it is not.

@@ -25,6 +25,12 @@ type Request struct {
 	Facts func(*ir.Tool) ir.Facts
 	// Only names the tools to build; nil means all.
 	Only []string
+	// Memory is the file of the record of the last build of the same directory, by which Write
+	// leaves tools alone that did not change. Without it every tool is compiled.
+	Memory string
+
+	// recall reports whether an earlier build has written a tool, and completes its part.
+	recall func(*part) (bool, error)
 }
 
 // Build compiles the tools of a request, several at a time, and hands the files of each by name
@@ -111,6 +117,21 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 		}
 		return &part{entry: e}, nil, err
 	}
+	p, err := newPart(irjson.Tool(t), kept)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.input, err = req.input(p); err != nil {
+		return nil, nil, err
+	}
+	if p.input != "" && req.recall != nil {
+		if known, err := req.recall(p); known || err != nil {
+			if p.ledger != nil {
+				p.ledger = kept.add(p.ledger)
+			}
+			return p, nil, err
+		}
+	}
 	out, findings, err := Compile(t, req.Backends, target)
 	if err != nil || findings.Failed() {
 		return nil, findings, err
@@ -125,10 +146,9 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 	if e.Hash, err = policyHash(t); err != nil {
 		return nil, nil, err
 	}
-	doc, v := irjson.Tool(t), ir.NewView(t, ir.Linux, ir.Facts{})
-	e.Policy, e.Risk, e.Ledger, e.Sensitive = &doc, v.Risk().String(), rows(out.Ledger), v.Exposed()
-	p, err := newPart(e, kept)
-	return p, nil, err
+	v := ir.NewView(t, ir.Linux, ir.Facts{})
+	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger), v.Exposed()
+	return p, nil, p.complete(e, kept)
 }
 
 // policyHash is the hash of a tool's permissions, independent of their origins.

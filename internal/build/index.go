@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,15 +30,20 @@ type part struct {
 	identity *irjson.Identity
 	// policy is without the identity.
 	policy, ledger *text
+	// input is the hash of all that the artifacts depend on, empty where it is not known.
+	input string
 }
 
 // text is compact JSON.
-type text struct{ json []byte }
+type text struct {
+	json []byte
+	hash string
+}
 
 // texts keeps equal texts once. Several goroutines may use it at a time.
 type texts struct {
 	mu   sync.Mutex
-	kept map[[sha256.Size]byte]*text
+	kept map[string]*text // by hash
 }
 
 func (k *texts) keep(v any) (*text, error) {
@@ -47,29 +51,47 @@ func (k *texts) keep(v any) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
+	return k.add(&text{data, Hash(data)}), nil
+}
+
+// add returns the text that is kept for an equal one.
+func (k *texts) add(t *text) *text {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.kept == nil {
-		k.kept = map[[sha256.Size]byte]*text{}
+		k.kept = map[string]*text{}
 	}
-	if k.kept[sum] == nil {
-		k.kept[sum] = &text{data}
+	if k.kept[t.hash] == nil {
+		k.kept[t.hash] = t
 	}
-	return k.kept[sum], nil
+	return k.kept[t.hash]
 }
 
-func newPart(e Entry, kept *texts) (*part, error) {
-	p := &part{entry: e}
-	p.entry.Policy, p.entry.Ledger = nil, nil
-	if e.Policy == nil {
-		return p, nil
-	}
-	id := e.Policy.Identity()
-	p.identity = &id
-	var err error
-	if p.policy, err = kept.keep(e.Policy.Of(irjson.Identity{})); err == nil && len(e.Ledger) > 0 {
+// newPart is the part of a confined tool without its ledger.
+func newPart(policy irjson.ToolDoc, kept *texts) (*part, error) {
+	id := policy.Identity()
+	text, err := kept.keep(policy.Of(irjson.Identity{}))
+	return &part{identity: &id, policy: text}, err
+}
+
+// complete sets the rest of a part.
+func (p *part) complete(e Entry, kept *texts) (err error) {
+	if len(e.Ledger) > 0 {
 		p.ledger, err = kept.keep(e.Ledger)
+	}
+	p.entry = e
+	p.entry.Policy, p.entry.Ledger = nil, nil
+	return err
+}
+
+// partOf is the part of an entry that was read.
+func partOf(e Entry, kept *texts) (*part, error) {
+	if e.Policy == nil {
+		return &part{entry: e}, nil
+	}
+	p, err := newPart(*e.Policy, kept)
+	if err == nil {
+		err = p.complete(e, kept)
 	}
 	return p, err
 }
@@ -145,7 +167,7 @@ func (x *Index) complete(old *Manifest) ([]byte, error) {
 			if slices.ContainsFunc(x.parts, func(p *part) bool { return p.entry.Name == e.Name }) {
 				continue
 			}
-			p, err := newPart(e, x.kept)
+			p, err := partOf(e, x.kept)
 			if err != nil {
 				return nil, err
 			}

@@ -60,8 +60,9 @@ type output struct {
 	// change is told of every file that differs. Several goroutines call it at a time.
 	change func(path string, old, new []byte) error
 
-	mu   sync.Mutex
-	made map[string]bool // by path
+	memory *memory
+	mu     sync.Mutex
+	made   map[string]bool // by path
 }
 
 func newOutput(root *os.Root, change func(path string, old, new []byte) error) *output {

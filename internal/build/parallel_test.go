@@ -32,7 +32,7 @@ func random(r *rand.Rand) *ir.Program {
 		default:
 			t.Declared.FS, t.FS = true, nil
 			for j := range r.IntN(4) {
-				t.FS = append(t.FS, ir.FSRule{At: ir.In([]string{"", "a", "a/b", "<c>"}[r.IntN(4)]), Caps: ir.CapSet(r.IntN(32)), Written: fmt.Sprint("&", j)})
+				t.FS = append(t.FS, ir.FSRule{At: ir.In([]string{"", "a", "a/b", "<c>"}[r.IntN(4)]), Caps: ir.CapSet(r.IntN(256)) & ir.All, Written: fmt.Sprint("&", j)})
 			}
 		}
 		if r.IntN(3) == 0 && t.Source.Kind == ir.SourceLocal {

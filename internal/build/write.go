@@ -37,6 +37,11 @@ func Write(req Request, dir string) (*Report, diag.List, error) {
 	defer root.Close()
 	s := &stage{root: root, dir: staging + "/" + rand.Text()}
 	o := newOutput(root, s.add)
+	before := []byte(nil)
+	if req.Memory != "" {
+		o.memory, before = recollect(req.Memory)
+		req.recall = o.recall
+	}
 	x, findings, err := o.build(req)
 	if err == nil && x != nil {
 		err = s.apply()
@@ -47,6 +52,9 @@ func Write(req Request, dir string) (*Report, diag.List, error) {
 			_ = os.Remove(d) // only an empty directory goes
 		}
 		return nil, findings, err
+	}
+	if req.Memory != "" {
+		o.memory.keep(req.Memory, x, before)
 	}
 	report := &Report{Files: len(o.made)}
 	for _, p := range x.parts {
@@ -87,9 +95,10 @@ const staging = ".accessc"
 type stage struct {
 	root *os.Root
 	dir  string
-	// ready makes the directory, for the first file.
-	ready sync.Once
-	bad   error
+	// ready makes and opens the directory, for the first file.
+	ready  sync.Once
+	bad    error
+	opened *os.Root
 
 	mu      sync.Mutex
 	changes []staged
@@ -114,15 +123,16 @@ func (s *stage) add(path string, old, data []byte) error {
 	}
 	s.mu.Lock()
 	c := staged{path: path, old: old != nil}
+	name := "new" + strconv.Itoa(len(s.changes))
 	if data != nil {
-		c.staged = s.name("new", len(s.changes))
+		c.staged = s.dir + "/" + name
 	}
 	s.changes = append(s.changes, c)
 	s.mu.Unlock()
 	if data == nil {
 		return nil
 	}
-	return s.write(c.staged, data)
+	return s.write(name, data)
 }
 
 func (s *stage) prepare() error {
@@ -133,7 +143,11 @@ func (s *stage) prepare() error {
 		return &fs.PathError{Op: "mkdir", Path: staging, Err: fs.ErrExist}
 	}
 	err := s.root.Mkdir(s.dir, 0o755)
+	if err == nil {
+		s.opened, err = s.root.OpenRoot(s.dir)
+	}
 	if err != nil {
+		_ = s.root.Remove(s.dir)
 		_ = s.root.Remove(staging)
 	}
 	return err
@@ -141,9 +155,10 @@ func (s *stage) prepare() error {
 
 // clear removes the stage, with all that still waits in it.
 func (s *stage) clear() {
-	if s.changes == nil {
+	if s.opened == nil {
 		return
 	}
+	_ = s.opened.Close()
 	_ = s.root.RemoveAll(s.dir)
 	// Only an empty directory goes, so that other builds keep theirs.
 	_ = s.root.Remove(staging)
@@ -172,12 +187,10 @@ func (s *stage) apply() error {
 	return nil
 }
 
-func (s *stage) name(kind string, i int) string { return s.dir + "/" + kind + strconv.Itoa(i) }
-
 // write stages one file and brings it to the disk, so that a full disk shows
 // before anything is replaced.
 func (s *stage) write(name string, data []byte) error {
-	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := s.opened.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
@@ -200,7 +213,7 @@ func (s *stage) move(i int, c staged, there map[string]bool) error {
 		there[dir] = true
 	}
 	if c.old {
-		kept := s.name("old", i)
+		kept := s.dir + "/old" + strconv.Itoa(i)
 		if err := s.root.Rename(c.path, kept); err != nil {
 			return err
 		}

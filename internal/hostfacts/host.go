@@ -136,36 +136,89 @@ func (r *Result) hostBase(name ir.BaseName) []ir.FSRule {
 	if rules, ok := r.base[name]; ok {
 		return rules
 	}
+	out := r.baseOn(name, Platform())
+	if r.base == nil {
+		r.base = map[ir.BaseName][]ir.FSRule{}
+	}
+	r.base[name] = out
+	return out
+}
+
+// baseOn is hostBase for a platform, by the files of this host.
+func (r *Result) baseOn(name ir.BaseName, platform ir.Platform) []ir.FSRule {
 	var out []ir.FSRule
 	seen, followed := map[ir.Location]bool{}, map[ir.Location]bool{}
-	for _, rule := range ir.BaseRules(name, Platform()) {
+	list := ir.BaseRules(name, platform)
+	if platform == ir.Darwin && name == ir.BaseSystem {
+		list = append(list, r.developerTools(list)...)
+	}
+	for _, rule := range list {
 		abs := rule.At.String()
-		if Platform() == ir.Windows {
+		if platform == ir.Windows {
 			abs = filepath.ToSlash(expandWindows(rule.At.Path))
 		}
 		found, err := r.Resolver.Disk.Follow(abs)
 		if err != nil || found.Kind == ir.Absent && rule.Caps != 0 {
 			continue
 		}
-		if Platform() != ir.Linux || !ir.LinuxOwn(rule.At.Path) {
-			rule.At = ir.Sys(strings.TrimPrefix(found.Abs, "/"))
-		}
-		if !seen[rule.At] {
-			seen[rule.At] = true
-			out = append(out, rule)
-			followed[rule.At] = found.Abs != abs
+		for _, at := range spellings(platform, abs, found) {
+			if platform != ir.Linux || !ir.LinuxOwn(rule.At.Path) {
+				rule.At = ir.Sys(strings.TrimPrefix(at, "/"))
+			}
+			if !seen[rule.At] {
+				seen[rule.At] = true
+				out = append(out, rule)
+				followed[rule.At] = found.Abs != abs
+			}
 		}
 	}
 	// The file that a symlink leads to is no exception from the directory that it is in.
 	all := slices.Clone(out)
-	out = slices.DeleteFunc(out, func(r ir.FSRule) bool {
+	return slices.DeleteFunc(out, func(r ir.FSRule) bool {
 		return followed[r.At] && r.Caps != 0 && around(all, r.At).Contains(r.Caps)
 	})
-	if r.base == nil {
-		r.base = map[ir.BaseName][]ir.FSRule{}
+}
+
+// spellings lists the places where a rule of the base stands. On macOS a lookup asks about each
+// symlink on the way, and libraries may be judged by the name that was asked for, so the rule
+// stands at the links as well; /System/Cryptexes/OS is one.
+// See RATIONALE D253.
+func spellings(platform ir.Platform, abs string, found resolve.Found) []string {
+	if platform != ir.Darwin {
+		return []string{found.Abs}
 	}
-	r.base[name] = out
-	return out
+	return slices.Concat([]string{found.Abs, abs}, found.Links)
+}
+
+// The links that choose the developer tools, in the order in which the programs in /usr/bin read
+// them, and the file by which they tell developer tools from another directory.
+var chosenTools = [...]string{"/private/var/select/developer_dir", "/private/var/db/xcode_select_link", "/usr/share/xcode-select/xcode_dir_link"}
+
+const toolsLibrary = "/usr/lib/libxcrun.dylib"
+
+// developerTools returns the rule about the developer tools that xcode-select(1) chose, where no
+// rule of the base is about them: the whole bundle, since the programs in /usr/bin load a
+// framework of it. Only an administrator writes those links.
+func (r *Result) developerTools(base []ir.FSRule) []ir.FSRule {
+	for _, link := range chosenTools {
+		found, err := r.Resolver.Disk.Follow(link)
+		if err != nil || len(found.Links) == 0 {
+			continue
+		}
+		if lib, err := r.Resolver.Disk.Follow(found.Abs + toolsLibrary); err != nil || lib.Kind != ir.File {
+			return nil
+		}
+		at := found.Abs
+		if bundle, ok := strings.CutSuffix(at, "/Contents/Developer"); ok && strings.HasSuffix(bundle, ".app") {
+			at = bundle
+		}
+		rule := ir.FSRule{Written: at, At: ir.Sys(strings.TrimPrefix(at, "/")), Caps: ir.Caps(ir.Read, ir.Execute), Origin: base[0].Origin}
+		if around(base, rule.At.Child("x")).Contains(rule.Caps) {
+			return nil
+		}
+		return []ir.FSRule{rule}
+	}
+	return nil
 }
 
 // around returns the grant of the rules on the directories above a place.

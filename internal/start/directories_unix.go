@@ -27,6 +27,8 @@ type directories struct {
 	// dir is the run's own; tmp, that or one in it, is the tool's temporary directory,
 	// with the Context. shared stands for its shared memory, empty for none.
 	dir, tmp, shared string
+	// beside are directories of the tool elsewhere, which end with the run.
+	beside []string
 }
 
 // makeHome makes the private home, where the tool has one, and holds it for the run.
@@ -47,9 +49,19 @@ func makeHome(l *backends.Launch) (*userdir.Hold, error) {
 	return hold, nil
 }
 
-// makeDirectories makes the directories of a run. It returns them also when it fails. inner is
-// the name of the tool's directory in the run's, empty where it needs none.
-func makeDirectories(l *backends.Launch, inner string) (directories, error) {
+// makeDirectories makes the directory of a run, which is the tool's temporary one. It returns it
+// also when it fails.
+func makeDirectories(l *backends.Launch) (directories, error) {
+	d, err := makeRun()
+	if err == nil {
+		d.tmp = d.dir
+		err = d.writeContext(l)
+	}
+	return d, err
+}
+
+// makeRun makes the directory of a run. It returns it also when it fails.
+func makeRun() (directories, error) {
 	var d directories
 	dir, err := os.MkdirTemp("", runPrefix+"*")
 	if err != nil {
@@ -59,19 +71,20 @@ func makeDirectories(l *backends.Launch, inner string) (directories, error) {
 	if d.dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return d, failed("the temporary directory: %w", err)
 	}
-	d.tmp = filepath.Join(d.dir, inner)
-	if err := os.MkdirAll(d.tmp, 0o700); err != nil {
-		return d, failed("the temporary directory: %w", err)
-	}
+	return d, nil
+}
+
+// writeContext writes the Context into the tool's temporary directory.
+func (d directories) writeContext(l *backends.Launch) error {
 	f, err := openFile(d.tmp+contextFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = f.WriteString(l.Context)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return d, failed("the Context: %w", err)
+		return failed("the Context: %w", err)
 	}
-	return d, nil
+	return nil
 }
 
 // private refuses a directory that another user owns or can write to.
@@ -102,6 +115,9 @@ func (d directories) discard() {
 	}
 	if d.shared != "" {
 		_ = removeTree(d.shared)
+	}
+	for _, dir := range d.beside {
+		_ = removeTree(dir)
 	}
 }
 

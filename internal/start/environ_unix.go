@@ -28,6 +28,7 @@ func forwarded(l *backends.Launch, view *ir.View, system ir.Platform, host []str
 	}
 	own := map[string]string{
 		"TMPDIR": tmp, "TEMP": tmp, "TMP": tmp, "XDG_RUNTIME_DIR": tmp, ContextVariable: context,
+		ir.DarwinSuffix:   filepath.Base(tmp),
 		"HOME":            l.Home,
 		"XDG_CONFIG_HOME": filepath.Join(l.Home, ".config"),
 		"XDG_CACHE_HOME":  filepath.Join(l.Home, ".cache"),

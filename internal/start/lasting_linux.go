@@ -116,7 +116,7 @@ func (h *heldHome) end() {
 // apart leaves the Context out.
 func (s *Site) directories(l *backends.Launch, apart bool) (directories, error) {
 	if !s.Lasts {
-		return makeDirectories(l, "")
+		return makeDirectories(l)
 	}
 	dir := s.Base + "/" + runPrefix + rand.Text()
 	if err := unix.Mkdir(dir, 0o700); err != nil {

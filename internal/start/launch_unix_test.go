@@ -38,6 +38,9 @@ func TestEnviron(t *testing.T) {
 			"XDG_CACHE_HOME=/state/home/.cache", "XDG_CONFIG_HOME=/state/home/.config", "XDG_DATA_HOME=/state/home/.local/share",
 			"XDG_RUNTIME_DIR=/run/tmp", "XDG_STATE_HOME=/state/home/.local/state",
 		}
+		if system == ir.Darwin {
+			want = slices.Insert(want, 1, "DIRHELPER_USER_DIR_SUFFIX=tmp")
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}

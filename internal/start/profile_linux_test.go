@@ -29,6 +29,10 @@ type likeMac struct {
 	nested, idle bool
 	// fails names a call that fails.
 	fails string
+	// aborts names a program that ends by SIGABRT under a profile.
+	aborts string
+	// running are the processes of the user.
+	running int
 	// spelled maps a path to the file system's own spelling.
 	spelled map[string]string
 
@@ -75,7 +79,7 @@ func (m *likeMac) start(argv, env []string) (ended, string, error) {
 	if err != nil {
 		return ended{}, "", err
 	}
-	return ended{cmd.ProcessState.ExitCode(), said.String()}, out.String(), nil
+	return endOf(cmd.ProcessState, said.String()), out.String(), nil
 }
 
 // apply is sandbox-exec: it returns how that ends, or the command that it becomes.
@@ -86,24 +90,27 @@ func (m *likeMac) apply(argv []string) (ended, []string) {
 		params[name] = value
 	}
 	if len(argv) < 3 || argv[0] != "-f" {
-		return ended{64, "usage"}, nil
+		return ended{code: 64, said: "usage"}, nil
 	}
 	text, err := os.ReadFile(argv[1])
 	if err != nil {
-		return ended{exitProfile, err.Error()}, nil
+		return ended{code: exitProfile, said: err.Error()}, nil
 	}
 	profile, err := sbpl.Parse(string(text), params)
 	if err != nil {
-		return ended{exitProfile, err.Error()}, nil
+		return ended{code: exitProfile, said: err.Error()}, nil
 	}
 	if m.nested {
-		return ended{exitSystem, "sandbox-exec: sandbox_apply: Operation not permitted\n"}, nil
+		return ended{code: exitSystem, said: "sandbox-exec: sandbox_apply: Operation not permitted\n"}, nil
 	}
 	argv = argv[2:]
+	if filepath.Base(argv[0]) == m.aborts {
+		return ended{}, []string{"/bin/sh", "-c", "kill -ABRT $$"}
+	}
 	file, _ := filepath.EvalSymlinks(argv[0])
 	allowed, err := profile.Allows("process-exec*", sbpl.Request{Path: file})
 	if (err != nil || !allowed || argv[0] == setIDProgram) && !m.idle {
-		return ended{exitSystem, "sandbox-exec: execvp() of '" + argv[0] + "' failed: Operation not permitted\n"}, nil
+		return ended{code: exitSystem, said: "sandbox-exec: execvp() of '" + argv[0] + "' failed: Operation not permitted\n"}, nil
 	}
 	return ended{}, argv
 }
@@ -115,6 +122,19 @@ func (m *likeMac) spelling(path string) (string, error) {
 	is, err := filepath.EvalSymlinks(path)
 	return is, errors.Join(err, m.called("spelling"))
 }
+
+func (m *likeMac) userDirectories() ([]string, error) {
+	var out []string
+	for _, dir := range []string{"/T", "/C"} {
+		out = append(out, os.TempDir()+dir)
+		if err := os.MkdirAll(os.TempDir()+dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return out, m.called("user directories")
+}
+
+func (m *likeMac) processes() (int, error) { return m.running, m.called("processes") }
 
 func (m *likeMac) descriptors() error           { return m.called("descriptors") }
 func (m *likeMac) limit([]backends.Limit) error { return m.called("limit") }
@@ -183,9 +203,13 @@ func (p place) spec(t *testing.T, tool *ir.Tool, form backends.Form) *start.Spec
 // left lists the files that the runs have left behind.
 func (p place) left(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob(p.tmp + "/*")
-	if err != nil {
-		t.Fatal(err)
+	var found []string
+	for _, pattern := range []string{"/" + runPrefix + "*", "/T/*", "/C/*"} {
+		some, err := filepath.Glob(p.tmp + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, some...)
 	}
 	return found
 }
@@ -206,7 +230,7 @@ func harmless(text string) *ir.Tool {
 
 func request(args ...string) *Request {
 	return &Request{
-		Args: args, Environ: []string{"PATH=/usr/bin:/bin", "SECRET=1", "LANG=C"}, Messages: io.Discard, Accept: []string{"fs.move"},
+		Args: args, Environ: []string{"PATH=/usr/bin:/bin", "SECRET=1", "LANG=C"}, Messages: io.Discard, Accept: []string{"fs.move", "limits.processes"},
 	}
 }
 
@@ -220,14 +244,16 @@ func TestProfileStart(t *testing.T) {
 	if !errors.Is(err, errBecame) {
 		t.Fatal(err)
 	}
-	want := []string{"spelling", "spelling", "spelling", "run canary", "run sandbox-exec", "sweep", "limit", "become"}
+	want := []string{"user directories", "spelling", "spelling", "spelling", "run canary", "run sandbox-exec", "run sandbox-exec", "sweep", "limit", "become"}
 	if !slices.Equal(m.calls, append([]string{"descriptors"}, want...)) {
 		t.Errorf("calls %q", m.calls)
 	}
 	if len(m.became) < 7 || m.became[0] != "/usr/bin/sandbox-exec" || m.became[1] != "-D" || m.became[3] != "-f" || m.became[5] != "/bin/sh" {
 		t.Errorf("became %q", m.became)
 	}
-	for _, want := range []string{p.ws + "\n", "{}\n", "an arg\n", "HOME=" + p.home + "\n", "LANG=C\n", "TMPDIR=" + strings.TrimPrefix(m.became[2], "TMP=") + "\n"} {
+	for _, want := range []string{p.ws + "\n", "{}\n", "an arg\n", "HOME=" + p.home + "\n", "LANG=C\n", "TMPDIR=" + strings.TrimPrefix(m.became[2], "TMP=") + "\n",
+		"DIRHELPER_USER_DIR_SUFFIX=" + filepath.Base(m.became[2]) + "\n",
+	} {
 		if !strings.Contains(m.printed, want) {
 			t.Errorf("no %q in %q", want, m.printed)
 		}
@@ -266,7 +292,7 @@ func TestProfileEgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.held.Close()
-	order := []string{"egress", "run canary", "run sandbox-exec", "sweep", "become"}
+	order := []string{"egress", "run canary", "run sandbox-exec", "run sandbox-exec", "sweep", "become"}
 	got := slices.DeleteFunc(m.calls, func(call string) bool { return !slices.Contains(order, call) })
 	if !slices.Equal(got, order) || !m.holds {
 		t.Errorf("calls %q, held %v", got, m.holds)
@@ -309,6 +335,8 @@ func TestProfileCanary(t *testing.T) {
 		{"a text that is no profile", likeMac{}, func(s *start.Spec) { s.Profile = "(version 1" }, "refuses the profile"},
 		{"a parameter that is not defined", likeMac{}, func(s *start.Spec) { s.Profile += "(allow signal (literal (param \"X\")))" }, "refuses the profile"},
 		{"no canary to start", likeMac{fails: "run canary"}, nil, "does not start without"},
+		{"a compiler that aborts", likeMac{aborts: "canary"}, nil, "compiler of profiles aborted (SIGABRT)"},
+		{"a base under which nothing runs", likeMac{aborts: "true"}, nil, "/usr/bin/true does not run under the profile, which permits it (signal SIGABRT"},
 		{"no sandbox-exec", likeMac{fails: "run sandbox-exec"}, nil, "sandbox-exec fails"},
 		{"a rule that reaches the canary", likeMac{}, func(s *start.Spec) { s.Profile += `(allow file-read-data (subpath "/"))` }, ""},
 		{"that, and a system that applies nothing", likeMac{idle: true}, func(s *start.Spec) { s.Profile += `(allow file-read-data (subpath "/"))` }, "canary was not denied"},
@@ -348,6 +376,8 @@ func TestProfileFailsClosed(t *testing.T) {
 	}
 	limited := harmless("true")
 	limited.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1 << 30}}
+	crowded := harmless("true")
+	crowded.Limits = []ir.Limit{{Kind: ir.LimitProcesses, Value: 300}}
 	for _, c := range []struct {
 		name string
 		host likeMac
@@ -359,6 +389,9 @@ func TestProfileFailsClosed(t *testing.T) {
 		{"descriptors", likeMac{fails: "descriptors"}, harmless("true"), backends.Resolved, CodeFailed, "descriptors fails"},
 		{"spelling", likeMac{fails: "spelling"}, harmless("true"), backends.Resolved, CodeFailed, "spelling fails"},
 		{"egress", likeMac{fails: "egress"}, reaching("true"), backends.Resolved, CodeFailed, "the hosts of the policy: egress fails"},
+		{"user directories", likeMac{fails: "user directories"}, harmless("true"), backends.Resolved, CodeFailed, "user directories fails"},
+		{"processes", likeMac{fails: "processes"}, crowded, backends.Resolved, CodeFailed, "processes fails"},
+		{"no room for processes", likeMac{running: 300}, crowded, backends.Resolved, CodeFailed, "limits.processes = 300: this user has 300"},
 		{"sweep", likeMac{fails: "sweep"}, harmless("true"), backends.Resolved, CodeFailed, "sweep fails"},
 		{"limit", likeMac{fails: "limit"}, harmless("true"), backends.Resolved, CodeFailed, "limit fails"},
 		{"portable", likeMac{}, harmless("true"), backends.Portable, CodeFailed, "portable"},
@@ -397,6 +430,33 @@ func TestProfileDirectories(t *testing.T) {
 		m := &likeMac{}
 		if err := startProfile(request(), spec, m); !strings.Contains(err.Error(), "is not a directory") || slices.Contains(m.calls, "become") {
 			t.Errorf("%s: %v, calls %q", name, err, m.calls)
+		}
+	}
+}
+
+// TestRemoveRun: with the directory of a run those of its tool go, and no other that a file there
+// names.
+func TestRemoveRun(t *testing.T) {
+	p := newPlace(t)
+	run, other := p.tmp+"/accessc-1", p.tmp+"/T/accessc-2"+ofTool
+	own := p.tmp + "/T/accessc-1" + ofTool
+	for _, dir := range []string{run, own + "/closed", other} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(own+"/closed", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(run+besideFile, []byte(strings.Join([]string{own, other, p.ws, "x"}, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeRun(run); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{run: false, own: false, other: true, p.ws: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -53,7 +55,30 @@ const setIDProgram = "/bin/ps"
 // ended is how a program ended, with the text that it wrote to its standard error.
 type ended struct {
 	code int
-	said string
+	// signal ended it, zero if none did.
+	signal syscall.Signal
+	said   string
+}
+
+// endOf is the end of a process that was waited for.
+func endOf(state *os.ProcessState, said string) ended {
+	e := ended{code: state.ExitCode(), said: said}
+	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		e.signal = w.Signal()
+	}
+	return e
+}
+
+// how says in which way it ended.
+func (e ended) how() string {
+	text := "status " + strconv.Itoa(e.code)
+	if e.signal != 0 {
+		text = "signal " + unix.SignalName(e.signal)
+	}
+	if said := strings.TrimSpace(e.said); said != "" {
+		text += ": " + said
+	}
+	return text
 }
 
 // seatbeltHost is the part of the running system that a start needs.
@@ -62,6 +87,11 @@ type seatbeltHost interface {
 	run(argv, env []string) (ended, error)
 	// spelling returns a path as the file system has it, by its first name.
 	spelling(path string) (string, error)
+	// userDirectories returns the user's directories for temporary files and for caches, as
+	// confstr(3) names them.
+	userDirectories() ([]string, error)
+	// processes counts those of the user.
+	processes() (int, error)
 	// descriptors closes all but the standard ones at the next exec, and refuses
 	// standard ones that reach the network.
 	descriptors() error
@@ -144,7 +174,7 @@ func (s *profileStart) prepare() error {
 	if s.home, err = makeHome(&s.launch); err != nil {
 		return err
 	}
-	if s.directories, err = makeDirectories(&s.launch, "tmp"); err != nil {
+	if err := s.makeRun(); err != nil {
 		return err
 	}
 	if err := s.spelled(); err != nil {
@@ -174,6 +204,55 @@ func (s *profileStart) prepare() error {
 		return failed("the working directory: %w", err)
 	}
 	return nil
+}
+
+// makeRun makes the directory of the run, and the tool's temporary directory in the user's own:
+// mktemp(1), confstr(3) and NSTemporaryDirectory look there whatever TMPDIR says, below the name in
+// DIRHELPER_USER_DIR_SUFFIX (Apple's Libc, _dirhelper; WebKit's processes are given theirs so). The
+// directory of that name for caches is made too, since they would fail to make it, and stays closed.
+func (s *profileStart) makeRun() error {
+	var err error
+	if s.directories, err = makeRun(); err != nil {
+		return err
+	}
+	user, err := s.host.userDirectories()
+	if err != nil {
+		return failed("the user's temporary directory: %w", err)
+	}
+	for _, dir := range user {
+		s.beside = append(s.beside, filepath.Join(dir, filepath.Base(s.dir)+ofTool))
+	}
+	if err := os.WriteFile(s.dir+besideFile, []byte(strings.Join(s.beside, "\n")), 0o600); err != nil {
+		return failed("the temporary directory: %w", err)
+	}
+	for _, dir := range s.beside {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return failed("the temporary directory: %w", err)
+		}
+	}
+	s.tmp = s.beside[0]
+	return s.writeContext(&s.launch)
+}
+
+// besideFile lists the directories of the tool in the run's, which the tool cannot reach; ofTool
+// ends their names.
+const (
+	besideFile = "/beside"
+	ofTool     = "-tool"
+)
+
+// removeRun removes the directory of a run, and those of its tool.
+func removeRun(dir string) error {
+	list, err := os.ReadFile(dir + besideFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for at := range strings.SplitSeq(string(list), "\n") {
+		if filepath.IsAbs(at) && filepath.Base(at) == filepath.Base(dir)+ofTool {
+			err = errors.Join(err, removeTree(at))
+		}
+	}
+	return errors.Join(err, removeTree(dir))
 }
 
 // openEgress starts the proxy where the profile needs one. Its variables take the place of those
@@ -262,7 +341,28 @@ func (s *profileStart) checkCanary() error {
 	if err != nil {
 		return failed("%s: %w", sandboxExec, err)
 	}
-	return end.asRefused()
+	if err := end.asRefused(); err != nil {
+		return err
+	}
+	return s.checkStarts()
+}
+
+// checkStarts starts a program of the system that the profile permits. A base that lacks something
+// that the loader of programs wants ends every program by SIGABRT, without a word.
+// See RATIONALE D251.
+func (s *profileStart) checkStarts() error {
+	if s.spec.Starts == "" {
+		return nil
+	}
+	end, err := s.host.run(s.under(s.spec.Starts), s.env)
+	switch {
+	case err != nil:
+		return failed("%s: %w", sandboxExec, err)
+	case end.code != 0:
+		return failed("%s does not run under the profile, which permits it (%s): the base lacks something on this release", s.spec.Starts, end.how())
+	default:
+		return nil
+	}
 }
 
 // asRefused returns nil for the end of a start that the sandbox refused, and the fault for any
@@ -270,6 +370,8 @@ func (s *profileStart) checkCanary() error {
 func (e ended) asRefused() error {
 	said := strings.TrimSpace(e.said)
 	switch {
+	case e.signal == syscall.SIGABRT:
+		return failed("the system's compiler of profiles aborted (SIGABRT) and read none of this one: %s", said)
 	case e.code == 0:
 		return failed("the canary was not denied: the profile is not in force")
 	case e.code == exitProfile:
@@ -279,7 +381,7 @@ func (e ended) asRefused() error {
 	case e.code == exitSystem && strings.Contains(said, saysStart) && strings.Contains(said, saysEPERM):
 		return nil
 	default:
-		return failed("the canary ended with the unexpected status %d: %s", e.code, said)
+		return failed("the canary ended in an unexpected way, %s", e.how())
 	}
 }
 
@@ -302,10 +404,31 @@ func (s *profileStart) leave() error {
 	if err := s.host.sweepAfter(s.dir, holds); err != nil {
 		return failed("%w", err)
 	}
+	if err := s.room(); err != nil {
+		return err
+	}
 	if err := s.host.limit(s.spec.Limits); err != nil {
 		return failed("limits: %w", err)
 	}
 	return failed("%s: %w", sandboxExec, s.host.become(sandboxExec, s.under(s.argv...), s.env))
+}
+
+// room refuses a limit on processes that the user's own processes fill already: the system counts
+// all of them (setrlimit(2)), so no program of the tool could start another one.
+func (s *profileStart) room() error {
+	for _, l := range s.spec.Limits {
+		if l.Kind != ir.LimitProcesses.String() {
+			continue
+		}
+		running, err := s.host.processes()
+		if err != nil {
+			return failed("the user's processes: %w", err)
+		}
+		if l.Value <= uint64(running) {
+			return failed("limits.processes = %d: this user has %d processes already, and this system counts all of them", l.Value, running)
+		}
+	}
+	return nil
 }
 
 // keptOpen is the number of descriptors that a tool has from its start.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -61,7 +63,29 @@ func (darwin) run(argv, env []string) (ended, error) {
 	if err != nil {
 		return ended{}, err
 	}
-	return ended{cmd.ProcessState.ExitCode(), said.String()}, nil
+	return endOf(cmd.ProcessState, said.String()), nil
+}
+
+// userDirectories asks getconf(1), since confstr(3) is a function of the C library.
+func (darwin) userDirectories() ([]string, error) {
+	var out []string
+	for _, name := range []string{"DARWIN_USER_TEMP_DIR", "DARWIN_USER_CACHE_DIR"} {
+		said, err := exec.Command("/usr/bin/getconf", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("getconf %s: %w", name, err)
+		}
+		dir, err := filepath.EvalSymlinks(strings.TrimSpace(string(said)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dir)
+	}
+	return out, nil
+}
+
+func (darwin) processes() (int, error) {
+	list, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
+	return len(list), err
 }
 
 // getPath is F_GETPATH of fcntl(2), which golang.org/x/sys does not name.
@@ -181,7 +205,7 @@ func Sweep(dir string, words ...string) error {
 			return err
 		}
 	}
-	return os.RemoveAll(dir)
+	return removeRun(dir)
 }
 
 // gone waits for a process to end (kqueue(2)). It returns at once for one that does not exist.

@@ -32,8 +32,8 @@ func Unmarshal(data []byte, to any) error {
 	case !gjson.ValidBytes(data):
 		return errors.New("not a JSON document, or more than one")
 	}
-	d := decoder{fields: map[reflect.Type][]field{}}
-	d.value(gjson.ParseBytes(data), reflect.ValueOf(to).Elem())
+	d := decoder{data: string(data), fields: map[reflect.Type][]field{}}
+	d.value(reflect.ValueOf(to).Elem())
 	return d.err
 }
 
@@ -82,9 +82,12 @@ func depth(data []byte) int {
 	return deepest
 }
 
-// decoder keeps the first mistake.
+// decoder reads a document that is known to be one, from its beginning to its end. It keeps the
+// first mistake, and then reads no further.
 type decoder struct {
-	err error
+	data string // strings of the value share its memory
+	at   int
+	err  error
 	// fields are the names of the fields of each struct that was met.
 	fields map[reflect.Type][]field
 }
@@ -101,68 +104,139 @@ func (d *decoder) refuse(format string, args ...any) {
 	}
 }
 
-// raw is the type of json.RawMessage, whatever it is called.
-var raw = reflect.TypeFor[[]byte]()
+// octet is the type of the elements of json.RawMessage, whatever that is called.
+var octet = reflect.TypeFor[byte]()
 
-// value reads r into v. As in encoding/json, null changes nothing but pointers, lists
+// value reads the next value into v. As in encoding/json, null changes nothing but pointers, lists
 // and maps.
-func (d *decoder) value(r gjson.Result, v reflect.Value) {
+func (d *decoder) value(v reflect.Value) {
+	first := d.next()
 	switch t := v.Type(); {
-	case t.Kind() == reflect.Slice && t.ConvertibleTo(raw):
-		v.SetBytes([]byte(r.Raw))
-	case r.Type == gjson.Null:
+	case t.Kind() == reflect.Slice && t.Elem() == octet:
+		v.SetBytes([]byte(d.raw()))
+	case first == 'n':
+		d.raw()
 		v.SetZero()
 	case t.Kind() == reflect.Pointer:
 		v.Set(reflect.New(t.Elem()))
-		d.value(r, v.Elem())
-	case t.Kind() == reflect.Struct && r.IsObject():
-		d.object(r, v)
-	case t.Kind() == reflect.Map && r.IsObject():
-		d.table(r, v)
-	case t.Kind() == reflect.Slice && r.IsArray():
-		d.list(r, v)
-	case t.Kind() == reflect.String && r.Type == gjson.String:
-		v.SetString(text(r))
-	case t.Kind() == reflect.Bool && r.IsBool():
-		v.SetBool(r.Bool())
-	case r.Type == gjson.Number:
-		d.number(r, v)
+		d.value(v.Elem())
+	case t.Kind() == reflect.Struct && first == '{':
+		d.object(v)
+	case t.Kind() == reflect.Map && first == '{':
+		d.table(v)
+	case t.Kind() == reflect.Slice && first == '[':
+		d.list(v)
+	case t.Kind() == reflect.String && first == '"':
+		v.SetString(d.text())
+	case t.Kind() == reflect.Bool && (first == 't' || first == 'f'):
+		d.raw()
+		v.SetBool(first == 't')
+	case first == '-' || '0' <= first && first <= '9':
+		d.number(v)
 	default:
-		d.refuse("%.40s where %s should be", r.Raw, t)
+		d.refuse("%.40s where %s should be", d.raw(), t)
 	}
 }
 
-// text returns the value of a string. Surrogates, paired or lone, are left to encoding/json.
-func text(r gjson.Result) string {
-	if !strings.Contains(r.Raw, `\ud`) && !strings.Contains(r.Raw, `\uD`) {
-		return r.Str
+// next is the first byte of the next value or bracket, after blanks, commas and colons: where those
+// stand is known.
+func (d *decoder) next() byte {
+	for ; ; d.at++ {
+		switch c := d.data[d.at]; c {
+		case ' ', '\t', '\n', '\r', ',', ':':
+		default:
+			return c
+		}
 	}
+}
+
+// raw passes the next value by, and returns its text.
+func (d *decoder) raw() string {
+	first := d.next()
+	from := d.at
+	switch first {
+	case '"':
+		d.quoted()
+	case '{', '[':
+		for open := 0; ; {
+			switch c := d.data[d.at]; c {
+			case '"':
+				d.quoted()
+				continue
+			case '{', '[':
+				open++
+			case '}', ']':
+				open--
+			}
+			if d.at++; open == 0 {
+				return d.data[from:d.at]
+			}
+		}
+	default:
+		for d.at < len(d.data) && strings.IndexByte(" \t\n\r,:}]", d.data[d.at]) < 0 {
+			d.at++
+		}
+	}
+	return d.data[from:d.at]
+}
+
+// quoted passes a string by, and reports whether it has escapes.
+func (d *decoder) quoted() (escapes bool) {
+	for d.at++; d.data[d.at] != '"'; d.at++ {
+		if d.data[d.at] == '\\' {
+			escapes = true
+			d.at++
+		}
+	}
+	d.at++
+	return escapes
+}
+
+// text returns the next value, a string. Surrogates, paired or lone, are left to encoding/json.
+func (d *decoder) text() string {
+	d.next()
+	from := d.at
+	if !d.quoted() {
+		return d.data[from+1 : d.at-1]
+	}
+	r := gjson.Parse(d.data[from:d.at])
 	var s string
-	if json.Unmarshal([]byte(r.Raw), &s) != nil {
-		return r.Str
+	if (strings.Contains(r.Raw, `\ud`) || strings.Contains(r.Raw, `\uD`)) && json.Unmarshal([]byte(r.Raw), &s) == nil {
+		return s
 	}
-	return s
+	return r.Str
 }
 
-func (d *decoder) object(r gjson.Result, v reflect.Value) {
+// each passes the next bracket by, and calls read before each of its members until a mistake or the
+// end.
+func (d *decoder) each(read func()) {
+	d.next()
+	for d.at++; d.err == nil; read() {
+		if c := d.next(); c == '}' || c == ']' {
+			d.at++
+			return
+		}
+	}
+}
+
+func (d *decoder) object(v reflect.Value) {
 	fields, known := d.fields[v.Type()]
 	if !known {
 		fields = fieldsOf(v.Type())
 		d.fields[v.Type()] = fields
 	}
 	seen := make([]bool, len(fields))
-	r.ForEach(func(key, r gjson.Result) bool {
-		name := text(key)
+	d.each(func() {
+		name := d.text()
 		switch i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); {
 		case i < 0:
-			d.refuse("unknown field %q", key.Str)
+			d.refuse("unknown field %q", name)
 		case seen[i]:
-			d.refuse("%q twice", key.Str)
+			d.refuse("%q twice", name)
 		default:
 			seen[i] = true
-			d.value(r, v.FieldByIndex(fields[i].way))
+			d.value(v.FieldByIndex(fields[i].way))
 		}
-		return d.err == nil
 	})
 }
 
@@ -184,47 +258,45 @@ func fieldsOf(t reflect.Type) []field {
 	return out
 }
 
-func (d *decoder) table(r gjson.Result, v reflect.Value) {
+func (d *decoder) table(v reflect.Value) {
 	t := v.Type()
 	v.Set(reflect.MakeMap(t))
-	r.ForEach(func(key, r gjson.Result) bool {
-		name, item := reflect.ValueOf(text(key)).Convert(t.Key()), reflect.New(t.Elem()).Elem()
+	d.each(func() {
+		name, item := reflect.ValueOf(d.text()).Convert(t.Key()), reflect.New(t.Elem()).Elem()
 		if v.MapIndex(name).IsValid() {
-			d.refuse("%q twice", key.Str)
+			d.refuse("%q twice", name.String())
 		}
-		d.value(r, item)
+		d.value(item)
 		v.SetMapIndex(name, item)
-		return d.err == nil
 	})
 }
 
-func (d *decoder) list(r gjson.Result, v reflect.Value) {
+func (d *decoder) list(v reflect.Value) {
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-	r.ForEach(func(_, r gjson.Result) bool {
+	d.each(func() {
 		n := v.Len()
 		v.Grow(1)
 		v.SetLen(n + 1)
 		item := v.Index(n)
 		item.SetZero()
-		d.value(r, item)
-		return d.err == nil
+		d.value(item)
 	})
 }
 
-func (d *decoder) number(r gjson.Result, v reflect.Value) {
-	bits := v.Type()
+func (d *decoder) number(v reflect.Value) {
+	t, text := v.Type(), d.raw()
 	switch {
 	case v.CanInt():
-		n, err := strconv.ParseInt(r.Raw, 10, bits.Bits())
+		n, err := strconv.ParseInt(text, 10, t.Bits())
 		if v.SetInt(n); err != nil {
-			d.refuse("%.40s is no whole number that fits", r.Raw)
+			d.refuse("%.40s is no whole number that fits", text)
 		}
 	case v.CanUint():
-		n, err := strconv.ParseUint(r.Raw, 10, bits.Bits())
+		n, err := strconv.ParseUint(text, 10, t.Bits())
 		if v.SetUint(n); err != nil {
-			d.refuse("%.40s is no whole number that fits", r.Raw)
+			d.refuse("%.40s is no whole number that fits", text)
 		}
 	default:
-		d.refuse("%.40s where %s should be", r.Raw, v.Type())
+		d.refuse("%.40s where %s should be", text, t)
 	}
 }

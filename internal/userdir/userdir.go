@@ -99,6 +99,12 @@ func (d Dir) HomeOf(tool string, shared bool) string {
 // Builds returns the directory of resolved builds, which no tool may write.
 func (d Dir) Builds() string { return filepath.Join(string(d), "access") }
 
+// Built is the path of the record of the last build of a directory, given by its absolute path.
+func (d Dir) Built(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(string(d), "built", hex.EncodeToString(sum[:12]))
+}
+
 // Reports returns the directory of the reports about commands that a hook has rewritten.
 func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 

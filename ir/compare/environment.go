@@ -87,7 +87,7 @@ func (c *comparison) names() *nameTree {
 
 // ownVariables may be set by accessc itself, whatever the rules on prefixes say.
 var ownVariables = []string{
-	ir.ContextVariable, "HOME", "TEMP", "TMP", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+	ir.ContextVariable, ir.DarwinSuffix, "HOME", "TEMP", "TMP", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
 }
 
 // loads sets the label of a variable that loads code apart.

@@ -125,7 +125,7 @@ func TestRefuses(t *testing.T) {
 		"an unknown field":      {`"home":`, `"hom":`},
 		"another format":        {irjson.Format, "other/policy"},
 		"a newer version":       {`"format_version": 1`, `"format_version": 2`},
-		"a newer base":          {`"base_version": 2`, `"base_version": 3`},
+		"a newer base":          {`"base_version": 3`, `"base_version": 4`},
 		"an unknown capability": {`"execute"`, `"fly"`},
 		"an unknown layer":      {`"layer": "default"`, `"layer": "sky"`},
 		"an unknown root":       {`"${workspace}"`, `"${moon}"`},

@@ -39,21 +39,50 @@ func configuration(n, r int) string {
 	return b.String()
 }
 
-// BenchmarkCompile compiles a thousand tools of fifty rules for every system, against
-// reading the same bytes with the TOML library alone.
-func BenchmarkCompile(b *testing.B) {
+// front compiles a configuration without any artifact.
+func front(b *testing.B, root string) *hostfacts.Result {
+	res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
+	if err != nil || res.Program == nil {
+		b.Fatal(err, res.Findings)
+	}
+	return res
+}
+
+// request is a build of all tools for every system.
+func request(res *hostfacts.Result) build.Request {
+	return build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
+}
+
+// emit makes all artifacts and keeps none.
+func emit(b *testing.B, res *hostfacts.Result) {
+	if _, _, err := build.Build(request(res), func(string, map[string][]byte) error { return nil }); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// output writes a build, and returns how many files differed.
+func output(b *testing.B, req build.Request, dir string) int {
+	report, findings, err := build.Write(req, dir)
+	if err != nil || len(findings) > 0 || report.Files < 4000 {
+		b.Fatal(err, findings)
+	}
+	return len(report.Written)
+}
+
+// workspaceOf lays out a workspace with a configuration.
+func workspaceOf(b *testing.B, text string) string {
 	root := b.TempDir()
-	text := configuration(1000, 50)
 	if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(text), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	compile := func(b *testing.B) *hostfacts.Result {
-		res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
-		if err != nil || res.Program == nil {
-			b.Fatal(err, res.Findings)
-		}
-		return res
-	}
+	return root
+}
+
+// BenchmarkCompile compiles a thousand tools of fifty rules for every system, against
+// reading the same bytes with the TOML library alone.
+func BenchmarkCompile(b *testing.B) {
+	text := configuration(1000, 50)
+	root := workspaceOf(b, text)
 	race(b,
 		contender{"parse", func(b *testing.B) {
 			var v map[string]any
@@ -61,16 +90,54 @@ func BenchmarkCompile(b *testing.B) {
 				b.Fatal(err)
 			}
 		}},
-		contender{"front", func(b *testing.B) { compile(b) }},
-		contender{"all", func(b *testing.B) {
-			report, findings, err := build.Write(build.Request{
-				Program: compile(b).Program, Backends: registry.All, Form: backends.Portable,
-			}, filepath.Join(b.TempDir(), "access"))
-			if err != nil || len(findings) > 0 || report.Files < 4000 {
-				b.Fatal(err, findings)
-			}
-		}},
+		contender{"front", func(b *testing.B) { front(b, root) }},
+		contender{"all", func(b *testing.B) { emit(b, front(b, root)) }},
 	)
+}
+
+// BenchmarkOutput builds the same tools, against compiling them without any artifact: every
+// artifact; the same where no two policies are alike; with the files of a new directory; where nothing changed; and
+// where one tool did.
+func BenchmarkOutput(b *testing.B) {
+	text := configuration(1000, 50)
+	root := workspaceOf(b, text)
+	apart := workspaceOf(b, unlike(text))
+	changed := workspaceOf(b, strings.Replace(text, "pkg0/src/dir0", "pkg0/src/other", 1))
+	n, kept, memory := 0, filepath.Join(b.TempDir(), "access"), filepath.Join(b.TempDir(), "built")
+	remembered := func(root string, want int) func(*testing.B) {
+		return func(b *testing.B) {
+			req := request(front(b, root))
+			req.Memory = memory
+			if got := output(b, req, kept); got != want && got < 4000 {
+				b.Fatal(got, "files differed")
+			}
+		}
+	}
+	race(b,
+		contender{"front", func(b *testing.B) { front(b, root) }},
+		contender{"artifacts", func(b *testing.B) { emit(b, front(b, root)) }},
+		contender{"apart", func(b *testing.B) { emit(b, front(b, apart)) }},
+		contender{"written", func(b *testing.B) {
+			n++
+			output(b, request(front(b, root)), filepath.Join(root, fmt.Sprint("access", n)))
+		}},
+		contender{"edited", remembered(changed, 5)},
+		contender{"back", remembered(root, 5)},
+		contender{"unchanged", remembered(root, 0)},
+	)
+}
+
+// unlike gives every tool paths of its own.
+func unlike(text string) string {
+	var b strings.Builder
+	tool := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "source = ") {
+			tool++
+		}
+		b.WriteString(strings.Replace(line, `path = "pkg`, fmt.Sprintf(`path = "of%d/pkg`, tool), 1))
+	}
+	return b.String()
 }
 
 // BenchmarkScale compiles one tool of many rules, against one of a tenth of them: the cost of a
@@ -78,19 +145,8 @@ func BenchmarkCompile(b *testing.B) {
 // which is a finding after all the work has been done.
 func BenchmarkScale(b *testing.B) {
 	compile := func(n int) contender {
-		root := b.TempDir()
-		if err := os.WriteFile(filepath.Join(root, "accessc.toml"), []byte(many(n)), 0o644); err != nil {
-			b.Fatal(err)
-		}
-		return contender{fmt.Sprintf("%d", n), func(b *testing.B) {
-			res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(root, "state"))})
-			if err != nil || res.Program == nil {
-				b.Fatal(err, res.Findings)
-			}
-			if _, _, err := build.Build(build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}, func(string, map[string][]byte) error { return nil }); err != nil {
-				b.Fatal(err)
-			}
-		}}
+		root := workspaceOf(b, many(n))
+		return contender{fmt.Sprintf("%d", n), func(b *testing.B) { emit(b, front(b, root)) }}
 	}
 	race(b, compile(10_000), compile(100_000))
 }

@@ -42,6 +42,7 @@ var operations = map[string]struct {
 	"dial":     {1, func(a []string) error { return dialed("unix", a[0]) }},
 	"env":      {1, forwarded},
 	"open":     {2, openMany},
+	"access":   {1, func(a []string) error { return searchable(a[0]) }},
 	"signal":   {0, func([]string) error { return signalled(os.Getppid()) }},
 }
 

@@ -42,6 +42,7 @@ func TestStrings(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	long := strings.Repeat("x", 1024)
 	for _, in := range []string{
+		"(version 1) ; ü", "(version 1)\n; –\n(deny default)", "(version 1) (allow ü)",
 		"", "(deny default)", "(version 4)", "(version)", `(version "1")`, ")", "(", "(version 1", `(version 1) "text"`, "(version 1) x",
 		`(version 1) (allow file-read-data (literal "/a)`, `(version 1) (allow file-read-data (literal "/` + long + `"))`,
 		`(version 1) (allow file-read-data (literal #"/` + long + `"))`, `(version 1) (allow file-read-data (literal #"/a))`,

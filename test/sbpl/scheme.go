@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // ErrProfile is wrapped by every refusal of a profile.
@@ -64,6 +65,8 @@ type scanner struct {
 	in   string
 	pos  int
 	line int
+	// wide is the line of a comment with a byte outside of ASCII, zero for none.
+	wide int
 }
 
 // scan reads all expressions of a profile.
@@ -77,8 +80,16 @@ func scan(in string) ([]datum, error) {
 		}
 		out = append(out, d)
 	}
+	if s.wide > 0 {
+		s.line = s.wide
+		return nil, s.fail(notASCII)
+	}
 	return out, nil
 }
+
+// notASCII is about comments and names alone. The system's compiler has been seen to abort at
+// such bytes (h5i-dev/h5i, pull 387), and to read them in strings (mcncarl/jianying-headless, issue 13).
+const notASCII = "a byte outside of ASCII and of strings"
 
 func (s *scanner) fail(why string) error {
 	return fmt.Errorf("%w: line %d: %s", ErrProfile, s.line, why)
@@ -108,8 +119,10 @@ func (s *scanner) blank() {
 	for s.pos < len(s.in) {
 		switch c := s.peek(); {
 		case c == ';':
-			for s.pos < len(s.in) && s.peek() != '\n' {
-				s.pos++
+			for ; s.pos < len(s.in) && s.peek() != '\n'; s.pos++ {
+				if s.peek() > unicode.MaxASCII && s.wide == 0 {
+					s.wide = s.line
+				}
 			}
 		case isSpace(c):
 			s.next()
@@ -175,6 +188,9 @@ func (s *scanner) atom() (datum, error) {
 		s.pos++
 	}
 	word := s.in[start:s.pos]
+	if strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		return datum{}, s.fail(notASCII)
+	}
 	out := datum{kind: symbol, text: word, line: s.line}
 	if word == "" {
 		return out, s.fail("an expression is missing")

@@ -15,6 +15,7 @@ const (
 	WhyAtomic   ir.CauseID = "seatbelt.atomic"
 	WhyEmptyDir ir.CauseID = "seatbelt.empty-dir"
 	WhySetID    ir.CauseID = "seatbelt.set-id"
+	WhyTimes    ir.CauseID = "seatbelt.times"
 	WhyDevice   ir.CauseID = "seatbelt.device"
 	WhySugid    ir.CauseID = "seatbelt.sugid"
 	WhyImage    ir.CauseID = "seatbelt.image"
@@ -46,6 +47,9 @@ const (
 	WhyMemory     ir.CauseID = "seatbelt.memory"
 	WhyGain       ir.CauseID = "seatbelt.escalation"
 	WhyWall       ir.CauseID = "seatbelt.wall"
+	WhyTrust      ir.CauseID = "seatbelt.trust"
+	WhySame       ir.CauseID = "seatbelt.same"
+	WhyDirectory  ir.CauseID = "seatbelt.directory"
 	WhyAsk        ir.CauseID = "seatbelt.ask"
 )
 
@@ -66,7 +70,9 @@ var Sentences = backends.Sentences{
 	WhyAtomic: "without create, a rename cannot replace files here: the system asks for create of the " +
 		"replaced file",
 	WhyEmptyDir: "a rename can replace an empty directory here: the system does not ask for delete",
-	WhySetID:    "set-user-id and set-group-id bits cannot be set, and setattrlist(2) is refused",
+	WhySetID:    "set-user-id and set-group-id bits cannot be set by chmod(2)",
+	WhyTimes: "without read, most programs cannot set times: the system asks the same of setattrlist(2), by which they do, as of " +
+		"exchangedata(2), which could carry contents to where they can be read",
 	WhyDevice:   "devices can be read and written; their mode, owner and attributes stay",
 	WhySugid:    "set-user-id and set-group-id programs do not start in a sandbox",
 	WhyImage:    "without read, the system may refuse to start a program",
@@ -101,9 +107,14 @@ var Sentences = backends.Sentences{
 	WhyEnvs:       "the system does not check the environment",
 	WhyLoaderVar:  "the system removes variables of its loader when it starts the sandbox",
 	WhyPerProcess: "the limit counts each process separately",
-	WhyPerUser:    "the limit counts all processes of the user",
-	WhyMemory:     "the system enforces no limit on the memory of a process",
+	WhyPerUser: "the limit counts all processes of the user, and a number that they fill already stops the " +
+		"start",
+	WhyMemory: "the system enforces no limit on the memory of a process",
 	WhyGain: "the system does not compare the two ends of a move: a file that moves from here into " +
 		"PLACE gains CAPABILITIES",
 	WhyWall: "no process stays to enforce it",
+	WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
+		"that certificates name, so it is closed",
+	WhySame:      "assumes that the system takes two runs of a tool for two sandboxes",
+	WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for would reach it",
 }

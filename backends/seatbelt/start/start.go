@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/strictjson"
@@ -19,6 +21,9 @@ import (
 
 // ParamProxy is the parameter for the port of the proxy, at all addresses of this machine.
 const ParamProxy = "PROXY"
+
+// Runs is a program of the system that does nothing.
+const Runs = "/usr/bin/true"
 
 // FormatVersion is the version of the profile's shape, in its first line.
 const FormatVersion = 2
@@ -29,6 +34,9 @@ type Spec struct {
 	// Directories are made before the start, parents before their children. The profile lets no
 	// process make them, or something else could be put in their place.
 	Directories []string `json:"directories,omitempty"`
+	// Starts is a program of the system that the profile lets start, empty for none. That it
+	// runs shows that the base has all that this release wants.
+	Starts string `json:"starts,omitempty"`
 	// Egress is the policy that the proxy of a run decides by, in the form of package irjson. The
 	// profile has its port as a parameter. It is nil where no rule needs a proxy, and in portable
 	// profiles.
@@ -84,10 +92,28 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 	var out bytes.Buffer
 	out.Write(profile)
 	out.WriteString("\n" + heading)
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(ascii(string(data))) {
 		out.WriteString(mark + line)
 	}
 	return out.Bytes(), nil
+}
+
+// ascii writes JSON without bytes outside of ASCII, which stand in its strings alone: the
+// system's compiler has been seen to abort at them, also in comments.
+func ascii(doc string) string {
+	var out strings.Builder
+	for _, r := range doc {
+		switch {
+		case r <= unicode.MaxASCII:
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.String()
 }
 
 // Parse reads an artifact. The profile itself is read by the system, which refuses the start if
@@ -124,12 +150,16 @@ func Parse(data []byte) (*Spec, error) {
 	return &s, s.check()
 }
 
-// check refuses directories that are not where a resolved profile has them.
+// check refuses directories that are not where a resolved profile has them, and other programs to
+// start before the tool than the one that does nothing.
 func (s *Spec) check() error {
 	for _, d := range s.Directories {
 		if s.Form == backends.Resolved.String() && (!path.IsAbs(d) || path.Clean(d) != d) {
 			return fmt.Errorf("%w: found the directory %q, expected a canonical path", ErrSpec, d)
 		}
+	}
+	if s.Starts != "" && s.Starts != Runs {
+		return fmt.Errorf("%w: found the program %q, expected %s", ErrSpec, s.Starts, Runs)
 	}
 	return nil
 }

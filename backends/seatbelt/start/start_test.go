@@ -57,6 +57,7 @@ func TestParseRefuses(t *testing.T) {
 		"another version":  strings.Replace(text, "seatbelt 2", "seatbelt 1", 1),
 		"another form":     strings.Replace(text, "resolved", "settled", 1),
 		"a relative path":  strings.Replace(text, "/w/a/b", "w/a/b", 1),
+		"another program":  strings.Replace(text, `;!   "tool"`, `;!   "starts": "/bin/sh",`+"\n"+`;!   "tool"`, 1),
 		"a path with dots": strings.Replace(text, "/w/a/b", "/w/../b", 1),
 		"cut off":          text[:len(text)-4],
 		"an open document": strings.TrimSuffix(text, ";! }\n"),
