@@ -97,7 +97,7 @@ func readText(r allow.Read) string {
 	s := "read by the recorded runs"
 	switch {
 	case r.At == ir.In("") && r.Listed:
-		return "all of the workspace, which the recorded runs have listed, or of which they have read much"
+		return "all of the workspace, which the recorded runs have opened, or in which rules on single places would not do"
 	case r.At == ir.In(""):
 		return "nothing of the workspace but what follows"
 	case r.Listed:

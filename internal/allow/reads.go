@@ -29,7 +29,7 @@ const (
 
 // Reads are the places of the workspace that recorded operations have read, without those that they have made or
 // changed, which have rules for that. A directory stands for its files if it was listed, or if several of its files
-// were read that are at least half of all. It is false where the workspace itself is such a directory, or where there are
+// were read that are at least half of all. It is false where the workspace itself was opened, or where there are
 // very many places.
 // See RATIONALE D241.
 func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
@@ -42,7 +42,7 @@ func (p *Planner) Reads(entries []denial.Entry) ([]Read, bool) {
 	}
 	whole := slices.Clone(dirs)
 	for dir, n := range counts {
-		if n >= few && !slices.Contains(whole, dir) && n*2 >= p.count(dir, own) {
+		if dir != ir.In("") && n >= few && !slices.Contains(whole, dir) && n*2 >= p.count(dir, own) {
 			whole = append(whole, dir)
 		}
 	}

@@ -38,7 +38,7 @@ func TestReads(t *testing.T) {
 		{"opened", "read many", "many"},
 		{"opened below", "read src/deep; read src/deep/x; read src/a", "src/a src/deep"},
 		{"the workspace", "read src/a; read .", all},
-		{"most of the workspace", "read src/a; read src/b; read src/c; read lib/a; read lib/b; read lib/c; read src/deep/x; read many/1; read many/2; read many/3; read many/4; read many/5; read many/6; read many/7; read many/8", all},
+		{"most of the workspace", "read src/a; read src/b; read src/c; read lib/a; read lib/b; read lib/c; read src/deep/x; read many/1; read many/2; read many/3; read many/4; read many/5; read many/6; read many/7; read many/8", "lib many src"},
 		{"changed", "read src/a; update src/a; read lib/a", "lib/a"},
 		{"made", "create made/; create made/x; read made/x; read made; read lib/a", "lib/a"},
 		{"replaced", "read src/a; rename src/b src/a", ""},
