@@ -255,9 +255,9 @@ func TestNetworkCells(t *testing.T) {
 	}
 	every, local, a := ir.Host{Kind: ir.HostAny}, host("localhost"), host("a.test")
 	path := func(r *ir.NetRule) { r.Path = []string{"a"} }
-	proxy := backends.Stricter(start.WhyProxy)
-	served := backends.Stricter(start.WhyProxy, start.WhyServer)
-	mixed := backends.Stricter(start.WhyProxy, start.WhyScheme, start.WhyServer)
+	proxy := backends.Stricter(start.WhyProxy, start.WhyTrust)
+	served := backends.Stricter(start.WhyProxy, start.WhyTrust, start.WhyServer)
+	mixed := backends.Stricter(start.WhyProxy, start.WhyTrust, start.WhyScheme, start.WhyServer)
 	onOwn := backends.Weaker(ir.GapNetAddress, start.WhyOwn)
 	ofOwn := backends.Weaker(ir.GapNetAddress, start.WhyOwn, start.WhyLoopback)
 	unseen := func(more ...ir.CauseID) ir.Held {
@@ -276,15 +276,15 @@ func TestNetworkCells(t *testing.T) {
 		{"an own address", []ir.NetRule{allow(addr("::1"), 80)}, []uint16{80}, false, []ir.Held{onOwn}},
 		{"the own machine without a port", []ir.NetRule{allow(local, 0)}, nil, true, []ir.Held{mixed}},
 		{"every host", []ir.NetRule{allow(every, 443)}, nil, true, []ir.Held{mixed}},
-		{"an address", []ir.NetRule{allow(addr("10.0.0.5"), 443)}, nil, true, []ir.Held{backends.Stricter(start.WhyProxy, start.WhyScheme)}},
+		{"an address", []ir.NetRule{allow(addr("10.0.0.5"), 443)}, nil, true, []ir.Held{backends.Stricter(start.WhyProxy, start.WhyTrust, start.WhyScheme)}},
 		{"a host", []ir.NetRule{https(a)}, nil, true, []ir.Held{served}},
 		{"a host that is inspected", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Inspect = true })}, nil, true, []ir.Held{proxy}},
 		{"one that is not looked at", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Opaque = true })}, nil, true, []ir.Held{proxy}},
-		{"http", []ir.NetRule{{Host: a, Scheme: "http", Path: []string{"a"}, Allow: true}}, nil, true, []ir.Held{proxy}},
+		{"http", []ir.NetRule{{Host: a, Scheme: "http", Path: []string{"a"}, Allow: true}}, nil, true, []ir.Held{backends.Stricter(start.WhyProxy)}},
 		{"a stream", []ir.NetRule{{Host: a, Scheme: ir.Stream, Port: 22, Allow: true}}, nil, true, []ir.Held{proxy}},
-		{"a path", []ir.NetRule{with(https(a), path)}, nil, true, []ir.Held{unseen(start.WhyProxy, start.WhyServer)}},
+		{"a path", []ir.NetRule{with(https(a), path)}, nil, true, []ir.Held{unseen(start.WhyProxy, start.WhyTrust, start.WhyServer)}},
 		{"a method", []ir.NetRule{with(https(a), func(r *ir.NetRule) { r.Methods = []string{"GET"} })}, nil, true,
-			[]ir.Held{unseen(start.WhyProxy, start.WhyServer)}},
+			[]ir.Held{unseen(start.WhyProxy, start.WhyTrust, start.WhyServer)}},
 		{"a path that is denied", []ir.NetRule{https(a), {Host: a, Scheme: "https", Path: []string{"a"}}}, nil, true, []ir.Held{served, unseen()}},
 		{"a path that is denied where nothing is open", []ir.NetRule{https(host("b.test")), {Host: a, Scheme: "https", Path: []string{"a"}}}, nil, true,
 			[]ir.Held{served, backends.Exact}},
