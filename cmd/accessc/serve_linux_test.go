@@ -749,6 +749,76 @@ func TestServeStrangers(t *testing.T) {
 	}
 }
 
+// TestServeReads: a client that goes with an answer unread, or stays until the server is told to end, costs the others
+// nothing, and the server leaves nothing behind.
+func TestServeReads(t *testing.T) {
+	ws, dir := serveWorkspace(t), private(t)
+	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, _ := dial(t, at.path, at.token)
+	for range 20 {
+		c, got := dial(t, at.path, at.token)
+		if got == "" {
+			t.Fatal("the server serves no more")
+		}
+		leaveUnread(t, c.(*net.UnixConn))
+	}
+	fmt.Fprintln(known, `{"id":2,"method":"start","params":{"tool":"watched","command":["sleep","60"]}}`)
+	if got, err := bufio.NewReader(known).ReadString('\n'); !strings.Contains(got, `"run":1`) {
+		t.Fatalf("got %s, %v", got, err)
+	}
+	half, _ := dial(t, at.path, at.token)
+	fmt.Fprint(half, `{"id":3,"meth`)
+	_ = at.cmd.Process.Signal(syscall.SIGTERM)
+	if err := at.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	leavesNothing(t, dir)
+	leavesNothing(t, os.Getenv("TMPDIR"))
+
+	for name, end := range map[string]func(s *servedHere){
+		"unread": func(s *servedHere) { leaveUnread(t, s.conn) },
+		"told":   func(s *servedHere) { _ = s.cmd.Process.Signal(syscall.SIGTERM) },
+		"told within a line": func(s *servedHere) {
+			s.send(`{"id":3,"meth`)
+			_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		},
+	} {
+		s := serveHere(t)
+		s.begin(`{"tool":"watched","command":["sleep","60"]}`)
+		end(s)
+		if err := s.cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		leavesNothing(t, os.Getenv("TMPDIR"))
+	}
+}
+
+// leaveUnread closes a connection while an answer lies in it, so that the server's next read fails.
+func leaveUnread(t *testing.T, c *net.UnixConn) {
+	t.Helper()
+	fmt.Fprintln(c, `{"id":9,"method":"can","params":{}}`)
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settles(t, "no answer", func() bool {
+		n := 0
+		_ = raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+		return err == nil && n > 0
+	})
+	c.Close()
+}
+
+func leavesNothing(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left in %s, %v", left, dir, err)
+	}
+}
+
 // stranger says hello to a server: PATH=TOKEN.
 func stranger(arg string) error {
 	path, token, _ := strings.Cut(arg, "=")
@@ -928,11 +998,11 @@ func TestServeUnprivileged(t *testing.T) {
 	if err != nil || os.WriteFile(filepath.Join(dir, "test"), data, 0o755) != nil || os.Chown(dir, 65534, 65534) != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|FromTool|Asks)$", "-test.v")
+	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|FromTool|Asks)$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 8 {
+	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 9 {
 		t.Errorf("%s%v", out, err)
 	}
 }

@@ -51,6 +51,7 @@ func (l *lines) next() (message, error) {
 		at := len(l.buf)
 		l.buf = append(l.buf, make([]byte, chunk)...)
 		n, files, err := l.read(l.buf[at:])
+		n = max(n, 0)
 		l.buf = l.buf[:at+n]
 		if len(files) > 0 {
 			l.files = append(l.files, placed{max(at+n-1, 0), files})

@@ -54,7 +54,7 @@ func withFiles(conn *net.UnixConn) source {
 		}
 		if err != nil {
 			closeAll(files)
-			return n, nil, err
+			return max(n, 0), nil, err // package net has -1 of a read that failed
 		}
 		return n, files, nil
 	}
