@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -796,6 +797,85 @@ func TestServeReads(t *testing.T) {
 	}
 }
 
+// TestServeDescriptors: descriptors that come without the end of a line are closed with their connection as soon as they
+// are more than a line may have, which is none before hello; others go on.
+func TestServeDescriptors(t *testing.T) {
+	ws, dir := serveWorkspace(t), private(t)
+	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		known bool
+		sends []int
+		ends  bool
+	}{
+		"of a stranger":   {false, []int{1}, true},
+		"at once":         {true, []int{4}, true},
+		"one by one":      {true, []int{1, 1, 1, 1}, true},
+		"two by two":      {true, []int{0, 2, 0, 2}, true},
+		"as many as may":  {true, []int{1, 0, 2}, false},
+		"a byte, and all": {true, []int{0, 3}, false},
+	} {
+		conn, err := net.Dial("unix", at.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.known {
+			conn, _ = dial(t, at.path, at.token)
+		}
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range c.sends {
+			var rights []byte
+			if n > 0 {
+				rights = unix.UnixRights(slices.Repeat([]int{int(write.Fd())}, n)...)
+			}
+			if _, _, err := conn.(*net.UnixConn).WriteMsgUnix([]byte("x"), rights, nil); err != nil {
+				break // the server has closed it already
+			}
+		}
+		write.Close()
+		patience := 20 * time.Second
+		if !c.ends {
+			patience = 200 * time.Millisecond
+		}
+		_ = read.SetReadDeadline(time.Now().Add(patience))
+		if _, err := read.Read(make([]byte, 1)); (err == io.EOF) != c.ends {
+			t.Errorf("%s: reading the pipe: %v", name, err)
+		}
+		if !c.ends {
+			fmt.Fprintln(conn)
+			if got, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(got, `"reason":"line"`) {
+				t.Errorf("%s: got %s, %v", name, got, err)
+			}
+		}
+		conn.Close()
+		read.Close()
+	}
+	// A client may send start before it has read the answer to hello.
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("unix", at.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	lines := fmt.Sprintf(`{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n"+
+		`{"id":2,"method":"start","params":{"tool":"alone","stdout":"descriptor"}}`+"\n", at.token)
+	if _, _, err := c.(*net.UnixConn).WriteMsgUnix([]byte(lines), unix.UnixRights(int(write.Fd())), nil); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	if out, err := io.ReadAll(read); err != nil || string(out) != "noted\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
 // leaveUnread closes a connection while an answer lies in it, so that the server's next read fails.
 func leaveUnread(t *testing.T, c *net.UnixConn) {
 	t.Helper()
@@ -998,11 +1078,11 @@ func TestServeUnprivileged(t *testing.T) {
 	if err != nil || os.WriteFile(filepath.Join(dir, "test"), data, 0o755) != nil || os.Chown(dir, 65534, 65534) != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|FromTool|Asks)$", "-test.v")
+	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|Descriptors|FromTool|Asks)$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 9 {
+	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 10 {
 		t.Errorf("%s%v", out, err)
 	}
 }

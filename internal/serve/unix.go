@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"net"
@@ -38,8 +37,6 @@ func (s *Server) ServeSocket(in, out *os.File) bool {
 	s.serve(withFiles(conn), answers, "", func() {})
 	return true
 }
-
-var errFiles = errors.New("more descriptors than a message can have, or than this process")
 
 // withFiles reads a stream socket with descriptors. The kernel ends a read behind the bytes that some came
 // with (unix_stream_read_generic of net/unix/af_unix.c), so they belong to the last of those that were read.
