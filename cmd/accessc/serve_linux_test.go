@@ -368,6 +368,7 @@ func TestServeRefuses(t *testing.T) {
 		{`{"id":1,"method":"can","params":{"tool":"` + strings.Repeat("x", 1<<20) + `"}}`, 0, "line"},
 		{`{"id":1,"method":"start","params":{}}`, 0, "params"}, {`{"id":1,"method":"start","params":{"tool":"none"}}`, 0, "config"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","stdout":"file"}}`, 0, "params"},
+		{`{"id":1,"method":"start","params":{"tool":"alone","accept":["net.host"]}}`, 0, "params"}, // serve --accept is for all starts
 		{`{"id":1,"method":"start","params":{"tool":"alone","dir":"x"}}`, 0, "params"}, {`{"id":1,"method":"start","params":{"tool":"alone","command":[]}}`, 0, "params"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","args":["a\u0000b"]}}`, 0, "params"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","ask":true}}`, 0, "params"},
