@@ -509,6 +509,43 @@ func TestServeManyRuns(t *testing.T) {
 	}
 }
 
+// TestServeLost: a tool that is refused more than a run may tell of does not wait, and its client learns how much it lacks.
+func TestServeLost(t *testing.T) {
+	s := serveHere(t)
+	const tries = 5000
+	path := strings.Repeat("./", 2000) + "secret"
+	run, pid := s.begin(fmt.Sprintf(`{"tool":"watched","command":["sh","-c","i=0; while [ $i -lt %d ]; do true <%s; i=$((i+1)); done; exit 3"],"events":true}`, tries, path))
+	settles(t, "the tool waits for its client", func() bool { return !running(pid) })
+	denied, lost, ended := 0, 0, false
+	for !ended {
+		var list struct {
+			Events []struct {
+				Event   string
+				Refusal struct {
+					Event string
+					Count int
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(s.must("events", "{}")), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list.Events {
+			ended = ended || e.Event == "ended"
+			lost += e.Refusal.Count
+			if e.Refusal.Event == "denied" {
+				denied++
+			}
+		}
+	}
+	if got := s.must("wait", fmt.Sprintf(`{"run":%d}`, run)); !strings.Contains(got, `"exit":3`) {
+		t.Errorf("got %s", got)
+	}
+	if denied < 1000 || lost == 0 || denied+lost != tries {
+		t.Errorf("%d denied, %d lost, %d tried", denied, lost, tries)
+	}
+}
+
 func processorTime(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
