@@ -27,6 +27,9 @@
 // of their paths, so an init function should start nothing. On macOS and Windows the same way starts
 // each tool.
 //
+// A program with more rights than its caller, by a set-user-ID or set-group-ID bit or by file capabilities,
+// can be no host: [Open] refuses with [ErrElevated], and the program starts as nothing but itself.
+//
 // A tool gets three standard descriptors and no others, whatever the host has open. A host that waits
 // for all of its children (wait4 with -1) takes the ends of tools away, as from os/exec.
 //

@@ -55,9 +55,7 @@ type engine struct {
 	ends   sync.WaitGroup
 }
 
-func newEngine() (*engine, error) {
-	return &engine{links: map[*link]bool{}, live: map[child]bool{}}, nil
-}
+func newEngine() *engine { return &engine{links: map[*link]bool{}, live: map[child]bool{}} }
 
 func (e *engine) number() uint64 {
 	e.mu.Lock()

@@ -75,6 +75,11 @@ type plan struct {
 // ErrClosed is the error of starts after Close.
 var ErrClosed = errors.New("sandbox: the host is closed")
 
+// ErrElevated is the error of Open in a program that has more rights than the process that has started it: one
+// with a set-user-ID or set-group-ID bit, or with file capabilities.
+var ErrElevated = errors.New("sandbox: this program has more rights than its caller (set-user-ID, set-group-ID or file capabilities)," +
+	" who chooses its arguments and environment")
+
 // PolicyError is the error of a configuration that does not compile, for all tools or for one.
 type PolicyError struct {
 	// Text has the findings as accessc check prints them, without colour.
@@ -87,6 +92,9 @@ func (e *PolicyError) Error() string { return "the policy does not compile:\n" +
 // Open compiles the policies of a workspace. Mistakes that concern one tool alone are the error of
 // that tool's starts.
 func Open(c Config) (*Host, error) {
+	if elevated() {
+		return nil, ErrElevated
+	}
 	h := &Host{config: c, messages: c.Messages, plans: map[string]*plan{}}
 	if h.messages == nil {
 		h.messages = io.Discard
@@ -95,9 +103,8 @@ func Open(c Config) (*Host, error) {
 	if err := h.Reload(); err != nil {
 		return nil, err
 	}
-	var err error
-	h.engine, err = newEngine()
-	return h, err
+	h.engine = newEngine()
+	return h, nil
 }
 
 // lines lets many goroutines write.
