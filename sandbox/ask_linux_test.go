@@ -138,3 +138,23 @@ func TestReload(t *testing.T) {
 		t.Errorf("the running tool: %v", err)
 	}
 }
+
+// TestNamesApart: a request whose names have zero bytes is refused, and changes nothing for a later one whose
+// names are the same when they are joined.
+func TestNamesApart(t *testing.T) {
+	h, _ := open(t)
+	for _, r := range []sandbox.Request{{Tool: "asks", Program: "\x00ask"}, {Tool: "asks\x00"}} {
+		if _, err := h.Start(t.Context(), r); err == nil {
+			t.Errorf("%q %q: started", r.Tool, r.Program)
+		}
+	}
+	c := h.Command("asks", "-c", "cat secret")
+	c.Ask, c.Events = true, func(e sandbox.Event) {
+		if e.Kind == sandbox.Pending {
+			go func() { _ = e.Process.Answer(e.Question.ID, sandbox.AnswerOnce) }()
+		}
+	}
+	if out, err := c.Output(); err != nil || string(out) != "hidden\n" {
+		t.Errorf("%q %v", out, err)
+	}
+}

@@ -55,9 +55,15 @@ type Host struct {
 
 	mu       sync.Mutex
 	compiled *hostfacts.Result
-	plans    map[string]*plan
+	plans    map[planKey]*plan
 	engine   *engine
 	closed   bool
+}
+
+// planKey is the part of a request that its policy is compiled from.
+type planKey struct {
+	tool, program string
+	ask           bool
 }
 
 // plan is a tool's policy, ready to be started.
@@ -95,7 +101,7 @@ func Open(c Config) (*Host, error) {
 	if elevated() {
 		return nil, ErrElevated
 	}
-	h := &Host{config: c, messages: c.Messages, plans: map[string]*plan{}}
+	h := &Host{config: c, messages: c.Messages, plans: map[planKey]*plan{}}
 	if h.messages == nil {
 		h.messages = io.Discard
 	}
@@ -205,10 +211,7 @@ const maxPlans = 256
 
 // plan returns the policy of a request, compiled.
 func (h *Host) plan(r *Request) (*plan, error) {
-	key := r.Tool + "\x00" + r.Program
-	if r.Ask {
-		key += "\x00ask"
-	}
+	key := planKey{r.Tool, r.Program, r.Ask}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -238,7 +241,7 @@ func (h *Host) dropPlans() {
 	for _, p := range h.plans {
 		go p.end()
 	}
-	h.plans = map[string]*plan{}
+	h.plans = map[planKey]*plan{}
 }
 
 // end drops a plan once it is ready. A start that has it goes on with it.
