@@ -516,7 +516,7 @@ var errLate = os.ErrProcessDone
 // order sends an order and waits for its outcome.
 func (a *attended) order(o order) error {
 	out := make(chan error, 1)
-	o.Kind, o.Run, o.Reply = orderAnswer, a.run, a.engine.number()
+	o.Run, o.Reply = a.run, a.engine.number()
 	a.link.mu.Lock()
 	if a.link.runs[a.run] == nil {
 		a.link.mu.Unlock()
@@ -559,10 +559,12 @@ func (a *attended) unanswered() {
 }
 
 func (a *attended) answer(question int, answer Answer) error {
-	return a.order(order{Question: question, Answer: live.Answer(answer)})
+	return a.order(order{Kind: orderAnswer, Question: question, Answer: live.Answer(answer)})
 }
 
-func (a *attended) revoke(question int) error { return a.order(order{Question: question}) }
+func (a *attended) revoke(question int) error {
+	return a.order(order{Kind: orderRevoke, Question: question})
+}
 
 func (a *attended) pid() int         { return a.number }
 func (a *attended) supervised() bool { return true }

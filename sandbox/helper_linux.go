@@ -126,7 +126,7 @@ func (h *helper) serve() (left bool) {
 				_ = r.Signal(syscall.Signal(o.Signal))
 			}
 			h.mu.Unlock()
-		case orderAnswer:
+		case orderAnswer, orderRevoke:
 			h.busy.Go(func() { h.answer(&o) })
 		case orderLeave:
 			return true
@@ -144,7 +144,7 @@ func (h *helper) answer(o *order) {
 	err := os.ErrProcessDone
 	switch {
 	case r == nil:
-	case o.Answer == "":
+	case o.Kind == orderRevoke:
 		err = r.Revoke(o.Question)
 	default:
 		err = r.Answer(o.Question, o.Answer)
