@@ -29,16 +29,16 @@ const (
 
 // See RATIONALE D229.
 func init() {
-	if len(os.Args) < 2 || os.Args[0] != marker {
+	if len(os.Args) < 2 || os.Args[0] != marker || elevated() {
 		return
 	}
 	err := errors.New("not a command: " + os.Args[1])
-	switch os.Args[1] {
-	case helperCommand:
-		err = help()
-	case start.SweepCommand:
+	switch command := os.Args[1]; {
+	case command == helperCommand && len(os.Args) == 3:
+		err = help(os.Args[2])
+	case command == start.SweepCommand && len(os.Args) > 2:
 		err = start.Sweep(os.Args[2], os.Args[3:]...)
-	case egresswire.Command:
+	case command == egresswire.Command:
 		err = egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup"))
 	}
 	if err != nil {
@@ -61,10 +61,9 @@ type helper struct {
 	over bool
 }
 
-// help is the helper. It ends with its socket.
-func help() error {
+// help is the helper, base has the directories of its runs. It ends with its socket.
+func help(base string) error {
 	outlive()
-	base := os.Args[2]
 	socket := os.NewFile(3, "host")
 	conn, err := net.FileConn(socket)
 	if err = errors.Join(err, socket.Close()); err != nil {
@@ -127,7 +126,7 @@ func (h *helper) serve() (left bool) {
 				_ = r.Signal(syscall.Signal(o.Signal))
 			}
 			h.mu.Unlock()
-		case orderAnswer:
+		case orderAnswer, orderRevoke:
 			h.busy.Go(func() { h.answer(&o) })
 		case orderLeave:
 			return true
@@ -145,7 +144,7 @@ func (h *helper) answer(o *order) {
 	err := os.ErrProcessDone
 	switch {
 	case r == nil:
-	case o.Answer == "":
+	case o.Kind == orderRevoke:
 		err = r.Revoke(o.Question)
 	default:
 		err = r.Answer(o.Question, o.Answer)

@@ -55,9 +55,15 @@ type Host struct {
 
 	mu       sync.Mutex
 	compiled *hostfacts.Result
-	plans    map[string]*plan
+	plans    map[planKey]*plan
 	engine   *engine
 	closed   bool
+}
+
+// planKey is the part of a request that its policy is compiled from.
+type planKey struct {
+	tool, program string
+	ask           bool
 }
 
 // plan is a tool's policy, ready to be started.
@@ -75,6 +81,11 @@ type plan struct {
 // ErrClosed is the error of starts after Close.
 var ErrClosed = errors.New("sandbox: the host is closed")
 
+// ErrElevated is the error of Open in a program that has more rights than the process that has started it: one
+// with a set-user-ID or set-group-ID bit, or with file capabilities.
+var ErrElevated = errors.New("sandbox: this program has more rights than its caller (set-user-ID, set-group-ID or file capabilities)," +
+	" who chooses its arguments and environment")
+
 // PolicyError is the error of a configuration that does not compile, for all tools or for one.
 type PolicyError struct {
 	// Text has the findings as accessc check prints them, without colour.
@@ -87,7 +98,10 @@ func (e *PolicyError) Error() string { return "the policy does not compile:\n" +
 // Open compiles the policies of a workspace. Mistakes that concern one tool alone are the error of
 // that tool's starts.
 func Open(c Config) (*Host, error) {
-	h := &Host{config: c, messages: c.Messages, plans: map[string]*plan{}}
+	if elevated() {
+		return nil, ErrElevated
+	}
+	h := &Host{config: c, messages: c.Messages, plans: map[planKey]*plan{}}
 	if h.messages == nil {
 		h.messages = io.Discard
 	}
@@ -95,9 +109,8 @@ func Open(c Config) (*Host, error) {
 	if err := h.Reload(); err != nil {
 		return nil, err
 	}
-	var err error
-	h.engine, err = newEngine()
-	return h, err
+	h.engine = newEngine()
+	return h, nil
 }
 
 // lines lets many goroutines write.
@@ -198,10 +211,7 @@ const maxPlans = 256
 
 // plan returns the policy of a request, compiled.
 func (h *Host) plan(r *Request) (*plan, error) {
-	key := r.Tool + "\x00" + r.Program
-	if r.Ask {
-		key += "\x00ask"
-	}
+	key := planKey{r.Tool, r.Program, r.Ask}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -231,7 +241,7 @@ func (h *Host) dropPlans() {
 	for _, p := range h.plans {
 		go p.end()
 	}
-	h.plans = map[string]*plan{}
+	h.plans = map[planKey]*plan{}
 }
 
 // end drops a plan once it is ready. A start that has it goes on with it.
