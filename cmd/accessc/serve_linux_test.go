@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -367,6 +368,7 @@ func TestServeRefuses(t *testing.T) {
 		{`{"id":1,"method":"can","params":{"tool":"` + strings.Repeat("x", 1<<20) + `"}}`, 0, "line"},
 		{`{"id":1,"method":"start","params":{}}`, 0, "params"}, {`{"id":1,"method":"start","params":{"tool":"none"}}`, 0, "config"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","stdout":"file"}}`, 0, "params"},
+		{`{"id":1,"method":"start","params":{"tool":"alone","accept":["net.host"]}}`, 0, "params"}, // serve --accept is for all starts
 		{`{"id":1,"method":"start","params":{"tool":"alone","dir":"x"}}`, 0, "params"}, {`{"id":1,"method":"start","params":{"tool":"alone","command":[]}}`, 0, "params"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","args":["a\u0000b"]}}`, 0, "params"},
 		{`{"id":1,"method":"start","params":{"tool":"alone","ask":true}}`, 0, "params"},
@@ -749,6 +751,155 @@ func TestServeStrangers(t *testing.T) {
 	}
 }
 
+// TestServeReads: a client that goes with an answer unread, or stays until the server is told to end, costs the others
+// nothing, and the server leaves nothing behind.
+func TestServeReads(t *testing.T) {
+	ws, dir := serveWorkspace(t), private(t)
+	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, _ := dial(t, at.path, at.token)
+	for range 20 {
+		c, got := dial(t, at.path, at.token)
+		if got == "" {
+			t.Fatal("the server serves no more")
+		}
+		leaveUnread(t, c.(*net.UnixConn))
+	}
+	fmt.Fprintln(known, `{"id":2,"method":"start","params":{"tool":"watched","command":["sleep","60"]}}`)
+	if got, err := bufio.NewReader(known).ReadString('\n'); !strings.Contains(got, `"run":1`) {
+		t.Fatalf("got %s, %v", got, err)
+	}
+	half, _ := dial(t, at.path, at.token)
+	fmt.Fprint(half, `{"id":3,"meth`)
+	_ = at.cmd.Process.Signal(syscall.SIGTERM)
+	if err := at.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	leavesNothing(t, dir)
+	leavesNothing(t, os.Getenv("TMPDIR"))
+
+	for name, end := range map[string]func(s *servedHere){
+		"unread": func(s *servedHere) { leaveUnread(t, s.conn) },
+		"told":   func(s *servedHere) { _ = s.cmd.Process.Signal(syscall.SIGTERM) },
+		"told within a line": func(s *servedHere) {
+			s.send(`{"id":3,"meth`)
+			_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		},
+	} {
+		s := serveHere(t)
+		s.begin(`{"tool":"watched","command":["sleep","60"]}`)
+		end(s)
+		if err := s.cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		leavesNothing(t, os.Getenv("TMPDIR"))
+	}
+}
+
+// TestServeDescriptors: descriptors that come without the end of a line are closed with their connection as soon as they
+// are more than a line may have, which is none before hello; others go on.
+func TestServeDescriptors(t *testing.T) {
+	ws, dir := serveWorkspace(t), private(t)
+	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		known bool
+		sends []int
+		ends  bool
+	}{
+		"of a stranger":   {false, []int{1}, true},
+		"at once":         {true, []int{4}, true},
+		"one by one":      {true, []int{1, 1, 1, 1}, true},
+		"two by two":      {true, []int{0, 2, 0, 2}, true},
+		"as many as may":  {true, []int{1, 0, 2}, false},
+		"a byte, and all": {true, []int{0, 3}, false},
+	} {
+		conn, err := net.Dial("unix", at.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.known {
+			conn, _ = dial(t, at.path, at.token)
+		}
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range c.sends {
+			var rights []byte
+			if n > 0 {
+				rights = unix.UnixRights(slices.Repeat([]int{int(write.Fd())}, n)...)
+			}
+			if _, _, err := conn.(*net.UnixConn).WriteMsgUnix([]byte("x"), rights, nil); err != nil {
+				break // the server has closed it already
+			}
+		}
+		write.Close()
+		patience := 20 * time.Second
+		if !c.ends {
+			patience = 200 * time.Millisecond
+		}
+		_ = read.SetReadDeadline(time.Now().Add(patience))
+		if _, err := read.Read(make([]byte, 1)); (err == io.EOF) != c.ends {
+			t.Errorf("%s: reading the pipe: %v", name, err)
+		}
+		if !c.ends {
+			fmt.Fprintln(conn)
+			if got, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(got, `"reason":"line"`) {
+				t.Errorf("%s: got %s, %v", name, got, err)
+			}
+		}
+		conn.Close()
+		read.Close()
+	}
+	// A client may send start before it has read the answer to hello.
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("unix", at.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	lines := fmt.Sprintf(`{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n"+
+		`{"id":2,"method":"start","params":{"tool":"alone","stdout":"descriptor"}}`+"\n", at.token)
+	if _, _, err := c.(*net.UnixConn).WriteMsgUnix([]byte(lines), unix.UnixRights(int(write.Fd())), nil); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	if out, err := io.ReadAll(read); err != nil || string(out) != "noted\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// leaveUnread closes a connection while an answer lies in it, so that the server's next read fails.
+func leaveUnread(t *testing.T, c *net.UnixConn) {
+	t.Helper()
+	fmt.Fprintln(c, `{"id":9,"method":"can","params":{}}`)
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settles(t, "no answer", func() bool {
+		n := 0
+		_ = raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+		return err == nil && n > 0
+	})
+	c.Close()
+}
+
+func leavesNothing(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left in %s, %v", left, dir, err)
+	}
+}
+
 // stranger says hello to a server: PATH=TOKEN.
 func stranger(arg string) error {
 	path, token, _ := strings.Cut(arg, "=")
@@ -928,11 +1079,11 @@ func TestServeUnprivileged(t *testing.T) {
 	if err != nil || os.WriteFile(filepath.Join(dir, "test"), data, 0o755) != nil || os.Chown(dir, 65534, 65534) != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|FromTool|Asks)$", "-test.v")
+	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestServe(Starts|Refuses|Limits|ManyRuns|Ends|Socket|Reads|Descriptors|FromTool|Asks)$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 8 {
+	if err != nil || strings.Count(string(out), "--- PASS: TestServe") < 10 {
 		t.Errorf("%s%v", out, err)
 	}
 }

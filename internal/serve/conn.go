@@ -52,6 +52,7 @@ type conn struct {
 // serve answers requests until the client is gone, or may not stay.
 func (c *conn) serve() {
 	defer c.end()
+	defer c.lines.drop()
 	for {
 		m, err := c.lines.next()
 		if err != nil {
@@ -100,7 +101,7 @@ func (c *conn) handle(m message) bool {
 	}
 	r, bad := parse(m.line)
 	if bad == nil && !c.greeted {
-		bad = c.greet(&r, m)
+		bad = c.greet(&r)
 	} else if bad == nil {
 		bad = c.call(&r, m)
 		m.files = nil

@@ -58,8 +58,7 @@ type Start struct {
 	// forwards from, nil for that of the server.
 	Dir string
 	Env []string
-	// Accept and Session are those of accessc exec.
-	Accept  []string
+	// Session is that of accessc exec.
 	Session string
 	// Ask has the client asked about operations that access.may lists.
 	Ask bool

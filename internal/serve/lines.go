@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -25,6 +26,8 @@ type lines struct {
 	seen int
 	// files came with the line in which the byte at their place stands; places count from the beginning of buf.
 	files []placed
+	// known is true when the client has said hello. The line of a stranger has no descriptors.
+	known bool
 	// skip is true within a line that is too long.
 	skip bool
 }
@@ -42,6 +45,8 @@ type message struct {
 	long bool
 }
 
+var errFiles = errors.New("more descriptors than a message can have, or than this process")
+
 // next returns the next message. A last line without an end is none: the client was cut off in it.
 func (l *lines) next() (message, error) {
 	for {
@@ -51,18 +56,35 @@ func (l *lines) next() (message, error) {
 		at := len(l.buf)
 		l.buf = append(l.buf, make([]byte, chunk)...)
 		n, files, err := l.read(l.buf[at:])
+		n = max(n, 0)
 		l.buf = l.buf[:at+n]
 		if len(files) > 0 {
 			l.files = append(l.files, placed{max(at+n-1, 0), files})
 		}
-		if n == 0 && err == nil {
+		switch {
+		case n > 0 && l.crowded():
+			err = errFiles
+		case n > 0:
+			continue
+		case err == nil:
 			err = io.ErrNoProgress
 		}
-		if err != nil && n == 0 {
-			l.drop()
-			return message{}, err
+		l.drop()
+		return message{}, err
+	}
+}
+
+// crowded reports whether the line of the last byte that was read has more descriptors than a line may have. They
+// are open in this process, so the end of the line is not waited for.
+func (l *lines) crowded() bool {
+	begin := bytes.LastIndexByte(l.buf[:len(l.buf)-1], '\n') + 1
+	n := 0
+	for _, p := range l.files {
+		if p.at >= begin {
+			n += len(p.files)
 		}
 	}
+	return n > maxFiles || n > 0 && begin == 0 && !l.known
 }
 
 // cut takes a whole line from the buffer, or the beginning of one that is too long.

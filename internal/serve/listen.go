@@ -36,6 +36,8 @@ type Listener struct {
 	lock   *os.File
 	made   os.FileInfo
 	uid    int
+	// patience is how long a client may take to say hello.
+	patience time.Duration
 
 	mu        sync.Mutex
 	strangers int
@@ -49,7 +51,7 @@ func Listen(path, token string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{Path: filepath.Join(dir, filepath.Base(path)), token: token, uid: os.Geteuid(), clients: map[*net.UnixConn]bool{}}
+	l := &Listener{Path: filepath.Join(dir, filepath.Base(path)), token: token, uid: os.Geteuid(), patience: patience, clients: map[*net.UnixConn]bool{}}
 	if len(l.Path) > maxPath {
 		return nil, fmt.Errorf("%s: the path of a socket has at most %d bytes", l.Path, maxPath)
 	}
@@ -222,7 +224,7 @@ func (l *Listener) attend(s *Server, conn *net.UnixConn) {
 		l.mu.Unlock()
 		_ = conn.Close()
 	}()
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(l.patience))
 	s.serve(withFiles(conn), conn, l.token, func() {
 		_ = conn.SetReadDeadline(time.Time{})
 		leave()

@@ -36,13 +36,13 @@ type helloResult struct {
 }
 
 // greet checks the first request.
-func (c *conn) greet(r *request, m message) *Error {
+func (c *conn) greet(r *request) *Error {
 	var p struct {
 		Versions []int  `json:"versions"`
 		Token    string `json:"token"`
 	}
-	if r.method != "hello" || len(m.files) > 0 {
-		return errorf(NoHello, "expected hello, and no descriptors, before %q", r.method)
+	if r.method != "hello" {
+		return errorf(NoHello, "expected hello before %q", r.method)
 	}
 	if err := r.into(&p); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *conn) greet(r *request, m message) *Error {
 	case !slices.Contains(p.Versions, Version):
 		return errorf(BadVersion, "this server speaks version %d", Version)
 	}
-	c.greeted = true
+	c.greeted, c.lines.known = true, true
 	c.welcome()
 	c.answer(r.id, helloResult{
 		Version, c.server.Host.About(), append([]string{"hello"}, slices.Sorted(maps.Keys(methods))...),

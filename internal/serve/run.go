@@ -47,7 +47,6 @@ type startParams struct {
 	Call    json.RawMessage   `json:"call"`
 	Dir     string            `json:"dir"`
 	Env     map[string]string `json:"env"`
-	Accept  []string          `json:"accept"`
 	Session string            `json:"session"`
 	Ask     bool              `json:"ask"`
 	Events  bool              `json:"events"`
@@ -97,7 +96,7 @@ func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
 
 // request puts the parameters into a start.
 func (p *startParams) request(s *Start) *Error {
-	s.Tool, s.Args, s.Command, s.Dir, s.Accept, s.Session, s.Ask = p.Tool, p.Args, p.Command, p.Dir, p.Accept, p.Session, p.Ask
+	s.Tool, s.Args, s.Command, s.Dir, s.Session, s.Ask = p.Tool, p.Args, p.Command, p.Dir, p.Session, p.Ask
 	switch {
 	case p.Tool == "":
 		return errorf(BadParams, "start: expected a tool")

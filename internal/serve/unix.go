@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"net"
@@ -39,8 +38,6 @@ func (s *Server) ServeSocket(in, out *os.File) bool {
 	return true
 }
 
-var errFiles = errors.New("more descriptors than a message can have, or than this process")
-
 // withFiles reads a stream socket with descriptors. The kernel ends a read behind the bytes that some came
 // with (unix_stream_read_generic of net/unix/af_unix.c), so they belong to the last of those that were read.
 func withFiles(conn *net.UnixConn) source {
@@ -54,7 +51,7 @@ func withFiles(conn *net.UnixConn) source {
 		}
 		if err != nil {
 			closeAll(files)
-			return n, nil, err
+			return max(n, 0), nil, err // package net has -1 of a read that failed
 		}
 		return n, files, nil
 	}
