@@ -54,6 +54,7 @@ type Host struct {
 	messages io.Writer
 
 	mu       sync.Mutex
+	making   sync.Mutex // held while facts are found, which a compilation keeps without a lock
 	compiled *hostfacts.Result
 	plans    map[planKey]*plan
 	engine   *engine
@@ -267,7 +268,10 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	if err != nil {
 		return err
 	}
-	target := backends.Target{Form: backends.Resolved, Facts: res.Facts(t)}
+	h.making.Lock()
+	facts := res.Facts(t)
+	h.making.Unlock()
+	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
 	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
 	if err == nil && found.Failed() {
