@@ -19,7 +19,7 @@ const (
 )
 
 func init() {
-	if len(os.Args) < 3 || os.Args[1] != marker {
+	if len(os.Args) < 3 || os.Args[1] != marker || elevated() {
 		return
 	}
 	start.Self = []string{marker}

@@ -84,6 +84,42 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
+// TestNoAnswer: an answer that is none is refused, before the question and after a grant. It takes no grant
+// back.
+func TestNoAnswer(t *testing.T) {
+	h, _ := open(t)
+	c := h.Command("asks", "-c", "cat secret; read go; cat secret 2>/dev/null || echo refused")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Ask, c.Events = true, func(e sandbox.Event) {
+		if e.Kind != sandbox.Pending {
+			return
+		}
+		go func() {
+			defer in.Close()
+			for _, none := range []sandbox.Answer{"", "yes"} {
+				if err := e.Process.Answer(e.Question.ID, none); err == nil {
+					t.Errorf("%q was taken for an answer", none)
+				}
+			}
+			if err := e.Process.Answer(e.Question.ID, sandbox.AnswerRun); err != nil {
+				t.Error(err)
+			}
+			if err := e.Process.Answer(e.Question.ID, ""); err == nil {
+				t.Error("nothing was taken for an answer to a question that is over")
+			}
+			if _, err := in.Write([]byte("\n")); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	if out, err := c.Output(); err != nil || string(out) != "hidden\nhidden\n" {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
 // TestNotAsked: what cannot be asked is an error, and no question that waits for ever.
 func TestNotAsked(t *testing.T) {
 	h, _ := open(t)
@@ -136,5 +172,25 @@ func TestReload(t *testing.T) {
 		t.Error("read has read something")
 	} else if running.State.Signal != 0 {
 		t.Errorf("the running tool: %v", err)
+	}
+}
+
+// TestNamesApart: a request whose names have zero bytes is refused, and changes nothing for a later one whose
+// names are the same when they are joined.
+func TestNamesApart(t *testing.T) {
+	h, _ := open(t)
+	for _, r := range []sandbox.Request{{Tool: "asks", Program: "\x00ask"}, {Tool: "asks\x00"}} {
+		if _, err := h.Start(t.Context(), r); err == nil {
+			t.Errorf("%q %q: started", r.Tool, r.Program)
+		}
+	}
+	c := h.Command("asks", "-c", "cat secret")
+	c.Ask, c.Events = true, func(e sandbox.Event) {
+		if e.Kind == sandbox.Pending {
+			go func() { _ = e.Process.Answer(e.Question.ID, sandbox.AnswerOnce) }()
+		}
+	}
+	if out, err := c.Output(); err != nil || string(out) != "hidden\n" {
+		t.Errorf("%q %v", out, err)
 	}
 }

@@ -13,8 +13,8 @@
 //
 // A start fails closed: an error means that the tool has not run and that nothing is left of it. A
 // requirement of the policy that this system does not meet is such an error, unless its gap is
-// accepted by name. The package never ends the host, and changes neither its working directory, its
-// descriptors nor its limits.
+// accepted by name. Only with [ErrSupervisorEnded] the tool may have run for a moment, under its policy. The
+// package changes neither the host's working directory, its descriptors nor its limits.
 //
 // # Processes
 //
@@ -26,6 +26,14 @@
 // it over before main. Packages that this one does not import may be initialised before, in the order
 // of their paths, so an init function should start nothing. On macOS and Windows the same way starts
 // each tool.
+//
+// On Linux a host changes its user, groups and capabilities, and installs seccomp filters, before its first
+// start: the threads that start tools have no capabilities, and filters of their own. If a host of root calls
+// syscall.Setuid, Setgid, Setgroups or the like later, these threads are refused what the others are granted, and
+// Go's runtime or the C library ends the program; a filter for all threads is refused.
+//
+// A program with more rights than its caller, by a set-user-ID or set-group-ID bit or by file capabilities,
+// can be no host: [Open] refuses with [ErrElevated], and the program starts as nothing but itself.
 //
 // A tool gets three standard descriptors and no others, whatever the host has open. A host that waits
 // for all of its children (wait4 with -1) takes the ends of tools away, as from os/exec.

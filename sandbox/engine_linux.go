@@ -55,9 +55,7 @@ type engine struct {
 	ends   sync.WaitGroup
 }
 
-func newEngine() (*engine, error) {
-	return &engine{links: map[*link]bool{}, live: map[child]bool{}}, nil
-}
+func newEngine() *engine { return &engine{links: map[*link]bool{}, live: map[child]bool{}} }
 
 func (e *engine) number() uint64 {
 	e.mu.Lock()
@@ -103,13 +101,14 @@ func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func(
 	for i, f := range files {
 		fds[i] = int(f.Fd())
 	}
-	l, err := e.helper()
+	root := p.spec.Workspace
+	l, err := e.helper(root)
 	for err == nil && p.plan.Supervised() {
 		c, refused := e.supervised(l, p, req, fds, told)
 		if refused != errRetired {
 			return c, refused
 		}
-		l, err = e.helper()
+		l, err = e.helper(root)
 	}
 	if err != nil {
 		return nil, err
@@ -174,12 +173,19 @@ func stateOf(e start.Ended) State {
 	return out
 }
 
-// helper returns the helper for further tools, and starts one where there is none.
-func (e *engine) helper() (*link, error) {
+// helper returns the helper for further tools, and starts one where there is none. root is the workspace.
+func (e *engine) helper(root string) (*link, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.now != nil && e.now.usable() {
 		return e.now, nil
+	}
+	if e.base == "" {
+		base, err := start.MakeBase(root)
+		if err != nil {
+			return nil, err
+		}
+		e.base = base
 	}
 	l, err := e.startHelper()
 	if err != nil {
@@ -192,13 +198,8 @@ func (e *engine) helper() (*link, error) {
 	return l, nil
 }
 
-// startHelper starts a helper. Called with the lock held.
-func (e *engine) startHelper() (_ *link, err error) {
-	if e.base == "" {
-		if e.base, err = start.MakeBase(); err != nil {
-			return nil, err
-		}
-	}
+// startHelper starts a helper. Called with the lock held, when there is a base.
+func (e *engine) startHelper() (*link, error) {
 	l, err := newLink(e.base)
 	if err != nil {
 		return nil, err
@@ -515,7 +516,7 @@ var errLate = os.ErrProcessDone
 // order sends an order and waits for its outcome.
 func (a *attended) order(o order) error {
 	out := make(chan error, 1)
-	o.Kind, o.Run, o.Reply = orderAnswer, a.run, a.engine.number()
+	o.Run, o.Reply = a.run, a.engine.number()
 	a.link.mu.Lock()
 	if a.link.runs[a.run] == nil {
 		a.link.mu.Unlock()
@@ -558,10 +559,12 @@ func (a *attended) unanswered() {
 }
 
 func (a *attended) answer(question int, answer Answer) error {
-	return a.order(order{Question: question, Answer: live.Answer(answer)})
+	return a.order(order{Kind: orderAnswer, Question: question, Answer: live.Answer(answer)})
 }
 
-func (a *attended) revoke(question int) error { return a.order(order{Question: question}) }
+func (a *attended) revoke(question int) error {
+	return a.order(order{Kind: orderRevoke, Question: question})
+}
 
 func (a *attended) pid() int         { return a.number }
 func (a *attended) supervised() bool { return true }

@@ -33,7 +33,7 @@ type engine struct {
 	ends   sync.WaitGroup
 }
 
-func newEngine() (*engine, error) { return &engine{live: map[*again]bool{}}, nil }
+func newEngine() *engine { return &engine{live: map[*again]bool{}} }
 
 // asked is the document for that process, failure its answer if the tool did not start.
 type asked struct {

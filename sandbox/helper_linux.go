@@ -29,16 +29,16 @@ const (
 
 // See RATIONALE D229.
 func init() {
-	if len(os.Args) < 2 || os.Args[0] != marker {
+	if len(os.Args) < 2 || os.Args[0] != marker || elevated() {
 		return
 	}
 	err := errors.New("not a command: " + os.Args[1])
-	switch os.Args[1] {
-	case helperCommand:
-		err = help()
-	case start.SweepCommand:
+	switch command := os.Args[1]; {
+	case command == helperCommand && len(os.Args) == 3:
+		err = help(os.Args[2])
+	case command == start.SweepCommand && len(os.Args) > 2:
 		err = start.Sweep(os.Args[2], os.Args[3:]...)
-	case egresswire.Command:
+	case command == egresswire.Command:
 		err = egress.Run(os.NewFile(3, "control"), os.NewFile(4, "setup"))
 	}
 	if err != nil {
@@ -55,16 +55,31 @@ type helper struct {
 
 	mu    sync.Mutex
 	plans map[uint64]*start.Plan
-	runs  map[uint64]*start.Attended
+	runs  map[uint64]*attending
 	busy  sync.WaitGroup
 	// over is set when the host has ended.
 	over bool
 }
 
-// help is the helper. It ends with its socket.
-func help() error {
+// attending is a run from the order to start it until its tool has ended.
+type attending struct {
+	// begun is closed when run is known, nil for a start that failed. A tool may ask before.
+	begun chan struct{}
+	run   *start.Attended
+	// answers are those on their way to the tool. The host hears their outcome before the end.
+	answers sync.WaitGroup
+}
+
+// signal sends the tool a signal, if it has begun. The helper's lock is held.
+func (a *attending) signal(s syscall.Signal) {
+	if a != nil && a.run != nil {
+		_ = a.run.Signal(s)
+	}
+}
+
+// help is the helper, base has the directories of its runs. It ends with its socket.
+func help(base string) error {
 	outlive()
-	base := os.Args[2]
 	socket := os.NewFile(3, "host")
 	conn, err := net.FileConn(socket)
 	if err = errors.Join(err, socket.Close()); err != nil {
@@ -76,7 +91,7 @@ func help() error {
 	}
 	files := inherited.Files()
 	h := &helper{
-		wire: &wire{conn: conn.(*net.UnixConn)}, plans: map[uint64]*start.Plan{}, runs: map[uint64]*start.Attended{},
+		wire: &wire{conn: conn.(*net.UnixConn)}, plans: map[uint64]*start.Plan{}, runs: map[uint64]*attending{},
 		site: &start.Site{Base: base, Name: marker, Files: files, Lasts: true, Crew: crew},
 	}
 	probe := crew.Mark()
@@ -119,16 +134,24 @@ func (h *helper) serve() (left bool) {
 		case orderPlan:
 			h.plan(&o)
 		case orderStart:
-			h.busy.Go(func() { h.start(&o, fds) })
+			a := &attending{begun: make(chan struct{})}
+			h.mu.Lock()
+			h.runs[o.Run] = a
+			h.mu.Unlock()
+			h.busy.Go(func() { h.start(&o, fds, a) })
 			continue
 		case orderSignal:
 			h.mu.Lock()
-			if r := h.runs[o.Run]; r != nil {
-				_ = r.Signal(syscall.Signal(o.Signal))
+			h.runs[o.Run].signal(syscall.Signal(o.Signal))
+			h.mu.Unlock()
+		case orderAnswer, orderRevoke:
+			h.mu.Lock()
+			a := h.runs[o.Run]
+			if a != nil {
+				a.answers.Add(1)
 			}
 			h.mu.Unlock()
-		case orderAnswer:
-			h.busy.Go(func() { h.answer(&o) })
+			h.busy.Go(func() { h.answer(&o, a) })
 		case orderLeave:
 			return true
 		}
@@ -138,17 +161,18 @@ func (h *helper) serve() (left bool) {
 
 // answer has a question of a tool answered, or a grant revoked. The session may wait for calls that are
 // judged.
-func (h *helper) answer(o *order) {
-	h.mu.Lock()
-	r := h.runs[o.Run]
-	h.mu.Unlock()
+func (h *helper) answer(o *order, a *attending) {
 	err := os.ErrProcessDone
-	switch {
-	case r == nil:
-	case o.Answer == "":
-		err = r.Revoke(o.Question)
-	default:
-		err = r.Answer(o.Question, o.Answer)
+	if a != nil {
+		defer a.answers.Done()
+		<-a.begun
+		switch {
+		case a.run == nil:
+		case o.Kind == orderRevoke:
+			err = a.run.Revoke(o.Question)
+		default:
+			err = a.run.Answer(o.Question, o.Answer)
+		}
 	}
 	n := news{Kind: newsReply, Run: o.Run, Reply: o.Reply}
 	if err != nil {
@@ -172,7 +196,7 @@ func (h *helper) plan(o *order) {
 }
 
 // start starts a tool and stays until it has ended.
-func (h *helper) start(o *order, fds []int) {
+func (h *helper) start(o *order, fds []int, a *attending) {
 	h.mu.Lock()
 	p, over := h.plans[o.Plan], h.over
 	h.mu.Unlock()
@@ -184,6 +208,15 @@ func (h *helper) start(o *order, fds []int) {
 		}, [3]int(fds), h.hooks(o))
 	}
 	closeAll(fds)
+	h.mu.Lock()
+	a.run = run
+	if err != nil {
+		delete(h.runs, o.Run)
+	} else if h.over {
+		a.signal(unix.SIGKILL)
+	}
+	h.mu.Unlock()
+	close(a.begun)
 	if err != nil {
 		n := news{Kind: newsFailed, Run: o.Run, Code: start.CodeFailed, Text: err.Error()}
 		var e *start.Error
@@ -193,18 +226,13 @@ func (h *helper) start(o *order, fds []int) {
 		_ = h.send(n)
 		return
 	}
-	h.mu.Lock()
-	h.runs[o.Run] = run
-	if h.over {
-		_ = run.Signal(unix.SIGKILL)
-	}
-	h.mu.Unlock()
 	_ = h.send(news{Kind: newsStarted, Run: o.Run, PID: run.PID()})
 	end := run.Wait(func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.runs, o.Run)
 	})
+	a.answers.Wait()
 	_ = h.send(news{Kind: newsEnded, Run: o.Run, End: &end})
 	if !run.Close() {
 		_ = h.send(news{Kind: newsWorn})
@@ -231,8 +259,8 @@ const maxEnd = 15 * time.Second
 func (h *helper) end() {
 	h.mu.Lock()
 	h.over = true
-	for _, r := range h.runs {
-		_ = r.Signal(unix.SIGKILL)
+	for _, a := range h.runs {
+		a.signal(unix.SIGKILL)
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})

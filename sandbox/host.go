@@ -54,10 +54,17 @@ type Host struct {
 	messages io.Writer
 
 	mu       sync.Mutex
+	making   sync.Mutex // held while facts are found, which a compilation keeps without a lock
 	compiled *hostfacts.Result
-	plans    map[string]*plan
+	plans    map[planKey]*plan
 	engine   *engine
 	closed   bool
+}
+
+// planKey is the part of a request that its policy is compiled from.
+type planKey struct {
+	tool, program string
+	ask           bool
 }
 
 // plan is a tool's policy, ready to be started.
@@ -75,6 +82,11 @@ type plan struct {
 // ErrClosed is the error of starts after Close.
 var ErrClosed = errors.New("sandbox: the host is closed")
 
+// ErrElevated is the error of Open in a program that has more rights than the process that has started it: one
+// with a set-user-ID or set-group-ID bit, or with file capabilities.
+var ErrElevated = errors.New("sandbox: this program has more rights than its caller (set-user-ID, set-group-ID or file capabilities)," +
+	" who chooses its arguments and environment")
+
 // PolicyError is the error of a configuration that does not compile, for all tools or for one.
 type PolicyError struct {
 	// Text has the findings as accessc check prints them, without colour.
@@ -87,7 +99,10 @@ func (e *PolicyError) Error() string { return "the policy does not compile:\n" +
 // Open compiles the policies of a workspace. Mistakes that concern one tool alone are the error of
 // that tool's starts.
 func Open(c Config) (*Host, error) {
-	h := &Host{config: c, messages: c.Messages, plans: map[string]*plan{}}
+	if elevated() {
+		return nil, ErrElevated
+	}
+	h := &Host{config: c, messages: c.Messages, plans: map[planKey]*plan{}}
 	if h.messages == nil {
 		h.messages = io.Discard
 	}
@@ -95,9 +110,8 @@ func Open(c Config) (*Host, error) {
 	if err := h.Reload(); err != nil {
 		return nil, err
 	}
-	var err error
-	h.engine, err = newEngine()
-	return h, err
+	h.engine = newEngine()
+	return h, nil
 }
 
 // lines lets many goroutines write.
@@ -198,10 +212,7 @@ const maxPlans = 256
 
 // plan returns the policy of a request, compiled.
 func (h *Host) plan(r *Request) (*plan, error) {
-	key := r.Tool + "\x00" + r.Program
-	if r.Ask {
-		key += "\x00ask"
-	}
+	key := planKey{r.Tool, r.Program, r.Ask}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -231,7 +242,7 @@ func (h *Host) dropPlans() {
 	for _, p := range h.plans {
 		go p.end()
 	}
-	h.plans = map[string]*plan{}
+	h.plans = map[planKey]*plan{}
 }
 
 // end drops a plan once it is ready. A start that has it goes on with it.
@@ -257,7 +268,10 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	if err != nil {
 		return err
 	}
-	target := backends.Target{Form: backends.Resolved, Facts: res.Facts(t)}
+	h.making.Lock()
+	facts := res.Facts(t)
+	h.making.Unlock()
+	target := backends.Target{Form: backends.Resolved, Facts: facts}
 	i := slices.IndexFunc(registry.All, func(b backends.Backend) bool { return b.File() == start.Artifact })
 	out, found, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, registry.All[i]}, target)
 	if err == nil && found.Failed() {

@@ -100,7 +100,8 @@ func (s *State) String() string {
 }
 
 // ErrSupervisorEnded is the error of a tool whose supervisor has ended before it, and that was killed
-// for that reason.
+// for that reason. As an error of Start it leaves open whether the tool has run for a moment: the supervisor
+// may have ended before it could say so.
 var ErrSupervisorEnded = errors.New("sandbox: the supervisor has ended, and its tools with it")
 
 // Pid is the number of the tool's process. It may become that of another process when the tool has

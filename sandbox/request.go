@@ -131,7 +131,7 @@ type carried struct {
 	ConversationID string          `json:"conversation_id,omitempty"`
 }
 
-// Start starts a tool. The context kills the tool when it is done before the tool has ended.
+// Start starts a tool. After an error other than ErrSupervisorEnded it has not run. The context kills the tool when it is done before the tool has ended.
 func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

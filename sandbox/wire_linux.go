@@ -35,8 +35,8 @@ type order struct {
 	Request *wanted `json:"request,omitempty"`
 	Tells   bool    `json:"tells,omitempty"`
 	Signal  int     `json:"signal,omitempty"`
-	// Reply is the number of an order whose outcome is awaited: the answer to a Question, or, where there
-	// is none, the revocation of the grant that it has led to.
+	// Reply is the number of an order whose outcome is awaited: the Answer to a Question, or the revocation of
+	// the grant that it has led to.
 	Reply    uint64      `json:"reply,omitempty"`
 	Question int         `json:"question,omitempty"`
 	Answer   live.Answer `json:"answer,omitempty"`
@@ -49,6 +49,7 @@ const (
 	orderStart  orderKind = "start"
 	orderSignal orderKind = "signal"
 	orderAnswer orderKind = "answer"
+	orderRevoke orderKind = "revoke"
 	// orderLeave is the last one: the host removes everything itself.
 	orderLeave orderKind = "leave"
 )

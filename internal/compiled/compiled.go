@@ -10,6 +10,7 @@ package compiled
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +66,20 @@ func (k Key) stated() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	all := append([]string{k.Root, k.Tool, strconv.Itoa(os.Geteuid()), program}, k.Flags...)
+	all := append([]string{k.Root, k.Tool, asker(), program}, k.Flags...)
 	for _, name := range userdir.Variables() {
 		value, set := os.LookupEnv(name)
 		all = append(all, strconv.FormatBool(set), value)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
 	return string(sum[:]), nil
+}
+
+// asker is the identity and the privileges with which the compiler asks: they decide which files it may see.
+func asker() string {
+	groups, _ := os.Getgroups() // Windows has none
+	slices.Sort(groups)
+	return fmt.Sprint(os.Geteuid(), os.Getegid(), groups, privileges())
 }
 
 // dir is the directory of a workspace's entries.

@@ -9,7 +9,7 @@ import (
 )
 
 // format begins every entry, and changes with its form.
-const format = "accessc compiled 1\n"
+const format = "accessc compiled 2\n"
 
 // encode writes an entry: the format, the hash of the rest, the rest. Numbers are varints, texts
 // have their length before them.
@@ -24,11 +24,6 @@ func (e *Entry) encode() []byte {
 		w.text(l.Root)
 		w.text(l.Path)
 		w.text(l.Answer)
-	}
-	w.number(uint64(len(e.seen.Parents)))
-	for dir, id := range e.seen.Parents {
-		w.text(dir)
-		w.identity(id)
 	}
 	w.number(uint64(len(e.seen.Searches)))
 	for _, s := range e.seen.Searches {
@@ -53,12 +48,6 @@ func decode(data []byte) (*Entry, bool) {
 	e.seen.Looks = make([]hostview.Look, r.count())
 	for i := range e.seen.Looks {
 		e.seen.Looks[i] = hostview.Look{Kind: hostview.Kind(r.number()), Root: r.text(), Path: r.text(), Answer: r.text()}
-	}
-	n := r.count()
-	e.seen.Parents = make(map[string]hostview.Identity, n)
-	for range n {
-		dir := r.text()
-		e.seen.Parents[dir] = r.identity()
 	}
 	for range r.count() {
 		e.seen.Searches = append(e.seen.Searches, r.search())

@@ -11,3 +11,5 @@ func readOwn(string, string) ([]byte, error) { return nil, errNone }
 func makeOwn(string) error { return errNone }
 
 func program() (string, error) { return "", errNone }
+
+func privileges() string { return "" }

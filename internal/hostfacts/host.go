@@ -22,7 +22,8 @@ func Platform() ir.Platform {
 }
 
 // Facts returns the facts of this host for one tool: the paths of its roots, the places where
-// the host keeps the files of the base, and the file of its own program.
+// the host keeps the files of the base, and the file of its own program. It keeps some for the next tool,
+// and is for one caller at a time.
 func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	f := ir.Facts{Bindings: r.bindings(t), Base: r.hostBase(t.Base), Located: r.resolved}
 	if c := t.Command; c != nil && !c.Shell && !strings.Contains(c.Program, "{{") {

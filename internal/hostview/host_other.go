@@ -2,11 +2,16 @@
 
 package hostview
 
+import "os"
+
 // fileSystem names the file system of a place, if it is one of the kernel's own.
 func fileSystem(string) string { return "" }
 
-// identify returns the identity of a directory, if its next change will show in that.
-func identify(string) (Identity, bool) { return Identity{}, false }
+// identify returns the identity of the directory at a path, zero if its next change may not show in it.
+func identify(string) Identity { return Identity{} }
 
-// steady reports whether the times of a directory can be relied on.
-func steady(string) bool { return false }
+// identifyOpen is the same for an open directory.
+func identifyOpen(*os.File) Identity { return Identity{} }
+
+// openDirectory opens a directory to list it.
+func openDirectory(path string) (*os.File, error) { return os.Open(path) }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -57,7 +56,6 @@ type View struct {
 	looks    []Look
 	index    map[question]int
 	searches []*Search
-	parents  map[string]Identity
 	torn     bool
 }
 
@@ -65,52 +63,19 @@ type View struct {
 type Seen struct {
 	// Looks are the questions in the order in which they were first asked.
 	Looks []Look
-	// Parents are directories by their paths, as they were before names in them were looked at. As
-	// long as one is the same, so are the types of its names, and the targets of its symlinks: a
-	// name gets another file only by a change of its directory.
-	Parents map[string]Identity
 	// Searches are the searches.
 	Searches []*Search
 }
 
 // New returns a View that keeps what it is told.
-func New() *View { return &View{index: map[question]int{}, parents: map[string]Identity{}} }
+func New() *View { return &View{index: map[question]int{}} }
 
 // Seen returns what the View was told. Without ok a question had two answers: the host changed
 // meanwhile, and no state of it had them all.
 func (v *View) Seen() (seen Seen, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	parents := map[string]Identity{}
-	for dir, id := range v.parents {
-		if id != (Identity{}) {
-			parents[dir] = id
-		}
-	}
-	return Seen{v.looks, parents, v.searches}, !v.torn
-}
-
-// enter keeps the identity of the directory that a name is in, before the name is looked at.
-func (v *View) enter(f from, path string) {
-	if v == nil || f.dir != "" {
-		return
-	}
-	dir := parent(path)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if _, entered := v.parents[dir]; entered {
-		return
-	}
-	id, ok := identify(dir)
-	if !ok || !steady(dir) {
-		id = Identity{}
-	}
-	v.parents[dir] = id
-}
-
-// parent is the directory that the last name of an absolute path is in.
-func parent(path string) string {
-	return path[:max(1, strings.LastIndexByte(path, filepath.Separator))]
+	return Seen{v.looks, v.searches}, !v.torn
 }
 
 func (v *View) keep(kind Kind, root, path string, answer func() string) {
@@ -185,14 +150,12 @@ func (v *View) Approvals(path, answer string) {
 }
 
 func (v *View) lstat(f from, name string) (fs.FileMode, error) {
-	v.enter(f, name)
 	mode, err := f.lstat(name)
 	v.keep(lstat, f.dir, name, func() string { return saidMode(mode, err) })
 	return mode, err
 }
 
 func (v *View) readlink(f from, name string) (string, error) {
-	v.enter(f, name)
 	target, err := f.readlink(name)
 	v.keep(readlink, f.dir, name, func() string { return saidText(target, err) })
 	return target, err

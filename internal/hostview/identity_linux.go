@@ -1,6 +1,7 @@
 package hostview
 
 import (
+	"os"
 	"slices"
 	"time"
 
@@ -13,25 +14,47 @@ import (
 // See RATIONALE D225.
 const settled = 2 * time.Second
 
-// identify returns the identity of a directory, if its next change will show in that.
-func identify(path string) (Identity, bool) {
+// identify returns the identity of the directory at a path, zero if its next change may not show in it.
+func identify(path string) Identity {
 	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return Identity{}, false
+	var system unix.Statfs_t
+	if unix.Lstat(path, &st) != nil || unix.Statfs(path, &system) != nil {
+		return Identity{}
 	}
+	return identity(&st, &system)
+}
+
+// identifyOpen is the same for an open directory.
+func identifyOpen(dir *os.File) Identity {
+	var st unix.Stat_t
+	var system unix.Statfs_t
+	if unix.Fstat(int(dir.Fd()), &st) != nil || unix.Fstatfs(int(dir.Fd()), &system) != nil {
+		return Identity{}
+	}
+	return identity(&st, &system)
+}
+
+func identity(st *unix.Stat_t, system *unix.Statfs_t) Identity {
 	id := Identity{uint64(st.Dev), st.Ino, st.Mtim.Nano(), st.Ctim.Nano()}
-	return id, time.Since(time.Unix(0, id.Changed)) > settled
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || !steady(system) || time.Since(time.Unix(0, id.Changed)) <= settled {
+		return Identity{}
+	}
+	return id
 }
 
 // local are file systems whose directories have a new time of change for each change of their
-// names, by this kernel's clock. Servers, FUSE and /proc have rules of their own.
-var local = []int64{
-	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC,
-	unix.OVERLAYFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
+// names, by this kernel's clock. Servers, FUSE and /proc have rules of their own. A directory of overlayfs has
+// the times of its upper layer alone, whatever happens to the names of a lower one
+// (https://docs.kernel.org/filesystems/overlayfs.html, "Changes to underlying filesystems").
+var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC}
+
+// steady reports whether the times of directories can be relied on. Those of a read-only file system may be the
+// choice of the program that made its image.
+func steady(system *unix.Statfs_t) bool {
+	return slices.Contains(local, int64(system.Type)) && system.Flags&unix.ST_RDONLY == 0
 }
 
-// steady reports whether the times of a directory can be relied on.
-func steady(path string) bool {
-	var st unix.Statfs_t
-	return unix.Statfs(path, &st) == nil && slices.Contains(local, int64(st.Type))
+// openDirectory opens a directory to list it.
+func openDirectory(path string) (*os.File, error) {
+	return os.OpenFile(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }

@@ -11,8 +11,6 @@ type Again struct {
 	Approvals func(path string) string
 
 	roots map[string]from
-	// same has the directories of Seen.Parents that were looked at again.
-	same map[string]bool
 }
 
 // Close frees the directories that questions count from.
@@ -28,7 +26,7 @@ func (a *Again) Close() {
 // counts the directories that searches had to list; seen has then what they need to list fewer.
 func (a *Again) Holds(seen *Seen) (holds bool, listed int) {
 	for _, l := range seen.Looks {
-		if !a.settled(seen, l) && a.answer(l) != l.Answer {
+		if a.answer(l) != l.Answer {
 			return false, 0
 		}
 	}
@@ -40,28 +38,6 @@ func (a *Again) Holds(seen *Seen) (holds bool, listed int) {
 		listed += n
 	}
 	return true, listed
-}
-
-// settled reports whether a question about a name needs not be asked, since the directory is the
-// same.
-func (a *Again) settled(seen *Seen, l Look) bool {
-	if l.Root != "" || l.Kind != lstat && l.Kind != readlink || l.Path == "" {
-		return false
-	}
-	dir := parent(l.Path)
-	same, looked := a.same[dir]
-	if looked {
-		return same
-	}
-	if was, known := seen.Parents[dir]; known {
-		now, ok := identify(dir)
-		same = ok && now == was
-	}
-	if a.same == nil {
-		a.same = map[string]bool{}
-	}
-	a.same[dir] = same
-	return same
 }
 
 // finds reports whether a search has its result still, and how many directories it listed.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -34,7 +35,7 @@ type Directory struct {
 	Covered, Below []string
 }
 
-// Identity is what changes with the names in a directory; zero for one that is always listed.
+// Identity changes with the names in a directory; it is zero for one that is always listed.
 type Identity struct {
 	Device, Inode uint64
 	// Modified and Changed are mtime and ctime, in nanoseconds since 1970.
@@ -59,7 +60,7 @@ func (v *View) Search(top, prefix string, patterns []ir.SensitivePattern) []stri
 
 // run searches, and counts the directories that it had to list. Their identities are of use to a
 // later run alone.
-func (s *Search) run(again bool) (found []string, directories map[string]Directory, listed int) {
+func (s *Search) run(again bool) (found []string, directories map[string]Directory, anew int) {
 	patterns := make([]ir.SensitivePattern, len(s.Patterns))
 	for i, p := range s.Patterns {
 		patterns[i].Pattern = p
@@ -73,10 +74,10 @@ func (s *Search) run(again bool) (found []string, directories map[string]Directo
 			d, known = s.known(at)
 		}
 		if !known {
-			d.list(s.path(at), func(name string) bool {
+			d = listed(s.path(at), func(name string) bool {
 				return slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(s.Prefix + join(at, name)) })
 			})
-			listed++
+			anew++
 		}
 		if again {
 			directories[at] = d
@@ -90,22 +91,13 @@ func (s *Search) run(again bool) (found []string, directories map[string]Directo
 			queue = append(queue, join(at, name))
 		}
 	}
-	return found, directories, listed
+	return found, directories, anew
 }
 
-// known returns a directory that was listed before and has not changed; otherwise one with the
-// identity that it has before it is listed now.
+// known returns a directory that was listed before and has not changed.
 func (s *Search) known(at string) (Directory, bool) {
-	path := s.path(at)
-	now, ok := identify(path)
-	was, listed := s.Directories[at]
-	if ok && listed && was.Identity == now {
-		return was, true
-	}
-	if !ok || !steady(path) {
-		return Directory{}, false
-	}
-	return Directory{Identity: now}, false
+	was := s.Directories[at]
+	return was, was.Identity != Identity{} && was.Identity == identify(s.path(at))
 }
 
 func (s *Search) path(at string) string {
@@ -115,8 +107,22 @@ func (s *Search) path(at string) string {
 	return filepath.FromSlash(s.Top + "/" + at)
 }
 
-func (d *Directory) list(path string, covers func(name string) bool) {
-	entries, _ := os.ReadDir(path)
+// listed lists a directory. Its identity and its names are those of one descriptor: by its path, another
+// directory could come to stand there in between. One that could not be read to its end has no identity,
+// so that a moment without descriptors is not taken for a directory without names.
+func listed(path string, covers func(name string) bool) Directory {
+	var d Directory
+	dir, err := openDirectory(path)
+	if err != nil {
+		return d
+	}
+	defer func() { _ = dir.Close() }()
+	identity := identifyOpen(dir)
+	entries, err := dir.ReadDir(-1)
+	if err == nil {
+		d.Identity = identity
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	d.Names = len(entries)
 	for _, e := range entries {
 		switch {
@@ -126,6 +132,7 @@ func (d *Directory) list(path string, covers func(name string) bool) {
 			d.Below = append(d.Below, e.Name())
 		}
 	}
+	return d
 }
 
 func join(dir, name string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -147,4 +148,41 @@ func writeContext(file string, l *backends.Launch) error {
 		return failed("the Context: %w", err)
 	}
 	return nil
+}
+
+// RemoveRuns removes a base of runs with everything in it, and the cgroups of those runs, once no
+// process that starts tools there is left.
+func RemoveRuns(base string) {
+	if !isRun(base) {
+		return
+	}
+	entries, _ := os.ReadDir(base)
+	if place := delegated(); place.dir != "" {
+		for _, e := range entries {
+			if group := filepath.Join(place.dir, e.Name()); isRun(group) && isGroup(group) {
+				endGroup(group, true)
+			}
+		}
+	}
+	_ = removeTree(base)
+}
+
+// MakeBase makes a directory for the directories of runs. It refuses a place in the workspace root, or
+// another one where tools may write.
+func MakeBase(root string) (string, error) {
+	dir, err := os.MkdirTemp("", runPrefix+"*")
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		if why := Exposed(real, root); why != "" {
+			err = failed("the directories of runs: %s %s, where tools may write; let TMPDIR be elsewhere", filepath.Dir(real), why)
+		}
+	}
+	if err != nil {
+		_ = os.Remove(dir)
+		return "", err
+	}
+	return real, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -45,6 +44,10 @@ type Plan struct {
 	spawner *supervisor.Spawner
 	users   int
 	closed  bool
+
+	looked sync.Once
+	// exposed is the error of starts if the tool may change the directories of other runs.
+	exposed error
 }
 
 // NewPlan checks that this host meets the requirements of a specification, or that its gaps are
@@ -94,6 +97,9 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 	if err := checkDescriptors(files[:]...); err != nil {
 		return nil, err
 	}
+	if err := p.keepsOff(s.Base); err != nil {
+		return nil, err
+	}
 	req.Spec, req.Accept = p.spec, p.accept
 	r := &run{
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
@@ -111,6 +117,18 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// keepsOff refuses a tool that may write where the runs of this process have their directories: it would
+// choose the Context of the next one. See RATIONALE D235.
+func (p *Plan) keepsOff(base string) error {
+	p.looked.Do(func() {
+		probe := run{spec: p.spec, terms: p.terms, directories: directories{tmp: base + "/" + runPrefix}}
+		if by := probe.writes(base); by != "" {
+			p.exposed = failed("the directories of runs are in %s, where %s lets the tool write; let TMPDIR be elsewhere", base, by)
+		}
+	})
+	return p.exposed
 }
 
 // contextOf gives a run the file of the Context that it shares with the others of the plan. A supervised
@@ -404,33 +422,3 @@ func (a *Attended) Wait(over func()) Ended {
 
 // DropCapabilities takes all capabilities from this thread, for good.
 func DropCapabilities() error { return dropCapabilities() }
-
-// RemoveRuns removes a base of runs with everything in it, and the cgroups of those runs, once no
-// process that starts tools there is left.
-func RemoveRuns(base string) {
-	if !isRun(base) {
-		return
-	}
-	entries, _ := os.ReadDir(base)
-	if place := delegated(); place.dir != "" {
-		for _, e := range entries {
-			if group := filepath.Join(place.dir, e.Name()); isRun(group) && isGroup(group) {
-				endGroup(group, true)
-			}
-		}
-	}
-	_ = removeTree(base)
-}
-
-// MakeBase makes a directory for the directories of runs.
-func MakeBase() (string, error) {
-	dir, err := os.MkdirTemp("", runPrefix+"*")
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		_ = os.Remove(dir)
-	}
-	return real, err
-}

@@ -61,7 +61,7 @@ func Kept(args []string) (*Repeat, bool) {
 func (c *Repeat) Start() error {
 	call, err := Call(c.arguments, c.call)
 	if err != nil {
-		return err
+		return &start.Error{Code: start.CodeFailed, Err: err}
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	err = start.Start(start.Request{

@@ -1,0 +1,114 @@
+package sandbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/internal/approvals"
+	"github.com/accessc/accessc/internal/userdir"
+	"github.com/accessc/accessc/sandbox"
+)
+
+// forked has tools beside the others that may write in the target of a link.
+const forked = config + `
+[tools.forks]
+source = "local"
+command = "/bin/sh"
+access.fs = [{ path = ".", read = true }, { path = "fork", read = true, write = true, create = true, external = true }]
+
+[tools.forks_supervised]
+source = "local"
+command = "/bin/sh"
+access.fs = [
+  { path = ".", read = true }, { path = "secret" }, { path = "fork", read = true, write = true, create = true, external = true },
+]
+`
+
+var forks = []string{"forks", "forks_supervised"}
+
+// approve lets fork, a link in the workspace, lead to a directory.
+func approve(t *testing.T, ws, target string) {
+	t.Helper()
+	dir, err := userdir.For(ws)
+	if err == nil {
+		err = os.MkdirAll(string(dir), 0o700)
+	}
+	if err == nil {
+		err = os.Symlink(target, ws+"/fork")
+	}
+	if err == nil {
+		_, err = approvals.Update(dir.Approvals(), func(s *approvals.Store) error {
+			return s.Approve(approvals.Mount{RulePath: "fork", CanonicalTarget: target})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, ws+"/accessc.toml", forked)
+}
+
+// TestBase: where a tool could write into the directories of runs, and so choose the Context of the next
+// one, no tool starts.
+func TestBase(t *testing.T) {
+	_, ws := open(t)
+	target := filepath.Join(filepath.Dir(ws), "target")
+	for _, dir := range []string{ws + "/tmp", target + "/tmp"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	approve(t, ws, target)
+	good := os.Getenv("TMPDIR")
+	for tmp, why := range map[string]string{ws + "/tmp": "the workspace " + ws, target + "/tmp": "fork of a workspace", good: ""} {
+		os.Setenv("TMPDIR", tmp) // open has registered its restoration
+		h, err := sandbox.Open(sandbox.Config{Dir: ws})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range slices.Concat(both, forks) {
+			err := h.Command(tool, "-c", "exit 0").Run()
+			var refused *sandbox.StartError
+			switch {
+			case why == "" && err != nil:
+				t.Errorf("%s: %v", tool, err)
+			case why != "" && (!errors.As(err, &refused) || refused.Code != 125 || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "TMPDIR")):
+				t.Errorf("%s, %s: %v", tmp, tool, err)
+			}
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v %v", left, err)
+		}
+	}
+	os.Setenv("TMPDIR", good)
+}
+
+// TestBaseApproved: a host that has started tools is told to let one write where their directories are. It
+// does not start that one, and goes on.
+func TestBaseApproved(t *testing.T) {
+	h, ws := open(t)
+	if err := h.Command("alone", "-c", "exit 0").Run(); err != nil {
+		t.Fatal(err)
+	}
+	approve(t, ws, os.Getenv("TMPDIR"))
+	if err := h.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range both {
+		if err := h.Command(tool, "-c", "exit 0").Run(); err != nil {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	var refused *sandbox.StartError
+	for _, tool := range forks {
+		if err := h.Command(tool, "-c", "exit 0").Run(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "let TMPDIR be elsewhere") {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+}
