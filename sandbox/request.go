@@ -74,7 +74,8 @@ type Event struct {
 	// Process is the tool. Start may not have returned it yet.
 	Process *Process
 	// Refusal describes a refused operation, for Refused: one line of JSON in the form of
-	// docs/denials.md, with the rule that decided and the configuration that would permit it.
+	// docs/denials.md, with the rule that decided and the configuration that would permit it. After
+	// 16 MiB of them a run has no more, but a last one whose event is "lost", with their count.
 	Refusal json.RawMessage
 	// Question is the operation, for Pending and Withdrawn.
 	Question *Question

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -131,6 +132,9 @@ type serveHost struct {
 	host *sandbox.Host
 	read *hostfacts.Result
 	at   time.Time
+	// starting is held by starts from their judgement on, and by renew against them: a tool starts under the
+	// policy that was judged.
+	starting sync.RWMutex
 }
 
 // fleeting is how long a start may go by links, programs and the repository's own settings as they were. Changed
@@ -184,7 +188,7 @@ func (h *serveHost) Can(q *serve.Question) (any, error) {
 	if _, err := line.question(); err != nil {
 		return nil, &serve.Error{Reason: serve.BadParams, Text: "can: " + err.Error()}
 	}
-	if err := h.fresh(q.Tool); err != nil {
+	if err := h.fresh(q.Tool, false); err != nil {
 		return nil, err
 	}
 	doc, err := h.can.ask(line)
@@ -194,16 +198,15 @@ func (h *serveHost) Can(q *serve.Question) (any, error) {
 	return doc, nil
 }
 
-// fresh reads the configuration again where it has changed, and reports the mistakes that a tool has.
-func (h *serveHost) fresh(tool string) error {
+// fresh reads the configuration again where it has changed, for a start or an answer, and reports the mistakes that
+// a tool has.
+func (h *serveHost) fresh(tool string, starts bool) error {
 	err := h.can.reload()
+	if err == nil && starts && (h.read != h.can.res || time.Since(h.at) > fleeting) {
+		err = h.renew()
+	}
 	if err == nil {
 		_, err = askable(h.can.res, tool)
-	}
-	if err == nil && (h.read != h.can.res || time.Since(h.at) > fleeting) {
-		if err = h.host.Reload(); err == nil {
-			h.read, h.at = h.can.res, time.Now()
-		}
 	}
 	if err == nil {
 		return nil
@@ -217,6 +220,31 @@ func (h *serveHost) fresh(tool string) error {
 		}
 	}
 	return out
+}
+
+// maxRenewals bounds how often a configuration is read that changes meanwhile.
+const maxRenewals = 10
+
+// renew has the host of the starts read the configuration that the answers are by. Where it changes meanwhile, both
+// read it again.
+func (h *serveHost) renew() error {
+	h.starting.Lock()
+	defer h.starting.Unlock()
+	h.read = nil
+	for range maxRenewals {
+		if err := h.host.Reload(); err != nil {
+			return err
+		}
+		if !h.can.inputs.changed() {
+			h.read, h.at = h.can.res, time.Now()
+			return nil
+		}
+		time.Sleep(tick) // a file that has just been written counts as changed
+		if err := h.can.reload(); err != nil {
+			return err
+		}
+	}
+	return errors.New("the configuration changes all the time")
 }
 
 // Decide implements serve.Host.
@@ -261,6 +289,8 @@ func (h *serveHost) Start(s *serve.Start) (serve.Process, error) {
 func (h *serveHost) start(s *serve.Start) (serve.Process, error) {
 	h.mu.Lock()
 	err := h.allowed(s)
+	h.starting.RLock()
+	defer h.starting.RUnlock()
 	h.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -270,7 +300,7 @@ func (h *serveHost) start(s *serve.Start) (serve.Process, error) {
 
 // allowed checks that a tool may be started for a client.
 func (h *serveHost) allowed(s *serve.Start) error {
-	if err := h.fresh(s.Tool); err != nil {
+	if err := h.fresh(s.Tool, true); err != nil {
 		return err
 	}
 	t, err := findTool(h.can.res.Program, s.Tool)

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -509,6 +511,43 @@ func TestServeManyRuns(t *testing.T) {
 	}
 }
 
+// TestServeLost: a tool that is refused more than a run may tell of does not wait, and its client learns how much it lacks.
+func TestServeLost(t *testing.T) {
+	s := serveHere(t)
+	const tries = 5000
+	path := strings.Repeat("./", 2000) + "secret"
+	run, pid := s.begin(fmt.Sprintf(`{"tool":"watched","command":["sh","-c","i=0; while [ $i -lt %d ]; do true <%s; i=$((i+1)); done; exit 3"],"events":true}`, tries, path))
+	settles(t, "the tool waits for its client", func() bool { return !running(pid) })
+	denied, lost, ended := 0, 0, false
+	for !ended {
+		var list struct {
+			Events []struct {
+				Event   string
+				Refusal struct {
+					Event string
+					Count int
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(s.must("events", "{}")), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list.Events {
+			ended = ended || e.Event == "ended"
+			lost += e.Refusal.Count
+			if e.Refusal.Event == "denied" {
+				denied++
+			}
+		}
+	}
+	if got := s.must("wait", fmt.Sprintf(`{"run":%d}`, run)); !strings.Contains(got, `"exit":3`) {
+		t.Errorf("got %s", got)
+	}
+	if denied < 1000 || lost == 0 || denied+lost != tries {
+		t.Errorf("%d denied, %d lost, %d tried", denied, lost, tries)
+	}
+}
+
 func processorTime(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -965,6 +1004,75 @@ access.fs = [{ path = ".", read = true, execute = true }, { path = "out", extern
 	fmt.Fprintln(c, `{"id":2,"method":"start","params":{"tool":"reaches"}}`)
 	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "at the socket of this server") {
 		t.Errorf("got %s, %v", line, err)
+	}
+}
+
+// TestServeJudged: a tool starts under the policy that was judged for it, also while the configuration changes: one that
+// comes and goes grants the socket's directory, and no start has it.
+func TestServeJudged(t *testing.T) {
+	ws, dir := serveWorkspace(t), private(t)
+	narrow := serveTools + "[tools.flips]\nsource = \"local\"\naccess.fs = [{ path = \".\", read = true }"
+	wide := narrow + ", { path = \"out\", external = true, read = true, write = true }]\n"
+	narrow += "]\n"
+	at, err := listenAt(t, ws, filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.WriteFile(filepath.Join(ws, "accessc.toml"), []byte(wide), 0o644) != nil || os.Symlink(dir, filepath.Join(ws, "out")) != nil {
+		t.Fatal("the workspace cannot be made")
+	}
+	if out, err := accesscCommand(t, "approve", "-C", ws, "--yes", "out").CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	stop := make(chan struct{})
+	var flips sync.WaitGroup
+	defer flips.Wait()
+	defer close(stop)
+	flips.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(i%17) * time.Millisecond):
+			}
+			next := filepath.Join(ws, "next")
+			_ = os.WriteFile(next, []byte([]string{narrow, wide}[i%2]), 0o644)
+			_ = os.Rename(next, filepath.Join(ws, "accessc.toml"))
+		}
+	})
+	var clients sync.WaitGroup
+	var started, refused atomic.Int32
+	for range 3 {
+		c, _ := dial(t, at.path, at.token)
+		in := bufio.NewReader(c)
+		clients.Go(func() {
+			for range 25 {
+				fmt.Fprintf(c, `{"id":2,"method":"start","params":{"tool":"flips","command":["touch",%q]}}`+"\n", filepath.Join(dir, "reached"))
+				line, err := in.ReadString('\n')
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var a struct{ Result struct{ Run int } }
+				_ = json.Unmarshal([]byte(line), &a)
+				if a.Result.Run == 0 {
+					if strings.Contains(line, "at the socket of this server") {
+						refused.Add(1)
+					}
+					continue
+				}
+				started.Add(1)
+				fmt.Fprintf(c, `{"id":3,"method":"wait","params":{"run":%d}}`+"\n", a.Result.Run)
+				_, _ = in.ReadString('\n')
+			}
+		})
+	}
+	clients.Wait()
+	if started.Load() == 0 || refused.Load() == 0 {
+		t.Errorf("%d starts, %d refused", started.Load(), refused.Load())
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "reached")); err == nil {
+		t.Error("a tool has written beside the socket")
 	}
 }
 

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// queue holds the events of a connection that its client has not taken yet. Where it is full, whatever makes
-// events waits: the tool's output stays in its pipe, and in the end the tool waits to write.
+// queue holds the events of a connection that its client has not taken yet. Where it is full, the goroutine that
+// has an event waits: the tool's output stays in its pipe, and in the end the tool waits to write. Refusals
+// collect in package sandbox, which bounds them for each run.
 // See RATIONALE D238.
 type queue struct {
 	mu      sync.Mutex

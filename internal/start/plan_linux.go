@@ -333,7 +333,8 @@ type Hooks struct {
 	Made func(words []string)
 	// Live gets every event of a run in which operations can be granted.
 	Live func(live.Event)
-	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them.
+	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them. Before Wait
+	// returns a last one says how many there were beyond, if any.
 	Refused func(line []byte)
 }
 
@@ -410,6 +411,7 @@ func asStart(err error) error {
 func (a *Attended) Wait(over func()) Ended {
 	end := a.Attended.Wait(over)
 	ended := time.Now()
+	_ = a.log.Close()
 	out := Ended{End: end, Refused: a.log.Counted()}
 	if l := a.run.endedBy(end.Status, ended, time.Duration(end.Usage.Utime.Nano()+end.Usage.Stime.Nano())); l != nil {
 		out.Limit = l.Kind

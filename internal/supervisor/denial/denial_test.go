@@ -284,6 +284,27 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestLogTo: a reader in place of a file is told of as many bytes as it takes, and at the end of how many lines it lacks.
+func TestLogTo(t *testing.T) {
+	for _, most := range []int{0, 3, 5} {
+		var got []string
+		l := NewLogTo(func(line []byte) { got = append(got, string(line)) }, int64(most*len(sample().Line())))
+		for range 5 {
+			l.Add(sample())
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		last := got[len(got)-1]
+		if most == 5 && (len(got) != 5 || strings.Contains(last, "lost")) {
+			t.Errorf("got %d lines of 5, the last %s", len(got), last)
+		}
+		if want := fmt.Sprintf(`{"format_version":1,"event":"lost","count":%d}`+"\n", 5-most); most < 5 && (len(got) != most+1 || last != want) {
+			t.Errorf("got %d lines of %d, the last %s", len(got), most+1, last)
+		}
+	}
+}
+
 // TestSummary: repeated denials are counted, those beyond one screen are left out, and names
 // cannot write to the terminal.
 func TestSummary(t *testing.T) {

@@ -136,16 +136,21 @@ func (l *Log) write(text []byte) {
 	}
 }
 
-// Close ends the file. Where lines are missing the last one says how many.
+// Close ends the file or what else gets the lines. Where some are missing the last one says how many.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var last []byte
+	if l.lost > 0 {
+		last = fmt.Appendf(nil, `{"format_version":%d,"event":"lost","count":%d}`+"\n", Version, l.lost)
+	}
+	if l.to != nil && last != nil {
+		l.to(last)
+	}
 	if l.file == nil {
 		return nil
 	}
-	if l.lost > 0 {
-		_, _ = fmt.Fprintf(l.file, `{"format_version":%d,"event":"lost","count":%d}`+"\n", Version, l.lost)
-	}
+	_, _ = l.file.Write(last)
 	err := l.file.Close()
 	l.file = nil
 	return err
