@@ -405,8 +405,17 @@ func TestHookDeadline(t *testing.T) {
 	defer ptmx.Close()
 	defer tty.Close()
 	fd := int(tty.Fd())
-	for err = syscall.SetNonblock(fd, true); err == nil; {
-		_, err = syscall.Write(fd, []byte("x"))
+	// The kernel moves the output on a little later, which makes room again.
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	for full := 0; full < 5; full++ {
+		for err = nil; err == nil; {
+			if _, err = syscall.Write(fd, []byte("x")); err == nil {
+				full = 0
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	log := tty.Name()
 	event := strings.NewReader(h.event("PreToolUse", "cat a.txt"))
