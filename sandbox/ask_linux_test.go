@@ -24,18 +24,19 @@ func TestAsk(t *testing.T) {
 				if pending++; q.Path != ws+"/secret" || !strings.Contains(q.Rule, "accessc.toml") || len(q.Grants) != 1 || q.Name != "cat" {
 					t.Errorf("%+v", q)
 				}
+				a := answer
+				if pending > 1 {
+					a = sandbox.AnswerNo
+				}
 				// Answered apart: an answer may wait for calls, and those for events.
 				go func() {
-					a := answer
-					if pending > 1 {
-						a = sandbox.AnswerNo
-					}
 					if err := e.Process.Answer(q.ID, a); err != nil {
 						t.Errorf("%s: %v", a, err)
 					}
 				}()
 			case sandbox.Withdrawn:
 				withdrawn++
+			case sandbox.Refused, sandbox.Ended:
 			}
 		}
 		if out, err := c.Output(); err != nil || string(out) != want {
