@@ -138,8 +138,34 @@ func result(err error) answer {
 
 var proceed = answer{on: true}
 
+// apart puts a descriptor that writes into the tool's table, and closes it here before the answer. The tool may
+// close its own and execute the file at once: the kernel refuses to execute one that any process has open for
+// writing (ETXTBSY, execve(2)), and another worker may be answering that call.
+func (l listener) apart(id uint64, a *answer) bool {
+	flags, err := unix.FcntlInt(uintptr(a.fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+		return false
+	}
+	add := addition{id: id, srcfd: uint32(a.fd)}
+	if a.closeOn {
+		add.newfdFlags = unix.O_CLOEXEC
+	}
+	n, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(l), ioctlAddFD, uintptr(unsafe.Pointer(&add)))
+	if e != 0 {
+		return false
+	}
+	_ = unix.Close(a.fd)
+	a.val = int64(n)
+	return true
+}
+
 // send gives the answer. A call that has gone in the meantime (ENOENT) needs none.
 func (l listener) send(id uint64, a answer) {
+	if a.hand && l.apart(id, &a) {
+		r := response{id: id, val: a.val}
+		_ = l.ioctl(ioctlSend, unsafe.Pointer(&r))
+		return
+	}
 	if a.hand {
 		add := addition{id: id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(a.fd)}
 		if a.closeOn {
