@@ -16,7 +16,7 @@ import (
 // changes its meaning.
 const Version = 1
 
-// Reason says of an error what a client can do about it. The list is closed within a version.
+// Reason tells a client how to go on after an error. The list is closed within a version.
 type Reason string
 
 // The reasons.

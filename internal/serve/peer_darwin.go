@@ -1,21 +1,10 @@
 package serve
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peer is the user of the process at the other end, as of its connecting (LOCAL_PEERCRED, unix(4)).
-func peer(conn *net.UnixConn) (uid int, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Xucred
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED) }); e != nil {
-		return 0, e
-	}
+// user is the user at the other end of a socket (LOCAL_PEERCRED, unix(4)).
+func user(fd int) (uid int, err error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
 		return 0, err
 	}

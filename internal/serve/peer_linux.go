@@ -1,21 +1,10 @@
 package serve
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peer is the user of the process at the other end, as of its connecting (unix(7)).
-func peer(conn *net.UnixConn) (uid int, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
-		return 0, e
-	}
+// user is the user at the other end of a socket (SO_PEERCRED, unix(7)).
+func user(fd int) (uid int, err error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}

@@ -21,7 +21,7 @@ type run struct {
 	// ended is closed when status is there.
 	ended  chan struct{}
 	status Status
-	// input gets what the client writes to the tool's standard input, nil where it does not.
+	// input gets the bytes that the client writes to the tool's standard input, nil where it does not.
 	input chan input
 	gone  chan struct{}
 	// pipes are the server's ends.
@@ -187,7 +187,7 @@ func (x *run) pipe(s *Start, i int) error {
 	return nil
 }
 
-// start starts the tool, and what carries its streams and events.
+// start starts the tool, and the goroutines that carry its streams and events.
 func (x *run) start(c *conn, p *startParams, s *Start) *Error {
 	c.starting.Lock()
 	defer c.starting.Unlock()

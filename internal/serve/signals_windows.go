@@ -2,7 +2,7 @@ package serve
 
 import "syscall"
 
-// terminate is what a tool gets whose client is gone: it is killed.
+// terminate kills a tool whose client is gone.
 const terminate = syscall.SIGKILL
 
 // signals are those that reach a tool: Windows has none.
