@@ -121,7 +121,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestNotAsked: what cannot be asked is an error, and no question that waits for ever.
+// TestNotAsked: a request that cannot be asked about is an error, and no question that waits for ever.
 func TestNotAsked(t *testing.T) {
 	h, _ := open(t)
 	hears := func(sandbox.Event) {}

@@ -117,7 +117,7 @@ func (c *Cmd) Output() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// tail keeps the end of what is written.
+// tail keeps the last bytes that are written.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -9,7 +9,7 @@
 //		return err
 //	}
 //	defer host.Close()
-//	out, err := host.Command("grep", "TODO", "src/a").Output()
+//	out, err := host.Command("grep", "main", "src/a").Output()
 //
 // A start fails closed: an error means that the tool has not run and that nothing is left of it. A
 // requirement of the policy that this system does not meet is such an error, unless its gap is

@@ -419,7 +419,7 @@ func (l *link) forget(c *attended) {
 	}
 }
 
-// read takes news until the helper ends. Then every tool of it is dead or dying, and what it has left is
+// read takes news until the helper ends. Then every tool of it is dead or dying, and its remains are
 // removed here.
 func (l *link) read() {
 	for {

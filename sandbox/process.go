@@ -31,7 +31,7 @@ type told struct {
 	question *Question
 }
 
-// queue has events for a reader that may be slow. What a run can put into it is bounded by the
+// queue has events for a reader that may be slow. The events of a run are bounded by the
 // supervisor.
 type queue struct {
 	mu   sync.Mutex

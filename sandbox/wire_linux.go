@@ -72,7 +72,7 @@ type news struct {
 	Soft   uint64 `json:"soft,omitempty"`
 	Hard   uint64 `json:"hard,omitempty"`
 	Shares bool   `json:"shares,omitempty"`
-	// Left is how Sweep finds what a run leaves behind.
+	// Left is how Sweep finds the remains of a run.
 	Left []string `json:"left,omitempty"`
 	PID  int      `json:"pid,omitempty"`
 	// Code, Text and Gaps are those of a start that failed.

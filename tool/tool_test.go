@@ -327,7 +327,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// TestCall: the host's call is that of the Context, and what one caller does to it no other sees.
+// TestCall: the host's call is that of the Context, and no caller sees the changes of another.
 func TestCall(t *testing.T) {
 	c, _ := newPolicy(t, `"tool":`, `"workspace_id": "w1", "conversation_id": "c1", "arguments": {"path": "a"}, "answers": {"sure": true}, "tool":`)
 	call := c.Call()

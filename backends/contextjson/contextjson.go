@@ -37,7 +37,7 @@ type Context struct {
 	Access *Access `json:"access"`
 }
 
-// The actions. A tool that is to format its arguments shows what a run would do, and does nothing
+// The actions. A tool that is to format its arguments shows the effects of a run, and does nothing
 // else. The policy is the same for both.
 const (
 	Run             = "run"

@@ -57,7 +57,7 @@ type keptWorld struct {
 	// first is how each place is when all is well: a text, "/" for a directory, "-> x" for a symlink,
 	// empty for nothing.
 	first map[string]string
-	// places are its keys, texts and targets what else may be there.
+	// places are its keys; texts and targets may be there as well.
 	places, texts, targets []string
 	// approved is the store of approvals when all is well.
 	approved []byte
@@ -140,7 +140,7 @@ func (w *keptWorld) reset() {
 
 func (w *keptWorld) path(p string) string { return filepath.Join(w.dir, p) }
 
-// put makes a place as said. What cannot be done because of earlier edits is left.
+// put makes a place as said, unless earlier edits are in the way.
 func (w *keptWorld) put(p, text string) {
 	at := w.path(p)
 	_ = os.Chmod(filepath.Dir(at), 0o755)

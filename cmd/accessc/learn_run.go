@@ -67,7 +67,7 @@ func (l *learner) learn() error {
 const maxAgain = 3
 
 // mayRepeat reports whether the command failed by itself, and rules that were written permit something that it was
-// refused: the run shows nothing of what it would have done then.
+// refused: the run shows nothing of its further operations.
 // See RATIONALE D243.
 func (l *learner) mayRepeat(found *learned, status int) bool {
 	refused := func(x lesson) bool {

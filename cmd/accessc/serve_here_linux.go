@@ -94,7 +94,7 @@ type question struct {
 	Name      string   `json:"name,omitempty"`
 }
 
-// tellOf tells a client of what happened to its tool.
+// tellOf tells a client of the events of its tool.
 func tellOf(tell func(kind string, what any), e sandbox.Event) {
 	switch e.Kind {
 	case sandbox.Refused:

@@ -128,7 +128,7 @@ type serveHost struct {
 	mu     sync.Mutex
 	can    *stream
 	decide map[[2]string]*decideStream
-	// host starts tools by the configuration as it was read at a time; read is what the answers are by then.
+	// host starts tools by the configuration as it was read at a time; read has the answers by then.
 	host *sandbox.Host
 	read *hostfacts.Result
 	at   time.Time

@@ -242,7 +242,7 @@ func settles(t *testing.T, what string, holds func() bool) {
 }
 
 // TestServeStarts: a client starts tools with descriptors of its own and with data in messages, under the policy,
-// and is told how they end and what was refused.
+// and is told how they end, and the refusals.
 func TestServeStarts(t *testing.T) {
 	s := serveHere(t)
 	read, write, err := os.Pipe()

@@ -10,9 +10,9 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// inputs are what a policy was compiled from, as they were at a time.
+// inputs are the files of a policy, as they were at a time.
 type inputs struct {
-	// files has nil for what was not there.
+	// files has nil for one that was not there.
 	files map[string]fs.FileInfo
 	at    time.Time
 }

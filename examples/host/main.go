@@ -102,7 +102,7 @@ func run(ctx context.Context, host *sandbox.Host, c call, limit time.Duration) a
 	return a
 }
 
-// sentence tells the model in one line what it may not do.
+// sentence tells the model the refusal in one line.
 func sentence(refusal json.RawMessage) string {
 	var r struct{ Operation, Target, Reason string }
 	if err := json.Unmarshal(refusal, &r); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 )
 
-// Report says what a build wrote.
+// Report counts the files that a build wrote.
 type Report struct {
 	Confined, Others int // tools
 	Files            int // of the build, the manifest among them

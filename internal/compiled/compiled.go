@@ -23,7 +23,7 @@ import (
 	"github.com/accessc/accessc/internal/wholefile"
 )
 
-// Key is what a start asks for.
+// Key is the request of a start.
 type Key struct {
 	// Root is the canonical workspace root, Tool the name of the tool.
 	Root, Tool string

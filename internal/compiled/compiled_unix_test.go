@@ -94,7 +94,7 @@ func (h *host) link(target, name string) {
 	}
 }
 
-// compile compiles as a start does, and returns what it saw.
+// compile compiles as a start does, and returns its view.
 func (h *host) compile() *hostview.View {
 	h.Helper()
 	view := hostview.New()
@@ -175,7 +175,7 @@ func TestEachInputCounts(t *testing.T) {
 		}
 		undo()
 		if !h.holds() {
-			// What was put back may differ in what a question is about, such as a directory's inode.
+			// A thing that was put back may differ in the asked part, such as a directory's inode.
 			h.keep()
 		}
 	}

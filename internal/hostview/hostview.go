@@ -1,10 +1,10 @@
 // Package hostview is how the compiler looks at the host: at names, files, directories, and
 // variables of the environment.
 //
-// A View keeps each question with its answer. What a policy was compiled from is the list of
+// A View keeps each question with its answer. The input of a policy is the list of
 // these: a later start asks the same again, and needs no compilation if it gets the same
 // answers. So the packages of the compiler have no other access to the host (compiler_test.go at
-// the top of the repository holds that), and an answer has no more than what is kept of it.
+// the top of the repository holds that), and an answer has no more than is kept of it.
 package hostview
 
 import (
@@ -49,7 +49,7 @@ type question struct {
 	root, path string
 }
 
-// View looks at the host and keeps what it is told. A nil View keeps nothing. It is safe for
+// View looks at the host and keeps the answers. A nil View keeps nothing. It is safe for
 // concurrent use.
 type View struct {
 	mu       sync.Mutex
@@ -59,7 +59,7 @@ type View struct {
 	torn     bool
 }
 
-// Seen is what a View was told.
+// Seen has the answers that a View was given.
 type Seen struct {
 	// Looks are the questions in the order in which they were first asked.
 	Looks []Look
@@ -67,10 +67,10 @@ type Seen struct {
 	Searches []*Search
 }
 
-// New returns a View that keeps what it is told.
+// New returns a View that keeps answers.
 func New() *View { return &View{index: map[question]int{}} }
 
-// Seen returns what the View was told. Without ok a question had two answers: the host changed
+// Seen returns the answers to the View. Without ok a question had two answers: the host changed
 // meanwhile, and no state of it had them all.
 func (v *View) Seen() (seen Seen, ok bool) {
 	v.mu.Lock()
@@ -107,7 +107,7 @@ func (v *View) ReadDir(path string) ([]fs.DirEntry, error) { return v.list(from{
 // for the writer of a FIFO.
 func (v *View) Open(path string) (fs.File, error) { return v.open(from{}, path) }
 
-// Stat returns type and permissions of what a path leads to.
+// Stat returns type and permissions of the file that a path leads to.
 func (v *View) Stat(path string) (fs.FileMode, error) {
 	mode, err := statMode(path)
 	v.keep(stat, "", path, func() string { return saidMode(mode, err) })

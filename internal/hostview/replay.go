@@ -23,7 +23,7 @@ func (a *Again) Close() {
 }
 
 // Holds reports whether every question has its answer still, and every search its result. listed
-// counts the directories that searches had to list; seen has then what they need to list fewer.
+// counts the directories that searches had to list; seen then has the identities by which they list fewer.
 func (a *Again) Holds(seen *Seen) (holds bool, listed int) {
 	for _, l := range seen.Looks {
 		if a.answer(l) != l.Answer {

@@ -14,7 +14,7 @@ const maxNames = 50_000
 
 // Search is a search below a directory for names that sensitive patterns cover.
 //
-// It is asked again without listing what has not changed: a directory that is the same one, with
+// It is asked again without listing unchanged directories: a directory that is the same one, with
 // the same times of change, has the same names (inode(7)).
 type Search struct {
 	// Top is the directory, and Prefix what patterns know it by, with a slash at its end or empty.

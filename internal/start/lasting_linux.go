@@ -15,7 +15,7 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// A process that starts many tools keeps between two starts what costs more to make than to check.
+// A process that starts many tools keeps the things between two starts that cost more to make than to check.
 
 // releaser gives a private home free.
 type releaser interface{ Release() }

@@ -175,7 +175,7 @@ func (r *run) abandon() {
 	r.over()
 }
 
-// over removes what is left of a run.
+// over removes the remains of a run.
 func (r *run) over() {
 	r.dropRuleset()
 	if r.group != nil {
@@ -294,7 +294,7 @@ func (p *Plan) end() {
 	}
 }
 
-// Wait waits until the tool has ended, and removes what is left of its run.
+// Wait waits until the tool has ended, and removes the remains of its run.
 func (s *Spawned) Wait() (supervisor.End, error) {
 	state, err := s.Process.Wait()
 	s.run.over()

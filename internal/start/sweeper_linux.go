@@ -72,7 +72,7 @@ func (r *run) sweepAfter() error {
 	return nil
 }
 
-// remains are the words that tell Sweep what of the run may remain beside its directory.
+// remains are the words that tell Sweep of processes and groups that may remain beside the directory.
 func (r *run) remains() []string {
 	var out []string
 	if r.stays() {

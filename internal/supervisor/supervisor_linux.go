@@ -177,7 +177,7 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	return s, s.sandbox.open(&policy.roots, o)
 }
 
-// surveys finds out which opens may be left to the kernel, and at what condition.
+// surveys finds out which opens may be left to the kernel, and on which condition.
 func (s *Supervisor) surveys(spec *landlock.Spec) {
 	workspace := s.policy.roots.Workspace
 	caps := wholly(spec, workspace)

@@ -69,7 +69,7 @@ access.fs = [{ path = ".", read = true, write = true }, { path = ".env" }]
 	b.ReportMetric(float64(base.Microseconds()), "cpu-us-plain")
 }
 
-// processorTime is the processor time of a run, on average over 500, and of what comes behind them.
+// processorTime is the processor time of a run, on average over 500, with the work that follows them.
 func processorTime(b *testing.B, run func(*testing.B), behind ...func()) time.Duration {
 	const runs = 500
 	begun := processors()

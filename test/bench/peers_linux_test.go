@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// peerTools are what the other sandboxes are told as well: the workspace with .env taken back, for
+// peerTools are the policies that the other sandboxes get as well: the workspace with .env taken back, for
 // a tool that writes and for one that only reads.
 const peerTools = `
 [tools.writer]

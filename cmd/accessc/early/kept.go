@@ -110,7 +110,7 @@ func answered(state userdir.Dir, tool string, reaches []string) bool {
 	return known && reply != approvals.No
 }
 
-// parseCall reads a command line, if it has nothing but what is listed at Kept, as the ordinary parser
+// parseCall reads a command line, if it has only the flags that are listed at Kept, as the ordinary parser
 // reads it.
 func parseCall(args []string) (Repeat, bool) {
 	var c Repeat

@@ -2,7 +2,7 @@
 """Start tools under their policies from Python: a client of accessc serve (docs/serve.md).
 
     with Server("/path/to/workspace") as server:
-        done = server.run("grep", ["TODO", "src/a"])
+        done = server.run("grep", ["main", "src/a"])
         print(done.returncode, done.stdout)
         if server.can("edit", "update", "src/a")["verdict"] == "allow":
             run = server.start("edit", stdout=open("out", "wb"), call={"arguments": {"path": "src/a"}})

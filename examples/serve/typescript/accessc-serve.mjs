@@ -1,7 +1,7 @@
 // Start tools under their policies from TypeScript or JavaScript: a client of accessc serve (docs/serve.md).
 //
 //     const server = await Server.start("/path/to/workspace");
-//     const done = await server.run("grep", ["TODO", "src/a"]);
+//     const done = await server.run("grep", ["main", "src/a"]);
 //     console.log(done.exit, done.stdout.toString());
 //     server.close();
 //

@@ -293,7 +293,7 @@ func (d *Denial) proposal() (string, bool) {
 	return d.Grant()
 }
 
-// closed reports whether a rule that grants nothing has decided. One on all of the workspace says what holds without one.
+// closed reports whether a rule that grants nothing has decided. One on all of the workspace repeats the default.
 func (d *Denial) closed() bool {
 	if f, ok := d.Verdict.Rule.(*ir.FSRule); ok && f.At == ir.In("") {
 		return false
