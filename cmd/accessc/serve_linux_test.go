@@ -649,7 +649,7 @@ func dial(t *testing.T, path, token string) (net.Conn, string) {
 		return nil, err.Error()
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute)) // far beyond any test here, on a busy machine with the race detector
 	fmt.Fprintf(c, `{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n", token)
 	line, _ := bufio.NewReader(c).ReadString('\n')
 	return c, line
@@ -947,7 +947,7 @@ func stranger(arg string) error {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(c, `{"id":1,"method":"hello","params":{"versions":[1],"token":%q}}`+"\n", token)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {
@@ -1024,17 +1024,22 @@ func TestServeJudged(t *testing.T) {
 	if out, err := accesscCommand(t, "approve", "-C", ws, "--yes", "out").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	stop := make(chan struct{})
+	begun := time.Now()
+	first, _ := dial(t, at.path, at.token)
+	fmt.Fprintln(first, `{"id":2,"method":"start","params":{"tool":"flips"}}`)
+	if line, err := bufio.NewReader(first).ReadString('\n'); !strings.Contains(line, "at the socket of this server") {
+		t.Fatalf("got %s, %v", line, err)
+	}
+	whole := time.Since(begun) // of a start that meets no change
+	// A change follows each request, once, at a time within its start: a server that met changes without an end would
+	// refuse every start for that.
+	asked := make(chan int, 1)
 	var flips sync.WaitGroup
 	defer flips.Wait()
-	defer close(stop)
+	defer close(asked)
 	flips.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Duration(i%17) * time.Millisecond):
-			}
+		for i := range asked {
+			time.Sleep(whole * time.Duration(i%17) / 4)
 			next := filepath.Join(ws, "next")
 			_ = os.WriteFile(next, []byte([]string{narrow, wide}[i%2]), 0o644)
 			_ = os.Rename(next, filepath.Join(ws, "accessc.toml"))
@@ -1046,7 +1051,11 @@ func TestServeJudged(t *testing.T) {
 		c, _ := dial(t, at.path, at.token)
 		in := bufio.NewReader(c)
 		clients.Go(func() {
-			for range 25 {
+			for i := range 25 {
+				select {
+				case asked <- i:
+				default: // the change that the last request asked for is still to come
+				}
 				fmt.Fprintf(c, `{"id":2,"method":"start","params":{"tool":"flips","command":["touch",%q]}}`+"\n", filepath.Join(dir, "reached"))
 				line, err := in.ReadString('\n')
 				if err != nil {
@@ -1071,6 +1080,7 @@ func TestServeJudged(t *testing.T) {
 	if started.Load() == 0 || refused.Load() == 0 {
 		t.Errorf("%d starts, %d refused", started.Load(), refused.Load())
 	}
+	t.Logf("%d starts, %d refused, one start takes %v", started.Load(), refused.Load(), whole)
 	if _, err := os.Lstat(filepath.Join(dir, "reached")); err == nil {
 		t.Error("a tool has written beside the socket")
 	}
@@ -1120,7 +1130,7 @@ func TestServePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs.Close()
-	_ = ours.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = ours.SetDeadline(time.Now().Add(time.Minute))
 	in, methods := bufio.NewReader(ours), map[string]bool{}
 	var sent string
 	for line := range strings.Lines(string(page)) {
