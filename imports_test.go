@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"tool"},
 	{"backends/registry", "test/lsm"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},
-	{"backends/seatbelt/start"},
+	{"backends/seatbelt/start", "backends/mounts"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},

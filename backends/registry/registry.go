@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
@@ -36,7 +37,7 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
+		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences,
 	} {
 		maps.Copy(all, s)
 	}
