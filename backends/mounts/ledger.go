@@ -167,7 +167,7 @@ func (w *ledgerWriter) socket(caps ir.CapSet, has access) ir.Held {
 // governs them.
 func (w *ledgerWriter) later(r *ir.Region, around access, a ir.Aspect) ir.Held {
 	gap := ir.GapFSLate
-	if r.Governing.Rule != nil && r.Governing.Rule.Guards() {
+	if r.LeadsToGuarded() {
 		gap = ir.GapFSProtected
 	}
 	given := around.mode.gives(around.noExec && w.means.NoExec)

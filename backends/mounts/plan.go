@@ -185,7 +185,12 @@ func (p *Plan) node(r *ir.Region, dir ir.NodeKind) ir.NodeKind {
 	case p.target.Node == nil:
 		return ir.Unknown
 	}
-	kind, _ := p.target.Node(p.target.Place(r.At))
+	place := p.target.Place(r.At)
+	kind, to := p.target.Node(place)
+	if to != place {
+		// Nothing can be mounted on a symbolic link, and what it leads to has rules of its own.
+		return ir.Absent
+	}
 	return kind
 }
 

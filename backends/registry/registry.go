@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
@@ -27,8 +28,8 @@ var All = []backends.Backend{
 }
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
-// means than accessc.
-var Optional = []backends.Backend{mxc.Backend{}}
+// means.
+var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)

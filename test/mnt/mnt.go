@@ -1,30 +1,45 @@
-package mounts_test
+// Package mnt evaluates the artifacts of backends that confine files by mounts, and compares them with
+// the policy. A backend hands in what its artifact mounts where, as far as the tool can tell. Only tests
+// import it.
+package mnt
 
 import (
 	"strings"
-	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
-	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
 
-// table is a plan as the kernel has it, in a world that goes on after the mounts were made.
+// Entry is one mount, as the kernel has it.
+type Entry struct {
+	Place string // where it is
+	// Gives is what it lets a tool do with everything below, also with what is made there later.
+	Gives ir.CapSet
+	// Exists is true where the mount is made only if there is something at the place.
+	Exists bool
+}
+
+// Artifact is what a backend makes of a policy.
+type Artifact struct {
+	View    *ir.View  // of the policy
+	Entries []Entry   // in the order in which they are made
+	Ledger  ir.Ledger // of no platform
+}
+
+// table is the mounts of an artifact in a world that goes on after they were made.
 type table struct {
-	mounts map[string]mounts.Mount
-	means  mounts.Means
+	mounts map[string]ir.CapSet
 	now    irtest.World
 }
 
-func mounted(p *mounts.Plan, m mounts.Means, start, now irtest.World) *table {
-	t := &table{map[string]mounts.Mount{}, m, now}
-	for _, mount := range p.Mounts {
-		bound := mount.Kind == mounts.Bind || mount.Kind == mounts.Hide
-		if !bound || start.Kind(mount.Place) != ir.Absent {
-			t.mounts[mount.Place] = mount
+func mounted(entries []Entry, start, now irtest.World) *table {
+	t := &table{map[string]ir.CapSet{}, now}
+	for _, e := range entries {
+		if !e.Exists || start.Kind(e.Place) != ir.Absent {
+			t.mounts[e.Place] = e.Gives
 		}
 	}
 	return t
@@ -48,20 +63,7 @@ func parent(place string) string {
 	return place[:i]
 }
 
-func (t *table) gives(place string) ir.CapSet {
-	m := t.mounts[t.at(place)]
-	if m.Kind != mounts.Bind || m.Mode == mounts.Closed {
-		return 0
-	}
-	c := ir.Caps(ir.Read)
-	if m.Mode == mounts.ReadWrite {
-		c |= ir.Write
-	}
-	if !m.NoExec || !t.means.NoExec {
-		c = c.With(ir.Execute)
-	}
-	return c
-}
+func (t *table) gives(place string) ir.CapSet { return t.mounts[t.at(place)] }
 
 // free reports whether the name of a place can be made, removed and moved.
 func (t *table) free(place string) bool {
@@ -107,7 +109,7 @@ type trial struct {
 	seen   map[string]int
 }
 
-func newTrial(t *rapid.T, seen map[string]int) *trial {
+func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) *trial {
 	tool := irtest.Tool(t, irtest.Plain, 6)
 	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
 	now := start.Later(t)
@@ -115,11 +117,9 @@ func newTrial(t *rapid.T, seen map[string]int) *trial {
 	if rapid.Bool().Draw(t, "host is known") {
 		target.Node = func(place string) (ir.NodeKind, string) { return start.Kind(place), place }
 	}
-	means := mounts.Means{NoExec: rapid.Bool().Draw(t, "noexec")}
-	plan := mounts.New(tool, target)
+	a := compile(tool, target)
 	x := &trial{
-		view: plan.View(), table: mounted(plan, means, start, now), ledger: plan.Ledger(means), ids: map[ir.Rule]ir.RuleID{},
-		places: now.Places(), seen: seen,
+		view: a.View, table: mounted(a.Entries, start, now), ledger: a.Ledger, ids: map[ir.Rule]ir.RuleID{}, places: now.Places(), seen: seen,
 	}
 	for _, e := range x.view.Entries() {
 		x.ids[e.Rule] = e.ID.Stated()
@@ -204,20 +204,21 @@ func (x *trial) move(t *rapid.T) {
 	}
 }
 
-// TestPlan: what mounts permit is what the policy says, or the ledger states the difference.
-func TestPlan(t *testing.T) {
-	seen := map[string]int{}
-	irtest.Check(t, 4000, 25, func(rt *rapid.T) {
-		x := newTrial(rt, seen)
-		if len(x.places) == 0 {
-			return
-		}
-		for range 20 {
-			x.single(rt)
-		}
-		for range 5 {
-			x.move(rt)
-		}
-	})
-	irtest.Happened(t, seen, 50_000, "alike", "mounts.whole", "mounts.starts", "mounts.unread", "mounts.late", "mounts.missing", "mounts.own-name", "mounts.apart")
+// Cases is how many questions one run of Compare asks.
+const Cases = 25
+
+// Compare draws a policy and a world, and asks about single operations and moves. What the mounts permit
+// is what the policy says, or the ledger states the difference. It counts in seen the causes that were
+// stated.
+func Compare(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) {
+	x := newTrial(t, compile, seen)
+	if len(x.places) == 0 {
+		return
+	}
+	for range Cases - 5 {
+		x.single(t)
+	}
+	for range 5 {
+		x.move(t)
+	}
 }
