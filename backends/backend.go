@@ -49,6 +49,9 @@ type Target struct {
 	Facts ir.Facts
 	// Context is the text of the tool's Context; empty in a portable artifact.
 	Context string
+	// Image is true where the base is that of an image that nothing has looked at: any place of it
+	// may be a symlink there.
+	Image bool
 }
 
 // Place writes a location for the target: absolute where it is bound, with the

@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -27,7 +28,7 @@ var All = []backends.Backend{
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
 // means than accessc.
-var Optional = []backends.Backend{mxc.Backend{}}
+var Optional = []backends.Backend{mxc.Backend{}, oci.Backend{}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -36,7 +37,7 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
+		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences, oci.Sentences,
 	} {
 		maps.Copy(all, s)
 	}
