@@ -100,6 +100,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) >= 2 && args[0] == start.SweepCommand {
 		return status(start.Sweep(args[1], args[2:]...), stderr)
 	}
+	if len(args) >= 2 && args[0] == start.EnterCommand {
+		return status(start.Enter(args[1:]), stderr)
+	}
 	if len(args) == 2 && args[0] == kerneltest.LoadCommand {
 		return status(kerneltest.Load(args[1]), stderr)
 	}
