@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -29,7 +30,7 @@ var All = []backends.Backend{
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
 // means.
-var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}}
+var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, oci.Backend{}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -38,7 +39,7 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences,
+		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences, oci.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -19,7 +20,7 @@ import (
 func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
-		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences, "mounts": mounts.Sentences,
+		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences, "mounts": mounts.Sentences, "oci": oci.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {
