@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
 	{"backends/bubblewrap", "backends/oci"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig"},
 	{"backends/seatbelt/start", "backends/mounts"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled"},
