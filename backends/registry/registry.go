@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mxc"
@@ -27,7 +29,10 @@ var All = []backends.Backend{
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
 // means than accessc.
-var Optional = []backends.Backend{mxc.Backend{}}
+var Optional = []backends.Backend{
+	mxc.Backend{},
+	srt.Backend{},
+}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -37,6 +42,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
 		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
+		agents.Sentences, srt.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mxc"
@@ -19,6 +21,7 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
+		"agents": agents.Sentences, "srt": srt.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {
