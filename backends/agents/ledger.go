@@ -10,21 +10,23 @@ import (
 type Holder struct {
 	Plan  *Plan // the places
 	Hosts Hosts // the entries of the settings, none where they have no lists of hosts
+	// Host is why rules that allow have no entry.
+	Host ir.CauseID
 	// Default has what the program itself opens, by the aspect of files.
 	Default map[ir.Aspect]ir.Held
 	// Written is said about the aspects of writing of each place that is written to.
 	Written func(*Place) ir.Held
-	// Closed is said about reading at each place that is closed in one that is open.
-	Closed ir.Held
+	// Closed is said about reading at each place that is closed in one that is open, Opened at each
+	// that is open in one that is closed.
+	Closed, Opened ir.Held
 	// Moves reports whether a place that the settings do not tell from the one around it can be
 	// moved; those that they tell apart cannot.
 	Moves bool
 	// Socket, Signal and Listen are said where the policy denies, and SocketLess where it grants.
 	Socket, SocketLess, Signal, Listen ir.Held
-	// Env is said about variables that no rule names; Withheld reports whether a rule's are
-	// withheld.
+	// Env is said about variables that no rule names, Withheld about those that a rule denies.
 	Env      ir.Held
-	Withheld func(*ir.EnvRule) bool
+	Withheld func(*ir.EnvRule) ir.Held
 }
 
 func because(is ir.Enforcement, why ...ir.CauseID) ir.Held { return ir.Because(is, "", why...) }
@@ -98,7 +100,7 @@ func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return h.writing(at, ir.Delete)
 	case ir.AspectExecute:
-		return differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread()))
+		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), at.near())
 	case ir.AspectMove:
 		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
 	case ir.AspectSocket:
@@ -127,8 +129,11 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 
 func (h *Holder) reading(at *Place) ir.Held {
 	out := differs(at.Has > None, at.Caps.Has(ir.Read), backends.Exact, Less(at.unread()))
-	return backends.Join(out, backends.When(at.Has == None && at.Most > None, h.Closed))
+	return backends.Join(out, at.near(), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
+
+// workspace reports whether a place is the directory in which the program starts.
+func (p *Place) workspace() bool { return p.IsRoot() && p.At.Root.Kind == ir.Workspace }
 
 func (h *Holder) writing(at *Place, c ir.Capability) ir.Held {
 	less := Less(at.unread())
@@ -139,8 +144,10 @@ func (h *Holder) writing(at *Place, c ir.Capability) ir.Held {
 	if at.Has < Write {
 		return out
 	}
-	return backends.Join(out, h.Written(at))
+	return backends.Join(out, at.near(), h.Written(at))
 }
+
+func (p *Place) near() ir.Held { return backends.When(p.Near != "" && p.Has > None, Less(p.Near)) }
 
 // unread and unwritten are why a place gets less than the rule's capabilities.
 func (p *Place) unread() ir.CauseID {
@@ -182,7 +189,7 @@ func (h *Holder) hosts(c ir.Cell) ir.Held {
 	case r.Listen:
 		return backends.When(r.Allow, Less(WhyListen))
 	case r.Allow && !h.Hosts.open[c.Index]:
-		return Less(WhyHost)
+		return Less(h.Host)
 	case h.Hosts.past[c.Index]:
 		return More(WhyBytes)
 	default:
@@ -198,7 +205,7 @@ func (h *Holder) variables(c ir.Cell) ir.Held {
 	case r.Read:
 		return backends.When(r.Value != "", Less(WhyValue))
 	default:
-		return backends.When(!h.Withheld(r), Nothing(WhyPrefix))
+		return h.Withheld(r)
 	}
 }
 

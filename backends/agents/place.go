@@ -40,6 +40,8 @@ type Place struct {
 	// Wants is the access that the policy gives, Has that of the settings. Less is why it is less.
 	Wants, Has Access
 	Less       ir.CauseID
+	// Near is why some names in it get less than Has, empty where none do.
+	Near ir.CauseID
 	// Outer is the place around it, nil for a place that is in no other. Least and Most are the
 	// access of the place around it: they differ where it is not known which one that is.
 	Outer       *Place

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
@@ -32,6 +33,7 @@ var All = []backends.Backend{
 var Optional = []backends.Backend{
 	mxc.Backend{},
 	srt.Backend{},
+	codex.Backend{},
 }
 
 // Every lists both.
@@ -42,7 +44,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
 		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		agents.Sentences, srt.Sentences,
+		agents.Sentences, srt.Sentences, codex.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

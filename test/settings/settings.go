@@ -34,6 +34,9 @@ func Hosts(t *rapid.T, tool *ir.Tool) ir.Bindings {
 		Workspace: rapid.SampledFrom([]string{"/w s", "/opt/w", "/home/u/w"}).Draw(t, "workspace"),
 		Home:      rapid.SampledFrom([]string{"/state/home", "/home/u/.state", "/w s/ab/home"}).Draw(t, "home"),
 	}
+	if tool.Home != ir.HomePrivate {
+		b.Home = ""
+	}
 	irtest.Bind(&b, tool, "/home/u")
 	return b
 }

@@ -24,7 +24,7 @@ var Sentences = backends.Sentences{
 
 func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {
 	return &agents.Holder{
-		Plan: plan, Hosts: hosts,
+		Plan: plan, Hosts: hosts, Host: agents.WhyHost,
 		Default: map[ir.Aspect]ir.Held{
 			ir.AspectRead: agents.More(whyOwn), ir.AspectExecute: agents.More(whyOwn),
 			ir.AspectCreate: agents.More(whyScratch), ir.AspectUpdate: agents.More(whyScratch), ir.AspectDelete: agents.More(whyScratch),
@@ -37,9 +37,9 @@ func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {
 			}
 			return agents.Less(whyStartup, agents.WhyAbsent)
 		},
-		Closed: agents.Assumed(agents.WhyLate),
+		Closed: agents.Assumed(agents.WhyLate), Opened: backends.Exact,
 		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
 		Signal: backends.Exact, Listen: agents.More(agents.WhyOwnNet),
-		Env: agents.Nothing(agents.WhyEnv), Withheld: withholds,
+		Env: agents.Nothing(agents.WhyEnv), Withheld: func(r *ir.EnvRule) ir.Held { return backends.When(!withholds(r), agents.Nothing(agents.WhyPrefix)) },
 	}
 }
