@@ -24,9 +24,9 @@ type Holder struct {
 	Moves bool
 	// Socket, Signal and Listen are said where the policy denies, and SocketLess where it grants.
 	Socket, SocketLess, Signal, Listen ir.Held
-	// Env is said about variables that no rule names, Withheld about those that a rule denies.
-	Env      ir.Held
-	Withheld func(*ir.EnvRule) ir.Held
+	// Env is said about variables that no rule names, Withheld and Passed about those of a rule.
+	Env              ir.Held
+	Withheld, Passed func(*ir.EnvRule) ir.Held
 }
 
 func because(is ir.Enforcement, why ...ir.CauseID) ir.Held { return ir.Because(is, "", why...) }
@@ -100,7 +100,7 @@ func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return h.writing(at, ir.Delete)
 	case ir.AspectExecute:
-		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), at.near())
+		return differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread()))
 	case ir.AspectMove:
 		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
 	case ir.AspectSocket:
@@ -129,7 +129,7 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 
 func (h *Holder) reading(at *Place) ir.Held {
 	out := differs(at.Has > None, at.Caps.Has(ir.Read), backends.Exact, Less(at.unread()))
-	return backends.Join(out, at.near(), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
+	return backends.Join(out, backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
 
 // workspace reports whether a place is the directory in which the program starts.
@@ -144,10 +144,8 @@ func (h *Holder) writing(at *Place, c ir.Capability) ir.Held {
 	if at.Has < Write {
 		return out
 	}
-	return backends.Join(out, at.near(), h.Written(at))
+	return backends.Join(out, h.Written(at))
 }
-
-func (p *Place) near() ir.Held { return backends.When(p.Near != "" && p.Has > None, Less(p.Near)) }
 
 // unread and unwritten are why a place gets less than the rule's capabilities.
 func (p *Place) unread() ir.CauseID {
@@ -172,7 +170,7 @@ func (h *Holder) movable(at *Place) bool {
 		case o.Has == Write && o.Caps != at.Caps && !Kernel(o.At):
 			return true
 		case o.Outer != at:
-		case o.Link || o.Through || h.Moves && o.Pinned || o.Has == at.Has && o.Pinned && o.Caps != at.Caps:
+		case o.Link || o.Through || h.Moves && o.Pinned && o.Has == at.Has || o.Has == at.Has && o.Pinned && o.Caps != at.Caps:
 			return true
 		}
 	}
@@ -203,7 +201,7 @@ func (h *Holder) variables(c ir.Cell) ir.Held {
 	case !ok:
 		return h.Env
 	case r.Read:
-		return backends.When(r.Value != "", Less(WhyValue))
+		return backends.Join(h.Passed(r), backends.When(r.Value != "", Less(WhyValue)))
 	default:
 		return h.Withheld(r)
 	}

@@ -40,8 +40,6 @@ type Place struct {
 	// Wants is the access that the policy gives, Has that of the settings. Less is why it is less.
 	Wants, Has Access
 	Less       ir.CauseID
-	// Near is why some names in it get less than Has, empty where none do.
-	Near ir.CauseID
 	// Outer is the place around it, nil for a place that is in no other. Least and Most are the
 	// access of the place around it: they differ where it is not known which one that is.
 	Outer       *Place
@@ -109,6 +107,8 @@ func (p *Plan) settle(r *ir.Region) *Place {
 	switch at.Path, why = p.dialect.Spell(p.Target, r.At); {
 	case at.Path != "":
 		at.Has, why = p.dialect.Give(at)
+	case why == WhyPattern:
+		at.Has = at.Most // no entry, so it is as the place around it
 	case why != "":
 		at.Has = None
 	}
@@ -156,6 +156,26 @@ func (p *Plan) elsewhere(root *ir.Region) Access {
 func Kernel(l ir.Location) bool {
 	first, _, _ := strings.Cut(l.Path, "/")
 	return l.Root.Kind == ir.System && slices.Contains([]string{"dev", "proc", "sys"}, first)
+}
+
+// Wildcards are the characters that some program takes for a pattern.
+const Wildcards = "*?[]{}"
+
+// Plainly gives a place what the policy wants, for programs whose entries nest as places do. Where a place directly below has
+// a name that is a pattern, it has no entry; the place gets no more than that one and those in it.
+func Plainly(p *Place) (Access, ir.CauseID) {
+	is, why := p.Wants, ir.CauseID("")
+	for _, b := range p.Below {
+		if !strings.ContainsAny(b.Name, Wildcards) {
+			continue
+		}
+		b.Walk(func(r *ir.Region) {
+			if w := wanted(r.Caps); w < is && !r.Link && !r.Through {
+				is, why = w, WhyPattern
+			}
+		})
+	}
+	return is, why
 }
 
 // Relative spells a location for a program that is started in the workspace: from the workspace,

@@ -9,7 +9,6 @@ package codex
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -37,10 +36,7 @@ const profile = "accessc"
 // modes are the words for the kinds of access.
 var modes = map[agents.Access]string{agents.None: "deny", agents.Read: "read", agents.Write: "write"}
 
-var dialect = agents.Dialect{Spell: spell, Give: give}
-
-// wildcards are the characters that make a key a pattern.
-const wildcards = "*?["
+var dialect = agents.Dialect{Spell: spell, Give: agents.Plainly}
 
 // spell leaves out the directories that the kernel fills: Codex has its own of them.
 func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
@@ -51,32 +47,16 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 		return "", whyEtc
 	}
 	path, why := agents.Relative(target, l)
-	// A pattern can only deny. With "?" for each of these characters it is about the place, and about others.
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(wildcards, r) {
-			return '?'
-		}
-		return r
-	}, path), why
-}
-
-// give denies what a pattern is about, and what lies in it.
-func give(p *agents.Place) (agents.Access, ir.CauseID) {
-	for o := p; o != nil; o = o.Outer {
-		if strings.Contains(o.Path, "?") && (o != p || p.Wants < p.Most) {
-			return agents.None, whyPattern
-		}
+	if strings.ContainsAny(path, agents.Wildcards) {
+		return "", agents.WhyPattern
 	}
-	if strings.Contains(p.Path, "?") {
-		return p.Least, whyPattern
-	}
-	return p.Wants, ""
+	return path, why
 }
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := agents.NewPlan(t, target, dialect)
-	spread(plan)
+	gather(plan)
 	var b strings.Builder
 	fmt.Fprintf(&b, "default_permissions = %q\n\n[permissions.%s.filesystem]\n", profile, profile)
 	elsewhere, inside := entries(plan)
@@ -89,19 +69,40 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: []byte(b.String()), Elsewhere: holder(plan).Ledger()}, nil
 }
 
-// spread notes at the places around a pattern that it is about names there as well.
-func spread(plan *agents.Plan) {
-	for _, p := range plan.Places {
-		dir := path.Dir(p.Path)
-		if !strings.Contains(p.Path, "?") || p.Has > agents.None {
+// gather closes a directory in which several places are narrower than it, where no rule is written for it: Codex does not
+// start with two entries in a directory that is not there.
+func gather(plan *agents.Plan) {
+	for _, dir := range plan.Places {
+		n, least := 0, dir.Has
+		for _, p := range plan.Places {
+			if p.Outer == dir && p.Has < dir.Has {
+				n, least = n+1, min(least, p.Has)
+			}
+		}
+		if n < 2 || dir.Named || dir.IsRoot() || dir.Path == "" {
 			continue
 		}
-		for _, o := range plan.Places {
-			if o == p.Outer || ir.Within(path.Clean(o.Path), dir) || dir == "." && !path.IsAbs(o.Path) {
-				o.Near = whyPattern
+		dir.Has, dir.Less = least, whySiblings
+		for _, p := range plan.Places {
+			if !in(p, dir) {
+				continue
+			}
+			p.Least, p.Most = least, least
+			if p.Has > least {
+				p.Has, p.Less = least, whySiblings
 			}
 		}
 	}
+}
+
+// in reports whether a place lies in another one.
+func in(p, dir *agents.Place) bool {
+	for o := p.Outer; o != nil; o = o.Outer {
+		if o == dir {
+			return true
+		}
+	}
+	return false
 }
 
 // table is a table of paths. A path of several places has the least access of them.
@@ -151,10 +152,22 @@ func environment(t *ir.Tool) string {
 	for i := range t.Env {
 		r := &t.Env[i]
 		name, passes := tomltext.String(r.Subject()), view.Decide(ir.Forward{Name: r.Name}).Allowed()
-		if r.Name != "" && r.Read == passes && !slices.Contains(lists[r.Read], name) {
+		if r.Name != "" && r.Read == passes && (r.Read || granted(t, r)) && !slices.Contains(lists[r.Read], name) {
 			lists[r.Read] = append(lists[r.Read], name)
 		}
 	}
 	return fmt.Sprintf("[shell_environment_policy]\ninherit = \"all\"\nexclude = [%s]\ninclude_only = [%s]\n",
 		strings.Join(lists[false], ", "), strings.Join(lists[true], ", "))
+}
+
+// granted reports whether a rule that withholds is about variables of one that forwards several.
+func granted(t *ir.Tool, r *ir.EnvRule) bool {
+	return slices.ContainsFunc(t.Env, func(o ir.EnvRule) bool { return o.Read && o.Prefix && strings.HasPrefix(r.Name, o.Name) })
+}
+
+// excluded reports whether a rule that withholds several variables has one of a rule that forwards.
+func excluded(t *ir.Tool, r *ir.EnvRule) bool {
+	return slices.ContainsFunc(t.Env, func(o ir.EnvRule) bool {
+		return !o.Read && o.Name != "" && granted(t, &o) && strings.HasPrefix(strings.ToUpper(r.Name), strings.ToUpper(o.Name))
+	})
 }

@@ -12,23 +12,25 @@ const (
 	whyEtc      ir.CauseID = "codex.etc"
 	whyKept     ir.CauseID = "codex.kept"
 	whyFile     ir.CauseID = "codex.file"
-	whyPattern  ir.CauseID = "codex.pattern"
+	whySiblings ir.CauseID = "codex.siblings"
 	whyLayers   ir.CauseID = "codex.layers"
 	whyHosts    ir.CauseID = "codex.hosts"
-	whyCommands ir.CauseID = "codex.commands"
+	whyCase     ir.CauseID = "codex.case"
+	whyExcluded ir.CauseID = "codex.excluded"
 )
 
 // Sentences are the sentences of the causes.
 var Sentences = backends.Sentences{
-	whyOwn:     "Codex shows commands its own /proc and /dev, and the system's own directories but for /etc",
-	whyEtc:     "Codex opens /etc as a whole or, as here, not at all",
-	whyKept:    "in each directory that is opened for writing Codex lets no command write .agents, .aws, .codex and .git",
-	whyFile:    "what Codex opens are directories: in a closed directory a single file stays closed, and where one may be written Codex does not start",
-	whyPattern: "a name with *, ? or [ is a pattern, which can only deny, so such names stay closed, and those around that look alike",
+	whyOwn:      "Codex shows commands its own /proc and /dev, and the system's own directories but for /etc",
+	whyEtc:      "Codex opens /etc as a whole or, as here, not at all",
+	whyKept:     "in each directory that is opened for writing Codex lets no command write .agents, .aws, .codex and .git",
+	whyFile:     "what Codex opens are directories: in a closed directory a single file stays closed, and where one may be written Codex does not start",
+	whySiblings: "a directory with several narrower places in it gets no more than these: Codex does not start with entries in a directory that is not there",
 	whyLayers: "assumes that Codex starts in the workspace with this profile, may read its own files, and finds sandbox_mode or other entries for the " +
 		"profile in no other layer of its settings",
 	whyHosts:    "Codex' lists of hosts know no ports, and hold as long as its proxy runs alone, so no host is opened",
-	whyCommands: "Codex withholds variables, in any case of letters, from the commands of its agent, and none under codex sandbox",
+	whyCase:     "Codex compares the names of variables in any case of letters",
+	whyExcluded: "a rule that withholds several variables withholds this one, too",
 }
 
 func holder(plan *agents.Plan) *agents.Holder {
@@ -48,7 +50,10 @@ func holder(plan *agents.Plan) *agents.Holder {
 		Closed: agents.Assumed(agents.WhyLate),
 		Opened: agents.Less(whyFile),
 		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
-		Signal: backends.Exact, Listen: backends.Exact,
-		Env: agents.More(whyCommands), Withheld: func(*ir.EnvRule) ir.Held { return agents.More(whyCommands) },
+		Moves: true, Signal: backends.Exact, Listen: backends.Exact,
+		Env: agents.More(whyCase), Withheld: func(*ir.EnvRule) ir.Held { return backends.Exact },
+		Passed: func(r *ir.EnvRule) ir.Held {
+			return backends.When(excluded(plan.Tool, r), agents.Less(whyExcluded))
+		},
 	}
 }

@@ -40,6 +40,7 @@ func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {
 		Closed: agents.Assumed(agents.WhyLate), Opened: backends.Exact,
 		Socket: backends.Exact, SocketLess: agents.Less(agents.WhySocket),
 		Signal: backends.Exact, Listen: agents.More(agents.WhyOwnNet),
-		Env: agents.Nothing(agents.WhyEnv), Withheld: func(r *ir.EnvRule) ir.Held { return backends.When(!withholds(r), agents.Nothing(agents.WhyPrefix)) },
+		Passed: func(*ir.EnvRule) ir.Held { return backends.Exact },
+		Env:    agents.Nothing(agents.WhyEnv), Withheld: func(r *ir.EnvRule) ir.Held { return backends.When(!withholds(r), agents.Nothing(agents.WhyPrefix)) },
 	}
 }
