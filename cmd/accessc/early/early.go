@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,7 +31,8 @@ import (
 
 // See RATIONALE D104.
 func init() {
-	if len(os.Args) < 2 || os.Args[1] != "exec" {
+	// Who may sign is in files that only the ordinary start reads.
+	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() {
 		return
 	}
 	artifact, ok := parse(os.Args[2:])
@@ -64,6 +66,9 @@ type Artifact struct {
 	Report string
 	Quiet  bool
 	Record *start.Recording
+	// Attested, if not nil, returns an error unless the artifact of a tool with a hash may be started in a
+	// workspace.
+	Attested func(root, tool, hash string) error
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
@@ -72,9 +77,14 @@ func Start(a Artifact) error {
 	if root == "" && a.Sum == "" {
 		root = around()
 	}
-	spec, err := start.Load(a.File, a.Sum, a.Tool, root)
+	spec, hash, err := start.Load(a.File, a.Sum, a.Tool, root)
 	if err != nil {
 		return err
+	}
+	if a.Attested != nil {
+		if err := a.Attested(filepath.FromSlash(spec.Launch.Workspace), spec.Launch.Tool, hash); err != nil {
+			return &start.Error{Code: start.CodeFailed, Err: err}
+		}
 	}
 	call, err := Call(a.Arguments, a.Call)
 	if err != nil {
