@@ -47,18 +47,11 @@ func (c *buildCmd) attest(g *globals, res *hostfacts.Result, req *build.Request)
 
 // sign reads the keys of --sign, and finds the revision whose configuration the build is of.
 func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*signing, error) {
-	s := &signing{project: c.Project, serial: c.Serial}
-	for _, file := range c.Sign {
-		key, err := readPrivateKey(file)
-		if err != nil {
-			return nil, usagef("--sign %s: %v; nothing was written", file, oserr.Reason(err))
-		}
-		s.keys = append(s.keys, key)
+	keys, err := privateKeys(c.Sign)
+	s := &signing{keys: keys, project: c.Project, serial: c.Serial}
+	if err != nil || c.Resolve || c.Local {
+		return s, err // no revision has these layers
 	}
-	if c.Resolve || c.Local {
-		return s, nil // no revision has these
-	}
-	var err error
 	s.revision, err = g.headOf(res)
 	return s, err
 }
@@ -108,13 +101,21 @@ func (s *signing) attest(said *attest.Statement, old []byte) ([]byte, error) {
 	return attest.Sign(said, s.keys...)
 }
 
-// readPrivateKey reads a key that this user alone can read.
-func readPrivateKey(file string) (attest.Private, error) {
-	data, err := signers.ReadSecret(file)
-	if err != nil {
-		return attest.Private{}, err
+// privateKeys reads the keys of --sign, which this user alone can read.
+func privateKeys(files []string) ([]attest.Private, error) {
+	var out []attest.Private
+	for _, file := range files {
+		var key attest.Private
+		data, err := signers.ReadSecret(file)
+		if err == nil {
+			key, err = attest.ParsePrivate(data)
+		}
+		if err != nil {
+			return nil, usagef("--sign %s: %v; nothing was written", file, oserr.Reason(err))
+		}
+		out = append(out, key)
 	}
-	return attest.ParsePrivate(data)
+	return out, nil
 }
 
 // signersOf reads who may sign. Findings stop the start.

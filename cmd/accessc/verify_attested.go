@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/signers"
 )
 
@@ -23,6 +25,17 @@ type attestedDoc struct {
 	Serial   int      `json:"serial"`
 	Project  string   `json:"project,omitempty"`
 	Revision string   `json:"revision,omitempty"`
+	// Tested is an attestation of tests; absent where none was asked about.
+	Tested *testedDoc `json:"tested,omitempty"`
+}
+
+// testedDoc is an attestation of tests that holds.
+type testedDoc struct {
+	By      []string    `json:"by"`
+	Accessc string      `json:"accessc"`
+	Time    string      `json:"time"`
+	Host    attest.Host `json:"host"`
+	Cases   int         `json:"cases"`
 }
 
 // attested checks who has signed a manifest whose text has a hash.
@@ -47,11 +60,44 @@ func (c *verifyCmd) attested(g *globals, m *build.Manifest, hash string) (*attes
 		return nil, nil, usagef("%s: %v", c.Manifest, oserr.Reason(err))
 	}
 	stale, err := c.replayed(g, said.Build)
-	if found = append(found, stale...); len(found) > 0 || err != nil {
+	if err != nil {
+		return nil, nil, err
+	}
+	tested, untested, err := c.tested(m, judge)
+	if found = slices.Concat(found, stale, untested); len(found) > 0 || err != nil {
 		return nil, found, err
 	}
 	b := said.Build
-	return &attestedDoc{by, b.Accessc, b.Serial, b.Project, b.Revision}, nil, nil
+	return &attestedDoc{by, b.Accessc, b.Serial, b.Project, b.Revision, tested}, nil, nil
+}
+
+// judges checks signatures.
+type judges func(*attest.Envelope) (*attest.Statement, []string, error)
+
+// tested checks the attestation of tests, if there is to be one.
+func (c *verifyCmd) tested(m *build.Manifest, judge judges) (*testedDoc, []build.Problem, error) {
+	if c.Summary == "" {
+		return nil, nil, nil
+	}
+	e, err := signers.Summary(c.Summary)
+	if err != nil {
+		return nil, problem(build.SummaryForm, err), nil
+	}
+	said, by, err := judge(e)
+	if err != nil {
+		return nil, problem(build.SummarySignature, err), nil
+	}
+	found, err := build.Tested(said, m)
+	s := said.Summary
+	if c.Project != "" && s.Project != c.Project {
+		found = append(found, build.Problem{
+			Class: build.SummaryPolicy, Detail: fmt.Sprintf("tried for the project %q, asked for %q", s.Project, c.Project),
+		})
+	}
+	if err != nil || len(found) > 0 {
+		return nil, found, err
+	}
+	return &testedDoc{by, s.Accessc, s.Time.Format(time.RFC3339), s.Host, len(s.Cases)}, nil, nil
 }
 
 func problem(c build.Class, err error) []build.Problem {
@@ -67,12 +113,12 @@ func (c *verifyCmd) attestation() string {
 }
 
 // judge returns the function that checks signatures, nil where nobody asked.
-func (c *verifyCmd) judge(g *globals) (func(*attest.Envelope) (*attest.Statement, []string, error), error) {
+func (c *verifyCmd) judge(g *globals) (judges, error) {
 	switch {
 	case c.Signers && len(c.Key) > 0:
 		return nil, usagef("--key and --signers are two ways to say who may sign; leave one out")
 	case !c.Signers && len(c.Key) == 0:
-		if c.Threshold != 0 || c.Attestation != "" || c.Project != "" || c.Revision != "" || c.MinSerial != 0 {
+		if c.Threshold != 0 || c.Attestation != "" || c.Project != "" || c.Revision != "" || c.Summary != "" || c.MinSerial != 0 {
 			return nil, usagef("an attestation is checked with --key PUB or --signers; add one")
 		}
 		return nil, nil
@@ -180,4 +226,8 @@ func (c *verifyCmd) sayAttested(g *globals, d *attestedDoc) {
 		s += ", commit " + d.Revision
 	}
 	fmt.Fprintln(g.stderr, s)
+	if t := d.Tested; t != nil {
+		fmt.Fprintf(g.stderr, "%s held by %s %s, Landlock ABI %d, on %s, signed by %s\n",
+			plural.Count(t.Cases, "test"), t.Host.System, t.Host.Kernel, t.Host.ABI, t.Time, strings.Join(t.By, ", "))
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
@@ -347,4 +348,70 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("signed: %+v", said)
 		}
 	})
+}
+
+func summary() *Statement {
+	return &Statement{
+		Subjects: []Subject{{"fmt/policy", hashOf("a")}},
+		Summary: &Summary{
+			Accessc: "1.0", Time: time.Unix(1_700_000_000, 0).UTC(), Project: "shop", Host: Host{System: "linux", Architecture: "amd64", Kernel: "6.12", ABI: 6},
+			Cases: []Case{{Tool: "fmt", Expect: "deny", Question: "read .env", Policy: "deny", Kernel: "deny", Errno: "EACCES", Holds: true}},
+		},
+	}
+}
+
+// TestSummary: a summary is read as it was signed, its result is that of its cases, and it is no statement about a build.
+func TestSummary(t *testing.T) {
+	a := newKey(t, nil)
+	data := sign(t, summary(), a)
+	e, err := ReadSummary(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, _, err := e.Verify(1, a.Public()); err != nil || !reflect.DeepEqual(said, summary()) {
+		t.Errorf("%+v, %v", said, err)
+	}
+	if _, err := Read(data); !errors.Is(err, ErrForm) {
+		t.Errorf("it was read as a statement about a build: %v", err)
+	}
+	if _, err := ReadSummary(sign(t, sample(), a)); !errors.Is(err, ErrForm) {
+		t.Errorf("a build was read as a summary: %v", err)
+	}
+	failed := summary()
+	failed.Summary.Cases[0].Holds = false
+	unasked := summary()
+	unasked.Summary.Cases[0].Kernel = ""
+	for _, s := range []*Statement{failed, unasked} {
+		if s.Summary.Passed() {
+			t.Errorf("passed: %+v", s.Summary.Cases)
+		}
+		// A signer's other program may write a result that the cases do not give.
+		e := field(t, sign(t, s, a))
+		payload, _ := base64.StdEncoding.DecodeString(e.Payload)
+		for old, new := range map[string]string{`"FAILED","verifiedLevels":["FAILED"]`: `"PASSED","verifiedLevels":["` + summaryLevel + `"]`, `["FAILED"]`: `[]`} {
+			text := strings.Replace(string(payload), old, new, 1)
+			if text == string(payload) {
+				t.Fatalf("found no %s in %s", old, payload)
+			}
+			e.Payload = base64.StdEncoding.EncodeToString([]byte(text))
+			if _, err := ReadSummary(marshal(t, e)); !errors.Is(err, ErrForm) {
+				t.Errorf("%s was read: %v", text, err)
+			}
+		}
+	}
+	for old, new := range map[string]string{
+		`"accessc:shop"`: `"pkg:shop"`, summaryVerifier + `"`: `https://other.example"`, "2023-11-14T22:13:20Z": "yesterday",
+		`/kernel-tests/v1`: `/kernel-tests/v2`, `"accessc_cases"`: `"cases"`,
+	} {
+		e := field(t, data)
+		payload, _ := base64.StdEncoding.DecodeString(e.Payload)
+		text := strings.Replace(string(payload), old, new, 1)
+		if text == string(payload) {
+			t.Fatalf("found no %s in %s", old, payload)
+		}
+		e.Payload = base64.StdEncoding.EncodeToString([]byte(text))
+		if _, err := ReadSummary(marshal(t, e)); !errors.Is(err, ErrForm) {
+			t.Errorf("%s was read: %v", text, err)
+		}
+	}
 }

@@ -71,8 +71,13 @@ type Envelope struct {
 	said Statement
 }
 
-// Read reads an envelope, and the statement in it.
-func Read(data []byte) (*Envelope, error) {
+// Read reads an envelope, and the statement about a build in it.
+func Read(data []byte) (*Envelope, error) { return read(data, BuildType) }
+
+// ReadSummary reads an envelope, and the statement about tests in it.
+func ReadSummary(data []byte) (*Envelope, error) { return read(data, SummaryType) }
+
+func read(data []byte, predicate string) (*Envelope, error) {
 	if len(data) > MaxEnvelope {
 		return nil, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxEnvelope)
 	}
@@ -95,7 +100,7 @@ func Read(data []byte) (*Envelope, error) {
 	}
 	payload, err := decode(e.read.Payload)
 	if err == nil {
-		err = e.said.unmarshal(payload)
+		err = e.said.unmarshal(payload, predicate)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: the statement: %w", ErrForm, err)

@@ -23,8 +23,9 @@ const (
 type Statement struct {
 	// Subjects are the hashes of the files by name, "sha256:" and hexadecimal digits.
 	Subjects []Subject
-	// Build is set in a statement about a build.
-	Build *Build
+	// Build is set in a statement about a build, Summary in one about tests; one of them is.
+	Build   *Build
+	Summary *Summary
 }
 
 // Subject is one file.
@@ -94,8 +95,14 @@ func (s *Statement) marshal() ([]byte, error) {
 		d.Subject = append(d.Subject, subject{x.Name, map[string]string{"sha256": strings.TrimPrefix(x.Hash, "sha256:")}})
 	}
 	var err error
-	d.PredicateType = BuildType
-	if d.Predicate, err = json.Marshal(s.Build); err != nil {
+	if s.Summary != nil {
+		d.PredicateType = SummaryType
+		d.Predicate, err = json.Marshal(s.Summary.document())
+	} else {
+		d.PredicateType = BuildType
+		d.Predicate, err = json.Marshal(s.Build)
+	}
+	if err != nil {
 		return nil, err
 	}
 	var buf bytes.Buffer
@@ -105,10 +112,11 @@ func (s *Statement) marshal() ([]byte, error) {
 		return nil, err
 	}
 	data := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	return data, new(Statement).unmarshal(data) // what is signed can be read
+	return data, new(Statement).unmarshal(data, d.PredicateType) // what is signed can be read
 }
 
-func (s *Statement) unmarshal(data []byte) error {
+// unmarshal reads a statement with a predicate of a type.
+func (s *Statement) unmarshal(data []byte, predicate string) error {
 	var d document
 	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return err
@@ -131,8 +139,12 @@ func (s *Statement) unmarshal(data []byte) error {
 		}
 		s.Subjects = append(s.Subjects, Subject{x.Name, hash})
 	}
-	if d.PredicateType != BuildType {
-		return fmt.Errorf("found the predicate %.80q, expected %s", d.PredicateType, BuildType)
+	switch {
+	case d.PredicateType != predicate:
+		return fmt.Errorf("found the predicate %.80q, expected %s", d.PredicateType, predicate)
+	case predicate == SummaryType:
+		s.Summary = &Summary{}
+		return s.Summary.unmarshal(d.Predicate)
 	}
 	s.Build = &Build{}
 	return s.Build.unmarshal(d.Predicate)

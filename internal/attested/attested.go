@@ -52,7 +52,7 @@ func (s Start) policy(said *attest.Statement) error {
 	if !ok {
 		return fmt.Errorf("it is not about the tool %s", s.Tool.Name)
 	}
-	hash, err := s.portable()
+	hash, err := Portable(s.Options, s.Tool.Name)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,10 @@ func (s Start) policy(said *attest.Statement) error {
 // errMoved is the answer where a host changes while it is asked.
 var errMoved = errors.New("the configuration changed while it was compiled; start again")
 
-// portable is the hash of the portable policy of the same configuration. The View has every answer that
+// Portable is the hash of a tool's portable policy, of the configuration of a compilation. Its View has every answer that
 // either compilation had from the host, and knows if two of them differ.
 // See RATIONALE D277.
-func (s Start) portable() (string, error) {
-	opts := s.Options
+func Portable(opts hostfacts.Options, tool string) (string, error) {
 	opts.Resolve, opts.Sensitive = false, false
 	res, err := hostfacts.Compile(opts)
 	if err != nil {
@@ -78,10 +77,10 @@ func (s Start) portable() (string, error) {
 	}
 	var found *ir.Tool
 	if res.Program != nil {
-		found, _ = res.Program.Tool(s.Tool.Name)
+		found, _ = res.Program.Tool(tool)
 	}
 	if found == nil {
-		return "", fmt.Errorf("the policy of %s does not compile portably; accessc check says why", s.Tool.Name)
+		return "", fmt.Errorf("the policy of %s does not compile portably; accessc check says why", tool)
 	}
 	if _, whole := opts.View.Seen(); !whole {
 		return "", errMoved

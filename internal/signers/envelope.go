@@ -14,8 +14,13 @@ import (
 // errMissing is the reason where there is no attestation.
 var errMissing = errors.New("there is no attestation; accessc build --sign writes one")
 
-// Envelope reads an attestation, which may lie anywhere: its signatures count, not its place.
-func Envelope(path string) (*attest.Envelope, error) {
+// Envelope reads an attestation of a build, which may lie anywhere: its signatures count, not its place.
+func Envelope(path string) (*attest.Envelope, error) { return envelope(path, attest.Read) }
+
+// Summary reads an attestation of tests in the same way.
+func Summary(path string) (*attest.Envelope, error) { return envelope(path, attest.ReadSummary) }
+
+func envelope(path string, understand func([]byte) (*attest.Envelope, error)) (*attest.Envelope, error) {
 	data, err := ReadFile(path, attest.MaxEnvelope)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -23,7 +28,7 @@ func Envelope(path string) (*attest.Envelope, error) {
 	case err != nil:
 		return nil, oserr.Reason(err)
 	}
-	return attest.Read(data)
+	return understand(data)
 }
 
 // ReadFile reads a regular file of at most limit bytes, and waits for nobody.

@@ -107,7 +107,7 @@ func (f file) judge(e *attest.Envelope, s Subject) (*attest.Statement, []string,
 	var names []string
 	for _, k := range accepted {
 		x := byKey[k.ID()]
-		if why := x.refuses(said.Build); why != "" {
+		if why := x.refuses(said); why != "" {
 			err = fmt.Errorf("signed by %s, %s", x.name, why)
 			continue
 		}
@@ -120,7 +120,11 @@ func (f file) judge(e *attest.Envelope, s Subject) (*attest.Statement, []string,
 }
 
 // refuses returns why a signer may not have said this, empty if the signer may.
-func (x signer) refuses(b *attest.Build) string {
+func (x signer) refuses(said *attest.Statement) string {
+	b := said.Build
+	if b == nil { // a summary has a time and no serial
+		b = &attest.Build{Project: said.Summary.Project, Serial: x.serial}
+	}
 	switch {
 	case x.project != "" && b.Project != x.project:
 		return fmt.Sprintf("who may sign for the project %q, and not for %q", x.project, b.Project)
