@@ -1,19 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/visible"
 )
 
 // doctorCmd is "accessc doctor".
 type doctorCmd struct {
-	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Format  string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Prepare bool   `help:"On Windows, as an administrator, before the report: open NUL and the look of the directories above this one to AppContainers. NUL needs it after every start of the system."`
 }
 
 // Help implements kong's detailed help.
 func (doctorCmd) Help() string {
-	return `Asks the running system, by trying where it can be tried, and changes nothing. Exit status 3 if tools
+	return `Asks the running system, by trying where it can be tried, and changes nothing without --prepare. Exit status 3 if tools
 cannot be confined here at all.`
 }
 
@@ -28,6 +31,18 @@ type doctorDoc struct {
 
 // Run implements the command.
 func (c *doctorCmd) Run(g *globals) error {
+	if c.Prepare {
+		opened, err := start.Prepare()
+		for _, name := range opened {
+			fmt.Fprintf(g.stderr, "opened %s\n", visible.Message(name))
+		}
+		if errors.Is(err, errors.ErrUnsupported) {
+			return usagef("--prepare is for Windows")
+		}
+		if err != nil {
+			return fmt.Errorf("--prepare: %w", err)
+		}
+	}
 	report := start.Examine()
 	if c.Format == "json" {
 		if err := g.writeJSON(doctorDoc{Version: doctorVersion, Report: report}); err != nil {
