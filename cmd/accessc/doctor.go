@@ -3,9 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
 )
 
 // doctorCmd is "accessc doctor".
@@ -44,6 +48,9 @@ func (c *doctorCmd) Run(g *globals) error {
 		}
 	}
 	report := start.Examine()
+	if p, ok := ir.ParsePlatform(runtime.GOOS); ok && p != ir.Linux {
+		report.Findings = append(report.Findings, seenOn(p, evidence.Committed()))
+	}
 	if c.Format == "json" {
 		if err := g.writeJSON(doctorDoc{Version: doctorVersion, Report: report}); err != nil {
 			return err
@@ -55,6 +62,16 @@ func (c *doctorCmd) Run(g *globals) error {
 		return exit(exitUnenforced)
 	}
 	return nil
+}
+
+// seenOn says on which machines of a platform the claims of the ledger were tried. On Linux every
+// test run tries them.
+func seenOn(p ir.Platform, d *evidence.Document) start.Finding {
+	machines := d.Machines(p)
+	if len(machines) == 0 {
+		return start.Finding{Name: "evidence", State: start.Partial, Detail: "no claim of the ledger has been tried on a real machine of this system: docs/platforms"}
+	}
+	return start.Finding{Name: "evidence", State: start.Present, Detail: "the claims of the ledger were tried on " + strings.Join(machines, "; ")}
 }
 
 func (c *doctorCmd) print(g *globals, r start.Report) {
