@@ -7,7 +7,10 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/landlockconfig"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -18,7 +21,14 @@ import (
 func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
-		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
+		"context":        contextjson.Sentences,
+		"landlock":       landlock.Sentences,
+		"landlockconfig": landlockconfig.Sentences,
+		"mounts":         mounts.Sentences,
+		"mxc":            mxc.Sentences,
+		"oci":            oci.Sentences,
+		"seatbelt":       seatbelt.Sentences,
+		"windows":        winjob.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {
