@@ -120,6 +120,17 @@ func TestCompilerIsPure(t *testing.T) {
 	}
 }
 
+// TestProductIsSmall: sigstore, and what it needs, is in a module of its own.
+func TestProductIsSmall(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./cmd/accessc", "./sandbox", "./tool") {
+		for _, foreign := range []string{"sigstore", "protobuf", "in-toto", "go-tuf"} {
+			if strings.Contains(dep, foreign) {
+				t.Errorf("accessc links %s", dep)
+			}
+		}
+	}
+}
+
 // TestEarlyStartIsLight: what starts a tool from an artifact does not link what
 // compiles one.
 func TestEarlyStartIsLight(t *testing.T) {
