@@ -2,7 +2,6 @@ package bubblewrap_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -28,55 +27,6 @@ func compile(t rapid.TB, tool *ir.Tool, target backends.Target) *bubblewrap.Spec
 	return s
 }
 
-// entries are the mounts that bwrap makes of arguments, in their order (bwrap(1)).
-func entries(t rapid.TB, s *bubblewrap.Spec) []mnt.Entry {
-	t.Helper()
-	options, err := s.Options()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []mnt.Entry
-	add := func(e mnt.Entry) {
-		out = slices.DeleteFunc(out, func(o mnt.Entry) bool { return o.Place == e.Place })
-		out = append(out, e)
-	}
-	read := ir.Caps(ir.Read, ir.Execute)
-	perms := ""
-	for _, o := range options {
-		mode := perms
-		perms = ""
-		switch name, try := strings.CutSuffix(o.Name, "-try"); name {
-		case "--perms":
-			perms = o.Values[0]
-		case "--bind", "--ro-bind":
-			e := mnt.Entry{Place: o.Values[1], Exists: try}
-			switch from := o.Values[0]; {
-			case from != e.Place: // a cover
-			case name == "--bind":
-				e.Gives = ir.All
-			default:
-				e.Gives = read
-			}
-			add(e)
-		case "--tmpfs":
-			e := mnt.Entry{Place: o.Values[0], Gives: ir.All}
-			if mode == "0000" || mode == "0111" {
-				e.Gives = ir.Write // until it is made read-only
-			}
-			add(e)
-		case "--remount-ro":
-			for i := range out {
-				if out[i].Place == o.Values[0] {
-					out[i].Gives &= read
-				}
-			}
-		case "--dir":
-			add(mnt.Entry{Place: o.Values[0]})
-		}
-	}
-	return out
-}
-
 // TestProperty: what bwrap makes of the emitted text permits what the policy says, or the ledger in it
 // states the difference.
 func TestProperty(t *testing.T) {
@@ -88,7 +38,11 @@ func TestProperty(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			return mnt.Artifact{View: ir.NewView(tool, ir.Linux, ir.Facts{}), Entries: entries(rt, s), Ledger: ledger}
+			entries, err := mnt.Bubblewrap(s)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return mnt.Artifact{View: ir.NewView(tool, ir.Linux, ir.Facts{}), Entries: entries, Ledger: ledger}
 		}, seen)
 	})
 	irtest.Happened(t, seen, 50_000, "alike", "mounts.whole", "mounts.starts", "mounts.unread", "mounts.late", "mounts.missing", "mounts.own-name", "mounts.apart")

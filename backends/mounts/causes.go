@@ -23,7 +23,7 @@ const (
 	whySocket    ir.CauseID = "mounts.socket"
 	whyNoSocket  ir.CauseID = "mounts.no-socket"
 	whyProc      ir.CauseID = "mounts.proc"
-	whyFixed     ir.CauseID = "mounts.fixed"
+	whyDevice    ir.CauseID = "mounts.device"
 	whyTerminal  ir.CauseID = "mounts.terminal"
 	whyHost      ir.CauseID = "mounts.host"
 	whyListen    ir.CauseID = "mounts.listen"
@@ -63,7 +63,7 @@ var Sentences = backends.Sentences{
 	whySocket:   "a socket file that may be seen may be connected to",
 	whyNoSocket: "the tool can make no sockets",
 	whyProc:     "the tool sees all files of /proc that are about the machine",
-	whyFixed:    "mode, owner and times of the devices cannot be changed",
+	whyDevice:   "a device that may only be read can be written to as well, and its owner can change its mode",
 	whyTerminal: "the tool has a session of its own, and no controlling terminal",
 	whyHost:     "the tool has a network of its own that reaches nothing: hosts stay closed",
 	whyListen:   "connections are accepted from the tool's own processes alone",

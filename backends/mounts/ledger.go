@@ -216,8 +216,8 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	switch {
 	case a == ir.AspectExecute && by == Memory && !w.means.NoExec:
 		return backends.Weaker(ir.GapFSExecute, whyStarts)
-	case a == ir.AspectMetadata && by != Memory && r.Caps.Has(ir.Update):
-		return backends.Stricter(whyFixed)
+	case (a == ir.AspectUpdate || a == ir.AspectMetadata) && (by == Device || by == Devices) && !r.Caps.Has(ir.Update):
+		return backends.Weaker(ir.GapFSDefault, whyDevice)
 	case (a == ir.AspectRead || a == ir.AspectUpdate) && r.At.Path == ir.LinuxTerminal && w.means.NewSession:
 		return backends.Stricter(whyTerminal)
 	case a == ir.AspectSocket && by == Memory:

@@ -143,9 +143,15 @@ func (p *Plan) lay(r *ir.Region, dir laid) {
 	case specialPlace(r):
 		at.by = p.specialKind(r)
 	case at.node == ir.Absent:
+	case at.want.mode == Closed && at.around.mode == Closed && r.IsRoot() && r.At.Root.Kind == ir.Workspace:
+		// The tool starts in it.
+		p.Mounts = append(p.Mounts, Mount{Kind: Lead, Place: p.target.Place(r.At), Leads: true})
 	case at.want != at.around, at.around.mode == ReadWrite && r.Pinned:
 		at.own = true
-		p.Mounts = append(p.Mounts, p.mount(r, at))
+		m := p.mount(r, at)
+		if p.Mounts = append(p.Mounts, m); m.Kind == Device {
+			at.by = Device
+		}
 	}
 	p.laid[r] = at
 	for _, b := range r.Below {
@@ -217,7 +223,7 @@ func (p *Plan) links() {
 	}
 	add := func(place, to string) {
 		shown, there := p.within(to), p.within(place)
-		if shown != nil && shown.Mode != Closed && (there == nil || there.Kind == Hide && there.Place != place) {
+		if shown != nil && shown.Mode != Closed && (there == nil || (there.Kind == Hide || there.Kind == Lead) && there.Place != place) {
 			p.insert(Mount{Kind: Link, Place: place, To: to})
 		}
 	}
