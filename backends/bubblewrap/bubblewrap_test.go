@@ -1,7 +1,10 @@
 package bubblewrap_test
 
 import (
+	"bytes"
 	"errors"
+	"flag"
+	"os"
 	"strings"
 	"testing"
 
@@ -70,6 +73,51 @@ func TestParse(t *testing.T) {
 		}
 		if _, err := bubblewrap.Parse([]byte(other)); !errors.Is(err, bubblewrap.ErrSpec) {
 			t.Errorf("%s: %v", change[0], err)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write what the compiler yields now into the golden files")
+
+// TestGolden compares the text of whole artifacts.
+func TestGolden(t *testing.T) {
+	tool := ir.NewTool("deploy")
+	tool.Command = &ir.Command{Program: "make", Args: []string{"-j4"}}
+	fork := ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("build"), Caps: ir.All}, {At: ir.In("build/a/keys")}, {At: ir.In("build/token")},
+		{At: ir.In("build/gone")}, {Written: "fork", At: fork, External: true, Caps: ir.Write.With(ir.Read)},
+	}
+	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "api.example.com"}, Scheme: "https", Allow: true}}
+	tool.Limits = []ir.Limit{{Kind: ir.LimitWallTime, Value: 120_000}, {Kind: ir.LimitMemory, Value: 1 << 30}}
+	tool.Accept = []ir.Acceptance{{Gap: ir.GapFSExecute}}
+	files := map[string]ir.NodeKind{"/w/build/token": ir.File, "/w/build/gone": ir.Absent}
+	host := backends.Target{
+		Form:  backends.Resolved,
+		Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: "/w", Home: "/state/home", External: map[string]string{"fork": "/data/fork"}}},
+		Node: func(place string) (ir.NodeKind, string) {
+			if kind, listed := files[place]; listed {
+				return kind, place
+			}
+			if to, link := map[string]string{"/bin": "/usr/bin", "/lib": "/usr/lib", "/lib64": "/usr/lib64", "/sbin": "/usr/sbin"}[place]; link {
+				return ir.Dir, to
+			}
+			return ir.Dir, place
+		},
+	}
+	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": host} {
+		out, err := bubblewrap.Backend{}.Compile(tool, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := "testdata/" + name + ".json"
+		if *update {
+			if err := os.WriteFile(file, out.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(file); err != nil || !bytes.Equal(out.Data, want) {
+			t.Errorf("%s differs from what is compiled now: %v", file, err)
 		}
 	}
 }
