@@ -34,6 +34,7 @@ type execCmd struct {
 	Means     string        `enum:"landlock,bubblewrap" default:"landlock" help:"By which means: landlock, the system's own (also the profile of macOS and the objects of Windows), or bubblewrap, a program, on a Linux host without Landlock; accessc doctor says whether it can be used. It holds less: its gaps must be accepted by name."`
 	Artifact  string        `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
 	Sha256    string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
+	Contained bool          `name:"in-container" hidden:"" help:"With --artifact and --sha256: the start of a container of accessc oci, where the approvals are those of that time and no state is kept."`
 	Report    string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
 	Trace     bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
 	Ask       bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
@@ -126,7 +127,7 @@ func (c *execCmd) Run(g *globals) error {
 		}
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(),
+			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
 		})
 	}
 	call, err := early.Call(c.Arguments, c.Call)
