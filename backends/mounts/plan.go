@@ -85,6 +85,8 @@ type laid struct {
 	node ir.NodeKind
 	// own is true where the region has a mount of its own if it is there.
 	own bool
+	// covered is true in a place that has a cover.
+	covered bool
 	// by is the kind of the mount that shows the region.
 	by Kind
 }
@@ -129,7 +131,7 @@ func byComponent(a, b string) int {
 
 // lay lays out a region and everything below it; dir is how the directory above is laid out.
 func (p *Plan) lay(r *ir.Region, dir laid) {
-	at := laid{want: accessOf(r.Caps), around: dir.shows(), node: p.node(r, dir.node), by: Bind}
+	at := laid{want: accessOf(r.Caps), around: dir.shows(), node: p.node(r, dir.node), by: Bind, covered: dir.covered || dir.own && dir.want.mode == Closed}
 	if at.node == ir.Absent || at.node == ir.Unknown {
 		at.gone = slices.Clone(dir.gone)
 		if dir.node == ir.Dir || dir.node == ir.Unknown {
