@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
-	{"backends/bubblewrap", "backends/oci"},
+	{"backends/bubblewrap", "backends/firejail", "backends/oci"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/agents/srt", "backends/agents/codex"},
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
