@@ -30,7 +30,7 @@ var rooms = [][]string{
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes"},
 	{"backends/seatbelt/start"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled"},

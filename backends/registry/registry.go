@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mxc"
@@ -28,7 +29,7 @@ var All = []backends.Backend{
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
 // means than accessc.
-var Optional = []backends.Backend{mxc.Backend{}, landlockconfig.Backend{}}
+var Optional = []backends.Backend{mxc.Backend{}, landlockconfig.Backend{}, kubernetes.Backend{}, kubernetes.Backend{Sandbox: true}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -38,7 +39,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
 		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		landlockconfig.Sentences,
+		landlockconfig.Sentences, kubernetes.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

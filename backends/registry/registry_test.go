@@ -6,6 +6,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mxc"
@@ -20,7 +21,7 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
-		"landlockconfig": landlockconfig.Sentences,
+		"landlockconfig": landlockconfig.Sentences, "kubernetes": kubernetes.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {
