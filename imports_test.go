@@ -12,7 +12,7 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
+	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/containers", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files", "examples/host"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
@@ -29,9 +29,10 @@ var rooms = [][]string{
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
-	{"backends/registry", "test/lsm"},
+	{"backends/registry", "test/lsm", "test/mnt"},
+	{"backends/bubblewrap", "backends/oci"},
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes"},
-	{"backends/seatbelt/start"},
+	{"backends/seatbelt/start", "backends/mounts"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},

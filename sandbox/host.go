@@ -19,6 +19,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -73,6 +74,7 @@ type plan struct {
 	// made is closed when the rest is final.
 	made chan struct{}
 	ask  bool
+	tool *ir.Tool
 	spec *start.Spec
 	text []byte
 	err  error
@@ -280,7 +282,7 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	if err != nil {
 		return err
 	}
-	p.text = out.Files[start.Artifact]
+	p.tool, p.text = t, out.Files[start.Artifact]
 	p.spec, err = start.Parse(p.text)
 	if err != nil || !p.ask {
 		return err
@@ -322,6 +324,25 @@ func toolOf(res *hostfacts.Result, r *Request) (*ir.Tool, error) {
 		t = &own
 	}
 	return t, nil
+}
+
+// count counts a start in the session of its request, unless the constraints of the tool refuse it.
+func (h *Host) count(r *Request, t *ir.Tool) error {
+	if r.Session == "" {
+		return nil
+	}
+	if r.Tool == "" {
+		return errors.New("sandbox: a session counts the starts of tools, and the request names none")
+	}
+	state, err := userdir.For(h.Workspace())
+	if err != nil {
+		return err
+	}
+	session, err := invocations.Open(state.Sessions(), r.Session)
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	return session.Invoke(t)
 }
 
 // Close kills all tools, waits until they have ended, and frees everything that the host has open.

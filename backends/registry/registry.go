@@ -8,11 +8,14 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -28,8 +31,8 @@ var All = []backends.Backend{
 }
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
-// means than accessc.
-var Optional = []backends.Backend{mxc.Backend{}, landlockconfig.Backend{}, kubernetes.Backend{}, kubernetes.Backend{Sandbox: true}}
+// means.
+var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, landlockconfig.Backend{}, oci.Backend{}, kubernetes.Backend{}, kubernetes.Backend{Sandbox: true}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -38,8 +41,8 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		landlockconfig.Sentences, kubernetes.Sentences,
+		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences,
+		landlockconfig.Sentences, oci.Sentences, kubernetes.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -20,8 +22,15 @@ import (
 func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
-		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
-		"landlockconfig": landlockconfig.Sentences, "kubernetes": kubernetes.Sentences,
+		"context":        contextjson.Sentences,
+		"kubernetes":     kubernetes.Sentences,
+		"landlock":       landlock.Sentences,
+		"landlockconfig": landlockconfig.Sentences,
+		"mounts":         mounts.Sentences,
+		"mxc":            mxc.Sentences,
+		"oci":            oci.Sentences,
+		"seatbelt":       seatbelt.Sentences,
+		"windows":        winjob.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {

@@ -141,7 +141,7 @@ func (c *buildCmd) request(res *hostfacts.Result, bs []backends.Backend) build.R
 		req.Only = c.Tools
 	}
 	if c.Resolve {
-		req.Form, req.Facts = backends.Resolved, res.Facts
+		req.Form, req.Facts, req.Node = backends.Resolved, res.Facts, res.Node
 	}
 	return req
 }

@@ -23,6 +23,8 @@ type Request struct {
 	// Facts describe the host for each tool of a resolved build; nil for a portable one. It
 	// is called for one tool after the other.
 	Facts func(*ir.Tool) ir.Facts
+	// Node says what is at a place of the host, as backends.Target has it; nil for a portable build.
+	Node func(place string) (ir.NodeKind, string)
 	// Only names the tools to build; nil means all.
 	Only []string
 	// Memory is the file of the record of the last build of the same directory, by which Write
@@ -49,7 +51,7 @@ func Build(req Request, take func(tool string, files map[string][]byte) error) (
 	findings := make([]diag.List, len(tools))
 	var facts sync.Mutex
 	err := inParallel(len(tools), func(i int) (err error) {
-		target := backends.Target{Form: req.Form}
+		target := backends.Target{Form: req.Form, Node: req.Node}
 		if req.Facts != nil {
 			facts.Lock()
 			target.Facts = req.Facts(tools[i])

@@ -90,6 +90,13 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
 		t.Errorf("what is no specification: %v", err)
 	}
+	// In a container nothing but the hash vouches.
+	if _, err := LoadContained(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "needs --sha256") {
+		t.Errorf("in a container, without a hash: %v", err)
+	}
+	if _, err := LoadContained(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
+		t.Errorf("in a container, with another hash: %v", err)
+	}
 	for _, bad := range []string{filepath.Join(dir, "none"), dir} {
 		if _, err := Load(bad, sum, "x", ""); err == nil {
 			t.Errorf("%s was loaded", bad)
@@ -112,5 +119,25 @@ func TestSweepOnlyItsOwn(t *testing.T) {
 	}
 	if _, err := os.Stat(mine); err == nil {
 		t.Error("the directory of a run is still there")
+	}
+}
+
+// TestPlacesOfImages: a symlink at a place that the compiler has looked at refuses the start, and in an image,
+// at which it has not, it gets nothing.
+func TestPlacesOfImages(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, entries := range []*landlock.Entries{nil, {}} {
+		p := landlock.Path{Path: filepath.Join(dir, "link"), Access: []landlock.Right{landlock.ReadFile}, Entries: entries}
+		if err := (ruleset{fd: -1, handled: 1<<64 - 1}).path(p); err == nil || !strings.Contains(err.Error(), "leads over a symlink now") {
+			t.Errorf("a place that was looked at: %v", err)
+		}
+		// A grant would fail: there is no ruleset.
+		p.Image = true
+		if err := (ruleset{fd: -1, handled: 1<<64 - 1}).path(p); err != nil {
+			t.Errorf("a place of an image: %v", err)
+		}
 	}
 }
