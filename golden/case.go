@@ -49,6 +49,7 @@ import (
 // Case is an archive that was laid out on the disk.
 type Case struct {
 	Archive *txtar.Archive
+	result  *hostfacts.Result
 	Root    string
 	Outside string
 	Options hostfacts.Options
@@ -250,6 +251,7 @@ func (c *Case) Run(t testing.TB) Output {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.result = res
 	out := Output{Result: res}
 	findings := res.Findings
 	var no *workspace.Refused
@@ -327,6 +329,9 @@ func (c *Case) ask(t testing.TB, res *hostfacts.Result) string {
 func (c *Case) facts(res *hostfacts.Result) func(*ir.Tool) ir.Facts {
 	return func(t *ir.Tool) ir.Facts { return ir.Facts{Bindings: res.Facts(t).Bindings} }
 }
+
+// Bindings are the roots of a tool, after Run.
+func (c *Case) Bindings(t *ir.Tool) *ir.Bindings { return c.facts(c.result)(t).Bindings }
 
 // backends are those of the case's targets. The roots of a resolved build are places
 // on this disk, which are none of Windows.

@@ -61,7 +61,8 @@ func (b Backend) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error)
 	if refusals != nil {
 		return backends.Output{Refusals: refusals}, nil
 	}
-	about, err := b.about(t, c.ledger())
+	ledger := c.ledger()
+	about, err := b.about(t, ledger)
 	if err != nil {
 		return backends.Output{}, err
 	}
@@ -74,7 +75,7 @@ func (b Backend) Compile(t *ir.Tool, _ backends.Target) (backends.Output, error)
 	}
 	out.Items = append(out.Items, b.workload(c))
 	data, err := backends.JSON(out)
-	return backends.Output{Data: printable(data)}, err
+	return backends.Output{Data: printable(data), Elsewhere: ledger}, err
 }
 
 // printable spells the characters of JSON texts that no YAML may contain (YAML 1.2, 5.1): programs such as kustomize read

@@ -89,7 +89,7 @@ func outside(cell ir.Cell) ir.Held {
 	case ir.AspectOthers:
 		return backends.When(cell.ID == ir.BaseRule, ir.Because(ir.Assumed, "", whyImage))
 	case ir.AspectSocket:
-		return backends.Weaker(ir.GapFSPaths, whySocket)
+		return backends.Weaker(ir.GapFSSocket, whySocket)
 	default:
 		return backends.Weaker(ir.GapFSDefault, whyShared)
 	}
@@ -126,10 +126,10 @@ func (c *conversion) file(r *ir.Region, a ir.Aspect) ir.Held {
 			return backends.Stricter(whyWhole)
 		}
 	}
-	reaches := func(capability ir.Capability, why ir.CauseID) ir.Held {
+	reaches := func(capability ir.Capability, gap ir.Gap, why ir.CauseID) ir.Held {
 		switch {
 		case is != denied && !r.Caps.Has(capability):
-			return backends.Weaker(ir.GapFSPaths, why)
+			return backends.Weaker(gap, why)
 		case is == denied && r.Caps.Has(capability):
 			return backends.Stricter(closed)
 		default:
@@ -146,9 +146,9 @@ func (c *conversion) file(r *ir.Region, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return written(ir.Delete)
 	case ir.AspectExecute:
-		return reaches(ir.Execute, whyExecute)
+		return reaches(ir.Execute, ir.GapFSExecute, whyExecute)
 	case ir.AspectSocket:
-		return reaches(ir.Update, whySocket)
+		return reaches(ir.Update, ir.GapFSSocket, whySocket)
 	case ir.AspectMove:
 		return backends.When(is == readWrite, c.move(r))
 	default:

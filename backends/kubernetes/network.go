@@ -235,7 +235,8 @@ func (c *conversion) connection(r *ir.NetRule) ir.Held {
 	case c.names(r) && (r.Opaque || r.Scheme == ir.Stream):
 		return ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept)
 	case c.names(r):
-		return backends.Join(backends.Stricter(whyForm), ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept))
+		less := r.Scheme == "" || len(c.carried(r)) < len(portsOf(r))
+		return backends.Join(backends.When(less, backends.Stricter(whyForm)), ir.Because(ir.Assumed, "", whyCilium, whyUnion, whyKept))
 	case r.Host.Kind == ir.HostName || r.Host.Kind == ir.HostSuffix:
 		return backends.Stricter(whyRequests)
 	default:

@@ -32,7 +32,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	for _, a := range t.Accept {
 		h.Accept = append(h.Accept, string(a.Gap))
 	}
-	about, err := document(h, g.ledger())
+	ledger := g.ledger()
+	about, err := document(h, ledger)
 	if err != nil {
 		return backends.Output{}, err
 	}
@@ -41,7 +42,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		ABI: ABI, Variable: append([]Variable{about}, g.variables...), Ruleset: []Ruleset{{all, all, all}},
 		PathBeneath: paths, NetPort: g.ports(),
 	})
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
 // grants are the rights that a policy lets the kernel be given: a lower bound.
@@ -59,6 +60,8 @@ type grants struct {
 	variables  []Variable
 	// withheldGain is gainsWithheld, once.
 	withheldGain bool
+	// withholds is true where some region has less than the policy grants.
+	withholds bool
 	// connects and binds are the ports that the configuration opens.
 	connects, binds []uint16
 }
@@ -130,6 +133,7 @@ func (g *grants) whole(r *ir.Region) ir.CapSet { return wants(r) &^ g.lacks[r] }
 func (g *grants) grant(r *ir.Region, above ir.CapSet) {
 	above |= g.whole(r)
 	g.has[r] = above
+	g.withholds = g.withholds || !r.Link && !r.Through && !own(r) && above != r.Caps
 	for _, b := range r.Below {
 		g.grant(b, above)
 	}

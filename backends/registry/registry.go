@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/kubernetes"
@@ -31,8 +34,17 @@ var All = []backends.Backend{
 }
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
-// means.
-var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, landlockconfig.Backend{}, oci.Backend{}, kubernetes.Backend{}, kubernetes.Backend{Sandbox: true}}
+// means than accessc.
+var Optional = []backends.Backend{
+	mxc.Backend{},
+	bubblewrap.Backend{},
+	landlockconfig.Backend{},
+	oci.Backend{},
+	srt.Backend{},
+	codex.Backend{},
+	kubernetes.Backend{},
+	kubernetes.Backend{Sandbox: true},
+}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -41,8 +53,18 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences,
-		landlockconfig.Sentences, oci.Sentences, kubernetes.Sentences,
+		contextjson.Sentences,
+		landlock.Sentences,
+		seatbelt.Sentences,
+		winjob.Sentences,
+		agents.Sentences,
+		codex.Sentences,
+		kubernetes.Sentences,
+		landlockconfig.Sentences,
+		mounts.Sentences,
+		mxc.Sentences,
+		oci.Sentences,
+		srt.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

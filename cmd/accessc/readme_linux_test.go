@@ -78,7 +78,7 @@ func TestConsole(t *testing.T) {
 	}
 	t.Setenv("NO_COLOR", "1")
 	docs := map[string]string{
-		"../../README.md": dir, "../../docs/tour.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir,
+		"../../README.md": dir, "../../docs/tour.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir, "../../docs/targets.md": dir,
 	}
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[rulesets] = described(t, rulesets)
