@@ -18,7 +18,7 @@ var rooms = [][]string{
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"sandbox"},
-	{"internal/explain", "internal/kerneltest"},
+	{"internal/explain", "internal/kerneltest", "internal/attested"},
 	{"internal/serve"},
 	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},
@@ -35,7 +35,7 @@ var rooms = [][]string{
 	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex"},
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
-	{"internal/hostfacts", "internal/compiled"},
+	{"internal/hostfacts", "internal/compiled", "internal/signers"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit", "internal/layerfile"},
 	{"presets"},
@@ -48,6 +48,7 @@ var rooms = [][]string{
 	{"internal/hostview"},
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
+	{"internal/attest"},
 	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ledger is about pods on any node, and so about no platform.
+// ledger is about pods on nodes with Linux, whatever Landlock they have.
 func (c *conversion) ledger() ir.Ledger {
-	rows := ir.NewLedger(0)
+	rows := ir.NewLedger(ir.Linux)
 	for _, cell := range c.view.Cells() {
 		rows.Add(cell, ir.Levels{}, c.held(cell))
 	}

@@ -33,8 +33,8 @@ type parityColumn struct {
 	ledger     ir.Ledger
 }
 
-// NewParity compiles a tool for some targets, as a portable build does. Rows about Linux are those of
-// the feature level of the style, also where another program starts the tool.
+// NewParity compiles a tool for some targets, as a portable build does. The columns of Linux are
+// about the feature level of the style.
 func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error) {
 	p := &Parity{tool: t}
 	view := ir.NewView(t, ir.Linux, ir.Facts{})
@@ -56,13 +56,13 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		if err != nil {
 			return nil, err
 		}
-		column := parityColumn{name: b.Name()}
-		switch platform := b.Platform(); {
-		case len(out.Elsewhere) > 0:
-			platform = out.Elsewhere[0].Platform // none where the rows are about every system
-			column.ledger = out.Elsewhere.On(platform, s.level(platform))
-		default:
-			column.ledger = out.Ledger.On(platform, s.level(platform))
+		held := out.Elsewhere
+		if held == nil {
+			held = out.Ledger
+		}
+		column := parityColumn{name: b.Name(), ledger: held.On(b.Platform(), s.level(b.Platform()))}
+		if column.ledger == nil {
+			column.ledger = held.On(b.Platform(), 0) // means that know no levels
 		}
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why
@@ -126,11 +126,8 @@ func (p *Parity) Text(s Style, why bool) string {
 		out += s.reason(i+1, text)
 	}
 	for _, c := range p.columns {
-		switch {
-		case c.none != "":
+		if c.none != "" {
 			out += s.Hang("  "+c.name+": "+c.none+"\n", 4)
-		case len(c.ledger) == 0:
-			out += s.Hang("  "+c.name+": the ledger is in the artifact alone\n", 4)
 		}
 	}
 	return out
