@@ -100,6 +100,8 @@ type Inspected struct {
 	Tool *ir.Tool
 	// View is its policy on Linux, nil for a tool that accessc does not confine.
 	View *ir.View
+	// Hash is the hash of the policy that is there, whatever the entry claims.
+	Hash string
 }
 
 // Inspect checks a manifest against itself and no other file: every hash, and the summary of each policy. With
@@ -109,9 +111,9 @@ func Inspect(m *Manifest, bs []backends.Backend, take func(Inspected) error) ([]
 	v := &verifier{backends: bs, form: m.Form}
 	err := v.manifest(m, func(i int) error {
 		e := &m.Tools[i]
-		t, view, err := v.alone(e)
+		t, view, hash, err := v.alone(e)
 		if err == nil {
-			err = take(Inspected{e, t, view})
+			err = take(Inspected{e, t, view, hash})
 		}
 		if err != nil || view == nil || len(bs) == 0 || v.form != backends.Portable.String() {
 			return err
@@ -188,47 +190,47 @@ func (v *verifier) entry(e *Entry) error {
 	if err := v.unlisted(e); err != nil {
 		return err
 	}
-	t, view, err := v.alone(e)
+	t, view, _, err := v.alone(e)
 	if err != nil || view == nil || v.form != backends.Portable.String() {
 		return err
 	}
 	return v.compiled(e, t, func(name string) bool { _, ok := files[name]; return ok })
 }
 
-// alone checks an entry without its artifacts, and returns its tool and, of a confined one, the policy.
-func (v *verifier) alone(e *Entry) (*ir.Tool, *ir.View, error) {
-	t, err := e.tool()
+// alone checks an entry without its artifacts, and returns its tool, the policy of a confined one, and the hash of
+// that.
+func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err error) {
+	t, problem := e.tool()
 	switch {
-	case err != nil:
-		v.add(ToolPolicy, e.Name, "%v", err)
-		return nil, nil, nil
+	case problem != nil:
+		v.add(ToolPolicy, e.Name, "%v", problem)
+		return nil, nil, "", nil
 	case t.Name != e.Name, t.Source.String() != e.Source, (t.Source.Kind == ir.SourceLocal) != e.Confined:
 		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source, t.Name, t.Source)
-		return nil, nil, nil
+		return nil, nil, "", nil
 	case !e.Confined && (e.Policy != nil || len(e.Artifacts) > 0):
 		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
-		return nil, nil, nil
-	case !e.Confined:
-		return t, nil, v.summary(e, t, nil)
+		return nil, nil, "", nil
 	}
-	view := ir.NewView(t, ir.Linux, ir.Facts{})
-	return t, view, v.summary(e, t, view)
+	if e.Confined {
+		view = ir.NewView(t, ir.Linux, ir.Facts{})
+	}
+	hash, err = v.summary(e, t, view)
+	return t, view, hash, err
 }
 
-// summary checks an entry's summary of its policy.
-func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) error {
-	want := ""
+// summary checks an entry's summary of its policy, and returns the hash of that.
+func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) (hash string, err error) {
 	if e.Confined || e.Constraints != nil {
-		var err error
-		if want, err = policyHash(t); err != nil {
-			return err
+		if hash, err = policyHash(t); err != nil {
+			return "", err
 		}
 	}
-	if e.Hash != want {
-		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", want, e.Hash)
+	if e.Hash != hash {
+		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", hash, e.Hash)
 	}
 	if view == nil {
-		return nil
+		return hash, nil
 	}
 	if risk := view.Risk().String(); e.Risk != risk {
 		v.add(ToolSummary, e.Name, "the risk of the policy is %s, the manifest says %s", risk, e.Risk)
@@ -236,7 +238,7 @@ func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) error {
 	if exposed := view.Exposed(); !slices.Equal(exposed, e.Sensitive) {
 		v.add(ToolSummary, e.Name, "the policy reaches the sensitive paths %v, the manifest says %v", exposed, e.Sensitive)
 	}
-	return nil
+	return hash, nil
 }
 
 // files reads the artifacts that have the hash that is listed.

@@ -86,7 +86,7 @@ type Place struct {
 
 // factsOf describes a tool that was checked. A tool that cannot be read has its name alone.
 func factsOf(in build.Inspected) Tool {
-	t := Tool{Name: in.Entry.Name, Source: in.Entry.Source, Confined: in.Entry.Confined, Policy: in.Entry.Hash}
+	t := Tool{Name: in.Entry.Name, Source: in.Entry.Source, Confined: in.Entry.Confined, Policy: in.Hash}
 	if in.Tool == nil {
 		return t
 	}

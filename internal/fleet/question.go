@@ -234,8 +234,8 @@ func (q *Question) places(v *ir.View) []ir.Location {
 			base = ""
 		case q.inWorkspace() && root.Kind == ir.External && !root.Direct():
 			base = root.Name
-		case q.inWorkspace() || !bound:
-			continue
+		case q.inWorkspace() || !bound, root.Kind == ir.System && strings.HasPrefix(q.path, "~"):
+			continue // the base names nothing in a home
 		}
 		v.Regions(root).WalkRoot(func(r *ir.Region) {
 			if ir.Within(join(base, r.At.Path), asked) {

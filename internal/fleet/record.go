@@ -12,6 +12,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/strictjson"
@@ -287,6 +290,33 @@ func (r *record) get(key [sha256.Size]byte) *frame {
 	return f
 }
 
+// maxRecords is how many records are kept: one for each list of directories that is looked at.
+const maxRecords = 8
+
+// prune removes the records that were written longest ago, and files that killed runs have left.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir) // without them nothing is removed
+	type aged struct {
+		name string
+		at   time.Time
+	}
+	var all []aged
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			all = append(all, aged{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
+	for i, f := range all {
+		if unfinished := strings.HasPrefix(f.name, unfinishedPrefix); !unfinished && i >= maxRecords || unfinished && time.Since(f.at) > time.Hour {
+			_ = os.Remove(filepath.Join(dir, f.name))
+		}
+	}
+}
+
+// unfinishedPrefix begins the names of files that are being written.
+const unfinishedPrefix = ".accessc-fleet-"
+
 // replacing is a file that takes the place of another one when it is complete.
 type replacing struct {
 	*os.File
@@ -297,7 +327,7 @@ func replace(name string) (*replacing, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".accessc-fleet-")
+	f, err := os.CreateTemp(filepath.Dir(name), unfinishedPrefix)
 	return &replacing{f, name}, err
 }
 

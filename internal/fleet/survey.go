@@ -147,6 +147,7 @@ func (s *survey) run(all []found, places []string) error {
 func (s *survey) end(err error) error {
 	if s.kept != nil {
 		s.fleet.KeepErr = s.keptFile.done(errors.Join(err, s.kept.end()))
+		prune(filepath.Dir(s.req.Record))
 	}
 	if s.since != nil {
 		s.since.close()
@@ -176,15 +177,15 @@ func inParallel(n int, do func(i int)) {
 
 // look is what was found at one place.
 type look struct {
-	place   string
-	facts   *kept  // nil for a file of another program
-	frame   *frame // nil where the manifest cannot be read
-	fresh   bool
+	place string
+	facts *kept  // nil for a file of another program
+	frame *frame // nil where the manifest cannot be read
+	fresh bool
 	// policies are those of the tools, set where there is a question.
 	policies []*irjson.ToolDoc
 	answers  []Answered
-	asked   int
-	changes *changed // since the earlier run, nil if there are none
+	asked    int
+	changes  *changed // since the earlier run, nil if there are none
 }
 
 // tries is how often a manifest is read that changes meanwhile.

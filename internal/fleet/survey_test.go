@@ -332,6 +332,55 @@ func damage(t *testing.T, r *rand.Rand, record string) {
 	}
 }
 
+// TestRecordsAreBounded: the records written longest ago go, and files that killed runs have left.
+func TestRecordsAreBounded(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, tool("a", "src", ir.Read))
+	old := time.Now().Add(-2 * time.Hour)
+	for i := range 12 {
+		for _, name := range []string{fmt.Sprint("old", i), fmt.Sprint(".accessc-fleet-", i)} {
+			file := filepath.Join(state, name)
+			if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Chtimes(file, old, old)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	survey(t, dir, func(r *fleet.Request) { r.Record, r.Program = filepath.Join(state, "new"), "p" })
+	left, err := os.ReadDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if len(names) > 8 || !slices.Contains(names, "new") {
+		t.Errorf("left are %q", names)
+	}
+}
+
+// TestClaimedHash: a policy that was changed and kept its old hash in the manifest is a problem, and differs from before.
+func TestClaimedHash(t *testing.T) {
+	dir, shot := t.TempDir(), filepath.Join(t.TempDir(), "snapshot")
+	write(t, dir, tool("a", "src", ir.Read))
+	survey(t, dir, func(r *fleet.Request) { r.Snapshot = shot })
+	file := filepath.Join(dir, "manifest.json")
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.Replace(data, []byte(`"caps": ["read"]`), []byte(`"caps": ["read", "update"]`), 1), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := survey(t, dir, func(r *fleet.Request) { r.Since = shot })
+	if got := problems(dir, f); !slices.Contains(got, "manifest.json a tool.hash") {
+		t.Errorf("got %q", got)
+	}
+	if !f.Since.Widened() || len(f.Since.Changes) != 1 {
+		t.Errorf("the change is not seen: %+v", f.Since)
+	}
+}
+
 // TestOtherProgram: the facts of one program are not those of another.
 func TestOtherProgram(t *testing.T) {
 	dir, record := t.TempDir(), filepath.Join(t.TempDir(), "record")
