@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/accessc/accessc/backends"
@@ -255,7 +256,11 @@ func (s *survey) facts(l *look, key [sha256.Size]byte, data []byte) error {
 	if err == nil && (len(l.frame.policies) > maxPolicies || len(l.frame.facts) > maxFacts) {
 		err = errTooMuch
 	}
-	l.facts, l.policies, l.fresh = k, policies, true
+	l.policies, l.fresh = policies, true
+	if err == nil {
+		// Texts of the manifest are parts of one large text; those of the frame are not.
+		l.facts, err = unmarshalKept(l.frame.facts)
+	}
 	return err
 }
 
@@ -422,24 +427,46 @@ func (s *survey) keep(l *look) {
 	}
 }
 
-// share has equal texts of tools be the same ones.
+// share has equal texts of tools be the same ones, and none be a part of the frame's.
 func (s *survey) share(m *Manifest) {
 	one := func(text *string) {
 		if known, ok := s.intern[*text]; ok {
 			*text = known
-		} else if len(s.intern) < 1<<20 {
+			return
+		}
+		*text = strings.Clone(*text)
+		if len(s.intern) < maxShared {
 			s.intern[*text] = *text
 		}
 	}
+	m.Hash, m.Form = strings.Clone(m.Hash), strings.Clone(m.Form)
 	for i := range m.Tools {
 		t := &m.Tools[i]
-		one(&t.needs)
-		one(&t.Source)
-		one(&t.Risk)
+		t.Policy = strings.Clone(t.Policy)
+		for _, text := range []*string{&t.Name, &t.At, &t.Source, &t.Risk, &t.needs} {
+			one(text)
+		}
 		for _, list := range [][]string{t.Sensitive, t.Network, t.Listens, t.Accepts} {
 			for j := range list {
 				one(&list[j])
 			}
 		}
+		for j := range t.Outside {
+			one(&t.Outside[j].Place)
+			for k := range t.Outside[j].Capabilities {
+				one(&t.Outside[j].Capabilities[k])
+			}
+		}
+	}
+	for i := range m.Rulesets {
+		one(&m.Rulesets[i].Name)
+		m.Rulesets[i].Policy = strings.Clone(m.Rulesets[i].Policy)
+	}
+	for i := range m.Problems {
+		p := &m.Problems[i]
+		p.Tool, p.Detail = strings.Clone(p.Tool), strings.Clone(p.Detail)
 	}
 }
+
+// maxShared is how many different texts are looked for.
+const maxShared = 1 << 18
