@@ -48,6 +48,7 @@ type cli struct {
 	Build      buildCmd      `cmd:"" help:"Compile every tool's policy into reviewed artifacts."`
 	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
 	Explain    explainCmd    `cmd:"" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
+	Parity     parityCmd     `cmd:"" help:"Show which rule holds where: a table of rules and targets."`
 	Can        canCmd        `cmd:"" help:"Ask whether a tool may do one operation, by which rule and why."`
 	Decide     decideCmd     `cmd:"" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
@@ -71,6 +72,7 @@ type cli struct {
 	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
+	OCI        ociCmd        `cmd:"" name:"oci" help:"Have the container of a bundle start a tool under its policy."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
@@ -99,6 +101,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) >= 2 && args[0] == start.SweepCommand {
 		return status(start.Sweep(args[1], args[2:]...), stderr)
+	}
+	if len(args) >= 2 && args[0] == start.EnterCommand {
+		return status(start.Enter(args[1:]), stderr)
 	}
 	if len(args) == 2 && args[0] == kerneltest.LoadCommand {
 		return status(kerneltest.Load(args[1]), stderr)
