@@ -18,6 +18,7 @@ var rooms = [][]string{
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"sandbox"},
+	{"internal/fleet"},
 	{"internal/explain", "internal/kerneltest", "internal/attested"},
 	{"internal/serve"},
 	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
