@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -34,6 +35,7 @@ var Optional = []backends.Backend{
 	mxc.Backend{},
 	srt.Backend{},
 	codex.Backend{},
+	claudecode.Backend{},
 }
 
 // Every lists both.
@@ -44,7 +46,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
 		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		agents.Sentences, srt.Sentences, codex.Sentences,
+		agents.Sentences, srt.Sentences, codex.Sentences, claudecode.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

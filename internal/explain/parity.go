@@ -74,6 +74,7 @@ var parityNames = map[ir.RuleID]string{
 }
 
 // cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same.
+// See RATIONALE D269.
 func (c *parityColumn) cell(r *parityRule) (rows []ir.Row, is ir.Enforcement) {
 	is = ir.Exact
 	for _, a := range r.aspects {
