@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor"},
 	{"backends/seatbelt/start", "backends/agents"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled"},

@@ -19,7 +19,9 @@ type Holder struct {
 	// Closed is said about reading at each place that is closed in one that is open, Opened at each
 	// that is open in one that is closed.
 	Closed, Opened ir.Held
-	// Blocked is why no command starts at all under these settings, empty where commands do.
+	// Open is why a place is read although the policy denies it, empty for a program that can close each.
+	Open ir.CauseID
+	// Blocked is why files cannot be read although their place can, or no command starts; empty where nothing is.
 	Blocked ir.CauseID
 	// Moves reports whether a place that the settings do not tell from the one around it can be
 	// moved; those that they tell apart cannot.
@@ -140,7 +142,7 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 }
 
 func (h *Holder) reading(at *Place) ir.Held {
-	out := differs(at.Has > None, at.Caps.Has(ir.Read), backends.Exact, Less(at.unread()))
+	out := differs(at.Has > None, at.Caps.Has(ir.Read), More(h.Open), Less(at.unread()))
 	return backends.Join(out, h.blocked(), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
 

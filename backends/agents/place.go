@@ -21,7 +21,8 @@ const (
 // written are the capabilities that writing takes; no agent knows a part of it.
 const written = ir.CapSet(1<<ir.Read | 1<<ir.Create | 1<<ir.Update | 1<<ir.Delete)
 
-func wanted(caps ir.CapSet) Access {
+// Wanted is the access that capabilities are, as far as a program can tell.
+func Wanted(caps ir.CapSet) Access {
 	switch {
 	case caps.Contains(written):
 		return Write
@@ -101,7 +102,7 @@ func (p *Plan) settle(r *ir.Region) *Place {
 	if at, done := p.known[r]; done {
 		return at
 	}
-	at := &Place{Region: r, Wants: wanted(r.Caps)}
+	at := &Place{Region: r, Wants: Wanted(r.Caps)}
 	p.known[r] = at
 	p.surround(at)
 	at.Has = at.Wants
@@ -160,7 +161,7 @@ func (p *Plan) elsewhere(root *ir.Region) Access {
 		}
 		o.WalkRoot(func(r *ir.Region) {
 			if path, _ := p.dialect.Spell(p.Target, r.At); path != "" {
-				most = max(most, wanted(r.Caps))
+				most = max(most, Wanted(r.Caps))
 			}
 		})
 	}
@@ -185,7 +186,7 @@ func Plainly(odd string) func(*Place) (Access, ir.CauseID) {
 				continue
 			}
 			b.Walk(func(r *ir.Region) {
-				if w := wanted(r.Caps); w < is && !r.Link && !r.Through {
+				if w := Wanted(r.Caps); w < is && !r.Link && !r.Through {
 					is, why = w, WhyPattern
 				}
 			})

@@ -11,6 +11,7 @@ import (
 	"github.com/accessc/accessc/backends/agents"
 	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
@@ -36,6 +37,7 @@ var Optional = []backends.Backend{
 	srt.Backend{},
 	codex.Backend{},
 	claudecode.Backend{},
+	cursor.Backend{},
 }
 
 // Every lists both.
@@ -46,7 +48,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
 		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		agents.Sentences, srt.Sentences, codex.Sentences, claudecode.Sentences,
+		agents.Sentences, srt.Sentences, codex.Sentences, claudecode.Sentences, cursor.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/backends/agents"
 	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
@@ -23,7 +24,7 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
-		"agents": agents.Sentences, "srt": srt.Sentences, "codex": codex.Sentences, "claude-code": claudecode.Sentences,
+		"agents": agents.Sentences, "srt": srt.Sentences, "codex": codex.Sentences, "claude-code": claudecode.Sentences, "cursor": cursor.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {
@@ -31,7 +32,7 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s is a cause of %s", id, name)
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
-			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
+			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Cursor") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
 				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)
