@@ -12,13 +12,13 @@ const module = "github.com/accessc/accessc/"
 // rooms lists the packages in layers, from the top to the bottom. A package may import those
 // of later lines, and those of its own line whose name it is a prefix of.
 var rooms = [][]string{
-	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
+	{"test/kernels", "test/kernels/init", "test/cover", "test/cover/shared", "test/conformance", "test/model", "test/attacks", "test/containers", "test/egress", "test/wine", "test/agents", "test/agents/model", "test/firsthour"},
 	{"test/bench", "test/bench/smallest", "test/bench/opens", "examples/files", "examples/host"},
 	{"cmd/accessc"},
 	{"cmd/accessc/early"},
 	{"golden"},
 	{"sandbox"},
-	{"internal/explain", "internal/kerneltest"},
+	{"internal/explain", "internal/kerneltest", "internal/attested"},
 	{"internal/serve"},
 	{"internal/build", "internal/mount", "internal/allow", "internal/survey", "internal/learn"},
 	{"internal/start"},
@@ -30,11 +30,12 @@ var rooms = [][]string{
 	{"internal/egress", "internal/judge", "internal/relay"},
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
-	{"backends/registry", "test/lsm"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor"},
-	{"backends/seatbelt/start", "backends/agents"},
+	{"backends/registry", "test/lsm", "test/mnt"},
+	{"backends/bubblewrap", "backends/oci"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor"},
+	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
-	{"internal/hostfacts", "internal/compiled"},
+	{"internal/hostfacts", "internal/compiled", "internal/signers"},
 	{"internal/approvals", "internal/invocations", "internal/userdir", "internal/prompt", "internal/revision", "internal/workspace"},
 	{"compiler", "compiler/edit", "internal/layerfile"},
 	{"presets"},
@@ -47,6 +48,7 @@ var rooms = [][]string{
 	{"internal/hostview"},
 	{"ir", "ruleset/shell"},
 	{"internal/wholefile"},
+	{"internal/attest"},
 	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 }
 

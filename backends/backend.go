@@ -49,6 +49,12 @@ type Target struct {
 	Facts ir.Facts
 	// Context is the text of the tool's Context; empty in a portable artifact.
 	Context string
+	// Image is true where the base is that of an image that nothing has looked at: any place of it
+	// may be a symlink there.
+	Image bool
+	// Node says what is at a place, as Place writes it, and where a symbolic link that is there leads:
+	// to the place itself where there is none. It is nil where that is not known, as in a portable artifact.
+	Node func(place string) (kind ir.NodeKind, to string)
 }
 
 // Place writes a location for the target: absolute where it is bound, with the

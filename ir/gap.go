@@ -14,12 +14,17 @@ const (
 	GapCommandsProgram Gap = "commands.program"
 	GapFSCreate        Gap = "fs.create"
 	GapFSDefault       Gap = "fs.default"
+	GapFSExecute       Gap = "fs.execute"
+	GapFSLate          Gap = "fs.late"
 	GapFSMetadata      Gap = "fs.metadata"
 	GapFSMove          Gap = "fs.move"
 	GapFSNames         Gap = "fs.names"
 	GapFSPaths         Gap = "fs.paths"
 	GapFSProtected     Gap = "fs.protected"
+	GapFSReplaced      Gap = "fs.replaced"
 	GapFSRevoke        Gap = "fs.revoke"
+	GapFSSocket        Gap = "fs.socket"
+	GapFSWrite         Gap = "fs.write"
 	GapLimitCPUTime    Gap = "limits.cpu_time"
 	GapLimitFileSize   Gap = "limits.file_size"
 	GapLimitMemory     Gap = "limits.memory"
@@ -41,12 +46,17 @@ var effects = map[Gap]string{
 	GapCommandsProgram: "a program that may be read can still be run by a loader or an interpreter",
 	GapFSCreate:        "a tool can do more or less with files of its own making than the rules say",
 	GapFSDefault:       "system directories that every confined program may read stay readable",
+	GapFSExecute:       "files that may be read may be started",
+	GapFSLate:          "rules do not hold at places that are not there at the start, and are made later",
 	GapFSMetadata:      "mode, owner, times and attributes can be changed everywhere",
 	GapFSMove:          "a rule's path can be moved, or a moved file keeps the rights of its old place",
 	GapFSNames:         "other spellings of a rule's name, in upper or lower case, are not under the rule",
 	GapFSPaths:         "file rules are not held by the system",
 	GapFSProtected:     "protected paths that are not there at the start can be made, and then be changed",
+	GapFSReplaced:      "rules no longer hold at a place that another process replaces, as editors do when they save",
 	GapFSRevoke:        "files that appear later in directories with an exception stay closed",
+	GapFSSocket:        "sockets that may be seen may be connected to",
+	GapFSWrite:         "one of create, update and delete gives all three, and reading",
 	GapLimitCPUTime:    "the limit counts per process",
 	GapLimitFileSize:   "the limit is not held",
 	GapLimitMemory:     "the limit counts per process, or is not held",

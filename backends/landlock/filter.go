@@ -161,3 +161,20 @@ func Network() []Block {
 		sockets[1], sockets[2],
 	}
 }
+
+// CallsVersion is the version of the closed list of system calls that begins every filter.
+const CallsVersion = callsVersion
+
+// Apart returns the blocks for a tool without a network whose files are confined by other means than
+// Landlock.
+func Apart() []Block { return slices.Concat(sockets, others, inMemory, setIDModes) }
+
+// CheckFilter refuses blocks that could not be put in force.
+func CheckFilter(blocks []Block) error {
+	for _, b := range blocks {
+		if err := b.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

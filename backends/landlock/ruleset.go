@@ -149,12 +149,12 @@ func (s *ruleset) grants(t backends.Target, keep func(*ir.Region, ir.CapSet) ir.
 			return // the loader opens no symlink, and the kernel knows no rights on one
 		}
 		if grant := keep(r, s.whole(r)); grant&^above != 0 {
-			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant)})
+			out = append(out, Path{Path: t.Place(r.At), Access: access(r.At, grant), Image: ofImage(t, r)})
 			above |= grant
 		}
 		if grant := keep(r, s.expanded(r)) &^ above; grant != 0 {
 			out = append(out, Path{
-				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)},
+				Path: t.Place(r.At), Access: access(r.At, grant), Entries: &Entries{Except: exceptions(r)}, Image: ofImage(t, r),
 			})
 		}
 		for _, b := range r.Below {
@@ -166,6 +166,10 @@ func (s *ruleset) grants(t backends.Target, keep func(*ir.Region, ir.CapSet) ir.
 	}
 	return out
 }
+
+// ofImage reports whether a place is one of an image that nothing has looked at.
+// See RATIONALE D259.
+func ofImage(t backends.Target, r *ir.Region) bool { return t.Image && r.At.Root.Kind == ir.System }
 
 // exceptions are the names in a directory that have grants of their own.
 func exceptions(r *ir.Region) []string {

@@ -42,6 +42,9 @@ type Path struct {
 	// Entries, where present, turns the grant into one on each entry that the
 	// directory has at the start, and none on the directory itself.
 	Entries *Entries `json:"entries,omitempty"`
+	// Image is set for a place in an image that the compiler has not seen: a symlink there gets
+	// nothing, as a path that does not exist, and the start goes on.
+	Image bool `json:"image,omitempty"`
 }
 
 // Entries lists the entries of a directory that a grant leaves out.

@@ -13,9 +13,13 @@ import (
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/srt"
+	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/landlockconfig"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -34,6 +38,9 @@ var All = []backends.Backend{
 // means than accessc.
 var Optional = []backends.Backend{
 	mxc.Backend{},
+	bubblewrap.Backend{},
+	landlockconfig.Backend{},
+	oci.Backend{},
 	srt.Backend{},
 	codex.Backend{},
 	claudecode.Backend{},
@@ -47,8 +54,19 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mxc.Sentences,
-		agents.Sentences, srt.Sentences, codex.Sentences, claudecode.Sentences, cursor.Sentences,
+		contextjson.Sentences,
+		landlock.Sentences,
+		seatbelt.Sentences,
+		winjob.Sentences,
+		agents.Sentences,
+		claudecode.Sentences,
+		codex.Sentences,
+		cursor.Sentences,
+		landlockconfig.Sentences,
+		mounts.Sentences,
+		mxc.Sentences,
+		oci.Sentences,
+		srt.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -12,7 +12,10 @@ import (
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/landlockconfig"
+	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
+	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/ir"
@@ -23,8 +26,19 @@ import (
 func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
-		"context": contextjson.Sentences, "landlock": landlock.Sentences, "seatbelt": seatbelt.Sentences, "windows": winjob.Sentences, "mxc": mxc.Sentences,
-		"agents": agents.Sentences, "srt": srt.Sentences, "codex": codex.Sentences, "claude-code": claudecode.Sentences, "cursor": cursor.Sentences,
+		"context":        contextjson.Sentences,
+		"agents":         agents.Sentences,
+		"claude-code":    claudecode.Sentences,
+		"codex":          codex.Sentences,
+		"cursor":         cursor.Sentences,
+		"landlock":       landlock.Sentences,
+		"landlockconfig": landlockconfig.Sentences,
+		"mounts":         mounts.Sentences,
+		"mxc":            mxc.Sentences,
+		"oci":            oci.Sentences,
+		"seatbelt":       seatbelt.Sentences,
+		"srt":            srt.Sentences,
+		"windows":        winjob.Sentences,
 	} {
 		n += len(s)
 		for id, text := range s {

@@ -14,7 +14,7 @@ type doctorCmd struct {
 // Help implements kong's detailed help.
 func (doctorCmd) Help() string {
 	return `Asks the running system, by trying where it can be tried, and changes nothing. Exit status 3 if tools
-cannot be confined here at all.`
+cannot be confined here by the system's own means, as accessc exec does unless --means says otherwise.`
 }
 
 // doctorVersion is the version of the JSON form.

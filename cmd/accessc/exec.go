@@ -21,35 +21,42 @@ import (
 	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
 
 // execCmd is "accessc exec".
 type execCmd struct {
-	Command   bool          `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
-	Under     string        `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
-	Preset    []string      `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
-	Accept    []string      `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
-	Artifact  string        `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
-	Sha256    string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
-	Report    string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
-	Trace     bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
-	Ask       bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
-	Record    string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
-	Evidence  string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
-	For       time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
-	NoSummary bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
-	Session   sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
-	Arguments string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
-	NoCache   bool          `help:"Compile the policy, also where an earlier start has left a compilation that still holds, and leave none."`
-	Call      string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
-	NoPrompt  bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
-	Tool      string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
-	Args      []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
+	Command            bool          `help:"Run a command that no configuration names, under the default policy, or that of --tool."`
+	Under              string        `name:"tool" placeholder:"NAME" help:"With --command: run it under the policy of this tool."`
+	Preset             []string      `placeholder:"NAME" help:"With --command: add the rules of this preset, such as rust. Repeatable."`
+	Accept             []string      `placeholder:"GAP" help:"Start although this host has this gap, such as net.host. Repeatable."`
+	Means              string        `enum:"landlock,bubblewrap" default:"landlock" help:"By which means: landlock, the system's own (also the profile of macOS and the objects of Windows), or bubblewrap, a program, on a Linux host without Landlock; accessc doctor says whether it can be used. It holds less: its gaps must be accepted by name."`
+	Artifact           string        `placeholder:"FILE" help:"Start from a resolved artifact of this system that accessc build wrote."`
+	Sha256             string        `name:"sha256" placeholder:"HEX" help:"With --artifact: its expected hash. Without it, the manifest beside the artifact must list it, in a place where no tool can write."`
+	Contained          bool          `name:"in-container" hidden:"" help:"With --artifact and --sha256: the start of a container of accessc oci, where the approvals are those of that time and no state is kept."`
+	RequireAttestation bool          `help:"Start only a policy that somebody has signed who may: attestation.toml beside your own layer says who. accessc build --sign writes attestations."`
+	Attestation        string        `placeholder:"FILE" help:"The attestation; otherwise attestation.json of the workspace's access, or of the artifact's build."`
+	Report             string        `placeholder:"FILE" help:"Write a line of JSON for every denial that the supervisor sees; - is standard output, /dev/fd/N a descriptor that you pass on."`
+	Trace              bool          `help:"Send every call that could be refused to the supervisor, so that --report and the summary miss none. Slower."`
+	Ask                bool          `help:"Ask, while the tool runs, about refused operations that access.may covers. Linux, slower; accessc grants revokes."`
+	Record             string        `placeholder:"FILE" help:"Write a record of the run at its end: the policy, its enforcement and the exit status; - and /dev/fd/N as with --report. accessc stays until then."`
+	Evidence           string        `placeholder:"FILE" help:"With --trace: write the operations that the tool used and was refused at its end, as accessc learn keeps them."`
+	For                time.Duration `placeholder:"DURATION" help:"End the tool after this time, such as 30s, with SIGTERM, and five seconds later with SIGKILL."`
+	NoSummary          bool          `help:"Print nothing about refusals after the tool's end; accessc denials shows them all the same."`
+	Session            sessionID     `placeholder:"ID" help:"Count this start in the session, and hold the constraints of the tool: how often it may be started, and after which others."`
+	Arguments          string        `placeholder:"JSON" help:"The JSON object for {{tool}} and {{tool.arguments.NAME}} in the command."`
+	NoCache            bool          `help:"Compile the policy, also where an earlier start has left a compilation that still holds, and leave none."`
+	Call               string        `placeholder:"FILE" help:"The host's call as JSON: action, arguments, answers, options, workspace_id and conversation_id, for placeholders and the Context; /dev/fd/N is a descriptor that you pass on."`
+	NoPrompt           bool          `help:"Never prompt, as without a terminal: drop external rules without approval, and only warn about sensitive paths."`
+	Tool               string        `arg:"" name:"tool" help:"The tool; with --command, the program."`
+	Args               []string      `arg:"" optional:"" name:"arg" help:"Arguments to add to the tool's command."`
 
 	// made is the layer that makes a tool of a command with presets, empty where none does.
 	made string
+	// wrapped is the artifact of a start by bubblewrap.
+	wrapped []byte
 }
 
 // Help implements kong's detailed help.
@@ -70,6 +77,8 @@ changed that the policy was compiled from.
   accessc exec --trace --report denials.jsonl TOOL    write down every refusal, and rules that would permit it
   accessc exec --ask TOOL                        ask at the terminal about operations that access.may covers;
                                                  with --no-prompt they wait for accessc grants answer
+  accessc exec --means bubblewrap TOOL           without Landlock: by bubblewrap, which must be installed; what it cannot
+                                                 hold stops the start unless --accept names it
 
 Exit status: the tool's own; 125 accessc failed and the tool did not start, 126 the program was found
 but cannot run, 127 it was not found.
@@ -88,6 +97,9 @@ func (c *execCmd) Run(g *globals) error {
 		return notStarted(usagef("--report, --trace and --record are for Linux: here accessc becomes the tool and sees nothing of it"))
 	}
 	if err := c.checkAsk(); err != nil {
+		return notStarted(err)
+	}
+	if err := c.checkMeans(); err != nil {
 		return notStarted(err)
 	}
 	if c.Evidence != "" && !c.Trace {
@@ -118,7 +130,8 @@ func (c *execCmd) Run(g *globals) error {
 		}
 		return early.Start(early.Artifact{
 			File: c.Artifact, Sum: c.Sha256, Root: root, Tool: c.Tool, Arguments: c.Arguments, Call: c.Call, Accept: c.Accept, Args: c.Args,
-			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(),
+			Report: c.Report, Quiet: c.NoSummary, Record: c.ofArtifact(), Contained: c.Contained,
+			Attested: c.attestedArtifact(g),
 		})
 	}
 	call, err := early.Call(c.Arguments, c.Call)
@@ -136,8 +149,8 @@ func (c *execCmd) Run(g *globals) error {
 	if c.Command {
 		req.Program = c.program()
 	}
-	err = start.Start(req)
-	if c.Command {
+	err = c.start(req)
+	if c.Command || c.Means != meansLandlock {
 		return err
 	}
 	return early.ByWhichRule(err, req.Spec, c.Tool)
@@ -178,7 +191,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 		return err
 	}
 	opts.Apart = true
-	if c.keeps() {
+	if c.keeps() || c.RequireAttestation || userdir.Attests() {
 		opts.View = hostview.New()
 	}
 	tools := c.named()
@@ -196,17 +209,23 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 	if _, err := res.Approvals(); err == nil {
 		req.Denials = res.State.Denials(strings.Join(tools, ""))
 	}
+	artifact, err := c.artifact(req, res, t, facts)
+	if err != nil {
+		return err
+	}
+	if err := c.attestation(g, opts, res, t, artifact); err != nil {
+		return err
+	}
 	if err := g.confirmSensitive(res, t, !c.NoPrompt); err != nil {
 		return err
 	}
 	if err := c.invoke(res, t); err != nil {
 		return err
 	}
-	artifact, err := c.specify(req, t, facts)
-	if err != nil {
-		return err
+	if c.Means == meansBubblewrap {
+		return nil
 	}
-	if opts.View != nil {
+	if c.keeps() {
 		c.keep(g, res, t, artifact, opts.View)
 	}
 	if c.Ask {
@@ -222,7 +241,7 @@ func (c *execCmd) policyOf(g *globals, req *start.Request) error {
 // keeps reports whether the compilation is one that a later start of the tool may ask for: those
 // with more to compile than a specification compile each time.
 func (c *execCmd) keeps() bool {
-	return !c.NoCache && !c.Command && !c.Trace && !c.Ask && c.Session == "" && c.Record == ""
+	return !c.NoCache && c.Means == meansLandlock && !c.Command && !c.Trace && !c.Ask && c.Session == "" && c.Record == ""
 }
 
 // keep leaves the compilation to later starts. One with anything to say, or to ask, is not kept. A

@@ -71,6 +71,7 @@ type cli struct {
 	Preset     presetCmd     `cmd:"" help:"List and show presets: the rules that toolchains and agents need."`
 	Init       initCmd       `cmd:"" help:"Look at the repository, and write a policy for tools that build and test it."`
 	Import     importCmd     `cmd:"" help:"Write a configuration from the settings of another program."`
+	OCI        ociCmd        `cmd:"" name:"oci" help:"Have the container of a bundle start a tool under its policy."`
 	Doctor     doctorCmd     `cmd:"" help:"Show which means of enforcement this host has, and how to get the missing ones."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the configuration."`
 	Completion completionCmd `cmd:"" help:"Print a shell completion script."`
@@ -99,6 +100,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) >= 2 && args[0] == start.SweepCommand {
 		return status(start.Sweep(args[1], args[2:]...), stderr)
+	}
+	if len(args) >= 2 && args[0] == start.EnterCommand {
+		return status(start.Enter(args[1:]), stderr)
 	}
 	if len(args) == 2 && args[0] == kerneltest.LoadCommand {
 		return status(kerneltest.Load(args[1]), stderr)

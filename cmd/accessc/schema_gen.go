@@ -278,7 +278,8 @@ type gap struct{}
 // against those of the compiler.
 var gaps = []any{
 	"commands.args", "commands.envs", "commands.program",
-	"fs.create", "fs.default", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.revoke",
+	"fs.create", "fs.default", "fs.execute", "fs.late", "fs.metadata", "fs.move", "fs.names", "fs.paths", "fs.protected", "fs.replaced",
+	"fs.revoke", "fs.socket", "fs.write",
 	"limits.cpu_time", "limits.file_size", "limits.memory", "limits.open_files", "limits.processes", "limits.wall_time",
 	"net.address", "net.default", "net.host", "net.listen", "net.path", "process.signal",
 }

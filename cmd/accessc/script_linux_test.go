@@ -19,7 +19,12 @@ import (
 	"github.com/accessc/accessc/test/irtest"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"accessc": main, "probe": probe}) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == start.EnterCommand {
+		main() // under a name that bubblewrap gives it
+	}
+	testscript.Main(m, map[string]func(){"accessc": main, "probe": probe})
+}
 
 // raced is true under the race detector, where a process waits a second for reports when
 // it ends, in a sandbox whatever GORACE says.
@@ -62,6 +67,8 @@ func scripts(t *testing.T, dir string) {
 				return start.ABI() >= 6, nil
 			case "supervision":
 				return start.ThisHost().Supervises, nil
+			case "bubblewrap":
+				return wraps(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "race":
@@ -74,6 +81,13 @@ func scripts(t *testing.T, dir string) {
 			}
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nobody": nobody, "mkfifo": mkfifo, "empty": empty, "detached": detached, "dialog": dialog, "grants": grants, "meanwhile": meanwhile, "status": ended, "older": older},
+	})
+}
+
+// wraps reports whether bubblewrap can start tools on this host.
+func wraps() bool {
+	return slices.ContainsFunc(start.Examine().Findings, func(f start.Finding) bool {
+		return f.Name == "bubblewrap" && f.State == start.Partial
 	})
 }
 

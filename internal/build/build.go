@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/ruleset"
@@ -23,11 +24,16 @@ type Request struct {
 	// Facts describe the host for each tool of a resolved build; nil for a portable one. It
 	// is called for one tool after the other.
 	Facts func(*ir.Tool) ir.Facts
+	// Node says what is at a place of the host, as backends.Target has it; nil for a portable build.
+	Node func(place string) (ir.NodeKind, string)
 	// Only names the tools to build; nil means all.
 	Only []string
 	// Memory is the file of the record of the last build of the same directory, by which Write
 	// leaves tools alone that did not change. Without it every tool is compiled.
 	Memory string
+	// Attest, unless nil, signs the build: it gets the statement about it, and the attestation that is there,
+	// nil for none, and returns the one to write.
+	Attest func(said *attest.Statement, old []byte) ([]byte, error)
 
 	// recall reports whether an earlier build has written a tool, and completes its part.
 	recall func(*part) (bool, error)
@@ -49,7 +55,7 @@ func Build(req Request, take func(tool string, files map[string][]byte) error) (
 	findings := make([]diag.List, len(tools))
 	var facts sync.Mutex
 	err := inParallel(len(tools), func(i int) (err error) {
-		target := backends.Target{Form: req.Form}
+		target := backends.Target{Form: req.Form, Node: req.Node}
 		if req.Facts != nil {
 			facts.Lock()
 			target.Facts = req.Facts(tools[i])

@@ -56,9 +56,15 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		if err != nil {
 			return nil, err
 		}
-		column := parityColumn{name: b.Name(), ledger: out.Elsewhere}
-		if column.ledger == nil {
-			column.ledger = out.Ledger.On(b.Platform(), s.level(b.Platform()))
+		held := out.Elsewhere
+		if held == nil {
+			held = out.Ledger
+		}
+		column := parityColumn{name: b.Name(), ledger: held.On(b.Platform(), s.level(b.Platform()))}
+		for _, p := range []ir.Platform{b.Platform(), 0} {
+			if column.ledger == nil {
+				column.ledger = held.On(p, 0) // means that know no levels, or no systems
+			}
 		}
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why
@@ -73,8 +79,7 @@ var parityNames = map[ir.RuleID]string{
 	ir.DefaultRule: "everything else", ir.BaseRule: "the base", "home": "the private home", "tmp": "the temporary directory", "protected": "protected paths",
 }
 
-// cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same.
-// See RATIONALE D269.
+// cell joins the aspects of a rule on a target. An assumption counts as exact: it permits the same. See RATIONALE D269.
 func (c *parityColumn) cell(r *parityRule) (rows []ir.Row, is ir.Enforcement) {
 	is = ir.Exact
 	for _, a := range r.aspects {
@@ -123,11 +128,8 @@ func (p *Parity) Text(s Style, why bool) string {
 		out += s.reason(i+1, text)
 	}
 	for _, c := range p.columns {
-		switch {
-		case c.none != "":
+		if c.none != "" {
 			out += s.Hang("  "+c.name+": "+c.none+"\n", 4)
-		case len(c.ledger) == 0:
-			out += s.Hang("  "+c.name+": the ledger is in the artifact alone\n", 4)
 		}
 	}
 	return out

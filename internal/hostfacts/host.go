@@ -36,6 +36,16 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	return f
 }
 
+// Node says what is at an absolute path, and which place a symbolic link there leads to: the path itself
+// where there is none. Unknown is a place that cannot be looked at.
+func (r *Result) Node(place string) (kind ir.NodeKind, to string) {
+	found, err := r.Resolver.Disk.Follow(place)
+	if err != nil {
+		return ir.Unknown, place
+	}
+	return found.Kind, found.Abs
+}
+
 // interpreters finds the interpreters of listed scripts and of the tool's own.
 func (r *Result) interpreters(t *ir.Tool, f ir.Facts) map[ir.Location]ir.Location {
 	if t.Commands == nil {

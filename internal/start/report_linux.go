@@ -28,8 +28,12 @@ func Examine() Report {
 	r.add(seccomp)
 	r.add(supervisionFinding())
 	r.add(cgroupFinding())
+	r.add(wrapperFinding())
 	r.Confines = r.Landlock >= 1 && seccomp.State == Present
 	r.Summary = "tools are not started here: every policy needs the missing parts above"
+	if wraps := r.Findings[len(r.Findings)-1]; wraps.State == Partial {
+		r.Summary = "tools are started here by exec --means bubblewrap alone: otherwise every policy needs the missing parts above"
+	}
 	if r.Confines {
 		r.Summary = fmt.Sprintf("tools can be confined at Landlock ABI %d; accessc check --enforceable asks for your policies",
 			min(r.Landlock, landlock.MaxABI))

@@ -220,14 +220,15 @@ func (g *grants) place(path string, fd int) {
 }
 
 // path adds one grant. It leaves out a path that does not exist, and refuses one that has come
-// to lead over a symlink since it was made canonical.
+// to lead over a symlink since it was made canonical. Those of an image were not: there a symlink gets
+// nothing, and its target what the ruleset says of its own place.
 func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)
 	}
 	fd, err := openNoLinks(p.Path, unix.O_PATH)
 	switch {
-	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+	case absent(err) || p.Image && errors.Is(err, unix.ELOOP):
 		b.grants.place(p.Path, -1)
 		return nil
 	case errors.Is(err, unix.ELOOP):
@@ -241,6 +242,11 @@ func (b ruleset) path(p landlock.Path) error {
 	}
 	b.grants.place(p.Path, fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// absent reports whether there is nothing at a path that this process could be granted.
+func absent(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES)
 }
 
 // grantEither adds a rule on a directory, or on the file that the path leads to. The kernel refuses the
@@ -324,7 +330,7 @@ func (b ruleset) grant(fd int, access uint64, entry bool) error {
 func (b ruleset) entries(p landlock.Path) error {
 	dir, err := openNoLinks(p.Path, unix.O_RDONLY|unix.O_DIRECTORY)
 	switch {
-	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+	case absent(err) || p.Image && errors.Is(err, unix.ELOOP):
 		return nil
 	case errors.Is(err, unix.ELOOP):
 		return errors.New("leads over a symlink now; build again")

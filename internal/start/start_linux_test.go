@@ -63,10 +63,10 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "found no manifest") {
+	if _, _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "found no manifest") {
 		t.Errorf("without a manifest: %v", err)
 	}
-	if _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
+	if _, _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
 		t.Errorf("with another hash: %v", err)
 	}
 	sum := "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
@@ -83,15 +83,22 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", manifest, err, want)
 		}
 	}
-	if _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
+	if _, _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
 		t.Errorf("what is no specification: %v", err)
 	}
+	// In a container nothing but the hash vouches.
+	if _, _, err := LoadContained(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "needs --sha256") {
+		t.Errorf("in a container, without a hash: %v", err)
+	}
+	if _, _, err := LoadContained(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
+		t.Errorf("in a container, with another hash: %v", err)
+	}
 	for _, bad := range []string{filepath.Join(dir, "none"), dir} {
-		if _, err := Load(bad, sum, "x", ""); err == nil {
+		if _, _, err := Load(bad, sum, "x", ""); err == nil {
 			t.Errorf("%s was loaded", bad)
 		}
 	}
@@ -112,5 +119,25 @@ func TestSweepOnlyItsOwn(t *testing.T) {
 	}
 	if _, err := os.Stat(mine); err == nil {
 		t.Error("the directory of a run is still there")
+	}
+}
+
+// TestPlacesOfImages: a symlink at a place that the compiler has looked at refuses the start, and in an image,
+// at which it has not, it gets nothing.
+func TestPlacesOfImages(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, entries := range []*landlock.Entries{nil, {}} {
+		p := landlock.Path{Path: filepath.Join(dir, "link"), Access: []landlock.Right{landlock.ReadFile}, Entries: entries}
+		if err := (ruleset{fd: -1, handled: 1<<64 - 1}).path(p); err == nil || !strings.Contains(err.Error(), "leads over a symlink now") {
+			t.Errorf("a place that was looked at: %v", err)
+		}
+		// A grant would fail: there is no ruleset.
+		p.Image = true
+		if err := (ruleset{fd: -1, handled: 1<<64 - 1}).path(p); err != nil {
+			t.Errorf("a place of an image: %v", err)
+		}
 	}
 }

@@ -17,10 +17,19 @@ var forwarded = []os.Signal{
 	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGWINCH, unix.SIGUSR1, unix.SIGUSR2,
 }
 
-// forward passes signals on until the returned function is called; from then on they are
-// ignored, since this process is about to end. The tool is in this process's group, so that a
-// terminal's signals reach it by themselves.
+// forward passes signals on until the returned function is called. The tool is in this process's group, so
+// that a terminal's signals reach it by themselves.
 func (t *Tool) forward() (stop func()) {
+	return PassOn(func(s syscall.Signal) {
+		if !fromTerminal(s) {
+			_ = unix.Kill(t.pid, s)
+		}
+	})
+}
+
+// PassOn has signals that reach this process passed on until the returned function is called; from then
+// on they are ignored, since this process is about to end.
+func PassOn(to func(syscall.Signal)) (stop func()) {
 	var caught []os.Signal
 	for _, s := range forwarded {
 		if !signal.Ignored(s) {
@@ -35,8 +44,8 @@ func (t *Tool) forward() (stop func()) {
 	go func() {
 		for s := range in {
 			mu.Lock()
-			if !over && !fromTerminal(s) {
-				_ = unix.Kill(t.pid, s.(syscall.Signal))
+			if !over {
+				to(s.(syscall.Signal))
 			}
 			mu.Unlock()
 		}
@@ -50,7 +59,7 @@ func (t *Tool) forward() (stop func()) {
 
 // fromTerminal reports whether the terminal has sent a signal to the whole group: it does so
 // for the foreground group, with signals that other programs rarely send.
-func fromTerminal(s os.Signal) bool {
+func fromTerminal(s syscall.Signal) bool {
 	if s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH {
 		return false
 	}

@@ -7,7 +7,7 @@
 // them does not pay for them (RATIONALE.md has the figures, "A start from an artifact"). It
 // handles exactly
 //
-//	accessc exec --artifact FILE [--sha256 HEX] [--accept CELL]... [--arguments JSON | --call FILE] TOOL [-- ARG...]
+//	accessc exec --artifact FILE [--sha256 HEX [--in-container]] [--accept CELL]... [--arguments JSON | --call FILE] TOOL [-- ARG...]
 //
 // and leaves every other command line, mistakes included, to the ordinary parser, which does
 // the same for this one.
@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,7 +31,8 @@ import (
 
 // See RATIONALE D104.
 func init() {
-	if len(os.Args) < 2 || os.Args[1] != "exec" {
+	// Who may sign is in files that only the ordinary start reads.
+	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() {
 		return
 	}
 	artifact, ok := parse(os.Args[2:])
@@ -64,17 +66,31 @@ type Artifact struct {
 	Report string
 	Quiet  bool
 	Record *start.Recording
+	// Contained is set for the start of a container that accessc oci wrote: the approvals are those
+	// of that time, and the user's state is not there.
+	Contained bool
+	// Attested, if not nil, returns an error unless the artifact of a tool with a hash may be started in a
+	// workspace.
+	Attested func(root, tool, hash string) error
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
 func Start(a Artifact) error {
-	root := a.Root
+	root, load := a.Root, start.Load
 	if root == "" && a.Sum == "" {
 		root = around()
 	}
-	spec, err := start.Load(a.File, a.Sum, a.Tool, root)
+	if a.Contained {
+		load = start.LoadContained
+	}
+	spec, hash, err := load(a.File, a.Sum, a.Tool, root)
 	if err != nil {
 		return err
+	}
+	if a.Attested != nil {
+		if err := a.Attested(filepath.FromSlash(spec.Launch.Workspace), spec.Launch.Tool, hash); err != nil {
+			return &start.Error{Code: start.CodeFailed, Err: err}
+		}
 	}
 	call, err := Call(a.Arguments, a.Call)
 	if err != nil {
@@ -82,7 +98,7 @@ func Start(a Artifact) error {
 	}
 	cwd, _ := os.Getwd() // without one the tool starts at the root
 	denials := ""
-	if state, err := userdir.For(spec.Workspace); err == nil {
+	if state, err := userdir.For(spec.Workspace); err == nil && !a.Contained {
 		denials = state.Denials(spec.Tool)
 	}
 	return start.Start(start.Request{
@@ -127,6 +143,10 @@ func around() string {
 func parse(args []string) (Artifact, bool) {
 	var a Artifact
 	for len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--" {
+		if args[0] == "--in-container" {
+			a.Contained, args = true, args[1:]
+			continue
+		}
 		name, value, joined := strings.Cut(args[0], "=")
 		args = args[1:]
 		if !joined {

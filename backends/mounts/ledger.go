@@ -1,0 +1,278 @@
+package mounts
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Means is what a program that makes a plan's mounts can do besides. The zero value can do nothing.
+type Means struct {
+	// NoExec is true where it mounts without execution.
+	NoExec bool
+	// NoSockets is true where a filter of system calls keeps the tool from making any socket but connected
+	// pairs.
+	NoSockets bool
+	// NewSession is true where the tool starts without a controlling terminal.
+	NewSession bool
+	// OwnProcesses is true where the tool sees and signals only its own processes.
+	OwnProcesses bool
+	// Forwards is true where the tool gets the user's variables that the policy forwards.
+	Forwards bool
+	// Limit says how a limit is held.
+	Limit func(ir.LimitKind) ir.Held
+}
+
+// Ledger states how a program holds every cell of the plan's policy. The network is closed as a whole:
+// the program gives the tool one of its own. The rows are of no platform, like those of every backend
+// whose program may run anywhere.
+func (p *Plan) Ledger(m Means) ir.Ledger {
+	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{}}
+	for _, top := range p.tops {
+		top.Walk(func(r *ir.Region) {
+			id := r.ID().Stated()
+			w.byRule[id] = append(w.byRule[id], r)
+		})
+	}
+	rows := ir.NewLedger(0)
+	for _, c := range p.view.Cells() {
+		rows.Add(c, ir.Levels{}, w.held(c))
+	}
+	return rows.Ledger()
+}
+
+type ledgerWriter struct {
+	*Plan
+	means  Means
+	byRule map[ir.RuleID][]*ir.Region
+}
+
+func (w *ledgerWriter) held(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return backends.Stricter(whyAsk)
+	}
+	switch c.Resource {
+	case ir.FS:
+		return w.files(c)
+	case ir.Net:
+		return w.network(c)
+	case ir.Env:
+		r, _ := c.Rule.(*ir.EnvRule)
+		return backends.When(r != nil && r.Read && r.Value == "" && !w.means.Forwards, backends.Stricter(whyValues))
+	case ir.Commands:
+		return w.program(c)
+	case ir.Limits:
+		if w.means.Limit == nil {
+			return backends.Unenforced(ir.GapOfLimit(c.Limit), whyLimit)
+		}
+		return w.means.Limit(c.Limit)
+	case ir.Process:
+		return backends.When(!w.means.OwnProcesses, backends.Weaker(ir.GapProcessSignal, whySignal))
+	}
+	return ir.Held{}
+}
+
+// files says how one aspect of all regions is held that a rule governs.
+func (w *ledgerWriter) files(c ir.Cell) ir.Held {
+	all := []ir.Held{backends.Exact}
+	proc := false
+	for _, r := range w.byRule[c.ID] {
+		all = append(all, w.region(r, c.Aspect))
+	}
+	for _, m := range w.Mounts {
+		proc = proc || m.Kind == Processes
+	}
+	if proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
+		all = append(all, backends.Weaker(ir.GapFSDefault, whyProc))
+	}
+	return backends.Join(all...)
+}
+
+// region says how one aspect of a region is held, at the start and, where it may be missing then, later.
+func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
+	at := w.laid[r]
+	switch at.by {
+	case Link:
+		loose := a == ir.AspectMove && at.around.mode == ReadWrite
+		return backends.When(loose, backends.Weaker(ir.GapFSMove, whyLink))
+	case Lead:
+		return backends.Exact
+	case Device, Devices, Memory, Processes:
+		return w.system(r, at.by, a)
+	case Bind, Hide:
+	}
+	var all []ir.Held
+	if at.node != ir.Absent {
+		all = append(all, w.there(r, at, a))
+	}
+	for _, around := range at.gone {
+		all = append(all, w.later(r, around, a))
+	}
+	return backends.Join(all...)
+}
+
+// there says how an aspect of a region is held that is there at the start.
+func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
+	has := at.shows()
+	switch a {
+	case ir.AspectOthers:
+		return w.others(r, at, has)
+	case ir.AspectMove:
+		return backends.When(has.mode == ReadWrite, backends.Stricter(whyApart))
+	case ir.AspectDelete:
+		if at.own && r.Caps.Has(ir.Delete) && !r.IsRoot() {
+			return backends.Stricter(whyOwnName)
+		}
+	case ir.AspectUpdate:
+		if has.mode == ReadOnly && !r.Caps.Has(ir.Update) {
+			return ir.Because(ir.Assumed, "", whyLeftPipe)
+		}
+	}
+	return w.capability(r.Caps, has, a, ir.GapFSWrite, whyWhole)
+}
+
+// capability says how an aspect is held that a mount gives or not. What it gives beyond the capabilities
+// is under a gap, unless that is about reading or starting.
+func (w *ledgerWriter) capability(caps ir.CapSet, has access, a ir.Aspect, gap ir.Gap, why ir.CauseID) ir.Held {
+	c, known := ir.ParseCapability(string(a))
+	if !known {
+		c = ir.Update // metadata and sockets
+	}
+	given := has.mode.gives(has.noExec && w.means.NoExec).Has(c)
+	switch {
+	case a == ir.AspectSocket:
+		return w.socket(caps, has)
+	case caps.Has(c) && !given:
+		return backends.Stricter(whyUnread)
+	case given && !caps.Has(c) && c == ir.Execute:
+		return backends.Weaker(ir.GapFSExecute, whyStarts)
+	case given && !caps.Has(c):
+		return backends.Weaker(gap, why)
+	case c == ir.Read && caps.Has(c) && has.noExec && w.means.NoExec:
+		return backends.Stricter(whyMapped)
+	}
+	return backends.Exact
+}
+
+func (w *ledgerWriter) socket(caps ir.CapSet, has access) ir.Held {
+	switch {
+	case w.means.NoSockets:
+		return backends.When(caps.Has(ir.Update), backends.Stricter(whyNoSocket))
+	case has.mode != Closed && !caps.Has(ir.Update):
+		return backends.Weaker(ir.GapFSSocket, whySocket)
+	}
+	return backends.Exact
+}
+
+// later says how an aspect of a region is held in which files are made after the start, where around
+// governs them.
+func (w *ledgerWriter) later(r *ir.Region, around access, a ir.Aspect) ir.Held {
+	gap := ir.GapFSLate
+	if r.LeadsToGuarded() {
+		gap = ir.GapFSProtected
+	}
+	given := around.mode.gives(around.noExec && w.means.NoExec)
+	switch c, known := ir.ParseCapability(string(a)); {
+	case a == ir.AspectOthers:
+		return backends.When(around.mode != Closed, ir.Because(ir.Assumed, "", whyMovedAway))
+	case a == ir.AspectMove:
+		return backends.When(around.mode == ReadWrite && r.Pinned, backends.Weaker(gap, whyLate))
+	case known && r.Caps.Has(c) && !given.Has(c):
+		return backends.Stricter(whyMissing)
+	case a == ir.AspectUpdate && around.mode == ReadOnly && !r.Caps.Has(ir.Update):
+		return ir.Because(ir.Assumed, "", whyLeftPipe)
+	case a == ir.AspectMetadata && r.Caps.Has(ir.Update) && !given.Has(ir.Update):
+		return backends.Stricter(whyMissing)
+	case a == ir.AspectSocket && !w.means.NoSockets && around.mode == Closed && r.Caps.Has(ir.Update):
+		return backends.Stricter(whyMissing)
+	case r.Caps != w.capsAround(r):
+		return w.capability(r.Caps, around, a, gap, whyLate)
+	default:
+		return w.capability(r.Caps, around, a, ir.GapFSWrite, whyWhole)
+	}
+}
+
+// capsAround are the capabilities of the directory above.
+func (w *ledgerWriter) capsAround(r *ir.Region) ir.CapSet {
+	if r.Above == nil {
+		return 0
+	}
+	return r.Above.Caps
+}
+
+// others says how a region is held when other processes change the files at its place.
+func (w *ledgerWriter) others(r *ir.Region, at laid, has access) ir.Held {
+	var all []ir.Held
+	if at.own && at.around.mode.gives(at.around.noExec && w.means.NoExec)&^r.Caps != 0 {
+		all = append(all, backends.Weaker(ir.GapFSReplaced, whyReplaced))
+	}
+	if has.mode != Closed {
+		all = append(all, ir.Because(ir.Assumed, "", whyMovedAway))
+	}
+	return backends.Join(all...)
+}
+
+// system says how an aspect of a device, of shared memory or of /proc is held.
+func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
+	switch {
+	case a == ir.AspectExecute && by == Memory && !w.means.NoExec:
+		return backends.Weaker(ir.GapFSExecute, whyStarts)
+	case a == ir.AspectMetadata && by != Memory && r.Caps.Has(ir.Update):
+		return backends.Stricter(whyFixed)
+	case (a == ir.AspectRead || a == ir.AspectUpdate) && r.At.Path == ir.LinuxTerminal && w.means.NewSession:
+		return backends.Stricter(whyTerminal)
+	case a == ir.AspectSocket && by == Memory:
+		return w.socket(r.Caps, access{mode: ReadWrite})
+	}
+	return backends.Exact
+}
+
+func (w *ledgerWriter) network(c ir.Cell) ir.Held {
+	r, _ := c.Rule.(*ir.NetRule)
+	switch {
+	case r == nil && w.means.NoSockets:
+		return backends.Exact
+	case r == nil && c.Aspect == ir.AspectConnect:
+		return ir.Because(ir.Assumed, "", whyVsock)
+	case r == nil || !r.Allow && r.Listen && !w.means.NoSockets:
+		return backends.Weaker(ir.GapNetListen, whyLoopback)
+	case !r.Allow:
+		return backends.Exact
+	case w.means.NoSockets:
+		return backends.Stricter(whyNoSocket)
+	case r.Listen:
+		return backends.Stricter(whyListen)
+	}
+	return backends.Stricter(whyHost)
+}
+
+func (w *ledgerWriter) program(c ir.Cell) ir.Held {
+	r, _ := c.Rule.(*ir.CommandRule)
+	switch {
+	case w.view.Tool.Commands == nil, r != nil && !r.Restricts(c.Aspect):
+		return backends.Exact
+	case c.Aspect == ir.AspectProgram:
+		return backends.When(r == nil, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+	case r == nil:
+		return backends.Exact
+	case c.Aspect == ir.AspectArgs:
+		return backends.Weaker(ir.GapCommandsArgs, whyArgs)
+	default:
+		return backends.Weaker(ir.GapCommandsEnvs, whyEnvs)
+	}
+}
+
+// Rlimits says how limits are held where nothing but resource limits of processes (setrlimit(2)) is set,
+// before the tool starts.
+func Rlimits(k ir.LimitKind) ir.Held {
+	gap := ir.GapOfLimit(k)
+	switch k {
+	case ir.LimitMemory, ir.LimitCPUTime:
+		return backends.Weaker(gap, whyPerProc)
+	case ir.LimitProcesses:
+		return backends.Weaker(gap, whyPerUser)
+	case ir.LimitWallTime:
+		return backends.Unenforced(gap, whyLimit)
+	case ir.LimitOpenFiles, ir.LimitFileSize:
+	}
+	return backends.Exact
+}

@@ -1,0 +1,211 @@
+package oci
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+
+	"github.com/accessc/accessc/backends"
+)
+
+// Mark is the annotation of a merged configuration: the name of its tool.
+const Mark = "accessc.tool"
+
+// goVariables change how Go's runtime runs accessc (runtime, "Environment Variables"), and temporary
+// where it makes the directory of the run.
+var (
+	goVariables = []string{"GOCOVERDIR", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK"}
+	temporary   = "TMPDIR"
+)
+
+// ErrConfig is wrapped by errors about the configuration of a bundle.
+var ErrConfig = errors.New("not a configuration that a tool can be started by")
+
+// ParseConfig reads the configuration of a bundle. It refuses members that runtime-spec 1.3.0 does not
+// know: they may be ones that a runtime knows. Spelling and repetition of members are as runtimes take
+// them, and gone in the text of Merge.
+func ParseConfig(data []byte) (*specs.Spec, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var c specs.Spec
+	err := dec.Decode(&c)
+	if err == nil {
+		if _, more := dec.Token(); more != io.EOF {
+			err = errors.New("found text after the document")
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	case c.Process == nil || c.Root == nil || c.Linux == nil:
+		return nil, fmt.Errorf("%w: found no process, root or linux", ErrConfig)
+	}
+	return &c, nil
+}
+
+// Merge puts a document into the configuration of a bundle, and returns its text. Whatever in the
+// configuration contradicts the document is refused, all of it at once; only what takes permissions away is put in
+// place of the bundle's.
+// See RATIONALE D262.
+func Merge(c *specs.Spec, d *Document) ([]byte, error) {
+	var found []error
+	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+	mergeForeign(c, refuse)
+	mergeMounts(c, d, refuse)
+	mergeNamespaces(c, d, refuse)
+	mergeSeccomp(c, d, refuse)
+	mergeResources(c, d, refuse)
+	if len(found) > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, errors.Join(found...))
+	}
+	p := c.Process
+	p.Args, p.Cwd, p.NoNewPrivileges = d.Config.Process.Args, d.Config.Process.Cwd, true
+	p.Capabilities = &specs.LinuxCapabilities{}
+	p.Env = slices.DeleteFunc(p.Env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == temporary || slices.Contains(goVariables, name)
+	})
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[Mark] = d.Tool
+	return backends.JSON(c)
+}
+
+// mergeForeign refuses other systems, and what runs or is changed around the entry point.
+func mergeForeign(c *specs.Spec, refuse func(string, ...any)) {
+	if c.Solaris != nil || c.Windows != nil || c.VM != nil || c.ZOS != nil || c.FreeBSD != nil {
+		refuse("it is for another system than Linux, or for a virtual machine")
+	}
+	if h := c.Hooks; h != nil {
+		for _, kind := range []struct {
+			name  string
+			hooks []specs.Hook
+		}{
+			{"prestart", h.Prestart}, {"createRuntime", h.CreateRuntime}, //nolint:staticcheck // runtimes still run it
+			{"createContainer", h.CreateContainer}, {"startContainer", h.StartContainer},
+		} {
+			if len(kind.hooks) > 0 {
+				refuse("hooks.%s run programs that can change the container before the policy holds", kind.name)
+			}
+		}
+	}
+	for name := range c.Annotations {
+		// crun.1, "CRUN EXTENSIONS": they choose another way to run the process, or another filter.
+		if strings.HasPrefix(name, "run.oci.") || strings.HasPrefix(name, "module.wasm.") {
+			refuse("the annotation %s changes how crun starts the process", name)
+		}
+	}
+}
+
+// mergeMounts adds the mounts of the document behind those of the bundle, so that they are on top.
+func mergeMounts(c *specs.Spec, d *Document, refuse func(string, ...any)) {
+	theirs := map[string]bool{}
+	for _, m := range c.Mounts {
+		at := path.Clean(m.Destination)
+		switch own := around(d.Config.Mounts, at); {
+		case !path.IsAbs(at) || at == "/":
+			refuse("the mount at %q is on no place of its own", m.Destination)
+		case own == nil, own.Type == "tmpfs" && theirs[own.Destination]:
+		case at == own.Destination && m.Type == own.Type && own.Type != "bind":
+			theirs[at] = true
+		default:
+			refuse("the mount at %s is in the way of %s, which the policy is about", m.Destination, own.Destination)
+		}
+	}
+	for _, m := range d.Config.Mounts {
+		if !theirs[m.Destination] {
+			c.Mounts = append(c.Mounts, m)
+		}
+	}
+}
+
+// around is the mount that a place is at or below, nil if there is none.
+func around(mounts []specs.Mount, at string) *specs.Mount {
+	i := slices.IndexFunc(mounts, func(m specs.Mount) bool { return at == m.Destination || strings.HasPrefix(at, m.Destination+"/") })
+	if i < 0 {
+		return nil
+	}
+	return &mounts[i]
+}
+
+// mergeNamespaces adds the namespaces that the container must have for itself.
+func mergeNamespaces(c *specs.Spec, d *Document, refuse func(string, ...any)) {
+	for _, want := range d.Config.Linux.Namespaces {
+		i := slices.IndexFunc(c.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == want.Type })
+		switch {
+		case i < 0:
+			c.Linux.Namespaces = append(c.Linux.Namespaces, want)
+		case c.Linux.Namespaces[i].Path != "":
+			refuse("linux.namespaces shares the %s namespace of %s", want.Type, c.Linux.Namespaces[i].Path)
+		}
+	}
+}
+
+// mergeSeccomp keeps the bundle's filter, if the entry point can do its work under it.
+func mergeSeccomp(c *specs.Spec, d *Document, refuse func(string, ...any)) {
+	s := c.Linux.Seccomp
+	if s == nil {
+		c.Linux.Seccomp = d.Config.Linux.Seccomp
+		return
+	}
+	calls := confining
+	if d.Entry.Supervision != nil {
+		calls = slices.Concat(confining, supervising)
+		if s.ListenerPath != "" || slices.ContainsFunc(s.Syscalls, func(r specs.LinuxSyscall) bool { return r.Action == specs.ActNotify }) {
+			refuse("linux.seccomp has a listener, beside which the kernel allows none of accessc")
+		}
+	}
+	if missing := slices.DeleteFunc(slices.Clone(calls), func(call string) bool { return allows(s, call) }); len(missing) > 0 {
+		refuse("linux.seccomp does not allow %s, which accessc needs; without a filter of the bundle, it gets one that does",
+			strings.Join(missing, ", "))
+	}
+}
+
+// mergeResources takes the lower of two limits.
+func mergeResources(c *specs.Spec, d *Document, refuse func(string, ...any)) {
+	ours := d.Config.Linux.Resources
+	if ours == nil {
+		return
+	}
+	if c.Linux.Resources == nil {
+		c.Linux.Resources = &specs.LinuxResources{}
+	}
+	theirs := c.Linux.Resources
+	for name := range theirs.Unified {
+		if strings.HasPrefix(name, "memory.") && ours.Memory != nil || strings.HasPrefix(name, "pids.") && ours.Pids != nil {
+			refuse("linux.resources.unified sets %s, and the policy has a limit", name)
+		}
+	}
+	if ours.Memory != nil {
+		if theirs.Memory == nil {
+			theirs.Memory = &specs.LinuxMemory{}
+		}
+		theirs.Memory.Limit = lower(theirs.Memory.Limit, *ours.Memory.Limit)
+		theirs.Memory.Swap = lower(theirs.Memory.Swap, *ours.Memory.Swap)
+		if theirs.Memory.DisableOOMKiller != nil && *theirs.Memory.DisableOOMKiller {
+			refuse("linux.resources.memory.disableOOMKiller has the tool hang at its limit")
+		}
+	}
+	if ours.Pids != nil {
+		if theirs.Pids == nil {
+			theirs.Pids = &specs.LinuxPids{}
+		}
+		theirs.Pids.Limit = lower(theirs.Pids.Limit, *ours.Pids.Limit)
+	}
+}
+
+// lower is the lower of two limits, of which the bundle's may be absent, or none at all.
+func lower(theirs *int64, ours int64) *int64 {
+	if theirs != nil && *theirs > 0 && *theirs < ours {
+		return theirs
+	}
+	return &ours
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/bubblewrap"
+	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/ir"
+)
+
+// The values of --means: the system's own, and bubblewrap.
+const (
+	meansLandlock   = "landlock"
+	meansBubblewrap = "bubblewrap"
+)
+
+// checkMeans refuses flags that need this kernel's own means.
+func (c *execCmd) checkMeans() error {
+	if c.Means != meansBubblewrap {
+		return nil
+	}
+	if c.Artifact != "" || c.Trace || c.Ask || c.Report != "" || c.Record != "" {
+		return usagef("--means bubblewrap compiles the policy and has no supervisor: leave out --artifact, --trace, --ask, --report and --record")
+	}
+	return nil
+}
+
+// wrap puts the arguments of bubblewrap for a tool into the request.
+func (c *execCmd) wrap(res *hostfacts.Result, t *ir.Tool, facts ir.Facts) error {
+	target := backends.Target{Form: backends.Resolved, Facts: facts, Node: res.Node}
+	var wraps bubblewrap.Backend
+	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, wraps}, target)
+	if err == nil && findings.Failed() {
+		err = fmt.Errorf("%s", findings[0].Label)
+	}
+	c.wrapped = slices.Clip(out.Files[wraps.File()])
+	return err
+}
+
+// artifact compiles the tool for the means that were asked for, and returns the text.
+func (c *execCmd) artifact(req *start.Request, res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
+	if c.Means == meansBubblewrap {
+		err := c.wrap(res, t, facts)
+		return c.wrapped, err
+	}
+	return c.specify(req, t, facts)
+}
+
+// start starts the tool by the means that were asked for.
+func (c *execCmd) start(req start.Request) error {
+	if c.Means == meansBubblewrap {
+		return start.Wrap(req, c.wrapped)
+	}
+	return start.Start(req)
+}

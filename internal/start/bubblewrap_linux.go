@@ -1,0 +1,458 @@
+package start
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/bubblewrap"
+	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/mounts"
+	"github.com/accessc/accessc/internal/start/inherited"
+	"github.com/accessc/accessc/internal/supervisor"
+	"github.com/accessc/accessc/ir"
+)
+
+// wrapperPaths are the places where bwrap is looked for. PATH is not asked: a directory of it may be
+// one where a tool writes.
+var wrapperPaths = []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
+
+var errNoWrapper = errors.New("bubblewrap is not installed")
+
+// findWrapper finds a usable bubblewrap: not set-user-id, since it then refuses to forbid further
+// namespaces, and of a version that can (0.8; NEWS of bubblewrap).
+func findWrapper() (file, version string, err error) {
+	i := slices.IndexFunc(wrapperPaths, func(p string) bool { _, err := os.Stat(p); return err == nil })
+	if i < 0 {
+		return "", "", errNoWrapper
+	}
+	file = wrapperPaths[i]
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", "", err
+	}
+	if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+		return "", "", fmt.Errorf("%s is set-user-id, and then cannot forbid further namespaces", file)
+	}
+	out, err := exec.Command(file, "--version").Output()
+	version, named := strings.CutPrefix(strings.TrimSpace(string(out)), "bubblewrap ")
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil || !named || n != 2 {
+		return "", "", fmt.Errorf("%s does not say its version", file)
+	}
+	if major == 0 && minor < 8 {
+		return "", "", fmt.Errorf("%s has the version %s, and this takes 0.8", file, version)
+	}
+	return file, version, nil
+}
+
+// wrapperFinding says whether tools can be started by bubblewrap here, by having it start a program in
+// the namespaces that a tool gets.
+func wrapperFinding() Finding {
+	f := Finding{Name: "bubblewrap", State: Missing}
+	file, version, err := findWrapper()
+	switch {
+	case errors.Is(err, errNoWrapper):
+		f.Detail, f.Fix = "not installed; exec --means bubblewrap uses it where there is no Landlock", "install bubblewrap 0.8 or newer"
+		return f
+	case err != nil:
+		f.Detail, f.Fix = err.Error(), "install bubblewrap 0.8 or newer, not set-user-id"
+		return f
+	}
+	args := slices.DeleteFunc(bubblewrap.Frame(), func(a string) bool { return a == "--seccomp" || a == bubblewrap.Filter })
+	cmd := exec.Command(file, append(args, "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/sh", "-c", "exit 0")...)
+	cmd.Env = []string{}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		said, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		f.Detail = version + ", which cannot make a sandbox here: " + strings.TrimPrefix(said, "bwrap: ")
+		f.Fix = "allow user namespaces (sysctl user.max_user_namespaces; AppArmor's userns restriction; the container's seccomp profile)"
+		return f
+	}
+	f.State = Partial
+	f.Detail = version + ": exec --means bubblewrap works, and holds less than Landlock; it says which gaps a tool needs, such as fs.execute"
+	return f
+}
+
+// Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
+// the resolved artifact. It returns only when the tool did not start; the error is an *Error.
+func Wrap(req Request, data []byte) error {
+	spec, err := bubblewrap.Parse(data)
+	switch {
+	case err != nil:
+		return failed("%w", err)
+	case spec.Form != backends.Resolved.String():
+		return failed("%w", errPortable)
+	}
+	if !slices.Contains(spec.Args, "--proc") {
+		return failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
+	}
+	file, _, err := findWrapper()
+	if err != nil {
+		return failed("%w; see accessc doctor", err)
+	}
+	if _, err := (means{unsupervised, mounts.Sentences}).agree(&req, &spec.Launch, Host{}); err != nil {
+		return err
+	}
+	if err := checkDescriptors(0, 1, 2); err != nil {
+		return err
+	}
+	w := &wrapped{req: &req, spec: spec, launch: spec.Launch, file: file}
+	if err := req.carry(&w.launch); err != nil {
+		return err
+	}
+	code, err := w.run()
+	w.discard()
+	if w.home != nil {
+		w.home.Release()
+	}
+	if err != nil {
+		return err
+	}
+	os.Exit(code)
+	return nil
+}
+
+// wrapped is a start by bubblewrap in progress.
+type wrapped struct {
+	req    *Request
+	spec   *bubblewrap.Spec
+	launch backends.Launch
+	file   string
+	home   releaser
+	directories
+}
+
+// The descriptors that bwrap gets beside the standard ones.
+const (
+	wrapperArgs   = 3 + iota // the arguments, which hold the tool's variables: other users see a command line
+	wrapperFilter            // the filter
+	wrapperInfo              // where bwrap writes the number of the sandbox's first process
+	enterSelf                // this program, which enters the sandbox and becomes the tool
+	enterReport              // where that says how far it got
+)
+
+// run runs the tool and returns its status.
+func (w *wrapped) run() (int, error) {
+	files, entry, err := w.prepare()
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}()
+	info, infoEnd, err := os.Pipe()
+	if err != nil {
+		return 0, failed("%w", err)
+	}
+	report, reportEnd, err := os.Pipe()
+	if err != nil {
+		return 0, failed("%w", err)
+	}
+	defer info.Close()
+	defer report.Close()
+	argv := append([]string{w.file, "--args", strconv.Itoa(wrapperArgs), "--info-fd", strconv.Itoa(wrapperInfo), "--"}, entry...)
+	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
+	runtime.LockOSThread()
+	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
+	})
+	_ = infoEnd.Close()
+	_ = reportEnd.Close()
+	if err != nil {
+		return 0, failed("%s: %w", w.file, err)
+	}
+	stop := w.watch(process, info)
+	said, _ := io.ReadAll(report)
+	state, err := process.Wait()
+	limit := stop()
+	if err != nil {
+		return 0, failed("%s: %w", w.file, err)
+	}
+	if err := entered(string(said)); err != nil {
+		return 0, err
+	}
+	if limit {
+		_, _ = io.WriteString(w.req.Messages, "accessc: the tool was ended by its limit wall_time\n")
+		return shellSignal + int(unix.SIGKILL), nil
+	}
+	status, _ := state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return shellSignal + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
+
+// shellSignal is added to the number of the signal that ended a tool.
+const shellSignal = 128
+
+// entered says whether the tool has started, from the report of the process that becomes it.
+func entered(said string) error {
+	said, started := strings.CutPrefix(said, enterReady)
+	code, message, failure := strings.Cut(said, " ")
+	number, err := strconv.Atoi(code)
+	switch {
+	case started && said == "":
+		return nil
+	case failure && err == nil:
+		return &Error{Code: number, Err: errors.New(message)}
+	default:
+		return failed("bubblewrap did not make the sandbox")
+	}
+}
+
+// prepare makes the directories of the run, and the files and arguments that bwrap gets.
+func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
+	site := ownSite()
+	if w.home, err = site.home(&w.launch); err != nil {
+		return nil, nil, err
+	}
+	if w.directories, err = site.directories(&w.launch, false); err != nil {
+		return nil, nil, err
+	}
+	env := forwarded(&w.launch, envView(&w.launch, ir.Linux), ir.Linux, w.req.Environ, w.tmp, w.tmp+contextFile)
+	argv, err := w.req.argv(&w.launch)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := find(argv[0], w.spec.Workspace, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	args, err := w.arguments(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	limits, err := json.Marshal(w.spec.Limits)
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	code, err := binary.Append(nil, binary.NativeEndian, filter)
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	files = []*os.File{nil, nil, self}
+	for i, text := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), code} {
+		if files[i], err = inMemory(text); err != nil {
+			return files, nil, failed("%w", err)
+		}
+	}
+	_, pwd := lookupEnv(env, "PWD")
+	entry = []string{
+		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), strconv.FormatBool(pwd), string(limits), file,
+	}
+	return files, append(entry, argv...), nil
+}
+
+// canary is a directory that the tool must not be able to list; empty where it may list all.
+func (w *wrapped) canary() string {
+	for i, a := range w.spec.Args {
+		if strings.HasSuffix(a, "bind") && i+2 < len(w.spec.Args) && w.spec.Args[i+2] == "/" {
+			return ""
+		}
+	}
+	return "/"
+}
+
+// inMemory is a file that is nowhere on the disk.
+func inMemory(text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("accessc", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "accessc")
+	if _, err = f.Write(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	return f, err
+}
+
+// arguments are those of the artifact with the symbols replaced, and the tool's variables.
+func (w *wrapped) arguments(env []string) ([]string, error) {
+	options, err := w.spec.Options()
+	if err != nil {
+		return nil, failed("%w", err)
+	}
+	var out []string
+	for _, o := range options {
+		if o.Name == "--chdir" {
+			continue // a start has a place of its own in the workspace
+		}
+		if o.Name == "--bind" && o.Values[1] == bubblewrap.Temp {
+			out = append(out, leading(w.tmp)...)
+		}
+		out = append(out, o.Name)
+		for _, v := range o.Values {
+			switch {
+			case strings.HasPrefix(v, bubblewrap.Temp):
+				v = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
+			case v == bubblewrap.Filter:
+				v = strconv.Itoa(wrapperFilter)
+			case strings.HasPrefix(v, "${"):
+				return nil, failed("this host does not say what is at %s", v)
+			}
+			out = append(out, v)
+		}
+	}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		out = append(out, "--setenv", name, value)
+	}
+	return append(out, "--chdir", w.req.place(w.spec.Workspace)), nil
+}
+
+// leading makes the directories that lead to one, which cannot be listed. Where they are there
+// already nothing is made (bwrap(1), --dir).
+func leading(dir string) []string {
+	var out []string
+	for at := path.Dir(dir); at != "/"; at = path.Dir(at) {
+		out = append([]string{"--perms", "0111", "--dir", at}, out...)
+	}
+	return out
+}
+
+// watch passes signals on to the tool and ends it at its time limit, until the returned function is
+// called, which says whether the limit has ended the tool.
+func (w *wrapped) watch(process *os.Process, info io.Reader) (stop func() bool) {
+	first := make(chan int, 1)
+	go func() {
+		var doc struct {
+			Child int `json:"child-pid"`
+		}
+		_ = json.NewDecoder(bufio.NewReader(info)).Decode(&doc)
+		first <- doc.Child
+	}()
+	init := sync.OnceValue(func() int { return <-first })
+	stopSignals := supervisor.PassOn(func(s syscall.Signal) {
+		// The first process of the sandbox only waits for the others.
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init(), init()))
+		reached := false
+		for _, child := range strings.Fields(string(children)) {
+			if pid, err := strconv.Atoi(child); err == nil {
+				reached = unix.Kill(pid, s) == nil || reached
+			}
+		}
+		if !reached {
+			_ = process.Signal(s)
+		}
+	})
+	ended := make(chan struct{})
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	for _, l := range w.spec.Limits {
+		if l.Kind == ir.LimitWallTime.String() {
+			timer.Reset(time.Duration(l.Value) * time.Millisecond)
+		}
+	}
+	over := make(chan bool, 1)
+	go func() {
+		select {
+		case <-timer.C:
+			_ = process.Kill() // the sandbox dies with it
+			over <- true
+		case <-ended:
+			over <- false
+		}
+	}()
+	return func() bool {
+		stopSignals()
+		close(ended)
+		return <-over
+	}
+}
+
+// EnterCommand is the hidden command that becomes the tool inside of a sandbox that another program
+// has made.
+const EnterCommand = "__enter"
+
+// enterReady is what it says before it becomes the tool.
+const enterReady = "ready "
+
+// Enter becomes the tool: args are a directory that must not be open, whether PWD is the tool's, its
+// limits, the file of its program and its words. What goes wrong is written to the descriptor for reports.
+func Enter(args []string) error {
+	const fixed = 4
+	if len(args) <= fixed {
+		return failed("too few words")
+	}
+	err := enter(args[0], args[1] == "true", args[2], args[3], args[fixed:])
+	code := CodeFailed
+	var e *Error
+	if errors.As(err, &e) {
+		code, err = e.Code, e.Err
+	}
+	_, _ = unix.Write(enterReport, fmt.Appendf(nil, "%d %v", code, err))
+	return &Error{Code: code, Err: err}
+}
+
+func enter(canary string, pwd bool, limitText, file string, argv []string) error {
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return failed("closing inherited descriptors: %w", err)
+	}
+	if canary != "" {
+		if fd, err := unix.Open(canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			_ = unix.Close(fd)
+			return failed("%s can be listed in the sandbox, which must not be", canary)
+		}
+	}
+	var list []backends.Limit
+	if err := json.Unmarshal([]byte(limitText), &list); err != nil {
+		return failed("limits: %w", err)
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return !pwd && strings.HasPrefix(kv, "PWD=") })
+	if err := setLimits(list); err != nil {
+		return failed("limits: %w", err)
+	}
+	if _, err := unix.Write(enterReport, []byte(enterReady)); err != nil {
+		return failed("%w", err)
+	}
+	err := syscall.Exec(file, argv, env)
+	if errors.Is(err, os.ErrNotExist) {
+		return &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: neither the file nor the interpreter that it names is in the sandbox", file)}
+	}
+	return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", filepath.Clean(file), err)}
+}
+
+// setLimits sets the limits of a tool that this process is about to become.
+func setLimits(list []backends.Limit) error {
+	set, err := limits(list, inherited.Files())
+	if err != nil {
+		return err
+	}
+	// A garbage collection would die of memory that this process does not get.
+	debug.SetGCPercent(-1)
+	for _, l := range set {
+		if err := syscall.Setrlimit(l.Resource, (*syscall.Rlimit)(&l.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

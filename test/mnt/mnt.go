@@ -1,0 +1,224 @@
+// Package mnt evaluates the artifacts of backends that confine files by mounts, and compares them with
+// the policy. A backend hands in what its artifact mounts where, as far as the tool can tell. Only tests
+// import it.
+package mnt
+
+import (
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+)
+
+// Entry is one mount, as the kernel has it.
+type Entry struct {
+	Place string // where it is
+	// Gives is what it lets a tool do with everything below, also with what is made there later.
+	Gives ir.CapSet
+	// Exists is true where the mount is made only if there is something at the place.
+	Exists bool
+}
+
+// Artifact is what a backend makes of a policy.
+type Artifact struct {
+	View    *ir.View  // of the policy
+	Entries []Entry   // in the order in which they are made
+	Ledger  ir.Ledger // of no platform
+}
+
+// table is the mounts of an artifact in a world that goes on after they were made.
+type table struct {
+	mounts map[string]ir.CapSet
+	now    irtest.World
+}
+
+func mounted(entries []Entry, start, now irtest.World) *table {
+	t := &table{map[string]ir.CapSet{}, now}
+	for _, e := range entries {
+		if !e.Exists || start.Kind(e.Place) != ir.Absent {
+			t.mounts[e.Place] = e.Gives
+		}
+	}
+	return t
+}
+
+// at returns the place of the mount that shows a place.
+func (t *table) at(place string) string {
+	for ; place != "." && place != "/"; place = parent(place) {
+		if _, ok := t.mounts[place]; ok {
+			return place
+		}
+	}
+	return ""
+}
+
+func parent(place string) string {
+	i := strings.LastIndexByte(place, '/')
+	if i < 0 {
+		return "."
+	}
+	return place[:i]
+}
+
+func (t *table) gives(place string) ir.CapSet { return t.mounts[t.at(place)] }
+
+// free reports whether the name of a place can be made, removed and moved.
+func (t *table) free(place string) bool {
+	_, mounted := t.mounts[place]
+	return !mounted && t.gives(parent(place)).Contains(ir.Write)
+}
+
+func (t *table) access(c ir.Capability, place string) bool {
+	switch c {
+	case ir.Create:
+		return t.now.Kind(place) == ir.Absent && t.now.Kind(parent(place)) == ir.Dir && t.free(place)
+	case ir.Delete:
+		return t.now.Kind(place) != ir.Absent && t.free(place) && !t.holdsMounts(place)
+	default:
+		return t.now.Kind(place) != ir.Absent && t.gives(place).Has(c)
+	}
+}
+
+func (t *table) holdsMounts(place string) bool {
+	for p := range t.mounts {
+		if strings.HasPrefix(p, place+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *table) rename(src, dst string) bool {
+	return t.free(src) && t.free(dst) && t.at(parent(src)) == t.at(parent(dst)) && !(t.now.Kind(dst) != ir.Absent && t.holdsMounts(dst))
+}
+
+func (t *table) link(src, dst string) bool {
+	return t.now.Kind(src) == ir.File && t.now.Kind(dst) == ir.Absent && t.free(src) && t.free(dst) && t.at(parent(src)) == t.at(parent(dst))
+}
+
+// trial is a policy with its plan, its mounts and the ledger.
+type trial struct {
+	view   *ir.View
+	table  *table
+	ledger ir.Ledger
+	ids    map[ir.Rule]ir.RuleID
+	places []ir.Location
+	seen   map[string]int
+}
+
+func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) *trial {
+	tool := irtest.Tool(t, irtest.Plain, 6)
+	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
+	now := start.Later(t)
+	target := backends.Target{Form: backends.Portable}
+	if rapid.Bool().Draw(t, "host is known") {
+		target.Node = func(place string) (ir.NodeKind, string) { return start.Kind(place), place }
+	}
+	a := compile(tool, target)
+	x := &trial{
+		view: a.View, table: mounted(a.Entries, start, now), ledger: a.Ledger, ids: map[ir.Rule]ir.RuleID{}, places: now.Places(), seen: seen,
+	}
+	for _, e := range x.view.Entries() {
+		x.ids[e.Rule] = e.ID.Stated()
+	}
+	return x
+}
+
+func (x *trial) cell(t *rapid.T, at ir.Location, a ir.Aspect) ir.Row {
+	id := ir.DefaultRule
+	if r := x.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule; r != nil {
+		id = x.ids[r]
+	}
+	row, ok := x.ledger.Cell(ir.FS, id, a, 0, 0)
+	if !ok {
+		t.Fatalf("the ledger says nothing of %s of %s", a, id)
+	}
+	return row
+}
+
+// compare compares what the mounts permit with the policy. One of the rows must speak of a
+// difference.
+func (x *trial) compare(t *rapid.T, what string, mounts, policy bool, rows ...ir.Row) {
+	if mounts == policy {
+		x.seen["alike"]++
+		return
+	}
+	for _, r := range rows {
+		switch {
+		case mounts && !r.Is.Held(), !mounts && r.Is != ir.Exact && r.Is != ir.Assumed:
+			for _, c := range r.Causes {
+				x.seen[string(c.ID)]++
+			}
+			return
+		}
+	}
+	t.Fatalf("%s: the mounts permit it: %v, the policy: %v, and the ledger says\n%+v\nmounts %+v", what, mounts, policy, rows, x.table.mounts)
+}
+
+func (x *trial) single(t *rapid.T) {
+	at := rapid.SampledFrom(x.places).Draw(t, "place")
+	c := rapid.SampledFrom(ir.Capabilities[:]).Draw(t, "capability")
+	kind := x.table.now.Kind(at.String())
+	if (kind == ir.Absent) != (c == ir.Create) || c == ir.Create && x.table.now.Kind(parent(at.String())) != ir.Dir {
+		return // there is nothing to compare
+	}
+	name := ir.NameFile
+	if kind == ir.Dir {
+		name = ir.NameDir
+	}
+	v := x.view.Decide(ir.Access{Cap: c, On: ir.Direct(at), Name: name})
+	rows := []ir.Row{x.cell(t, at, ir.AspectOf(c))}
+	if v.Reason == ir.ReasonLeads {
+		rows = append(rows, x.cell(t, at, ir.AspectMove))
+	}
+	x.compare(t, c.String()+" "+at.String(), x.table.access(c, at.String()), v.Allowed(), rows...)
+}
+
+// rowsOfMove are the rows that a move or link between two places is about.
+func (x *trial) rowsOfMove(t *rapid.T, src, dst ir.Location) []ir.Row {
+	var out []ir.Row
+	for _, a := range []ir.Aspect{ir.AspectRead, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove} {
+		out = append(out, x.cell(t, src, a))
+	}
+	for _, a := range []ir.Aspect{ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove} {
+		out = append(out, x.cell(t, dst, a))
+	}
+	return out
+}
+
+func (x *trial) move(t *rapid.T) {
+	src, dst := rapid.SampledFrom(x.places).Draw(t, "src"), rapid.SampledFrom(x.places).Draw(t, "dst")
+	s, d := src.String(), dst.String()
+	now := x.table.now
+	if now.Kind(parent(d)) != ir.Dir || !now.Movable(s, d) {
+		return
+	}
+	v := x.view.Decide(ir.Rename{Src: ir.Direct(src), Dst: ir.Direct(dst), SrcKind: now.Kind(s), DstKind: now.Kind(d)})
+	x.compare(t, "rename "+s+" "+d, x.table.rename(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
+	if now.Kind(s) == ir.File && now.Kind(d) == ir.Absent {
+		v := x.view.Decide(ir.Link{Src: ir.Direct(src), Dst: ir.Direct(dst)})
+		x.compare(t, "link "+s+" "+d, x.table.link(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
+	}
+}
+
+// Cases is how many questions one run of Compare asks.
+const Cases = 25
+
+// Compare draws a policy and a world, and asks about single operations and moves. What the mounts permit
+// is what the policy says, or the ledger states the difference. It counts in seen the causes that were
+// stated.
+func Compare(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) {
+	x := newTrial(t, compile, seen)
+	if len(x.places) == 0 {
+		return
+	}
+	for range Cases - 5 {
+		x.single(t)
+	}
+	for range 5 {
+		x.move(t)
+	}
+}
