@@ -15,6 +15,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/firejail"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
@@ -39,6 +40,7 @@ var All = []backends.Backend{
 var Optional = []backends.Backend{
 	mxc.Backend{},
 	bubblewrap.Backend{},
+	firejail.Backend{},
 	landlockconfig.Backend{},
 	oci.Backend{},
 	srt.Backend{},
