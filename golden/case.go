@@ -5,7 +5,7 @@
 // An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE, user FILE, found (the workspace was not named)
+//	           set KEY=VALUE, user FILE, attestation FILE, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
@@ -53,6 +55,8 @@ type Case struct {
 	Root    string
 	Outside string
 	Options hostfacts.Options
+	// Attestations are the files that say who may sign.
+	Attestations []userdir.Attestation
 	// Found is true where the workspace was found, not named.
 	Found bool
 }
@@ -222,6 +226,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Layers.Configs = append(c.Options.Layers.Configs, c.place(w[1]))
 		case "user":
 			c.Options.Layers.User = c.place(w[1])
+		case "attestation":
+			c.Attestations = append(c.Attestations, userdir.Attestation{Path: c.place(w[1])})
 		case "untrusted":
 			c.Options.Layers.Untrusted = append(c.Options.Layers.Untrusted, c.place(w[1]))
 		case "set":
@@ -268,6 +274,9 @@ func (c *Case) Run(t testing.TB) Output {
 		findings = append(findings, refused...)
 		out.Answers = c.ask(t, res)
 	}
+	_, texts, more := signers.Read(c.Attestations, c.Root, "")
+	findings = append(findings, more...)
+	maps.Copy(res.Files, texts)
 	out.Failed = findings.Failed()
 	out.Findings = c.Fold(Text(findings, res.Files))
 	return out

@@ -90,6 +90,13 @@ func TestConsole(t *testing.T) {
 		docs[review] = own(t)
 		docs["../../docs/import.md"] = own(t)
 	}
+	if _, err := exec.LookPath("openssl"); err == nil {
+		signed := filepath.Join(t.TempDir(), "example")
+		if err := os.CopyFS(signed, os.DirFS("../../examples/project")); err != nil {
+			t.Fatal(err)
+		}
+		docs["../../docs/attestations.md"] = signed
+	}
 	n := 0
 	for _, doc := range slices.Sorted(maps.Keys(docs)) {
 		dir := docs[doc]

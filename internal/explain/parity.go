@@ -56,9 +56,13 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		if err != nil {
 			return nil, err
 		}
-		column := parityColumn{name: b.Name(), ledger: out.Elsewhere}
+		held := out.Elsewhere
+		if held == nil {
+			held = out.Ledger
+		}
+		column := parityColumn{name: b.Name(), ledger: held.On(b.Platform(), s.level(b.Platform()))}
 		if column.ledger == nil {
-			column.ledger = out.Ledger.On(b.Platform(), s.level(b.Platform()))
+			column.ledger = held.On(0, 0) // the ledger of a program, which knows no levels
 		}
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why
@@ -122,11 +126,8 @@ func (p *Parity) Text(s Style, why bool) string {
 		out += s.reason(i+1, text)
 	}
 	for _, c := range p.columns {
-		switch {
-		case c.none != "":
+		if c.none != "" {
 			out += s.Hang("  "+c.name+": "+c.none+"\n", 4)
-		case len(c.ledger) == 0:
-			out += s.Hang("  "+c.name+": the ledger is in the artifact alone\n", 4)
 		}
 	}
 	return out
