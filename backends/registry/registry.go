@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/firejail"
+	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
@@ -43,6 +44,8 @@ var Optional = []backends.Backend{
 	oci.Backend{},
 	srt.Backend{},
 	codex.Backend{},
+	kubernetes.Backend{},
+	kubernetes.Backend{Sandbox: true},
 }
 
 // Every lists both.
@@ -58,6 +61,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		winjob.Sentences,
 		agents.Sentences,
 		codex.Sentences,
+		kubernetes.Sentences,
 		landlockconfig.Sentences,
 		mounts.Sentences,
 		mxc.Sentences,
