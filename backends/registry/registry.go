@@ -30,7 +30,7 @@ var All = []backends.Backend{
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
 // means.
-var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, oci.Backend{}}
+var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, oci.Backend{}, oci.Apart{}}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
