@@ -216,7 +216,7 @@ func passesFilter(s *specs.LinuxSeccomp, call string, args [6]uint64) bool {
 func TestFilterApart(t *testing.T) {
 	s := apart(t, example(), backends.Target{Form: backends.Portable}).Config.Linux.Seccomp
 	blocks := slices.Concat(landlock.Always(), landlock.Apart())
-	values := []uint64{0, 1, 2, 5, 10, 0o100, 0o644, 0o4755, 0o2755, 0x5401, 0x5412, 0x8901, 0x541b, 0x40049409, 0x7e020000, 0x20000000, 0o20000000, 1 << 40, 17}
+	values := []uint64{0, 1, 2, 5, 10, 0o100, 0o644, 0o4755, 0o2755, 0x5401, 0x5412, 0x8901, 0x541b, 0x40049409, 0x7e020000, 0x20000000, 0o20000000, 1 << 40, 17, 0o20644, 0o60644, 0o10644, 0o100644}
 	looser := []string{"ioctl", "prctl", "fcntl", "setsockopt"}
 	var calls []string
 	for _, g := range slices.Concat(landlock.Allowed(), landlock.Refused()) {
@@ -232,7 +232,9 @@ func TestFilterApart(t *testing.T) {
 		switch passes := passesFilter(s, call, args); {
 		case passes && refused && !slices.Contains(looser, call):
 			t.Fatalf("%s %v passes", call, args)
-		case !passes && !refused && call != "ioctl" && call != "setsockopt" && !high(args):
+		case passes && strings.HasPrefix(call, "mknod") && device(call, args):
+			t.Fatalf("%s %o makes a device", call, args)
+		case !passes && !refused && call != "ioctl" && call != "setsockopt" && !strings.HasPrefix(call, "mknod") && !high(args):
 			t.Fatalf("%s %v does not pass", call, args)
 		}
 		return nil
@@ -244,12 +246,22 @@ func TestFilterApart(t *testing.T) {
 	}{
 		{"ioctl", [6]uint64{0, 0x5401}, true}, {"ioctl", [6]uint64{0, 0x40049409}, true}, {"ioctl", [6]uint64{0, 0x5000940e}, false},
 		{"socketpair", [6]uint64{1, 1 | 0o2000000}, true}, {"socketpair", [6]uint64{1, 2}, false}, {"socket", [6]uint64{1, 1}, false},
-		{"clone", [6]uint64{17}, true}, {"clone", [6]uint64{0x10000011}, false}, {"openat2", [6]uint64{}, false}, {"mount", [6]uint64{}, false},
+		{"clone", [6]uint64{17}, true}, {"clone", [6]uint64{0x10000011}, false}, {"openat2", [6]uint64{}, false}, {"mknod", [6]uint64{0, 0o20666}, false}, {"mknodat", [6]uint64{0, 0, 0o60666}, false},
+		{"mknod", [6]uint64{0, 0o10666}, true}, {"mknodat", [6]uint64{0, 0, 0o100666}, true}, {"mount", [6]uint64{}, false},
 	} {
 		if got := passesFilter(s, c.call, c.args); got != c.want {
 			t.Errorf("%s %v: %v", c.call, c.args, got)
 		}
 	}
+}
+
+// device reports whether mknod(2) or mknodat(2) would make anything but a file, a fifo or a socket.
+func device(call string, args [6]uint64) bool {
+	mode := args[1]
+	if call == "mknodat" {
+		mode = args[2]
+	}
+	return !slices.Contains([]uint64{0, 0o100000, 0o010000, 0o140000}, mode&0o170000)
 }
 
 // high reports whether an argument has bits above the low 32, which the filter of accessc compares for a few calls alone.

@@ -76,7 +76,12 @@ func apartSeccomp() *specs.LinuxSeccomp {
 	for _, request := range fileRequests {
 		rules = append(rules, is("ioctl", 1, constant(request)))
 	}
-	for call, arg := range map[string]uint{"creat": 1, "mknod": 1, "mknodat": 2, "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2} {
+	for call, arg := range map[string]uint{"mknod": 1, "mknodat": 2} {
+		for _, kind := range files {
+			rules = append(rules, masks(call, arg, fileType|constant("S_ISUID")|constant("S_ISGID"), kind))
+		}
+	}
+	for call, arg := range map[string]uint{"creat": 1, "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2} {
 		rules = append(rules, without(call, arg, strings.Split(setID, ",")...))
 	}
 	for call, arg := range map[string]uint{"open": 1, "openat": 2} {
@@ -85,6 +90,12 @@ func apartSeccomp() *specs.LinuxSeccomp {
 	slices.SortStableFunc(rules, func(a, b specs.LinuxSyscall) int { return strings.Compare(a.Names[0], b.Names[0]) })
 	return filter(sockets, rules...)
 }
+
+// fileType masks the type in a file's mode, and files are the types that mknod(2) makes here: regular files, twice,
+// fifos and sockets. A device with the number 0, a whiteout, takes no capability (fs/namei.c, vfs_mknod).
+const fileType = 0o170000
+
+var files = []uint64{0, 0o100000, 0o010000, 0o140000}
 
 // Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK) and of a request's (asm-generic/ioctl.h).
 const (

@@ -68,6 +68,8 @@ try remount mount -o remount,bind,rw /usr
 try unmount umount "$PWD/a/b/secret"
 try mount mount -t tmpfs none a
 try namespace unshare -Ur umount "$PWD/a/b/secret"
+try device mknod whiteout c 0 0
+try fifo mkfifo pipe
 try set-id sh -c 'cp /bin/true own && chmod 4755 own'
 try kernel-memory dd if=/proc/kcore of=/dev/null count=1
 try setting sh -c 'echo x > /proc/sys/kernel/hostname'
@@ -109,7 +111,7 @@ sh = {}
 			t.Errorf("without the gaps: %v %s", err, out)
 		}
 		leaks := []string{"unlisted", "over-drop", "image-file", "machine"} // commands.program, fs.write, fs.default, fs.default
-		works := []string{"build", "make-new", "drop", "read-fixed", "shared", "tmp", "home"}
+		works := []string{"build", "fifo", "make-new", "drop", "read-fixed", "shared", "tmp", "home"}
 		want := map[string]string{}
 		for line := range strings.Lines(readFile(t, p.ws+"/attempts")) {
 			words := strings.Fields(line)
