@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,11 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/hostview"
+	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
@@ -56,6 +60,7 @@ type Host struct {
 	mu       sync.Mutex
 	making   sync.Mutex // held while facts are found, which a compilation keeps without a lock
 	compiled *hostfacts.Result
+	options  hostfacts.Options // of the compilation
 	plans    map[planKey]*plan
 	engine   *engine
 	closed   bool
@@ -73,6 +78,7 @@ type plan struct {
 	// made is closed when the rest is final.
 	made chan struct{}
 	ask  bool
+	tool *ir.Tool
 	spec *start.Spec
 	text []byte
 	err  error
@@ -129,7 +135,7 @@ func (l *lines) Write(p []byte) (int, error) {
 // Reload compiles the policies again, for tools that start from now on. After an error those from
 // before stay in force.
 func (h *Host) Reload() error {
-	res, err := h.config.compile()
+	opts, res, err := h.config.compile()
 	if err != nil {
 		return err
 	}
@@ -139,30 +145,31 @@ func (h *Host) Reload() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.dropPlans()
-	h.compiled = res
+	h.compiled, h.options = res, opts
 	return nil
 }
 
 // compile reads the layers.
-func (c *Config) compile() (*hostfacts.Result, error) {
+func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
+	var opts hostfacts.Options
 	root := c.Dir
 	if root == "" {
 		cwd, err := os.Getwd()
 		if err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 		own, _ := userdir.Root() // without any there is none that a tool could write
 		if root, err = workspace.Find(cwd, own); err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 	}
 	for _, f := range slices.Concat(c.Layers, c.Untrusted) {
 		if _, err := os.Stat(f); err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 	}
 	home, _ := os.UserHomeDir()
-	return hostfacts.Compile(hostfacts.Options{
+	opts = hostfacts.Options{
 		Options: compiler.Options{
 			Root: root, Platforms: []ir.Platform{hostfacts.Platform()}, Apart: true,
 			Layers: source.Request{
@@ -170,17 +177,24 @@ func (c *Config) compile() (*hostfacts.Result, error) {
 			},
 		},
 		Resolve: true, Untested: true,
-	})
+	}
+	if userdir.Attests() {
+		opts.View = hostview.New()
+	}
+	res, err := hostfacts.Compile(opts)
+	return opts, res, err
 }
 
 // findings is the error of findings that stop a tool, nil for none.
-func findings(l diag.List, res *hostfacts.Result) error {
+func findings(l diag.List, res *hostfacts.Result) error { return findingsIn(l, res.Files) }
+
+func findingsIn(l diag.List, texts diag.Lines) error {
 	if !l.Failed() {
 		return nil
 	}
 	l = slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	var b bytes.Buffer
-	text := diag.Text{Lines: res.Files, Width: 100}
+	text := diag.Text{Lines: texts, Width: 100}
 	if err := text.Write(&b, l); err != nil {
 		return err
 	}
@@ -226,11 +240,11 @@ func (h *Host) plan(r *Request) (*plan, error) {
 		p = &plan{ask: r.Ask, made: make(chan struct{})}
 		h.plans[key] = p
 	}
-	res := h.compiled
+	res, opts := h.compiled, h.options
 	h.mu.Unlock()
 	p.once.Do(func() {
 		defer close(p.made)
-		if p.err = p.make(h, res, r); p.err == nil {
+		if p.err = p.make(h, opts, res, r); p.err == nil {
 			p.err = p.prepare(h)
 		}
 	})
@@ -252,7 +266,7 @@ func (p *plan) end() {
 }
 
 // make compiles the policy of a request to this system's artifact, and reads it back.
-func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
+func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *Request) error {
 	if r.Tool != "" {
 		concerns := res.Concerning(r.Tool)
 		if err := findings(concerns, res); err != nil {
@@ -280,7 +294,10 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	if err != nil {
 		return err
 	}
-	p.text = out.Files[start.Artifact]
+	p.tool, p.text = t, out.Files[start.Artifact]
+	if err := attestation(opts, res, t, r, p.text); err != nil {
+		return err
+	}
 	p.spec, err = start.Parse(p.text)
 	if err != nil || !p.ask {
 		return err
@@ -293,6 +310,23 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	}
 	p.text, err = backends.JSON(p.spec)
 	return err
+}
+
+// attestation holds a start to the attestation of its policy, where the administrator or the user requires one.
+func attestation(opts hostfacts.Options, res *hostfacts.Result, t *ir.Tool, r *Request, artifact []byte) error {
+	root := filepath.FromSlash(res.Resolver.Root)
+	p, texts, found := attested.Signers(root)
+	if err := findingsIn(found, texts); err != nil {
+		return err
+	}
+	by := attested.Required(p, root, t.Name)
+	switch {
+	case by == "":
+		return nil
+	case r.Program != "" || opts.View == nil:
+		return fmt.Errorf("an attestation is required by %s, and there is none for this start", by)
+	}
+	return attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact}.Check(p)
 }
 
 // dropped are the warnings without which a person could not tell why a rule has no effect.
@@ -322,6 +356,25 @@ func toolOf(res *hostfacts.Result, r *Request) (*ir.Tool, error) {
 		t = &own
 	}
 	return t, nil
+}
+
+// count counts a start in the session of its request, unless the constraints of the tool refuse it.
+func (h *Host) count(r *Request, t *ir.Tool) error {
+	if r.Session == "" {
+		return nil
+	}
+	if r.Tool == "" {
+		return errors.New("sandbox: a session counts the starts of tools, and the request names none")
+	}
+	state, err := userdir.For(h.Workspace())
+	if err != nil {
+		return err
+	}
+	session, err := invocations.Open(state.Sessions(), r.Session)
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	return session.Invoke(t)
 }
 
 // Close kills all tools, waits until they have ended, and frees everything that the host has open.

@@ -31,6 +31,10 @@ type Request struct {
 	Action string
 	// WorkspaceID and ConversationID are the host's names for them, up to 256 bytes; no paths.
 	WorkspaceID, ConversationID string
+	// Session, if set, counts this start of Tool in the session of that name, together with all processes of the user that
+	// take part in it, and holds the constraints of the tool: how often it may be started, and after which others. The name
+	// has up to 256 bytes of visible characters. A start that fails later stays counted.
+	Session string
 	// Dir is where the tool starts, if that lies in the workspace; otherwise it starts at the root
 	// of the workspace.
 	Dir string
@@ -145,6 +149,9 @@ func (h *Host) Start(ctx context.Context, r Request) (*Process, error) {
 		return nil, errUnheard
 	}
 	p, err := h.plan(&r)
+	if err == nil {
+		err = h.count(&r, p.tool)
+	}
 	if err != nil {
 		return nil, startError(err)
 	}

@@ -57,6 +57,12 @@ var both = []string{"alone", "supervised"}
 // open makes a workspace and opens a host there.
 func open(t testing.TB) (*sandbox.Host, string) {
 	t.Helper()
+	return openWith(t, config)
+}
+
+// openWith is open with another configuration.
+func openWith(t testing.TB, config string) (*sandbox.Host, string) {
+	t.Helper()
 	if start.ABI() == 0 {
 		t.Skip("needs Landlock")
 	}

@@ -113,7 +113,9 @@ func (w *ledgerWriter) base(a ir.Aspect) ir.Held {
 
 // served reports whether a supervisor sees every open of the tool.
 func (w *ledgerWriter) served() bool {
-	return judged{Judges: w.judges, metadata: !w.noMetadata, narrows: w.view.Tool.Commands.Narrows()}.serves()
+	j := w.ruleset.judged(w.judges)
+	j.late = false // its rows say so themselves
+	return j.serves()
 }
 
 // ownless reports whether the base has places that are the tool's own under a supervisor alone:

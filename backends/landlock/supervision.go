@@ -93,7 +93,7 @@ type judged struct {
 // See RATIONALE D44.
 func (s *ruleset) judges() Judges {
 	j := Judges{Names: s.unseenGain()}
-	executes := false
+	executes, alone := false, false
 	s.walk(func(r *ir.Region) {
 		j.Names = j.Names || s.loose(r)
 		if !governed(r) {
@@ -108,8 +108,7 @@ func (s *ruleset) judges() Judges {
 		j.Names = j.Names || fills(r) || s.foreign(r, names)
 		executable := s.wants(r).Has(ir.Execute)
 		executes = executes || executable
-		// A rule on the path alone is about the file that is there at the start.
-		j.Starts = j.Starts || executable && r.Above != nil && !s.wants(r.Above).Has(ir.Execute)
+		alone = alone || executable && s.alone(r)
 	})
 	j.add(s.linkable())
 	j.Lists = j.Lists && !j.Reads
@@ -117,8 +116,26 @@ func (s *ruleset) judges() Judges {
 	j.Updates = j.Updates || j.Names
 	// The ruleset is asked for reading as well when a program starts. Listed programs are
 	// judged as such.
-	j.Starts = (j.Starts || j.Reads && executes) && s.view.Tool.Commands == nil
+	j.Starts = (j.Starts || j.Reads && executes || alone && s.judged(j).serves()) && s.view.Tool.Commands == nil
 	return j
+}
+
+// judged are the classes of j and what else of the policy has a supervisor see every open.
+func (s *ruleset) judged(j Judges) judged {
+	return judged{
+		Judges: j, metadata: s.updatesMetadata(), programs: s.view.Tool.Commands != nil,
+		narrows: s.view.Tool.Commands.Narrows(), late: s.view.Tool.LateOpen,
+	}
+}
+
+// alone reports whether a rule on the path of r alone lets programs be started, which is about the file that is there
+// at the start; a supervisor that is there for something else judges these starts as well. The target of an external rule
+// may be a file; the workspace is a directory, and those around it grant nothing.
+func (s *ruleset) alone(r *ir.Region) bool {
+	if r.IsRoot() {
+		return r.At.Root.Kind == ir.External
+	}
+	return !s.wants(r.Above).Has(ir.Execute)
 }
 
 // linkable returns the capabilities that a file is granted by a rule on its own path and keeps where less is
@@ -167,10 +184,8 @@ func (s *ruleset) supervision(l ir.Ledger, target backends.Target) (*Supervision
 			out.Gaps = append(out.Gaps, string(gap))
 		}
 	}
-	j := judged{
-		Judges: s.judges(), metadata: s.updatesMetadata(), internet: out.internet(), programs: s.view.Tool.Commands != nil,
-		narrows: s.view.Tool.Commands.Narrows(), late: s.view.Tool.LateOpen,
-	}
+	j := s.judged(s.judges())
+	j.internet = out.internet()
 	if len(out.Gaps) == 0 && !j.Lists && !j.late {
 		return nil, nil
 	}

@@ -46,6 +46,10 @@ func TestJudges(t *testing.T) {
 		"create alone":  {[]ir.FSRule{at("", ir.Caps(ir.Read, ir.Create))}, nil, "updates names"},
 		"only the base": {nil, nil, "-"},
 		"programs":      {[]ir.FSRule{at("", read)}, nil, "programs"},
+		"executed":      {[]ir.FSRule{at("", read.With(ir.Execute)), at(".env", 0)}, nil, "lists"},
+		"a directory":   {[]ir.FSRule{at("", read), at("bin", read.With(ir.Execute))}, nil, "-"},
+		"and updates":   {[]ir.FSRule{at("", read.With(ir.Update)), at("bin", read.With(ir.Execute))}, nil, "starts metadata"},
+		"outside":       {[]ir.FSRule{at("", read.With(ir.Update)), {Written: "x", At: ir.Location{Root: ir.Root{Kind: ir.External, Name: "x"}}, Caps: read.With(ir.Execute)}}, nil, "starts metadata"},
 	}
 	for name, tt := range tests {
 		tool := ir.NewTool("t")
@@ -60,6 +64,15 @@ func TestJudges(t *testing.T) {
 		}
 		if got := classes(spec.Supervision); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+		// On a host a directory is around the workspace, of which no rule grants anything.
+		host := ir.Facts{Bindings: &ir.Bindings{Workspace: "/somewhere/ws", External: map[string]string{"x": "/elsewhere/x"}}}
+		resolved, _, err := landlock.Build(tool, backends.Target{Form: backends.Resolved, Facts: host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := classes(resolved.Supervision); got != tt.want {
+			t.Errorf("%s: got %q on a host, want %q", name, got, tt.want)
 		}
 		served := spec.Supervision != nil && slices.ContainsFunc(spec.Supervision.Traps, func(t landlock.Trap) bool {
 			return slices.Contains(t.Syscalls, "openat2")

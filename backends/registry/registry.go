@@ -8,9 +8,14 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/firejail"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
 	"github.com/accessc/accessc/backends/mxc"
 	"github.com/accessc/accessc/backends/oci"
@@ -29,8 +34,17 @@ var All = []backends.Backend{
 }
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
-// means.
-var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, oci.Backend{}, oci.Apart{}}
+// means than accessc.
+var Optional = []backends.Backend{
+	mxc.Backend{},
+	bubblewrap.Backend{},
+	firejail.Backend{},
+	landlockconfig.Backend{},
+	oci.Backend{},
+	oci.Apart{},
+	srt.Backend{},
+	codex.Backend{},
+}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -39,7 +53,17 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences, oci.Sentences,
+		contextjson.Sentences,
+		landlock.Sentences,
+		seatbelt.Sentences,
+		winjob.Sentences,
+		agents.Sentences,
+		codex.Sentences,
+		landlockconfig.Sentences,
+		mounts.Sentences,
+		mxc.Sentences,
+		oci.Sentences,
+		srt.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

@@ -82,6 +82,9 @@ func (c *ociCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	if err := g.unattested(res, t); err != nil {
+		return err
+	}
 	d, err := c.describe(t, res)
 	if err == nil && c.Mounts {
 		err = g.agree(d)
@@ -153,7 +156,7 @@ func (g *globals) agree(d *oci.Document) error {
 		return err
 	}
 	var open []string
-	why := map[string]string{}
+	why := map[string][]ir.Cause{}
 	for _, row := range ledger {
 		gap := string(row.Gap)
 		if row.Is.Held() || slices.Contains(d.Accept, gap) {
@@ -161,7 +164,11 @@ func (g *globals) agree(d *oci.Document) error {
 		}
 		if _, known := why[gap]; !known {
 			open = append(open, gap)
-			why[gap] = registry.Why(row.Causes)
+		}
+		for _, cause := range row.Causes {
+			if !slices.Contains(why[gap], cause) {
+				why[gap] = append(why[gap], cause)
+			}
 		}
 	}
 	if len(open) == 0 {
@@ -170,7 +177,7 @@ func (g *globals) agree(d *oci.Document) error {
 	slices.Sort(open)
 	fmt.Fprintf(g.stderr, "accessc: mounts do not meet %s of this policy\n", plural.Count(len(open), "requirement"))
 	for _, gap := range open {
-		fmt.Fprintf(g.stderr, "  %-16s %s\n", gap, why[gap])
+		fmt.Fprintf(g.stderr, "  %-16s %s\n", gap, registry.Why(why[gap]))
 	}
 	fmt.Fprintln(g.stderr, "  to do without them: --accept "+strings.Join(open, " --accept "))
 	return exit(exitUnenforced)

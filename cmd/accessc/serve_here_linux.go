@@ -23,7 +23,7 @@ func (h *serveHost) startHere(s *serve.Start) (serve.Process, error) {
 		Tool: s.Tool, Args: s.Args, Dir: s.Dir, Env: s.Env,
 		Ask: s.Ask, Stdin: s.Streams[0], Stdout: s.Streams[1], Stderr: s.Streams[2],
 		Action: s.Call.Action, Arguments: s.Call.Arguments, Answers: s.Call.Answers, Options: s.Call.Options,
-		WorkspaceID: s.Call.WorkspaceID, ConversationID: s.Call.ConversationID,
+		WorkspaceID: s.Call.WorkspaceID, ConversationID: s.Call.ConversationID, Session: s.Session,
 	}
 	if s.Command != nil {
 		req.Program, req.Args = s.Command[0], append(s.Command[1:len(s.Command):len(s.Command)], s.Args...)

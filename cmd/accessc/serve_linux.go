@@ -307,9 +307,6 @@ func (h *serveHost) allowed(s *serve.Start) error {
 	if err == nil {
 		err = h.unreachable(t)
 	}
-	if err == nil && s.Session != "" {
-		err = (&execCmd{Tool: s.Tool, Session: sessionID(s.Session)}).invoke(h.can.res, t)
-	}
 	if err != nil {
 		return &serve.Error{Reason: serve.NotStarted, Text: err.Error(), Status: start.CodeFailed}
 	}

@@ -36,6 +36,10 @@ source = "local"
 command = "cat note"
 access.fs = [{ path = ".", read = true, write = true }, { path = "secret" }]
 access.may = [{ path = "secret", read = true }]
+[tools.once]
+source = "local"
+command = "true"
+constraints.max_invocations = 1
 `
 
 // served is accessc serve --stdio in a workspace of its own, at one end of a pair of sockets.
@@ -150,7 +154,7 @@ func (s *servedHere) send(text string, fds ...int) {
 // read reads an answer.
 func (s *servedHere) read() answered {
 	s.t.Helper()
-	_ = s.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	_ = s.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	line, err := s.in.ReadBytes('\n')
 	if err != nil {
 		s.t.Fatalf("no answer: %v", err)
@@ -1084,6 +1088,16 @@ func TestServeJudged(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "reached")); err == nil {
 		t.Error("a tool has written beside the socket")
 	}
+}
+
+// TestServeSession: the constraints of a tool hold in a session.
+func TestServeSession(t *testing.T) {
+	s := serveHere(t)
+	s.begin(`{"tool":"once","session":"a"}`)
+	if a := s.request("start", `{"tool":"once","session":"a"}`); a.reason() != "not-started" || !strings.Contains(a.Error.Message, "1 time") {
+		t.Errorf("got %+v", a.Error)
+	}
+	s.begin(`{"tool":"once","session":"b"}`)
 }
 
 // TestServeAsks: a question reaches the client that has started the tool, its answer the tool; no other client answers.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/ruleset"
@@ -30,6 +32,9 @@ type Request struct {
 	// Memory is the file of the record of the last build of the same directory, by which Write
 	// leaves tools alone that did not change. Without it every tool is compiled.
 	Memory string
+	// Attest, unless nil, signs the build: it gets the statement about it, and the attestation that is there,
+	// nil for none, and returns the one to write.
+	Attest func(said *attest.Statement, old []byte) ([]byte, error)
 
 	// recall reports whether an earlier build has written a tool, and completes its part.
 	recall func(*part) (bool, error)
@@ -149,7 +154,7 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 		return nil, nil, err
 	}
 	v := ir.NewView(t, ir.Linux, ir.Facts{})
-	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger), v.Exposed()
+	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger, evidence.Committed()), v.Exposed()
 	return p, nil, p.complete(e, kept)
 }
 
