@@ -218,7 +218,7 @@ func TestOneProxyOfAPort(t *testing.T) {
 			t.Errorf("%v: %t\n%s", to, got, text)
 		}
 	}
-	row, _ := o.ledger.Cell(ir.Net, ir.NetRuleID(1), ir.AspectConnect, ir.Linux, 0)
+	row, _ := o.ledger.Cell(ir.Net, ir.NetRuleID(1), ir.AspectConnect, 0, 0)
 	if row.Is != ir.Stricter {
 		t.Errorf("%+v", row)
 	}

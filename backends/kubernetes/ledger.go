@@ -7,9 +7,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// ledger is about pods on nodes with Linux, whatever Landlock they have.
+// ledger is about pods on any node, and so about no platform.
 func (c *conversion) ledger() ir.Ledger {
-	rows := ir.NewLedger(ir.Linux)
+	rows := ir.NewLedger(0)
 	for _, cell := range c.view.Cells() {
 		rows.Add(cell, ir.Levels{}, c.held(cell))
 	}

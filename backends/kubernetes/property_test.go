@@ -65,7 +65,7 @@ func row(t *rapid.T, view *ir.View, o *objects, rule ir.Rule, a ir.Aspect) ir.He
 			id = e.ID
 		}
 	}
-	out, ok := o.ledger.Cell(ir.FS, id, a, ir.Linux, 0)
+	out, ok := o.ledger.Cell(ir.FS, id, a, 0, 0)
 	if !ok {
 		t.Fatalf("%s %s has no row", id, a)
 	}
@@ -210,7 +210,7 @@ func TestNetworkAgainstPolicy(t *testing.T) {
 				}
 			}
 			rule, aspect := irtest.NetCell(tool.Net, op, v)
-			row, ok := o.ledger.Cell(ir.Net, rule, aspect, ir.Linux, 0)
+			row, ok := o.ledger.Cell(ir.Net, rule, aspect, 0, 0)
 			seen[fmt.Sprintf("%s %v %v", aspect, allowed, passes)]++
 			if !ok || passes && !allowed || v.Allowed() && !passes && !permitsLess(row.Held) {
 				rt.Fatalf("%+v: policy %+v, objects %v, row %+v\nrules %+v\n%s", op, v, passes, row, tool.Net, text)
