@@ -53,6 +53,8 @@ type Row struct {
 	Causes   []string `json:"causes,omitempty"`
 	Gap      string   `json:"gap,omitempty"`
 	Evidence []string `json:"evidence,omitempty"`
+	// Seen are the machines on which all of Evidence has passed, where there are any.
+	Seen []string `json:"seen,omitempty"`
 }
 
 // NewRow returns a row in the form of documents.

@@ -13,6 +13,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/firejail"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
@@ -37,6 +38,7 @@ var All = []backends.Backend{
 var Optional = []backends.Backend{
 	mxc.Backend{},
 	bubblewrap.Backend{},
+	firejail.Backend{},
 	landlockconfig.Backend{},
 	oci.Backend{},
 	srt.Backend{},

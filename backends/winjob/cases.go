@@ -38,6 +38,13 @@ var casesOfCauses = map[ir.CauseID]string{
 	whyPrograms:   "listed",
 	whyGuardless:  "absent",
 	whyMovedAway:  "moved",
+	whyBlock:      "environment",
+	whyConsole:    "console",
+	whyConhost:    "childless",
+	whyNull:       "preparation",
+	whyAncestors:  "preparation",
+	whyPerUser:    "preparation",
+	whyChildPipe:  "child-pipes",
 }
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine

@@ -53,6 +53,18 @@ const (
 	whySet    ir.CauseID = "windows.set"
 	whySets   ir.CauseID = "windows.sets"
 	whyItself ir.CauseID = "windows.itself"
+
+	// Tier 1: what has to hold outside of the sandbox.
+	whyBlock   ir.CauseID = "windows.block"
+	whyConsole ir.CauseID = "windows.console"
+	whyConhost ir.CauseID = "windows.conhost"
+
+	// Tier 1: what a host has to be prepared for, and programs that do not run there.
+	whyNull      ir.CauseID = "windows.null"
+	whyAncestors ir.CauseID = "windows.ancestors"
+	whyPerUser   ir.CauseID = "windows.per-user"
+	whyChildPipe ir.CauseID = "windows.child-pipes"
+	whyMSYS      ir.CauseID = "windows.msys"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
@@ -101,8 +113,22 @@ var Sentences = backends.Sentences{
 		"keep their access lists",
 	whyPipes:    "named pipes with an entry for ALL APPLICATION PACKAGES are open to every AppContainer",
 	whyPrograms: "programs of the ambient directories, and programs that the tool creates, can be started",
-	whySet:      "SystemRoot is set too, to a value that every process can read",
-	whySets: "SystemRoot and LOCALAPPDATA are set too, to a value that every process can read and " +
-		"to a directory of the tool",
+	whySet:      "variables about the machine are set too, to values that every process can ask for",
+	whySets: "variables about the machine are set too, to values that every process can ask for, and " +
+		"LOCALAPPDATA, to a directory of the tool",
 	whyItself: "processes of the tool may reach each other on loopback, and nothing else",
+	whyBlock:  "assumes that the system hands the variables on to an AppContainer as they were set",
+	whyConsole: "assumes that no process of low integrity can attach to a console outside of the " +
+		"sandbox; the tool's own has no other process",
+	whyConhost: "assumes that a console which the tool makes starts conhost.exe of the system and " +
+		"no other program",
+	whyNull: "the device NUL is refused unless an administrator has opened it since the system " +
+		"started (accessc doctor --prepare)",
+	whyAncestors: "size and times of the drive's root and of the directories that lead to the " +
+		"workspace are refused unless an administrator has opened them (accessc doctor --prepare)",
+	whyPerUser: "programs that are installed for one user, or outside of Program Files, are refused " +
+		"without a rule of their own",
+	whyChildPipe: "a named pipe can be made below \\\\.\\pipe\\LOCAL alone: node before the libuv of mid 2026 " +
+		"starts no program whose output it reads",
+	whyMSYS: "programs of MSYS and Cygwin, such as Git Bash, do not run in an AppContainer",
 }

@@ -41,7 +41,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 	s := &Spec{
 		Header:       backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Launch:       backends.NewLaunch(t, target, ledger),
-		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(),
+		MinimumBuild: MinimumBuild, Tier: ir.BestTier, Tiers: tiers(ledger), Variables: l.variables(), Console: consoleOwn,
 		Job: job(t), Token: token(), Attributes: attributes(),
 		Container: container(t), Files: l.files(), Programs: l.programs(), Network: network(t),
 	}
@@ -54,7 +54,7 @@ func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Ref
 
 // The sections that every tier applies, and those for the AppContainer.
 var (
-	sectionsOfJob       = []string{"command", "environment", "jobObject", "limits", "procThreadAttributes", "token", "variables"}
+	sectionsOfJob       = []string{"command", "console", "environment", "jobObject", "limits", "procThreadAttributes", "token", "variables"}
 	sectionsOfContainer = []string{"appContainer", "fileAccess", "network", "programs"}
 )
 
@@ -88,15 +88,31 @@ func weakest(l ir.Ledger, tier int) Weakest {
 	return Weakest{word(ir.FS), word(ir.Net), word(ir.Env), word(ir.Commands), word(ir.Limits), word(ir.Process)}
 }
 
-// Two variables are set even where they are not the tool's own and no rule forwards
-// them. Without SystemRoot system libraries do not initialise; every process finds its
-// value in the page that the system shares with it. Without LOCALAPPDATA CreateProcess
-// starts no AppContainer (error 203, as the arapuca project reports); it names a
+// localAppData is set even where it is not the tool's own and no rule forwards it: without it
+// CreateProcess starts no AppContainer (error 203, as the arapuca project reports). It names a
 // directory of the tool's own.
-const (
-	systemRoot   = "SystemRoot"
-	localAppData = "LOCALAPPDATA"
-)
+const localAppData = "LOCALAPPDATA"
+
+// ofMachine are variables about the machine, set even where no rule forwards them: programs take
+// them for granted (libuv adds most to the environment of every child, "required_vars" of its
+// process.c; without SystemRoot system libraries do not initialise, and without SystemDrive
+// PowerShell makes a directory of the name %SystemDrive%). Every process can ask the system for
+// each of the values; they are the system's and not the caller's.
+var ofMachine = []Variable{
+	{"ALLUSERSPROFILE", "${ProgramData}"},
+	{"ComSpec", `${SystemRoot}\System32\cmd.exe`},
+	{"NUMBER_OF_PROCESSORS", "${processors}"},
+	{"OS", "Windows_NT"},
+	{"PATHEXT", ".COM;.EXE;.BAT;.CMD"},
+	{"PROCESSOR_ARCHITECTURE", "${architecture}"},
+	{"ProgramData", "${ProgramData}"},
+	{"ProgramFiles", "${ProgramFiles}"},
+	{"ProgramFiles(x86)", "${ProgramFiles(x86)}"},
+	{"SystemDrive", "${SystemDrive}"},
+	{"SystemRoot", "${SystemRoot}"},
+	{"USERNAME", "${user}"},
+	{"windir", "${SystemRoot}"},
+}
 
 // variables lists the variables that the loader sets.
 func (l *layout) variables() []Variable {
@@ -106,12 +122,11 @@ func (l *layout) variables() []Variable {
 	if l.view.Tool.Home == ir.HomePrivate {
 		home = ir.Root{Kind: ir.Home}.String()
 	}
-	for _, v := range []Variable{
+	for _, v := range slices.Concat([]Variable{
 		{ir.ContextVariable, "${context}"},
 		{"APPDATA", home + `\AppData\Roaming`},
 		{"HOME", home},
 		{localAppData, home + `\AppData\Local`},
-		{systemRoot, "${SystemRoot}"},
 		{"TEMP", tmp}, {"TMP", tmp}, {"TMPDIR", tmp},
 		{"USERPROFILE", home},
 		{"XDG_CACHE_HOME", home + `\.cache`},
@@ -119,23 +134,25 @@ func (l *layout) variables() []Variable {
 		{"XDG_DATA_HOME", home + `\.local\share`},
 		{"XDG_RUNTIME_DIR", tmp},
 		{"XDG_STATE_HOME", home + `\.local\state`},
-	} {
+	}, ofMachine) {
 		if l.sets(v.Name) {
 			out = append(out, v)
 		}
 	}
+	slices.SortFunc(out, func(a, b Variable) int { return strings.Compare(strings.ToUpper(a.Name), strings.ToUpper(b.Name)) })
 	return out
 }
 
 // sets reports whether the loader sets a variable: the tool's own variables unless a rule with
-// the exact name denies them, and the two above unless they are forwarded or such a rule
+// the exact name denies them, and those above unless they are forwarded or such a rule
 // exists.
 func (l *layout) sets(name string) bool {
 	v := l.view.Decide(ir.Forward{Name: name})
 	if ir.OwnVariable(strings.ToUpper(name), l.view.Tool.Home == ir.HomePrivate, ir.Windows) {
 		return v.Allowed()
 	}
-	if v.Allowed() || name != localAppData && name != systemRoot {
+	about := slices.ContainsFunc(ofMachine, func(m Variable) bool { return m.Name == name })
+	if v.Allowed() || name != localAppData && !about {
 		return false
 	}
 	r, ok := v.Rule.(*ir.EnvRule)
@@ -183,8 +200,14 @@ func token() Token {
 	return Token{RestrictedToken{
 		Flags: names(tokenFlags...), SidsToDisable: []string{sidAdministrators},
 		PrivilegesToDelete: []string{}, SidsToRestrict: []string{},
-	}, sidMediumIntegrity}
+	}, sidMediumIntegrity, defaultDACL}
 }
+
+// defaultDACL is the list of objects that the tool makes without one: pipes, processes, events.
+// CreateRestrictedToken leaves the token's own, and that of an administrator with full rights
+// grants Administrators, who are there for denial only: the tool could not open what it has made.
+// codex and zero set it for the same reason. The system adds the package of an AppContainer.
+const defaultDACL = "D:(A;;GA;;;SY)(A;;GA;;;${user})"
 
 // attributes put the process into the job before its first instruction, and leave it
 // no handles of the loader but the three standard ones.
@@ -258,6 +281,13 @@ func (l *layout) program(name string, file *ir.Location) Program {
 var services = []string{"BFE", "MpsSvc"}
 
 const modeClosed = "closed"
+
+// consoleOwn gives the tool a console that no process of the user has: the pseudo console of the
+// run where a standard handle is a console, else one without a window. A tool that shares the
+// user's console can type into the shell behind it (AppJailLauncher's issue 8, Synacktiv 2021,
+// CVE-2021-41346) and sends it the events of Ctrl+C and Ctrl+Break.
+// See RATIONALE D279.
+const consoleOwn = "own"
 
 // See RATIONALE D78.
 func network(t *ir.Tool) Network {

@@ -307,6 +307,7 @@ func TestUIRestrictions(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
+	const ofSystem = "NUMBER_OF_PROCESSORS OS PATHEXT PROCESSOR_ARCHITECTURE ProgramData ProgramFiles ProgramFiles(x86) SystemDrive"
 	for _, c := range []struct {
 		name  string
 		rules []ir.EnvRule
@@ -314,16 +315,25 @@ func TestEnvironment(t *testing.T) {
 		want  string
 	}{
 		{
-			"default", ir.DefaultEnv(), ir.HomePrivate, "ACCESSC_CONTEXT APPDATA HOME LOCALAPPDATA SystemRoot TEMP TMP TMPDIR USERPROFILE " +
-				"XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME",
+			"default", ir.DefaultEnv(), ir.HomePrivate, "ACCESSC_CONTEXT ALLUSERSPROFILE APPDATA ComSpec HOME LOCALAPPDATA " + ofSystem +
+				" SystemRoot TEMP TMP TMPDIR USERNAME USERPROFILE windir XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME",
 		},
-		{"the user's home", nil, ir.HomeReal, "ACCESSC_CONTEXT LOCALAPPDATA SystemRoot TEMP TMP TMPDIR"},
+		{
+			"the user's home", nil, ir.HomeReal,
+			"ACCESSC_CONTEXT ALLUSERSPROFILE ComSpec LOCALAPPDATA " + ofSystem + " SystemRoot TEMP TMP TMPDIR USERNAME windir",
+		},
 		{
 			"forwarded instead", []ir.EnvRule{{Name: "systemroot", Read: true}, {Name: "LOCAL", Prefix: true, Read: true}},
-			ir.HomeReal, "ACCESSC_CONTEXT TEMP TMP TMPDIR",
+			ir.HomeReal, "ACCESSC_CONTEXT ALLUSERSPROFILE ComSpec " + ofSystem + " TEMP TMP TMPDIR USERNAME windir",
 		},
-		{"denied by name", []ir.EnvRule{{Name: "SYSTEMROOT"}, {Name: "TMP"}}, ir.HomeReal, "ACCESSC_CONTEXT LOCALAPPDATA TEMP TMPDIR"},
-		{"denied as one of many", []ir.EnvRule{{Prefix: true}}, ir.HomeReal, "ACCESSC_CONTEXT LOCALAPPDATA SystemRoot TEMP TMP TMPDIR"},
+		{
+			"denied by name", []ir.EnvRule{{Name: "SYSTEMROOT"}, {Name: "TMP"}, {Name: "username"}, {Name: "WinDir"}}, ir.HomeReal,
+			"ACCESSC_CONTEXT ALLUSERSPROFILE ComSpec LOCALAPPDATA " + ofSystem + " TEMP TMPDIR",
+		},
+		{
+			"denied as one of many", []ir.EnvRule{{Prefix: true}}, ir.HomeReal,
+			"ACCESSC_CONTEXT ALLUSERSPROFILE ComSpec LOCALAPPDATA " + ofSystem + " SystemRoot TEMP TMP TMPDIR USERNAME windir",
+		},
 	} {
 		tool := toolWith(t)
 		tool.Env, tool.Home = c.rules, c.home
@@ -389,7 +399,7 @@ func TestTierSections(t *testing.T) {
 	for _, tier := range s.Tiers {
 		all := slices.Sorted(slices.Values(slices.Concat(tier.Applies, tier.Leaves)))
 		want := []string{
-			"appContainer", "command", "environment", "fileAccess", "jobObject", "limits", "network",
+			"appContainer", "command", "console", "environment", "fileAccess", "jobObject", "limits", "network",
 			"procThreadAttributes", "programs", "token", "variables",
 		}
 		if !slices.Equal(all, want) {
@@ -399,7 +409,7 @@ func TestTierSections(t *testing.T) {
 	if got, want := s.Tiers[0].Weakest, (Weakest{"none", "none", "exact", "exact", "exact", "none"}); got != want {
 		t.Errorf("tier 0: got %v, want %v", got, want)
 	}
-	if got, want := s.Tiers[1].Weakest, (Weakest{"weaker", "exact", "exact", "exact", "exact", "exact"}); got != want {
+	if got, want := s.Tiers[1].Weakest, (Weakest{"weaker", "exact", "assumption", "stricter", "exact", "assumption"}); got != want {
 		t.Errorf("tier 1: got %v, want %v", got, want)
 	}
 }

@@ -75,7 +75,10 @@ func (w *ledgerWriter) job(c ir.Cell) ir.Held {
 	case ir.Process:
 		return backends.Unenforced(ir.GapProcessSignal, whySameUser)
 	case ir.Env:
-		return w.container(c)
+		if c.Rule == nil {
+			return ir.Because(ir.Exact, "", w.set())
+		}
+		return backends.Exact
 	default:
 		return ir.Held{}
 	}
@@ -109,20 +112,41 @@ func (w *ledgerWriter) container(c ir.Cell) ir.Held {
 		}
 		return w.ofDefault(c.Aspect)
 	case ir.Env:
-		if w.view.Tool.Home != ir.HomePrivate {
-			return ir.Because(ir.Exact, "", whySets)
-		}
-		return ir.Because(ir.Exact, "", whySet)
+		return ir.Because(ir.Assumed, "", whyBlock, w.set())
 	case ir.Commands:
-		listed := c.Aspect == ir.AspectProgram && w.listed() && !w.alone
-		return backends.When(listed, backends.Weaker(ir.GapCommandsProgram, whyPrograms))
+		return w.started(c)
 	case ir.Limits:
 		return limitOfContainer(c.Limit)
 	case ir.Net:
 		return ir.Because(ir.Exact, "", whyItself)
 	case ir.Process:
+		return ir.Because(ir.Assumed, "", whyConsole)
 	}
 	return backends.Exact
+}
+
+// set is the remark about the variables that are set though no rule forwards them.
+func (w *ledgerWriter) set() ir.CauseID {
+	if w.view.Tool.Home != ir.HomePrivate {
+		return whySets
+	}
+	return whySet
+}
+
+// started is about the programs that no rule names. A pseudo console is made outside of the job;
+// one that the tool makes itself brings a program of the system, past the limit of the job
+// (Project Zero, "In-Console-Able", 2015).
+func (w *ledgerWriter) started(c ir.Cell) ir.Held {
+	switch {
+	case c.Aspect != ir.AspectProgram:
+		return backends.Exact
+	case w.alone:
+		return ir.Because(ir.Assumed, "", whyConhost)
+	case w.listed():
+		return backends.Weaker(ir.GapCommandsProgram, whyPrograms)
+	default:
+		return backends.Join(backends.Stricter(whyMSYS), backends.Stricter(whyChildPipe))
+	}
 }
 
 // ofDefault is about places that no rule names.
@@ -157,8 +181,10 @@ func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 	var held []ir.Held
 	for _, r := range rules {
 		switch granted := r.Caps.Has(c); {
+		case granted && c == ir.Read:
+			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyNull), backends.Stricter(whyAncestors))
 		case granted:
-			held = append(held, backends.Stricter(whyOwnBase))
+			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyPerUser))
 		case ambientCaps.Has(c):
 			held = append(held, backends.Weaker(ir.GapFSDefault, whyAmbient))
 		}

@@ -188,7 +188,7 @@ func TestLedger(t *testing.T) {
 		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", whyItself},
 		{ir.Net, "default", ir.AspectListen, "none net.default", "exact", whyItself},
 		{ir.Env, "env[0]", ir.AspectForward, "exact", "exact", ""},
-		{ir.Env, "default", ir.AspectForward, "exact", "exact", whySet},
+		{ir.Env, "default", ir.AspectForward, "exact", "assumption", whyBlock},
 		{ir.Commands, "commands.git", ir.AspectProgram, "exact", "stricter", whyListed},
 		{ir.Commands, "commands.git", ir.AspectArgs, "none commands.args", "none commands.args", whyNoArgs},
 		{ir.Commands, "commands.git", ir.AspectEnvs, "exact", "exact", ""},
@@ -197,7 +197,7 @@ func TestLedger(t *testing.T) {
 		{ir.Limits, "cpu_time", "limit", "weaker limits.cpu_time", "weaker limits.cpu_time", whyUserTime},
 		{ir.Limits, "wall_time", "limit", "weaker limits.wall_time", "supervised limits.wall_time", whyTimer},
 		{ir.Limits, "open_files", "limit", "none limits.open_files", "none limits.open_files", whyNoSuchLimit},
-		{ir.Process, "default", ir.AspectSignal, "none process.signal", "exact", ""},
+		{ir.Process, "default", ir.AspectSignal, "none process.signal", "assumption", whyConsole},
 	} {
 		for tier, want := range []string{c.job, c.best} {
 			row, ok := ledger.Cell(c.resource, c.rule, c.aspect, ir.Windows, tier)
@@ -215,13 +215,34 @@ func TestNothingMayBeStarted(t *testing.T) {
 	tool := toolWith(t, ".: read create")
 	tool.Commands = &ir.CommandSet{}
 	_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
-	for tier, want := range []ir.Enforcement{ir.Weaker, ir.Exact} {
+	for tier, want := range []ir.Enforcement{ir.Weaker, ir.Assumed} {
 		if row, _ := ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, tier); row.Is != want {
 			t.Errorf("tier %d: got %v, want %v", tier, row.Is, want)
 		}
 	}
 	if row, _ := ledger.Cell(ir.FS, "fs[0]", ir.AspectExecute, ir.Windows, 1); row.Is != ir.Stricter {
 		t.Errorf("what the tool makes cannot be started either: %+v", row)
+	}
+}
+
+// TestStartedPrograms: of programs that no rule names the ledger says which do not run, and what an
+// empty table cannot keep from running.
+func TestStartedPrograms(t *testing.T) {
+	tool := toolWith(t, ".: read execute")
+	for _, c := range []struct {
+		commands *ir.CommandSet
+		want     ir.Enforcement
+		why      ir.CauseID
+	}{
+		{nil, ir.Stricter, whyMSYS},
+		{&ir.CommandSet{}, ir.Assumed, whyConhost},
+		{&ir.CommandSet{Rules: []ir.CommandRule{{Program: "git"}}}, ir.Weaker, whyPrograms},
+	} {
+		tool.Commands = c.commands
+		_, ledger, _ := Build(tool, backends.Target{Form: backends.Portable})
+		if row, _ := ledger.Cell(ir.Commands, "default", ir.AspectProgram, ir.Windows, 1); row.Is != c.want || !row.Cites(c.why) {
+			t.Errorf("%+v: got %v for %v", c.commands, row.Is, row.Causes)
+		}
 	}
 }
 

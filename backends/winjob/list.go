@@ -288,3 +288,64 @@ func (l List) entriesFor(sids []string) []string {
 	slices.Sort(out)
 	return out
 }
+
+// Allows reports whether an AppContainer with a package has all the rights of a mask by a list: by
+// entries for it or for all packages that allow. Entries that deny are without effect on a package.
+func (l List) Allows(mask uint32, pkg string) bool {
+	if l.Null {
+		return true
+	}
+	var have uint32
+	for _, a := range l.ACEs {
+		if a.Type != "A" || a.Further != "" || !a.isFor(pkg, sidAllPackages) || slices.Contains(a.aceFlags(), "IO") {
+			continue
+		}
+		if m, ok := a.mask(); ok {
+			have |= concrete(m)
+		}
+	}
+	return have&mask == mask
+}
+
+// AllowsExecute reports whether an AppContainer with a package may start the file of a list.
+func (l List) AllowsExecute(pkg string) bool { return l.Allows(fileExecute.value, pkg) }
+
+// concrete writes the generic rights of a mask as those of a file
+// (learn.microsoft.com, "File Security and Access Rights").
+func concrete(mask uint32) uint32 {
+	for _, g := range []struct{ generic, rights uint32 }{
+		{rightsOf["GA"], fileAllAccess.value}, {rightsOf["GR"], fileGenericRead.value},
+		{rightsOf["GW"], fileGenericWrite.value}, {rightsOf["GX"], fileGenericExecute.value},
+	} {
+		if mask&g.generic != 0 {
+			mask = mask&^g.generic | g.rights
+		}
+	}
+	return mask
+}
+
+// Opened returns a DACL that grants all packages some rights on one object besides, and nothing on
+// those below it, in the form that is handed to the system without having it look at those: with
+// the inherited entries, before which entries of the object's own stand.
+func Opened(sddl string, mask uint32) (string, error) {
+	l, err := ParseList(sddl)
+	if err != nil {
+		return "", err
+	}
+	if l.Null {
+		return "", fmt.Errorf("%w: there is no access list; everybody may do everything", ErrSpec)
+	}
+	at := slices.IndexFunc(l.ACEs, ListACE.IsInherited)
+	if at < 0 {
+		at = len(l.ACEs)
+	}
+	for _, sid := range strip() {
+		l.ACEs = slices.Insert(l.ACEs, at, ListACE{Type: "A", Rights: hexMask(mask), SID: sid})
+	}
+	text := l.String()
+	if flags, _, _ := strings.Cut(sddl, "("); strings.Contains(flags, "AI") {
+		// The system keeps the mark only where a caller asks for it (SE_DACL_AUTO_INHERIT_REQ).
+		text = strings.Replace(text, "D:", "D:ARAI", 1)
+	}
+	return text, nil
+}

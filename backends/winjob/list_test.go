@@ -186,3 +186,22 @@ func TestTakenBack(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestOpened: entries for all packages come before inherited ones, and the others stay as they are.
+func TestOpened(t *testing.T) {
+	for sddl, want := range map[string]string{
+		"D:":                    "D:(A;;0x120088;;;S-1-15-2-2)(A;;0x120088;;;S-1-15-2-1)",
+		"D:PAI(A;OICI;FA;;;BA)": "D:ARAIP(A;OICI;FA;;;BA)(A;;0x120088;;;S-1-15-2-2)(A;;0x120088;;;S-1-15-2-1)",
+		"D:AI(A;;FR;;;WD)(A;OICIID;FA;;;SY)": "D:ARAI(A;;FR;;;WD)(A;;0x120088;;;S-1-15-2-2)(A;;0x120088;;;S-1-15-2-1)" +
+			"(A;OICIID;FA;;;SY)",
+	} {
+		if got, err := Opened(sddl, 0x120088); err != nil || got != want {
+			t.Errorf("%s: got %s, %v; want %s", sddl, got, err, want)
+		}
+	}
+	for _, sddl := range []string{"", "D:NO_ACCESS_CONTROL", "D:(A;;FA)"} {
+		if got, err := Opened(sddl, 1); err == nil {
+			t.Errorf("%s: got %s", sddl, got)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (s *Spec) checkProcess() error {
 		}
 	}
 	return errors.Join(
-		same("token", s.Token, token()), same("procThreadAttributes", s.Attributes, attributes()),
+		same("token", s.Token, token()), same("console", s.Console, consoleOwn), same("procThreadAttributes", s.Attributes, attributes()),
 		same("appContainer", s.Container, container(t)))
 }
 

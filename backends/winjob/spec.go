@@ -27,6 +27,8 @@ type Spec struct {
 
 	// Variables are those that the loader sets itself.
 	Variables []Variable `json:"variables"`
+	// Console is "own": the tool has a console that it shares with no process outside.
+	Console string `json:"console"`
 
 	Job        JobObject  `json:"jobObject"`            // bounds every process of the run
 	Token      Token      `json:"token"`                // the tool's rights as a user
@@ -67,8 +69,7 @@ type Weakest struct {
 }
 
 // Variable is a name and a value in which symbols stand for places: ${home} for the one that
-// the document names, ${tmp}, ${context} and ${SystemRoot} for places that only the loader
-// knows.
+// the document names, the others for places and facts of the machine that only the loader knows.
 type Variable struct {
 	Name  string `json:"name"`  // of the variable
 	Value string `json:"value"` // with symbols
@@ -103,6 +104,9 @@ type Token struct {
 	Restricted RestrictedToken `json:"CreateRestrictedToken"` // made from the user's token
 	// Integrity is the most that the token has.
 	Integrity string `json:"TokenIntegrityLevel"`
+	// DefaultDACL is the list of objects that are made without one; ${user} stands for the
+	// user's identifier.
+	DefaultDACL string `json:"TokenDefaultDacl"`
 }
 
 // RestrictedToken is the arguments of the call.

@@ -1,19 +1,26 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/visible"
+	"github.com/accessc/accessc/ir"
 )
 
 // doctorCmd is "accessc doctor".
 type doctorCmd struct {
-	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Format  string `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Prepare bool   `help:"On Windows, as an administrator, before the report: open NUL and the look of the directories above this one to AppContainers. NUL needs it after every start of the system."`
 }
 
 // Help implements kong's detailed help.
 func (doctorCmd) Help() string {
-	return `Asks the running system, by trying where it can be tried, and changes nothing. Exit status 3 if tools
+	return `Asks the running system, by trying where it can be tried, and changes nothing without --prepare. Exit status 3 if tools
 cannot be confined here by the system's own means, as accessc exec does unless --means says otherwise.`
 }
 
@@ -28,7 +35,22 @@ type doctorDoc struct {
 
 // Run implements the command.
 func (c *doctorCmd) Run(g *globals) error {
+	if c.Prepare {
+		opened, err := start.Prepare()
+		for _, name := range opened {
+			fmt.Fprintf(g.stderr, "opened %s\n", visible.Message(name))
+		}
+		if errors.Is(err, errors.ErrUnsupported) {
+			return usagef("--prepare is for Windows")
+		}
+		if err != nil {
+			return fmt.Errorf("--prepare: %w", err)
+		}
+	}
 	report := start.Examine()
+	if p, ok := ir.ParsePlatform(runtime.GOOS); ok && p != ir.Linux {
+		report.Findings = append(report.Findings, seenOn(p, evidence.Committed()))
+	}
 	if c.Format == "json" {
 		if err := g.writeJSON(doctorDoc{Version: doctorVersion, Report: report}); err != nil {
 			return err
@@ -40,6 +62,16 @@ func (c *doctorCmd) Run(g *globals) error {
 		return exit(exitUnenforced)
 	}
 	return nil
+}
+
+// seenOn says on which machines of a platform the claims of the ledger were tried. On Linux every
+// test run tries them.
+func seenOn(p ir.Platform, d *evidence.Document) start.Finding {
+	machines := d.Machines(p)
+	if len(machines) == 0 {
+		return start.Finding{Name: "evidence", State: start.Partial, Detail: "no claim of the ledger has been tried on a real machine of this system: docs/platforms"}
+	}
+	return start.Finding{Name: "evidence", State: start.Present, Detail: "the claims of the ledger were tried on " + strings.Join(machines, "; ")}
 }
 
 func (c *doctorCmd) print(g *globals, r start.Report) {

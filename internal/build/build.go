@@ -10,6 +10,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 	"github.com/accessc/accessc/ruleset"
@@ -153,7 +154,7 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 		return nil, nil, err
 	}
 	v := ir.NewView(t, ir.Linux, ir.Facts{})
-	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger), v.Exposed()
+	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger, evidence.Committed()), v.Exposed()
 	return p, nil, p.complete(e, kept)
 }
 

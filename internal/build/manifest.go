@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
@@ -53,8 +54,10 @@ type Entry struct {
 }
 
 // rows writes a ledger. The Context's own rows, which say the same of every cell, are left
-// out. On systems where no test has run yet, the cases that will show a row are its evidence.
-func rows(l ir.Ledger) []backends.Row {
+// out. On systems that the tests of this project do not run on, the cases that show a row are its evidence,
+// and the machines on which they have passed are named.
+// See RATIONALE D281.
+func rows(l ir.Ledger, known *evidence.Document) []backends.Row {
 	if len(l) == 0 {
 		return nil
 	}
@@ -68,6 +71,7 @@ func rows(l ir.Ledger) []backends.Row {
 			for _, a := range r.Aspects {
 				row.Evidence = append(row.Evidence, "conformance/"+CaseOf(r.Resource, a))
 			}
+			row.Seen = known.Seen(r.Platform, row.Evidence)
 		}
 		out = append(out, row)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -310,7 +311,7 @@ func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) e
 			v.add(ArtifactDiffers, e.Name, "%s/%s differs from the artifact that this version compiles from the policy", e.Name, b.File())
 		}
 	}
-	if !reflect.DeepEqual(rows(out.Ledger), e.Ledger) {
+	if !reflect.DeepEqual(rows(out.Ledger, evidence.Committed()), e.Ledger) {
 		v.add(ToolLedger, e.Name, "the ledger is not the one of this version for the policy")
 	}
 	return nil

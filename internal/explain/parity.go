@@ -62,7 +62,7 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		}
 		column := parityColumn{name: b.Name(), ledger: held.On(b.Platform(), s.level(b.Platform()))}
 		if column.ledger == nil {
-			column.ledger = held.On(b.Platform(), 0) // means that know no levels
+			column.ledger = held.On(0, 0) // the ledger of a program, which knows no levels
 		}
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why

@@ -38,6 +38,10 @@ func init() {
 		"own":     makesItsOwn,
 		"memory":  allocates,
 		"spin":    spins,
+		"look":    looks,
+		"pipe":    makesPipe,
+		"attach":  attaches,
+		"break":   breaks,
 		"rename-update": func(a []string) error {
 			if err := os.Rename(a[0], a[1]); err != nil {
 				return err

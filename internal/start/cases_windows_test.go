@@ -21,7 +21,8 @@ import (
 // cases are the claims that the ledger names as unverified, done for real: each starts tools in
 // AppContainers and compares their abilities with the ledger.
 var cases = map[string]func(*place){
-	"absent": absentCase, "ambient": ambientCase, "childless": childlessCase, "environment": environmentCase,
+	"absent": absentCase, "ambient": ambientCase, "child-pipes": childPipesCase, "childless": childlessCase, "console": consoleCase,
+	"environment": environmentCase, "preparation": preparationCase,
 	"hard-link": hardLinkCase, "hidden": hiddenCase, "library": libraryCase, "limits": limitsCase, "listed": listedCase,
 	"lists": listsCase, "metadata": metadataCase, "moved": movedCase, "names": namesCase, "network": networkCase,
 	"own-list": ownListCase, "pinned": pinnedCase, "pipes": pipesCase, "processes": processesCase, "profile": profileCase,
@@ -38,7 +39,13 @@ func TestEveryCaseIsThere(t *testing.T) {
 // TestOnWindows: AppContainers behave as the ledger says.
 func TestOnWindows(t *testing.T) {
 	if tier := tierOf(obstacles()); tier < 1 {
+		if os.Getenv("CI") != "" && !onWine() {
+			t.Fatalf("there are no AppContainers here to be relied upon: %+v", obstacles())
+		}
 		t.Skip("there are no AppContainers here to be relied upon")
+	}
+	if nested, err := inJob(windows.CurrentProcess(), 0); err != nil || nested {
+		t.Logf("this process is in a job: %v, %v", nested, err)
 	}
 	for _, name := range winjob.Cases() {
 		t.Run(name, func(t *testing.T) { cases[name](newPlace(t)) })
@@ -232,6 +239,9 @@ func libraryCase(p *place) {
 	file := p.file(`d\copy.dll`, string(data))
 	p.want(false, p.contained([]string{"d: read"}, nil, "try", "library", file), "library with read")
 	p.want(true, p.contained([]string{"d: read execute"}, nil, "try", "library", file), "library with execute")
+	if _, err := p.prepared([]string{"bin/probe.exe: read"}, nil, "exit", "0").do(); err == nil {
+		p.t.Error("the first program started without execute")
+	}
 }
 
 // listedCase: where programs are listed, those of the workspace start only if listed, and those

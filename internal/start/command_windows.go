@@ -1,6 +1,7 @@
 package start
 
 import (
+	"debug/pe"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/windows"
@@ -95,6 +97,10 @@ func lookup(dir, name string) (string, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir():
 			continue
+		case errors.Is(err, windows.ERROR_CANT_ACCESS_FILE):
+			// What a reparse point of the kind IO_REPARSE_TAG_APPEXECLINK answers.
+			return "", &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: an alias of the Microsoft Store, which starts a packaged program; "+
+				"install the program for all users, or name its file", file)}
 		case err != nil:
 			return "", &Error{Code: CodeNotRunnable, Err: err}
 		}
@@ -139,6 +145,33 @@ func portableExecutable(f io.ReaderAt) bool {
 	sign := make([]byte, 4)
 	_, err := f.ReadAt(sign, int64(binary.LittleEndian.Uint32(head[signatureAt:])))
 	return err == nil && string(sign) == "PE\x00\x00"
+}
+
+// posixLayers are the libraries of MSYS and Cygwin. They share memory and pipes with all their
+// processes under names that an AppContainer cannot make, and end the program with 0xC0000142 or
+// "couldn't create signal pipe" (cImp's issue 80; codex's issues 7031 and 15016).
+var posixLayers = []string{"msys-2.0.dll", "msys-1.0.dll", "cygwin1.dll"}
+
+// refusePosix refuses a program that imports one of those. A file whose imports cannot be read is
+// left to the system.
+func refusePosix(file string) error {
+	image, err := pe.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer image.Close()
+	symbols, err := image.ImportedSymbols()
+	if err != nil {
+		return nil
+	}
+	for _, s := range symbols {
+		library := strings.ToLower(s[strings.LastIndexByte(s, ':')+1:])
+		if slices.Contains(posixLayers, library) {
+			return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: a program of MSYS or Cygwin (%s), which ends at its start in an AppContainer; "+
+				"use one that is made for Windows itself", file, library)}
+		}
+	}
+	return nil
 }
 
 // variable returns the value of a variable, whose name has no case.

@@ -102,6 +102,9 @@ func Examine() Report {
 	for _, o := range all {
 		r.Findings = append(r.Findings, Finding{o.name, Missing, o.why, o.fix})
 	}
+	if tierOf(all) > 0 {
+		r.Findings = append(r.Findings, prepared()...)
+	}
 	r.Confines = tierOf(all) >= 0
 	switch tierOf(all) {
 	case 0:

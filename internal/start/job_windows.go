@@ -20,14 +20,18 @@ type job struct {
 	ui     windows.JOBOBJECT_BASIC_UI_RESTRICTIONS
 }
 
-// newJob makes a job and limits it before anything is in it.
-func newJob(spec winjob.JobObject) (_ *job, err error) {
+// newJob makes a job and limits it before anything is in it. A bare one has no user interface
+// restrictions.
+func newJob(spec winjob.JobObject, bare bool) (_ *job, err error) {
 	j := &job{}
 	if j.limits, err = extended(spec.Extended); err != nil {
 		return nil, err
 	}
 	if j.ui.UIRestrictionsClass, err = spec.UI.Value(); err != nil {
 		return nil, err
+	}
+	if bare {
+		j.ui.UIRestrictionsClass = 0
 	}
 	if j.handle, err = windows.CreateJobObject(nil, nil); err != nil {
 		return nil, fmt.Errorf("CreateJobObject: %w", err)
@@ -40,8 +44,10 @@ func newJob(spec winjob.JobObject) (_ *job, err error) {
 	if err := setJob(j.handle, windows.JobObjectExtendedLimitInformation, &j.limits); err != nil {
 		return nil, fmt.Errorf("JOBOBJECT_EXTENDED_LIMIT_INFORMATION: %w", err)
 	}
-	if err := setJob(j.handle, windows.JobObjectBasicUIRestrictions, &j.ui); err != nil {
-		return nil, fmt.Errorf("JOBOBJECT_BASIC_UI_RESTRICTIONS: %w", err)
+	if !bare {
+		if err := setJob(j.handle, windows.JobObjectBasicUIRestrictions, &j.ui); err != nil {
+			return nil, fmt.Errorf("JOBOBJECT_BASIC_UI_RESTRICTIONS: %w", err)
+		}
 	}
 	if j.port, err = windows.CreateIoCompletionPort(windows.InvalidHandle, 0, 0, 1); err != nil {
 		return nil, fmt.Errorf("CreateIoCompletionPort: %w", err)
@@ -70,8 +76,11 @@ func extended(e winjob.ExtendedLimits) (windows.JOBOBJECT_EXTENDED_LIMIT_INFORMA
 	return out, nil
 }
 
-// close closes the job, which ends every process in it.
+// close closes the job, which ends every process in it. On nil it does nothing.
 func (j *job) close() {
+	if j == nil {
+		return
+	}
 	for _, h := range []windows.Handle{j.handle, j.port} {
 		if h != 0 {
 			_ = windows.CloseHandle(h)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -30,17 +31,24 @@ type command struct {
 // attributes take effect on a process before its first instruction. The list keeps pointers to
 // the fields, so this lives until the process is made.
 type attributes struct {
-	list     *windows.ProcThreadAttributeListContainer
-	job      windows.Handle
+	list *windows.ProcThreadAttributeListContainer
+	job  windows.Handle
+	// standard are copies of the standard handles, 0 for one that the process gets from its
+	// pseudo console; given are the others.
 	standard [3]windows.Handle
+	given    []windows.Handle
+	console  windows.Handle
 	security securityCapabilities
 	children uint32
 }
 
-// newAttributes puts the process into the job and, with a container, into that, and leaves it
-// only the three standard handles.
-func newAttributes(j *job, c *container) (_ *attributes, err error) {
+// newAttributes puts the process into the job, onto its console and, with a container, into that,
+// and leaves it only the three standard handles.
+func newAttributes(j *job, c *container, con *console) (_ *attributes, err error) {
 	a := &attributes{job: j.handle}
+	if con != nil {
+		a.console = con.handle
+	}
 	if err := a.inherit(); err != nil {
 		return nil, err
 	}
@@ -49,37 +57,55 @@ func newAttributes(j *job, c *container) (_ *attributes, err error) {
 			a.close()
 		}
 	}()
-	const most = 4
+	const most = 5
 	if a.list, err = windows.NewProcThreadAttributeList(most); err != nil {
 		return nil, err
 	}
 	if err := a.list.Update(attributeJobList, unsafe.Pointer(&a.job), unsafe.Sizeof(a.job)); err != nil {
 		return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_JOB_LIST: %w", err)
 	}
-	if err := a.list.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&a.standard), unsafe.Sizeof(a.standard)); err != nil {
-		return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_HANDLE_LIST: %w", err)
+	if len(a.given) > 0 {
+		size := uintptr(len(a.given)) * unsafe.Sizeof(a.given[0])
+		if err := a.list.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&a.given[0]), size); err != nil {
+			return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_HANDLE_LIST: %w", err)
+		}
 	}
+	if a.console != 0 {
+		// The value of this attribute is the handle, not a pointer to one.
+		if err := a.list.Update(windows.PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, *(*unsafe.Pointer)(unsafe.Pointer(&a.console)), unsafe.Sizeof(a.console)); err != nil {
+			return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE: %w", err)
+		}
+	}
+	return a, a.contain(c)
+}
+
+// contain puts the process into an AppContainer, if there is one.
+func (a *attributes) contain(c *container) error {
 	if c == nil {
-		return a, nil
+		return nil
 	}
 	a.security.sid = c.sid
 	if err := a.list.Update(attributeSecurityCapabilities, unsafe.Pointer(&a.security), unsafe.Sizeof(a.security)); err != nil {
-		return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES: %w", err)
+		return fmt.Errorf("PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES: %w", err)
 	}
 	if c.childless {
 		a.children = winjob.ChildProcessRestricted
 		if err := a.list.Update(attributeChildProcessPolicy, unsafe.Pointer(&a.children), unsafe.Sizeof(a.children)); err != nil {
-			return nil, fmt.Errorf("PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY: %w", err)
+			return fmt.Errorf("PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY: %w", err)
 		}
 	}
-	return a, nil
+	return nil
 }
 
-// inherit makes copies of the standard handles that a process can inherit: three different
-// ones, since the list must not name one twice. A missing handle becomes the null device.
+// inherit makes copies of the standard handles that a process can inherit: different ones, since
+// the list must not name one twice. A missing handle becomes the null device. One of the user's
+// console is left out, so that the process takes that of its own.
 func (a *attributes) inherit() error {
-	for i, id := range [...]uint32{windows.STD_INPUT_HANDLE, windows.STD_OUTPUT_HANDLE, windows.STD_ERROR_HANDLE} {
+	for i, id := range standard {
 		h, err := windows.GetStdHandle(id)
+		if err == nil && isConsole(h) {
+			continue
+		}
 		self := windows.CurrentProcess()
 		if err == nil && h != 0 && h != windows.InvalidHandle &&
 			windows.DuplicateHandle(self, h, self, &a.standard[i], 0, true, windows.DUPLICATE_SAME_ACCESS) == nil {
@@ -90,6 +116,7 @@ func (a *attributes) inherit() error {
 			return fmt.Errorf("standard handle %d: %w", i, err)
 		}
 	}
+	a.given = slices.DeleteFunc(slices.Clone(a.standard[:]), func(h windows.Handle) bool { return h == 0 })
 	return nil
 }
 
@@ -117,8 +144,8 @@ func (a *attributes) close() {
 	}
 }
 
-// create makes the process, suspended.
-func create(t windows.Token, a *attributes, c command) (*process, error) {
+// create makes the process, suspended, with some flags besides.
+func create(t windows.Token, a *attributes, c command, flags uint32) (*process, error) {
 	file, err := windows.UTF16PtrFromString(c.file)
 	if err != nil {
 		return nil, failed("the program: %w", err)
@@ -140,8 +167,13 @@ func create(t windows.Token, a *attributes, c command) (*process, error) {
 	si.Flags = windows.STARTF_USESTDHANDLES
 	si.StdInput, si.StdOutput, si.StdErr = a.standard[0], a.standard[1], a.standard[2]
 	var pi windows.ProcessInformation
-	const flags = windows.CREATE_SUSPENDED | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT
-	err = windows.CreateProcessAsUser(t, file, line, nil, nil, true, flags, &env[0], dir, &si.StartupInfo, &pi)
+	flags |= windows.CREATE_SUSPENDED | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT
+	if a.console == 0 {
+		// A console of its own, without a window, in place of the loader's.
+		flags |= windows.CREATE_NO_WINDOW
+	}
+	// Without a list every inheritable handle would be inherited.
+	err = windows.CreateProcessAsUser(t, file, line, nil, nil, len(a.given) > 0, flags, &env[0], dir, &si.StartupInfo, &pi)
 	runtime.KeepAlive(a)
 	if err != nil {
 		return nil, notCreated(c.file, err)
@@ -149,15 +181,11 @@ func create(t windows.Token, a *attributes, c command) (*process, error) {
 	return &process{pi.Process, pi.Thread}, nil
 }
 
-// notCreated explains why a process was not made. A job with user interface restrictions
-// cannot stand in another (learn.microsoft.com, "AssignProcessToJobObject").
+// notCreated explains why a process was not made.
 func notCreated(file string, err error) error {
 	out := fmt.Errorf("%s: %w", file, err)
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		out = fmt.Errorf("%w: the policy does not let it be executed", out)
-		if nested, e := inJob(windows.CurrentProcess(), 0); e == nil && nested {
-			out = fmt.Errorf("%w, or accessc is in a job itself, in which there can be none like the tool's", out)
-		}
 	}
 	return &Error{Code: CodeNotRunnable, Err: out}
 }

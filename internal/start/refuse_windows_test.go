@@ -1,6 +1,7 @@
 package start
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -201,6 +202,35 @@ func TestImages(t *testing.T) {
 		}
 		if err == nil && !strings.HasPrefix(strings.ToLower(file), strings.ToLower(bin)) {
 			t.Errorf("%s is %s", tt.program, file)
+		}
+	}
+}
+
+// TestPosixLayers: programs of MSYS and Cygwin are told from others by the library that they import.
+func TestPosixLayers(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	for library, refused := range map[string]bool{
+		"msys-2.0.dll": true, "MSYS-2.0.DLL": true, "cygwin1.dll\x00": true, "kernel32.dll": false, "msys-9.0.dll": false, "": false,
+	} {
+		file := filepath.Join(p.workspace, "x.exe")
+		data := bytes.ReplaceAll(program, []byte("kernel32.dll"), []byte(library))
+		if library == "" {
+			data = program[:4096]
+		}
+		if err := os.WriteFile(file, data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var e *Error
+		if err := refusePosix(file); errors.As(err, &e) != refused || refused && e.Code != CodeNotRunnable {
+			t.Errorf("%q: got %v", library, err)
 		}
 	}
 }

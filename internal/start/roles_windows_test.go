@@ -53,6 +53,7 @@ func init() {
 		"spawn":    spawn,
 		"token":    tokenRole,
 		"handle":   handleRole,
+		"converse": converse, "mutter": mutter, "within": within, nestRole: nest,
 		loaderRole: loader, "try": try, "wait": waitAndTry,
 	}
 }

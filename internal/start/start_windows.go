@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/windows"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/internal/userdir"
@@ -76,6 +78,8 @@ type run struct {
 	// container is nil at tier 0.
 	container *container
 	job       *job
+	// console is nil where no standard handle of the loader is a console.
+	console *console
 
 	// excuse is nil but in tests, which start tools on a system that does not apply everything:
 	// it says of which restrictions that is known.
@@ -114,7 +118,13 @@ func (r *run) do() (status uint32, err error) {
 	if err := refuseDoubts(doubts); err != nil {
 		return 0, err
 	}
-	return r.attend(p)
+	status, err = r.attend(p)
+	if err == nil && status != 0 && r.tier > 0 && !r.req.Quiet {
+		if refused, e := missing([]preparation{nullDevice}); e == nil && len(refused) > 0 {
+			fmt.Fprintln(r.messages(), "accessc: NUL is closed to AppContainers here, which stops git, go and node among others; accessc doctor has the remedy")
+		}
+	}
+	return status, err
 }
 
 // prepare opens the journal, makes the directories and, at tier 1, changes the lists. From the
@@ -176,24 +186,101 @@ func (r *run) suspended() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.job, err = newJob(r.spec.Job); err != nil {
-		return nil, err
+	if r.tier > 0 {
+		if err := r.startable(file); err != nil {
+			return nil, err
+		}
 	}
 	t, err := restrictedToken(r.spec.Token)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	a, err := newAttributes(r.job, r.container)
+	if r.console == nil {
+		if r.console, err = attachConsole(); err != nil {
+			return nil, err
+		}
+	}
+	nested, err := inJob(windows.CurrentProcess(), 0)
+	if err != nil {
+		return nil, err
+	}
+	return r.nested(ways(nested), t, command{file, line, r.req.place(r.spec.Workspace), env})
+}
+
+// startable refuses a program that the container may not execute: the system opens the first one
+// with the rights of the loader.
+func (r *run) startable(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return &Error{Code: CodeNotRunnable, Err: err}
+	}
+	defer f.Close()
+	list, err := listOf(windows.Handle(f.Fd()))
+	if err != nil {
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", file, err)}
+	}
+	if !list.AllowsExecute(r.container.sid.String()) {
+		return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: the policy does not let it be executed", file)}
+	}
+	return refusePosix(file)
+}
+
+// way is how the tool's job is made to stand beside or in that of the loader.
+type way struct {
+	// flags are those of the process.
+	flags uint32
+	// bare leaves the user interface restrictions out.
+	bare bool
+}
+
+// ways are tried in this order. A job with user interface restrictions cannot stand in another
+// (learn.microsoft.com, "AssignProcessToJobObject"), as those of build machines and editors are. So
+// the tool first leaves the job of the loader, whose end still ends it. Where that is refused, it
+// stands in it without those restrictions, on which no row of the ledger rests.
+// See RATIONALE D280.
+func ways(nested bool) []way {
+	if !nested {
+		return []way{{}}
+	}
+	return []way{{flags: windows.CREATE_BREAKAWAY_FROM_JOB}, {}, {bare: true}}
+}
+
+// nested makes the tool's process by the first way that the system takes.
+func (r *run) nested(all []way, t windows.Token, c command) (*process, error) {
+	var refused error
+	for _, w := range all {
+		p, err := r.create(w, t, c)
+		switch {
+		case err == nil && w.bare:
+			fmt.Fprintln(r.messages(), "accessc: the job that accessc is in keeps the tool's from the restrictions of the user interface: "+
+				"the clipboard, the display settings and the logoff are open to it")
+			return p, nil
+		case err == nil:
+			return p, nil
+		}
+		refused = err
+	}
+	return nil, refused
+}
+
+func (r *run) create(w way, t windows.Token, c command) (*process, error) {
+	r.job.close()
+	var err error
+	if r.job, err = newJob(r.spec.Job, w.bare); err != nil {
+		return nil, err
+	}
+	a, err := newAttributes(r.job, r.container, r.console)
 	if err != nil {
 		return nil, err
 	}
 	defer a.close()
-	return create(t, a, command{file, line, r.req.place(r.spec.Workspace), env})
+	return create(t, a, c, w.flags)
 }
 
-// attend lets the tool run and waits until its job is empty. The console's interrupt reaches
-// the tool by itself, so this process survives it; an end of the session ends the tool.
+// attend lets the tool run and waits until its job is empty. The tool has another console than
+// this process, so an interrupt is handed on: as a key, or as the tool's end where it has no
+// keys. An end of the session ends the tool.
 func (r *run) attend(p *process) (uint32, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -204,8 +291,13 @@ func (r *run) attend(p *process) (uint32, error) {
 		for {
 			select {
 			case s := <-signals:
-				if s == syscall.SIGTERM {
+				switch {
+				case s == syscall.SIGTERM:
 					r.job.end(statusTerminated)
+				case r.console != nil:
+					r.console.interrupt()
+				default:
+					r.job.end(statusInterrupted)
 				}
 			case <-done:
 				return
@@ -237,8 +329,9 @@ func (r *run) attend(p *process) (uint32, error) {
 
 // Statuses of a tool that was ended, as shells have them.
 const (
-	statusKilled     = 128 + 9
-	statusTerminated = 128 + 15
+	statusInterrupted = 128 + 2
+	statusKilled      = 128 + 9
+	statusTerminated  = 128 + 15
 )
 
 // wall is how long the tool may run, 0 for any time. It is enforced as well as can be even if
@@ -254,9 +347,8 @@ func (r *run) wall() time.Duration {
 
 // undo ends the remaining processes of the tool and takes every change back.
 func (r *run) undo() error {
-	if r.job != nil {
-		r.job.close()
-	}
+	r.job.close()
+	r.console.close()
 	r.release()
 	defer r.home.Release()
 	if r.journal == nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,12 @@ func TestArguments(t *testing.T) {
 // specification sets, and no others.
 func TestEnvironment(t *testing.T) {
 	p := newPlace(t)
+	machine := map[string]string{}
+	for _, name := range []string{"ProgramData", "ProgramFiles", "ProgramFiles(x86)", "PROCESSOR_ARCHITECTURE", "USERNAME"} {
+		machine[name] = os.Getenv(name)
+		// The caller's value is not the tool's.
+		t.Setenv(name, "another")
+	}
 	t.Setenv("SECRET_TOKEN", "leak")
 	t.Setenv("Forwarded", "yes")
 	t.Setenv("NODE_OPTIONS", "--require x")
@@ -164,7 +171,11 @@ func TestEnvironment(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"FORWARDED": "yes", "HOME": p.home, "USERPROFILE": p.home, "APPDATA": p.home + `\AppData\Roaming`,
-		"LOCALAPPDATA": p.home + `\AppData\Local`, "SYSTEMROOT": os.Getenv("SystemRoot"),
+		"LOCALAPPDATA": p.home + `\AppData\Local`, "SYSTEMROOT": os.Getenv("SystemRoot"), "WINDIR": os.Getenv("SystemRoot"),
+		"COMSPEC": os.Getenv("SystemRoot") + `\System32\cmd.exe`, "SYSTEMDRIVE": filepath.VolumeName(os.Getenv("SystemRoot")),
+		"PATHEXT": ".COM;.EXE;.BAT;.CMD", "PROGRAMDATA": machine["ProgramData"], "ALLUSERSPROFILE": machine["ProgramData"],
+		"PROGRAMFILES": machine["ProgramFiles"], "PROGRAMFILES(X86)": machine["ProgramFiles(x86)"], "OS": "Windows_NT",
+		"NUMBER_OF_PROCESSORS": fmt.Sprint(runtime.NumCPU()), "PROCESSOR_ARCHITECTURE": machine["PROCESSOR_ARCHITECTURE"], "USERNAME": machine["USERNAME"],
 	} {
 		if !strings.EqualFold(got[name], value) {
 			t.Errorf("%s is %q, want %q", name, got[name], value)
@@ -179,7 +190,7 @@ func TestEnvironment(t *testing.T) {
 	for name := range got {
 		own := ir.OwnVariable(name, true, ir.Windows)
 		// Wine adds these to every process.
-		wine := onWine() && (strings.HasPrefix(name, "WINE") || name == "SYSTEMDRIVE" || name == "PROCESSOR_ARCHITECTURE")
+		wine := onWine() && strings.HasPrefix(name, "WINE")
 		if !own && !wine {
 			t.Errorf("the tool has %s", name)
 		}
@@ -248,6 +259,27 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestDefaultList: objects that the tool makes without an access list are open to the user and the
+// system, whatever the list of this process is.
+func TestDefaultList(t *testing.T) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := restrictedToken(newPlace(t).spec(nil).Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tok.Close()
+	want := []string{"0 0x10000000 S-1-5-18", "0 0x10000000 " + user.User.Sid.String()}
+	if got, err := defaultList(tok); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	if err := setDefaultList(tok, "no list"); err == nil {
+		t.Error("a text that is no list was set")
+	}
+}
+
 // TestPrivilegesGo: privileges that are named leave the token.
 func TestPrivilegesGo(t *testing.T) {
 	before, err := privileges(windows.GetCurrentProcessToken())
@@ -259,6 +291,7 @@ func TestPrivilegesGo(t *testing.T) {
 	}
 	tok, err := restrictedToken(winjob.Token{
 		Restricted: winjob.RestrictedToken{PrivilegesToDelete: []string{"SeShutdownPrivilege", "SeUndockPrivilege"}}, Integrity: "S-1-16-8192",
+		DefaultDACL: "D:(A;;GA;;;${user})",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,10 @@
 package start
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -51,11 +54,66 @@ func restrictedToken(t winjob.Token) (windows.Token, error) {
 	if r == 0 {
 		return 0, fmt.Errorf("CreateRestrictedToken: %w", err)
 	}
-	if err := lower(out, t.Integrity); err != nil {
+	if err := errors.Join(lower(out, t.Integrity), setDefaultList(out, t.DefaultDACL)); err != nil {
 		_ = out.Close()
 		return 0, err
 	}
 	return out, nil
+}
+
+// setDefaultList gives a token the access list of objects that are made without one, and asks
+// for it again: an object with another would be closed to the tool that made it, or open to others.
+func setDefaultList(t windows.Token, sddl string) error {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return err
+	}
+	sd, err := windows.SecurityDescriptorFromString(strings.ReplaceAll(sddl, "${user}", user.User.Sid.String()))
+	if err != nil {
+		return fmt.Errorf("the default access list: %w", err)
+	}
+	dacl, _, err := sd.DACL()
+	if err != nil {
+		return fmt.Errorf("the default access list: %w", err)
+	}
+	if err := windows.SetTokenInformation(t, windows.TokenDefaultDacl, (*byte)(unsafe.Pointer(&dacl)), uint32(unsafe.Sizeof(dacl))); err != nil {
+		return fmt.Errorf("the default access list: %w", err)
+	}
+	have, err := defaultList(t)
+	if err == nil && !slices.Equal(have, entriesOf(dacl)) {
+		err = errors.New("it does not come back as it was set")
+	}
+	if err != nil {
+		return fmt.Errorf("the default access list: %w", err)
+	}
+	return nil
+}
+
+// defaultList lists the entries of a token's default list, as entriesOf does.
+func defaultList(t windows.Token) ([]string, error) {
+	buf, err := tokenInfo(t, windows.TokenDefaultDacl)
+	if err != nil {
+		return nil, err
+	}
+	return entriesOf(*(**windows.ACL)(unsafe.Pointer(&buf[0]))), nil
+}
+
+// entriesOf writes the entries of a list. Not the text of the whole list: that has words for
+// some identifiers, such as that of the local administrator.
+func entriesOf(list *windows.ACL) []string {
+	var out []string
+	if list == nil {
+		return nil
+	}
+	for i := range uint32(list.AceCount) {
+		var e *windows.ACCESS_ALLOWED_ACE
+		if windows.GetAce(list, i, &e) != nil {
+			return nil
+		}
+		sid := (*windows.SID)(unsafe.Pointer(&e.SidStart))
+		out = append(out, fmt.Sprintf("%d %#x %s", e.Header.AceType, uint32(e.Mask), sid))
+	}
+	return out
 }
 
 // lower gives a token an integrity level. That of a user's own program is the same

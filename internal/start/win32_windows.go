@@ -19,6 +19,7 @@ var (
 	isProcessInJob             = kernel32.NewProc("IsProcessInJob")
 	getProcessMitigationPolicy = kernel32.NewProc("GetProcessMitigationPolicy")
 	wineGetVersion             = ntdll.NewProc("wine_get_version")
+	ntCreateLowBoxToken        = ntdll.NewProc("NtCreateLowBoxToken")
 	createAppContainerProfile  = userenv.NewProc("CreateAppContainerProfile")
 	deleteAppContainerProfile  = userenv.NewProc("DeleteAppContainerProfile")
 )

@@ -42,9 +42,24 @@ func TestCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad, err := r.all(all, dir)
-	if err != nil || bad != 0 {
+	found, err := r.all(all, dir)
+	if bad := worse(found); err != nil || bad != 0 {
 		t.Errorf("%d of %d differ, %v\n%s", bad, len(all), err, &out)
+	}
+	t.Logf("\n%s", &out)
+}
+
+// TestPrograms: every program of the table that is installed here runs under the default policy.
+func TestPrograms(t *testing.T) {
+	var out bytes.Buffer
+	r := newRunner(t, &out)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := r.programs(dir)
+	if err != nil || worse(found) > 0 || len(found) < 15 {
+		t.Errorf("%d programs, %v\n%s", len(found), err, &out)
 	}
 	t.Logf("\n%s", &out)
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/backends/winjob"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/ir"
 )
@@ -74,6 +77,39 @@ func TestEveryCell(t *testing.T) {
 			if c, err := load(name, system); err != nil || len(c.steps) == 0 && !strings.HasPrefix(name, "mac-") && system == "darwin" {
 				t.Errorf("%s on %s: %v", name, system, err)
 			}
+		}
+	}
+}
+
+// TestProgramTable: a program of which something else than a run is expected names causes that the
+// ledger of its system knows; and lines that are none are refused.
+func TestProgramTable(t *testing.T) {
+	all, err := ordinaries(programTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentences := map[string]backends.Sentences{"windows": winjob.Sentences, "darwin": start.Sentences}
+	for _, o := range all {
+		for _, cause := range o.expected {
+			for _, system := range o.systems {
+				if _, known := sentences[system][ir.CauseID(cause)]; !known && cause != policyWord {
+					t.Errorf("%s: %s has no cause %s", o.line, system, cause)
+				}
+			}
+		}
+	}
+	for _, line := range []string{"linux: runs", "linux: true", "macos: runs: true", "linux: runs:  "} {
+		if _, err := ordinaries(line); err == nil {
+			t.Errorf("%q was read", line)
+		}
+	}
+}
+
+// TestProgramsAccept: what is accepted for the programs is what the default policy needs accepted, so that they start.
+func TestProgramsAccept(t *testing.T) {
+	for system := range targets {
+		if got := gaps(t, ir.NewTool("t"), system); !slices.Equal(got, acceptedOf[system]) {
+			t.Errorf("%s: got %v, want %v", system, got, acceptedOf[system])
 		}
 	}
 }

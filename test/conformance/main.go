@@ -15,49 +15,57 @@ func main() {
 		return
 	}
 	verbose := flag.Bool("v", false, "say what became of every operation")
+	programs := flag.Bool("programs", false, "start the programs of programs.txt instead")
+	file := flag.String("json", "", "write the results to `FILE`")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run ./test/conformance [-v] [NAME...]")
+		fmt.Fprintln(os.Stderr, "usage: go run ./test/conformance [-v] [-json FILE] [-programs | NAME...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	bad, err := run(flag.Args(), *verbose)
+	found, err := run(flag.Args(), *verbose, *programs)
+	if err == nil {
+		err = keep(*file, found)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cases:", err)
 		os.Exit(2)
 	}
-	if bad > 0 {
+	if bad := worse(found); bad > 0 {
 		fmt.Fprintf(os.Stderr, "cases: %d of them differ on %s\n", bad, runtime.GOOS)
 		os.Exit(1)
 	}
 }
 
-// run builds accessc and runs cases with it, all of them without names.
-func run(only []string, verbose bool) (int, error) {
+// run builds accessc and runs cases with it, all of them without names, or the programs.
+func run(only []string, verbose, programs bool) ([]finding, error) {
 	if len(only) == 0 {
 		var err error
 		if only, err = names(); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	dir, err := os.MkdirTemp("", "cases-")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return 0, err
+		return nil, err
 	}
 	r := &runner{out: os.Stdout, verbose: verbose, accessc: filepath.Join(dir, "accessc")}
 	if runtime.GOOS == "windows" {
 		r.accessc += ".exe"
 	}
 	if r.self, err = os.Executable(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	build := exec.Command("go", "build", "-o", r.accessc, "github.com/accessc/accessc/cmd/accessc")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		return 0, fmt.Errorf("building accessc: %w", err)
+		return nil, fmt.Errorf("building accessc: %w", err)
+	}
+	if programs {
+		return r.programs(dir)
 	}
 	return r.all(only, dir)
 }

@@ -78,7 +78,7 @@ func dialed(network, address string) error {
 	if err == nil {
 		return c.Close()
 	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, noListener) {
 		return nil
 	}
 	return err
@@ -126,7 +126,7 @@ func signalled(pid int) error {
 	if err != nil {
 		return err
 	}
-	return p.Signal(syscall.Signal(0))
+	return reached(p)
 }
 
 // outcome is the result of an operation: allow, deny, or another error.
@@ -136,7 +136,7 @@ type outcome struct {
 }
 
 // denials are the errors of a refusal: EXDEV is that of a refused move, EMFILE that of a limit.
-var denials = []error{fs.ErrPermission, syscall.EXDEV, syscall.EMFILE}
+var denials = append([]error{fs.ErrPermission, syscall.EXDEV, syscall.EMFILE}, ofSystem...)
 
 func judge(err error) outcome {
 	switch {

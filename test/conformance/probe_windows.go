@@ -1,9 +1,29 @@
 package main
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// noListener is the error of a connection to a port without a listener.
+const noListener = windows.WSAECONNREFUSED
+
+// ofSystem are errors of a refusal on this system alone: of connections, of what another process
+// holds open, as the loader does with the paths of rules, and of symbolic links.
+var ofSystem = []error{windows.WSAEACCES, windows.ERROR_SHARING_VIOLATION, windows.ERROR_PRIVILEGE_NOT_HELD}
 
 // searchable asks whether a directory can be looked at: this system has no access(2).
 func searchable(path string) error {
 	_, err := os.Stat(path)
 	return err
+}
+
+// reached tries to open a process for its end.
+func reached(p *os.Process) error {
+	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(p.Pid))
+	if err != nil {
+		return err
+	}
+	return windows.CloseHandle(h)
 }

@@ -30,6 +30,8 @@ type runner struct {
 // result is the result of a case.
 type result struct {
 	operations int
+	// asked counts those of the operations that must get an answer.
+	asked int
 	// differs are the operations that got another answer than they must.
 	differs []string
 }
@@ -97,7 +99,11 @@ func (c *testCase) lay(ws, self string, expand func(string) string) error {
 			}
 			continue
 		}
-		if err := write(at, []byte(expand(string(f.Data))), mode(f)); err != nil {
+		text := []byte(expand(string(f.Data)))
+		if strings.HasSuffix(f.Name, ".exe") {
+			text = tool
+		}
+		if err := write(at, text, mode(f)); err != nil {
 			return err
 		}
 	}
@@ -182,6 +188,9 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 			return res, fmt.Errorf("%s: do:%d: the tool gave no answer: %w", c.name, s.line, err)
 		}
 		res.operations++
+		if s.want != report {
+			res.asked++
+		}
 		line := fmt.Sprintf("do:%d  %s: %s", s.line, strings.Join(op, " "), o.Did)
 		if o.Said != "" {
 			line += " (" + o.Said + ")"
@@ -197,29 +206,34 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 	return res, nil
 }
 
-// all runs cases by name and prints a line for each. It returns how many did not end as
-// they must.
-func (r *runner) all(names []string, dir string) (int, error) {
-	bad := 0
+// all runs cases by name and prints a line for each.
+func (r *runner) all(names []string, dir string) ([]finding, error) {
+	var out []finding
 	for _, name := range names {
 		c, err := load(name, runtime.GOOS)
 		if err != nil {
-			return bad, err
+			return out, err
 		}
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(at, 0o755); err != nil {
-			return bad, err
+			return out, err
 		}
+		f := finding{Name: name, Result: ok}
 		switch res, err := r.run(c, at); {
 		case err != nil:
-			bad++
+			f.Result, f.Note = failed, err.Error()
 			fmt.Fprintf(r.out, "FAIL  %s\n      %v\n", name, err)
 		case len(res.differs) > 0:
-			bad++
+			f.Result, f.Note = differs, strings.Join(res.differs, "\n")
 			fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", name, strings.Join(res.differs, "\n      "))
+		case res.asked == 0:
+			// Nothing that must be so was asked on this system, so nothing is shown.
+			f.Result = absent
+			fmt.Fprintf(r.out, "-     %s\n", name)
 		default:
 			fmt.Fprintf(r.out, "ok    %-20s %d operations\n", name, res.operations)
 		}
+		out = append(out, f)
 	}
-	return bad, nil
+	return out, nil
 }

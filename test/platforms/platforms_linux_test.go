@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/sbpl"
+)
+
+// TestMain makes this test the program that applies profiles: this project's reader of their
+// language, which knows no more than it must, so a construct that it refuses is none.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "-D" {
+		os.Exit(sandboxExec(os.Args[1:]))
+	}
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func sandboxExec(args []string) int {
+	params := map[string]string{}
+	for len(args) > 1 && args[0] == "-D" {
+		name, value, _ := strings.Cut(args[1], "=")
+		params[name] = value
+		args = args[2:]
+	}
+	if len(args) != 3 || args[0] != "-p" || args[2] != "/usr/bin/true" {
+		return 64
+	}
+	if _, err := sbpl.Parse(args[1], params); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 65
+	}
+	return 0
+}
+
+// here is a directory of results, with the output of the steps.
+func here(t *testing.T) (*work, *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	return &work{dir: t.TempDir(), system: "linux", sandboxExec: self, out: &out}, &out
+}
+
+// workflow is the text of the workflow.
+func workflow(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(".github/workflows/platforms.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// taken are the steps of the workflow, in its order.
+func taken(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, m := range regexp.MustCompile(`(?m)^\s*run:(.*)$`).FindAllStringSubmatch(workflow(t), -1) {
+		step, ok := strings.CutPrefix(m[1], " go run ./test/platforms ")
+		if !ok {
+			t.Errorf("the workflow runs %q, expected a step of test/platforms", m[1])
+		}
+		out = append(out, step)
+	}
+	return out
+}
+
+// TestWorkflow takes the steps of the workflow, in its order: the cases and the programs run for real,
+// each construct is compiled by this project's reader of profiles, and the results become a table.
+func TestWorkflow(t *testing.T) {
+	w, out := here(t)
+	file := filepath.Join(t.TempDir(), "summary.md")
+	t.Setenv("GITHUB_STEP_SUMMARY", file)
+	for _, step := range taken(t) {
+		args := []string{step}
+		if step == "tests" {
+			// Of the packages, one: the others are tested as they are.
+			args = append(args, "./internal/evidence")
+		}
+		if err := w.step(args); err != nil {
+			t.Fatalf("%s: %v\n%s", step, err, out)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s", text)
+	for _, step := range resultSteps {
+		all, err := w.kept(step)
+		if err != nil || len(all) == 0 || !strings.Contains(string(text), "| "+step+" | ") {
+			t.Errorf("%s left %d results, %v", step, len(all), err)
+		}
+	}
+	if cases, _ := w.kept("cases"); len(cases) < 24 || slices.ContainsFunc(cases, func(f finding) bool { return f.Result != ok }) {
+		t.Errorf("the cases end with %+v", cases)
+	}
+	if all, _ := w.kept("constructs"); len(all) < 100 {
+		t.Errorf("%d constructs", len(all))
+	}
+	data, err := os.ReadFile(w.file("evidence.json"))
+	if d, e := evidence.Parse(data); err != nil || e != nil || len(d.Runs) != 0 {
+		t.Errorf("of Linux there is the evidence %s, %v %v", data, err, e)
+	}
+}
+
+// TestConstructsNotice: a construct that does not compile is found, alone.
+func TestConstructsNotice(t *testing.T) {
+	w, _ := here(t)
+	values, err := w.values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := forms("; (comment)\n(version 1)\n(deny default) (allow file-read* (literal \"/a)\\\"(\"))\n(allow nonsense)\n")
+	if len(got) != 4 {
+		t.Fatalf("got %q", got)
+	}
+	for i, want := range []string{"", ok, ok, failed} {
+		if want == "" {
+			continue
+		}
+		if f := w.compile(got[i], "(version 1)(allow default)\n"+got[i], values); f.Result != want {
+			t.Errorf("%s: got %+v", got[i], f)
+		}
+	}
+	w.sandboxExec = filepath.Join(w.dir, "none")
+	if f := w.compile("x", "x", values); f.Result != absent {
+		t.Errorf("without the program: %+v", f)
+	}
+}
+
+// TestEvidence: the results of a machine become a document, and those of several become one.
+func TestEvidence(t *testing.T) {
+	w, _ := here(t)
+	for i, m := range []machine{
+		{"windows", "Windows Server ServerDatacenter", "26100.4652", "amd64", strings.Repeat("a", 40)},
+		{"darwin", "macOS 26.1", "25B78", "arm64", strings.Repeat("b", 40)},
+	} {
+		one := &work{dir: w.file(fmt.Sprint("results-", i)), out: w.out}
+		if err := os.MkdirAll(one.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(one.file("machine.json"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.keep("cases", []finding{{"fs-read", ok, ""}, {"fs-move", "differs", "do:2"}, {"mac-case", absent, ""}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.keep("tests", []finding{{"TestOnWindows/lists", ok, ""}, {"example.com/x", ok, ""}, {"example.com/x.TestY", failed, ""}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.step([]string{"evidence"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.step([]string{"merge"}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(w.file("evidence.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := evidence.Parse(data)
+	if err != nil || len(d.Runs) != 2 || d.Runs[0].Platform != "darwin" {
+		t.Fatalf("got %+v, %v", d, err)
+	}
+	if got := d.Seen(ir.Windows, []string{"TestOnWindows/lists", "conformance/fs-read"}); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+	for _, test := range []string{"conformance/fs-move", "conformance/mac-case", "example.com/x"} {
+		if got := d.Seen(ir.Darwin, []string{test}); got != nil {
+			t.Errorf("%s was seen on %q", test, got)
+		}
+	}
+	if err := os.WriteFile(w.file("results-0/evidence.json"), bytes.ReplaceAll(data, []byte("macOS 26.1"), []byte("macOS <b>")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.step([]string{"merge"}); err == nil {
+		t.Error("a document with markup was merged")
+	}
+}
+
+// TestCommittedEvidence: the committed document names tests that there are, and the first paragraph
+// of the page of each system names each of its machines, or says that there is none.
+func TestCommittedEvidence(t *testing.T) {
+	d := evidence.Committed()
+	for _, r := range d.Runs {
+		for _, name := range slices.Concat(r.Passed, r.Failed) {
+			file, conformance := strings.CutPrefix(name, "conformance/")
+			_, err := os.Stat("test/conformance/files/" + file + ".txtar")
+			if conformance && err != nil || !conformance && !slices.Contains(winjob.Cases(), strings.TrimPrefix(name, onWindows)) {
+				t.Errorf("there is no test %s", name)
+			}
+		}
+	}
+	for p, page := range map[ir.Platform]string{ir.Darwin: "docs/platforms/macos.md", ir.Windows: "docs/platforms/windows.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := says(string(text), p, d); err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
+	}
+	some := &evidence.Document{Runs: []evidence.Run{{Platform: "darwin", System: "macOS 26.1", Build: "25B78", Arch: "arm64"}}}
+	if says("# x\n\n**No profile of this project", ir.Darwin, some) == nil || says("# x\n\nSeen on macOS 26.1 (25B78, arm64).\n\nMore", ir.Darwin, some) != nil ||
+		says("# x\n\nSeen on everything.", ir.Darwin, &evidence.Document{}) == nil {
+		t.Error("pages are not compared with the evidence")
+	}
+}
+
+// nothingSeen are the words of a page whose system has no evidence.
+var nothingSeen = map[ir.Platform]string{ir.Darwin: "**No profile of this project has been on a real Mac**", ir.Windows: "**Nothing of this project has run on Windows itself**"}
+
+// says compares the first paragraph of a page with the evidence.
+func says(page string, p ir.Platform, d *evidence.Document) error {
+	parts := strings.SplitN(page, "\n\n", 3)
+	if len(parts) < 2 {
+		return fmt.Errorf("it has no paragraph")
+	}
+	none := true
+	for _, r := range d.Runs {
+		if r.Platform != p.String() {
+			continue
+		}
+		none = false
+		if !strings.Contains(parts[1], r.Where()) {
+			return fmt.Errorf("its first paragraph does not name %s", r.Where())
+		}
+	}
+	if strings.Contains(parts[1], nothingSeen[p]) != none {
+		return fmt.Errorf("its first paragraph says whether anything was seen, and the evidence says otherwise")
+	}
+	return nil
+}
+
+// TestActionlint: the workflows are what the service understands.
+func TestActionlint(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "actionlint")
+	if said, err := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", program, "github.com/rhysd/actionlint/cmd/actionlint").CombinedOutput(); err != nil {
+		t.Skipf("actionlint cannot be built: %v\n%s", err, said)
+	}
+	if said, err := exec.Command(program).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+	for _, m := range regexp.MustCompile(`uses: (\S+)(.*)`).FindAllStringSubmatch(workflow(t), -1) {
+		if !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(m[1]) || !strings.HasPrefix(m[2], " # v") {
+			t.Errorf("%s%s is not pinned by its hash, with its version behind it", m[1], m[2])
+		}
+	}
+}
+
+// TestRefusals: a step that there is none of, and results that are none, are errors.
+func TestRefusals(t *testing.T) {
+	w, _ := here(t)
+	for _, args := range [][]string{nil, {"case"}, {"summary"}, {"evidence"}, {"merge", "none"}} {
+		if err := w.step(args); err == nil {
+			t.Errorf("%q was taken", args)
+		}
+	}
+	if _, err := testFindings(bytes.NewBufferString("no event\n"), func(string) {}); err == nil {
+		t.Error("text was read as results of tests")
+	}
+}
