@@ -72,8 +72,11 @@ func (t Target) Place(l ir.Location) string {
 type Output struct {
 	// Data is the artifact, nil when the backend refused.
 	Data []byte
-	// Ledger states the enforcement of every rule and aspect.
+	// Ledger states the enforcement of every rule and aspect where accessc starts the tool.
 	Ledger ir.Ledger
+	// Elsewhere states it where another program does. It is no part of a manifest, whose rows say
+	// what a start by accessc needs.
+	Elsewhere ir.Ledger
 	// Refusals are rules that cannot be written for the target at all.
 	Refusals []Refusal
 }

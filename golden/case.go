@@ -5,7 +5,7 @@
 // An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE, user FILE, found (the workspace was not named)
+//	           set KEY=VALUE, user FILE, attestation FILE, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/signers"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
@@ -49,9 +51,12 @@ import (
 // Case is an archive that was laid out on the disk.
 type Case struct {
 	Archive *txtar.Archive
+	result  *hostfacts.Result
 	Root    string
 	Outside string
 	Options hostfacts.Options
+	// Attestations are the files that say who may sign.
+	Attestations []userdir.Attestation
 	// Found is true where the workspace was found, not named.
 	Found bool
 }
@@ -221,6 +226,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Layers.Configs = append(c.Options.Layers.Configs, c.place(w[1]))
 		case "user":
 			c.Options.Layers.User = c.place(w[1])
+		case "attestation":
+			c.Attestations = append(c.Attestations, userdir.Attestation{Path: c.place(w[1])})
 		case "untrusted":
 			c.Options.Layers.Untrusted = append(c.Options.Layers.Untrusted, c.place(w[1]))
 		case "set":
@@ -250,6 +257,7 @@ func (c *Case) Run(t testing.TB) Output {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.result = res
 	out := Output{Result: res}
 	findings := res.Findings
 	var no *workspace.Refused
@@ -266,6 +274,9 @@ func (c *Case) Run(t testing.TB) Output {
 		findings = append(findings, refused...)
 		out.Answers = c.ask(t, res)
 	}
+	_, texts, more := signers.Read(c.Attestations, c.Root, "")
+	findings = append(findings, more...)
+	maps.Copy(res.Files, texts)
 	out.Failed = findings.Failed()
 	out.Findings = c.Fold(Text(findings, res.Files))
 	return out
@@ -327,6 +338,9 @@ func (c *Case) ask(t testing.TB, res *hostfacts.Result) string {
 func (c *Case) facts(res *hostfacts.Result) func(*ir.Tool) ir.Facts {
 	return func(t *ir.Tool) ir.Facts { return ir.Facts{Bindings: res.Facts(t).Bindings} }
 }
+
+// Bindings are the roots of a tool, after Run.
+func (c *Case) Bindings(t *ir.Tool) *ir.Bindings { return c.facts(c.result)(t).Bindings }
 
 // backends are those of the case's targets. The roots of a resolved build are places
 // on this disk, which are none of Windows.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,10 @@ import (
 	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/compiler/source"
+	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/invocations"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
@@ -57,6 +60,7 @@ type Host struct {
 	mu       sync.Mutex
 	making   sync.Mutex // held while facts are found, which a compilation keeps without a lock
 	compiled *hostfacts.Result
+	options  hostfacts.Options // of the compilation
 	plans    map[planKey]*plan
 	engine   *engine
 	closed   bool
@@ -131,7 +135,7 @@ func (l *lines) Write(p []byte) (int, error) {
 // Reload compiles the policies again, for tools that start from now on. After an error those from
 // before stay in force.
 func (h *Host) Reload() error {
-	res, err := h.config.compile()
+	opts, res, err := h.config.compile()
 	if err != nil {
 		return err
 	}
@@ -141,30 +145,31 @@ func (h *Host) Reload() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.dropPlans()
-	h.compiled = res
+	h.compiled, h.options = res, opts
 	return nil
 }
 
 // compile reads the layers.
-func (c *Config) compile() (*hostfacts.Result, error) {
+func (c *Config) compile() (hostfacts.Options, *hostfacts.Result, error) {
+	var opts hostfacts.Options
 	root := c.Dir
 	if root == "" {
 		cwd, err := os.Getwd()
 		if err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 		own, _ := userdir.Root() // without any there is none that a tool could write
 		if root, err = workspace.Find(cwd, own); err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 	}
 	for _, f := range slices.Concat(c.Layers, c.Untrusted) {
 		if _, err := os.Stat(f); err != nil {
-			return nil, err
+			return opts, nil, err
 		}
 	}
 	home, _ := os.UserHomeDir()
-	return hostfacts.Compile(hostfacts.Options{
+	opts = hostfacts.Options{
 		Options: compiler.Options{
 			Root: root, Platforms: []ir.Platform{hostfacts.Platform()}, Apart: true,
 			Layers: source.Request{
@@ -172,17 +177,24 @@ func (c *Config) compile() (*hostfacts.Result, error) {
 			},
 		},
 		Resolve: true, Untested: true,
-	})
+	}
+	if userdir.Attests() {
+		opts.View = hostview.New()
+	}
+	res, err := hostfacts.Compile(opts)
+	return opts, res, err
 }
 
 // findings is the error of findings that stop a tool, nil for none.
-func findings(l diag.List, res *hostfacts.Result) error {
+func findings(l diag.List, res *hostfacts.Result) error { return findingsIn(l, res.Files) }
+
+func findingsIn(l diag.List, texts diag.Lines) error {
 	if !l.Failed() {
 		return nil
 	}
 	l = slices.DeleteFunc(slices.Clone(l), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	var b bytes.Buffer
-	text := diag.Text{Lines: res.Files, Width: 100}
+	text := diag.Text{Lines: texts, Width: 100}
 	if err := text.Write(&b, l); err != nil {
 		return err
 	}
@@ -228,11 +240,11 @@ func (h *Host) plan(r *Request) (*plan, error) {
 		p = &plan{ask: r.Ask, made: make(chan struct{})}
 		h.plans[key] = p
 	}
-	res := h.compiled
+	res, opts := h.compiled, h.options
 	h.mu.Unlock()
 	p.once.Do(func() {
 		defer close(p.made)
-		if p.err = p.make(h, res, r); p.err == nil {
+		if p.err = p.make(h, opts, res, r); p.err == nil {
 			p.err = p.prepare(h)
 		}
 	})
@@ -254,7 +266,7 @@ func (p *plan) end() {
 }
 
 // make compiles the policy of a request to this system's artifact, and reads it back.
-func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
+func (p *plan) make(h *Host, opts hostfacts.Options, res *hostfacts.Result, r *Request) error {
 	if r.Tool != "" {
 		concerns := res.Concerning(r.Tool)
 		if err := findings(concerns, res); err != nil {
@@ -283,6 +295,9 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 		return err
 	}
 	p.tool, p.text = t, out.Files[start.Artifact]
+	if err := attestation(opts, res, t, r, p.text); err != nil {
+		return err
+	}
 	p.spec, err = start.Parse(p.text)
 	if err != nil || !p.ask {
 		return err
@@ -295,6 +310,23 @@ func (p *plan) make(h *Host, res *hostfacts.Result, r *Request) error {
 	}
 	p.text, err = backends.JSON(p.spec)
 	return err
+}
+
+// attestation holds a start to the attestation of its policy, where the administrator or the user requires one.
+func attestation(opts hostfacts.Options, res *hostfacts.Result, t *ir.Tool, r *Request, artifact []byte) error {
+	root := filepath.FromSlash(res.Resolver.Root)
+	p, texts, found := attested.Signers(root)
+	if err := findingsIn(found, texts); err != nil {
+		return err
+	}
+	by := attested.Required(p, root, t.Name)
+	switch {
+	case by == "":
+		return nil
+	case r.Program != "" || opts.View == nil:
+		return fmt.Errorf("an attestation is required by %s, and there is none for this start", by)
+	}
+	return attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact}.Check(p)
 }
 
 // dropped are the warnings without which a person could not tell why a rule has no effect.

@@ -22,7 +22,7 @@ func (Backend) File() string { return "bubblewrap.json" }
 // Platform implements backends.Backend.
 func (Backend) Platform() ir.Platform { return ir.Linux }
 
-// Compile implements backends.Backend. The ledger is in the artifact.
+// Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
 	ledger := plan.Ledger(mounts.Means{
@@ -35,7 +35,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	}
 	s.Args = arguments(plan, s.Launch)
 	data, err := backends.JSON(s)
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
 // limit says how a limit is held: accessc waits for the tool, and sets resource limits before.

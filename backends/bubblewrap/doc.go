@@ -12,7 +12,7 @@
 //
 // Not enforced by these means: the difference between create, update and delete, starting
 // readable files, rules for places that are not there at the start, programs and their arguments. The
-// ledger is in the artifact alone, since it is about bubblewrap and not about what accessc exec does by
+// ledger is in the artifact and in no manifest, since it is about bubblewrap and not about the means of accessc exec by
 // default.
 // See RATIONALE D256.
 package bubblewrap

@@ -32,7 +32,8 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	for _, a := range t.Accept {
 		h.Accept = append(h.Accept, string(a.Gap))
 	}
-	about, err := document(h, g.ledger())
+	ledger := g.ledger()
+	about, err := document(h, ledger)
 	if err != nil {
 		return backends.Output{}, err
 	}
@@ -41,7 +42,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		ABI: ABI, Variable: append([]Variable{about}, g.variables...), Ruleset: []Ruleset{{all, all, all}},
 		PathBeneath: paths, NetPort: g.ports(),
 	})
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
 // grants are the rights that a policy lets the kernel be given: a lower bound.

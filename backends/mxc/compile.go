@@ -30,7 +30,7 @@ func (Backend) File() string { return "mxc.json" }
 // Platform implements backends.Backend: MXC runs on every system.
 func (Backend) Platform() ir.Platform { return 0 }
 
-// Compile implements backends.Backend. The ledger is in the artifact.
+// Compile implements backends.Backend. The ledger is in the artifact, too.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	from := newConversion(t, target)
 	if t.Command == nil {
@@ -40,6 +40,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if err != nil {
 		return backends.Output{Refusals: []backends.Refusal{{Why: err.Error()}}}, nil
 	}
+	ledger := from.ledger()
 	c := Config{
 		Version: Version, Containment: "process",
 		Process:    Process{CommandLine: line, Cwd: target.Place(ir.In("")), Env: from.environment(), Timeout: from.timeout()},
@@ -51,7 +52,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		Lifecycle: Lifecycle{DestroyOnExit: true},
 	}
 	c.Comment = Comment{
-		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(from.ledger()),
+		Format: format, Version: formatVersion, Form: target.Form.String(), Tool: t.Name, Forward: []string{}, Ledger: backends.NewRows(ledger),
 	}
 	for _, r := range t.Env {
 		if r.Read && r.Value == "" && !ir.OwnVariable(r.Name, t.Home == ir.HomePrivate, ir.Linux) {
@@ -62,7 +63,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		c.Comment.Accept = append(c.Comment.Accept, string(a.Gap))
 	}
 	data, err := backends.JSON(c)
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
 func pattern(r ir.EnvRule) string {

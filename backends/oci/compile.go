@@ -42,8 +42,12 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if err != nil || refusal != "" {
 		return backends.Output{Refusals: []backends.Refusal{{Why: refusal}}}, err
 	}
+	held, err := backends.Ledger(d.Ledger)
+	if err != nil {
+		return backends.Output{}, err
+	}
 	data, err := backends.JSON(d)
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: held}, err
 }
 
 // Build compiles a tool to the value that the artifact is the text of, or says why it cannot.

@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
@@ -30,8 +33,15 @@ var All = []backends.Backend{
 }
 
 // Optional lists those that are built by name alone, for hosts that start tools by other
-// means.
-var Optional = []backends.Backend{mxc.Backend{}, bubblewrap.Backend{}, landlockconfig.Backend{}, oci.Backend{}}
+// means than accessc.
+var Optional = []backends.Backend{
+	mxc.Backend{},
+	bubblewrap.Backend{},
+	landlockconfig.Backend{},
+	oci.Backend{},
+	srt.Backend{},
+	codex.Backend{},
+}
 
 // Every lists both.
 var Every = slices.Concat(All, Optional)
@@ -40,8 +50,17 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences, landlock.Sentences, seatbelt.Sentences, winjob.Sentences, mounts.Sentences, mxc.Sentences,
-		landlockconfig.Sentences, oci.Sentences,
+		contextjson.Sentences,
+		landlock.Sentences,
+		seatbelt.Sentences,
+		winjob.Sentences,
+		agents.Sentences,
+		codex.Sentences,
+		landlockconfig.Sentences,
+		mounts.Sentences,
+		mxc.Sentences,
+		oci.Sentences,
+		srt.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

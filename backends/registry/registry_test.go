@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
@@ -22,12 +25,15 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context":        contextjson.Sentences,
+		"agents":         agents.Sentences,
+		"codex":          codex.Sentences,
 		"landlock":       landlock.Sentences,
 		"landlockconfig": landlockconfig.Sentences,
 		"mounts":         mounts.Sentences,
 		"mxc":            mxc.Sentences,
 		"oci":            oci.Sentences,
 		"seatbelt":       seatbelt.Sentences,
+		"srt":            srt.Sentences,
 		"windows":        winjob.Sentences,
 	} {
 		n += len(s)
@@ -36,7 +42,7 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s is a cause of %s", id, name)
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
-			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "SystemRoot") ||
+			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "SystemRoot") ||
 				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)

@@ -24,6 +24,9 @@ type buildCmd struct {
 	Resolve  bool     `help:"Compile for this host: absolute paths, approvals required. Otherwise portable: roots are symbols."`
 	Local    bool     `help:"Also compile the layers that are not committed, your own and .accessc/local.toml, into portable artifacts."`
 	Check    bool     `help:"Compare with the files on disk, print the difference and write nothing; exit 1 if there is one."`
+	Sign     []string `placeholder:"KEY" help:"Also write attestation.json, signed with the private key in this PEM file: Ed25519 or ECDSA on P-256, PKCS #8, readable by you alone. Repeatable."`
+	Project  string   `placeholder:"NAME" help:"With --sign: what the policies are for. Signers can be limited to it."`
+	Serial   int      `placeholder:"N" help:"With --sign: the number by which a newer attestation is told from an older one; otherwise the seconds since 1970."`
 	Format   string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
 	NoPrompt bool     `help:"With --resolve: never prompt, as without a terminal; drop external rules without approval."`
 	Tools    []string `arg:"" optional:"" name:"tool" help:"Build these tools and leave the others as they are."`
@@ -37,6 +40,7 @@ artifact. The directory is written whole or not at all; files that are up to dat
 
   accessc build                     compile the committed layers; commit and review the result
   accessc build --check             in CI: fail if the committed artifacts are not up to date
+  accessc build --sign KEY          also sign it; accessc verify --key and exec --require-attestation check that
   accessc build --resolve           compile for this host alone; prints where accessc exec --artifact runs it from`
 }
 
@@ -63,11 +67,16 @@ func (c *buildCmd) Run(g *globals) error {
 		}
 	}
 	req, dir := c.request(res, bs), c.directory(res)
+	if err := c.attest(g, res, &req); err != nil {
+		return err
+	}
 	spare()
 	if c.Check {
 		return c.check(g, res, req, dir)
 	}
-	req.Memory = memory(res, dir)
+	if req.Attest == nil { // what is signed is compiled
+		req.Memory = memory(res, dir)
+	}
 	report, findings, err := build.Write(req, dir)
 	if err != nil {
 		return fmt.Errorf("nothing was written: %w", err)

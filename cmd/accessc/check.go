@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
+	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/plural"
@@ -47,6 +50,9 @@ func (c *checkCmd) Run(g *globals) error {
 		}
 		findings = append(findings, refused...)
 	}
+	_, texts, signers := attested.Signers(filepath.FromSlash(res.Resolver.Root))
+	findings = append(findings, signers...)
+	maps.Copy(res.Files, texts)
 	if err := g.report(c.Format, findings, res.Files, ""); err != nil {
 		return err
 	}

@@ -145,6 +145,10 @@ func (g *globals) compile(resolve bool, tools ...string) (*hostfacts.Result, err
 	if err != nil {
 		return nil, err
 	}
+	return g.compileWith(opts, tools...)
+}
+
+func (g *globals) compileWith(opts hostfacts.Options, tools ...string) (*hostfacts.Result, error) {
 	opts.Apart = len(tools) > 0
 	res, err := hostfacts.Compile(opts)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 	seen := map[reflect.Type]bool{}
 	for _, doc := range []any{
-		explain.Document{}, explain.ChangesDocument{}, explain.WhoDocument{}, explain.TestedDocument{}, explain.WideningDoc{},
+		explain.Document{}, explain.ChangesDocument{}, explain.WhoDocument{}, explain.TestedDocument{}, explain.WideningDoc{}, explain.ParityDoc{},
 		reply{}, streamed{}, decideReply{}, decideLine{}, verifyDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, hookDoctorDoc{}, build.Document{},
 	} {
 		for _, name := range fields(reflect.TypeOf(doc), seen) {

@@ -48,6 +48,7 @@ type cli struct {
 	Build      buildCmd      `cmd:"" help:"Compile every tool's policy into reviewed artifacts."`
 	Check      checkCmd      `cmd:"" help:"Find the mistakes of a configuration and write nothing."`
 	Explain    explainCmd    `cmd:"" help:"Explain each tool's permissions, the line behind each, and how each system enforces it."`
+	Parity     parityCmd     `cmd:"" help:"Show which rule holds where: a table of rules and targets."`
 	Can        canCmd        `cmd:"" help:"Ask whether a tool may do one operation, by which rule and why."`
 	Decide     decideCmd     `cmd:"" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`

@@ -74,6 +74,9 @@ func (c *mcpCmd) prepare(g *globals) (*seat, *mcp.Session, error) {
 	if t.Constraints != nil && t.Constraints.Forbidden {
 		return nil, nil, usagef("the constraints of %s forbid it: %s", t.Name, t.Constraints.Origin)
 	}
+	if err := g.unattested(res, t); err != nil {
+		return nil, nil, err
+	}
 	made, err := counted(res, c.Session)
 	if err != nil {
 		return nil, nil, err

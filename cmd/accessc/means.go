@@ -42,6 +42,15 @@ func (c *execCmd) wrap(res *hostfacts.Result, t *ir.Tool, facts ir.Facts) error 
 	return err
 }
 
+// artifact compiles the tool for the means that were asked for, and returns the text.
+func (c *execCmd) artifact(req *start.Request, res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
+	if c.Means == meansBubblewrap {
+		err := c.wrap(res, t, facts)
+		return c.wrapped, err
+	}
+	return c.specify(req, t, facts)
+}
+
 // start starts the tool by the means that were asked for.
 func (c *execCmd) start(req start.Request) error {
 	if c.Means == meansBubblewrap {

@@ -76,6 +76,9 @@ func (c *ociCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	if err := g.unattested(res, t); err != nil {
+		return err
+	}
 	d, err := describe(t, res.Facts(t))
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func TestConsole(t *testing.T) {
 	}
 	t.Setenv("NO_COLOR", "1")
 	docs := map[string]string{
-		"../../README.md": dir, "../../docs/tour.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir,
+		"../../README.md": dir, "../../docs/tour.md": dir, "../../docs/config.md": dir, "../../docs/library.md": dir, "../../docs/platforms/linux.md": dir, "../../docs/targets.md": dir,
 	}
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[rulesets] = described(t, rulesets)
@@ -89,6 +89,13 @@ func TestConsole(t *testing.T) {
 	if _, err := exec.LookPath("git"); err == nil {
 		docs[review] = own(t)
 		docs["../../docs/import.md"] = own(t)
+	}
+	if _, err := exec.LookPath("openssl"); err == nil {
+		signed := filepath.Join(t.TempDir(), "example")
+		if err := os.CopyFS(signed, os.DirFS("../../examples/project")); err != nil {
+			t.Fatal(err)
+		}
+		docs["../../docs/attestations.md"] = signed
 	}
 	n := 0
 	for _, doc := range slices.Sorted(maps.Keys(docs)) {

@@ -162,7 +162,7 @@ func addLedger(p *compare.Policy) error {
 const maxManifest = 64 << 20
 
 func manifestSide(name string) (*side, error) {
-	m, err := readManifest(name)
+	m, _, err := readManifest(name)
 	if err != nil {
 		return nil, err
 	}

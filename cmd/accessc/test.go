@@ -8,6 +8,7 @@ import (
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/explain"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/kerneltest"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/ir"
@@ -15,11 +16,14 @@ import (
 
 // testCmd is "accessc test".
 type testCmd struct {
-	Kernel  bool     `help:"Also try each assertion under the policy, as exec runs the tool, and report both answers. Linux."`
-	Accept  []string `placeholder:"GAP" help:"With --kernel: start although this host does not meet a requirement, as exec does. Repeatable."`
-	Resolve bool     `help:"Ask about this host: only approved external rules take effect. Implied by --kernel."`
-	Format  string   `enum:"text,json,sarif,github" default:"text" help:"Output format: text, json, sarif or github."`
-	Tools   []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
+	Kernel      bool     `help:"Also try each assertion under the policy, as exec runs the tool, and report both answers. Linux."`
+	Accept      []string `placeholder:"GAP" help:"With --kernel: start although this host does not meet a requirement, as exec does. Repeatable."`
+	Resolve     bool     `help:"Ask about this host: only approved external rules take effect. Implied by --kernel."`
+	Sign        []string `placeholder:"KEY" help:"With --kernel: also write which tests this host's kernel held, signed with the private key in this PEM file. Repeatable."`
+	Project     string   `placeholder:"NAME" help:"With --sign: what the policies are for. Signers can be limited to it."`
+	Attestation string   `placeholder:"FILE" default:"kernel.attestation.json" help:"With --sign: the file to write."`
+	Format      string   `enum:"text,json,sarif,github" default:"text" help:"Output format: text, json, sarif or github."`
+	Tools       []string `arg:"" optional:"" name:"tool" help:"The tools; all of them by default."`
 }
 
 // Help implements kong's detailed help.
@@ -35,6 +39,8 @@ With --kernel each question is tried as well, on a copy of the paths that it and
 yours is changed, and no program gets to its first instruction. An answer of the kernel that is not the
 wanted one fails, unless the ledger has a row for the difference on this host.
 
+  accessc test --kernel --sign KEY          also attest which tests this kernel held; verify --summary checks that
+
 Exit status: 0 all hold, 1 one fails, 3 this host cannot start a tool.`
 }
 
@@ -47,7 +53,18 @@ func (c *testCmd) Run(g *globals) error {
 		fmt.Fprintln(g.stderr, "accessc: --kernel needs Linux with Landlock; see accessc doctor")
 		return exit(exitUnenforced)
 	}
-	res, err := g.asking().compile(c.Resolve || c.Kernel, c.Tools...)
+	keys, err := c.keys()
+	if err != nil {
+		return err
+	}
+	opts, err := g.asking().options(c.Resolve || c.Kernel)
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 {
+		opts.View = hostview.New()
+	}
+	res, err := g.compileWith(opts, c.Tools...)
 	if err != nil {
 		return err
 	}
@@ -60,6 +77,9 @@ func (c *testCmd) Run(g *globals) error {
 		if err := run.tool(t); err != nil {
 			return err
 		}
+	}
+	if err := c.attest(g, opts, run, keys); err != nil {
+		return err
 	}
 	return run.finish()
 }

@@ -15,19 +15,29 @@ import (
 
 // verifyCmd is "accessc verify".
 type verifyCmd struct {
-	Against  string `placeholder:"OLD" help:"Also list wider permissions than in OLD, by class: OLD is a manifest.json, a directory or a git revision."`
-	Format   string `enum:"text,json" default:"text" help:"Output format: text or json."`
-	Manifest string `arg:"" name:"manifest" help:"The manifest.json of a build."`
+	Key         []string `placeholder:"PUB" help:"Also check that this public key has signed the build. Repeatable: any of them, or as many as --threshold says."`
+	Threshold   int      `placeholder:"N" help:"With --key: how many of the keys must have signed; otherwise one."`
+	Signers     bool     `help:"Also check that somebody has signed the build who may, as attestation.toml says for this workspace."`
+	Attestation string   `placeholder:"FILE" help:"The attestation; otherwise attestation.json beside the manifest."`
+	Summary     string   `placeholder:"FILE" help:"Also check that the same signers attest that a kernel held all tests of these policies (accessc test --kernel --sign)."`
+	Project     string   `placeholder:"NAME" help:"The attestation must be for this project."`
+	Revision    string   `placeholder:"REV" help:"The attestation must be for this commit: a revision of this repository, or a full commit id."`
+	MinSerial   int      `placeholder:"N" help:"The attestation must have this serial or a higher one."`
+	Against     string   `placeholder:"OLD" help:"Also list wider permissions than in OLD, by class: OLD is a manifest.json, a directory or a git revision."`
+	Format      string   `enum:"text,json" default:"text" help:"Output format: text or json."`
+	Manifest    string   `arg:"" name:"manifest" help:"The manifest.json of a build, or its directory."`
 }
 
 // Help implements kong's detailed help.
 func (verifyCmd) Help() string {
 	return `Checks a manifest against itself and the artifacts beside it: every hash, the summary of each policy, and
 for a portable build that the policy compiles to exactly these artifacts and this ledger. It reads only
-the manifest's directory; the configuration need not be there.
+the manifest's directory; the configuration need not be there. With --key or --signers also who has
+signed it, that every file of the directory is attested as it is, and nothing else.
 
   accessc verify access/manifest.json
   accessc verify access/manifest.json --against release/manifest.json
+  accessc verify access --key release.pub --revision HEAD
 
 Exit status: 0 everything matches, 1 something does not, 4 everything matches and a permission is
 wider than in OLD.`
@@ -35,11 +45,13 @@ wider than in OLD.`
 
 // verifyDoc is the JSON form.
 type verifyDoc struct {
-	Version   int                   `json:"format_version"`
-	Manifest  string                `json:"manifest"`
-	Form      string                `json:"form"`
-	Tools     int                   `json:"tools"`
-	Artifacts int                   `json:"artifacts"`
+	Version   int    `json:"format_version"`
+	Manifest  string `json:"manifest"`
+	Form      string `json:"form"`
+	Tools     int    `json:"tools"`
+	Artifacts int    `json:"artifacts"`
+	// Attested is what was signed, and by whom; absent where that was not asked, or is not so.
+	Attested  *attestedDoc          `json:"attested,omitempty"`
 	Problems  []problemDoc          `json:"problems"`
 	Widenings []explain.WideningDoc `json:"widenings,omitempty"`
 }
@@ -52,7 +64,10 @@ type problemDoc struct {
 
 // Run implements the command.
 func (c *verifyCmd) Run(g *globals) error {
-	m, err := readManifest(c.Manifest)
+	if info, err := os.Stat(c.Manifest); err == nil && info.IsDir() {
+		c.Manifest = filepath.Join(c.Manifest, build.ManifestFile)
+	}
+	m, text, err := readManifest(c.Manifest)
 	if err != nil {
 		return err
 	}
@@ -60,13 +75,18 @@ func (c *verifyCmd) Run(g *globals) error {
 	if err != nil {
 		return usagef("%s: %v", c.Manifest, err)
 	}
+	said, unattested, err := c.attested(g, m, build.Hash(text))
+	if err != nil {
+		return err
+	}
+	problems = append(problems, unattested...)
 	var wider []explain.Widening
 	if c.Against != "" && len(problems) == 0 {
 		if wider, err = c.wider(g, m); err != nil {
 			return err
 		}
 	}
-	if err := c.print(g, m, problems, wider); err != nil {
+	if err := c.print(g, m, said, problems, wider); err != nil {
 		return err
 	}
 	switch {
@@ -93,14 +113,14 @@ func (c *verifyCmd) wider(g *globals, m *build.Manifest) ([]explain.Widening, er
 	return explain.Widenings(found), err
 }
 
-func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Problem, wider []explain.Widening) error {
+func (c *verifyCmd) print(g *globals, m *build.Manifest, said *attestedDoc, problems []build.Problem, wider []explain.Widening) error {
 	files := 0
 	for _, e := range m.Tools {
 		files += len(e.Artifacts)
 	}
 	if c.Format == "json" {
 		doc := verifyDoc{
-			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files,
+			Version: explain.FormatVersion, Manifest: c.Manifest, Form: m.Form, Tools: len(m.Tools), Artifacts: files, Attested: said,
 			Problems: []problemDoc{}, Widenings: explain.WideningsJSON(wider),
 		}
 		for _, p := range problems {
@@ -114,9 +134,16 @@ func (c *verifyCmd) print(g *globals, m *build.Manifest, problems []build.Proble
 	}
 	fmt.Fprint(g.stdout, explain.Table(rows), explain.WideningsText(wider))
 	what := plural.Count(len(m.Tools), "tool") + ", " + plural.Count(files, "artifact")
+	if len(problems) == 0 {
+		c.sayAttested(g, said)
+	}
 	switch {
 	case len(problems) > 0:
-		fmt.Fprintf(g.stderr, "%s: %s does not match; build again, or find out why it changed\n", c.Manifest, plural.Count(len(problems), "thing"))
+		do := "does"
+		if len(problems) > 1 {
+			do = "do"
+		}
+		fmt.Fprintf(g.stderr, "%s: %s %s not match; build again, or find out why it changed\n", c.Manifest, plural.Count(len(problems), "thing"), do)
 	case len(wider) > 0:
 		fmt.Fprintf(g.stderr, "%s: %s match; %s wider than in %s\n", c.Manifest, what, are(len(wider), "thing"), c.Against)
 	default:
@@ -132,8 +159,8 @@ func are(n int, word string) string {
 	return plural.Count(n, word) + " are"
 }
 
-// readManifest reads a manifest that is given by name.
-func readManifest(name string) (*build.Manifest, error) {
+// readManifest reads a manifest that is given by name, and returns its text as well.
+func readManifest(name string) (*build.Manifest, []byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxManifest) {
 		err = fmt.Errorf("not a file of at most %d bytes", maxManifest)
@@ -143,11 +170,11 @@ func readManifest(name string) (*build.Manifest, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, usagef("%s: %v", name, oserr.Reason(err))
+		return nil, nil, usagef("%s: %v", name, oserr.Reason(err))
 	}
 	m, err := build.ParseManifest(data)
 	if err != nil {
-		return nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
+		return nil, nil, usagef("%s: %v", name, strings.TrimSpace(err.Error()))
 	}
-	return m, nil
+	return m, data, nil
 }

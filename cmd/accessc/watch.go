@@ -3,9 +3,11 @@ package main
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/userdir"
 )
@@ -35,7 +37,11 @@ func (g *globals) compileWatched() (*hostfacts.Result, inputs, error) {
 		return nil, inputs{}, usageError{err}
 	}
 	in := inputs{map[string]fs.FileInfo{}, time.Now()}
-	for _, path := range slices.Concat(g.Config, g.Untrusted, []string{userdir.UserConfig()}, first.Inputs()) {
+	others := []string{userdir.UserConfig(), filepath.Join(filepath.FromSlash(first.Resolver.Root), "access", build.AttestationFile)}
+	for _, a := range userdir.Attestations() {
+		others = append(others, a.Path)
+	}
+	for _, path := range slices.Concat(g.Config, g.Untrusted, others, first.Inputs()) {
 		in.files[path], _ = os.Stat(path)
 	}
 	res, err := hostfacts.Compile(opts)

@@ -78,6 +78,8 @@ const (
 	Inexpressible   Code = "ACC081"
 	BadApprovals    Code = "ACC085"
 	NotWorkspace    Code = "ACC086"
+	BadSigner       Code = "ACC087"
+	OpenSigners     Code = "ACC088"
 	BadRule         Code = "ACC090"
 	ExampleFails    Code = "ACC091"
 	IdleRule        Code = "ACC092"
@@ -157,6 +159,8 @@ var registry = map[Code]entry{
 	TooManyRules:    {Error, "too many rules for a target"},
 	Inexpressible:   {Error, "a rule cannot be written for a target"},
 	NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
+	BadSigner:       {Error, "a signer has no usable key"},
+	OpenSigners:     {Error, "a file does not count that says who may sign"},
 	BadRule:         {Error, "not a rule of a ruleset"},
 	ExampleFails:    {Error, "an example of a rule fails"},
 	IdleRule:        {Warning, "a rule never wins"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
@@ -31,6 +32,9 @@ type Request struct {
 	// Memory is the file of the record of the last build of the same directory, by which Write
 	// leaves tools alone that did not change. Without it every tool is compiled.
 	Memory string
+	// Attest, unless nil, signs the build: it gets the statement about it, and the attestation that is there,
+	// nil for none, and returns the one to write.
+	Attest func(said *attest.Statement, old []byte) ([]byte, error)
 
 	// recall reports whether an earlier build has written a tool, and completes its part.
 	recall func(*part) (bool, error)

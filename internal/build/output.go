@@ -63,6 +63,7 @@ type output struct {
 	memory *memory
 	mu     sync.Mutex
 	made   map[string]bool // by path
+	differ bool            // a file does
 }
 
 func newOutput(root *os.Root, change func(path string, old, new []byte) error) *output {
@@ -93,7 +94,10 @@ func (o *output) build(req Request) (*Index, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return x, nil, o.file(ManifestFile, manifest)
+	if err := o.file(ManifestFile, manifest); err != nil {
+		return nil, nil, err
+	}
+	return x, nil, o.attestation(req, x, manifest)
 }
 
 // file compares one file.
@@ -105,6 +109,14 @@ func (o *output) file(path string, data []byte) error {
 	if err != nil || old != nil && bytes.Equal(old, data) {
 		return err
 	}
+	return o.put(path, old, data)
+}
+
+// put tells of a file that differs.
+func (o *output) put(path string, old, data []byte) error {
+	o.mu.Lock()
+	o.differ = true
+	o.mu.Unlock()
 	return o.change(path, old, data)
 }
 
@@ -120,7 +132,7 @@ func (o *output) remove(x *Index, old *Manifest) error {
 		}
 		data, err := readIn(o.root, p)
 		if err == nil && data != nil {
-			err = o.change(p, data, nil)
+			err = o.put(p, data, nil)
 		}
 		if err != nil {
 			return err

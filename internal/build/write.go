@@ -166,12 +166,10 @@ func (s *stage) clear() {
 
 // apply puts all changes into place, or none.
 func (s *stage) apply() error {
-	// The manifest was added last, and comes after the files that it lists.
-	n := len(s.changes)
-	if n > 0 && s.changes[n-1].path == ManifestFile {
-		n--
-	}
-	slices.SortFunc(s.changes[:n], func(a, b staged) int { return cmp.Compare(a.path, b.path) })
+	// The manifest comes after the files that it lists, and the attestation after the manifest.
+	slices.SortFunc(s.changes, func(a, b staged) int {
+		return cmp.Or(cmp.Compare(late(a.path), late(b.path)), cmp.Compare(a.path, b.path))
+	})
 	there := map[string]bool{".": true}
 	for i, c := range s.changes {
 		if err := s.move(i, c, there); err != nil {
@@ -186,6 +184,9 @@ func (s *stage) apply() error {
 	}
 	return nil
 }
+
+// late orders the files that are put into place after all others.
+func late(path string) int { return slices.Index([]string{ManifestFile, AttestationFile}, path) }
 
 // write stages one file and brings it to the disk, so that a full disk shows
 // before anything is replaced.

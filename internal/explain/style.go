@@ -162,12 +162,16 @@ func wrap(text string, width int) []string {
 
 // reason is one numbered reason.
 func (s Style) reason(n int, text string) string {
+	return s.reasonAs("["+strconv.Itoa(n)+"]", text)
+}
+
+// reasonAs is a reason with another label.
+func (s Style) reasonAs(label, text string) string {
 	var b strings.Builder
 	width := 1 << 20
 	if s.Width > 0 {
 		width = max(s.Width-7, minColumn)
 	}
-	label := "[" + strconv.Itoa(n) + "]"
 	for _, l := range wrap(clean(text), width) {
 		b.WriteString("  " + s.paint(dim, pad(label, 5)) + l + "\n")
 		label = ""

@@ -20,6 +20,9 @@ import (
 // package fs. Symlinks are not followed: Open fails for one, and ReadLink returns its target.
 // It is safe for concurrent use.
 type Tree struct {
+	// Commit is the id of the revision.
+	Commit string
+
 	objects *objects
 	root    string
 
@@ -57,7 +60,7 @@ func (r *Repository) Open(revision string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{objects: objects, dirs: map[string][]entry{}}
+	t := &Tree{Commit: commit, objects: objects, dirs: map[string][]entry{}}
 	if err := t.enter(commit, r); err != nil {
 		t.Close()
 		return nil, err

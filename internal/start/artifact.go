@@ -28,70 +28,70 @@ const (
 // against the manifest of the build that the file is part of. A manifest vouches only from
 // where no tool can write (trust.go). The specification must be that of the requested tool, and
 // the targets of its external rules must still be approved. root is the workspace that the
-// caller is in, empty if it is none.
-func Load(path, sum, tool, root string) (*Spec, error) {
-	spec, path, err := loaded(path, sum, tool, root)
+// caller is in, empty if it is none. It returns the hash as well.
+func Load(path, sum, tool, root string) (*Spec, string, error) {
+	spec, hash, path, err := loaded(path, sum, tool, root)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := approved(spec.Launch); err != nil {
-		return nil, failed("the artifact %s: %w", path, err)
+		return nil, "", failed("the artifact %s: %w", path, err)
 	}
-	return spec, nil
+	return spec, hash, nil
 }
 
 // LoadContained is Load in a container, where the user's approvals are not: the hash, which is
 // needed, vouches for those of the time when the container was described.
 // See RATIONALE D260.
-func LoadContained(path, sum, tool, root string) (*Spec, error) {
+func LoadContained(path, sum, tool, root string) (*Spec, string, error) {
 	if sum == "" {
-		return nil, failed("--in-container needs --sha256")
+		return nil, "", failed("--in-container needs --sha256")
 	}
-	spec, _, err := loaded(path, sum, tool, root)
-	return spec, err
+	spec, hash, _, err := loaded(path, sum, tool, root)
+	return spec, hash, err
 }
 
 // loaded does all of that but for the approvals. It returns the canonical path as well.
-func loaded(path, sum, tool, root string) (*Spec, string, error) {
-	path, err := filepath.Abs(path)
+func loaded(path, sum, tool, root string) (spec *Spec, hash, canonical string, err error) {
+	path, err = filepath.Abs(path)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if err != nil {
-		return nil, "", failed("the artifact: %w", err)
+		return nil, "", "", failed("the artifact: %w", err)
 	}
 	data, err := readBounded(path, maxArtifact)
 	if err != nil {
-		return nil, "", failed("the artifact: %w", err)
+		return nil, "", "", failed("the artifact: %w", err)
 	}
 	digest := sha256.Sum256(data)
 	got := "sha256:" + hex.EncodeToString(digest[:])
 	want := "sha256:" + strings.TrimPrefix(strings.ToLower(sum), "sha256:")
 	if sum != "" && want != got {
-		return nil, "", failed("the artifact %s has the hash %s, expected %s", path, got, want)
+		return nil, "", "", failed("the artifact %s has the hash %s, expected %s", path, got, want)
 	}
 	files := []string{path}
 	if sum == "" {
 		if files, err = vouched(path, got, root); err != nil {
-			return nil, "", err
+			return nil, "", "", err
 		}
 	}
-	spec, err := Parse(data)
+	spec, err = Parse(data)
 	if err != nil {
-		return nil, "", failed("the artifact %s: %w", path, err)
+		return nil, "", "", failed("the artifact %s: %w", path, err)
 	}
 	l := spec.Launch
 	switch {
 	case tool != "" && l.Tool != tool:
-		return nil, "", failed("the artifact %s is that of %s, not of %s", path, l.Tool, tool)
+		return nil, "", "", failed("the artifact %s is that of %s, not of %s", path, l.Tool, tool)
 	case sum == "":
 		for _, file := range files {
 			if err := refuse(file, own(file, l)); err != nil {
-				return nil, "", err
+				return nil, "", "", err
 			}
 		}
 	}
-	return spec, path, nil
+	return spec, got, path, nil
 }
 
 // vouched checks that the manifest of the build has the digest for this file, and that both lie

@@ -63,10 +63,10 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "found no manifest") {
+	if _, _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "found no manifest") {
 		t.Errorf("without a manifest: %v", err)
 	}
-	if _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
+	if _, _, err := Load(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
 		t.Errorf("with another hash: %v", err)
 	}
 	sum := "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
@@ -83,22 +83,22 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(manifest), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Load(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", manifest, err, want)
 		}
 	}
-	if _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
+	if _, _, err := Load(file, sum, "x", ""); err == nil || !errors.Is(err, landlock.ErrSpec) {
 		t.Errorf("what is no specification: %v", err)
 	}
 	// In a container nothing but the hash vouches.
-	if _, err := LoadContained(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "needs --sha256") {
+	if _, _, err := LoadContained(file, "", "x", ""); err == nil || !strings.Contains(err.Error(), "needs --sha256") {
 		t.Errorf("in a container, without a hash: %v", err)
 	}
-	if _, err := LoadContained(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
+	if _, _, err := LoadContained(file, "sha256:00", "x", ""); err == nil || !strings.Contains(err.Error(), "has the hash") {
 		t.Errorf("in a container, with another hash: %v", err)
 	}
 	for _, bad := range []string{filepath.Join(dir, "none"), dir} {
-		if _, err := Load(bad, sum, "x", ""); err == nil {
+		if _, _, err := Load(bad, sum, "x", ""); err == nil {
 			t.Errorf("%s was loaded", bad)
 		}
 	}

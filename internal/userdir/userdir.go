@@ -9,9 +9,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -140,6 +142,35 @@ func UserConfig() string {
 	}
 	return filepath.Join(dir, "accessc", "config.toml")
 }
+
+// Attestation is a file that says who may sign.
+type Attestation struct {
+	Path string
+	// Machine is true for that of the administrator.
+	Machine bool
+}
+
+// Attestations are the files that say who may sign: the administrator's, and the user's own beside the
+// user's layer, if there is one to be had. They are no layers.
+// See RATIONALE D275.
+func Attestations() []Attestation {
+	out := []Attestation{{machineFile("attestation.toml"), true}}
+	if own := UserConfig(); own != "" {
+		out = append(out, Attestation{filepath.Join(filepath.Dir(own), "attestation.toml"), false})
+	}
+	return out
+}
+
+// Attests reports whether there may be a file that says who may sign.
+func Attests() bool {
+	return slices.ContainsFunc(Attestations(), func(a Attestation) bool {
+		_, err := os.Lstat(a.Path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// Attested is the path of the file that keeps the highest serial of an attestation by which a tool was started.
+func (d Dir) Attested(tool string) string { return filepath.Join(string(d), "attested", tool) }
 
 // Journals returns the directory where loaders record changes outside of themselves, to undo
 // them afterwards. It is one directory per user: runs in different workspaces may change the

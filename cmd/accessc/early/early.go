@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,7 +31,8 @@ import (
 
 // See RATIONALE D104.
 func init() {
-	if len(os.Args) < 2 || os.Args[1] != "exec" {
+	// Who may sign is in files that only the ordinary start reads.
+	if len(os.Args) < 2 || os.Args[1] != "exec" || userdir.Attests() {
 		return
 	}
 	artifact, ok := parse(os.Args[2:])
@@ -67,6 +69,9 @@ type Artifact struct {
 	// Contained is set for the start of a container that accessc oci wrote: the approvals are those
 	// of that time, and the user's state is not there.
 	Contained bool
+	// Attested, if not nil, returns an error unless the artifact of a tool with a hash may be started in a
+	// workspace.
+	Attested func(root, tool, hash string) error
 }
 
 // Start loads the artifact and becomes the tool. It returns only when it could not.
@@ -78,9 +83,14 @@ func Start(a Artifact) error {
 	if a.Contained {
 		load = start.LoadContained
 	}
-	spec, err := load(a.File, a.Sum, a.Tool, root)
+	spec, hash, err := load(a.File, a.Sum, a.Tool, root)
 	if err != nil {
 		return err
+	}
+	if a.Attested != nil {
+		if err := a.Attested(filepath.FromSlash(spec.Launch.Workspace), spec.Launch.Tool, hash); err != nil {
+			return &start.Error{Code: start.CodeFailed, Err: err}
+		}
 	}
 	call, err := Call(a.Arguments, a.Call)
 	if err != nil {

@@ -12,6 +12,8 @@ type Pattern struct {
 	parts []string
 	// fold has names match in any case.
 	fold bool
+	// plain has wildcards be characters of names.
+	plain bool
 }
 
 // NewPattern returns the pattern of an absolute path.
@@ -28,7 +30,7 @@ func NewPattern(abs string) Pattern {
 }
 
 // Literal reports whether a pattern has no wildcard.
-func (p Pattern) Literal() bool { return !slices.ContainsFunc(p.parts, wild) }
+func (p Pattern) Literal() bool { return p.plain || !slices.ContainsFunc(p.parts, wild) }
 
 // String is the absolute path.
 func (p Pattern) String() string { return "/" + strings.Join(p.parts, "/") }
@@ -81,7 +83,7 @@ func (p Pattern) Inside(dir string) []string {
 // closure adds the states that are reached without a name.
 func (p Pattern) closure(states []int) []int {
 	for i := 0; i < len(states); i++ {
-		if s := states[i]; s < len(p.parts) && p.parts[s] == "**" && !slices.Contains(states, s+1) {
+		if s := states[i]; !p.plain && s < len(p.parts) && p.parts[s] == "**" && !slices.Contains(states, s+1) {
 			states = append(states, s+1)
 		}
 	}
@@ -94,6 +96,10 @@ func (p Pattern) step(states []int, name string) []int {
 	for _, s := range states {
 		switch {
 		case s == len(p.parts):
+		case p.plain:
+			if p.parts[s] == name {
+				next = append(next, s+1)
+			}
 		case p.parts[s] == "**":
 			next = append(next, s)
 		case p.fold && matchName(strings.ToLower(p.parts[s]), strings.ToLower(name)), matchName(p.parts[s], name):

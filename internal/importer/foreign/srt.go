@@ -40,7 +40,7 @@ func (s *SRT) pattern(e Spelled) (Pattern, bool) {
 	if e.glob() {
 		return NewPattern(abs), false
 	}
-	return Pattern{parts: split(s.Follow(abs))}, true
+	return Pattern{parts: split(s.Follow(abs)), plain: true}, true
 }
 
 // opens reports whether an entry that allows is certainly about a path. srt does not open the target of a path

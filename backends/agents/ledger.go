@@ -1,0 +1,222 @@
+package agents
+
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// A Holder says how a program holds the cells of a policy under its settings. The parts that differ
+// between programs are fields; the rest follows from the plan.
+type Holder struct {
+	Plan  *Plan // the places
+	Hosts Hosts // the entries of the settings, none where they have no lists of hosts
+	// Host is why rules that allow have no entry.
+	Host ir.CauseID
+	// Default has what the program itself opens, by the aspect of files.
+	Default map[ir.Aspect]ir.Held
+	// Written is said about the aspects of writing of each place that is written to.
+	Written func(*Place) ir.Held
+	// Closed is said about reading at each place that is closed in one that is open, Opened at each
+	// that is open in one that is closed.
+	Closed, Opened ir.Held
+	// Moves reports whether a place that the settings do not tell from the one around it can be
+	// moved; those that they tell apart cannot.
+	Moves bool
+	// Socket, Signal and Listen are said where the policy denies, and SocketLess where it grants.
+	Socket, SocketLess, Signal, Listen ir.Held
+	// Env is said about variables that no rule names, Withheld and Passed about those of a rule.
+	Env              ir.Held
+	Withheld, Passed func(*ir.EnvRule) ir.Held
+}
+
+func because(is ir.Enforcement, why ...ir.CauseID) ir.Held { return ir.Because(is, "", why...) }
+
+// Less and More are cells in which a program permits less and more than the policy. None are those
+// that it knows nothing about.
+func Less(why ...ir.CauseID) ir.Held { return because(ir.Stricter, why...) }
+
+// More is a cell in which a program permits more than the policy.
+func More(why ...ir.CauseID) ir.Held { return because(ir.Weaker, why...) }
+
+// Nothing is a cell that a program knows nothing about.
+func Nothing(why ...ir.CauseID) ir.Held { return because(ir.Unenforced, why...) }
+
+// Assumed is a cell that is exact as long as something outside of the sandbox stays as it is.
+func Assumed(why ...ir.CauseID) ir.Held { return because(ir.Assumed, why...) }
+
+// Ledger states every cell of the policy.
+func (h *Holder) Ledger() ir.Ledger {
+	rows := ir.NewLedger(0)
+	for _, c := range h.Plan.View.Cells() {
+		rows.Add(c, ir.Levels{}, h.held(c))
+	}
+	return rows.Ledger()
+}
+
+func (h *Holder) held(c ir.Cell) ir.Held {
+	if c.Aspect == ir.AspectAsk {
+		return Less(WhyAsk)
+	}
+	switch c.Resource {
+	case ir.FS:
+		return h.files(c)
+	case ir.Net:
+		return h.hosts(c)
+	case ir.Env:
+		return h.variables(c)
+	case ir.Commands:
+		return h.programs(c)
+	case ir.Limits:
+		return Nothing(WhyLimit)
+	case ir.Process:
+		return h.Signal
+	}
+	return ir.Held{}
+}
+
+// files joins what is to be said about the places that a rule governs.
+func (h *Holder) files(c ir.Cell) ir.Held {
+	var all []ir.Held
+	if c.ID == ir.DefaultRule {
+		all = append(all, h.Default[c.Aspect])
+	}
+	for _, at := range h.Plan.Places {
+		if at.ID().Stated() == c.ID {
+			all = append(all, h.place(at, c.Aspect))
+		}
+	}
+	return backends.Join(all...)
+}
+
+// place says how one aspect of a place is held.
+func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
+	switch a {
+	case ir.AspectRead:
+		return h.reading(at)
+	case ir.AspectCreate:
+		return h.writing(at, ir.Create)
+	case ir.AspectUpdate, ir.AspectMetadata:
+		return h.writing(at, ir.Update)
+	case ir.AspectDelete:
+		return h.writing(at, ir.Delete)
+	case ir.AspectExecute:
+		return differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread()))
+	case ir.AspectMove:
+		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
+	case ir.AspectSocket:
+		if at.Caps.Has(ir.Update) {
+			return h.SocketLess
+		}
+		return h.Socket
+	case ir.AspectOthers:
+		return backends.When(at.Has > None, Assumed(WhyFollows))
+	default:
+		return ir.Held{}
+	}
+}
+
+// differs is exact where a program does as the policy says.
+func differs(does, should bool, more, less ir.Held) ir.Held {
+	switch {
+	case does && !should:
+		return more
+	case should && !does:
+		return less
+	default:
+		return backends.Exact
+	}
+}
+
+func (h *Holder) reading(at *Place) ir.Held {
+	out := differs(at.Has > None, at.Caps.Has(ir.Read), backends.Exact, Less(at.unread()))
+	return backends.Join(out, backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
+}
+
+// workspace reports whether a place is the directory in which the program starts.
+func (p *Place) workspace() bool { return p.IsRoot() && p.At.Root.Kind == ir.Workspace }
+
+func (h *Holder) writing(at *Place, c ir.Capability) ir.Held {
+	less := Less(at.unread())
+	if at.Has == Read {
+		less = Less(at.unwritten())
+	}
+	out := differs(at.Has == Write, at.Caps.Has(c), backends.Exact, less)
+	if at.Has < Write {
+		return out
+	}
+	return backends.Join(out, h.Written(at))
+}
+
+// unread and unwritten are why a place gets less than the rule's capabilities.
+func (p *Place) unread() ir.CauseID {
+	if p.Less != "" {
+		return p.Less
+	}
+	return WhyUnread
+}
+
+func (p *Place) unwritten() ir.CauseID {
+	if p.Less != "" {
+		return p.Less
+	}
+	return WhyWhole
+}
+
+// movable reports whether a file at a place that is written to can come to one with other
+// capabilities, or the name of such a place can be moved.
+func (h *Holder) movable(at *Place) bool {
+	for _, o := range h.Plan.Places {
+		switch {
+		case o.Has == Write && o.Caps != at.Caps && !Kernel(o.At):
+			return true
+		case o.Outer != at:
+		case o.Link || o.Through || h.Moves && o.Pinned && o.Has == at.Has || o.Has == at.Has && o.Pinned && o.Caps != at.Caps:
+			return true
+		}
+	}
+	return false
+}
+
+func (h *Holder) hosts(c ir.Cell) ir.Held {
+	r, ok := c.Rule.(*ir.NetRule)
+	switch {
+	case !ok && c.Aspect == ir.AspectListen:
+		return h.Listen
+	case !ok:
+		return backends.When(len(h.Hosts.Allowed) > 0, More(WhyBytes))
+	case r.Listen:
+		return backends.When(r.Allow, Less(WhyListen))
+	case r.Allow && !h.Hosts.open[c.Index]:
+		return Less(h.Host)
+	case h.Hosts.past[c.Index]:
+		return More(WhyBytes)
+	default:
+		return backends.When(h.Hosts.less[c.Index], Less(WhyBoth))
+	}
+}
+
+func (h *Holder) variables(c ir.Cell) ir.Held {
+	r, ok := c.Rule.(*ir.EnvRule)
+	switch {
+	case !ok:
+		return h.Env
+	case r.Read:
+		return backends.Join(h.Passed(r), backends.When(r.Value != "", Less(WhyValue)))
+	default:
+		return h.Withheld(r)
+	}
+}
+
+func (h *Holder) programs(c ir.Cell) ir.Held {
+	r, ok := c.Rule.(*ir.CommandRule)
+	switch {
+	case !ok:
+		return backends.When(c.Aspect == ir.AspectProgram && h.Plan.Tool.Commands != nil, Nothing(WhyPrograms))
+	case !r.Restricts(c.Aspect) || c.Aspect == ir.AspectProgram:
+		return backends.Exact
+	case c.Aspect == ir.AspectArgs:
+		return Nothing(WhyArgs)
+	default:
+		return Nothing(WhyEnvs)
+	}
+}

@@ -1,0 +1,81 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
+)
+
+// Lists are the lists of files of the sandbox runtime (srt), which other agents have as well.
+// Reading is open but for DenyRead, in which AllowRead opens the same places and those deeper in.
+// Writing is closed but for AllowWrite, in which DenyWrite closes places for good.
+type Lists struct {
+	DenyRead   []Path `json:"denyRead"`   // closed
+	AllowRead  []Path `json:"allowRead"`  // opened in DenyRead
+	AllowWrite []Path `json:"allowWrite"` // opened
+	DenyWrite  []Path `json:"denyWrite"`  // closed in AllowWrite
+}
+
+// Path is an entry of a list: a text, or an object that says that nothing in it is a wildcard.
+type Path string
+
+// MarshalJSON implements json.Marshaler.
+func (p Path) MarshalJSON() ([]byte, error) {
+	if strings.ContainsAny(string(p), `*?[]{}\`) || strings.HasSuffix(string(p), "/") && p != "/" {
+		return backends.Compact(struct {
+			Path    string `json:"path"`
+			Literal bool   `json:"literal"`
+		}{string(p), true})
+	}
+	return backends.Compact(string(p))
+}
+
+// ListDialect is the dialect of Lists.
+var ListDialect = Dialect{Spell: spellListed, Give: giveListed}
+
+// spellListed leaves out the directories that the kernel fills: srt has its own of them.
+func spellListed(target backends.Target, l ir.Location) (string, ir.CauseID) {
+	if Kernel(l) {
+		return "", ""
+	}
+	return Relative(target, l)
+}
+
+// giveListed: what DenyWrite closes, AllowWrite does not open again.
+func giveListed(p *Place) (Access, ir.CauseID) {
+	for o := p; o.Outer != nil && p.Wants == Write; o = o.Outer {
+		if o.Outer.shut() {
+			return Read, WhyNested
+		}
+	}
+	return p.Wants, ""
+}
+
+// shut reports whether DenyWrite has the place.
+func (p *Place) shut() bool { return p.Has < Write && p.Most == Write && p.Path != "" }
+
+// Lists are the lists for the places of a plan. The root directory itself is closed first.
+//
+// A place that may be written in one that may only be read is in DenyRead as well: srt binds
+// readable places over writable ones that lie in them, and each place of DenyRead anew
+// (measured with srt 0.0.83 on Linux, November 2026).
+func (p *Plan) Lists() Lists {
+	out := Lists{DenyRead: []Path{"/"}, AllowRead: []Path{}, AllowWrite: []Path{}, DenyWrite: []Path{}}
+	add := func(to *[]Path, at *Place, when bool) {
+		if when && !slices.Contains(*to, Path(at.Path)) {
+			*to = append(*to, Path(at.Path))
+		}
+	}
+	for _, at := range p.Places {
+		if at.Path == "" || at.Link || at.Through {
+			continue
+		}
+		add(&out.DenyRead, at, at.Most > None && (at.Has == None || at.Has == Write && at.Least < Write))
+		add(&out.AllowRead, at, at.Has > at.Least && at.Has > None && (at.Least == None || at.Has == Write))
+		add(&out.AllowWrite, at, at.Has == Write && at.Least < Write)
+		add(&out.DenyWrite, at, at.shut())
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package srt
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/settings"
+)
+
+// entry is an entry of a list as srt reads it.
+type entry struct{ foreign.Spelled }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *entry) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return json.Unmarshal(data, &e.Path)
+	}
+	var marked struct {
+		Path    string `json:"path"`
+		Literal bool   `json:"literal"`
+	}
+	err := json.Unmarshal(data, &marked)
+	e.Spelled = foreign.Spelled{Path: marked.Path, Literal: marked.Literal}
+	return err
+}
+
+// model evaluates settings as srt does on a host where every name exists.
+func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.SRT {
+	var s struct {
+		Network struct {
+			Allowed  []string `json:"allowedDomains"`
+			Denied   []string `json:"deniedDomains"`
+			Resolved []string `json:"deniedResolvedAddresses"`
+			Strict   bool     `json:"strictAllowlist"`
+		} `json:"network"`
+		Filesystem struct {
+			DenyRead   []entry `json:"denyRead"`
+			AllowRead  []entry `json:"allowRead"`
+			AllowWrite []entry `json:"allowWrite"`
+			DenyWrite  []entry `json:"denyWrite"`
+		} `json:"filesystem"`
+		Credentials struct {
+			EnvVars []EnvVar `json:"envVars"`
+		} `json:"credentials"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	list := func(in []entry) []foreign.Spelled {
+		var out []foreign.Spelled
+		for _, e := range in {
+			out = append(out, e.Spelled)
+		}
+		return out
+	}
+	out := &foreign.SRT{
+		Host: foreign.Host{
+			Dir: dir, Home: home, Exists: func(string) bool { return true }, Follow: func(abs string) string { return abs }, Existing: true,
+		},
+		DenyRead: list(s.Filesystem.DenyRead), AllowRead: list(s.Filesystem.AllowRead), AllowWrite: list(s.Filesystem.AllowWrite),
+		DenyWrite: list(s.Filesystem.DenyWrite), AllowedDomains: s.Network.Allowed, DeniedDomains: s.Network.Denied,
+	}
+	for _, v := range s.Credentials.EnvVars {
+		out.Hidden = append(out.Hidden, v.Name)
+	}
+	return out
+}
+
+// compile compiles a tool for a host, or for all of them where portable is set.
+func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
+	facts := ir.Facts{Bindings: &b}
+	target := backends.Target{Form: backends.Resolved, Facts: facts}
+	if portable {
+		target = backends.Target{Form: backends.Portable}
+	}
+	out, err := Backend{}.Compile(tool, target)
+	if err != nil || out.Data == nil {
+		t.Fatal(err)
+	}
+	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
+}
+
+func why(causes []ir.Cause) string {
+	all := backends.Sentences{}
+	for _, s := range []backends.Sentences{Sentences, agents.Sentences} {
+		for id, text := range s {
+			all[id] = text
+		}
+	}
+	return all.All(causes)
+}
+
+// TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
+// answers may differ only where the ledger says in which direction.
+func TestFilesAgainstPolicy(t *testing.T) {
+	const per = 40
+	seen := map[string]int{}
+	irtest.Check(t, 2500, per, func(rt *rapid.T) {
+		tool := settings.Draw(rt)
+		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
+		c.Whole(rt, why)
+		for range per {
+			c.Files(rt, seen)
+		}
+	})
+	irtest.Happened(t, seen, 10_000, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
+}
+
+// TestOthersAgainstPolicy does the same with hosts and variables.
+func TestOthersAgainstPolicy(t *testing.T) {
+	const per = 40
+	seen := map[string]int{}
+	irtest.Check(t, 2500, per, func(rt *rapid.T) {
+		tool := ir.NewTool("t")
+		tool.Net = irtest.NetRules(rt, 6)
+		for range rapid.IntRange(0, 4).Draw(rt, "env") {
+			tool.Env = append(tool.Env, ir.EnvRule{
+				Name: rapid.SampledFrom([]string{"A", "AB", "PATH"}).Draw(rt, "name"), Prefix: rapid.Bool().Draw(rt, "prefix"), Read: rapid.Bool().Draw(rt, "read"),
+			})
+		}
+		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
+		c.Whole(rt, why)
+		c.Variables(rt, seen, "A", "AB", "ABC", "PATH", "OTHER")
+		for range per {
+			c.Connections(rt, seen)
+		}
+	})
+	irtest.Happened(t, seen, 10_000, "net true true exact", "net true false stricter", "net false false weaker", "net false true weaker",
+		"env true true exact", "env false false exact", "env false true none")
+}

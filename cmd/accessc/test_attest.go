@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/attested"
+	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/wholefile"
+)
+
+// keys reads those of --sign.
+func (c *testCmd) keys() ([]attest.Private, error) {
+	if len(c.Sign) == 0 {
+		if c.Project != "" {
+			return nil, usagef("--project is of attestations; add --sign KEY")
+		}
+		return nil, nil
+	}
+	if !c.Kernel {
+		return nil, usagef("--sign attests which tests the kernel held; add --kernel")
+	}
+	return privateKeys(c.Sign)
+}
+
+// attest writes which tests the kernel held, also where one failed. Where no kernel was asked there is nothing
+// to attest.
+func (c *testCmd) attest(g *globals, opts hostfacts.Options, run testRun, keys []attest.Private) error {
+	if len(keys) == 0 || run.unheld || len(run.doc.Tests) == 0 {
+		return nil
+	}
+	said := &attest.Statement{Summary: &attest.Summary{
+		Accessc: version, Time: time.Now(), Project: c.Project,
+		Host: attest.Host{
+			System: runtime.GOOS, Architecture: runtime.GOARCH, Kernel: kernelRelease(), ABI: start.ABI(), Accepted: c.Accept,
+		},
+	}}
+	for _, x := range run.doc.Tests {
+		if name := x.Tool + "/policy"; said.Subject(name) == "" {
+			hash, err := attested.Portable(opts, x.Tool)
+			if err != nil {
+				return usageError{err}
+			}
+			said.Subjects = append(said.Subjects, attest.Subject{Name: name, Hash: hash})
+		}
+		said.Summary.Cases = append(said.Summary.Cases, caseOf(x))
+	}
+	data, err := attest.Sign(said, keys...)
+	if err == nil {
+		err = wholefile.Spare(c.Attestation, data) // it can be made anew
+	}
+	if err == nil {
+		err = os.Chmod(c.Attestation, 0o644)
+	}
+	if err != nil {
+		return usagef("--attestation %s: %v", c.Attestation, oserr.Reason(err))
+	}
+	fmt.Fprintf(g.stderr, "attested in %s\n", c.Attestation)
+	return nil
+}
+
+// caseOf is a test as an attestation has it.
+func caseOf(x explain.TestedDoc) attest.Case {
+	out := attest.Case{Tool: x.Tool, Expect: x.Expect, Question: x.Question, Holds: x.Holds, Note: x.Error}
+	if x.Answer != nil {
+		out.Policy = x.Answer.Verdict
+	}
+	if k := x.Kernel; k != nil {
+		out.Kernel, out.Errno, out.Note, out.Holds = k.Verdict, k.Errno, k.Note, x.Holds && k.Holds
+	}
+	return out
+}
+
+// kernelRelease is the version of the running kernel (proc_sys_kernel(5)).
+func kernelRelease() string {
+	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "unknown"
+	}
+	return string(data[:max(len(data)-1, 0)])
+}

@@ -1,0 +1,164 @@
+package signers
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/accessc/accessc/internal/attest"
+	"github.com/accessc/accessc/internal/plural"
+)
+
+// Policy says who may sign, and where attestations are required. The zero value permits no signer.
+type Policy struct{ files []file }
+
+// file is what one file says.
+type file struct {
+	name string
+	// require is true for all workspaces, or a list of patterns of them.
+	require   bool
+	requireIn []string
+	threshold int
+	older     bool
+	signers   []signer
+}
+
+// signer is a key that may sign.
+type signer struct {
+	name string
+	key  attest.Public
+	// workspaces are patterns, tools names; nil for all.
+	workspaces, tools []string
+	// project is the one that a statement must name, empty for any; serial the lowest.
+	project string
+	serial  int
+}
+
+// Subject is what is to be started or checked.
+type Subject struct {
+	// Workspace is the canonical root. Tool is empty for a whole build, which a signer of some tools
+	// may not sign.
+	Workspace, Tool string
+	// Home is the user's home directory, for patterns below "~/".
+	Home string
+}
+
+// Requires returns the name of a file that requires attestations in a workspace, empty if none does.
+func (p Policy) Requires(s Subject) string {
+	for _, f := range p.files {
+		if f.require || s.in(f.requireIn) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// Older reports whether a tool may be started by an older attestation than before, as all files must say.
+func (p Policy) Older() bool {
+	return !slices.ContainsFunc(p.files, func(f file) bool { return len(f.signers) > 0 && !f.older })
+}
+
+// errNone is the answer where no file names a key.
+var errNone = errors.New("no file says who may sign: attestation.toml beside your own layer, or that of the administrator")
+
+// Judge returns the statement of an attestation if those who may have signed it, and their names. Every
+// file that names signers must permit it.
+func (p Policy) Judge(e *attest.Envelope, s Subject) (*attest.Statement, []string, error) {
+	var said *attest.Statement
+	var by []string
+	for _, f := range p.files {
+		if len(f.signers) == 0 {
+			continue
+		}
+		statement, names, err := f.judge(e, s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w, by %s", err, f.name)
+		}
+		said, by = statement, append(by, names...)
+	}
+	if said == nil {
+		return nil, nil, errNone
+	}
+	slices.Sort(by)
+	return said, slices.Compact(by), nil
+}
+
+// judge asks one file.
+func (f file) judge(e *attest.Envelope, s Subject) (*attest.Statement, []string, error) {
+	var keys []attest.Public
+	byKey := map[string]signer{}
+	for _, x := range f.signers {
+		if (x.workspaces == nil || s.in(x.workspaces)) && (x.tools == nil || slices.Contains(x.tools, s.Tool)) {
+			keys = append(keys, x.key)
+			byKey[x.key.ID()] = x
+		}
+	}
+	if len(keys) < f.threshold {
+		return nil, nil, fmt.Errorf("%s may sign for %s, and %d must", plural.Count(len(keys), "signer"), s, f.threshold)
+	}
+	said, accepted, err := e.Verify(f.threshold, keys...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	for _, k := range accepted {
+		x := byKey[k.ID()]
+		if why := x.refuses(said); why != "" {
+			err = fmt.Errorf("signed by %s, %s", x.name, why)
+			continue
+		}
+		names = append(names, x.name)
+	}
+	if len(names) < f.threshold {
+		return nil, nil, err
+	}
+	return said, names, nil
+}
+
+// refuses returns why a signer may not have said this, empty if the signer may.
+func (x signer) refuses(said *attest.Statement) string {
+	b := said.Build
+	if b == nil { // a summary has a time and no serial
+		b = &attest.Build{Project: said.Summary.Project, Serial: x.serial}
+	}
+	switch {
+	case x.project != "" && b.Project != x.project:
+		return fmt.Sprintf("who may sign for the project %q, and not for %q", x.project, b.Project)
+	case b.Serial < x.serial:
+		return fmt.Sprintf("whose attestations count from the serial %d, and this one has %d", x.serial, b.Serial)
+	default:
+		return ""
+	}
+}
+
+// String names the subject.
+func (s Subject) String() string {
+	if s.Tool == "" {
+		return s.Workspace
+	}
+	return s.Tool + " in " + s.Workspace
+}
+
+// in reports whether a pattern matches the workspace. Symlinks in the part of a pattern that has no
+// metacharacters are followed.
+func (s Subject) in(patterns []string) bool {
+	root := filepath.ToSlash(s.Workspace)
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			p = literal(filepath.ToSlash(s.Home)) + "/" + rest
+		}
+		base, rest := doublestar.SplitPattern(p)
+		real, err := filepath.EvalSymlinks(filepath.FromSlash(base))
+		return doublestar.MatchUnvalidated(p, root) ||
+			err == nil && doublestar.MatchUnvalidated(literal(strings.TrimSuffix(filepath.ToSlash(real), "/"))+"/"+rest, root)
+	})
+}
+
+// literal makes a path a pattern that matches it alone.
+func literal(p string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(p)
+}
