@@ -31,8 +31,8 @@ var rooms = [][]string{
 	{"internal/egress/wire", "internal/egress/credential", "internal/egress/clients", "internal/supervisor/denial", "internal/supervisor/live", "internal/supervisor/clone", "internal/recorded"},
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
-	{"backends/bubblewrap", "backends/oci"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/agents/srt", "backends/agents/codex"},
+	{"backends/bubblewrap", "backends/firejail", "backends/oci"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex"},
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled", "internal/signers"},
@@ -115,6 +115,17 @@ func TestCompilerIsPure(t *testing.T) {
 		for _, outside := range []string{"internal/approvals", "internal/invocations", "internal/userdir", "internal/hostfacts", "os/exec", "os/user"} {
 			if strings.HasSuffix(dep, outside) {
 				t.Errorf("the compiler reaches %s", dep)
+			}
+		}
+	}
+}
+
+// TestProductIsSmall: sigstore, and what it needs, is in a module of its own.
+func TestProductIsSmall(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./cmd/accessc", "./sandbox", "./tool") {
+		for _, foreign := range []string{"sigstore", "protobuf", "in-toto", "go-tuf"} {
+			if strings.Contains(dep, foreign) {
+				t.Errorf("accessc links %s", dep)
 			}
 		}
 	}

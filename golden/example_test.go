@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,20 +17,24 @@ import (
 	"github.com/accessc/accessc/internal/userdir"
 )
 
-// TestExample: the artifacts in examples/project/access are equal to the output of accessc
-// build.
+// TestExample: the artifacts in the examples' directories access are equal to the output of accessc build.
 func TestExample(t *testing.T) {
-	res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: "../examples/project"}, State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
-	if err != nil || res.Program == nil || len(res.Findings) > 0 {
-		t.Fatal(err, res.Findings)
-	}
-	req := build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
-	changes, refused, err := build.Diff(req, "../examples/project/access")
-	if err != nil || len(refused) > 0 {
-		t.Fatal(err, refused)
-	}
-	for _, c := range changes {
-		t.Errorf("%s is not up to date: run accessc build -C examples/project", c.Path)
+	kubernetes := slices.DeleteFunc(slices.Clone(registry.Optional), func(b backends.Backend) bool {
+		return b.Name() != "kubernetes" && b.Name() != "agent-sandbox"
+	})
+	for dir, bs := range map[string][]backends.Backend{"project": registry.All, "kubernetes": kubernetes} {
+		root := "../examples/" + dir
+		res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: root}, State: userdir.Dir(filepath.Join(t.TempDir(), "state"))})
+		if err != nil || res.Program == nil || len(res.Findings) > 0 {
+			t.Fatal(err, res.Findings)
+		}
+		changes, refused, err := build.Diff(build.Request{Program: res.Program, Backends: bs, Form: backends.Portable}, root+"/access")
+		if err != nil || len(refused) > 0 {
+			t.Fatal(err, refused)
+		}
+		for _, c := range changes {
+			t.Errorf("%s is not up to date: run task golden", c.Path)
+		}
 	}
 }
 

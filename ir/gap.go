@@ -45,7 +45,7 @@ var effects = map[Gap]string{
 	GapCommandsEnvs:    "started programs see all of the tool's variables",
 	GapCommandsProgram: "a program that may be read can still be run by a loader or an interpreter",
 	GapFSCreate:        "a tool can do more or less with files of its own making than the rules say",
-	GapFSDefault:       "system directories that every confined program may read stay readable",
+	GapFSDefault:       "system files that every confined program can use stay usable, beyond the rules of the base",
 	GapFSExecute:       "files that may be read may be started",
 	GapFSLate:          "rules do not hold at places that are not there at the start, and are made later",
 	GapFSMetadata:      "mode, owner, times and attributes can be changed everywhere",

@@ -1,8 +1,10 @@
 package bubblewrap_test
 
 import (
+	"bytes"
 	"errors"
-	"slices"
+	"flag"
+	"os"
 	"strings"
 	"testing"
 
@@ -28,55 +30,6 @@ func compile(t rapid.TB, tool *ir.Tool, target backends.Target) *bubblewrap.Spec
 	return s
 }
 
-// entries are the mounts that bwrap makes of arguments, in their order (bwrap(1)).
-func entries(t rapid.TB, s *bubblewrap.Spec) []mnt.Entry {
-	t.Helper()
-	options, err := s.Options()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []mnt.Entry
-	add := func(e mnt.Entry) {
-		out = slices.DeleteFunc(out, func(o mnt.Entry) bool { return o.Place == e.Place })
-		out = append(out, e)
-	}
-	read := ir.Caps(ir.Read, ir.Execute)
-	perms := ""
-	for _, o := range options {
-		mode := perms
-		perms = ""
-		switch name, try := strings.CutSuffix(o.Name, "-try"); name {
-		case "--perms":
-			perms = o.Values[0]
-		case "--bind", "--ro-bind":
-			e := mnt.Entry{Place: o.Values[1], Exists: try}
-			switch from := o.Values[0]; {
-			case from != e.Place: // a cover
-			case name == "--bind":
-				e.Gives = ir.All
-			default:
-				e.Gives = read
-			}
-			add(e)
-		case "--tmpfs":
-			e := mnt.Entry{Place: o.Values[0], Gives: ir.All}
-			if mode == "0000" || mode == "0111" {
-				e.Gives = ir.Write // until it is made read-only
-			}
-			add(e)
-		case "--remount-ro":
-			for i := range out {
-				if out[i].Place == o.Values[0] {
-					out[i].Gives &= read
-				}
-			}
-		case "--dir":
-			add(mnt.Entry{Place: o.Values[0]})
-		}
-	}
-	return out
-}
-
 // TestProperty: what bwrap makes of the emitted text permits what the policy says, or the ledger in it
 // states the difference.
 func TestProperty(t *testing.T) {
@@ -88,7 +41,11 @@ func TestProperty(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			return mnt.Artifact{View: ir.NewView(tool, ir.Linux, ir.Facts{}), Entries: entries(rt, s), Ledger: ledger}
+			entries, err := mnt.Bubblewrap(s)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return mnt.Artifact{View: ir.NewView(tool, ir.Linux, ir.Facts{}), Entries: entries, Ledger: ledger}
 		}, seen)
 	})
 	irtest.Happened(t, seen, 50_000, "alike", "mounts.whole", "mounts.starts", "mounts.unread", "mounts.late", "mounts.missing", "mounts.own-name", "mounts.apart")
@@ -116,6 +73,51 @@ func TestParse(t *testing.T) {
 		}
 		if _, err := bubblewrap.Parse([]byte(other)); !errors.Is(err, bubblewrap.ErrSpec) {
 			t.Errorf("%s: %v", change[0], err)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write what the compiler yields now into the golden files")
+
+// TestGolden compares the text of whole artifacts.
+func TestGolden(t *testing.T) {
+	tool := ir.NewTool("deploy")
+	tool.Command = &ir.Command{Program: "make", Args: []string{"-j4"}}
+	fork := ir.Location{Root: ir.Root{Kind: ir.External, Name: "fork"}}
+	tool.FS = []ir.FSRule{
+		{At: ir.In(""), Caps: ir.Caps(ir.Read)}, {At: ir.In("build"), Caps: ir.All}, {At: ir.In("build/a/keys")}, {At: ir.In("build/token")},
+		{At: ir.In("build/gone")}, {Written: "fork", At: fork, External: true, Caps: ir.Write.With(ir.Read)},
+	}
+	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostName, Name: "api.example.com"}, Scheme: "https", Allow: true}}
+	tool.Limits = []ir.Limit{{Kind: ir.LimitWallTime, Value: 120_000}, {Kind: ir.LimitMemory, Value: 1 << 30}}
+	tool.Accept = []ir.Acceptance{{Gap: ir.GapFSExecute}}
+	files := map[string]ir.NodeKind{"/w/build/token": ir.File, "/w/build/gone": ir.Absent}
+	host := backends.Target{
+		Form:  backends.Resolved,
+		Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: "/w", Home: "/state/home", External: map[string]string{"fork": "/data/fork"}}},
+		Node: func(place string) (ir.NodeKind, string) {
+			if kind, listed := files[place]; listed {
+				return kind, place
+			}
+			if to, link := map[string]string{"/bin": "/usr/bin", "/lib": "/usr/lib", "/lib64": "/usr/lib64", "/sbin": "/usr/sbin"}[place]; link {
+				return ir.Dir, to
+			}
+			return ir.Dir, place
+		},
+	}
+	for name, target := range map[string]backends.Target{"portable": {Form: backends.Portable}, "resolved": host} {
+		out, err := bubblewrap.Backend{}.Compile(tool, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := "testdata/" + name + ".json"
+		if *update {
+			if err := os.WriteFile(file, out.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(file); err != nil || !bytes.Equal(out.Data, want) {
+			t.Errorf("%s differs from what is compiled now: %v", file, err)
 		}
 	}
 }

@@ -85,11 +85,8 @@ const (
 	own    = "0700"
 )
 
-// standard are the devices that --dev makes (bwrap(1)), which are the host's.
-var standard = []string{"null", "zero", "full", "random", "urandom", "tty"}
-
 // words are the arguments of one mount, and the places that are made read-only once all mounts are made. A
-// device can be written to under a mount that is read-only, which keeps its mode and owner.
+// device is not: bwrap would close it (bubblewrap 0.8, bind_mount() adds MS_NODEV).
 func words(m mounts.Mount) (args, seals []string) {
 	bind := func(option, from string) []string {
 		if m.Node == ir.Unknown {
@@ -108,15 +105,9 @@ func words(m mounts.Mount) (args, seals []string) {
 	case mounts.Hide:
 		return hide(m, bind)
 	case mounts.Device:
-		if m.Node == ir.Unknown {
-			return bind("--dev-bind", m.Place), nil
-		}
-		return bind("--dev-bind", m.Place), []string{m.Place}
+		return bind("--dev-bind", m.Place), nil
 	case mounts.Devices:
-		for _, name := range standard {
-			seals = append(seals, m.Place+"/"+name)
-		}
-		return []string{"--dev", m.Place}, append(seals, m.Place)
+		return []string{"--dev", m.Place}, []string{m.Place}
 	case mounts.Memory:
 		return []string{"--perms", own, "--tmpfs", m.Place}, nil
 	case mounts.Processes:

@@ -59,8 +59,9 @@ var Sentences = backends.Sentences{
 		"next start",
 	whyLinks:    "Landlock does not ask for read and update of a file that gets a further name",
 	whyWithheld: "a file can move to where the policy grants more, if the configuration withholds that there",
-	whyCompared: "Landlock compares rights, so a move to where more is granted is refused, also if nothing is gained",
-	whyRefer:    "moves and links between directories are refused: Landlock allows them from ABI 2",
+	whyCompared: "Landlock compares all rights of the directories at both ends of a move, and replaces a name by create and delete " +
+		"together",
+	whyRefer: "moves and links between directories are refused: Landlock allows them from ABI 2",
 	whyPlaces: "assumes that places are there when the tool starts, since others are passed over, that no name on the way is a " +
 		"symlink, since those are followed, and that no other process moves files of the rule elsewhere, since they stay granted",
 	whyApart: "assumes that no variable's directory lies in another one's, since rights add up",

@@ -60,6 +60,8 @@ type grants struct {
 	variables  []Variable
 	// withheldGain is gainsWithheld, once.
 	withheldGain bool
+	// withholds is true where some region has less than the policy grants.
+	withholds bool
 	// connects and binds are the ports that the configuration opens.
 	connects, binds []uint16
 }
@@ -131,6 +133,7 @@ func (g *grants) whole(r *ir.Region) ir.CapSet { return wants(r) &^ g.lacks[r] }
 func (g *grants) grant(r *ir.Region, above ir.CapSet) {
 	above |= g.whole(r)
 	g.has[r] = above
+	g.withholds = g.withholds || !r.Link && !r.Through && !own(r) && above != r.Caps
 	for _, b := range r.Below {
 		g.grant(b, above)
 	}

@@ -110,7 +110,7 @@ func unknown(a ir.Aspect) ir.Held {
 	if a == ir.AspectMetadata {
 		return backends.Weaker(ir.GapFSMetadata, whyMetadata)
 	}
-	return backends.Weaker(ir.GapFSPaths, whySocket)
+	return backends.Weaker(ir.GapFSSocket, whySocket)
 }
 
 // rule says how one aspect of a rule on files is held.
@@ -175,7 +175,7 @@ func (g *grants) move(regions []*ir.Region, abi int) ir.Held {
 			backends.When(g.loose(r), backends.Weaker(ir.GapFSMove, whyPinned)),
 			backends.When(g.links(r), backends.Weaker(ir.GapFSMove, whyLinks)),
 			backends.When(g.withheldGain && abi >= 2 && r.Caps&(ir.Write|ir.FileCaps) != 0, backends.Weaker(ir.GapFSMove, whyWithheld)),
-			backends.When(r.Caps&ir.Write != 0, backends.Stricter(whyCompared)),
+			backends.When(g.narrows(r), backends.Stricter(whyCompared)),
 			backends.When(r.Caps&ir.Write != 0 && abi < 2, backends.Stricter(whyRefer)))
 	}
 	return backends.Join(held...)
@@ -186,6 +186,15 @@ func (g *grants) move(regions []*ir.Region, abi int) ir.Held {
 func (g *grants) loose(r *ir.Region) bool {
 	movable := func(dir *ir.Region) bool { return dir != nil && g.has[dir]&names != 0 }
 	return r.Pinned && movable(r.Above) || movable(r) && slices.ContainsFunc(r.Below, func(b *ir.Region) bool { return b.Pinned })
+}
+
+// narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the rights of the
+// directories around the names, for both create and delete where a name is replaced, and compares what is granted.
+func (g *grants) narrows(r *ir.Region) bool {
+	if r.Caps&ir.Write == 0 {
+		return false
+	}
+	return g.withholds || !r.Caps.Contains(ir.Write) || !r.IsRoot() && g.has[r.Above] != g.has[r]
 }
 
 // links reports whether a file of r may get a further name that takes capabilities which the file lacks.

@@ -2,6 +2,7 @@ package landlockconfig
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestFilesAgainstPolicy(t *testing.T) {
 	irtest.Happened(t, seen, 10_000, "true true", "true false", "false false", "false true")
 }
 
-// TestMovesAgainstPolicy does the same for renames to absent names, and for links.
+// TestMovesAgainstPolicy does the same for renames, and for links.
 func TestMovesAgainstPolicy(t *testing.T) {
 	const per = 50
 	seen := map[string]int{}
@@ -140,7 +141,12 @@ func TestMovesAgainstPolicy(t *testing.T) {
 			if q.kernel.abi >= 5 && got && !m.Moves(src, dst+"/..absent", dir) && !m.Moves(src, dst, dir) {
 				rt.Fatalf("%s to %s: two evaluations of the configuration differ\n%s", src, dst, q.text)
 			}
-			if !dir && rapid.Bool().Draw(rt, "link") {
+			over := !dir && rapid.Bool().Draw(rt, "over a file")
+			if over {
+				v = q.view.Decide(ir.Rename{Src: ir.Direct(from), Dst: ir.Direct(to), SrcKind: kind, DstKind: ir.File})
+				got = got && q.kernel.has(path.Dir(dst), "remove_file")
+			}
+			if !dir && !over && rapid.Bool().Draw(rt, "link") {
 				v, got = q.view.Decide(ir.Link{Src: ir.Direct(from), Dst: ir.Direct(to)}), q.kernel.links(src, dst, false)
 			}
 			var rows []ir.Held

@@ -135,9 +135,11 @@ func (k *kernel) permits(c ir.Capability, abs string) (all, some bool) {
 	case ir.Create:
 		n = count(path.Dir(abs), makes...)
 		return n == len(makes) && k.has(abs, "write_file"), n > 0
-	default:
+	case ir.Delete:
 		n = count(path.Dir(abs), "remove_file", "remove_dir")
 		return n == 2, n > 0
+	default:
+		return false, false
 	}
 }
 

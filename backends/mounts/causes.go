@@ -23,7 +23,11 @@ const (
 	whySocket    ir.CauseID = "mounts.socket"
 	whyNoSocket  ir.CauseID = "mounts.no-socket"
 	whyProc      ir.CauseID = "mounts.proc"
-	whyFixed     ir.CauseID = "mounts.fixed"
+	whyTree      ir.CauseID = "mounts.tree"
+	whyCovered   ir.CauseID = "mounts.covered"
+	whyLoose     ir.CauseID = "mounts.loose"
+	whyCaller    ir.CauseID = "mounts.caller"
+	whyDevice    ir.CauseID = "mounts.device"
 	whyTerminal  ir.CauseID = "mounts.terminal"
 	whyHost      ir.CauseID = "mounts.host"
 	whyListen    ir.CauseID = "mounts.listen"
@@ -63,7 +67,12 @@ var Sentences = backends.Sentences{
 	whySocket:   "a socket file that may be seen may be connected to",
 	whyNoSocket: "the tool can make no sockets",
 	whyProc:     "the tool sees all files of /proc that are about the machine",
-	whyFixed:    "mode, owner and times of the devices cannot be changed",
+	whyTree: "directories that lead to granted places are the host's or temporary: their names can be listed, and files be made " +
+		"that nothing outside sees",
+	whyCovered:  "nothing can be shown again below a directory that is covered",
+	whyLoose:    "a name that leads to a place with a rule of its own can be moved, and a file to a place where it permits more",
+	whyCaller:   "assumes that the caller hands over only the variables that the policy forwards",
+	whyDevice:   "a device that may only be read can be written to as well, and its owner can change its mode",
 	whyTerminal: "the tool has a session of its own, and no controlling terminal",
 	whyHost:     "the tool has a network of its own that reaches nothing: hosts stay closed",
 	whyListen:   "connections are accepted from the tool's own processes alone",

@@ -18,6 +18,10 @@ type Means struct {
 	OwnProcesses bool
 	// Forwards is true where the tool gets the user's variables that the policy forwards.
 	Forwards bool
+	// HostTree is true where the tool sees the host's own tree with covers on it, and not an empty one: the
+	// names in / and in directories that lead to granted places can be listed, nothing can be
+	// shown again below a cover, no place can be mounted onto itself, and the caller's environment is passed on.
+	HostTree bool
 	// Limit says how a limit is held.
 	Limit func(ir.LimitKind) ir.Held
 }
@@ -57,6 +61,9 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		return w.network(c)
 	case ir.Env:
 		r, _ := c.Rule.(*ir.EnvRule)
+		if w.means.HostTree {
+			return ir.Because(ir.Assumed, "", whyCaller)
+		}
 		return backends.When(r != nil && r.Read && r.Value == "" && !w.means.Forwards, backends.Stricter(whyValues))
 	case ir.Commands:
 		return w.program(c)
@@ -83,6 +90,9 @@ func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	}
 	if proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
 		all = append(all, backends.Weaker(ir.GapFSDefault, whyProc))
+	}
+	if w.means.HostTree && c.ID == ir.DefaultRule && c.Aspect != ir.AspectExecute && c.Aspect != ir.AspectOthers {
+		all = append(all, backends.Weaker(ir.GapFSDefault, whyTree))
 	}
 	return backends.Join(all...)
 }
@@ -113,6 +123,14 @@ func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 // there says how an aspect of a region is held that is there at the start.
 func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
 	has := at.shows()
+	if w.means.HostTree {
+		if at.covered {
+			return backends.When(r.Caps != 0, backends.Stricter(whyCovered))
+		}
+		if a == ir.AspectMove && has.mode == ReadWrite {
+			return backends.Weaker(ir.GapFSMove, whyLoose, whyApart)
+		}
+	}
 	switch a {
 	case ir.AspectOthers:
 		return w.others(r, at, has)
@@ -216,8 +234,8 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	switch {
 	case a == ir.AspectExecute && by == Memory && !w.means.NoExec:
 		return backends.Weaker(ir.GapFSExecute, whyStarts)
-	case a == ir.AspectMetadata && by != Memory && r.Caps.Has(ir.Update):
-		return backends.Stricter(whyFixed)
+	case (a == ir.AspectUpdate || a == ir.AspectMetadata) && (by == Device || by == Devices) && !r.Caps.Has(ir.Update):
+		return backends.Weaker(ir.GapFSDefault, whyDevice)
 	case (a == ir.AspectRead || a == ir.AspectUpdate) && r.At.Path == ir.LinuxTerminal && w.means.NewSession:
 		return backends.Stricter(whyTerminal)
 	case a == ir.AspectSocket && by == Memory:

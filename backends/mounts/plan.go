@@ -85,6 +85,8 @@ type laid struct {
 	node ir.NodeKind
 	// own is true where the region has a mount of its own if it is there.
 	own bool
+	// covered is true in a place that has a cover.
+	covered bool
 	// by is the kind of the mount that shows the region.
 	by Kind
 }
@@ -129,7 +131,7 @@ func byComponent(a, b string) int {
 
 // lay lays out a region and everything below it; dir is how the directory above is laid out.
 func (p *Plan) lay(r *ir.Region, dir laid) {
-	at := laid{want: accessOf(r.Caps), around: dir.shows(), node: p.node(r, dir.node), by: Bind}
+	at := laid{want: accessOf(r.Caps), around: dir.shows(), node: p.node(r, dir.node), by: Bind, covered: dir.covered || dir.own && dir.want.mode == Closed}
 	if at.node == ir.Absent || at.node == ir.Unknown {
 		at.gone = slices.Clone(dir.gone)
 		if dir.node == ir.Dir || dir.node == ir.Unknown {
@@ -143,9 +145,15 @@ func (p *Plan) lay(r *ir.Region, dir laid) {
 	case specialPlace(r):
 		at.by = p.specialKind(r)
 	case at.node == ir.Absent:
+	case at.want.mode == Closed && at.around.mode == Closed && r.IsRoot() && r.At.Root.Kind == ir.Workspace:
+		// The tool starts in it.
+		p.Mounts = append(p.Mounts, Mount{Kind: Lead, Place: p.target.Place(r.At), Leads: true})
 	case at.want != at.around, at.around.mode == ReadWrite && r.Pinned:
 		at.own = true
-		p.Mounts = append(p.Mounts, p.mount(r, at))
+		m := p.mount(r, at)
+		if p.Mounts = append(p.Mounts, m); m.Kind == Device {
+			at.by = Device
+		}
 	}
 	p.laid[r] = at
 	for _, b := range r.Below {
@@ -217,7 +225,7 @@ func (p *Plan) links() {
 	}
 	add := func(place, to string) {
 		shown, there := p.within(to), p.within(place)
-		if shown != nil && shown.Mode != Closed && (there == nil || there.Kind == Hide && there.Place != place) {
+		if shown != nil && shown.Mode != Closed && (there == nil || (there.Kind == Hide || there.Kind == Lead) && there.Place != place) {
 			p.insert(Mount{Kind: Link, Place: place, To: to})
 		}
 	}

@@ -135,6 +135,7 @@ lead /etc
 bind /etc/hosts read noexec
 lead /h
 bind /h/home write
+lead /h/ws
 link /lib64 -> /usr/lib64
 processes /proc
 bind /usr read
@@ -151,6 +152,7 @@ device /dev/null write
 device /dev/urandom read
 lead /h
 bind /h/home write
+lead /h/ws
 bind ${tmp} write
 `,
 		},

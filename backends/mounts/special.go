@@ -50,10 +50,10 @@ func (p *Plan) special() {
 	seen := map[Kind]bool{}
 	var single []Mount
 	for r, at := range p.laid {
-		if specialPlace(r) {
-			seen[at.by] = true
+		if !specialPlace(r) {
+			continue
 		}
-		if at.by == Device {
+		if seen[at.by] = true; at.by == Device {
 			single = append(single, Mount{Kind: Device, Place: p.target.Place(r.At), Mode: at.want.mode, Node: ir.File})
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/firejail"
+	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
@@ -37,10 +39,13 @@ var All = []backends.Backend{
 var Optional = []backends.Backend{
 	mxc.Backend{},
 	bubblewrap.Backend{},
+	firejail.Backend{},
 	landlockconfig.Backend{},
 	oci.Backend{},
 	srt.Backend{},
 	codex.Backend{},
+	kubernetes.Backend{},
+	kubernetes.Backend{Sandbox: true},
 }
 
 // Every lists both.
@@ -56,6 +61,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		winjob.Sentences,
 		agents.Sentences,
 		codex.Sentences,
+		kubernetes.Sentences,
 		landlockconfig.Sentences,
 		mounts.Sentences,
 		mxc.Sentences,

@@ -9,6 +9,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/landlockconfig"
 	"github.com/accessc/accessc/backends/mounts"
@@ -25,6 +26,7 @@ func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
 		"context":        contextjson.Sentences,
+		"kubernetes":     kubernetes.Sentences,
 		"agents":         agents.Sentences,
 		"codex":          codex.Sentences,
 		"landlock":       landlock.Sentences,

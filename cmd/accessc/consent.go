@@ -40,6 +40,7 @@ func (g *globals) compileAsking(opts hostfacts.Options, ask bool, tools ...strin
 	if err != nil || approved == 0 {
 		return res, err
 	}
+	opts.View.Forget() // an approval is an answer
 	if res, err = hostfacts.Compile(opts); err != nil {
 		return nil, usageError{err}
 	}

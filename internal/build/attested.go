@@ -69,11 +69,11 @@ func (x *Index) statement(manifest []byte) *attest.Statement {
 		m.Tools = append(m.Tools, p.entry)
 	}
 	m.seal()
-	return m.statement(Hash(manifest))
+	return m.Statement(Hash(manifest))
 }
 
-// statement is about a manifest with a hash, and the artifacts that it lists.
-func (m *Manifest) statement(hash string) *attest.Statement {
+// Statement is what there is to say about a manifest whose text has a hash, and the artifacts that it lists.
+func (m *Manifest) Statement(hash string) *attest.Statement {
 	s := &attest.Statement{
 		Subjects: []attest.Subject{{Name: ManifestFile, Hash: hash}},
 		Build:    &attest.Build{Form: m.Form, Policy: m.Policy},
@@ -91,7 +91,7 @@ func (m *Manifest) statement(hash string) *attest.Statement {
 // files there have the hashes of the manifest is for Verify.
 func Attested(said *attest.Statement, m *Manifest, hash, dir string) ([]Problem, error) {
 	v := &verifier{}
-	want := m.statement(hash)
+	want := m.Statement(hash)
 	names, hashes := map[string]bool{}, map[string]string{}
 	for _, x := range said.Subjects {
 		hashes[x.Name] = x.Hash

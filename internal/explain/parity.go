@@ -56,13 +56,13 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		if err != nil {
 			return nil, err
 		}
-		held := out.Elsewhere
-		if held == nil {
-			held = out.Ledger
+		held, platform := out.Ledger, b.Platform()
+		if len(out.Elsewhere) > 0 {
+			held, platform = out.Elsewhere, out.Elsewhere[0].Platform // none where the rows are about any system
 		}
-		column := parityColumn{name: b.Name(), ledger: held.On(b.Platform(), s.level(b.Platform()))}
+		column := parityColumn{name: b.Name(), ledger: held.On(platform, s.level(platform))}
 		if column.ledger == nil {
-			column.ledger = held.On(b.Platform(), 0) // means that know no levels
+			column.ledger = held.On(platform, 0) // means that know no levels
 		}
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why

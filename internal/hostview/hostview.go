@@ -70,6 +70,15 @@ type Seen struct {
 // New returns a View that keeps answers.
 func New() *View { return &View{index: map[question]int{}} }
 
+// Forget drops all answers, before a compilation that begins anew.
+func (v *View) Forget() {
+	if v != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.looks, v.index, v.searches, v.torn = nil, map[question]int{}, nil, false
+	}
+}
+
 // Seen returns the answers to the View. Without ok a question had two answers: the host changed
 // meanwhile, and no state of it had them all.
 func (v *View) Seen() (seen Seen, ok bool) {

@@ -267,7 +267,7 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	}
 	_, pwd := lookupEnv(env, "PWD")
 	entry = []string{
-		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), strconv.FormatBool(pwd), string(limits), file,
+		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), w.req.place(w.spec.Workspace), strconv.FormatBool(pwd), string(limits), file,
 	}
 	return files, append(entry, argv...), nil
 }
@@ -303,9 +303,6 @@ func (w *wrapped) arguments(env []string) ([]string, error) {
 	}
 	var out []string
 	for _, o := range options {
-		if o.Name == "--chdir" {
-			continue // a start has a place of its own in the workspace
-		}
 		if o.Name == "--bind" && o.Values[1] == bubblewrap.Temp {
 			out = append(out, leading(w.tmp)...)
 		}
@@ -326,7 +323,7 @@ func (w *wrapped) arguments(env []string) ([]string, error) {
 		name, value, _ := strings.Cut(kv, "=")
 		out = append(out, "--setenv", name, value)
 	}
-	return append(out, "--chdir", w.req.place(w.spec.Workspace)), nil
+	return out, nil
 }
 
 // leading makes the directories that lead to one, which cannot be listed. Where they are there
@@ -396,14 +393,14 @@ const EnterCommand = "__enter"
 // enterReady is what it says before it becomes the tool.
 const enterReady = "ready "
 
-// Enter becomes the tool: args are a directory that must not be open, whether PWD is the tool's, its
-// limits, the file of its program and its words. What goes wrong is written to the descriptor for reports.
+// Enter becomes the tool: args are a directory that must not be open, the one to start in, whether PWD is the
+// tool's, its limits, the file of its program and its words. What goes wrong is written to the descriptor for reports.
 func Enter(args []string) error {
-	const fixed = 4
+	const fixed = 5
 	if len(args) <= fixed {
 		return failed("too few words")
 	}
-	err := enter(args[0], args[1] == "true", args[2], args[3], args[fixed:])
+	err := enter(args[0], args[1], args[2] == "true", args[3], args[4], args[fixed:])
 	code := CodeFailed
 	var e *Error
 	if errors.As(err, &e) {
@@ -413,7 +410,7 @@ func Enter(args []string) error {
 	return &Error{Code: code, Err: err}
 }
 
-func enter(canary string, pwd bool, limitText, file string, argv []string) error {
+func enter(canary, dir string, pwd bool, limitText, file string, argv []string) error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failed("closing inherited descriptors: %w", err)
 	}
@@ -422,6 +419,9 @@ func enter(canary string, pwd bool, limitText, file string, argv []string) error
 			_ = unix.Close(fd)
 			return failed("%s can be listed in the sandbox, which must not be", canary)
 		}
+	}
+	if err := os.Chdir(dir); err != nil {
+		return failed("the working directory is not in the sandbox: %w", err)
 	}
 	var list []backends.Limit
 	if err := json.Unmarshal([]byte(limitText), &list); err != nil {

@@ -104,6 +104,13 @@ func TestMain(m *testing.M) {
 		_ = egress.RunByToken(os.NewFile(3, "control"), os.NewFile(4, "setup"))
 		os.Exit(0)
 	}
+	if len(os.Args) > 2 && os.Args[1] == modeWrapped {
+		loadWrapped(os.Args[2])
+	}
+	if len(os.Args) > 2 && os.Args[1] == start.EnterCommand {
+		_ = start.Enter(os.Args[2:])
+		os.Exit(start.CodeFailed)
+	}
 	if len(os.Args) > 2 && os.Args[1] == start.SweepCommand {
 		_ = start.Sweep(os.Args[2], os.Args[3:]...)
 		os.Exit(0)

@@ -29,14 +29,15 @@ type Artifact struct {
 	Ledger  ir.Ledger // of no platform
 }
 
-// table is the mounts of an artifact in a world that goes on after they were made.
-type table struct {
+// Table is the mounts of an artifact in a world that goes on after they were made.
+type Table struct {
 	mounts map[string]ir.CapSet
 	now    irtest.World
 }
 
-func mounted(entries []Entry, start, now irtest.World) *table {
-	t := &table{map[string]ir.CapSet{}, now}
+// NewTable makes the mounts of an artifact in the world of the start.
+func NewTable(entries []Entry, start, now irtest.World) *Table {
+	t := &Table{map[string]ir.CapSet{}, now}
 	for _, e := range entries {
 		if !e.Exists || start.Kind(e.Place) != ir.Absent {
 			t.mounts[e.Place] = e.Gives
@@ -46,7 +47,7 @@ func mounted(entries []Entry, start, now irtest.World) *table {
 }
 
 // at returns the place of the mount that shows a place.
-func (t *table) at(place string) string {
+func (t *Table) at(place string) string {
 	for ; place != "." && place != "/"; place = parent(place) {
 		if _, ok := t.mounts[place]; ok {
 			return place
@@ -63,15 +64,16 @@ func parent(place string) string {
 	return place[:i]
 }
 
-func (t *table) gives(place string) ir.CapSet { return t.mounts[t.at(place)] }
+func (t *Table) gives(place string) ir.CapSet { return t.mounts[t.at(place)] }
 
 // free reports whether the name of a place can be made, removed and moved.
-func (t *table) free(place string) bool {
+func (t *Table) free(place string) bool {
 	_, mounted := t.mounts[place]
 	return !mounted && t.gives(parent(place)).Contains(ir.Write)
 }
 
-func (t *table) access(c ir.Capability, place string) bool {
+// Access reports whether the mounts let a tool do one operation.
+func (t *Table) Access(c ir.Capability, place string) bool {
 	switch c {
 	case ir.Create:
 		return t.now.Kind(place) == ir.Absent && t.now.Kind(parent(place)) == ir.Dir && t.free(place)
@@ -82,7 +84,7 @@ func (t *table) access(c ir.Capability, place string) bool {
 	}
 }
 
-func (t *table) holdsMounts(place string) bool {
+func (t *Table) holdsMounts(place string) bool {
 	for p := range t.mounts {
 		if strings.HasPrefix(p, place+"/") {
 			return true
@@ -91,18 +93,20 @@ func (t *table) holdsMounts(place string) bool {
 	return false
 }
 
-func (t *table) rename(src, dst string) bool {
+// Rename reports whether they let it move a name.
+func (t *Table) Rename(src, dst string) bool {
 	return t.free(src) && t.free(dst) && t.at(parent(src)) == t.at(parent(dst)) && !(t.now.Kind(dst) != ir.Absent && t.holdsMounts(dst))
 }
 
-func (t *table) link(src, dst string) bool {
+// Link reports whether they let it give a file a further name.
+func (t *Table) Link(src, dst string) bool {
 	return t.now.Kind(src) == ir.File && t.now.Kind(dst) == ir.Absent && t.free(src) && t.free(dst) && t.at(parent(src)) == t.at(parent(dst))
 }
 
 // trial is a policy with its plan, its mounts and the ledger.
 type trial struct {
 	view   *ir.View
-	table  *table
+	table  *Table
 	ledger ir.Ledger
 	ids    map[ir.Rule]ir.RuleID
 	places []ir.Location
@@ -119,7 +123,7 @@ func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen
 	}
 	a := compile(tool, target)
 	x := &trial{
-		view: a.View, table: mounted(a.Entries, start, now), ledger: a.Ledger, ids: map[ir.Rule]ir.RuleID{}, places: now.Places(), seen: seen,
+		view: a.View, table: NewTable(a.Entries, start, now), ledger: a.Ledger, ids: map[ir.Rule]ir.RuleID{}, places: now.Places(), seen: seen,
 	}
 	for _, e := range x.view.Entries() {
 		x.ids[e.Rule] = e.ID.Stated()
@@ -174,7 +178,7 @@ func (x *trial) single(t *rapid.T) {
 	if v.Reason == ir.ReasonLeads {
 		rows = append(rows, x.cell(t, at, ir.AspectMove))
 	}
-	x.compare(t, c.String()+" "+at.String(), x.table.access(c, at.String()), v.Allowed(), rows...)
+	x.compare(t, c.String()+" "+at.String(), x.table.Access(c, at.String()), v.Allowed(), rows...)
 }
 
 // rowsOfMove are the rows that a move or link between two places is about.
@@ -197,10 +201,10 @@ func (x *trial) move(t *rapid.T) {
 		return
 	}
 	v := x.view.Decide(ir.Rename{Src: ir.Direct(src), Dst: ir.Direct(dst), SrcKind: now.Kind(s), DstKind: now.Kind(d)})
-	x.compare(t, "rename "+s+" "+d, x.table.rename(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
+	x.compare(t, "rename "+s+" "+d, x.table.Rename(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
 	if now.Kind(s) == ir.File && now.Kind(d) == ir.Absent {
 		v := x.view.Decide(ir.Link{Src: ir.Direct(src), Dst: ir.Direct(dst)})
-		x.compare(t, "link "+s+" "+d, x.table.link(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
+		x.compare(t, "link "+s+" "+d, x.table.Link(s, d), v.Allowed(), x.rowsOfMove(t, src, dst)...)
 	}
 }
 

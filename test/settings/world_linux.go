@@ -25,7 +25,10 @@ func Published(t *testing.T, up, pattern string) string {
 	if err != nil || len(found) == 0 {
 		t.Skipf("needs %s in .cache/npm: task npm", pattern)
 	}
-	abs, err := filepath.EvalSymlinks(found[0])
+	abs, err := filepath.Abs(found[0])
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,173 @@
+package firejail
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/mounts"
+	"github.com/accessc/accessc/internal/strictjson"
+	"github.com/accessc/accessc/ir"
+)
+
+// format identifies the document, in its comment.
+const format = "accessc/firejail"
+
+// formatVersion is the version of the document.
+const formatVersion = 1
+
+// Backend implements backends.Backend.
+type Backend struct{}
+
+// Name implements backends.Backend.
+func (Backend) Name() string { return "firejail" }
+
+// File implements backends.Backend.
+func (Backend) File() string { return "firejail.profile" }
+
+// Platform implements backends.Backend.
+func (Backend) Platform() ir.Platform { return ir.Linux }
+
+// Comment is the first line of a profile, which firejail ignores.
+type Comment struct {
+	backends.Header
+	Tool string `json:"tool"` // the tool's name
+	// Accept are the gaps that the policy accepts.
+	Accept []string `json:"accept,omitempty"`
+	// Ledger says how firejail holds every cell.
+	Ledger []backends.Row `json:"ledger"`
+}
+
+// Compile implements backends.Backend.
+func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
+	plan := mounts.New(t, target)
+	for _, m := range plan.Mounts {
+		if strings.ContainsAny(m.Place, "*?[,\n") {
+			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail reads %q as a pattern or a list", m.Place)}}}, nil
+		}
+	}
+	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
+	c := Comment{
+		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()}, Tool: t.Name,
+		Ledger: backends.NewRows(ledger),
+	}
+	for _, a := range t.Accept {
+		c.Accept = append(c.Accept, string(a.Gap))
+	}
+	comment, err := backends.Compact(c)
+	if err != nil {
+		return backends.Output{}, err
+	}
+	lines := slices.Concat([]string{mark + string(comment)}, frame, []string{"private-cwd " + target.Place(ir.In(""))}, places(plan))
+	return backends.Output{Data: []byte(strings.Join(lines, "\n") + "\n"), Elsewhere: ledger}, nil
+}
+
+// mark begins the comment.
+const mark = "# "
+
+// frame is the part that all profiles have. Without restrict-namespaces a tool could make a namespace, and with
+// capabilities in it try the kernel's rarer parts.
+var frame = []string{
+	"quiet", "caps.drop all", "nonewprivs", "noroot", "restrict-namespaces", "seccomp", "net none", "ipc-namespace", "dbus-user none", "dbus-system none",
+	"private-dev",
+}
+
+// places are the lines about files. firejail applies whitelist first and the others in their order (sandbox.c,
+// fs_whitelist and fs_blacklist).
+func places(plan *mounts.Plan) []string {
+	var shown, rest []string
+	tops := []string{"/dev", "/proc", "/run"}
+	for _, m := range plan.Mounts {
+		if covered(plan, m) {
+			continue
+		}
+		if i := strings.IndexByte(m.Place[1:], '/'); strings.HasPrefix(m.Place, "/") && i >= 0 {
+			tops = append(tops, m.Place[:i+1])
+		} else if strings.HasPrefix(m.Place, "/") {
+			tops = append(tops, m.Place)
+		}
+		inner := within(plan, m)
+		switch {
+		case m.Kind == mounts.Hide:
+			rest = append(rest, "blacklist "+m.Place)
+		case m.Kind != mounts.Bind || m.Pin:
+		case inner == mounts.Closed:
+			if strings.Count(m.Place, "/") > 1 || !strings.HasPrefix(m.Place, "/") {
+				shown = append(shown, "whitelist "+m.Place)
+			}
+			if m.Mode == mounts.ReadOnly {
+				rest = append(rest, "read-only "+m.Place)
+			}
+		case m.Mode == mounts.ReadOnly:
+			rest = append(rest, "read-only "+m.Place)
+		default:
+			rest = append(rest, "read-write "+m.Place)
+		}
+	}
+	slices.Sort(tops)
+	var open []string
+	for _, top := range slices.Compact(tops) {
+		open = append(open, "noblacklist "+top)
+	}
+	open = append(open, "noblacklist /run/firejail", "blacklist /*", "blacklist /run/*")
+	return slices.Concat(shown, open, rest)
+}
+
+// within is the mode of the mount around another one.
+func within(plan *mounts.Plan, m mounts.Mount) mounts.Mode {
+	mode, longest := mounts.Closed, 0
+	for _, o := range plan.Mounts {
+		if o.Place != m.Place && o.Kind == mounts.Bind && ir.Within(m.Place, o.Place) && len(o.Place) > longest {
+			mode, longest = o.Mode, len(o.Place)
+		}
+	}
+	return mode
+}
+
+// covered reports whether a place lies in one that is covered, where firejail can show nothing.
+func covered(plan *mounts.Plan, m mounts.Mount) bool {
+	return slices.ContainsFunc(plan.Mounts, func(o mounts.Mount) bool {
+		return o.Kind == mounts.Hide && o.Place != m.Place && ir.Within(m.Place, o.Place)
+	})
+}
+
+// ErrProfile is wrapped by every refusal of a profile.
+var ErrProfile = errors.New("not a usable profile for firejail")
+
+// Line is one line of a profile.
+type Line struct {
+	Word  string // the command
+	Value string // empty for some
+}
+
+// Parse reads a profile: its comment and its lines. Lines that no compiler writes are refused.
+func Parse(data []byte) (*Comment, []Line, error) {
+	first, rest, _ := bytes.Cut(data, []byte("\n"))
+	comment, ok := bytes.CutPrefix(first, []byte(mark))
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: it does not begin with a comment", ErrProfile)
+	}
+	if err := backends.CheckHeader(ErrProfile, comment, format, formatVersion); err != nil {
+		return nil, nil, err
+	}
+	c := &Comment{}
+	if err := strictjson.Unmarshal(comment, c); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrProfile, err)
+	}
+	text := strings.Split(strings.TrimSuffix(string(rest), "\n"), "\n")
+	if len(text) < len(frame) || !slices.Equal(text[:len(frame)], frame) {
+		return nil, nil, fmt.Errorf("%w: it does not begin as every profile does", ErrProfile)
+	}
+	var lines []Line
+	for _, l := range text[len(frame):] {
+		word, value, _ := strings.Cut(l, " ")
+		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
+			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
+		}
+		lines = append(lines, Line{word, value})
+	}
+	return c, lines, nil
+}

@@ -1,0 +1,226 @@
+package start_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/bubblewrap"
+	"github.com/accessc/accessc/ir"
+)
+
+func init() {
+	for op, do := range map[string]func(a, b name) error{
+		"unshare": func(_, _ name) error { return unix.Unshare(unix.CLONE_NEWUSER | unix.CLONE_NEWNS) },
+		"clone": func(_, _ name) error {
+			return raw(unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWNS|uintptr(unix.SIGCHLD))
+		},
+		"clone3": func(_, _ name) error { return raw(unix.SYS_CLONE3, 0) },
+		"umount": func(a, _ name) error {
+			return atCwd(a, func(p string) error { return unix.Unmount(p, unix.MNT_DETACH) })
+		},
+		"remount": func(a, _ name) error { return atCwd(a, remount) },
+		"sti":     func(_, _ name) error { return unix.IoctlSetPointerInt(0, unix.TIOCSTI, 'x') },
+		"init":    func(_, _ name) error { return filtered("/proc/1/status") },
+		"vsock":   func(_, _ name) error { _, err := leave(unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)); return err },
+		"local":   func(_, _ name) error { _, err := leave(unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM, 0)); return err },
+		"uring":   func(_, _ name) error { return raw(unix.SYS_IO_URING_SETUP, 1) },
+		"extra":   func(_, _ name) error { return unix.Fstat(20, &unix.Stat_t{}) },
+		"dir":     func(a, _ name) error { return opened(a.path, unix.O_RDONLY|unix.O_DIRECTORY, 0) },
+	} {
+		attempts[op] = do
+	}
+}
+
+func raw(number, first uintptr) error {
+	_, _, e := unix.RawSyscall6(number, first, 0, 0, 0, 0, 0)
+	if e == 0 {
+		return nil
+	}
+	return e
+}
+
+// filtered returns an error if a process is not under a filter of system calls, or has a capability.
+func filtered(status string) error {
+	text, err := os.ReadFile(status)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(text), "\nSeccomp:\t2\n") || !strings.Contains(string(text), "\nCapPrm:\t0000000000000000\n") {
+		return syscall.EPERM
+	}
+	return nil
+}
+
+func remount(p string) error {
+	return unix.Mount("", p, "", unix.MS_REMOUNT|unix.MS_BIND, "")
+}
+
+// castle is a workspace under bubblewrap with something of each kind to attack, and a file beside it.
+type castle struct {
+	*tool
+	t      *testing.T
+	root   string
+	ledger ir.Ledger
+}
+
+func newCastle(t *testing.T, who identity) *castle {
+	needsWrapper(t)
+	dir := filepath.Join(workspace(t), "castle")
+	c := &castle{t: t, root: filepath.Join(dir, "ws")}
+	owned := func(p string, err error) {
+		if err == nil && who != nil {
+			err = os.Lchown(p, int(who.Uid), int(who.Gid))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{dir, dir + "/home", dir + "/outside", c.root, c.root + "/sub", c.root + "/sub/deep", c.root + "/keys", c.root + "/docs"} {
+		owned(d, os.MkdirAll(d, 0o755))
+	}
+	for _, f := range []string{"/outside/secret", "/ws/.env", "/ws/sub/deep/secret", "/ws/keys/key", "/ws/docs/page", "/ws/free"} {
+		owned(dir+f, os.WriteFile(dir+f, []byte("secret"), 0o644))
+	}
+	for link, to := range map[string]string{"toenv": ".env", "out": "../outside/secret", "todeep": "sub/deep"} {
+		owned(c.root+"/"+link, os.Symlink(to, c.root+"/"+link))
+	}
+	for _, name := range []string{c.root + "/host.sock", "\x00accessc-test"} {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+	}
+	owned(c.root+"/host.sock", nil)
+	tool := ir.NewTool("t")
+	tool.Protects = false
+	tool.FS = []ir.FSRule{
+		rule("", ir.All), rule(".env", 0), rule("sub/deep/secret", 0), rule("keys", 0), rule("docs", ir.Caps(ir.Read)),
+	}
+	self := ir.Sys(strings.TrimPrefix(binary, "/"))
+	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: c.root, Home: dir + "/home"}, Program: &self, Base: hostBase()}
+	out, err := bubblewrap.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts, Node: onDisk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := bubblewrap.Parse(out.Data)
+	if err == nil {
+		c.ledger, err = backends.Ledger(spec.Ledger)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := os.Open(dir + "/outside/secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = secret.Close() })
+	c.tool = startMode(t, modeWrapped, out.Data, dir, who, slices.Repeat([]*os.File{secret}, 30)...)
+	t.Cleanup(c.stop)
+	return c
+}
+
+func (c *castle) do(op, a, b string) syscall.Errno {
+	c.t.Helper()
+	return c.exchange(c.t, attempt{Op: op, A: a, B: b})[0]
+}
+
+// attack asks for each operation, written as OP PATH [PATH], and wants it refused or not.
+func (c *castle) attack(refuse bool, ops ...string) {
+	c.t.Helper()
+	for _, text := range ops {
+		words := append(strings.Fields(text), "", "")
+		if e := c.do(words[0], words[1], words[2]); (e != 0) != refuse {
+			c.t.Errorf("%s: %v", text, e)
+		}
+	}
+}
+
+// asEach runs a test as the user of the test, and as one without any privilege.
+func asEach(t *testing.T, test func(*testing.T, identity)) {
+	t.Run("own", func(t *testing.T) { test(t, nil) })
+	t.Run("unprivileged", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("runs as an unprivileged user already")
+		}
+		test(t, &syscall.Credential{Uid: 65534, Gid: 65534})
+	})
+}
+
+// TestWrappedHolds: what the ledger calls exact withstands attacks.
+func TestWrappedHolds(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		c.attack(false, "read free", "write free", "read docs/page", "list docs", "mkdir new", "rename free new/free")
+		// By other names: symbolic links, /proc, the root of the sandbox's first process.
+		c.attack(true, "read .env", "read toenv", "read todeep/secret", "read keys/key", "list keys", "read out", "read ../outside/secret",
+			"read /proc/self/root"+c.root+"/.env", "read /proc/self/cwd/.env", "read /proc/1/root"+c.root+"/.env", "read /proc/1/cwd/.env",
+			"link .env copy", "exchange .env new/free", "chmod .env", "chmod keys", "chmod docs/page", "write docs/page", "truncate docs/page", "setxattr docs/page",
+			"create docs/new", "unlink docs/page", "symlink .env", "rename new/free .env", "rename new/free docs/page", "link new/free docs/new")
+		// The names on the way to a denied file.
+		c.attack(true, "rename sub other", "rename sub/deep sub/other", "rename keys other", "unlink .env", "rmdir keys", "exchange sub new")
+		// The frame of the sandbox.
+		c.attack(true, "dir /", "dir /tmp", "dir "+filepath.Dir(c.root), "create /new", "create "+filepath.Dir(c.root)+"/new", "chmod /", "mkdir /dev/new",
+			"create keys/new", "write /proc/sys/kernel/core_pattern", "write /proc/sysrq-trigger", "write /proc/self/oom_score_adj",
+			"read /dev/kmsg", "read /dev/mem", "device new/null", "read /etc/shadow", "list /sys", "list /run")
+		c.attack(false, "write /dev/null", "create /dev/shm/mine", "read /proc/self/status", "list /proc")
+	})
+}
+
+// TestWrappedIsAlone: no namespace can be made in which a cover could be taken off, and nothing leads to
+// other processes.
+func TestWrappedIsAlone(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		c.attack(true, "unshare", "clone", "clone3", "umount .env", "umount keys", "remount docs", "remount .env", "sti", "vsock", "local", "uring", "extra",
+			"dial host.sock", "abstract", "tcp 9", "udp 9", "mptcp 9", "bind new.sock")
+		// The tool can trace the sandbox's first process, which is of the same user, so that must be under the filter as well.
+		c.attack(false, "init")
+	})
+}
+
+// TestWrappedLeaks: the leaks are those that the ledger predicts, each under its gap.
+func TestWrappedLeaks(t *testing.T) {
+	c := newCastle(t, nil)
+	says := func(id ir.RuleID, a ir.Aspect, gap ir.Gap) {
+		t.Helper()
+		if row, _ := c.ledger.Cell(ir.FS, id, a, 0, 0); row.Gap != gap || row.Is != ir.Weaker {
+			t.Errorf("%s of %s: %+v, expected %s", a, id, row, gap)
+		}
+	}
+	c.attack(true, "read .env", "read keys/key")
+	// An editor saves a denied file.
+	if err := os.WriteFile(c.root+"/.env.new", []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(c.root+"/.env.new", c.root+"/.env"); err != nil {
+		t.Fatal(err)
+	}
+	c.attack(false, "read .env")
+	says("fs[1]", ir.AspectOthers, ir.GapFSReplaced)
+	// A directory is moved away, and another one made in its place.
+	if err := os.Rename(c.root+"/keys", c.root+"/keys.old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(c.root+"/keys", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.attack(false, "create keys/new", "list keys")
+	says("fs[3]", ir.AspectOthers, ir.GapFSReplaced)
+	// A program in a place that may be read.
+	if err := os.WriteFile(c.root+"/docs/program", []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.attack(false, "execute docs/program")
+	says("fs[4]", ir.AspectExecute, ir.GapFSExecute)
+	c.attack(false, "read /proc/version")
+	says(ir.DefaultRule, ir.AspectRead, ir.GapFSDefault)
+}
