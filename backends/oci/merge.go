@@ -178,7 +178,9 @@ func mergeForeign(c *specs.Spec, refuse func(string, ...any)) {
 			name  string
 			hooks []specs.Hook
 		}{
-			{"prestart", h.Prestart}, {"createRuntime", h.CreateRuntime}, //nolint:staticcheck // runtimes still run it
+			//lint:ignore SA1019 runtimes still run it
+			{"prestart", h.Prestart},
+			{"createRuntime", h.CreateRuntime},
 			{"createContainer", h.CreateContainer}, {"startContainer", h.StartContainer},
 		} {
 			if len(kind.hooks) > 0 {
