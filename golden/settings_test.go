@@ -17,7 +17,7 @@ import (
 )
 
 // agents are the targets whose artifacts are settings of agents.
-var agents = []string{"srt", "codex"}
+var agents = []string{"srt", "codex", "claude-code", "cursor"}
 
 // TestSettings compares the settings of agents for every policy of policy/, which has every construct, with
 // elsewhere/NAME.txt. They are those without the base, and mostly

@@ -41,7 +41,7 @@ var Sentences = backends.Sentences{
 	WhyWhole:    "the program knows no part of writing, so the place can only be read",
 	WhyUnread:   "a place without read cannot be used at all",
 	WhyNested:   "a place in one that may not be written cannot be opened for writing again",
-	WhyPattern:  "a name with *, ?, [, ], { or } is read as a pattern, so it has no entry, and the directory in which it is an exception gets no more than it",
+	WhyPattern:  "a name that the program would read as a pattern has no entry, and the directory in which it is an exception gets no more than it",
 	WhyTemp:     "the program has a directory for temporary files of its own",
 	WhyUnbound:  "the directory is known on a host alone: build --resolve writes it",
 	WhyAbsent:   "a place that is not there when the program starts stays closed to writing, and so does a file in a directory that may only be read",

@@ -19,6 +19,10 @@ type Holder struct {
 	// Closed is said about reading at each place that is closed in one that is open, Opened at each
 	// that is open in one that is closed.
 	Closed, Opened ir.Held
+	// Open is why a place is read although the policy denies it, empty for a program that can close each.
+	Open ir.CauseID
+	// Blocked is why files cannot be read although their place can, or no command starts; empty where nothing is.
+	Blocked ir.CauseID
 	// Moves reports whether a place that the settings do not tell from the one around it can be
 	// moved; those that they tell apart cannot.
 	Moves bool
@@ -27,6 +31,16 @@ type Holder struct {
 	// Env is said about variables that no rule names, Withheld and Passed about those of a rule.
 	Env              ir.Held
 	Withheld, Passed func(*ir.EnvRule) ir.Held
+	// Programs are said where the policy lists programs; nil for a program that knows nothing of them.
+	Programs *Programs
+}
+
+// Programs says how listed programs are held.
+type Programs struct {
+	// Others is said about those that are not listed, Listed about each one that is, Args about the arguments of
+	// those whose arguments a rule lists.
+	Others, Args ir.Held
+	Listed       func(*ir.CommandRule) ir.Held // by its rule
 }
 
 func because(is ir.Enforcement, why ...ir.CauseID) ir.Held { return ir.Because(is, "", why...) }
@@ -100,7 +114,7 @@ func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return h.writing(at, ir.Delete)
 	case ir.AspectExecute:
-		return differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread()))
+		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), h.blocked())
 	case ir.AspectMove:
 		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
 	case ir.AspectSocket:
@@ -128,9 +142,11 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 }
 
 func (h *Holder) reading(at *Place) ir.Held {
-	out := differs(at.Has > None, at.Caps.Has(ir.Read), backends.Exact, Less(at.unread()))
-	return backends.Join(out, backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
+	out := differs(at.Has > None, at.Caps.Has(ir.Read), More(h.Open), Less(at.unread()))
+	return backends.Join(out, h.blocked(), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
+
+func (h *Holder) blocked() ir.Held { return backends.When(h.Blocked != "", Less(h.Blocked)) }
 
 // workspace reports whether a place is the directory in which the program starts.
 func (p *Place) workspace() bool { return p.IsRoot() && p.At.Root.Kind == ir.Workspace }
@@ -208,14 +224,20 @@ func (h *Holder) variables(c ir.Cell) ir.Held {
 }
 
 func (h *Holder) programs(c ir.Cell) ir.Held {
+	known := h.Programs
+	if known == nil {
+		known = &Programs{Others: Nothing(WhyPrograms), Args: Nothing(WhyArgs), Listed: func(*ir.CommandRule) ir.Held { return backends.Exact }}
+	}
 	r, ok := c.Rule.(*ir.CommandRule)
 	switch {
 	case !ok:
-		return backends.When(c.Aspect == ir.AspectProgram && h.Plan.Tool.Commands != nil, Nothing(WhyPrograms))
-	case !r.Restricts(c.Aspect) || c.Aspect == ir.AspectProgram:
+		return backends.When(c.Aspect == ir.AspectProgram && h.Plan.Tool.Commands != nil, known.Others)
+	case c.Aspect == ir.AspectProgram:
+		return known.Listed(r)
+	case !r.Restricts(c.Aspect):
 		return backends.Exact
 	case c.Aspect == ir.AspectArgs:
-		return Nothing(WhyArgs)
+		return known.Args
 	default:
 		return Nothing(WhyEnvs)
 	}

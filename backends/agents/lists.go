@@ -35,6 +35,29 @@ func (p Path) MarshalJSON() ([]byte, error) {
 // ListDialect is the dialect of Lists.
 var ListDialect = Dialect{Spell: spellListed, Give: giveListed}
 
+// PlainLists is that of Lists in settings that do not take objects as entries, and that read names with some characters as
+// patterns. The program lets commands write the directory in which it starts.
+func PlainLists(odd string) Dialect {
+	plainly := Plainly(odd)
+	return Dialect{
+		Spell: func(target backends.Target, l ir.Location) (string, ir.CauseID) {
+			path, why := spellListed(target, l)
+			if strings.ContainsAny(path, odd) {
+				return "", WhyPattern
+			}
+			return path, why
+		},
+		Give: func(p *Place) (Access, ir.CauseID) {
+			is, why := giveListed(p)
+			if plain, because := plainly(p); plain < is {
+				return plain, because
+			}
+			return is, why
+		},
+		Workspace: Write,
+	}
+}
+
 // spellListed leaves out the directories that the kernel fills: srt has its own of them.
 func spellListed(target backends.Target, l ir.Location) (string, ir.CauseID) {
 	if Kernel(l) {

@@ -21,7 +21,8 @@ const (
 // written are the capabilities that writing takes; no agent knows a part of it.
 const written = ir.CapSet(1<<ir.Read | 1<<ir.Create | 1<<ir.Update | 1<<ir.Delete)
 
-func wanted(caps ir.CapSet) Access {
+// Wanted is the access that capabilities are, as far as a program can tell.
+func Wanted(caps ir.CapSet) Access {
 	switch {
 	case caps.Contains(written):
 		return Write
@@ -54,6 +55,8 @@ type Dialect struct {
 	// Give returns the access that settings can give a place that the policy wants some for, after
 	// the places around it are settled, with the reason where that is less.
 	Give func(*Place) (Access, ir.CauseID)
+	// Workspace is the access that the program gives the directory in which it starts by itself.
+	Workspace Access
 }
 
 // Plan is a policy with the places that a program's settings have for it.
@@ -99,7 +102,7 @@ func (p *Plan) settle(r *ir.Region) *Place {
 	if at, done := p.known[r]; done {
 		return at
 	}
-	at := &Place{Region: r, Wants: wanted(r.Caps)}
+	at := &Place{Region: r, Wants: Wanted(r.Caps)}
 	p.known[r] = at
 	p.surround(at)
 	at.Has = at.Wants
@@ -129,13 +132,27 @@ func (p *Plan) surround(at *Place) {
 	if at.Outer != nil {
 		at.Least, at.Most = at.Outer.Has, at.Outer.Has
 	}
-	if at.IsRoot() && at.At.Root.Kind != ir.System && p.Target.Form != backends.Resolved {
+	// No external rule leads into the workspace, and those of the home lie in each other by their names.
+	if at.workspace() && p.Target.Form != backends.Resolved {
 		at.Most = max(at.Most, p.elsewhere(at.Region))
+	}
+	if at.workspace() {
+		at.Most = max(at.Most, p.dialect.Workspace)
 	}
 }
 
-// elsewhere is the most access that the settings can give any place outside of a root: where a root
-// of a portable policy lies is not known.
+// Top is the access of the workspace.
+func (p *Plan) Top() Access {
+	for _, at := range p.Places {
+		if at.workspace() {
+			return at.Has
+		}
+	}
+	return None
+}
+
+// elsewhere is the most access that the settings can give any place outside of the workspace: where
+// that of a portable policy lies is not known.
 func (p *Plan) elsewhere(root *ir.Region) Access {
 	most := None
 	for _, o := range p.roots {
@@ -144,7 +161,7 @@ func (p *Plan) elsewhere(root *ir.Region) Access {
 		}
 		o.WalkRoot(func(r *ir.Region) {
 			if path, _ := p.dialect.Spell(p.Target, r.At); path != "" {
-				most = max(most, wanted(r.Caps))
+				most = max(most, Wanted(r.Caps))
 			}
 		})
 	}
@@ -158,24 +175,24 @@ func Kernel(l ir.Location) bool {
 	return l.Root.Kind == ir.System && slices.Contains([]string{"dev", "proc", "sys"}, first)
 }
 
-// Wildcards are the characters that some program takes for a pattern.
-const Wildcards = "*?[]{}"
-
-// Plainly gives a place what the policy wants, for programs whose entries nest as places do. Where a place directly below has
-// a name that is a pattern, it has no entry; the place gets no more than that one and those in it.
-func Plainly(p *Place) (Access, ir.CauseID) {
-	is, why := p.Wants, ir.CauseID("")
-	for _, b := range p.Below {
-		if !strings.ContainsAny(b.Name, Wildcards) {
-			continue
-		}
-		b.Walk(func(r *ir.Region) {
-			if w := wanted(r.Caps); w < is && !r.Link && !r.Through {
-				is, why = w, WhyPattern
+// Plainly returns a function that gives a place what the policy wants, for programs whose entries nest as places do. Where a place
+// directly below has a name with one of some characters, which the program reads as a pattern, it has no entry; the place around
+// it gets no more than that one and those in it.
+func Plainly(odd string) func(*Place) (Access, ir.CauseID) {
+	return func(p *Place) (Access, ir.CauseID) {
+		is, why := p.Wants, ir.CauseID("")
+		for _, b := range p.Below {
+			if !strings.ContainsAny(b.Name, odd) {
+				continue
 			}
-		})
+			b.Walk(func(r *ir.Region) {
+				if w := Wanted(r.Caps); w < is && !r.Link && !r.Through {
+					is, why = w, WhyPattern
+				}
+			})
+		}
+		return is, why
 	}
-	return is, why
 }
 
 // Relative spells a location for a program that is started in the workspace: from the workspace,

@@ -49,9 +49,10 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail reads %q as a pattern or a list", m.Place)}}}, nil
 		}
 	}
+	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
 	c := Comment{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()}, Tool: t.Name,
-		Ledger: backends.NewRows(plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})),
+		Ledger: backends.NewRows(ledger),
 	}
 	for _, a := range t.Accept {
 		c.Accept = append(c.Accept, string(a.Gap))
@@ -61,7 +62,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		return backends.Output{}, err
 	}
 	lines := slices.Concat([]string{mark + string(comment)}, frame, []string{"private-cwd " + target.Place(ir.In(""))}, places(plan))
-	return backends.Output{Data: []byte(strings.Join(lines, "\n") + "\n")}, nil
+	return backends.Output{Data: []byte(strings.Join(lines, "\n") + "\n"), Elsewhere: ledger}, nil
 }
 
 // mark begins the comment.

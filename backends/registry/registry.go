@@ -9,7 +9,9 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -46,6 +48,8 @@ var Optional = []backends.Backend{
 	codex.Backend{},
 	kubernetes.Backend{},
 	kubernetes.Backend{Sandbox: true},
+	claudecode.Backend{},
+	cursor.Backend{},
 }
 
 // Every lists both.
@@ -60,8 +64,10 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		seatbelt.Sentences,
 		winjob.Sentences,
 		agents.Sentences,
+		claudecode.Sentences,
 		codex.Sentences,
 		kubernetes.Sentences,
+		cursor.Sentences,
 		landlockconfig.Sentences,
 		mounts.Sentences,
 		mxc.Sentences,

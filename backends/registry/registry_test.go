@@ -6,7 +6,9 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
+	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/kubernetes"
@@ -28,7 +30,9 @@ func TestSentences(t *testing.T) {
 		"context":        contextjson.Sentences,
 		"kubernetes":     kubernetes.Sentences,
 		"agents":         agents.Sentences,
+		"claude-code":    claudecode.Sentences,
 		"codex":          codex.Sentences,
+		"cursor":         cursor.Sentences,
 		"landlock":       landlock.Sentences,
 		"landlockconfig": landlockconfig.Sentences,
 		"mounts":         mounts.Sentences,
@@ -44,7 +48,7 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s is a cause of %s", id, name)
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
-			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "SystemRoot") ||
+			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Cursor") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
 				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/explain"
+	"github.com/accessc/accessc/internal/fleet"
 )
 
 // TestJSONIsDocumented: every field of every document stands in docs/json.md, which is
@@ -20,7 +21,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, doc := range []any{
 		explain.Document{}, explain.ChangesDocument{}, explain.WhoDocument{}, explain.TestedDocument{}, explain.WideningDoc{}, explain.ParityDoc{},
-		reply{}, streamed{}, decideReply{}, decideLine{}, verifyDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, hookDoctorDoc{}, build.Document{},
+		reply{}, streamed{}, decideReply{}, decideLine{}, verifyDoc{}, approvalsDoc{}, homesDoc{}, doctorDoc{}, hookDoctorDoc{}, build.Document{}, fleet.Document{},
 	} {
 		for _, name := range fields(reflect.TypeOf(doc), seen) {
 			if !strings.Contains(string(data), "`"+name+"`") {

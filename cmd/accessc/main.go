@@ -53,6 +53,7 @@ type cli struct {
 	Decide     decideCmd     `cmd:"" help:"Ask a ruleset whether an agent may run a command line, or do another operation."`
 	Test       testCmd       `cmd:"" help:"Run each policy's own tests, and with --kernel try them on the kernel."`
 	Verify     verifyCmd     `cmd:"" help:"Check a build's manifest against itself and against the artifacts beside it."`
+	Fleet      fleetCmd      `cmd:"" help:"Say what the tools of many repositories may touch, which hosts hold their rules, and what has changed."`
 	Exec       execCmd       `cmd:"" help:"Run a tool, or any command, under its policy."`
 	Serve      serveCmd      `cmd:"" help:"Start tools and answer questions for programs in any language, by lines of JSON."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Start an MCP server under its policy, and judge the calls of its client."`

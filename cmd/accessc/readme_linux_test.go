@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -41,7 +43,32 @@ func own(t *testing.T) string {
 	return dir
 }
 
+// several is a directory with two repositories that are built, and the report of a host, as the document about them has
+// these.
+func several(t *testing.T) string {
+	dir := t.TempDir()
+	shop, site := filepath.Join(dir, "repos/shop"), filepath.Join(dir, "repos/site")
+	data, err := os.ReadFile(fleets)
+	if err == nil {
+		err = errors.Join(os.CopyFS(shop, os.DirFS("../../examples/project")), os.MkdirAll(site, 0o755),
+			os.WriteFile(filepath.Join(site, "accessc.toml"), configuration.FindSubmatch(data)[1], 0o644),
+			os.WriteFile(filepath.Join(dir, "build-01.json"), hostReport.FindSubmatch(data)[1], 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, repo := range []string{shop, site} {
+		if code := run([]string{"-C", repo, "build"}, nil, io.Discard, io.Discard); code != exitOK {
+			t.Fatalf("%s is not built: status %d", repo, code)
+		}
+	}
+	return dir
+}
+
+var hostReport = regexp.MustCompile("(?s)```json\n(.*?)```")
+
 const (
+	fleets   = "../../docs/fleet.md"
 	rulesets = "../../docs/rulesets.md"
 	learning = "../../docs/learn.md"
 )
@@ -90,6 +117,7 @@ func TestConsole(t *testing.T) {
 		docs[review] = own(t)
 		docs["../../docs/import.md"] = own(t)
 	}
+	docs[fleets] = several(t)
 	if _, err := exec.LookPath("openssl"); err == nil {
 		signed := filepath.Join(t.TempDir(), "example")
 		if err := os.CopyFS(signed, os.DirFS("../../examples/project")); err != nil {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/evidence"
+	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -106,14 +108,23 @@ func checkManifest(data []byte) error {
 	return backends.CheckHeader(errManifest, data, manifestFormat, manifestVersion)
 }
 
-// ParseManifest reads a manifest.
+// ErrForeign is wrapped by the refusal of a JSON document that is no manifest, as other programs have under the
+// same name.
+var ErrForeign = errors.New("not a manifest of accessc")
+
+// ParseManifest reads a manifest: every member must be known, and be there once. Two readers of one text
+// must not see two policies.
 func ParseManifest(data []byte) (*Manifest, error) {
+	if format, _, _ := strictjson.Header(data); format != manifestFormat && json.Valid(data) {
+		return nil, fmt.Errorf("%w: %w: format %q", errManifest, ErrForeign, format)
+	}
 	if err := checkManifest(data); err != nil {
 		return nil, err
 	}
 	var d Document
-	if err := json.Unmarshal(data, &d); err != nil {
-		return nil, fmt.Errorf("%w: %w", errManifest, err)
+	if err := strictjson.Unmarshal(data, &d); err != nil {
+		var text json.RawMessage // of which the standard library tells where it ends to be JSON
+		return nil, fmt.Errorf("%w: %w", errManifest, cmp.Or(json.Unmarshal(data, &text), err))
 	}
 	return d.manifest(), nil
 }

@@ -178,6 +178,9 @@ func (req *Request) input(p *part) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// Program is the hash of the running program: two programs of one version may differ.
+func Program() (string, error) { return programHash() }
+
 // programHash is the hash of the running program. Linux knows its file also after another one has
 // taken its name.
 var programHash = sync.OnceValues(func() (string, error) {

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,24 +68,89 @@ func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
 	}
 	defer root.Close()
 	v := &verifier{root: root, backends: bs, form: m.Form}
+	err = v.manifest(m, func(i int) error { return v.entry(&m.Tools[i]) })
+	return v.problems, err
+}
+
+// manifest checks what is said of all tools, each tool that has a name of its own, and the rulesets.
+func (v *verifier) manifest(m *Manifest, tool func(i int) error) error {
 	sealed := *m
 	if sealed.seal(); sealed.Policy != m.Policy {
 		v.add(ManifestHash, "", "the hash over all tools is %s, the manifest says %s", sealed.Policy, m.Policy)
 	}
 	seen := map[string]bool{}
 	for i := range m.Tools {
-		e := &m.Tools[i]
-		if seen[e.Name] || !singleName(e.Name) {
-			v.add(ToolName, e.Name, "found a name that is no directory's, or twice")
+		name := m.Tools[i].Name
+		if seen[name] || !singleName(name) {
+			v.add(ToolName, name, "found a name that is no directory's, or twice")
 			continue
 		}
-		seen[e.Name] = true
-		if err := v.entry(e); err != nil {
-			return nil, err
+		seen[name] = true
+		if err := tool(i); err != nil {
+			return err
 		}
 	}
 	v.rulesets(m.Rulesets)
-	return v.problems, nil
+	return nil
+}
+
+// Inspected is a tool of a manifest that was checked against itself.
+type Inspected struct {
+	Entry *Entry
+	// Tool is the tool that the entry describes, nil where that cannot be read.
+	Tool *ir.Tool
+	// View is its policy on Linux, nil for a tool that accessc does not confine.
+	View *ir.View
+	// Hash is the hash of the policy that is there, whatever the entry claims.
+	Hash string
+}
+
+// Inspect checks a manifest against itself and no other file: every hash, and the summary of each policy. With
+// backends, policies of a portable build are compiled anew and compared with the hashes of the artifacts and the ledger.
+// Each tool is handed to take, but for those whose names are no directory's, or another one's: these are problems.
+func Inspect(m *Manifest, bs []backends.Backend, take func(Inspected) error) ([]Problem, error) {
+	v := &verifier{backends: bs, form: m.Form}
+	err := v.manifest(m, func(i int) error {
+		e := &m.Tools[i]
+		t, view, hash, err := v.alone(e)
+		if err == nil {
+			err = take(Inspected{e, t, view, hash})
+		}
+		if err != nil || view == nil || len(bs) == 0 || v.form != backends.Portable.String() {
+			return err
+		}
+		return v.compiled(e, t, func(string) bool { return true })
+	})
+	return v.problems, err
+}
+
+// Beside is the artifacts in a manifest's directory.
+type Beside struct {
+	Match int // have the hash that is listed
+	// Absent are those of tools that have no directory here, such as those of a manifest that was copied alone.
+	Absent int
+}
+
+// Artifacts compares the artifacts that entries list with those in a directory. That all of a tool's are not
+// there is no problem.
+func Artifacts(root *os.Root, entries []Entry, bs []backends.Backend) (Beside, []Problem) {
+	var out Beside
+	v := &verifier{root: root, backends: bs}
+	for i := range entries {
+		e := &entries[i]
+		if !singleName(e.Name) || len(e.Artifacts) == 0 {
+			continue
+		}
+		if _, err := root.Lstat(e.Name); errors.Is(err, fs.ErrNotExist) {
+			out.Absent += len(e.Artifacts)
+			continue
+		}
+		out.Match += len(v.files(e))
+		if err := v.unlisted(e); err != nil {
+			v.add(ArtifactMissing, e.Name, "%v", err)
+		}
+	}
+	return out, v.problems
 }
 
 // rulesets checks that each ruleset can be read and has the hash that is listed.
@@ -127,46 +191,55 @@ func (v *verifier) entry(e *Entry) error {
 	if err := v.unlisted(e); err != nil {
 		return err
 	}
-	t, err := e.tool()
-	switch {
-	case err != nil:
-		v.add(ToolPolicy, e.Name, "%v", err)
-		return nil
-	case t.Name != e.Name, t.Source.String() != e.Source, (t.Source.Kind == ir.SourceLocal) != e.Confined:
-		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source, t.Name, t.Source)
-		return nil
-	case !e.Confined && (e.Policy != nil || len(e.Artifacts) > 0):
-		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
-		return nil
-	}
-	if err := v.summary(e, t); err != nil || !e.Confined || v.form != backends.Portable.String() {
+	t, view, _, err := v.alone(e)
+	if err != nil || view == nil || v.form != backends.Portable.String() {
 		return err
 	}
-	return v.compiled(e, t, files)
+	return v.compiled(e, t, func(name string) bool { _, ok := files[name]; return ok })
 }
 
-// summary checks an entry's summary of its policy.
-func (v *verifier) summary(e *Entry, t *ir.Tool) error {
-	want := ""
+// alone checks an entry without its artifacts, and returns its tool, the policy of a confined one, and the hash of
+// that.
+func (v *verifier) alone(e *Entry) (t *ir.Tool, view *ir.View, hash string, err error) {
+	t, problem := e.tool()
+	switch {
+	case problem != nil:
+		v.add(ToolPolicy, e.Name, "%v", problem)
+		return nil, nil, "", nil
+	case t.Name != e.Name, t.Source.String() != e.Source, (t.Source.Kind == ir.SourceLocal) != e.Confined:
+		v.add(ToolSummary, e.Name, "the entry says %s, source %s; its policy says %s, source %s", e.Name, e.Source, t.Name, t.Source)
+		return nil, nil, "", nil
+	case !e.Confined && (e.Policy != nil || len(e.Artifacts) > 0):
+		v.add(ToolPolicy, e.Name, "a tool that is not confined has a policy or artifacts")
+		return nil, nil, "", nil
+	}
+	if e.Confined {
+		view = ir.NewView(t, ir.Linux, ir.Facts{})
+	}
+	hash, err = v.summary(e, t, view)
+	return t, view, hash, err
+}
+
+// summary checks an entry's summary of its policy, and returns the hash of that.
+func (v *verifier) summary(e *Entry, t *ir.Tool, view *ir.View) (hash string, err error) {
 	if e.Confined || e.Constraints != nil {
-		var err error
-		if want, err = policyHash(t); err != nil {
-			return err
+		if hash, err = policyHash(t); err != nil {
+			return "", err
 		}
 	}
-	if e.Hash != want {
-		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", want, e.Hash)
+	if e.Hash != hash {
+		v.add(ToolHash, e.Name, "the policy has the hash %s, the manifest says %s", hash, e.Hash)
 	}
-	if !e.Confined {
-		return nil
+	if view == nil {
+		return hash, nil
 	}
-	if risk := ir.RiskOf(t).String(); e.Risk != risk {
+	if risk := view.Risk().String(); e.Risk != risk {
 		v.add(ToolSummary, e.Name, "the risk of the policy is %s, the manifest says %s", risk, e.Risk)
 	}
-	if exposed := ir.Exposed(t); !slices.Equal(exposed, e.Sensitive) {
+	if exposed := view.Exposed(); !slices.Equal(exposed, e.Sensitive) {
 		v.add(ToolSummary, e.Name, "the policy reaches the sensitive paths %v, the manifest says %v", exposed, e.Sensitive)
 	}
-	return nil
+	return hash, nil
 }
 
 // files reads the artifacts that have the hash that is listed.
@@ -210,8 +283,8 @@ func (v *verifier) unlisted(e *Entry) error {
 	return nil
 }
 
-// compiled compares artifacts and ledger with those that the policy compiles to.
-func (v *verifier) compiled(e *Entry, t *ir.Tool, files map[string][]byte) error {
+// compiled compares the ledger, and the hashes of some artifacts, with those that the policy compiles to.
+func (v *verifier) compiled(e *Entry, t *ir.Tool, some func(name string) bool) error {
 	var bs []backends.Backend
 	known := map[string]bool{}
 	for _, b := range v.backends {
@@ -234,7 +307,7 @@ func (v *verifier) compiled(e *Entry, t *ir.Tool, files map[string][]byte) error
 		return nil
 	}
 	for _, b := range bs {
-		if data, ok := files[b.File()]; ok && !bytes.Equal(data, out.Files[b.File()]) {
+		if some(b.File()) && e.Artifacts[b.File()] != Hash(out.Files[b.File()]) {
 			v.add(ArtifactDiffers, e.Name, "%s/%s differs from the artifact that this version compiles from the policy", e.Name, b.File())
 		}
 	}

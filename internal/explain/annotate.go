@@ -21,9 +21,9 @@ func classOf(d compare.Difference) diag.Code {
 	return diag.Code(class)
 }
 
-// annotations returns the differences as results, each at the line of the new side that caused
+// Results returns the differences as results, each at the line of the new side that caused
 // it. A wider one has a severity of its own; a narrower one is a note.
-func annotations(cs []Change, wider diag.Severity) diag.List {
+func Results(cs []Change, wider diag.Severity) diag.List {
 	var out diag.List
 	for _, c := range condensed(cs) {
 		for _, d := range c.Differences {
@@ -114,18 +114,23 @@ func valueAt(t *ir.Tool, d compare.Difference) ir.Pos {
 
 // ChangesGitHub renders a comparison as annotations of a workflow.
 func ChangesGitHub(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
-	return diag.WriteGitHub(w, annotations(cs, wider), places)
+	return diag.WriteGitHub(w, Results(cs, wider), places)
 }
 
 // ChangesSARIF renders a comparison as a SARIF 2.1.0 log.
 func ChangesSARIF(w io.Writer, cs []Change, wider diag.Severity, places diag.Places) error {
+	return diag.WriteResults(w, ResultRules(wider), Results(cs, wider), places)
+}
+
+// ResultRules are the rules of the results of a comparison.
+func ResultRules(wider diag.Severity) []diag.Rule {
 	var rules []diag.Rule
 	for _, r := range kinds {
 		rules = append(rules,
 			diag.Rule{ID: diag.Code(r.class), Title: r.title, Severity: wider},
 			diag.Rule{ID: diag.Code(opposite.Replace(r.class)), Title: r.less, Severity: diag.Note})
 	}
-	return diag.WriteResults(w, rules, annotations(cs, wider), places)
+	return rules
 }
 
 // kinds are the classes with their titles, and the titles of their opposites.

@@ -27,9 +27,11 @@ func TestParityFits(t *testing.T) {
 			text := p.Text(s, why)
 			begins := map[string]int{}
 			for line := range strings.Lines(text) {
-				// The reasons, which may break before any word, are indented otherwise.
-				if words := strings.Fields(line); len(words) > 0 && (strings.HasPrefix(line, "            rule") || strings.HasPrefix(line, "  "+words[0]+"   ")) {
-					begins[words[0]]++
+				// The lines of reasons can begin with these words, too.
+				for _, word := range []string{"            rule  ", "  process   "} {
+					if strings.HasPrefix(line, word) {
+						begins[strings.TrimSpace(word)]++
+					}
 				}
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
 					t.Errorf("%d columns of %d: %s", n, width, line)

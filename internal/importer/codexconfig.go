@@ -38,6 +38,7 @@ type codex struct {
 	allowed []listed
 	denied  []listed
 	kept    []string
+	only    []string
 	dropped []listed
 }
 
@@ -324,7 +325,14 @@ func (c *codex) environment(e *source.Entry) {
 				c.dropped = append(c.dropped, listed{foreign.Spelled{Path: v.Text}, c.add(e, elementOf("shell_environment_policy.exclude", i), v.Text)})
 			}
 		},
-		"include_only": func(e *source.Entry) { c.wrong(e, "a list of the only variables is not understood; import without it") },
-		"set":          other, "ignore_default_excludes": other, "experimental_use_profile": other,
+		"include_only": func(e *source.Entry) {
+			only := []string{}
+			for i, v := range c.array(e) {
+				c.add(e, elementOf("shell_environment_policy.include_only", i), v.Text).become(Carried, "the others are not passed on")
+				only = append(only, v.Text)
+			}
+			c.only = only
+		},
+		"set": other, "ignore_default_excludes": other, "experimental_use_profile": other,
 	})
 }

@@ -9,14 +9,20 @@ import (
 	"github.com/accessc/accessc/internal/importer/foreign"
 )
 
+// coversVariable reports whether one of some patterns is about a variable, in any case of letters.
+func coversVariable(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return regexp.MustCompile("(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, ".*") + "$").MatchString(name)
+	})
+}
+
 // variables takes names of the base away that Codex does not pass on.
 func (c *codex) variables() {
 	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TERM"} {
 		from := "the variables that Codex passes on"
-		gone := c.kept != nil && !slices.Contains(c.kept, name)
+		gone := c.kept != nil && !slices.Contains(c.kept, name) || c.only != nil && !coversVariable(c.only, name)
 		for _, l := range c.dropped {
-			re := regexp.MustCompile("(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(l.Path), `\*`, ".*") + "$")
-			if re.MatchString(name) {
+			if coversVariable([]string{l.Path}, name) {
 				gone, from = true, l.entry.from()
 			}
 			l.entry.become(Carried, "no rule passes it on")
@@ -83,7 +89,7 @@ func (c *codex) files() {
 
 // model is the evaluation of the profile.
 func (c *codex) model() foreign.Policy {
-	out := &foreign.Codex{Host: c.t.host, Minimal: c.minimal, Network: c.network && !c.limited, Kept: c.kept}
+	out := &foreign.Codex{Host: c.t.host, Minimal: c.minimal, Network: c.network && !c.limited, Kept: c.kept, Only: c.only}
 	for _, e := range c.entries {
 		out.Entries = append(out.Entries, e.CodexEntry)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/backends/agents"
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/internal/jsonc"
 	"github.com/accessc/accessc/ir"
@@ -76,6 +77,14 @@ func (t *translation) sandboxFields(d *document, s *sandbox, within string) fiel
 		network[name] = t.leave(d, key("network"), "it is about srt's proxy")
 	}
 	network["deniedResolvedAddresses"] = func(n *jsonc.Node) {
+		within := n.Kind == '['
+		for _, item := range n.Children('[') {
+			within = within && slices.Contains(agents.Internal, item.String())
+		}
+		if within {
+			t.add(d, n, key("network.deniedResolvedAddresses"), "").become(Carried, "no name leads there unless a rule names the address")
+			return
+		}
 		d.fault(n.Begin, "%s: no rule denies an address to which a name leads; import without it, and without the names that may lead there", key("network.deniedResolvedAddresses"))
 	}
 	return fields{

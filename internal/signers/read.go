@@ -132,10 +132,10 @@ func (r *reader) settings(name string, root *source.Table) file {
 	f := file{name: name, threshold: 1}
 	r.unknown(root, "", fileFields)
 	if v := root.Get("require"); v != nil {
-		switch v.Kind {
-		case source.BoolKind:
+		switch {
+		case v.Kind == source.BoolKind:
 			f.require = v.Bool
-		case source.ArrayKind:
+		case v.Kind == source.ArrayKind:
 			f.requireIn = r.patterns(v, "require")
 		default:
 			r.wrong(v, "require", "a boolean, or an array of patterns of workspaces")

@@ -108,7 +108,7 @@ func Wrap(req Request, data []byte) error {
 	if err != nil {
 		return failed("%w; see accessc doctor", err)
 	}
-	if _, err := (means{unsupervised, mounts.Sentences}).agree(&req, &spec.Launch, Host{}); err != nil {
+	if _, err := (means{unsupervised, mounts.Sentences, lastLevel}).agree(&req, &spec.Launch, Host{}); err != nil {
 		return err
 	}
 	if err := checkDescriptors(0, 1, 2); err != nil {

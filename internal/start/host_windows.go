@@ -90,8 +90,8 @@ func Examine() Report {
 	r := Report{System: fmt.Sprintf("Windows %d.%d build %d", v.MajorVersion, v.MinorVersion, v.BuildNumber)}
 	all := obstacles()
 	for _, f := range []Finding{
-		{Name: "job objects", Detail: "a tool and all it starts can be limited and ended"},
-		{Name: "AppContainers", Detail: "files and network can be held"},
+		{Name: jobsName, Detail: "a tool and all it starts can be limited and ended"},
+		{Name: containersName, Detail: "files and network can be held"},
 	} {
 		f.State = Present
 		if tierOf(all) < len(r.Findings) {

@@ -34,8 +34,8 @@ var controllers = map[string]string{ir.LimitMemory.String(): "memory", ir.LimitP
 
 // applies reports whether a requirement is one at the host's level. A level above the last
 // that is known counts as the last.
-func (h Host) applies(n backends.Row) bool {
-	return h.ABI >= n.From && (h.ABI <= n.To || n.To >= lastLevel)
+func (m means) applies(n backends.Row, h Host) bool {
+	return h.ABI >= n.From && (h.ABI <= n.To || n.To >= m.last)
 }
 
 // Gap is a requirement of a policy that a host does not meet.
@@ -52,13 +52,14 @@ type Gap struct {
 type means struct {
 	supervises func(backends.Row) bool
 	sentences  backends.Sentences
+	last       int // the last feature level that is known
 }
 
 // unmet returns the requirements that a host does not meet, one entry per gap.
 func (m means) unmet(needs []backends.Row, h Host) ([]Gap, error) {
 	var open ir.Ledger
 	for _, n := range needs {
-		if !h.applies(n) || h.Supervises && m.supervises(n) || h.groups(n) {
+		if !m.applies(n, h) || h.Supervises && m.supervises(n) || h.groups(n) {
 			continue
 		}
 		row, err := n.Row()
@@ -100,7 +101,7 @@ func (m means) agree(req *Request, l *backends.Launch, h Host) (terms, error) {
 	var t terms
 	accepts := func(gap string) bool { return slices.Contains(req.Accept, gap) || slices.Contains(l.Accept, gap) }
 	for _, n := range l.Needs {
-		t.supervised = t.supervised || h.Supervises && h.applies(n) && m.supervises(n) && !accepts(n.Gap)
+		t.supervised = t.supervised || h.Supervises && m.applies(n, h) && m.supervises(n) && !accepts(n.Gap)
 	}
 	h.Supervises = t.supervised
 	gaps, err := m.unmet(l.Needs, h)

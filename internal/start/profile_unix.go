@@ -166,7 +166,7 @@ func startProfile(req *Request, spec *start.Spec, host seatbeltHost) error {
 func unsupervised(backends.Row) bool { return false }
 
 // byProfile is how a profile meets requirements: by itself.
-var byProfile = means{unsupervised, start.Sentences}
+var byProfile = means{unsupervised, start.Sentences, lastLevel}
 
 // prepare makes the directories that the profile expects, and finds the program.
 func (s *profileStart) prepare() error {

@@ -86,7 +86,7 @@ func seccompFinding() Finding {
 // supervisionFinding is the finding whether a supervisor can enforce the rules that Landlock
 // cannot.
 func supervisionFinding() Finding {
-	f := Finding{Name: "supervision", State: Present, Detail: "the supervisor judges calls that Landlock cannot"}
+	f := Finding{Name: supervisionName, State: Present, Detail: "the supervisor judges calls that Landlock cannot"}
 	if err := supervisor.Supported(); err != nil {
 		f.State, f.Detail = Partial, err.Error()+"; policies that need it are refused, or their gaps accepted"
 		f.Fix = "use Linux 5.19 or newer, outside of a container that forbids seccomp(2), and kernel.yama.ptrace_scope below 2"
@@ -107,7 +107,7 @@ func supervisionFinding() Finding {
 // processes together (cgroups(7), delegation).
 func cgroupFinding() Finding {
 	f := Finding{
-		Name: "cgroup v2 delegation", State: Partial,
+		Name: cgroupName, State: Partial,
 		Detail: "not delegated; limits on memory and processes count per process and user, gaps to accept",
 		Fix:    "start accessc in a group of its own below one that you own and that hands memory and pids down, as systemd-run --user --scope does",
 	}

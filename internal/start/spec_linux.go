@@ -24,7 +24,7 @@ func Parse(data []byte) (*Spec, error) { return landlock.Parse(data) }
 // Unmet returns the gaps of a host under a specification, one entry per name.
 func Unmet(s *Spec, h Host) ([]Gap, error) { return supervised(s).unmet(s.Needs, h) }
 
-func supervised(s *Spec) means { return means{s.Supervision.Supervises, landlock.Sentences} }
+func supervised(s *Spec) means { return means{s.Supervision.Supervises, landlock.Sentences, lastLevel} }
 
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI >= 1 }
@@ -53,7 +53,7 @@ func settle(req *Request, h Host) (terms, error) {
 		return t, err // the ruleset knows files, not names
 	}
 	l.Needs = foldedNames(req.Spec)
-	names, err := means{unsupervised, landlock.Sentences}.agree(req, &l, Host{ABI: h.ABI})
+	names, err := means{unsupervised, landlock.Sentences, lastLevel}.agree(req, &l, Host{ABI: h.ABI})
 	t.accepted = append(t.accepted, names.accepted...)
 	return t, err
 }

@@ -27,7 +27,7 @@ func Parse(data []byte) (*Spec, error) { return winjob.Parse(data) }
 func Unmet(s *Spec, h Host) ([]Gap, error) { return byLoader.unmet(s.Launch.Needs, h) }
 
 // byLoader is how the loader meets requirements: by staying.
-var byLoader = means{func(n backends.Row) bool { return n.Is == ir.Supervised.String() }, winjob.Sentences}
+var byLoader = means{func(n backends.Row) bool { return n.Is == ir.Supervised.String() }, winjob.Sentences, lastLevel}
 
 // Confines reports whether tools are started here at all.
 func (h Host) Confines() bool { return h.ABI > tierNone }

@@ -116,6 +116,13 @@ func (d Dir) Built(dir string) string {
 	return filepath.Join(string(d), "built", hex.EncodeToString(sum[:12]))
 }
 
+// Fleet is the path of the record of the last look at the builds below some directories, given by their absolute paths.
+func Fleet(dirs []string) (string, error) {
+	root, err := Root()
+	sum := sha256.Sum256([]byte(strings.Join(dirs, "\x00")))
+	return filepath.Join(root, "fleet", hex.EncodeToString(sum[:12])), err
+}
+
 // Reports returns the directory of the reports about commands that a hook has rewritten.
 func (d Dir) Reports() string { return filepath.Join(string(d), "reports") }
 

@@ -1,5 +1,7 @@
 package irjson
 
+import "slices"
+
 // Format identifies the document.
 const Format = "accessc/policy"
 
@@ -56,6 +58,48 @@ func (d ToolDoc) Identity() Identity {
 func (d ToolDoc) Of(id Identity) ToolDoc {
 	d.Name, d.Source, d.SourceAt, d.Run, d.Command = id.Name, id.Source, id.SourceAt, id.Run, id.Command
 	return d
+}
+
+// Rules is the number of rules and patterns in the document, 0 for nil.
+func (d *ToolDoc) Rules() int {
+	if d == nil {
+		return 0
+	}
+	n := len(d.FS.Rules) + len(d.May) + len(d.MayNet) + len(d.Net.Rules) + len(d.Env.Rules) + len(d.Sensitive) + len(d.Tests)
+	if d.Protected != nil {
+		n += len(d.Protected.More)
+	}
+	if d.Commands != nil {
+		for _, r := range d.Commands.Rules {
+			n += 1 + len(r.Args)
+		}
+	}
+	return n
+}
+
+// WithoutFields returns the document without the places of the fields of rules, which are most of it. Those of the rules
+// stay.
+func (d ToolDoc) WithoutFields() *ToolDoc {
+	d.FS.Rules, d.May = unplaced(d.FS.Rules, placeOfFS), unplaced(d.May, placeOfFS)
+	d.Net.Rules, d.MayNet = unplaced(d.Net.Rules, placeOfNet), unplaced(d.MayNet, placeOfNet)
+	d.Env.Rules = unplaced(d.Env.Rules, func(r *envRule) **origin { return &r.Origin })
+	return &d
+}
+
+func placeOfFS(r *fsRule) **origin   { return &r.Origin }
+func placeOfNet(r *netRule) **origin { return &r.Origin }
+
+// unplaced copies rules with origins that name no fields.
+func unplaced[R any](rules []R, of func(*R) **origin) []R {
+	out := slices.Clone(rules)
+	for i := range out {
+		if at := of(&out[i]); *at != nil {
+			bare := **at
+			bare.Leaf = nil
+			*at = &bare
+		}
+	}
+	return out
 }
 
 // OriginDoc is where something was written.

@@ -165,7 +165,9 @@ func TestUsers(t *testing.T) {
 func TestAgain(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.project("echo LEAK\n")
-		p.configure(func(c *specs.Spec) { c.Process.Args = []string{"sh", "-c", "cat a/b/open; cat a/b/secret; echo ended $HOME"} })
+		p.configure(func(c *specs.Spec) {
+			c.Process.Args = []string{"sh", "-c", "cat a/b/open; cat a/b/secret; echo ended $HOME"}
+		})
 		original := readFile(t, p.bundle+"/config.json")
 		for range 2 {
 			if out, err := p.describe("--command", "t"); err != nil {

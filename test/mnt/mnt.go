@@ -79,9 +79,10 @@ func (t *Table) Access(c ir.Capability, place string) bool {
 		return t.now.Kind(place) == ir.Absent && t.now.Kind(parent(place)) == ir.Dir && t.free(place)
 	case ir.Delete:
 		return t.now.Kind(place) != ir.Absent && t.free(place) && !t.holdsMounts(place)
-	default:
+	case ir.Read, ir.Update, ir.Execute:
 		return t.now.Kind(place) != ir.Absent && t.gives(place).Has(c)
 	}
+	return false
 }
 
 func (t *Table) holdsMounts(place string) bool {

@@ -36,7 +36,10 @@ const profile = "accessc"
 // modes are the words for the kinds of access.
 var modes = map[agents.Access]string{agents.None: "deny", agents.Read: "read", agents.Write: "write"}
 
-var dialect = agents.Dialect{Spell: spell, Give: agents.Plainly}
+var dialect = agents.Dialect{Spell: spell, Give: agents.Plainly(wildcards)}
+
+// wildcards are the characters of a pattern.
+const wildcards = "*?[]{}"
 
 // spell leaves out the directories that the kernel fills: Codex has its own of them.
 func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
@@ -47,7 +50,7 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 		return "", whyEtc
 	}
 	path, why := agents.Relative(target, l)
-	if strings.ContainsAny(path, agents.Wildcards) {
+	if strings.ContainsAny(path, wildcards) {
 		return "", agents.WhyPattern
 	}
 	return path, why

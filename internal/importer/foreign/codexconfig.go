@@ -16,8 +16,9 @@ type Codex struct {
 	// Network lets commands connect: to AllowedHosts, where a proxy holds them, and not to DeniedHosts.
 	Network                   bool
 	AllowedHosts, DeniedHosts []string
-	// Kept are the variables that commands get, nil for all; Dropped are patterns of those that they do not.
-	Kept, Dropped []string
+	// Kept are the variables that commands get, nil for all, of which Only are patterns, nil for all; Dropped are patterns
+	// of those that they do not.
+	Kept, Only, Dropped []string
 }
 
 // CodexEntry is a path, with wildcards only if it denies, and read, write or deny.
@@ -80,9 +81,9 @@ func (c *Codex) Fetches(string) bool { return false }
 
 // Passes implements Policy.
 func (c *Codex) Passes(name string) bool {
-	return (c.Kept == nil || slices.Contains(c.Kept, name)) && !slices.ContainsFunc(c.Dropped, func(p string) bool {
-		return matchName(strings.ToUpper(p), strings.ToUpper(name))
-	})
+	matches := func(p string) bool { return matchName(strings.ToUpper(p), strings.ToUpper(name)) }
+	return (c.Kept == nil || slices.Contains(c.Kept, name)) && (c.Only == nil || slices.ContainsFunc(c.Only, matches)) &&
+		!slices.ContainsFunc(c.Dropped, matches)
 }
 
 // Runs implements Policy: which commands run is for the rules to say.

@@ -1,0 +1,179 @@
+// Package claudecode compiles a policy into settings of Claude Code, for the .claude/settings.json of a
+// project, as of version 2.1.330.
+//
+// The invariant is that of package agents. Two parts of the settings say the same: the sandbox, which confines commands, and
+// the permissions, which are about the tools that Claude Code itself reads and writes files with. What no rule permits is
+// refused without a question. Not enforced by these means: variables that no rule names, which programs commands start, and
+// limits.
+package claudecode
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/ir"
+)
+
+// Backend implements backends.Backend.
+type Backend struct{}
+
+// Name implements backends.Backend.
+func (Backend) Name() string { return "claude-code" }
+
+// File implements backends.Backend.
+func (Backend) File() string { return "claude-code.json" }
+
+// Platform implements backends.Backend: Claude Code runs on several systems.
+func (Backend) Platform() ir.Platform { return 0 }
+
+// odd are the characters of patterns and of rules.
+const odd = "*?[]{}!\\()"
+
+// dialect is that of the lists of the sandbox; besides, a rule for tools that denies wins over all that allow, at any depth.
+var dialect = agents.Dialect{Spell: lists.Spell, Workspace: lists.Workspace, Give: func(p *agents.Place) (agents.Access, ir.CauseID) {
+	is, why := lists.Give(p)
+	for o := p.Outer; o != nil; o = o.Outer {
+		if o.Path != "" && o.Has < o.Most && o.Has < is {
+			is, why = o.Has, whyDenied
+		}
+	}
+	return is, why
+}}
+
+var lists = agents.PlainLists(odd)
+
+// Settings is a settings.json, with the members that this package writes.
+type Settings struct {
+	Permissions Permissions `json:"permissions"` // Claude Code's own tools
+	Sandbox     Sandbox     `json:"sandbox"`     // commands
+}
+
+// Permissions are the rules for tools. Those that deny win.
+type Permissions struct {
+	Mode  string   `json:"defaultMode"` // "dontAsk": what no rule allows is denied
+	Allow []string `json:"allow"`       // TOOL(SPECIFIER)
+	Deny  []string `json:"deny"`        // TOOL(SPECIFIER)
+}
+
+// Sandbox confines commands.
+type Sandbox struct {
+	Enabled           bool         `json:"enabled"`                  // always
+	FailIfUnavailable bool         `json:"failIfUnavailable"`        // always
+	AutoAllow         bool         `json:"autoAllowBashIfSandboxed"` // unless the policy lists programs
+	AllowUnsandboxed  bool         `json:"allowUnsandboxedCommands"` // never
+	Excluded          []string     `json:"excludedCommands"`         // none
+	Network           Network      `json:"network"`                  // hosts
+	Filesystem        agents.Lists `json:"filesystem"`               // files
+}
+
+// Network are the lists for hosts.
+type Network struct {
+	Allowed []string `json:"allowedDomains"` // NAME:PORT
+	Denied  []string `json:"deniedDomains"`  // of those
+}
+
+// Compile implements backends.Backend.
+func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
+	plan := agents.NewPlan(t, target, dialect)
+	hosts := agents.NewHosts(t.Net)
+	data, err := backends.JSON(Settings{
+		Permissions: Permissions{Mode: "dontAsk", Allow: append(allowed(plan), commands(t)...), Deny: denied(plan)},
+		Sandbox: Sandbox{
+			Enabled: true, FailIfUnavailable: true, AutoAllow: t.Commands == nil, Excluded: []string{},
+			Network: Network{hosts.Allowed, hosts.Denied}, Filesystem: plan.Lists(),
+		},
+	})
+	return backends.Output{Data: data, Elsewhere: holder(plan, hosts).Ledger()}, err
+}
+
+// specifier spells a path for a rule: from the project, from "~", or from the root directory.
+func specifier(path string) string {
+	switch {
+	case path == ".":
+		return "/**"
+	case path == "~":
+		return "~/**" // a lone "~" is a name
+	case strings.HasPrefix(path, "./"):
+		return path[1:]
+	case strings.HasPrefix(path, "/"):
+		return "/" + path
+	}
+	return path
+}
+
+// allowed are the rules for the places that may be written. Reading is open in the project alone.
+func allowed(plan *agents.Plan) []string {
+	out := []string{}
+	for _, at := range plan.Places {
+		if at.Path == "" || at.Link || at.Through || at.Has < agents.Write || at.Least == agents.Write {
+			continue
+		}
+		spec := strings.TrimSuffix(specifier(at.Path), "/**")
+		if spec != "" {
+			out = append(out, "Edit("+spec+")")
+		}
+		out = append(out, "Edit("+spec+"/**)")
+	}
+	return out
+}
+
+// denied are the rules for the places that get less than the one around them.
+func denied(plan *agents.Plan) []string {
+	out := []string{}
+	for _, at := range plan.Places {
+		switch {
+		case at.Path == "" || at.Link || at.Through || at.Has >= at.Most:
+		case at.Has == agents.None:
+			out = append(out, "Read("+specifier(at.Path)+")", "Edit("+specifier(at.Path)+")")
+		default:
+			out = append(out, "Edit("+specifier(at.Path)+")")
+		}
+	}
+	return out
+}
+
+// commands are the rules for programs, where the policy lists them.
+func commands(t *ir.Tool) []string {
+	var out []string
+	if t.Commands == nil {
+		return nil
+	}
+	for _, r := range t.Commands.Rules {
+		for _, words := range lines(&r) {
+			if rule := "Bash(" + words + ")"; !slices.Contains(out, rule) {
+				out = append(out, rule)
+			}
+		}
+	}
+	return out
+}
+
+// lines are the specifiers of a program: those whose words are plain.
+func lines(r *ir.CommandRule) []string {
+	if !plain(r.Program) {
+		return nil
+	}
+	if r.AnyArgs {
+		return []string{r.Program + ":*"}
+	}
+	var out []string
+	for _, a := range r.Args {
+		if slices.ContainsFunc(a.Words, func(w string) bool { return !plain(w) }) {
+			continue
+		}
+		line := strings.Join(append([]string{r.Program}, a.Words...), " ")
+		if a.Rest {
+			line += ":*"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// plain reports whether a word is one of a command line as it stands, and of a rule.
+func plain(word string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return word != "" && strings.Trim(word, letters+"_-./=+,@%") == "" && !strings.HasPrefix(word, "=")
+}

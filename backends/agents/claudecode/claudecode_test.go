@@ -1,0 +1,160 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/internal/importer/foreign"
+	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
+	"github.com/accessc/accessc/test/settings"
+)
+
+// document is the settings as text, without the types that write them.
+type document struct {
+	Permissions struct {
+		DefaultMode string
+		Allow, Deny []string
+	}
+	Sandbox struct {
+		Enabled, FailIfUnavailable, AutoAllowBashIfSandboxed, AllowUnsandboxedCommands bool
+		Network                                                                        struct{ AllowedDomains, DeniedDomains []string }
+		Filesystem                                                                     struct{ DenyRead, AllowRead, AllowWrite, DenyWrite []string }
+	}
+}
+
+var form = regexp.MustCompile(`(?s)^([A-Za-z]+)\((.*)\)$`)
+
+// model evaluates settings as Claude Code does on a host where every name exists.
+func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.Claude {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		t.Fatal(err)
+	}
+	if !d.Sandbox.Enabled || !d.Sandbox.FailIfUnavailable || d.Sandbox.AllowUnsandboxedCommands {
+		t.Fatal("commands can run outside of the sandbox")
+	}
+	host := foreign.Host{Dir: dir, Home: home, Exists: func(string) bool { return true }, Follow: func(abs string) string { return abs }, Existing: true}
+	paths := func(list []string) []foreign.Spelled {
+		var out []foreign.Spelled
+		for _, p := range list {
+			out = append(out, foreign.Spelled{Path: p})
+		}
+		return out
+	}
+	rules := func(list []string) []foreign.ToolRule {
+		var out []foreign.ToolRule
+		for _, text := range list {
+			m := form.FindStringSubmatch(text)
+			if m == nil {
+				t.Fatal(text)
+			}
+			out = append(out, foreign.ToolRule{Tool: m[1], Spec: m[2], Project: true})
+		}
+		return out
+	}
+	f := d.Sandbox.Filesystem
+	return &foreign.Claude{
+		Host: host, Allow: rules(d.Permissions.Allow), Deny: rules(d.Permissions.Deny), Mode: d.Permissions.DefaultMode, AutoAllow: d.Sandbox.AutoAllowBashIfSandboxed,
+		Sandbox: &foreign.SRT{
+			Host: host, DenyRead: paths(f.DenyRead), AllowRead: paths(f.AllowRead), AllowWrite: append(paths(f.AllowWrite), foreign.Spelled{Path: "."}),
+			DenyWrite: paths(f.DenyWrite), AllowedDomains: d.Sandbox.Network.AllowedDomains, DeniedDomains: d.Sandbox.Network.DeniedDomains,
+		},
+	}
+}
+
+func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
+	facts := ir.Facts{Bindings: &b}
+	target := backends.Target{Form: backends.Resolved, Facts: facts}
+	if portable {
+		target = backends.Target{Form: backends.Portable}
+	}
+	out, err := Backend{}.Compile(tool, target)
+	if err != nil || out.Data == nil {
+		t.Fatal(err)
+	}
+	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
+}
+
+func why(causes []ir.Cause) string {
+	all := maps.Clone(Sentences)
+	maps.Copy(all, agents.Sentences)
+	return all.All(causes)
+}
+
+// TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
+// answers may differ only where the ledger says in which direction.
+func TestFilesAgainstPolicy(t *testing.T) {
+	const per = 40
+	seen := map[string]int{}
+	irtest.Check(t, 2500, per, func(rt *rapid.T) {
+		tool := settings.Draw(rt)
+		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
+		c.Whole(rt, why)
+		for range per {
+			c.Files(rt, seen)
+		}
+	})
+	irtest.Happened(t, seen, 10_000, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
+}
+
+// TestHostsAgainstPolicy does the same with hosts.
+func TestHostsAgainstPolicy(t *testing.T) {
+	const per = 40
+	seen := map[string]int{}
+	irtest.Check(t, 1000, per, func(rt *rapid.T) {
+		tool := ir.NewTool("t")
+		tool.Net = irtest.NetRules(rt, 6)
+		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
+		for range per {
+			c.Connections(rt, seen)
+		}
+	})
+	irtest.Happened(t, seen, 10_000, "net true true exact", "net true false stricter", "net false false weaker", "net false true weaker")
+}
+
+// TestCommandsAgainstPolicy: a command that runs is one that the policy lets start.
+func TestCommandsAgainstPolicy(t *testing.T) {
+	words := []string{"a", "-x", "--k=v", "a b", "$h", "*", "**", "", "x:y", ";", "é"}
+	seen := map[string]int{}
+	irtest.Check(t, 1000, 20, func(rt *rapid.T) {
+		tool := ir.NewTool("t")
+		tool.Commands = &ir.CommandSet{}
+		for _, name := range []string{"make", "g++", "x y", "./run"} {
+			if !rapid.Bool().Draw(rt, name) {
+				continue
+			}
+			r := ir.CommandRule{Program: name, AnyArgs: rapid.Bool().Draw(rt, "any"), AllEnvs: true}
+			for range rapid.IntRange(0, 2).Draw(rt, "args") {
+				r.AnyArgs = false
+				r.Args = append(r.Args, ir.ArgPattern{
+					Words: rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(rt, "words"), Rest: rapid.Bool().Draw(rt, "rest"),
+				})
+			}
+			tool.Commands.Rules = append(tool.Commands.Rules, r)
+		}
+		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
+		view := ir.NewView(tool, ir.Linux, ir.Facts{})
+		for range 20 {
+			program := rapid.SampledFrom([]string{"make", "g++", "./run", "other"}).Draw(rt, "program")
+			args := rapid.SliceOfN(rapid.SampledFrom(words[:3]), 0, 3).Draw(rt, "arguments")
+			line := program
+			for _, a := range args {
+				line += " " + a
+			}
+			runs := c.Model.Runs(line)
+			v := view.Decide(ir.Run{Program: program, Args: args})
+			seen[map[bool]string{true: "runs", false: "refused"}[runs]]++
+			if runs && !v.Allowed() {
+				rt.Fatalf("%q runs: %s", line, c.Output.Data)
+			}
+		}
+	})
+	irtest.Happened(t, seen, 1000, "runs", "refused")
+}
