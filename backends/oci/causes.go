@@ -14,6 +14,10 @@ const (
 	whyGroup    ir.CauseID = "oci.group"
 	whyCounted  ir.CauseID = "oci.counted"
 	whyAsk      ir.CauseID = "oci.ask"
+	whyWhole    ir.CauseID = "oci.whole"
+	whyDevices  ir.CauseID = "oci.devices"
+	whyFilter   ir.CauseID = "oci.filter"
+	whyLink     ir.CauseID = "oci.link"
 )
 
 // Sentences are the sentences of the causes.
@@ -25,5 +29,10 @@ var Sentences = backends.Sentences{
 	whyRuntime:  "variables that change how Go programs run are taken out of the container, since accessc starts there first",
 	whyGroup:    "assumes that the runtime makes a control group: some can be told to do without",
 	whyCounted:  "the control group counts the threads and the memory of accessc with those of the tool",
-	whyAsk:      "in a container nothing asks while the tool runs",
+	whyWhole:    "all files of the image can be read, and its programs started",
+	whyDevices:  "the container has the devices that every runtime makes",
+	whyFilter: "assumes that the runtime applies the filter of system calls, or lets no socket and no vsock device of the host " +
+		"be reached: gVisor's does the latter",
+	whyLink: "no mount makes a symbolic link, so a target is reached by its own path where the link's directory is covered",
+	whyAsk:  "in a container nothing asks while the tool runs",
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"slices"
 	"strings"
 
@@ -60,6 +61,11 @@ func Build(t *ir.Tool, target backends.Target) (d *Document, refusal string, err
 	}
 	target.Image = true
 	target.Facts.Base = imageBase(t.Base)
+	if own := t.Command.Program; target.Facts.Program == nil && target.Facts.Bindings != nil && !t.Command.Shell && path.IsAbs(own) {
+		// This host does not have it; the image may.
+		at := target.Facts.Bindings.Locate(path.Clean(own))
+		target.Facts.Program = &at
+	}
 	spec, held, err := landlock.Build(inside(t), target)
 	if err != nil {
 		return nil, "", err
@@ -73,10 +79,10 @@ func Build(t *ir.Tool, target backends.Target) (d *Document, refusal string, err
 	view := ir.NewView(t, ir.Linux, target.Facts)
 	return &Document{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
-		Tool:   t.Name, Entry: spec, Accept: spec.Accept,
+		Tool:   t.Name, Home: spec.Home, Entry: spec, Accept: spec.Accept,
 		Config: Config{
 			Process: Process{Args: args(t.Name, text), Cwd: target.Place(ir.In("")), NoNewPrivileges: true, Capabilities: map[string][]string{}},
-			Mounts:  mounts(view, target),
+			Mounts:  entryMounts(view, target),
 			Linux: Linux{
 				Namespaces: []specs.LinuxNamespace{{Type: specs.MountNamespace}, {Type: specs.PIDNamespace}},
 				Resources:  resources(t.Limits), Seccomp: seccomp(),
@@ -120,12 +126,12 @@ func imageBase(b ir.BaseName) []ir.FSRule {
 	return out
 }
 
-// mounts are the file system of the processes, a directory for temporary ones, the roots that the
+// entryMounts are the file system of the processes, a directory for temporary ones, the roots that the
 // policy has on the host, at the same paths, and accessc.
-func mounts(v *ir.View, target backends.Target) []specs.Mount {
+func entryMounts(v *ir.View, target backends.Target) []specs.Mount {
 	out := []specs.Mount{
-		{Destination: "/proc", Type: "proc", Source: "proc"},
-		{Destination: "/tmp", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "nodev", "mode=1777"}},
+		{Destination: processes, Type: "proc", Source: "proc"},
+		{Destination: temp, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "nodev", "mode=1777"}},
 	}
 	var roots []specs.Mount
 	for _, r := range v.Tree() {

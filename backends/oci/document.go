@@ -20,11 +20,14 @@ const (
 // Document is the artifact for one tool.
 type Document struct {
 	backends.Header
-	Tool string `json:"tool"` // the tool's name
+	Tool string `json:"tool"`           // the tool's name
+	Home string `json:"home,omitempty"` // the private home, empty for none
 	// Config is merged into the configuration of a bundle.
 	Config Config `json:"config"`
-	// Entry is the specification that the entry point applies.
-	Entry *landlock.Spec `json:"entry,omitempty"`
+	// Entry is the specification that the entry point applies, nil in the form without one, where
+	// Environment is what is forwarded from the variables of the bundle.
+	Entry       *landlock.Spec      `json:"entry,omitempty"`
+	Environment []backends.Variable `json:"environment,omitempty"`
 	// Accept are the gaps that the policy accepts.
 	Accept []string `json:"accept,omitempty"`
 	// Ledger says how the container holds every cell, by version of Landlock's ABI.
@@ -34,17 +37,25 @@ type Document struct {
 // Config is the part of a configuration that the policy decides, in the words of the runtime
 // specification.
 type Config struct {
-	Process Process       `json:"process"` // the process that is started
-	Mounts  []specs.Mount `json:"mounts"`  // after those of the bundle
-	Linux   Linux         `json:"linux"`   // what is Linux's own
+	Root    *Root         `json:"root,omitempty"` // of the form without an entry point
+	Process Process       `json:"process"`        // the process that is started
+	Mounts  []specs.Mount `json:"mounts"`         // after those of the bundle
+	Linux   Linux         `json:"linux"`          // what is Linux's own
+}
+
+// Root is the image's file system.
+type Root struct {
+	Readonly bool `json:"readonly"` // always true
 }
 
 // Process is the process that the container starts.
 type Process struct {
-	Args            []string            `json:"args"`            // the entry point
-	Cwd             string              `json:"cwd"`             // the workspace
-	NoNewPrivileges bool                `json:"noNewPrivileges"` // always true
-	Capabilities    map[string][]string `json:"capabilities"`    // none
+	Args            []string            `json:"args"`              // the entry point, or the tool's own
+	Cwd             string              `json:"cwd"`               // the workspace
+	Env             []string            `json:"env,omitempty"`     // of the form without an entry point
+	NoNewPrivileges bool                `json:"noNewPrivileges"`   // always true
+	Capabilities    map[string][]string `json:"capabilities"`      // none
+	Rlimits         []specs.POSIXRlimit `json:"rlimits,omitempty"` // of the form without an entry point
 }
 
 // Linux is the part of the configuration about Linux.
@@ -52,6 +63,9 @@ type Linux struct {
 	Namespaces []specs.LinuxNamespace `json:"namespaces"`          // to be the container's own
 	Resources  *specs.LinuxResources  `json:"resources,omitempty"` // limits of the control group
 	Seccomp    *specs.LinuxSeccomp    `json:"seccomp"`             // for a bundle that has none
+	// MaskedPaths and ReadonlyPaths are for the form without an entry point.
+	MaskedPaths   []string `json:"maskedPaths,omitempty"`
+	ReadonlyPaths []string `json:"readonlyPaths,omitempty"`
 }
 
 // ErrDocument is wrapped by every refusal of a document.
@@ -66,8 +80,14 @@ func Parse(data []byte) (*Document, error) {
 	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
 	}
-	if d.Entry == nil || len(d.Config.Process.Args) == 0 || d.Config.Linux.Seccomp == nil {
-		return nil, fmt.Errorf("%w: found no entry point", ErrDocument)
+	if len(d.Config.Process.Args) == 0 || d.Config.Linux.Seccomp == nil || d.Entry == nil && d.Config.Root == nil {
+		return nil, fmt.Errorf("%w: found neither an entry point nor a root that is read-only", ErrDocument)
 	}
 	return &d, nil
+}
+
+// OfRuntime reports whether a mount shows nothing of the host and leaves its place to the image: it may be a
+// symlink there.
+func OfRuntime(m specs.Mount) bool {
+	return m.Destination == processes || m.Destination == temp || m.Destination == shared
 }

@@ -13,6 +13,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/ir"
 )
 
 // Mark is the annotation of a merged configuration: the name of its tool.
@@ -58,6 +59,9 @@ func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	var found []error
 	refuse := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	mergeForeign(c, refuse)
+	if d.Entry == nil {
+		mergeApart(c, d, refuse)
+	}
 	mergeMounts(c, d, refuse)
 	mergeNamespaces(c, d, refuse)
 	mergeSeccomp(c, d, refuse)
@@ -68,15 +72,100 @@ func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	p := c.Process
 	p.Args, p.Cwd, p.NoNewPrivileges = d.Config.Process.Args, d.Config.Process.Cwd, true
 	p.Capabilities = &specs.LinuxCapabilities{}
-	p.Env = slices.DeleteFunc(p.Env, func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return name == temporary || slices.Contains(goVariables, name)
-	})
+	p.Env = variables(p.Env, d)
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
 	}
 	c.Annotations[Mark] = d.Tool
 	return backends.JSON(c)
+}
+
+// variables are those of the bundle: accessc forwards from them by the policy, less what would steer itself,
+// or they are forwarded here.
+func variables(of []string, d *Document) []string {
+	if d.Entry != nil {
+		return slices.DeleteFunc(of, func(v string) bool {
+			name, _, _ := strings.Cut(v, "=")
+			return name == temporary || slices.Contains(goVariables, name)
+		})
+	}
+	var rules []ir.EnvRule
+	for _, v := range d.Environment {
+		rules = append(rules, ir.EnvRule{Name: v.Name, Prefix: v.Prefix, Read: v.Read, Value: v.Value})
+	}
+	own := d.Config.Process.Env
+	set := func(name string) bool {
+		return slices.ContainsFunc(own, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	}
+	home := ir.HomeReal
+	if d.Home != "" {
+		home = ir.HomePrivate
+	}
+	view := ir.NewEnvView(rules, home, ir.Linux)
+	out := slices.DeleteFunc(of, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return set(name) || ir.OwnVariable(name, home == ir.HomePrivate, ir.Linux) || !view.Decide(ir.Forward{Name: name}).Allowed()
+	})
+	return append(out, own...)
+}
+
+// kernelMounts are the file systems of the kernel's that engines mount and the form without an entry point
+// leaves out: the policy grants nothing there.
+var kernelMounts = []string{"cgroup", "cgroup2", "mqueue", "sysfs"}
+
+// mergeApart puts in place what a container without accessc has instead: a root, and every other place
+// that is not the policy's, that cannot be written.
+func mergeApart(c *specs.Spec, d *Document, refuse func(string, ...any)) {
+	c.Root.Readonly = true
+	c.Process.Rlimits = lowerLimits(c.Process.Rlimits, d.Config.Process.Rlimits)
+	l := c.Linux
+	l.MaskedPaths = union(l.MaskedPaths, d.Config.Linux.MaskedPaths)
+	l.ReadonlyPaths = union(l.ReadonlyPaths, d.Config.Linux.ReadonlyPaths)
+	if len(l.Devices) > 0 {
+		refuse("linux.devices has %s, which the policy does not grant", l.Devices[0].Path)
+	}
+	c.Mounts = slices.DeleteFunc(c.Mounts, func(m specs.Mount) bool {
+		at := path.Clean(m.Destination)
+		return (at == temp || at == shared) && m.Type == "tmpfs" || slices.Contains(kernelMounts, m.Type) || at == "/sys" || strings.HasPrefix(at, "/sys/")
+	})
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		switch at := path.Clean(m.Destination); {
+		case at == processes && m.Type == "proc", at == "/dev/pts" && m.Type == "devpts":
+		case at == "/dev" && m.Type == "tmpfs":
+			m.Options = union(m.Options, []string{"ro"})
+		case around(d.Config.Mounts, at) == nil && !readOnly(m.Options):
+			refuse("the mount at %s can be written to, and nothing but the policy closes it: mount it with bind and ro, or rro", m.Destination)
+		}
+	}
+}
+
+// readOnly reports whether a mount can be written to nowhere below.
+func readOnly(options []string) bool {
+	has := func(o string) bool { return slices.Contains(options, o) }
+	return !has("rw") && (has("rro") || has("ro") && has("bind") && !has("rbind"))
+}
+
+func union(a, b []string) []string {
+	for _, x := range b {
+		if !slices.Contains(a, x) {
+			a = append(a, x)
+		}
+	}
+	return a
+}
+
+// lowerLimits takes the lower of two limits of each kind.
+func lowerLimits(theirs, ours []specs.POSIXRlimit) []specs.POSIXRlimit {
+	for _, l := range ours {
+		i := slices.IndexFunc(theirs, func(o specs.POSIXRlimit) bool { return o.Type == l.Type })
+		if i < 0 {
+			theirs = append(theirs, l)
+			continue
+		}
+		theirs[i].Hard, theirs[i].Soft = min(theirs[i].Hard, l.Hard), min(theirs[i].Soft, l.Soft)
+	}
+	return theirs
 }
 
 // mergeForeign refuses other systems, and what runs or is changed around the entry point.
@@ -113,8 +202,8 @@ func mergeMounts(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 		switch own := around(d.Config.Mounts, at); {
 		case !path.IsAbs(at) || at == "/":
 			refuse("the mount at %q is on no place of its own", m.Destination)
-		case own == nil, own.Type == "tmpfs" && theirs[own.Destination]:
-		case at == own.Destination && m.Type == own.Type && own.Type != "bind":
+		case own == nil, own.Destination == temp && theirs[temp]:
+		case (at == temp || at == processes) && m.Type == own.Type:
 			theirs[at] = true
 		default:
 			refuse("the mount at %s is in the way of %s, which the policy is about", m.Destination, own.Destination)
@@ -152,8 +241,12 @@ func mergeNamespaces(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 // mergeSeccomp keeps the bundle's filter, if the entry point can do its work under it.
 func mergeSeccomp(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	s := c.Linux.Seccomp
-	if s == nil {
+	if s == nil || d.Entry == nil && sameFilter(s, d.Config.Linux.Seccomp) {
 		c.Linux.Seccomp = d.Config.Linux.Seccomp
+		return
+	}
+	if d.Entry == nil {
+		refuse("linux.seccomp is another filter than the policy's, and a container has one; remove it")
 		return
 	}
 	calls := confining
@@ -167,6 +260,12 @@ func mergeSeccomp(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 		refuse("linux.seccomp does not allow %s, which accessc needs; without a filter of the bundle, it gets one that does",
 			strings.Join(missing, ", "))
 	}
+}
+
+func sameFilter(a, b *specs.LinuxSeccomp) bool {
+	x, failed := backends.JSON(a)
+	y, err := backends.JSON(b)
+	return failed == nil && err == nil && bytes.Equal(x, y)
 }
 
 // mergeResources takes the lower of two limits.

@@ -44,6 +44,7 @@ var Optional = []backends.Backend{
 	firejail.Backend{},
 	landlockconfig.Backend{},
 	oci.Backend{},
+	oci.Apart{},
 	srt.Backend{},
 	codex.Backend{},
 	kubernetes.Backend{},

@@ -205,3 +205,23 @@ func TestOpened(t *testing.T) {
 		}
 	}
 }
+
+// TestAllows: a package has the rights of entries for it and for all packages that are about the
+// object itself.
+func TestAllows(t *testing.T) {
+	const pkg = "S-1-15-2-7"
+	for sddl, want := range map[string]bool{
+		"D:(A;;0x1200a9;;;AC)": true, "D:(A;ID;FX;;;S-1-15-2-1)": true, "D:(A;;GX;;;" + pkg + ")": true, "D:(A;;GA;;;" + pkg + ")": true,
+		"D:(A;;0x20;;;" + pkg + ")(A;;FR;;;AC)": true, "D:NO_ACCESS_CONTROL": true,
+		"D:": false, "D:(A;;FR;;;AC)": false, "D:(A;OIIO;FA;;;AC)": false, "D:(A;;FA;;;BU)": false, "D:(D;;FA;;;AC)": false,
+		`D:(XA;;FX;;;AC;(Exists x))`: false, "D:(A;;FA;;;S-1-15-2-8)": false, "D:(A;;ZZ;;;AC)": false, "D:(A;;GR;;;AC)": false,
+	} {
+		l, err := ParseList(sddl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.AllowsExecute(pkg); got != want {
+			t.Errorf("%s: got %v", sddl, got)
+		}
+	}
+}

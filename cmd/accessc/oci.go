@@ -15,10 +15,13 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/contextjson"
+	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/oci"
+	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/bounded"
 	"github.com/accessc/accessc/internal/build"
 	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/workspace"
 	"github.com/accessc/accessc/ir"
@@ -27,10 +30,12 @@ import (
 // ociCmd is "accessc oci".
 type ociCmd struct {
 	Bundle   string   `required:"" placeholder:"DIR" help:"The bundle: a directory with config.json and the image's root file system."`
+	Mounts   bool     `help:"Do without accessc inside, by mounts and masks alone, for runtimes whose kernel has no Landlock, such as gVisor. They hold less."`
 	Command  bool     `help:"Start the command of config.json under the policy of the tool, in place of the tool's own."`
 	Accept   []string `placeholder:"GAP" help:"Start although the host has this gap, such as net.host. Repeatable."`
 	NoPrompt bool     `help:"Never prompt, as without a terminal: drop external rules without approval."`
 	Tool     string   `arg:"" name:"tool" help:"The tool."`
+	Args     []string `arg:"" optional:"" name:"arg" help:"Arguments to add to the command."`
 }
 
 // Help implements kong's detailed help.
@@ -43,6 +48,7 @@ filter that accessc cannot work under. config.json.orig keeps the bundle's own; 
 
   runc spec --bundle DIR && accessc oci --bundle DIR TOOL && runc run --bundle DIR NAME
   accessc oci --bundle DIR --command TOOL        start the image's own command under the policy of TOOL
+  accessc oci --bundle DIR --mounts TOOL         by mounts alone; the gaps must be accepted
   accessc build --target oci                     write and review the same as DIR/TOOL/oci.json, with its ledger`
 }
 
@@ -79,7 +85,10 @@ func (c *ociCmd) Run(g *globals) error {
 	if err := g.unattested(res, t); err != nil {
 		return err
 	}
-	d, err := describe(t, res.Facts(t))
+	d, err := c.describe(t, res)
+	if err == nil && c.Mounts {
+		err = g.agree(d)
+	}
 	if err != nil {
 		return err
 	}
@@ -105,31 +114,73 @@ func (c *ociCmd) tool(res *hostfacts.Result, b *bundle) (*ir.Tool, error) {
 	for _, gap := range c.Accept {
 		t.Accept = append(slices.Clip(t.Accept), ir.Acceptance{Gap: ir.Gap(gap)})
 	}
-	if !c.Command {
-		return &t, nil
-	}
-	args := b.config.Process.Args
-	if len(args) == 0 {
+	words := c.Args
+	switch {
+	case c.Command && len(b.config.Process.Args) == 0:
 		return nil, usagef("--command: %s starts no command", b.file(configFile))
+	case c.Command:
+		words = slices.Concat(b.config.Process.Args, words)
+		t.Command = &ir.Command{Program: words[0], Args: words[1:]}
+	case len(words) > 0 && (t.Command == nil || t.Command.Shell):
+		return nil, usagef("%s has no command, or one for a shell, to which arguments could be added", t.Name)
+	case len(words) > 0:
+		t.Command = &ir.Command{Program: t.Command.Program, Args: slices.Concat(t.Command.Args, words)}
 	}
-	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, "{{") }); i >= 0 {
-		return nil, usagef("--command: {{ in the argument %q would be replaced; name the command in the policy", args[i])
+	if i := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, "{{") }); i >= 0 {
+		return nil, usagef("{{ in %q would be replaced; name the command in the policy", words[i])
 	}
-	t.Command = &ir.Command{Program: args[0], Args: args[1:]}
 	return &t, nil
 }
 
 // describe compiles a tool for this host, with the Context that it will get.
-func describe(t *ir.Tool, facts ir.Facts) (*oci.Document, error) {
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, oci.Backend{}}, target)
+func (c *ociCmd) describe(t *ir.Tool, res *hostfacts.Result) (*oci.Document, error) {
+	target := backends.Target{Form: backends.Resolved, Facts: res.Facts(t), Node: res.Node}
+	var form backends.Backend = oci.Backend{}
+	if c.Mounts {
+		form = oci.Apart{}
+	}
+	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, form}, target)
 	if err == nil && findings.Failed() {
 		err = errors.New(findings[0].Label)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return oci.Parse(out.Files[oci.Backend{}.File()])
+	return oci.Parse(out.Files[form.File()])
+}
+
+// agree refuses gaps that are not accepted: where accessc does not start inside, no start will ask.
+func (g *globals) agree(d *oci.Document) error {
+	ledger, err := backends.Ledger(d.Ledger)
+	if err != nil {
+		return err
+	}
+	var open []string
+	why := map[string][]ir.Cause{}
+	for _, row := range ledger {
+		gap := string(row.Gap)
+		if row.Is.Held() || slices.Contains(d.Accept, gap) {
+			continue
+		}
+		if _, known := why[gap]; !known {
+			open = append(open, gap)
+		}
+		for _, cause := range row.Causes {
+			if !slices.Contains(why[gap], cause) {
+				why[gap] = append(why[gap], cause)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	slices.Sort(open)
+	fmt.Fprintf(g.stderr, "accessc: mounts do not meet %s of this policy\n", plural.Count(len(open), "requirement"))
+	for _, gap := range open {
+		fmt.Fprintf(g.stderr, "  %-16s %s\n", gap, registry.Why(why[gap]))
+	}
+	fmt.Fprintln(g.stderr, "  to do without them: --accept "+strings.Join(open, " --accept "))
+	return exit(exitUnenforced)
 }
 
 // The files of a bundle.
@@ -225,10 +276,6 @@ func (b *bundle) write(d *oci.Document) error {
 	if err := noLinks(b.config.Root.Path, d.Config.Mounts); err != nil {
 		return err
 	}
-	text, err := oci.Text(d.Entry)
-	if err != nil {
-		return err
-	}
 	source := b.file(oci.Source)
 	for i, m := range d.Config.Mounts {
 		if m.Source == oci.Source {
@@ -239,30 +286,36 @@ func (b *bundle) write(d *oci.Document) error {
 	if err != nil {
 		return err
 	}
-	if err := b.makeHome(d.Entry.Home); err != nil {
+	if err := b.makeHome(d.Home); err != nil {
 		return fmt.Errorf("the private home: %w", err)
 	}
-	if err := os.Mkdir(source, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if info, err := os.Lstat(source); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is not a directory (%w)", source, err)
-	}
-	for _, f := range []struct {
-		name string
-		mode fs.FileMode
-		from func(io.Writer) error
-	}{
-		{filepath.Join(source, oci.Program), 0o755, copyProgram},
-		{filepath.Join(source, oci.Specification), 0o644, content(text)},
-		{b.file(originalFile), 0o644, content(b.original)},
-		{b.file(configFile), 0o644, content(config)},
-	} {
-		if err := put(f.name, f.mode, f.from); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+	if d.Entry != nil {
+		if err := b.writeEntry(d.Entry, source); err != nil {
+			return err
 		}
 	}
-	return nil
+	if err := put(b.file(originalFile), 0o644, content(b.original)); err != nil {
+		return err
+	}
+	return put(b.file(configFile), 0o644, content(config))
+}
+
+// writeEntry writes the files of the entry point.
+func (b *bundle) writeEntry(s *landlock.Spec, dir string) error {
+	text, err := oci.Text(s)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	if err := put(filepath.Join(dir, oci.Program), 0o755, copyProgram); err != nil {
+		return fmt.Errorf("the program: %w", err)
+	}
+	return put(filepath.Join(dir, oci.Specification), 0o644, content(text))
 }
 
 // makeHome makes a private home that is not there yet, for the user that the container starts as.
@@ -315,7 +368,7 @@ func noLinks(root string, mounts []specs.Mount) error {
 			if err != nil {
 				break
 			}
-			if info.Mode()&fs.ModeSymlink != 0 && m.Type == "bind" {
+			if info.Mode()&fs.ModeSymlink != 0 && !oci.OfRuntime(m) {
 				return fmt.Errorf("the image has a symlink at %s, in the way of %s", at, m.Destination)
 			}
 		}

@@ -100,7 +100,7 @@ func TestQuestions(t *testing.T) {
 			case fleet.Yes:
 				got = append(got, asked.Name)
 			case fleet.No:
-			default:
+			case fleet.Ask, fleet.Maybe:
 				got = append(got, string(a.Verdict)+":"+asked.Name)
 			}
 		}

@@ -176,7 +176,7 @@ func try(t *testing.T, s scene, bin string, uid int) (missed string) {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := p.command(ctx, append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, s.args...)...)
+	cmd := p.starting(ctx, s.args)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

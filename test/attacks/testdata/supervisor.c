@@ -70,7 +70,9 @@ int main(void) {
       close(q[0]); close(q[1]);
     }
   }
-  /* Whole groups and sessions, from a child that may die of it. */
+  /* Whole groups and sessions, from a child that may die of it. In a container the old group can have the number 1,
+     which killpg() takes for every process: those of the tool are among them. */
+  if (group == 1) group = 2;
   int c = fork();
   if (!c) { prctl(PR_SET_PDEATHSIG, SIGKILL); setpriority(PRIO_USER, 0, 19); kill(-1, SIGURG); if (!killpg(group, SIGSTOP)) leak("SIGSTOP to the old group"); killpg(group, SIGKILL); _exit(0); }
   waitpid(c, 0, 0);
