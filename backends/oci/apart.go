@@ -52,7 +52,7 @@ func (Apart) Compile(t *ir.Tool, target backends.Target) (backends.Output, error
 		},
 	}
 	data, err := backends.JSON(d)
-	return backends.Output{Data: data}, err
+	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
 
 // masked and fixed are the parts of the kernel's file systems that the image's processes are kept from, as
