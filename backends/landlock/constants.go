@@ -257,6 +257,8 @@ var constants = [...]constant{
 	{"SO_TIMESTAMP_NEW", 63},
 	{"SO_TXREHASH", 74},
 	{"SO_ZEROCOPY", 60},
+	{"S_IFBLK", 0o60000},
+	{"S_IFCHR", 0o20000},
 	{"S_ISGID", 0o2000},
 	{"S_ISUID", 0o4000},
 	{"TCP_CONGESTION", 13},

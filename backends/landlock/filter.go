@@ -167,7 +167,17 @@ const CallsVersion = callsVersion
 
 // Apart returns the blocks for a tool without a network whose files are confined by other means than
 // Landlock.
-func Apart() []Block { return slices.Concat(sockets, others, inMemory, setIDModes) }
+func Apart() []Block { return slices.Concat(sockets, others, inMemory, setIDModes, devices) }
+
+// devices are refused as Landlock's right to make them would be. A device with the number 0, a whiteout, takes no
+// capability (fs/namei.c, vfs_mknod).
+var devices = []Block{
+	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknod"}, When: []Condition{{Arg: 1, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
+	{Group: "devices", Errno: "EACCES", Syscalls: []string{"mknodat"}, When: []Condition{{Arg: 2, Mask: fileType, In: []string{"S_IFBLK", "S_IFCHR"}}}},
+}
+
+// fileType masks the type in the mode of a file (inode(7)).
+const fileType = 0o170000
 
 // CheckFilter refuses blocks that could not be put in force.
 func CheckFilter(blocks []Block) error {

@@ -149,6 +149,7 @@ var attempts = map[string]func(a, b name) error{
 	"fifo":       func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFIFO|0o644, 0) },
 	"file":       func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFREG|0o644, 0) },
 	"device":     func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFCHR|0o644, 1<<8|3) },
+	"nodevice":   func(a, _ name) error { return unix.Mknodat(a.dir, a.path, unix.S_IFCHR|0o666, 0) },
 	"unlink":     func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, 0) },
 	"rmdir":      func(a, _ name) error { return unix.Unlinkat(a.dir, a.path, unix.AT_REMOVEDIR) },
 	"rename":     func(a, b name) error { return unix.Renameat(a.dir, a.path, b.dir, b.path) },

@@ -170,7 +170,7 @@ func TestWrappedHolds(t *testing.T) {
 		// The frame of the sandbox.
 		c.attack(true, "dir /", "dir /tmp", "dir "+filepath.Dir(c.root), "create /new", "create "+filepath.Dir(c.root)+"/new", "chmod /", "mkdir /dev/new",
 			"create keys/new", "write /proc/sys/kernel/core_pattern", "write /proc/sysrq-trigger", "write /proc/self/oom_score_adj",
-			"read /dev/kmsg", "read /dev/mem", "device new/null", "read /etc/shadow", "list /sys", "list /run")
+			"read /dev/kmsg", "read /dev/mem", "device new/null", "nodevice new/null", "whiteout new/free new/other", "read /etc/shadow", "list /sys", "list /run")
 		c.attack(false, "write /dev/null", "create /dev/shm/mine", "read /proc/self/status", "list /proc")
 	})
 }
