@@ -121,7 +121,7 @@ func TestCompilerIsPure(t *testing.T) {
 	}
 }
 
-// TestProductIsSmall: sigstore, and what it needs, is in a module of its own.
+// TestProductIsSmall: sigstore and its dependencies are in a module of their own.
 func TestProductIsSmall(t *testing.T) {
 	for _, dep := range list(t, "-deps", "./cmd/accessc", "./sandbox", "./tool") {
 		for _, foreign := range []string{"sigstore", "protobuf", "in-toto", "go-tuf"} {

@@ -52,8 +52,9 @@ type Target struct {
 	// Image is true where the base is that of an image that nothing has looked at: any place of it
 	// may be a symlink there.
 	Image bool
-	// Node says what is at a place, as Place writes it, and where a symbolic link that is there leads:
-	// to the place itself where there is none. It is nil where that is not known, as in a portable artifact.
+	// Node returns the kind of the file at a place, as Place writes it, and the place that a symbolic link
+	// there leads to: the place itself where there is none. It is nil where that is not known, as in a
+	// portable artifact.
 	Node func(place string) (kind ir.NodeKind, to string)
 }
 
@@ -74,8 +75,8 @@ type Output struct {
 	Data []byte
 	// Ledger states the enforcement of every rule and aspect where accessc starts the tool.
 	Ledger ir.Ledger
-	// Elsewhere states it where another program does. It is no part of a manifest, whose rows say
-	// what a start by accessc needs.
+	// Elsewhere states it where another program does. It is no part of a manifest, whose rows are
+	// those that a start by accessc needs.
 	Elsewhere ir.Ledger
 	// Refusals are rules that cannot be written for the target at all.
 	Refusals []Refusal

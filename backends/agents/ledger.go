@@ -12,7 +12,7 @@ type Holder struct {
 	Hosts Hosts // the entries of the settings, none where they have no lists of hosts
 	// Host is why rules that allow have no entry.
 	Host ir.CauseID
-	// Default has what the program itself opens, by the aspect of files.
+	// Default has the access that the program itself opens, by the aspect of files.
 	Default map[ir.Aspect]ir.Held
 	// Written is said about the aspects of writing of each place that is written to.
 	Written func(*Place) ir.Held
@@ -88,7 +88,7 @@ func (h *Holder) held(c ir.Cell) ir.Held {
 	return ir.Held{}
 }
 
-// files joins what is to be said about the places that a rule governs.
+// files joins the statements about the places that a rule governs.
 func (h *Holder) files(c ir.Cell) ir.Held {
 	var all []ir.Held
 	if c.ID == ir.DefaultRule {

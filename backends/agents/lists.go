@@ -66,7 +66,7 @@ func spellListed(target backends.Target, l ir.Location) (string, ir.CauseID) {
 	return Relative(target, l)
 }
 
-// giveListed: what DenyWrite closes, AllowWrite does not open again.
+// giveListed: AllowWrite does not open a place again that lies in one of DenyWrite.
 func giveListed(p *Place) (Access, ir.CauseID) {
 	for o := p; o.Outer != nil && p.Wants == Write; o = o.Outer {
 		if o.Outer.shut() {

@@ -175,9 +175,9 @@ func Kernel(l ir.Location) bool {
 	return l.Root.Kind == ir.System && slices.Contains([]string{"dev", "proc", "sys"}, first)
 }
 
-// Plainly returns a function that gives a place what the policy wants, for programs whose entries nest as places do. Where a place
-// directly below has a name with one of some characters, which the program reads as a pattern, it has no entry; the place around
-// it gets no more than that one and those in it.
+// Plainly returns a function that gives a place the access that the policy wants, for programs whose entries nest as
+// places do. Where a place directly below has a name with one of some characters, which the program reads as a pattern,
+// it has no entry; the place around it gets no more than that one and those in it.
 func Plainly(odd string) func(*Place) (Access, ir.CauseID) {
 	return func(p *Place) (Access, ir.CauseID) {
 		is, why := p.Wants, ir.CauseID("")

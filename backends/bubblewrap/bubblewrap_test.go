@@ -30,8 +30,8 @@ func compile(t rapid.TB, tool *ir.Tool, target backends.Target) *bubblewrap.Spec
 	return s
 }
 
-// TestProperty: what bwrap makes of the emitted text permits what the policy says, or the ledger in it
-// states the difference.
+// TestProperty: the sandbox that bwrap makes of the emitted text permits the operations that the policy
+// permits, or the ledger in it states the difference.
 func TestProperty(t *testing.T) {
 	seen := map[string]int{}
 	irtest.Check(t, 4000, mnt.Cases, func(rt *rapid.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/accessc/accessc/test/mnt"
 )
 
-// TestProperty: what firejail makes of the emitted text permits what the policy says, or the ledger in it states
-// the difference.
+// TestProperty: the sandbox that firejail makes of the emitted text permits the operations that the policy permits, or
+// the ledger in the text states the difference.
 func TestProperty(t *testing.T) {
 	seen := map[string]int{}
 	irtest.Check(t, 4000, mnt.Cases, func(rt *rapid.T) {

@@ -138,7 +138,7 @@ func (b Backend) workload(c *conversion) any {
 	return sandboxTemplate{object("extensions.agents.x-k8s.io/v1beta1", "SandboxTemplate", name, nil), spec}
 }
 
-// label is what the policies of the network select.
+// label is the label by which the policies of the network select pods.
 func label(t *ir.Tool) map[string]string {
 	return map[string]string{"accessc-tool": objectName(t.Name)}
 }

@@ -275,7 +275,7 @@ func TestOddAddresses(t *testing.T) {
 	}
 }
 
-// TestRefuses: what no object can say is an error about the rule, and not another object.
+// TestRefuses: a value that no object can express is an error about the rule, and not another object.
 func TestRefuses(t *testing.T) {
 	for why, change := range map[string]func(*ir.Tool){
 		"no command":         func(t *ir.Tool) { t.Command = nil },

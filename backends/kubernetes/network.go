@@ -18,7 +18,7 @@ var special = []string{
 	"::/128", "::1/128", "::ffff:0:0/96", "64:ff9b::/96", "fc00::/7", "fe80::/10", "ff00::/8",
 }
 
-// bare reports whether a rule allows connections and says nothing about what they carry.
+// bare reports whether a rule allows connections and says nothing about the requests that they carry.
 func bare(r *ir.NetRule) bool {
 	return r.Allow && !r.Listen && len(r.Path) == 0 && len(r.Methods) == 0 && !r.Inspect && r.Credential == nil
 }
@@ -60,7 +60,7 @@ func (c *conversion) resolves() bool {
 	return slices.ContainsFunc(c.tool.Net, func(r ir.NetRule) bool { return r.Host.Kind == ir.HostAny && c.opens(&r) })
 }
 
-// policy closes the network of the pod but for what a core policy can say.
+// policy closes the network of the pod, except for the connections that a core policy can allow.
 func (c *conversion) policy() networkPolicy {
 	name := objectName(c.tool.Name)
 	out := networkPolicy{object("networking.k8s.io/v1", "NetworkPolicy", name, nil), networkSpec{Pods: selector{label(c.tool)}, Types: []string{"Ingress", "Egress"}}}
@@ -105,7 +105,7 @@ func (c *conversion) accepts(r *ir.NetRule) bool {
 	})
 }
 
-// nameOfCilium is what its schema takes for a name (matchName).
+// nameOfCilium matches the names that Cilium's schema accepts (matchName).
 var nameOfCilium = regexp.MustCompile(`^([-a-zA-Z0-9_]+[.])*[-a-zA-Z0-9_]+$`)
 
 // names reports whether Cilium can say a rule: TLS with the host's name, HTTP with its header, or a stream.
@@ -121,8 +121,8 @@ func (c *conversion) names(r *ir.NetRule) bool {
 	}
 }
 
-// carried are the ports of a rule with what passes there. Cilium has one proxy for a port, so where some rule is about
-// HTTP, none is about TLS.
+// carried are the ports of a rule, each with the traffic that passes there. Cilium has one proxy for a port, so where
+// some rule is about HTTP, none is about TLS.
 func (c *conversion) carried(r *ir.NetRule) []ciliumPort {
 	var out []ciliumPort
 	for _, n := range portsOf(r) {
@@ -145,7 +145,7 @@ func (c *conversion) carried(r *ir.NetRule) []ciliumPort {
 // isHTTP reports whether a rule is about HTTP without TLS at a port.
 func isHTTP(r *ir.NetRule, n uint16) bool { return r.Scheme == "http" || r.Scheme == "" && n == 80 }
 
-// portsOf are the ports that a rule is about, as far as Cilium can say what passes there.
+// portsOf are the ports that a rule is about, as far as Cilium can state the traffic that passes there.
 func portsOf(r *ir.NetRule) []uint16 {
 	known := r.Scheme == "http" || r.Scheme == "https" || r.Scheme == ""
 	switch {

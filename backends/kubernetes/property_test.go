@@ -184,8 +184,8 @@ func inside(op ir.Operation) bool {
 	return h.Kind == ir.HostName && h.Name == ir.Localhost || h.Kind == ir.HostAddr && h.Addr.Unmap().IsLoopback()
 }
 
-// TestNetworkAgainstPolicy puts the same connections and listeners to random policies and to their objects. What passes
-// is granted; what is granted and does not pass has a row that says so. Loopback is the pod's own.
+// TestNetworkAgainstPolicy puts the same connections and listeners to random policies and to their objects. One that
+// passes is granted; one that is granted and does not pass has a row that says so. Loopback is the pod's own.
 func TestNetworkAgainstPolicy(t *testing.T) {
 	const per = 40
 	seen := map[string]int{}

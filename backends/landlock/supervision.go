@@ -120,7 +120,7 @@ func (s *ruleset) judges() Judges {
 	return j
 }
 
-// judged are the classes of j and what else of the policy has a supervisor see every open.
+// judged are the classes of j and the other parts of the policy that have a supervisor see every open.
 func (s *ruleset) judged(j Judges) judged {
 	return judged{
 		Judges: j, metadata: s.updatesMetadata(), programs: s.view.Tool.Commands != nil,

@@ -94,7 +94,7 @@ func (g *grants) outside(c ir.Cell, abi int) ir.Held {
 	}
 }
 
-// surrounded reports whether another root lies in what the base lets be started.
+// surrounded reports whether another root lies in a directory whose programs the base lets be started.
 func (g *grants) surrounded() bool {
 	return slices.ContainsFunc(g.tops, func(top *ir.Region) bool {
 		found := false
@@ -189,7 +189,8 @@ func (g *grants) loose(r *ir.Region) bool {
 }
 
 // narrows reports whether the kernel can refuse a move out of or into r which the policy allows: it asks for the rights of the
-// directories around the names, for both create and delete where a name is replaced, and compares what is granted.
+// directories around the names, for both create and delete where a name is replaced, and compares the granted
+// rights.
 func (g *grants) narrows(r *ir.Region) bool {
 	if r.Caps&ir.Write == 0 {
 		return false

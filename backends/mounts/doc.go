@@ -1,5 +1,5 @@
 // Package mounts lays a policy out as mounts, for the backends whose systems confine files by them
-// alone: what a tool may reach is bound into an empty tree, and what it may not reach is left out or
+// alone: the places that a tool may reach are bound into an empty tree, and the others are left out or
 // covered.
 //
 // New makes a Plan, an ordered list of mounts that names no program: a backend writes each of

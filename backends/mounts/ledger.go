@@ -5,7 +5,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Means is what a program that makes a plan's mounts can do besides. The zero value can do nothing.
+// Means describes a program that makes a plan's mounts. With the zero value it can do nothing besides.
 type Means struct {
 	// NoExec is true where it mounts without execution.
 	NoExec bool
@@ -148,8 +148,8 @@ func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
 	return w.capability(r.Caps, has, a, ir.GapFSWrite, whyWhole)
 }
 
-// capability says how an aspect is held that a mount gives or not. What it gives beyond the capabilities
-// is under a gap, unless that is about reading or starting.
+// capability says how an aspect is held that a mount gives or not. An access that it gives beyond
+// the capabilities is under a gap, unless that is about reading or starting.
 func (w *ledgerWriter) capability(caps ir.CapSet, has access, a ir.Aspect, gap ir.Gap, why ir.CauseID) ir.Held {
 	c, known := ir.ParseCapability(string(a))
 	if !known {

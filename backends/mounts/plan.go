@@ -57,7 +57,7 @@ type Mount struct {
 	Node ir.NodeKind
 	// To is the target of a Link.
 	To string
-	// Pin is true where the mount gives what the one around it does, and only keeps the name.
+	// Pin is true where the mount gives the same access as the one around it, and only keeps the name.
 	Pin bool
 	// Leads is true where further mounts are in a Hide.
 	Leads bool
@@ -76,8 +76,8 @@ type Plan struct {
 
 // laid is how a region is laid out.
 type laid struct {
-	// want is what its capabilities take, around what the mount around it gives if the directory
-	// above is there.
+	// want is the access that its capabilities take, around the access that the mount around it gives
+	// if the directory above is there.
 	want, around access
 	// gone are those that can govern the place while there is nothing at it; nil where the region
 	// is there.
@@ -91,7 +91,7 @@ type laid struct {
 	by Kind
 }
 
-// access is what a mount gives.
+// access is the access that a mount gives.
 type access struct {
 	mode   Mode
 	noExec bool
@@ -161,7 +161,7 @@ func (p *Plan) lay(r *ir.Region, dir laid) {
 	}
 }
 
-// shows is what a region gives to what lies in it, if it is there.
+// shows is the access that a region gives to the places in it, if it is there.
 func (l laid) shows() access {
 	if l.own {
 		return l.want
@@ -196,7 +196,7 @@ func (p *Plan) node(r *ir.Region, dir ir.NodeKind) ir.NodeKind {
 	place := p.target.Place(r.At)
 	kind, to := p.target.Node(place)
 	if to != place {
-		// Nothing can be mounted on a symbolic link, and what it leads to has rules of its own.
+		// Nothing can be mounted on a symbolic link, and the target of the link has rules of its own.
 		return ir.Absent
 	}
 	return kind

@@ -31,7 +31,7 @@ func entries(p *mounts.Plan, noExec bool) []mnt.Entry {
 	return out
 }
 
-// TestPlan: what a plan's mounts permit is what the policy says, or the ledger states the difference.
+// TestPlan: a plan's mounts permit the operations that the policy permits, or the ledger states the difference.
 func TestPlan(t *testing.T) {
 	seen := map[string]int{}
 	irtest.Check(t, 4000, mnt.Cases, func(rt *rapid.T) {

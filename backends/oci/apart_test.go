@@ -58,8 +58,8 @@ func entries(c oci.Config) []mnt.Entry {
 	return out
 }
 
-// TestMountsAgainstPolicy: what a runtime mounts permits what the policy says, or the ledger states the
-// difference.
+// TestMountsAgainstPolicy: the mounts that a runtime makes permit the operations that the policy permits, or
+// the ledger states the difference.
 func TestMountsAgainstPolicy(t *testing.T) {
 	seen := map[string]int{}
 	irtest.Check(t, 2000, mnt.Cases, func(rt *rapid.T) {
@@ -168,7 +168,7 @@ func TestMergeApart(t *testing.T) {
 	}
 }
 
-// TestContradictionsApart: without accessc inside, more of a bundle opens what the policy closes.
+// TestContradictionsApart: without accessc inside, more parts of a bundle grant access that the policy denies.
 func TestContradictionsApart(t *testing.T) {
 	mount := func(m string) string { return with(t, `"mounts": [`, `"mounts": [`+m+`, `) }
 	for name, c := range map[string]struct{ config, want string }{

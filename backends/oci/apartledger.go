@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// apartLedger says how a container without accessc holds every cell: as the mounts do, but for what the
-// image brings and what the runtime is asked for.
+// apartLedger says how a container without accessc holds every cell: as the mounts do, but for the
+// files of the image, and the filter and the control group that the runtime is asked for.
 func apartLedger(plan *mounts.Plan, t *ir.Tool) ir.Ledger {
 	held := map[cellKey]ir.Held{}
 	for _, row := range plan.Ledger(mounts.Means{NoExec: true, NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, Limit: apartLimit}) {
@@ -50,7 +50,7 @@ func (w apartWriter) changed(c ir.Cell, held ir.Held) ir.Held {
 	return held
 }
 
-// ofImage says what an image changes: there are its files, for everything but writing.
+// ofImage says how an image changes a cell: the container has its files, for everything but writing.
 func (w apartWriter) ofImage(c ir.Cell) ir.Held {
 	reads := c.Aspect == ir.AspectRead || c.Aspect == ir.AspectExecute
 	switch {

@@ -107,7 +107,7 @@ func args(tool string, text []byte) []string {
 // ofGroup are the limits that the container's control group holds.
 func ofGroup(k ir.LimitKind) bool { return k == ir.LimitMemory || k == ir.LimitProcesses }
 
-// inside is the tool as the entry point confines it: what the container holds is left to that.
+// inside is the tool as the entry point confines it: the limits that the container holds are left to that.
 func inside(t *ir.Tool) *ir.Tool {
 	in := *t
 	in.Limits = slices.DeleteFunc(slices.Clone(t.Limits), func(l ir.Limit) bool { return ofGroup(l.Kind) })

@@ -9,7 +9,7 @@
 //
 // In the form without, for runtimes whose kernel has no Landlock, the container starts the tool by itself, and the
 // mounts of package mounts, a filter and namespaces are all that holds it. Its ledger is that of mounts, but for
-// what the image brings. Nothing of the bundle but the image opens more.
+// the files of the image. Nothing of the bundle but the image opens more.
 //
 // Not enforced: where the image's files come from. The base names places, and in a container the image
 // has its files there. Who may change the bundle and the root file system on the host decides as well.

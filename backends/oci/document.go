@@ -25,7 +25,7 @@ type Document struct {
 	// Config is merged into the configuration of a bundle.
 	Config Config `json:"config"`
 	// Entry is the specification that the entry point applies, nil in the form without one, where
-	// Environment is what is forwarded from the variables of the bundle.
+	// Environment has the rules by which variables of the bundle are forwarded.
 	Entry       *landlock.Spec      `json:"entry,omitempty"`
 	Environment []backends.Variable `json:"environment,omitempty"`
 	// Accept are the gaps that the policy accepts.
@@ -40,7 +40,7 @@ type Config struct {
 	Root    *Root         `json:"root,omitempty"` // of the form without an entry point
 	Process Process       `json:"process"`        // the process that is started
 	Mounts  []specs.Mount `json:"mounts"`         // after those of the bundle
-	Linux   Linux         `json:"linux"`          // what is Linux's own
+	Linux   Linux         `json:"linux"`          // the part about Linux
 }
 
 // Root is the image's file system.

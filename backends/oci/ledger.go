@@ -17,7 +17,7 @@ type cellKey struct {
 }
 
 // ledger says how the container holds every cell of a view: as the specification inside does, but
-// for what the container changes.
+// for the cells that the container changes.
 func ledger(v *ir.View, inside ir.Ledger) ir.Ledger {
 	by := map[cellKey][]*ir.Row{}
 	for i := range inside {

@@ -51,9 +51,9 @@ func ParseConfig(data []byte) (*specs.Spec, error) {
 	return &c, nil
 }
 
-// Merge puts a document into the configuration of a bundle, and returns its text. Whatever in the
-// configuration contradicts the document is refused, all of it at once; only what takes permissions away is put in
-// place of the bundle's.
+// Merge puts a document into the configuration of a bundle, and returns its text. It refuses all settings of the
+// configuration that contradict the document, in one error; only a setting that takes permissions away replaces the
+// bundle's.
 // See RATIONALE D262.
 func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	var found []error
@@ -80,8 +80,8 @@ func Merge(c *specs.Spec, d *Document) ([]byte, error) {
 	return backends.JSON(c)
 }
 
-// variables are those of the bundle: accessc forwards from them by the policy, less what would steer itself,
-// or they are forwarded here.
+// variables are those of the bundle: accessc forwards from them by the policy, less the variables that would steer
+// accessc itself, or they are forwarded here.
 func variables(of []string, d *Document) []string {
 	if d.Entry != nil {
 		return slices.DeleteFunc(of, func(v string) bool {
@@ -113,8 +113,8 @@ func variables(of []string, d *Document) []string {
 // leaves out: the policy grants nothing there.
 var kernelMounts = []string{"cgroup", "cgroup2", "mqueue", "sysfs"}
 
-// mergeApart puts in place what a container without accessc has instead: a root, and every other place
-// that is not the policy's, that cannot be written.
+// mergeApart puts in place the restrictions that a container without accessc has instead: the root, and every other
+// place that is not the policy's, cannot be written.
 func mergeApart(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	c.Root.Readonly = true
 	c.Process.Rlimits = lowerLimits(c.Process.Rlimits, d.Config.Process.Rlimits)
@@ -168,7 +168,7 @@ func lowerLimits(theirs, ours []specs.POSIXRlimit) []specs.POSIXRlimit {
 	return theirs
 }
 
-// mergeForeign refuses other systems, and what runs or is changed around the entry point.
+// mergeForeign refuses other systems, hooks that run around the entry point, and annotations that change its start.
 func mergeForeign(c *specs.Spec, refuse func(string, ...any)) {
 	if c.Solaris != nil || c.Windows != nil || c.VM != nil || c.ZOS != nil || c.FreeBSD != nil {
 		refuse("it is for another system than Linux, or for a virtual machine")

@@ -343,7 +343,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be a container is refused, and a document of others is not read.
+// TestRefused: a tool that cannot be a container is refused, and a document of others is not read.
 func TestRefused(t *testing.T) {
 	bare, dashed := example(), example()
 	bare.Command, dashed.Name = nil, "-x"

@@ -158,14 +158,15 @@ func (x *trial) access(t *rapid.T) {
 	if held == ir.Exact && got != want || (held == ir.Stricter || held == ir.Supervised) && got && !want || !row.Is.Held() {
 		t.Fatalf("%s of %s at ABI %d is %s: the container says %v, the policy %v", c, at, x.abi, row.Is, got, want)
 	}
-	// What the ruleset withholds a supervisor can give, but no mount must be in its way.
+	// A supervisor can give an access that the ruleset withholds, but no mount must be in its way.
 	if m, ok := shown(x.doc.Config, at.String()); want && !(ok && passes(m, c)) {
 		t.Fatalf("%s of %s is granted, and the mount at %q withholds it", c, at, m.Destination)
 	}
 }
 
 // TestDocumentAgainstPolicy holds the emitted text against Decide: mounts and specification together
-// allow what the ledger calls exact, and never more than what it calls stricter or supervised.
+// decide as the policy does where the ledger says exact, and never allow more than the policy where
+// it says stricter or supervised.
 func TestDocumentAgainstPolicy(t *testing.T) {
 	compared.Store(0)
 	const per = 400

@@ -55,8 +55,8 @@ func seccomp() *specs.LinuxSeccomp {
 	)
 }
 
-// apartSeccomp is the filter of a container without accessc: what landlock.Apart refuses, put the other way
-// round.
+// apartSeccomp is the filter of a container without accessc: the system calls that landlock.Apart refuses, put
+// the other way round.
 func apartSeccomp() *specs.LinuxSeccomp {
 	const creates, setID = "O_CREAT,__O_TMPFILE", "S_ISUID,S_ISGID"
 	rules := []specs.LinuxSyscall{
@@ -143,7 +143,7 @@ func allow(call string, arg specs.LinuxSeccompArg) specs.LinuxSyscall {
 	return specs.LinuxSyscall{Names: []string{call}, Action: specs.ActAllow, Args: []specs.LinuxSeccompArg{arg}}
 }
 
-// both allows what two rules about one call allow.
+// both allows a call with the arguments that each of two rules about it allows.
 func both(a, b specs.LinuxSyscall) specs.LinuxSyscall {
 	a.Args = append(a.Args, b.Args...)
 	return a

@@ -54,12 +54,12 @@ const (
 	whySets   ir.CauseID = "windows.sets"
 	whyItself ir.CauseID = "windows.itself"
 
-	// Tier 1: what has to hold outside of the sandbox.
+	// Tier 1: conditions that have to hold outside of the sandbox.
 	whyBlock   ir.CauseID = "windows.block"
 	whyConsole ir.CauseID = "windows.console"
 	whyConhost ir.CauseID = "windows.conhost"
 
-	// Tier 1: what a host has to be prepared for, and programs that do not run there.
+	// Tier 1: accesses that need a prepared host, and programs that do not run there.
 	whyNull      ir.CauseID = "windows.null"
 	whyAncestors ir.CauseID = "windows.ancestors"
 	whyPerUser   ir.CauseID = "windows.per-user"

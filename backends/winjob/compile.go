@@ -205,7 +205,7 @@ func token() Token {
 
 // defaultDACL is the list of objects that the tool makes without one: pipes, processes, events.
 // CreateRestrictedToken leaves the token's own, and that of an administrator with full rights
-// grants Administrators, who are there for denial only: the tool could not open what it has made.
+// grants Administrators, who are there for denial only: the tool could not open the objects that it has made.
 // codex and zero set it for the same reason. The system adds the package of an AppContainer.
 const defaultDACL = "D:(A;;GA;;;SY)(A;;GA;;;${user})"
 

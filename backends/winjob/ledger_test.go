@@ -225,7 +225,7 @@ func TestNothingMayBeStarted(t *testing.T) {
 	}
 }
 
-// TestStartedPrograms: of programs that no rule names the ledger says which do not run, and what an
+// TestStartedPrograms: of programs that no rule names the ledger says which do not run, and which an
 // empty table cannot keep from running.
 func TestStartedPrograms(t *testing.T) {
 	tool := toolWith(t, ".: read execute")

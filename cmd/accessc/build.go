@@ -74,7 +74,7 @@ func (c *buildCmd) Run(g *globals) error {
 	if c.Check {
 		return c.check(g, res, req, dir)
 	}
-	if req.Attest == nil { // what is signed is compiled
+	if req.Attest == nil { // every tool of a signed build is compiled
 		req.Memory = memory(res, dir)
 	}
 	report, findings, err := build.Write(req, dir)

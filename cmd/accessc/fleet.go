@@ -100,7 +100,8 @@ func (c *fleetCmd) request(g *globals) (*fleet.Request, error) {
 	return req, nil
 }
 
-// record sets the file of the record, unless that lies in a directory that is searched: what stands there is not the user's.
+// record sets the file of the record, unless that lies in a directory that is searched: the files there are not the
+// user's.
 // See RATIONALE D223.
 func (c *fleetCmd) record(g *globals, req *fleet.Request) {
 	state, err := userdir.Root()

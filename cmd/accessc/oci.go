@@ -358,7 +358,7 @@ func put(name string, mode fs.FileMode, from func(io.Writer) error) error {
 }
 
 // noLinks refuses places of mounts that lead over symlinks of the image: the runtime would mount
-// elsewhere, and the policy is about the place. A bind of the bundle above may hide what is there.
+// elsewhere, and the policy is about the place. A bind of the bundle above may hide the image's files there.
 func noLinks(root string, mounts []specs.Mount) error {
 	for _, m := range mounts {
 		at := root

@@ -50,7 +50,7 @@ type verifyDoc struct {
 	Form      string `json:"form"`
 	Tools     int    `json:"tools"`
 	Artifacts int    `json:"artifacts"`
-	// Attested is what was signed, and by whom; absent where that was not asked, or is not so.
+	// Attested is the attestation that holds, with its signers; absent where none was asked for, or none holds.
 	Attested  *attestedDoc          `json:"attested,omitempty"`
 	Problems  []problemDoc          `json:"problems"`
 	Widenings []explain.WideningDoc `json:"widenings,omitempty"`

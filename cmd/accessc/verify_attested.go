@@ -169,7 +169,7 @@ func (c *verifyCmd) keys() ([]attest.Public, map[string]string, error) {
 // commitID is a full name of a commit.
 var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// replayed compares a statement with what it has to be about.
+// replayed compares a statement with the project, the serial and the revision that were asked for.
 func (c *verifyCmd) replayed(g *globals, b *attest.Build) ([]build.Problem, error) {
 	var out []build.Problem
 	add := func(format string, args ...any) {

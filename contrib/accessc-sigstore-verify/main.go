@@ -1,9 +1,9 @@
 // Command accessc-sigstore-verify checks offline that a sigstore bundle is about the manifest of a build, and that an
 // identity has signed it.
 //
-// It is a module of its own, so that what sigstore needs is no part of accessc. The bundle is one that cosign sign-blob
-// or an attestation of a build server has made for manifest.json. All that the check needs beside it is in the
-// file of the trusted root: nothing is fetched.
+// It is a module of its own, so that the modules that sigstore needs are no part of accessc. The bundle is one that
+// cosign sign-blob or an attestation of a build server has made for manifest.json. All that the check needs beside it
+// is in the file of the trusted root: nothing is fetched.
 //
 // With -attest the build gets an attestation.json that is signed with a key of this host: its owner then says that the bundle
 // was checked, and accessc exec --require-attestation goes by that key.
@@ -121,8 +121,8 @@ func readBundle(file string) (*bundle.Bundle, error) {
 	return &b, b.UnmarshalJSON(data)
 }
 
-// required is what a bundle must prove beside the signature: that the certificate was logged, that the signature was,
-// and that a log or an authority has seen it while the certificate was valid.
+// required lists the facts that a bundle must prove beside the signature: that the certificate was logged,
+// that the signature was, and that a log or an authority has seen it while the certificate was valid.
 func required() []verify.VerifierOption {
 	return []verify.VerifierOption{
 		verify.WithSignedCertificateTimestamps(1), verify.WithTransparencyLog(1), verify.WithObserverTimestamps(1),

@@ -176,7 +176,7 @@ func marshal(t testing.TB, v any) []byte {
 	return data
 }
 
-// TestForged has what an attacker does with envelopes that others have signed.
+// TestForged has the forgeries that an attacker makes of envelopes that others have signed.
 func TestForged(t *testing.T) {
 	a, b, mine := newKey(t, nil), newKey(t, elliptic.P256()), newKey(t, nil)
 	good, ofMine := field(t, sign(t, sample(), a, b)), field(t, sign(t, sample(), mine))
@@ -328,8 +328,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text makes the reader fail otherwise than by an error, and what it reads is signed by
-// nobody but the key.
+// FuzzRead: no text makes the reader fail otherwise than by an error, and a statement that it
+// reads is signed by nobody but the key.
 func FuzzRead(f *testing.F) {
 	a := newKey(f, nil)
 	data := sign(f, sample(), a)

@@ -4,7 +4,7 @@
 // (in-toto v1, https://github.com/in-toto/attestation/tree/main/spec/v1), which names files by their hashes
 // and says something about them. Package dsse of the standard's authors makes and checks signatures.
 //
-// What is read is hostile until its signature is checked, and so it is bounded, and strict: one spelling of
+// A document is hostile until its signature is checked, and so reading is bounded, and strict: one spelling of
 // every document, no unknown or repeated member, one encoding of every byte. Keys have one type each, and
 // the key alone says how a signature is checked: an envelope has no word in it.
 //

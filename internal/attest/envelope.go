@@ -151,7 +151,7 @@ func (e *Envelope) Verify(threshold int, keys ...Public) (*Statement, []Public, 
 	return &e.said, out, nil
 }
 
-// unsigned says what is wrong with the signatures.
+// unsigned names the fault of the signatures.
 func (e *Envelope) unsigned(found, threshold int, keys map[string]Public) string {
 	if found > 0 {
 		return fmt.Sprintf("%d of the keys that may sign have signed it, %d are required", found, threshold)

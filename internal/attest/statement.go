@@ -39,7 +39,7 @@ type Build struct {
 	Form string `json:"form"`
 	// Policy is the manifest's hash over all tools.
 	Policy string `json:"policy_sha256"`
-	// Project is the name that the signer gave to what the policies are for, empty for none.
+	// Project is the name that the signer gave to the project of the policies, empty for none.
 	Project string `json:"project,omitempty"`
 	// Serial grows from one statement about a project to the next.
 	Serial int `json:"serial"`
@@ -112,7 +112,7 @@ func (s *Statement) marshal() ([]byte, error) {
 		return nil, err
 	}
 	data := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	return data, new(Statement).unmarshal(data, d.PredicateType) // what is signed can be read
+	return data, new(Statement).unmarshal(data, d.PredicateType) // the signed statement can be read
 }
 
 // unmarshal reads a statement with a predicate of a type.

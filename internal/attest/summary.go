@@ -24,7 +24,7 @@ type Summary struct {
 	// Accessc is the version that tried the tests, Time when it did.
 	Accessc string
 	Time    time.Time
-	// Project is the name that the signer gave to what the policies are for, empty for none.
+	// Project is the name that the signer gave to the project of the policies, empty for none.
 	Project string
 	Host    Host
 	Cases   []Case

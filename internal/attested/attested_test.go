@@ -120,7 +120,7 @@ func (h host) check(t *testing.T, s Start) error {
 }
 
 // TestMoved: a configuration that was compiled for the start and is another one when it is compared is refused, also
-// if the one that is compared is the signed one. What is applied comes from the first.
+// if the one that is compared is the signed one. The specification that is applied comes from the first.
 func TestMoved(t *testing.T) {
 	for name, change := range map[string]func(h host) (back func()){
 		"a layer": func(h host) func() {

@@ -35,7 +35,7 @@ const (
 	AttestationReplay Class = "attestation.replay"
 )
 
-// attestation signs the build. One that is there and is not made anew goes with what it was about.
+// attestation signs the build. One that is there and is not made anew goes when its files or policies change.
 func (o *output) attestation(req Request, x *Index, manifest []byte) error {
 	old, err := readIn(o.root, AttestationFile)
 	var e *attest.Envelope
@@ -62,7 +62,7 @@ func (o *output) attestation(req Request, x *Index, manifest []byte) error {
 	}
 }
 
-// statement is what there is to say about a build of all tools.
+// statement returns the statement about a build of all tools.
 func (x *Index) statement(manifest []byte) *attest.Statement {
 	m := Manifest{Header: x.header, Rulesets: x.rulesets}
 	for _, p := range x.parts {
@@ -72,7 +72,7 @@ func (x *Index) statement(manifest []byte) *attest.Statement {
 	return m.Statement(Hash(manifest))
 }
 
-// Statement is what there is to say about a manifest whose text has a hash, and the artifacts that it lists.
+// Statement returns the statement about a manifest whose text has a hash, and about the artifacts that it lists.
 func (m *Manifest) Statement(hash string) *attest.Statement {
 	s := &attest.Statement{
 		Subjects: []attest.Subject{{Name: ManifestFile, Hash: hash}},

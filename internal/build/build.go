@@ -25,7 +25,8 @@ type Request struct {
 	// Facts describe the host for each tool of a resolved build; nil for a portable one. It
 	// is called for one tool after the other.
 	Facts func(*ir.Tool) ir.Facts
-	// Node says what is at a place of the host, as backends.Target has it; nil for a portable build.
+	// Node gives the kind of the file at a place of the host, and the target of a link there, as backends.Target
+	// has them; nil for a portable build.
 	Node func(place string) (ir.NodeKind, string)
 	// Only names the tools to build; nil means all.
 	Only []string

@@ -72,7 +72,7 @@ func Verify(m *Manifest, dir string, bs []backends.Backend) ([]Problem, error) {
 	return v.problems, err
 }
 
-// manifest checks what is said of all tools, each tool that has a name of its own, and the rulesets.
+// manifest checks the hash over all tools, each tool that has a name of its own, and the rulesets.
 func (v *verifier) manifest(m *Manifest, tool func(i int) error) error {
 	sealed := *m
 	if sealed.seal(); sealed.Policy != m.Policy {

@@ -61,8 +61,8 @@ var names = struct{ system, build, arch, commit, test *regexp.Regexp }{
 // prefixes are how systems of a platform begin.
 var prefixes = map[string]string{ir.Darwin.String(): "macOS ", ir.Windows.String(): "Windows "}
 
-// Parse reads a document. Its words are shown to reviewers and decide what counts as seen, so
-// everything that test/platforms would not have written is refused.
+// Parse reads a document. Its words are shown to reviewers and decide which rows of the ledger
+// count as seen, so everything that test/platforms would not have written is refused.
 func Parse(data []byte) (*Document, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("%w: found %d bytes, expected %d at most", ErrDocument, len(data), MaxSize)

@@ -72,7 +72,7 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 	return p, nil
 }
 
-// parityNames are the names of what is no rule of the policy.
+// parityNames are the names for identifiers in a ledger that belong to no rule of the policy.
 var parityNames = map[ir.RuleID]string{
 	ir.DefaultRule: "everything else", ir.BaseRule: "the base", "home": "the private home", "tmp": "the temporary directory", "protected": "protected paths",
 }
@@ -233,7 +233,7 @@ type ParityToolDoc struct {
 	Refused map[string]string `json:"refused,omitempty"` // why, by target
 }
 
-// ParityRuleDoc is a rule, or what is no rule but has rows in a ledger.
+// ParityRuleDoc is a rule, or a part of the policy that is no rule but has rows in a ledger.
 type ParityRuleDoc struct {
 	Resource string `json:"resource"`     // such as "fs"
 	Rule     string `json:"rule"`         // the identifier

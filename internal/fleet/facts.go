@@ -10,7 +10,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Manifest is what one manifest says.
+// Manifest holds the facts of one manifest.
 type Manifest struct {
 	// Path is that of its file: the directory that was named and the place below it.
 	Path     string    `json:"path"`
@@ -54,7 +54,7 @@ type Ruleset struct {
 	Policy string `json:"policy_sha256"`
 }
 
-// Tool is what a manifest says of one tool.
+// Tool holds the facts that a manifest states of one tool.
 type Tool struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"`
@@ -171,7 +171,7 @@ func listener(h ir.Host) ir.Host {
 	return h
 }
 
-// needsOf is the form of a ledger in the record: what a host has to meet, each once.
+// needsOf is the form of a ledger in the record: the needs that a host has to meet, each once.
 func needsOf(rows []backends.Row) string {
 	var out []string
 	for _, r := range rows {

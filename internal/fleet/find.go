@@ -49,8 +49,8 @@ const maxManifest = 64 << 20
 
 var errKind = errors.New("not a regular file")
 
-// read returns the bytes of a manifest, in a buffer for as long as that is not used again. What is no regular file is not
-// waited for.
+// read returns the bytes of a manifest, in a buffer for as long as that is not used again. A file that is not regular
+// is not waited for.
 func (f *found) read(buf *bytes.Buffer) ([]byte, error) {
 	if info, err := f.root.Lstat(f.name); err != nil {
 		return nil, err

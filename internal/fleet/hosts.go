@@ -95,7 +95,7 @@ func rows(needs string, p ir.Platform) []backends.Row {
 // Lack is a gap of tools on a host that neither the host nor their policies close.
 type Lack struct {
 	Gap   string `json:"gap"`
-	Means string `json:"means,omitempty"` // what is not enforced then
+	Means string `json:"means,omitempty"` // the effect of the gap, in words
 	// Tools are those that have it, as places in Fleet.Manifests.
 	tools []at
 	Count int `json:"tools"` // how many they are

@@ -42,11 +42,11 @@ type HostDoc struct {
 // LackDoc is a gap with the tools that have it.
 type LackDoc struct {
 	Gap   string  `json:"gap"`
-	Means string  `json:"means,omitempty"` // what is not enforced then, for people
+	Means string  `json:"means,omitempty"` // the guarantee that is not enforced then, for people
 	Tools []Named `json:"tools"`
 }
 
-// SinceDoc is what has changed.
+// SinceDoc has the changes since the earlier run.
 type SinceDoc struct {
 	Added     []string    `json:"added"`   // manifests
 	Removed   []string    `json:"removed"` // manifests

@@ -26,7 +26,7 @@ func host(t *testing.T, pattern string) ir.Host {
 	return h
 }
 
-// TestQuestions: a place stands for all below it, and what a manifest cannot tell is said.
+// TestQuestions: a place stands for all below it, and an answer that a manifest cannot give is maybe.
 func TestQuestions(t *testing.T) {
 	home := tool("home", "src", ir.Read)
 	home.FS = append(home.FS, external("~/.ssh", ir.Read), external("~/.ssh/known_hosts", ir.Read, ir.Update), external("/srv/data", ir.Read))

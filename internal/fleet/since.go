@@ -12,7 +12,7 @@ import (
 	"github.com/accessc/accessc/ir/compare"
 )
 
-// Since is what has changed since an earlier run.
+// Since lists the changes since an earlier run.
 type Since struct {
 	// Added and Removed are manifests that only one of the two runs has read.
 	Added, Removed []string
@@ -207,7 +207,7 @@ func (s *side) differing(other *side) []compare.Policy {
 	return out
 }
 
-// take adds what has changed at one place.
+// take adds the changes at one place.
 func (s *Since) take(e *earlier, l *look) {
 	p, known := e.places[l.place]
 	switch {

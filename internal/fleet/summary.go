@@ -8,7 +8,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Summary counts what the tools of a fleet may touch. The lists have the most frequent first.
+// Summary counts the tools of a fleet, and the access that they have. The lists have the most frequent first.
 type Summary struct {
 	Manifests int `json:"manifests"` // that could be read
 	Tools     int `json:"tools"`

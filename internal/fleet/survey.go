@@ -20,7 +20,7 @@ import (
 	"github.com/accessc/accessc/ir/irjson"
 )
 
-// Request is what is looked at and asked.
+// Request names the directories to search, and the questions to ask about the manifests in them.
 type Request struct {
 	// Dirs are the directories that are searched.
 	Dirs []string
@@ -176,7 +176,7 @@ func inParallel(n int, do func(i int)) {
 	tasks.Wait()
 }
 
-// look is what was found at one place.
+// look has the facts that were found at one place.
 type look struct {
 	place string
 	facts *kept  // nil for a file of another program
@@ -375,7 +375,7 @@ func (s *survey) ask(l *look) {
 	}
 }
 
-// take adds what was found at one place to the result, in order.
+// take adds the facts that were found at one place to the result, in order.
 func (s *survey) take(l *look) error {
 	if l.facts == nil {
 		s.fleet.Foreign++

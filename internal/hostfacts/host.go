@@ -36,8 +36,8 @@ func (r *Result) Facts(t *ir.Tool) ir.Facts {
 	return f
 }
 
-// Node says what is at an absolute path, and which place a symbolic link there leads to: the path itself
-// where there is none. Unknown is a place that cannot be looked at.
+// Node returns the kind of the file at an absolute path, and the place that a symbolic link there leads to:
+// the path itself where there is none. Unknown is a place that cannot be looked at.
 func (r *Result) Node(place string) (kind ir.NodeKind, to string) {
 	found, err := r.Resolver.Disk.Follow(place)
 	if err != nil {

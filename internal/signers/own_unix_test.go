@@ -89,7 +89,8 @@ func relink(from, to string, mode os.FileMode) error {
 
 func chown(path string) error { return os.Chown(path, 4242, -1) }
 
-// TestMachinePatterns: the caller says which directory is the home, and so may not move what the administrator requires.
+// TestMachinePatterns: the caller says which directory is the home, and so may not move the patterns by which the
+// administrator requires attestations.
 func TestMachinePatterns(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("a file of the administrator is root's")

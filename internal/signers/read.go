@@ -19,7 +19,7 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Bounds of what is read.
+// Bounds of the files and signers that are read.
 const (
 	maxFile    = 1 << 20 // bytes of a file
 	maxSigners = 256

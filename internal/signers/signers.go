@@ -16,7 +16,7 @@ import (
 // Policy says who may sign, and where attestations are required. The zero value permits no signer.
 type Policy struct{ files []file }
 
-// file is what one file says.
+// file is the content of one file.
 type file struct {
 	name string
 	// require is true for all workspaces, or a list of patterns of them.
@@ -38,7 +38,7 @@ type signer struct {
 	serial  int
 }
 
-// Subject is what is to be started or checked.
+// Subject is the tool or the build that is to be started or checked.
 type Subject struct {
 	// Workspace is the canonical root. Tool is empty for a whole build, which a signer of some tools
 	// may not sign.

@@ -390,11 +390,11 @@ func (w *wrapped) watch(process *os.Process, info io.Reader) (stop func() bool) 
 // has made.
 const EnterCommand = "__enter"
 
-// enterReady is what it says before it becomes the tool.
+// enterReady is the word that it writes before it becomes the tool.
 const enterReady = "ready "
 
 // Enter becomes the tool: args are a directory that must not be open, the one to start in, whether PWD is the
-// tool's, its limits, the file of its program and its words. What goes wrong is written to the descriptor for reports.
+// tool's, its limits, the file of its program and its words. An error is written to the descriptor for reports.
 func Enter(args []string) error {
 	const fixed = 5
 	if len(args) <= fixed {

@@ -98,7 +98,7 @@ func lookup(dir, name string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir():
 			continue
 		case errors.Is(err, windows.ERROR_CANT_ACCESS_FILE):
-			// What a reparse point of the kind IO_REPARSE_TAG_APPEXECLINK answers.
+			// A reparse point of the kind IO_REPARSE_TAG_APPEXECLINK answers with this error.
 			return "", &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: an alias of the Microsoft Store, which starts a packaged program; "+
 				"install the program for all users, or name its file", file)}
 		case err != nil:

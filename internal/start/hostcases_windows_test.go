@@ -59,7 +59,7 @@ func consoleCase(p *place) {
 	}
 }
 
-// preparationCase: a tool is refused exactly what doctor says that the host is to be prepared for.
+// preparationCase: a tool is refused exactly the places that doctor says are still to be prepared on the host.
 func preparationCase(p *place) {
 	all := preparations(p.workspace, "")
 	refused, err := missing(all)

@@ -70,7 +70,7 @@ type preparation struct {
 	access uint32
 	// effect says which programs mind.
 	effect string
-	// fix is for what an administrator does by hand; where it is empty, Prepare does it.
+	// fix is the step that an administrator takes by hand; where it is empty, Prepare does it.
 	fix string
 }
 
@@ -137,7 +137,7 @@ func opens(p preparation) error {
 	return windows.CloseHandle(h)
 }
 
-// prepared reports, for doctor, what the host still has to be prepared for.
+// prepared reports, for doctor, the preparations that the host still needs.
 func prepared() []Finding {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -164,9 +164,10 @@ func prepared() []Finding {
 	return out
 }
 
-// Prepare opens to AppContainers, for good, what programs need that no run can grant: NUL, until
-// the system's next start, and the size and times of the directories above the current one. It
-// needs the rights of an administrator, and returns what it opened.
+// Prepare opens to AppContainers, for good, the parts of the host that programs need and that no
+// run can grant: NUL, until the system's next start, and the size and times of the directories
+// above the current one. It needs the rights of an administrator, and returns the names of the
+// parts that it opened.
 // See RATIONALE D282.
 func Prepare() ([]string, error) {
 	dir, err := os.Getwd()

@@ -221,7 +221,7 @@ func (g *grants) place(path string, fd int) {
 
 // path adds one grant. It leaves out a path that does not exist, and refuses one that has come
 // to lead over a symlink since it was made canonical. Those of an image were not: there a symlink gets
-// nothing, and its target what the ruleset says of its own place.
+// nothing, and its target gets the rights that the ruleset grants at its own place.
 func (b ruleset) path(p landlock.Path) error {
 	if p.Entries != nil {
 		return b.entries(p)

@@ -50,7 +50,7 @@ func needsWrapper(t *testing.T) {
 	}
 }
 
-// onDisk says what is at a place of the disk.
+// onDisk returns the kind of the file at a place of the disk, and the place that links there lead to.
 func onDisk(place string) (ir.NodeKind, string) {
 	to, err := filepath.EvalSymlinks(place)
 	if err != nil {

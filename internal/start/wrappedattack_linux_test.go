@@ -155,7 +155,7 @@ func asEach(t *testing.T, test func(*testing.T, identity)) {
 	})
 }
 
-// TestWrappedHolds: what the ledger calls exact withstands attacks.
+// TestWrappedHolds: the rules that the ledger calls exact withstand attacks.
 func TestWrappedHolds(t *testing.T) {
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)

@@ -50,7 +50,8 @@ source = "mcp.tracker.issues"
 // repository is the text of a manifest, in which each policy names its repository in a path of fixed length.
 type repository struct {
 	text string
-	// bare are the hashed forms of the policies, hashes those that stand in the text, and heads what is hashed of a tool besides.
+	// bare are the hashed forms of the policies, hashes the hashes that stand in the text, and heads the name and source
+	// of each tool, which are hashed besides.
 	bare, hashes, heads []string
 	sum                 string // over all tools
 }

@@ -105,7 +105,8 @@ func TestProgramTable(t *testing.T) {
 	}
 }
 
-// TestProgramsAccept: what is accepted for the programs is what the default policy needs accepted, so that they start.
+// TestProgramsAccept: the gaps accepted for the programs are those that the default policy needs accepted, so that they
+// start.
 func TestProgramsAccept(t *testing.T) {
 	for system := range targets {
 		if got := gaps(t, ir.NewTool("t"), system); !slices.Equal(got, acceptedOf[system]) {

@@ -9,7 +9,7 @@ import (
 // noListener is the error of a connection to a port without a listener.
 const noListener = windows.WSAECONNREFUSED
 
-// ofSystem are errors of a refusal on this system alone: of connections, of what another process
+// ofSystem are errors of a refusal on this system alone: of connections, of files that another process
 // holds open, as the loader does with the paths of rules, and of symbolic links.
 var ofSystem = []error{windows.WSAEACCES, windows.ERROR_SHARING_VIOLATION, windows.ERROR_PRIVILEGE_NOT_HELD}
 

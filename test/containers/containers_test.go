@@ -232,8 +232,8 @@ func controllers(dir string) bool {
 	return err == nil && len(bytes.TrimSpace(text)) > 0
 }
 
-// run describes and starts a container, and looks at what its tool says of its attempts: every one is
-// expected by name, "did" or "refused".
+// run describes and starts a container, and looks at the lines that its tool prints about its attempts: every attempt
+// is expected by name, "did" or "refused".
 func (p *place) run(want map[string]string, args ...string) string {
 	p.t.Helper()
 	if out, err := p.describe(args...); err != nil {
@@ -263,7 +263,7 @@ func (p *place) run(want map[string]string, args ...string) string {
 	return out
 }
 
-// try is what tools say their attempts by.
+// try has the shell functions by which tools report their attempts.
 const try = `#!/bin/sh
 try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "did $name"; else echo "refused $name"; fi; }
 show() { name=$1; shift; if "$@" 2>&1; then echo "did $name"; else echo "refused $name"; fi; }
@@ -293,7 +293,7 @@ func (p *place) project(script string) {
 }
 
 // TestPolicyHolds: make works, a denied file stays denied whatever the tool does with its name and its parents',
-// and what the container starts from can be neither changed nor replaced.
+// and the files that the container starts from can be neither changed nor replaced.
 func TestPolicyHolds(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.project(`

@@ -31,7 +31,7 @@ func bound(more func(*specs.Spec)) func(*specs.Spec) {
 	}
 }
 
-// TestMountsHold: without accessc inside, make works, and the tool gets what the ledger says that mounts
+// TestMountsHold: without accessc inside, make works, and the tool gets the access that, by the ledger, mounts
 // cannot keep from it, and no more.
 func TestMountsHold(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {

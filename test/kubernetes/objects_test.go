@@ -179,8 +179,8 @@ func (s schemas) object(kind string, item []byte) error {
 	return nil
 }
 
-// pod checks what the API server does beside the types, as far as it is about the fields that are written
-// (pkg/apis/core/validation).
+// pod makes the checks that the API server makes beside those of the types, as far as they are about the
+// fields that are written (pkg/apis/core/validation).
 func pod(s *corev1.PodSpec, claims []string) error {
 	volumes, paths := map[string]bool{}, map[string]bool{}
 	for _, name := range claims {

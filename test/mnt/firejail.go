@@ -8,8 +8,8 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// Firejail returns the mounts that firejail makes of the lines of a profile: first what is shown, then the
-// others in their order (firejail-profile(5)). Symbols stand for directories that are shown.
+// Firejail returns the mounts that firejail makes of the lines of a profile: first those of the places that are
+// shown, then the others in their order (firejail-profile(5)). Symbols stand for directories that are shown.
 func Firejail(lines []firejail.Line) []Entry {
 	var out []Entry
 	set := func(place string, exists bool, change func(ir.CapSet) ir.CapSet) {

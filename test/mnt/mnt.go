@@ -1,6 +1,6 @@
 // Package mnt evaluates the artifacts of backends that confine files by mounts, and compares them with
-// the policy. A backend hands in what its artifact mounts where, as far as the tool can tell. Only tests
-// import it.
+// the policy. A backend hands in the mounts of its artifact and their places, as far as the tool can tell.
+// Only tests import it.
 package mnt
 
 import (
@@ -16,13 +16,13 @@ import (
 // Entry is one mount, as the kernel has it.
 type Entry struct {
 	Place string // where it is
-	// Gives is what it lets a tool do with everything below, also with what is made there later.
+	// Gives are the capabilities that it gives a tool for everything below, also for files that are made there later.
 	Gives ir.CapSet
 	// Exists is true where the mount is made only if there is something at the place.
 	Exists bool
 }
 
-// Artifact is what a backend makes of a policy.
+// Artifact has the mounts and the ledger that a backend makes of a policy.
 type Artifact struct {
 	View    *ir.View  // of the policy
 	Entries []Entry   // in the order in which they are made
@@ -144,8 +144,8 @@ func (x *trial) cell(t *rapid.T, at ir.Location, a ir.Aspect) ir.Row {
 	return row
 }
 
-// compare compares what the mounts permit with the policy. One of the rows must speak of a
-// difference.
+// compare compares the answer of the mounts about one operation with that of the policy. One of the rows
+// must speak of a difference.
 func (x *trial) compare(t *rapid.T, what string, mounts, policy bool, rows ...ir.Row) {
 	if mounts == policy {
 		x.seen["alike"]++
@@ -212,9 +212,9 @@ func (x *trial) move(t *rapid.T) {
 // Cases is how many questions one run of Compare asks.
 const Cases = 25
 
-// Compare draws a policy and a world, and asks about single operations and moves. What the mounts permit
-// is what the policy says, or the ledger states the difference. It counts in seen the causes that were
-// stated.
+// Compare draws a policy and a world, and asks about single operations and moves. The mounts permit the
+// operations that the policy permits, or the ledger states the difference. It counts in seen the causes
+// that were stated.
 func Compare(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) {
 	x := newTrial(t, compile, seen)
 	if len(x.places) == 0 {

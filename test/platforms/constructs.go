@@ -13,7 +13,7 @@ import (
 const profiles = "backends/seatbelt/testdata/*.sb"
 
 // constructs has the system compile each construct of the golden profiles, and each of those as a
-// whole, with a program that needs nothing of what a profile could lack.
+// whole, with a program that needs no right that a profile could lack.
 func (w *work) constructs([]string) error {
 	files, err := filepath.Glob(profiles)
 	if err != nil || len(files) == 0 {

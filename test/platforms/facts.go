@@ -19,7 +19,7 @@ type machine struct {
 	Commit   string `json:"commit"`
 }
 
-// asked are the commands that facts shows, by system. What they say decides nothing.
+// asked are the commands that facts shows, by system. Their output decides nothing.
 var asked = map[string][][]string{
 	"darwin": {
 		{"sw_vers"}, {"xcode-select", "-p"},

@@ -255,7 +255,7 @@ func says(page string, p ir.Platform, d *evidence.Document) error {
 	return nil
 }
 
-// TestActionlint: the workflows are what the service understands.
+// TestActionlint: the service understands the workflows.
 func TestActionlint(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "actionlint")
 	if said, err := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", program, "github.com/rhysd/actionlint/cmd/actionlint").CombinedOutput(); err != nil {

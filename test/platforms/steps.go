@@ -80,7 +80,7 @@ func testFindings(in *bytes.Buffer, say func(string)) ([]finding, error) {
 // onWindows begins the names of the cases of the loader on Windows.
 const onWindows = "TestOnWindows/"
 
-// logs are how each system is asked for what it has refused lately; Linux and Windows log
+// logs are the commands that ask each system for its latest refusals; Linux and Windows log
 // no refusals of these kinds.
 var logs = map[string][]string{
 	"darwin": {"log", "show", "--last", "30m", "--style", "compact", "--predicate", `sender == "Sandbox"`},

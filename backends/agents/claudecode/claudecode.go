@@ -2,9 +2,9 @@
 // project, as of version 2.1.330.
 //
 // The invariant is that of package agents. Two parts of the settings say the same: the sandbox, which confines commands, and
-// the permissions, which are about the tools that Claude Code itself reads and writes files with. What no rule permits is
-// refused without a question. Not enforced by these means: variables that no rule names, which programs commands start, and
-// limits.
+// the permissions, which are about the tools that Claude Code itself reads and writes files with. An access that no
+// rule permits is refused without a question. Not enforced by these means: variables that no rule names, which programs
+// commands start, and limits.
 package claudecode
 
 import (
@@ -52,7 +52,7 @@ type Settings struct {
 
 // Permissions are the rules for tools. Those that deny win.
 type Permissions struct {
-	Mode  string   `json:"defaultMode"` // "dontAsk": what no rule allows is denied
+	Mode  string   `json:"defaultMode"` // "dontAsk": a call that no rule allows is denied
 	Allow []string `json:"allow"`       // TOOL(SPECIFIER)
 	Deny  []string `json:"deny"`        // TOOL(SPECIFIER)
 }

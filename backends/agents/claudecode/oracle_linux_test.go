@@ -88,8 +88,8 @@ func rounds() int {
 	return 2
 }
 
-// TestRealFiles: a command that Claude Code itself runs does what the policy says about real files, or what a row of the
-// ledger states.
+// TestRealFiles: a command that Claude Code itself runs has the access to real files that the policy grants, or
+// the access that a row of the ledger states.
 func TestRealFiles(t *testing.T) {
 	r := install(t)
 	w := settings.NewWorld(t, t.TempDir())
@@ -116,7 +116,7 @@ func TestRealFiles(t *testing.T) {
 	irtest.Happened(t, seen, 200, "fs true true exact", "fs false false exact")
 }
 
-// TestRealTools: the tools of Claude Code itself read and write what the policy says, and nothing outside.
+// TestRealTools: the tools of Claude Code itself read and write the files that the policy permits, and none outside.
 func TestRealTools(t *testing.T) {
 	r := install(t)
 	w := settings.NewWorld(t, t.TempDir())

@@ -115,7 +115,7 @@ func TestNetworkIsClosed(t *testing.T) {
 	irtest.Happened(t, seen, 1000, "net true false stricter", "net false false exact")
 }
 
-// TestVariables: the lists have what the rules say, with the place of a "*" at the end alone.
+// TestVariables: the lists have the variables that the rules name, with the place of a "*" at the end alone.
 func TestVariables(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Env = []ir.EnvRule{
@@ -128,8 +128,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestPatterns: a name that is a pattern has no entry, and what it is an exception in gets no more than it. Cause: Codex
-// looks for files alone that match a pattern, so that one for a directory denied nothing.
+// TestPatterns: a name that is a pattern has no entry, and the directory in which it is an exception gets no more than
+// it. Cause: Codex looks for files alone that match a pattern, so that one for a directory denied nothing.
 func TestPatterns(t *testing.T) {
 	tool := ir.NewTool("t")
 	tool.Protects = false

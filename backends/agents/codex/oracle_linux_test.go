@@ -67,8 +67,9 @@ func rounds() int {
 	return 20
 }
 
-// TestRealFiles: Codex itself, asked about real files, lets a command do what the policy says, or what a row of the
-// ledger states. It refuses to start under some profiles, such as those that open a single file for writing.
+// TestRealFiles: Codex itself, asked about real files, lets a command do the operations that the policy permits, or
+// those that a row of the ledger states. It refuses to start under some profiles, such as those that open a single file
+// for writing.
 func TestRealFiles(t *testing.T) {
 	r := install(t)
 	w := settings.NewWorld(t, t.TempDir())

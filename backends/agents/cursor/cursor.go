@@ -128,7 +128,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: data, Elsewhere: holder(plan).Ledger()}, err
 }
 
-// narrow takes away the roots beside the workspace: what they open counts where that may be written alone.
+// narrow takes away the roots beside the workspace: their entries count only where the workspace may be written.
 func narrow(plan *agents.Plan) {
 	for _, at := range plan.Places {
 		if at.Has == agents.Write && path.IsAbs(at.Path) {

@@ -93,8 +93,8 @@ func rounds() int {
 	return 6
 }
 
-// TestRealFiles: srt itself, asked about real files, lets a command do what the policy says, or what a row
-// of the ledger states.
+// TestRealFiles: srt itself, asked about real files, gives a command the access that the policy grants, or
+// the access that a row of the ledger states.
 func TestRealFiles(t *testing.T) {
 	r := install(t)
 	w := settings.NewWorld(t, t.TempDir())
