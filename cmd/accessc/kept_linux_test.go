@@ -328,7 +328,7 @@ func (w *keptWorld) meddle() string {
 func (w *keptWorld) start(after string) (hit, ok bool) {
 	w.t.Helper()
 	kept, hit := early.Kept([]string{"--no-prompt", "t"})
-	c := execCmd{Tool: "t", NoPrompt: true, NoCache: hit}
+	c := execCmd{Tool: "t", Means: meansLandlock, NoPrompt: true, NoCache: hit}
 	var said bytes.Buffer
 	g := globals{stdin: strings.NewReader(""), stdout: &said, stderr: &said}
 	var req start.Request
