@@ -83,6 +83,7 @@ const (
 	wrapperInfo              // where bwrap writes the number of the sandbox's first process
 	enterSelf                // this program, which enters the sandbox and becomes the tool
 	enterReport              // where that says how far it got
+	enterPlaces              // the files that it must find at places
 )
 
 // run runs the tool and returns its status.
@@ -110,7 +111,7 @@ func (w *wrapped) run() (int, error) {
 	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
 	runtime.LockOSThread()
 	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd},
+		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd, files[3]},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
 	})
 	_ = infoEnd.Close()
@@ -195,12 +196,25 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if err != nil {
 		return nil, nil, failed("%w", err)
 	}
-	files = []*os.File{nil, nil, self}
-	for i, text := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), code} {
+	options, err := w.spec.Options()
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	list, open, err := expect(options)
+	if err != nil {
+		return nil, nil, err
+	}
+	places, err := json.Marshal(list)
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	files = []*os.File{nil, nil, self, nil}
+	for i, text := range map[int][]byte{0: []byte(strings.Join(args, "\x00") + "\x00"), 1: code, 3: places} {
 		if files[i], err = inMemory(text); err != nil {
-			return files, nil, failed("%w", err)
+			return nil, nil, failed("%w", err)
 		}
 	}
+	files = append(files, open...)
 	_, pwd := lookupEnv(env, "PWD")
 	entry = []string{
 		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), w.req.place(w.spec.Workspace), strconv.FormatBool(pwd), string(limits), file,

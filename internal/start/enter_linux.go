@@ -51,6 +51,9 @@ func enter(canary, dir string, pwd bool, limitText, file string, argv []string) 
 			return failed("%s can be listed in the sandbox, which must not be", canary)
 		}
 	}
+	if err := checkShown(enterPlaces); err != nil {
+		return err
+	}
 	if err := os.Chdir(dir); err != nil {
 		return failed("the working directory is not in the sandbox: %w", err)
 	}

@@ -2,6 +2,7 @@ package start_test
 
 import (
 	"bufio"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -221,6 +222,30 @@ func TestWrappedConsole(t *testing.T) {
 		c.tool = x
 		c.attack(true, "read /dev/console", "write /dev/console")
 		c.attack(false, "write /dev/null", "read free")
+	})
+}
+
+// TestWrappedSwapped: a place that has become a symbolic link since the build is not followed.
+func TestWrappedSwapped(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		c.attack(false, "read free")
+		dir := filepath.Dir(c.root)
+		for _, place := range []string{"docs", "keys", ".env", "sub/deep"} {
+			place = filepath.Join(c.root, place)
+			if err := errors.Join(os.Rename(place, place+".old"), os.Symlink(dir+"/outside", place)); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json"))
+			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), place+" leads over a symlink now") {
+				t.Errorf("%s: %v\n%s", place, err, out)
+			}
+			if err := errors.Join(os.Remove(place), os.Rename(place+".old", place)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
 
