@@ -120,7 +120,7 @@ func mergedApart(t *testing.T, config string) (*specs.Spec, []byte, error) {
 
 // TestMergeApart looks at all that a merge changes where accessc does not start inside.
 func TestMergeApart(t *testing.T) {
-	config := with(t, `{"destination": "/dev", "type": "tmpfs", "source": "tmpfs"}`, `{"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
+	config := with(t, `{"destination": "/dev", "type": "tmpfs", "source": "tmpfs"}`, `{"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["ro", "nosuid", "rw"]},
 		{"destination": "/dev/pts", "type": "devpts"}, {"destination": "/dev/mqueue", "type": "mqueue"}, {"destination": "/dev/shm", "type": "tmpfs"},
 		{"destination": "/sys", "type": "none", "source": "/sys", "options": ["rbind"]}, {"destination": "/sys/fs/cgroup", "type": "cgroup"},
 		{"destination": "/tmp", "type": "tmpfs"}, {"destination": "/usr", "type": "bind", "source": "/usr", "options": ["bind", "ro"]}`)
@@ -149,7 +149,7 @@ func TestMergeApart(t *testing.T) {
 		mounts = append(mounts, m.Destination+" "+m.Type+" "+strings.Join(m.Options, ","))
 	}
 	want := []string{
-		"/proc proc ", "/dev tmpfs ro", "/dev/pts devpts ", "/usr bind bind,ro", "/tmp tmpfs nosuid,nodev,mode=1777",
+		"/proc proc ", "/dev tmpfs ro,nosuid", "/dev/pts devpts ", "/usr bind bind,ro", "/tmp tmpfs nosuid,nodev,mode=1777",
 		"/dev/shm tmpfs nosuid,nodev,noexec,mode=1777",
 		"/state/home/deploy bind bind,rw,nosuid,nodev", "/work/fork bind bind,ro,nosuid,nodev,noexec", "/work/project bind bind,ro,nosuid,nodev",
 		"/work/project/out bind bind,rw,nosuid,nodev,noexec", "/work/project/out/.env bind bind,ro,nosuid,nodev,noexec",
@@ -172,14 +172,17 @@ func TestMergeApart(t *testing.T) {
 func TestContradictionsApart(t *testing.T) {
 	mount := func(m string) string { return with(t, `"mounts": [`, `"mounts": [`+m+`, `) }
 	for name, c := range map[string]struct{ config, want string }{
-		"a volume":                       {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rbind", "rw"]}`), "/data can be written to"},
-		"one with mounts inside":         {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rbind", "ro"]}`), "/data can be written to"},
-		"both words":                     {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["bind", "ro", "rw"]}`), "/data can be written to"},
-		"memory in the place of a cover": {mount(`{"destination": "/work/project/out/.env", "type": "tmpfs"}`), "in the way of /work/project"},
-		"in the workspace":               {mount(`{"destination": "/work/project/out", "type": "bind", "source": "/x", "options": ["bind", "ro"]}`), "in the way of /work/project"},
-		"a device":                       {with(t, `"linux": {`, `"linux": {"devices": [{"path": "/dev/kvm", "type": "c", "major": 10, "minor": 232}], `), "linux.devices has /dev/kvm"},
-		"the host's network":             {with(t, `{"type": "pid"}`, `{"type": "pid"}, {"type": "network", "path": "/proc/1/ns/net"}`), "shares the network namespace"},
-		"another filter":                 {with(t, `"linux": {`, `"linux": {"seccomp": {"defaultAction": "SCMP_ACT_ALLOW"}, `), "another filter"},
+		"a volume":                        {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rbind", "rw"]}`), "/data can be written to"},
+		"one with mounts inside":          {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rbind", "ro"]}`), "/data can be written to"},
+		"both words":                      {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["bind", "ro", "rw"]}`), "/data can be written to"},
+		"both words, below as well":       {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rro", "rrw"]}`), "/data can be written to"},
+		"rw below":                        {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["bind", "ro", "rrw"]}`), "/data can be written to"},
+		"a host's devices, called memory": {with(t, `"type": "tmpfs", "source": "tmpfs"`, `"type": "tmpfs", "source": "/dev", "options": ["rbind"]`), "/dev can be written to"},
+		"memory in the place of a cover":  {mount(`{"destination": "/work/project/out/.env", "type": "tmpfs"}`), "in the way of /work/project"},
+		"in the workspace":                {mount(`{"destination": "/work/project/out", "type": "bind", "source": "/x", "options": ["bind", "ro"]}`), "in the way of /work/project"},
+		"a device":                        {with(t, `"linux": {`, `"linux": {"devices": [{"path": "/dev/kvm", "type": "c", "major": 10, "minor": 232}], `), "linux.devices has /dev/kvm"},
+		"the host's network":              {with(t, `{"type": "pid"}`, `{"type": "pid"}, {"type": "network", "path": "/proc/1/ns/net"}`), "shares the network namespace"},
+		"another filter":                  {with(t, `"linux": {`, `"linux": {"seccomp": {"defaultAction": "SCMP_ACT_ALLOW"}, `), "another filter"},
 	} {
 		if _, text, err := mergedApart(t, c.config); err == nil || !strings.Contains(err.Error(), c.want) || text != nil {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
