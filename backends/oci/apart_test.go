@@ -93,6 +93,27 @@ func TestEveryCellApart(t *testing.T) {
 	})
 }
 
+// TestMovedApart: cells of places that other tools may move assume that none does, those of a root do not.
+func TestMovedApart(t *testing.T) {
+	ledger, err := backends.Ledger(apart(t, example(), backends.Target{Form: backends.Portable}).Ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range ir.NewView(example(), ir.Linux, ir.Facts{}).Cells() {
+		r, ok := c.Rule.(*ir.FSRule)
+		if !ok || c.Resource != ir.FS {
+			continue
+		}
+		for _, row := range ledger {
+			if slices.Contains(row.Rules, c.ID) && slices.Contains(row.Aspects, c.Aspect) && row.Resource == ir.FS {
+				if got, want := slices.ContainsFunc(row.Held.Causes, func(c ir.Cause) bool { return c.ID == "oci.moved" }), r.At == ir.In("out") || r.At == ir.In("out/.env"); got != want {
+					t.Errorf("%s %v: %+v", r.Written, c.Aspect, row.Held)
+				}
+			}
+		}
+	}
+}
+
 // host is a disk with the workspace of the example.
 func host(place string) (ir.NodeKind, string) {
 	switch place {
