@@ -224,6 +224,8 @@ func passesFilter(s *specs.LinuxSeccomp, call string, args [6]uint64) bool {
 				all = all && args[a.Index] == a.Value
 			case specs.OpMaskedEqual:
 				all = all && args[a.Index]&a.Value == a.ValueTwo
+			case specs.OpNotEqual, specs.OpLessThan, specs.OpLessEqual, specs.OpGreaterEqual, specs.OpGreaterThan:
+				all = false // the filter has none of these
 			default:
 				all = false
 			}
