@@ -107,7 +107,8 @@ func words(m mounts.Mount) (args, seals []string) {
 	case mounts.Device:
 		return bind("--dev-bind", m.Place), nil
 	case mounts.Devices:
-		return []string{"--dev", m.Place}, []string{m.Place}
+		// bwrap shows the terminal of its standard output there (bubblewrap.c, SETUP_MOUNT_DEV).
+		return []string{"--dev", m.Place, "--ro-bind", "/dev/null", m.Place + "/console"}, []string{m.Place}
 	case mounts.Memory:
 		return []string{"--perms", own, "--tmpfs", m.Place}, nil
 	case mounts.Processes:

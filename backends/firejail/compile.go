@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/mounts"
@@ -31,7 +32,7 @@ func (Backend) File() string { return "firejail.profile" }
 // Platform implements backends.Backend.
 func (Backend) Platform() ir.Platform { return ir.Linux }
 
-// Comment is the first line of a profile, which firejail ignores.
+// Comment is the first lines of a profile, which firejail ignores.
 type Comment struct {
 	backends.Header
 	Tool string `json:"tool"` // the tool's name
@@ -44,9 +45,10 @@ type Comment struct {
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
-	for _, m := range plan.Mounts {
-		if strings.ContainsAny(m.Place, "*?[,\n") {
-			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail reads %q as a pattern or a list", m.Place)}}}, nil
+	lines := append([]string{"private-cwd " + target.Place(ir.In(""))}, places(plan)...)
+	for _, l := range lines {
+		if _, place, _ := strings.Cut(l, " "); !plain(place) && !slices.Contains(everything, l) {
+			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail does not take %q for the name of one place", place)}}}, nil
 		}
 	}
 	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
@@ -61,12 +63,49 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if err != nil {
 		return backends.Output{}, err
 	}
-	lines := slices.Concat([]string{mark + string(comment)}, frame, []string{"private-cwd " + target.Place(ir.In(""))}, places(plan))
-	return backends.Output{Data: []byte(strings.Join(lines, "\n") + "\n"), Elsewhere: ledger}, nil
+	text := slices.Concat(comments(comment), frame, lines)
+	return backends.Output{Data: []byte(strings.Join(text, "\n") + "\n"), Elsewhere: ledger}, nil
 }
 
-// mark begins the comment.
+// special are the characters that firejail takes for parts of patterns, lists and comments, and those at which it
+// refuses a whole profile (util.c, reject_meta_chars; both seen with 0.9.72).
+const special = "*?[,#\\!\"%&;<>^{}"
+
+// plain reports whether firejail takes a place for just that name. It makes one blank of several and of tabs, drops
+// those at the end of a line, and ends a line at a carriage return (util.c, line_remove_spaces).
+func plain(place string) bool {
+	if symbol, rest, found := strings.Cut(place, "}"); found && strings.HasPrefix(symbol, "${") {
+		place = rest
+	}
+	return !strings.ContainsAny(place, special) && !strings.ContainsFunc(place, unicode.IsControl) &&
+		!strings.Contains(place, "  ") && !strings.HasPrefix(place, " ") && !strings.HasSuffix(place, " ")
+}
+
+// mark begins each line of the comment.
 const mark = "# "
+
+// longest is the number of bytes of the comment in one line. firejail takes the rest of a line of more than 8190 for
+// a line of its own (profile.c, MAX_READ), and refuses the profile or does as the rest says.
+const longest = 4096
+
+// comments are the lines of a comment.
+func comments(text []byte) []string {
+	var out []string
+	for part := range slices.Chunk(text, longest) {
+		out = append(out, mark+string(part))
+	}
+	return out
+}
+
+// uncomment joins the lines of the comment that a profile begins with.
+func uncomment(data []byte) (comment, rest []byte) {
+	for rest = data; bytes.HasPrefix(rest, []byte(mark)); {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		comment = append(comment, line[len(mark):]...)
+	}
+	return comment, rest
+}
 
 // frame is the part that all profiles have. Without restrict-namespaces a tool could make a namespace, and with
 // capabilities in it try the kernel's rarer parts.
@@ -112,9 +151,12 @@ func places(plan *mounts.Plan) []string {
 	for _, top := range slices.Compact(tops) {
 		open = append(open, "noblacklist "+top)
 	}
-	open = append(open, "noblacklist /run/firejail", "blacklist /*", "blacklist /run/*")
+	open = append(append(open, "noblacklist /run/firejail"), everything...)
 	return slices.Concat(shown, open, rest)
 }
+
+// everything are the lines that cover all directories without an exception.
+var everything = []string{"blacklist /*", "blacklist /run/*"}
 
 // within is the mode of the mount around another one.
 func within(plan *mounts.Plan, m mounts.Mount) mounts.Mode {
@@ -145,9 +187,8 @@ type Line struct {
 
 // Parse reads a profile: its comment and its lines. Lines that no compiler writes are refused.
 func Parse(data []byte) (*Comment, []Line, error) {
-	first, rest, _ := bytes.Cut(data, []byte("\n"))
-	comment, ok := bytes.CutPrefix(first, []byte(mark))
-	if !ok {
+	comment, rest := uncomment(data)
+	if len(comment) == 0 {
 		return nil, nil, fmt.Errorf("%w: it does not begin with a comment", ErrProfile)
 	}
 	if err := backends.CheckHeader(ErrProfile, comment, format, formatVersion); err != nil {
@@ -166,6 +207,9 @@ func Parse(data []byte) (*Comment, []Line, error) {
 		word, value, _ := strings.Cut(l, " ")
 		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
+		}
+		if !plain(value) && !slices.Contains(everything, l) {
+			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, value)
 		}
 		lines = append(lines, Line{word, value})
 	}

@@ -2,6 +2,7 @@ package firejail_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestProperty(t *testing.T) {
 			}
 			comment, lines, err := firejail.Parse(out.Data)
 			if err != nil {
-				rt.Fatalf("%v\n%s", err, out.Data)
+				rt.Fatalf("%v\n%s\n%+v", err, out.Data, out.Refusals)
 			}
 			ledger, err := backends.Ledger(comment.Ledger)
 			if err != nil {
@@ -39,7 +40,7 @@ func TestProperty(t *testing.T) {
 }
 
 // TestParse: a profile without one of the lines that confine any tool, or with one that no compiler writes, is
-// refused, and so is a path that firejail would read as more than one.
+// refused.
 func TestParse(t *testing.T) {
 	out, err := firejail.Backend{}.Compile(ir.NewTool("t"), backends.Target{Form: backends.Portable})
 	if err != nil {
@@ -57,9 +58,64 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", change[0], err)
 		}
 	}
+}
+
+// TestNames: a name of which firejail would read another one is refused, by the compiler and in a profile.
+func TestNames(t *testing.T) {
+	compile := func(name, workspace string) backends.Output {
+		tool := ir.NewTool("t")
+		tool.FS = []ir.FSRule{{Written: name, At: ir.In(name), Caps: ir.Caps(ir.Read)}}
+		facts := ir.Facts{Bindings: &ir.Bindings{Workspace: workspace, Home: "/h"}, Base: []ir.FSRule{}}
+		node := func(place string) (ir.NodeKind, string) { return ir.Dir, place }
+		out, err := firejail.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts, Node: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, name := range []string{
+		"a*", "a?", "a[b]", "a,b", "a\nb", "secret  key", "dir ", "a\tb", "x #y", "x#y", "#", "x\ry", "x\x01y", "x\x7fy", `x\y`, `x"y`, "${HOME}", "x!y",
+	} {
+		if out := compile(name, "/w"); out.Data != nil || len(out.Refusals) != 1 {
+			t.Errorf("%q: %s, %+v", name, out.Data, out.Refusals)
+		}
+		if out := compile("a", "/"+name); out.Data != nil || len(out.Refusals) != 1 {
+			t.Errorf("a workspace %q: %s, %+v", name, out.Data, out.Refusals)
+		}
+		text := string(compile("a", "/w").Data) + "blacklist /w/" + name + "\n"
+		if _, _, err := firejail.Parse([]byte(text)); !errors.Is(err, firejail.ErrProfile) {
+			t.Errorf("a line with %q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"a b", " a/b", "it's", "x$y", "~", "(a)", "x@y", "é"} {
+		out := compile(name, "/w")
+		if _, lines, err := firejail.Parse(out.Data); err != nil || !strings.Contains(string(out.Data), " /w/"+name+"\n") {
+			t.Errorf("%q: %+v, %v, %+v", name, lines, err, out.Refusals)
+		}
+	}
+}
+
+// TestLines: no line is longer than firejail reads, so that no part of the comment is taken for a command.
+func TestLines(t *testing.T) {
 	tool := ir.NewTool("t")
-	tool.FS = []ir.FSRule{{Written: "a*", At: ir.In("a*"), Caps: ir.Caps(ir.Read)}}
-	if out, err := (firejail.Backend{}).Compile(tool, backends.Target{Form: backends.Portable}); err != nil || out.Data != nil || len(out.Refusals) != 1 {
-		t.Errorf("a pattern: %+v, %v", out, err)
+	for i := range 300 {
+		name := fmt.Sprintf("file%d", i)
+		tool.FS = append(tool.FS, ir.FSRule{Written: name, At: ir.In(name), Caps: ir.Caps(ir.Read)})
+	}
+	for i := range 300 {
+		tool.Accept = append(tool.Accept, ir.Acceptance{Gap: ir.Gap(fmt.Sprintf("gap number %d is long", i))})
+	}
+	out, err := firejail.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, _, err := firejail.Parse(out.Data)
+	if err != nil || len(comment.Accept) != 300 || len(out.Data) < 10_000 {
+		t.Fatalf("%d bytes: %v", len(out.Data), err)
+	}
+	for l := range strings.Lines(string(out.Data)) {
+		if len(l) > 8000 {
+			t.Errorf("a line of %d bytes begins %s", len(l), l[:40])
+		}
 	}
 }

@@ -35,6 +35,7 @@ var world = irtest.World{
 	"${workspace}": ir.Dir, "${workspace}/.env": ir.File, "${workspace}/free": ir.File, "${workspace}/keys": ir.Dir, "${workspace}/keys/key": ir.File,
 	"${workspace}/docs": ir.Dir, "${workspace}/docs/page": ir.File, "${workspace}/docs/out": ir.Dir, "${workspace}/docs/out/file": ir.File,
 	"${workspace}/sub": ir.Dir, "${workspace}/sub/secret": ir.File,
+	"${workspace}/it's $HOME (a)": ir.File, "${workspace}/ a~b": ir.File,
 }
 
 // newCastle lays the workspace out, compiles and replaces the symbol of the temporary directory.
@@ -60,13 +61,13 @@ func newCastle(t *testing.T, who *syscall.Credential) *castle {
 	for _, d := range []string{"/home", "/tmp", "/outside", "/ws", "/ws/keys", "/ws/docs", "/ws/docs/out", "/ws/sub"} {
 		own(base+d, os.MkdirAll(base+d, 0o755))
 	}
-	for _, f := range []string{"/outside/secret", "/ws/.env", "/ws/free", "/ws/keys/key", "/ws/docs/page", "/ws/docs/out/file", "/ws/sub/secret"} {
+	for _, f := range []string{"/outside/secret", "/ws/.env", "/ws/free", "/ws/keys/key", "/ws/docs/page", "/ws/docs/out/file", "/ws/sub/secret", "/ws/it's $HOME (a)", "/ws/ a~b"} {
 		own(base+f, os.WriteFile(base+f, []byte("#!/bin/sh\n"), 0o755))
 	}
 	tool := ir.NewTool("t")
 	tool.Protects = false
 	tool.FS = []ir.FSRule{
-		rule("", ir.All), rule(".env", 0), rule("keys", 0), rule("docs", ir.Caps(ir.Read)), rule("docs/out", ir.Caps(ir.Read, ir.Update)), rule("sub/secret", 0),
+		rule("", ir.All), rule(".env", 0), rule("keys", 0), rule("docs", ir.Caps(ir.Read)), rule("docs/out", ir.Caps(ir.Read, ir.Update)), rule("sub/secret", 0), rule("it's $HOME (a)", 0), rule(" a~b", 0),
 	}
 	facts := ir.Facts{Bindings: &ir.Bindings{Workspace: c.ws, Home: base + "/home"}, Base: []ir.FSRule{}}
 	for _, r := range ir.BaseRules(ir.BaseSystem, ir.Linux) {
@@ -153,6 +154,7 @@ func TestKernel(t *testing.T) {
 				"keys/key": {ir.Read: "grep -q sh keys/key"}, "docs/page": {ir.Read: "grep -q sh docs/page", ir.Update: ": >>docs/page", ir.Execute: "docs/page", ir.Delete: "rm -f docs/page"},
 				"docs/out/file": {ir.Update: ": >>docs/out/file", ir.Read: "grep -q sh docs/out/file"}, "docs/out/new": {ir.Create: ": >docs/out/new"},
 				"docs/new": {ir.Create: ": >docs/new"}, "sub/secret": {ir.Read: "grep -q sh sub/secret", ir.Delete: "rm -f sub/secret"}, "new": {ir.Create: ": >new"},
+				"it's $HOME (a)": {ir.Read: `grep -q sh "it's "*`}, " a~b": {ir.Read: `grep -q sh " a~b"`},
 			} {
 				for capability, command := range uses {
 					c.compare(path, capability, command)

@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,70 +23,9 @@ import (
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/landlock"
 	"github.com/accessc/accessc/backends/mounts"
-	"github.com/accessc/accessc/internal/start/inherited"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/ir"
 )
-
-// wrapperPaths are the places where bwrap is looked for. PATH is not asked: a directory of it may be
-// one where a tool writes.
-var wrapperPaths = []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
-
-var errNoWrapper = errors.New("bubblewrap is not installed")
-
-// findWrapper finds a usable bubblewrap: not set-user-id, since it then refuses to forbid further
-// namespaces, and of a version that can (0.8; NEWS of bubblewrap).
-func findWrapper() (file, version string, err error) {
-	i := slices.IndexFunc(wrapperPaths, func(p string) bool { _, err := os.Stat(p); return err == nil })
-	if i < 0 {
-		return "", "", errNoWrapper
-	}
-	file = wrapperPaths[i]
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", "", err
-	}
-	if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
-		return "", "", fmt.Errorf("%s is set-user-id, and then cannot forbid further namespaces", file)
-	}
-	out, err := exec.Command(file, "--version").Output()
-	version, named := strings.CutPrefix(strings.TrimSpace(string(out)), "bubblewrap ")
-	var major, minor int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil || !named || n != 2 {
-		return "", "", fmt.Errorf("%s does not say its version", file)
-	}
-	if major == 0 && minor < 8 {
-		return "", "", fmt.Errorf("%s has the version %s, and this takes 0.8", file, version)
-	}
-	return file, version, nil
-}
-
-// wrapperFinding says whether tools can be started by bubblewrap here, by having it start a program in
-// the namespaces that a tool gets.
-func wrapperFinding() Finding {
-	f := Finding{Name: "bubblewrap", State: Missing}
-	file, version, err := findWrapper()
-	switch {
-	case errors.Is(err, errNoWrapper):
-		f.Detail, f.Fix = "not installed; exec --means bubblewrap uses it where there is no Landlock", "install bubblewrap 0.8 or newer"
-		return f
-	case err != nil:
-		f.Detail, f.Fix = err.Error(), "install bubblewrap 0.8 or newer, not set-user-id"
-		return f
-	}
-	args := slices.DeleteFunc(bubblewrap.Frame(), func(a string) bool { return a == "--seccomp" || a == bubblewrap.Filter })
-	cmd := exec.Command(file, append(args, "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/sh", "-c", "exit 0")...)
-	cmd.Env = []string{}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		f.Detail = version + ", which cannot make a sandbox here: " + strings.TrimPrefix(said, "bwrap: ")
-		f.Fix = "allow user namespaces (sysctl user.max_user_namespaces; AppArmor's userns restriction; the container's seccomp profile)"
-		return f
-	}
-	f.State = Partial
-	f.Detail = version + ": exec --means bubblewrap works, and holds less than Landlock; it says which gaps a tool needs, such as fs.execute"
-	return f
-}
 
 // Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
 // the resolved artifact. It returns only when the tool did not start; the error is an *Error.
@@ -104,7 +40,7 @@ func Wrap(req Request, data []byte) error {
 	if !slices.Contains(spec.Args, "--proc") {
 		return failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
 	}
-	file, _, err := findWrapper()
+	file, _, err := findWrapper(wrapperPaths)
 	if err != nil {
 		return failed("%w; see accessc doctor", err)
 	}
@@ -147,6 +83,7 @@ const (
 	wrapperInfo              // where bwrap writes the number of the sandbox's first process
 	enterSelf                // this program, which enters the sandbox and becomes the tool
 	enterReport              // where that says how far it got
+	enterPlaces              // the files that it must find at places
 )
 
 // run runs the tool and returns its status.
@@ -174,7 +111,7 @@ func (w *wrapped) run() (int, error) {
 	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
 	runtime.LockOSThread()
 	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd},
+		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, files[0], files[1], infoEnd, files[2], reportEnd, files[3]},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
 	})
 	_ = infoEnd.Close()
@@ -259,12 +196,25 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if err != nil {
 		return nil, nil, failed("%w", err)
 	}
-	files = []*os.File{nil, nil, self}
-	for i, text := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), code} {
+	options, err := w.spec.Options()
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	list, open, err := expect(options)
+	if err != nil {
+		return nil, nil, err
+	}
+	places, err := json.Marshal(list)
+	if err != nil {
+		return nil, nil, failed("%w", err)
+	}
+	files = []*os.File{nil, nil, self, nil}
+	for i, text := range map[int][]byte{0: []byte(strings.Join(args, "\x00") + "\x00"), 1: code, 3: places} {
 		if files[i], err = inMemory(text); err != nil {
-			return files, nil, failed("%w", err)
+			return nil, nil, failed("%w", err)
 		}
 	}
+	files = append(files, open...)
 	_, pwd := lookupEnv(env, "PWD")
 	entry = []string{
 		"/proc/self/fd/" + strconv.Itoa(enterSelf), EnterCommand, w.canary(), w.req.place(w.spec.Workspace), strconv.FormatBool(pwd), string(limits), file,
@@ -384,75 +334,4 @@ func (w *wrapped) watch(process *os.Process, info io.Reader) (stop func() bool) 
 		close(ended)
 		return <-over
 	}
-}
-
-// EnterCommand is the hidden command that becomes the tool inside of a sandbox that another program
-// has made.
-const EnterCommand = "__enter"
-
-// enterReady is the word that it writes before it becomes the tool.
-const enterReady = "ready "
-
-// Enter becomes the tool: args are a directory that must not be open, the one to start in, whether PWD is the
-// tool's, its limits, the file of its program and its words. An error is written to the descriptor for reports.
-func Enter(args []string) error {
-	const fixed = 5
-	if len(args) <= fixed {
-		return failed("too few words")
-	}
-	err := enter(args[0], args[1], args[2] == "true", args[3], args[4], args[fixed:])
-	code := CodeFailed
-	var e *Error
-	if errors.As(err, &e) {
-		code, err = e.Code, e.Err
-	}
-	_, _ = unix.Write(enterReport, fmt.Appendf(nil, "%d %v", code, err))
-	return &Error{Code: code, Err: err}
-}
-
-func enter(canary, dir string, pwd bool, limitText, file string, argv []string) error {
-	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return failed("closing inherited descriptors: %w", err)
-	}
-	if canary != "" {
-		if fd, err := unix.Open(canary, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
-			_ = unix.Close(fd)
-			return failed("%s can be listed in the sandbox, which must not be", canary)
-		}
-	}
-	if err := os.Chdir(dir); err != nil {
-		return failed("the working directory is not in the sandbox: %w", err)
-	}
-	var list []backends.Limit
-	if err := json.Unmarshal([]byte(limitText), &list); err != nil {
-		return failed("limits: %w", err)
-	}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return !pwd && strings.HasPrefix(kv, "PWD=") })
-	if err := setLimits(list); err != nil {
-		return failed("limits: %w", err)
-	}
-	if _, err := unix.Write(enterReport, []byte(enterReady)); err != nil {
-		return failed("%w", err)
-	}
-	err := syscall.Exec(file, argv, env)
-	if errors.Is(err, os.ErrNotExist) {
-		return &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: neither the file nor the interpreter that it names is in the sandbox", file)}
-	}
-	return &Error{Code: CodeNotRunnable, Err: fmt.Errorf("%s: %w", filepath.Clean(file), err)}
-}
-
-// setLimits sets the limits of a tool that this process is about to become.
-func setLimits(list []backends.Limit) error {
-	set, err := limits(list, inherited.Files())
-	if err != nil {
-		return err
-	}
-	// A garbage collection would die of memory that this process does not get.
-	debug.SetGCPercent(-1)
-	for _, l := range set {
-		if err := syscall.Setrlimit(l.Resource, (*syscall.Rlimit)(&l.Value)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,14 +1,18 @@
 package start_test
 
 import (
+	"bufio"
+	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
@@ -184,6 +188,64 @@ func TestWrappedIsAlone(t *testing.T) {
 			"dial host.sock", "abstract", "tcp 9", "udp 9", "mptcp 9", "bind new.sock")
 		// The tool can trace the sandbox's first process, which is of the same user, so that must be under the filter as well.
 		c.attack(false, "init")
+	})
+}
+
+// TestWrappedConsole: the terminal of a start is nowhere in the sandbox. bwrap puts that of the standard output
+// at /dev/console.
+func TestWrappedConsole(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		c.attack(true, "read /dev/console", "write /dev/console")
+		control, terminal, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer control.Close()
+		defer terminal.Close()
+		if who != nil {
+			if err := terminal.Chown(int(who.Uid), -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dir := filepath.Dir(c.root)
+		x := &tool{cmd: exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json")), errs: &strings.Builder{}, out: bufio.NewScanner(control)}
+		x.cmd.Env, x.cmd.Stdout, x.cmd.Stderr = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}, terminal, x.errs
+		x.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+		if x.in, err = x.cmd.StdinPipe(); err == nil {
+			err = x.cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.stop()
+		c.tool = x
+		c.attack(true, "read /dev/console", "write /dev/console")
+		c.attack(false, "write /dev/null", "read free")
+	})
+}
+
+// TestWrappedSwapped: a place that has become a symbolic link since the build is not followed.
+func TestWrappedSwapped(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		c.attack(false, "read free")
+		dir := filepath.Dir(c.root)
+		for _, place := range []string{"docs", "keys", ".env", "sub/deep"} {
+			place = filepath.Join(c.root, place)
+			if err := errors.Join(os.Rename(place, place+".old"), os.Symlink(dir+"/outside", place)); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json"))
+			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), place+" leads over a symlink now") {
+				t.Errorf("%s: %v\n%s", place, err, out)
+			}
+			if err := errors.Join(os.Remove(place), os.Rename(place+".old", place)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
 
