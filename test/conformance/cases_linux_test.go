@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // TestMain makes the test the tool of a case where it is started as one.
@@ -43,7 +45,7 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := r.all(all, dir)
-	if bad := worse(found); err != nil || bad != 0 {
+	if bad := finding.Bad(found); err != nil || bad != 0 {
 		t.Errorf("%d of %d differ, %v\n%s", bad, len(all), err, &out)
 	}
 	t.Logf("\n%s", &out)
@@ -58,7 +60,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := r.programs(dir)
-	if err != nil || worse(found) > 0 || len(found) < 15 {
+	if err != nil || finding.Bad(found) > 0 || len(found) < 15 {
 		t.Errorf("%d programs, %v\n%s", len(found), err, &out)
 	}
 	t.Logf("\n%s", &out)

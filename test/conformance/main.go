@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 func main() {
@@ -23,21 +25,21 @@ func main() {
 	}
 	flag.Parse()
 	found, err := run(flag.Args(), *verbose, *programs)
-	if err == nil {
-		err = keep(*file, found)
+	if err == nil && *file != "" {
+		err = finding.Write(*file, found)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cases:", err)
 		os.Exit(2)
 	}
-	if bad := worse(found); bad > 0 {
+	if bad := finding.Bad(found); bad > 0 {
 		fmt.Fprintf(os.Stderr, "cases: %d of them differ on %s\n", bad, runtime.GOOS)
 		os.Exit(1)
 	}
 }
 
 // run builds accessc and runs cases with it, all of them without names, or the programs.
-func run(only []string, verbose, programs bool) ([]finding, error) {
+func run(only []string, verbose, programs bool) ([]finding.Finding, error) {
 	if len(only) == 0 {
 		var err error
 		if only, err = names(); err != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 //go:embed programs.txt
@@ -71,7 +73,7 @@ func installed(line string) bool {
 }
 
 // programs starts the programs of the table that are for this system under the default policy.
-func (r *runner) programs(dir string) ([]finding, error) {
+func (r *runner) programs(dir string) ([]finding.Finding, error) {
 	all, err := ordinaries(programTable)
 	if err != nil {
 		return nil, err
@@ -85,12 +87,12 @@ func (r *runner) programs(dir string) ([]finding, error) {
 	if said, err := exec.Command("git", "-C", ws, "init", "-q").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git init: %w\n%s", err, said)
 	}
-	var out []finding
+	var out []finding.Finding
 	for _, o := range all {
 		if slices.Contains(o.systems, runtime.GOOS) {
 			f := r.program(o, dir, ws)
 			fmt.Fprintf(r.out, "%-8s %s\n", f.Result, f.Name)
-			if f.Note != "" && f.Result != absent {
+			if f.Note != "" && f.Result != finding.Absent {
 				fmt.Fprintf(r.out, "         %s\n", strings.ReplaceAll(f.Note, "\n", "\n         "))
 			}
 			out = append(out, f)
@@ -100,10 +102,10 @@ func (r *runner) programs(dir string) ([]finding, error) {
 }
 
 // program starts one.
-func (r *runner) program(o ordinary, dir, ws string) finding {
-	f := finding{Name: o.line}
+func (r *runner) program(o ordinary, dir, ws string) finding.Finding {
+	f := finding.Finding{Name: o.line}
 	if !installed(o.line) {
-		f.Result = absent
+		f.Result = finding.Absent
 		return f
 	}
 	args := []string{"exec", "-C", ws}
@@ -118,11 +120,11 @@ func (r *runner) program(o ordinary, dir, ws string) finding {
 	late.Stop()
 	switch {
 	case err == nil:
-		f.Result = ok
+		f.Result = finding.OK
 	case len(o.expected) > 0:
-		f.Result, f.Note = foreseen, strings.Join(o.expected, " ")
+		f.Result, f.Note = finding.Foreseen, strings.Join(o.expected, " ")
 	default:
-		f.Result, f.Note = differs, fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
+		f.Result, f.Note = finding.Differs, fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
 	}
 	return f
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // runner runs cases with one build of accessc.
@@ -207,8 +209,8 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 }
 
 // all runs cases by name and prints a line for each.
-func (r *runner) all(names []string, dir string) ([]finding, error) {
-	var out []finding
+func (r *runner) all(names []string, dir string) ([]finding.Finding, error) {
+	var out []finding.Finding
 	for _, name := range names {
 		c, err := load(name, runtime.GOOS)
 		if err != nil {
@@ -218,17 +220,17 @@ func (r *runner) all(names []string, dir string) ([]finding, error) {
 		if err := os.MkdirAll(at, 0o755); err != nil {
 			return out, err
 		}
-		f := finding{Name: name, Result: ok}
+		f := finding.Finding{Name: name, Result: finding.OK}
 		switch res, err := r.run(c, at); {
 		case err != nil:
-			f.Result, f.Note = failed, err.Error()
+			f.Result, f.Note = finding.Failed, err.Error()
 			fmt.Fprintf(r.out, "FAIL  %s\n      %v\n", name, err)
 		case len(res.differs) > 0:
-			f.Result, f.Note = differs, strings.Join(res.differs, "\n")
+			f.Result, f.Note = finding.Differs, strings.Join(res.differs, "\n")
 			fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", name, strings.Join(res.differs, "\n      "))
 		case res.asked == 0:
 			// Nothing that must be so was asked on this system, so nothing is shown.
-			f.Result = absent
+			f.Result = finding.Absent
 			fmt.Fprintf(r.out, "-     %s\n", name)
 		default:
 			fmt.Fprintf(r.out, "ok    %-20s %d operations\n", name, res.operations)

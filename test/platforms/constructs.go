@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // profiles are the golden profiles, from the root of the repository.
@@ -23,7 +25,7 @@ func (w *work) constructs([]string) error {
 	if err != nil {
 		return err
 	}
-	var out []finding
+	var out []finding.Finding
 	seen := map[string]bool{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
@@ -40,7 +42,7 @@ func (w *work) constructs([]string) error {
 	}
 	good := 0
 	for _, f := range out {
-		if f.bad() {
+		if f.Bad() {
 			fmt.Fprintf(w.out, "%s  %s\n    %s\n", f.Result, f.Name, f.Note)
 		} else {
 			good++
@@ -72,15 +74,15 @@ func (w *work) values() ([]string, error) {
 // compile starts true under a profile. Status 65 is a profile that is refused, an abort a
 // compiler or a loader that gives up; the other statuses are true's, whose start a profile of
 // one construct does not hinder. A whole one may: it is about compiling.
-func (w *work) compile(name, profile string, values []string) finding {
-	f := finding{Name: name, Result: ok}
+func (w *work) compile(name, profile string, values []string) finding.Finding {
+	f := finding.Finding{Name: name, Result: finding.OK}
 	if _, err := os.Stat(w.sandboxExec); err != nil {
-		f.Result, f.Note = absent, "no "+w.sandboxExec
+		f.Result, f.Note = finding.Absent, "no "+w.sandboxExec
 		return f
 	}
 	cmd := exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, "/usr/bin/true")...)
 	if said, err := cmd.CombinedOutput(); err != nil {
-		f.Result, f.Note = failed, fmt.Sprintf("%v: %.300s", err, said)
+		f.Result, f.Note = finding.Failed, fmt.Sprintf("%v: %.300s", err, said)
 	}
 	return f
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/sbpl"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // TestMain makes this test the program that applies profiles: this project's reader of their
@@ -109,7 +111,7 @@ func TestWorkflow(t *testing.T) {
 			t.Errorf("%s left %d results, %v", step, len(all), err)
 		}
 	}
-	if cases, _ := w.kept("cases"); len(cases) < 24 || slices.ContainsFunc(cases, func(f finding) bool { return f.Result != ok }) {
+	if cases, _ := w.kept("cases"); len(cases) < 24 || slices.ContainsFunc(cases, func(f finding.Finding) bool { return f.Result != finding.OK }) {
 		t.Errorf("the cases end with %+v", cases)
 	}
 	if all, _ := w.kept("constructs"); len(all) < 100 {
@@ -132,7 +134,7 @@ func TestConstructsNotice(t *testing.T) {
 	if len(got) != 4 {
 		t.Fatalf("got %q", got)
 	}
-	for i, want := range []string{"", ok, ok, failed} {
+	for i, want := range []finding.Result{"", finding.OK, finding.OK, finding.Failed} {
 		if want == "" {
 			continue
 		}
@@ -141,7 +143,7 @@ func TestConstructsNotice(t *testing.T) {
 		}
 	}
 	w.sandboxExec = filepath.Join(w.dir, "none")
-	if f := w.compile("x", "x", values); f.Result != absent {
+	if f := w.compile("x", "x", values); f.Result != finding.Absent {
 		t.Errorf("without the program: %+v", f)
 	}
 }
@@ -157,17 +159,11 @@ func TestEvidence(t *testing.T) {
 		if err := os.MkdirAll(one.dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(m)
-		if err != nil {
+		identified(t, one, m)
+		if err := one.keep("cases", []finding.Finding{{Name: "fs-read", Result: finding.OK}, {Name: "fs-move", Result: finding.Differs, Note: "do:2"}, {Name: "mac-case", Result: finding.Absent}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(one.file("machine.json"), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.keep("cases", []finding{{"fs-read", ok, ""}, {"fs-move", "differs", "do:2"}, {"mac-case", absent, ""}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.keep("tests", []finding{{"TestOnWindows/lists", ok, ""}, {"example.com/x", ok, ""}, {"example.com/x.TestY", failed, ""}}); err != nil {
+		if err := one.keep("tests", []finding.Finding{{Name: "TestOnWindows/lists", Result: finding.OK}, {Name: "example.com/x", Result: finding.OK}, {Name: "example.com/x.TestY", Result: finding.Failed}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := one.step([]string{"evidence"}); err != nil {
@@ -198,6 +194,45 @@ func TestEvidence(t *testing.T) {
 	}
 	if err := w.step([]string{"merge"}); err == nil {
 		t.Error("a document with markup was merged")
+	}
+}
+
+// TestSummaryKnowsResults: the summary counts each word of test/conformance in its column, and refuses others. Cause:
+// the two programs had different words for a foreseen refusal, which counted as a difference.
+func TestSummaryKnowsResults(t *testing.T) {
+	t.Setenv("GITHUB_STEP_SUMMARY", "")
+	columns := map[finding.Result]string{
+		finding.OK: "| programs | 1 | 0 | 0 | 0 |", finding.Foreseen: "| programs | 0 | 1 | 0 | 0 |", finding.Absent: "| programs | 0 | 0 | 1 | 0 |",
+		finding.Differs: "| programs | 0 | 0 | 0 | 1 |", finding.Failed: "| programs | 0 | 0 | 0 | 1 |",
+	}
+	for _, result := range finding.Results() {
+		w, out := here(t)
+		identified(t, w, machine{Platform: "linux", System: "Linux 6.1", Build: "x", Arch: "amd64"})
+		if err := w.keep("programs", []finding.Finding{{Name: "true", Result: result}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.step([]string{"summary"}); err != nil || columns[result] == "" || !strings.Contains(out.String(), columns[result]) {
+			t.Errorf("%s: %v, got\n%s", result, err, out)
+		}
+	}
+	w, _ := here(t)
+	if err := w.keep("programs", []finding.Finding{{Name: "true", Result: "known"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.kept("programs"); err == nil {
+		t.Error("an unknown result was read")
+	}
+}
+
+// identified writes the name of a machine.
+func identified(t *testing.T, w *work, m machine) {
+	t.Helper()
+	data, err := json.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(w.file("machine.json"), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

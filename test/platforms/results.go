@@ -11,6 +11,8 @@ import (
 
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // machine reads the name of the machine.
@@ -47,12 +49,12 @@ func (w *work) summary([]string) error {
 		var n [4]int
 		for _, f := range all {
 			switch {
-			case f.Result == ok:
+			case f.Result == finding.OK:
 				n[0]++
 				continue
-			case f.Result == foreseen:
+			case f.Result == finding.Foreseen:
 				n[1]++
-			case f.Result == absent:
+			case f.Result == finding.Absent:
 				n[2]++
 				continue
 			default:
@@ -101,8 +103,8 @@ func (w *work) evidence([]string) error {
 		}
 		for _, f := range all {
 			switch name := prefix + f.Name; {
-			case step == "tests" && !strings.HasPrefix(name, onWindows), f.Result == absent:
-			case f.Result == ok:
+			case step == "tests" && !strings.HasPrefix(name, onWindows), f.Result == finding.Absent:
+			case f.Result == finding.OK:
 				r.Passed = append(r.Passed, name)
 			default:
 				r.Failed = append(r.Failed, name)
