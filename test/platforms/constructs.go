@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +18,7 @@ import (
 const profiles = "backends/seatbelt/testdata/*.sb"
 
 // constructs has the system compile each construct of the golden profiles, and each of those as a
-// whole, with a program that needs no right that a profile could lack.
+// whole.
 func (w *work) constructs([]string) error {
 	files, err := filepath.Glob(profiles)
 	if err != nil || len(files) == 0 {
@@ -71,19 +74,31 @@ func (w *work) values() ([]string, error) {
 	return out, nil
 }
 
-// compile starts true under a profile. Status 65 is a profile that is refused, an abort a
-// compiler or a loader that gives up; the other statuses are true's, whose start a profile of
-// one construct does not hinder. A whole one may: it is about compiling.
+// none is a program that there is not.
+const none = "/nonexistent"
+
+// compile starts a program that there is not under a profile, so that the profile is compiled and applied, and
+// then the start fails whatever the profile says of it. Status 71 with the words execvp() is that failure; 71 alone
+// is a profile that could not be applied, 65 one that is refused, and a signal a compiler that aborted (sandbox-exec of
+// macOS, which ends with EX_OSERR and EX_DATAERR of sysexits(3)).
 func (w *work) compile(name, profile string, values []string) finding.Finding {
 	f := finding.Finding{Name: name, Result: finding.OK}
 	if _, err := os.Stat(w.sandboxExec); err != nil {
 		f.Result, f.Note = finding.Absent, "no "+w.sandboxExec
 		return f
 	}
-	cmd := exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, "/usr/bin/true")...)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		f.Result, f.Note = finding.Failed, fmt.Sprintf("%v: %.300s", err, said)
+	cmd := exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, none)...)
+	said, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	status := 0
+	if errors.As(err, &ended) {
+		status = ended.ExitCode()
 	}
+	if status == 71 && bytes.Contains(said, []byte("execvp()")) {
+		return f
+	}
+	why := map[int]string{65: "the profile is refused", 71: "the profile is not applied", -1: "the compiler aborted"}[status]
+	f.Result, f.Note = finding.Failed, fmt.Sprintf("%s (%v): %.300s", cmp.Or(why, "an unknown ending"), err, said)
 	return f
 }
 
