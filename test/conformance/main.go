@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/accessc/accessc/test/finding"
 )
@@ -54,7 +55,7 @@ func run(only []string, verbose, programs bool) ([]finding.Finding, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	r := &runner{out: os.Stdout, verbose: verbose, accessc: filepath.Join(dir, "accessc")}
+	r := &runner{out: os.Stdout, verbose: verbose, patience: 2 * time.Minute, accessc: filepath.Join(dir, "accessc")}
 	if runtime.GOOS == "windows" {
 		r.accessc += ".exe"
 	}

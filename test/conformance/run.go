@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/accessc/accessc/test/finding"
 )
@@ -27,6 +28,8 @@ type runner struct {
 	out  io.Writer
 	// verbose prints the result of every operation.
 	verbose bool
+	// patience is how long an ordinary program may take.
+	patience time.Duration
 }
 
 // result is the result of a case.
