@@ -156,6 +156,15 @@ func TestCasesNotice(t *testing.T) {
 	}
 }
 
+// TestReports: the answers without an expectation are in the note of a case. Cause: they were printed and lost.
+func TestReports(t *testing.T) {
+	var out bytes.Buffer
+	found, err := newRunner(t, &out).all([]string{"commands-args"}, t.TempDir())
+	if err != nil || len(found) != 1 || found[0].Result != finding.OK || !strings.Contains(found[0].Note, "run sh -x: ") || strings.Contains(found[0].Note, "\n") {
+		t.Errorf("got %+v, %v\n%s", found, err, &out)
+	}
+}
+
 // TestNotStarted: a tool that does not start, or stops answering, fails its case.
 func TestNotStarted(t *testing.T) {
 	var out bytes.Buffer

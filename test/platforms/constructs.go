@@ -20,6 +20,9 @@ const profiles = "backends/seatbelt/testdata/*.sb"
 // constructs has the system compile each construct of the golden profiles, and each of those as a
 // whole.
 func (w *work) constructs([]string) error {
+	if _, err := os.Stat(w.sandboxExec); err != nil {
+		return w.keep("constructs", []finding.Finding{{Name: "profiles and constructs", Result: finding.Absent, Note: "no " + w.sandboxExec}})
+	}
 	files, err := filepath.Glob(profiles)
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("no profiles in %s: %w", profiles, err)
@@ -51,7 +54,7 @@ func (w *work) constructs([]string) error {
 			good++
 		}
 	}
-	fmt.Fprintf(w.out, "%d profiles and constructs, %d of them %s\n", len(out), good, out[0].Result)
+	fmt.Fprintf(w.out, "%d profiles and constructs, %d of them compile\n", len(out), good)
 	if err := w.keep("constructs", out); err != nil {
 		return err
 	}
@@ -83,10 +86,6 @@ const none = "/nonexistent"
 // macOS, which ends with EX_OSERR and EX_DATAERR of sysexits(3)).
 func (w *work) compile(name, profile string, values []string) finding.Finding {
 	f := finding.Finding{Name: name, Result: finding.OK}
-	if _, err := os.Stat(w.sandboxExec); err != nil {
-		f.Result, f.Note = finding.Absent, "no "+w.sandboxExec
-		return f
-	}
 	cmd := exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, none)...)
 	said, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
