@@ -69,6 +69,18 @@ func TestPrograms(t *testing.T) {
 	t.Logf("\n%s", &out)
 }
 
+// TestStarted: a program of a case starts without the null device, which Windows refuses to AppContainers. Cause:
+// each start there would have counted as refused.
+func TestStarted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "streams")
+	if err := started(exec.Command("/bin/sh", "-c", `readlink /proc/$$/fd/0 /proc/$$/fd/2 > "$0"; exit 3`, file)); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := os.ReadFile(file); err != nil || len(said) == 0 || strings.Contains(string(said), os.DevNull) {
+		t.Errorf("the streams are %s, %v", said, err)
+	}
+}
+
 // TestForeseen: a program of which a refusal is expected is foreseen where it ran and failed, with its words, and
 // differs where accessc does not start it or it does not end. Cause: any failure was foreseen.
 func TestForeseen(t *testing.T) {
