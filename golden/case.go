@@ -274,7 +274,7 @@ func (c *Case) Run(t testing.TB) Output {
 		findings = append(findings, refused...)
 		out.Answers = c.ask(t, res)
 	}
-	_, texts, more := signers.Read(c.Attestations, c.Root, "")
+	_, texts, more := signers.Read(c.Attestations, c.Root, "", nil)
 	findings = append(findings, more...)
 	maps.Copy(res.Files, texts)
 	out.Failed = findings.Failed()

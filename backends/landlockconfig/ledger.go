@@ -45,6 +45,7 @@ func (g *grants) held(c ir.Cell, abi int) ir.Held {
 		return g.connection(r, abi)
 	case *ir.CommandRule:
 		return program(r, c.Aspect)
+	case *ir.EnvRule: // as every variable
 	}
 	switch c.Resource {
 	case ir.FS:

@@ -40,7 +40,11 @@ func (w apartWriter) changed(c ir.Cell, held ir.Held) ir.Held {
 		return backends.Join(held, filter)
 	case ir.FS:
 		all := []ir.Held{held, backends.When(c.Aspect == ir.AspectSocket, filter)}
-		if r, ok := c.Rule.(*ir.FSRule); ok && r.External {
+		r, ok := c.Rule.(*ir.FSRule)
+		if ok && movable(r.At) {
+			all = append(all, ir.Because(ir.Assumed, "", whyMoved))
+		}
+		if ok && r.External {
 			all = append(all, backends.When(c.Aspect == ir.AspectOthers, ir.Because(ir.Assumed, "", whyApproved)))
 			all = append(all, backends.When(w.linked && c.Aspect != ir.AspectOthers, backends.Stricter(whyLink)))
 		}
@@ -48,6 +52,11 @@ func (w apartWriter) changed(c ir.Cell, held ir.Held) ir.Held {
 	case ir.Env, ir.Commands, ir.Limits, ir.Process:
 	}
 	return held
+}
+
+// movable reports whether tools of other policies may have write access around a place.
+func movable(at ir.Location) bool {
+	return at.Path != "" && (at.Root.Kind == ir.Workspace || at.Root.Kind == ir.External)
 }
 
 // ofImage says how an image changes a cell: the container has its files, for everything but writing.

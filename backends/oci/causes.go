@@ -18,6 +18,7 @@ const (
 	whyDevices  ir.CauseID = "oci.devices"
 	whyFilter   ir.CauseID = "oci.filter"
 	whyLink     ir.CauseID = "oci.link"
+	whyMoved    ir.CauseID = "oci.moved"
 )
 
 // Sentences are the sentences of the causes.
@@ -33,6 +34,8 @@ var Sentences = backends.Sentences{
 	whyDevices:  "the container has the devices that every runtime makes",
 	whyFilter: "assumes that the runtime applies the filter of system calls, or lets no socket and no vsock device of the host " +
 		"be reached: gVisor's does the latter",
+	whyMoved: "assumes that no other tool that may write in the workspace or in an approved target puts a symbolic link at the place or on the way " +
+		"to it: the runtime follows it whenever the container starts",
 	whyLink: "no mount makes a symbolic link, so a target is reached by its own path where the link's directory is covered",
 	whyAsk:  "in a container nothing asks while the tool runs",
 }

@@ -65,6 +65,7 @@ func changed(c ir.Cell, held ir.Held) ir.Held {
 		if c.Aspect == ir.AspectProgram {
 			return backends.Join(held, backends.Stricter(whyPrograms))
 		}
+	case *ir.NetRule: // as inside
 	}
 	switch {
 	case c.ID == ir.BaseRule && (c.Aspect == ir.AspectRead || c.Aspect == ir.AspectExecute):

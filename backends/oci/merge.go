@@ -131,19 +131,33 @@ func mergeApart(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	for i := range c.Mounts {
 		m := &c.Mounts[i]
 		switch at := path.Clean(m.Destination); {
-		case at == processes && m.Type == "proc", at == "/dev/pts" && m.Type == "devpts":
-		case at == "/dev" && m.Type == "tmpfs":
-			m.Options = union(m.Options, []string{"ro"})
+		case at == processes && kind(*m) == "proc", at == "/dev/pts" && kind(*m) == "devpts":
+		case at == "/dev" && kind(*m) == "tmpfs":
+			m.Options = union(slices.DeleteFunc(m.Options, writable), []string{"ro"})
 		case around(d.Config.Mounts, at) == nil && !readOnly(m.Options):
 			refuse("the mount at %s can be written to, and nothing but the policy closes it: mount it with bind and ro, or rro", m.Destination)
 		}
 	}
 }
 
+// kind is the type of a mount. Runtimes go by the option where it is a bind mount, whatever type it has
+// (runtime-spec, config.md, "mounts").
+func kind(m specs.Mount) string {
+	if slices.Contains(m.Options, "bind") || slices.Contains(m.Options, "rbind") {
+		return "bind"
+	}
+	return m.Type
+}
+
+// writable reports whether an option lets a mount be written to, or the mounts below it. The last option counts.
+func writable(option string) bool {
+	return option == "rw" || option == "rrw"
+}
+
 // readOnly reports whether a mount can be written to nowhere below.
 func readOnly(options []string) bool {
 	has := func(o string) bool { return slices.Contains(options, o) }
-	return !has("rw") && (has("rro") || has("ro") && has("bind") && !has("rbind"))
+	return !slices.ContainsFunc(options, writable) && (has("rro") || has("ro") && has("bind") && !has("rbind"))
 }
 
 func union(a, b []string) []string {
@@ -193,6 +207,10 @@ func mergeForeign(c *specs.Spec, refuse func(string, ...any)) {
 		if strings.HasPrefix(name, "run.oci.") || strings.HasPrefix(name, "module.wasm.") {
 			refuse("the annotation %s changes how crun starts the process", name)
 		}
+		// runc and crun hand them to systemd after the limits, which they replace.
+		if strings.HasPrefix(name, "org.systemd.property.") {
+			refuse("the annotation %s sets a property of the control group beside the policy's limits", name)
+		}
 	}
 }
 
@@ -205,7 +223,7 @@ func mergeMounts(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 		case !path.IsAbs(at) || at == "/":
 			refuse("the mount at %q is on no place of its own", m.Destination)
 		case own == nil, own.Destination == temp && theirs[temp]:
-		case (at == temp || at == processes) && m.Type == own.Type:
+		case (at == temp || at == processes) && kind(m) == own.Type:
 			theirs[at] = true
 		default:
 			refuse("the mount at %s is in the way of %s, which the policy is about", m.Destination, own.Destination)
@@ -230,12 +248,20 @@ func around(mounts []specs.Mount, at string) *specs.Mount {
 // mergeNamespaces adds the namespaces that the container must have for itself.
 func mergeNamespaces(c *specs.Spec, d *Document, refuse func(string, ...any)) {
 	for _, want := range d.Config.Linux.Namespaces {
-		i := slices.IndexFunc(c.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == want.Type })
+		found := 0
+		for _, n := range c.Linux.Namespaces {
+			if n.Type != want.Type {
+				continue
+			}
+			if found++; n.Path != "" {
+				refuse("linux.namespaces shares the %s namespace of %s", want.Type, n.Path)
+			}
+		}
 		switch {
-		case i < 0:
+		case found == 0:
 			c.Linux.Namespaces = append(c.Linux.Namespaces, want)
-		case c.Linux.Namespaces[i].Path != "":
-			refuse("linux.namespaces shares the %s namespace of %s", want.Type, c.Linux.Namespaces[i].Path)
+		case found > 1: // runtimes differ in the one that counts
+			refuse("linux.namespaces has %s twice", want.Type)
 		}
 	}
 }

@@ -65,16 +65,22 @@ func apartSeccomp() *specs.LinuxSeccomp {
 		both(without("sendto", 3, "MSG_FASTOPEN"), is("sendto", 4, 0)),
 		both(is("socketpair", 0, constant("AF_UNIX")), masks("socketpair", 1, sockType, constant("SOCK_STREAM"))),
 		both(is("socketpair", 0, constant("AF_UNIX")), masks("socketpair", 1, sockType, constant("SOCK_SEQPACKET"))),
-		is("setsockopt", 1, constant("SOL_SOCKET")),
 		both(is("setpriority", 0, constant("PRIO_PROCESS")), is("setpriority", 1, 0)),
 		both(is("ioprio_set", 0, constant("IOPRIO_WHO_PROCESS")), is("ioprio_set", 1, 0)),
-		masks("ioctl", 1, requestType, constant("IOCTL_TERMINAL")), masks("ioctl", 1, requestType, constant("IOCTL_SOCKET")),
+	}
+	rules = append(rules, options("fcntl", 1)...)
+	rules = append(rules, options("prctl", 0)...)
+	for _, r := range options("setsockopt", 2) {
+		rules = append(rules, both(is("setsockopt", 1, constant("SOL_SOCKET")), r))
 	}
 	for _, call := range []string{"prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"} {
 		rules = append(rules, is(call, 0, 0))
 	}
 	for _, request := range fileRequests {
-		rules = append(rules, is("ioctl", 1, constant(request)))
+		rules = append(rules, masks("ioctl", 1, low, constant(request)))
+	}
+	for _, request := range openRequests {
+		rules = append(rules, masks("ioctl", 1, low, request))
 	}
 	for call, arg := range map[string]uint{"mknod": 1, "mknodat": 2} {
 		for _, kind := range files {
@@ -97,16 +103,53 @@ const fileType = 0o170000
 
 var files = []uint64{0, 0o100000, 0o010000, 0o140000}
 
-// Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK) and of a request's (asm-generic/ioctl.h).
+// Masks of a socket's type (net/socket.c, SOCK_TYPE_MASK), and of an argument that the kernel takes as 32 bits: musl
+// extends the sign of a request (src/misc/ioctl.c).
 const (
-	sockType    = 0xf
-	requestType = 0xff00
+	sockType = 0xf
+	low      = 0xffffffff
 )
 
 // fileRequests are the requests of ioctl(2) on files that programs make.
 var fileRequests = []string{
 	"FIBMAP", "FICLONE", "FICLONERANGE", "FIDEDUPERANGE", "FIGETBSZ", "FS_IOC_FIEMAP", "FS_IOC_FSGETXATTR", "FS_IOC_FSSETXATTR", "FS_IOC_GETFLAGS",
 	"FS_IOC_SETFLAGS", "RNDGETENTCNT",
+}
+
+// openRequests are the requests of ioctl(2) on terminals, pipes, sockets and descriptors that programs make
+// (asm-generic/ioctls.h, asm-generic/sockios.h). A terminal's input queue, its line discipline and the console
+// belong to its session: TIOCSTI, TIOCLINUX, TIOCSETD and TIOCCONS are not among them.
+var openRequests = []uint64{
+	0x5401, 0x5402, 0x5403, 0x5404, // TCGETS, TCSETS, TCSETSW, TCSETSF
+	0x5405, 0x5406, 0x5407, 0x5408, // TCGETA, TCSETA, TCSETAW, TCSETAF
+	0x5409, 0x540a, 0x540b, 0x5425, // TCSBRK, TCXONC, TCFLSH, TCSBRKP
+	0x540c, 0x540d, 0x540e, 0x5422, // TIOCEXCL, TIOCNXCL, TIOCSCTTY, TIOCNOTTY
+	0x540f, 0x5410, 0x5429, // TIOCGPGRP, TIOCSPGRP, TIOCGSID
+	0x5411, 0x541b, // TIOCOUTQ, FIONREAD
+	0x5413, 0x5414, // TIOCGWINSZ, TIOCSWINSZ
+	0x5415, 0x5416, 0x5417, 0x5418, // TIOCMGET, TIOCMBIS, TIOCMBIC, TIOCMSET
+	0x5420, 0x5424, 0x5427, 0x5428, // TIOCPKT, TIOCGETD, TIOCSBRK, TIOCCBRK
+	0x5421, 0x5450, 0x5451, 0x5452, 0x5460, // FIONBIO, FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE
+	0x802c542a, 0x402c542b, 0x402c542c, 0x402c542d, // TCGETS2, TCSETS2, TCSETSW2, TCSETSF2
+	0x80045430, 0x40045431, 0x5441, // TIOCGPTN, TIOCSPTLCK, TIOCGPTPEER
+	0x80045438, 0x80045439, 0x80045440, // TIOCGPKT, TIOCGPTLCK, TIOCGEXCL
+	0x8903, 0x8904, 0x8905, // FIOGETOWN, SIOCGPGRP, SIOCATMARK
+}
+
+// options allows a call with those options, in an argument, to which accessc's own filter holds it.
+func options(call string, arg uint) []specs.LinuxSyscall {
+	var out []specs.LinuxSyscall
+	for _, b := range landlock.Always() {
+		if !slices.Contains(b.Syscalls, call) || call == "setsockopt" && !slices.Contains(b.When[0].In, "SOL_SOCKET") {
+			continue
+		}
+		for _, c := range b.When {
+			for _, name := range c.NotIn {
+				out = append(out, masks(call, arg, low, constant(name)))
+			}
+		}
+	}
+	return out
 }
 
 // sockets are the calls that make and use them, and one whose flags are in memory, where no filter sees them.

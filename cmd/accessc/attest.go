@@ -138,7 +138,7 @@ func (c *execCmd) attestation(g *globals, opts hostfacts.Options, res *hostfacts
 	if c.Command {
 		return usagef("an attestation is required%s, and none is about a command that the caller chooses", byFile(by))
 	}
-	s := attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact, File: c.Attestation}
+	s := attested.Start{Options: opts, Result: res, Tool: t, Artifact: artifact, Portable: c.Means == meansBubblewrap, File: c.Attestation}
 	if err := s.Check(p); err != nil {
 		return &start.Error{Code: start.CodeFailed, Err: fmt.Errorf("%w%s", err, byFile(by))}
 	}

@@ -30,6 +30,8 @@ type Start struct {
 	Tool    *ir.Tool
 	// Artifact is the specification that is about to be applied.
 	Artifact []byte
+	// Portable is true where the artifact is one that no build has, so that only a portable build can be attested.
+	Portable bool
 	// File is the attestation, empty for the one that a build leaves in the workspace.
 	File string
 }
@@ -46,6 +48,9 @@ func (s Start) Check(p signers.Policy) error {
 // policy compares the policy with a statement.
 func (s Start) policy(said *attest.Statement) error {
 	if said.Build.Form == backends.Resolved.String() {
+		if s.Portable {
+			return errResolved
+		}
 		return artifact(said, s.Tool.Name, build.Hash(s.Artifact))
 	}
 	listed, ok := said.Build.Tool(s.Tool.Name)
@@ -62,6 +67,9 @@ func (s Start) policy(said *attest.Statement) error {
 	}
 	return nil
 }
+
+// errResolved is the answer where a statement about artifacts says nothing of the one that is applied.
+var errResolved = errors.New("it is about a resolved build, and a start by --means bubblewrap goes by portable builds")
 
 // errMoved is the answer where a host changes while it is asked.
 var errMoved = errors.New("the configuration changed while it was compiled; start again")

@@ -7,6 +7,7 @@ import (
 	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/signers"
+	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
@@ -14,7 +15,7 @@ import (
 // nothing may be started.
 func Signers(root string) (signers.Policy, source.Files, diag.List) {
 	home, _ := os.UserHomeDir() // without one no pattern below it matches
-	return signers.Read(userdir.Attestations(), root, home)
+	return signers.Read(userdir.Attestations(), root, home, func(file string) string { return start.Exposed(file, root) })
 }
 
 // Required returns the name of a file that requires an attestation of a tool, empty if none does.

@@ -133,9 +133,7 @@ func (v *verifier) strangers(dir string, names map[string]bool) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && rel == staging:
-			return fs.SkipDir // of a build that is under way
-		case d.IsDir() || names[rel] && d.Type().IsRegular() || rel == AttestationFile:
+		case d.IsDir() || (names[rel] || rel == AttestationFile) && d.Type().IsRegular():
 			return nil
 		}
 		v.add(AttestationUnlisted, "", "%s is not attested", rel)

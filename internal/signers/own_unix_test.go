@@ -60,7 +60,7 @@ func TestOwn(t *testing.T) {
 			if err := c.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			_, _, found := Read([]userdir.Attestation{{Path: dir + "/f/attestation.toml", Machine: c.machine}}, filepath.Join(dir, "ws"), "")
+			_, _, found := Read([]userdir.Attestation{{Path: dir + "/f/attestation.toml", Machine: c.machine}}, filepath.Join(dir, "ws"), "", nil)
 			switch {
 			case c.want == "" && len(found) > 0:
 				t.Errorf("refused: %+v", found)
@@ -97,7 +97,7 @@ func TestMachinePatterns(t *testing.T) {
 	}
 	file := filepath.Join(tempDir(t), "attestation.toml")
 	write(t, file, "require = [\"~/ws/**\"]\n")
-	if _, _, found := Read([]userdir.Attestation{{Path: file, Machine: true}}, "", "/home/u"); !found.Failed() {
+	if _, _, found := Read([]userdir.Attestation{{Path: file, Machine: true}}, "", "/home/u", nil); !found.Failed() {
 		t.Error("a pattern below the caller's home counts")
 	}
 }

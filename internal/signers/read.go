@@ -26,9 +26,10 @@ const (
 )
 
 // Read reads files that say who may sign; one that does not exist says nothing. root is the canonical
-// workspace, in which none of them may lie. With an error among the findings the policy is void.
-func Read(files []userdir.Attestation, root, home string) (Policy, source.Files, diag.List) {
-	r := reader{root: root, home: home, texts: source.Files{}}
+// workspace, in which none of them may lie. exposed, unless nil, says why a tool could write a file with a canonical path,
+// empty if none could. With an error among the findings the policy is void.
+func Read(files []userdir.Attestation, root, home string, exposed func(file string) string) (Policy, source.Files, diag.List) {
+	r := reader{root: root, home: home, exposed: exposed, texts: source.Files{}}
 	var p Policy
 	for _, a := range files {
 		if f, ok := r.file(a); ok {
@@ -44,6 +45,7 @@ func Read(files []userdir.Attestation, root, home string) (Policy, source.Files,
 
 type reader struct {
 	root, home string
+	exposed    func(file string) string
 	texts      source.Files
 	findings   diag.List
 	// machine is true for the administrator's file, dir its directory.
@@ -98,11 +100,17 @@ type notOwn struct{ why, hint string }
 // Error implements error.
 func (e *notOwn) Error() string { return e.why }
 
-// own reads a file that the user or the administrator alone may write, outside of the workspace.
+// own reads a file that the user or the administrator alone may write, outside of every
+// place that tools write to.
 func (r *reader) own(path string, machine bool, limit int64) ([]byte, error) {
 	return read(path, limit, func(f *os.File, info os.FileInfo, real string) error {
 		if rel, err := filepath.Rel(r.root, real); r.root != "" && err == nil && filepath.IsLocal(rel) {
 			return &notOwn{"found it in the workspace, whose files say nothing about who may sign", "let it and XDG_CONFIG_HOME be elsewhere"}
+		}
+		if r.exposed != nil {
+			if why := r.exposed(real); why != "" {
+				return &notOwn{"it " + why + ", where a tool could write", "let it be in a directory that no policy is about"}
+			}
 		}
 		return alone(f, info, real, machine)
 	})
@@ -137,6 +145,12 @@ func (r *reader) settings(name string, root *source.Table) file {
 			f.require = v.Bool
 		case v.Kind == source.ArrayKind:
 			f.requireIn = r.patterns(v, "require")
+			for i, p := range f.requireIn {
+				if !ends(p) {
+					r.report(diag.BadValue, v.At, v.Span, fmt.Sprintf("require[%d]", i), fmt.Sprintf("found %q, expected no name behind an element with metacharacters: "+
+						"a symlink there would not be followed", p), "write a pattern for each directory, or end it with **")
+				}
+			}
 		default:
 			r.wrong(v, "require", "a boolean, or an array of patterns of workspaces")
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -50,7 +52,7 @@ type Subject struct {
 // Requires returns the name of a file that requires attestations in a workspace, empty if none does.
 func (p Policy) Requires(s Subject) string {
 	for _, f := range p.files {
-		if f.require || s.in(f.requireIn) {
+		if f.require || s.required(f.requireIn, foldsCase) {
 			return f.name
 		}
 	}
@@ -143,19 +145,50 @@ func (s Subject) String() string {
 	return s.Tool + " in " + s.Workspace
 }
 
+// foldsCase is true on systems whose file systems usually do not tell cases apart, and whose canonical paths are as the
+// caller spells them.
+const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
+
 // in reports whether a pattern matches the workspace. Symlinks in the part of a pattern that has no
 // metacharacters are followed.
 func (s Subject) in(patterns []string) bool {
-	root := filepath.ToSlash(s.Workspace)
+	return s.matches(patterns, func(p string) string { return p })
+}
+
+// required is in for patterns that require more: with fold it does not tell cases apart.
+func (s Subject) required(patterns []string, fold bool) bool {
+	return s.in(patterns) || fold && s.matches(patterns, strings.ToLower)
+}
+
+// matches is in by the spelling that key gives to both.
+func (s Subject) matches(patterns []string, key func(string) string) bool {
+	root := key(filepath.ToSlash(s.Workspace))
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
 			p = literal(filepath.ToSlash(s.Home)) + "/" + rest
 		}
 		base, rest := doublestar.SplitPattern(p)
 		real, err := filepath.EvalSymlinks(filepath.FromSlash(base))
-		return doublestar.MatchUnvalidated(p, root) ||
-			err == nil && doublestar.MatchUnvalidated(literal(strings.TrimSuffix(filepath.ToSlash(real), "/"))+"/"+rest, root)
+		return doublestar.MatchUnvalidated(key(p), root) ||
+			err == nil && doublestar.MatchUnvalidated(key(literal(strings.TrimSuffix(filepath.ToSlash(real), "/"))+"/"+rest), root)
 	})
+}
+
+// escaped is a metacharacter that stands for itself.
+var escaped = regexp.MustCompile(`\\.`)
+
+// ends reports whether all elements of a pattern have metacharacters from the first that has some. A symlink with the
+// name of another element would not be followed, and the pattern not match the directory that it leads to.
+func ends(pattern string) bool {
+	meta := false
+	for _, element := range strings.Split(escaped.ReplaceAllString(pattern, ""), "/") {
+		has := strings.ContainsAny(element, "*?[{")
+		if meta && !has {
+			return false
+		}
+		meta = meta || has
+	}
+	return true
 }
 
 // literal makes a path a pattern that matches it alone.

@@ -90,10 +90,13 @@ func TestFindings(t *testing.T) {
 		one:              "",
 		"require = true": "",
 		"require = [\"~/ws/**\", \"/ws\"]\n" + one: "",
-		"require = 1":               "found an integer, expected a boolean",
-		"require = [1]":             "expected a string",
-		"require = [\"ws\"]":        "begins with / or ~/",
-		"require = [\"/[\"]":        "begins with / or ~/",
+		"require = 1":                  "found an integer, expected a boolean",
+		"require = [1]":                "expected a string",
+		"require = [\"ws\"]":           "begins with / or ~/",
+		"require = [\"/[\"]":           "begins with / or ~/",
+		"require = [\"/srv/*/ws\"]":    "no name behind",
+		"require = [\"/a/{b,c/d}/e\"]": "no name behind",
+		"require = [\"/a/**/b*/*\", \"/a/[bc]\", \"/a/\\\\*/b\"]": "",
 		"signers = 1":               "expected an array of at most",
 		"signers = [1]":             "expected a table",
 		"[[signers]]":               "found no name",
@@ -121,7 +124,7 @@ func TestFindings(t *testing.T) {
 	} {
 		file := filepath.Join(dir, "attestation.toml")
 		write(t, file, text)
-		p, _, found := Read([]userdir.Attestation{{Path: file}}, filepath.Join(dir, "ws"), dir)
+		p, _, found := Read([]userdir.Attestation{{Path: file}}, filepath.Join(dir, "ws"), dir, nil)
 		var all strings.Builder
 		for _, d := range found {
 			fmt.Fprintln(&all, d.Message, d.Label)
@@ -143,7 +146,7 @@ func TestNobodyPermits(t *testing.T) {
 	e := k.envelope(t, attest.Build{Serial: 1}, "a")
 	for _, text := range []string{"", "require = true", "signers = []"} {
 		write(t, file, text)
-		p, _, found := Read([]userdir.Attestation{{Path: file}, {Path: filepath.Join(dir, "none")}}, "", dir)
+		p, _, found := Read([]userdir.Attestation{{Path: file}, {Path: filepath.Join(dir, "none")}}, "", dir, nil)
 		if _, _, err := p.Judge(e, Subject{Workspace: "/ws", Tool: "t"}); err == nil || len(found) > 0 {
 			t.Errorf("%q: %v, %v", text, err, found)
 		}
@@ -184,7 +187,7 @@ func TestFilesOnlyNarrow(t *testing.T) {
 			}
 			files = append(files, userdir.Attestation{Path: file})
 		}
-		p, _, found := Read(files, "", dir)
+		p, _, found := Read(files, "", dir, nil)
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
@@ -239,6 +242,38 @@ func TestPatterns(t *testing.T) {
 	} {
 		if got := s.in([]string{pattern}); got != want {
 			t.Errorf("%s: %v", pattern, got)
+		}
+	}
+}
+
+// TestRequiredByAnyCase: where file systems do not tell cases apart, another spelling of a directory is still one that
+// requires attestations; who may sign there goes by the letter.
+func TestRequiredByAnyCase(t *testing.T) {
+	s := Subject{Workspace: "/Users/You/Work/shop"}
+	patterns := []string{"/users/you/work/*"}
+	if !s.required(patterns, true) || s.required(patterns, false) || s.in(patterns) {
+		t.Error("the case counts, or does not, where it should not")
+	}
+	if s.required([]string{"/users/you/other/*"}, true) {
+		t.Error("another directory matches")
+	}
+}
+
+// TestExposed: a file and a key that lie where tools write permit nothing.
+func TestExposed(t *testing.T) {
+	dir := tempDir(t)
+	newKeys(t, dir)
+	file := filepath.Join(dir, "attestation.toml")
+	write(t, file, "[[signers]]\nname = \"a\"\nkey = \"a.pub\"\n")
+	for _, name := range []string{"attestation.toml", "a.pub", ""} {
+		p, _, found := Read([]userdir.Attestation{{Path: file}}, "", dir, func(path string) string {
+			if filepath.Base(path) == name {
+				return "lies in the workspace /w"
+			}
+			return ""
+		})
+		if refused := found.Failed() && len(p.files) == 0 && strings.Contains(found[0].Label, "lies in the workspace /w"); refused != (name != "") {
+			t.Errorf("%q: %+v", name, found)
 		}
 	}
 }

@@ -77,6 +77,8 @@ try trigger sh -c 'echo s > /proc/sysrq-trigger'
 try devices test -e /sys/class
 try socket perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) or exit 1'
 try network perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0) or exit 1'
+try type-ahead perl -e '$x = "x"; ioctl(STDIN, 0x5412, $x); exit !!$!{ENOSYS}'
+try lease perl -e 'open(F, ">", "leased"); close F; open(F, "<", "leased"); fcntl(F, 1024, 0) or exit 1'
 try outside cat "$OUTSIDE"/secret
 try shared sh -c 'echo x > /dev/shm/x && cat /dev/shm/x'
 try tmp sh -c 'echo x > "$TMPDIR/x"'
