@@ -44,7 +44,7 @@ var rooms = [][]string{
 	{"compiler/diag"},
 	{"ruleset/rulediff"},
 	{"ruleset/rulejson"},
-	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl"},
+	{"ir/compare", "ir/irjson", "test/irtest", "test/sbpl", "test/finding"},
 	{"ruleset"},
 	{"internal/hostview", "internal/evidence"},
 	{"ir", "ruleset/shell"},

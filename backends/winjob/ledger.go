@@ -98,7 +98,7 @@ func (w *ledgerWriter) container(c ir.Cell) ir.Held {
 		}
 		return backends.When(r.Allow, backends.Stricter(whyNoHosts))
 	case *ir.EnvRule:
-		return backends.Exact
+		return ir.Because(ir.Assumed, "", whyBlock)
 	case *ir.CommandRule:
 		if c.Aspect == ir.AspectProgram {
 			return backends.Stricter(whyListed)

@@ -187,7 +187,7 @@ func TestLedger(t *testing.T) {
 		{ir.Net, "net[3]", ir.AspectListen, "none net.default", "exact", ""},
 		{ir.Net, "default", ir.AspectConnect, "none net.default", "exact", whyItself},
 		{ir.Net, "default", ir.AspectListen, "none net.default", "exact", whyItself},
-		{ir.Env, "env[0]", ir.AspectForward, "exact", "exact", ""},
+		{ir.Env, "env[0]", ir.AspectForward, "exact", "assumption", whyBlock},
 		{ir.Env, "default", ir.AspectForward, "exact", "assumption", whyBlock},
 		{ir.Commands, "commands.git", ir.AspectProgram, "exact", "stricter", whyListed},
 		{ir.Commands, "commands.git", ir.AspectArgs, "none commands.args", "none commands.args", whyNoArgs},

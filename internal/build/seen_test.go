@@ -29,3 +29,28 @@ func TestSeenRows(t *testing.T) {
 		}
 	}
 }
+
+// TestEvidenceOfRows: a row cites a case that asks about it, and none otherwise. Cause: rows about other limits, about grants
+// during a run and about cells that nothing holds cited cases that show something else.
+func TestEvidenceOfRows(t *testing.T) {
+	openFiles, memory := ir.Limit{Kind: ir.LimitOpenFiles}.ID(), ir.Limit{Kind: ir.LimitMemory}.ID()
+	best := ir.Levels{From: ir.BestTier, To: ir.BestTier}
+	for name, c := range map[string]struct {
+		row  ir.Row
+		want []string
+	}{
+		"a capability": {ir.Row{Resource: ir.FS, Aspects: []ir.Aspect{ir.AspectRead}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Exact}}, []string{"conformance/fs-read"}},
+		"nothing":      {ir.Row{Resource: ir.FS, Aspects: []ir.Aspect{ir.AspectRead}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Unenforced}}, nil},
+		"a grant":      {ir.Row{Resource: ir.FS, Aspects: []ir.Aspect{ir.AspectAsk}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Stricter}}, nil},
+		"open files":   {ir.Row{Resource: ir.Limits, Rules: []ir.RuleID{openFiles}, Aspects: []ir.Aspect{"limit"}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Exact}}, []string{"conformance/limits-limit"}},
+		"another limit": {
+			ir.Row{Resource: ir.Limits, Rules: []ir.RuleID{openFiles, memory}, Aspects: []ir.Aspect{"limit"}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Exact}}, nil,
+		},
+		"listening": {ir.Row{Resource: ir.Net, Aspects: []ir.Aspect{ir.AspectListen, ir.AspectConnect}, Platform: ir.Windows, Levels: best, Held: ir.Held{Is: ir.Stricter}}, []string{"conformance/net-connect"}},
+		"tier 0":    {ir.Row{Resource: ir.Env, Aspects: []ir.Aspect{ir.AspectForward}, Platform: ir.Windows, Held: ir.Held{Is: ir.Exact}}, nil},
+	} {
+		if got := rows(ir.Ledger{c.row}, &evidence.Document{})[0].Evidence; !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

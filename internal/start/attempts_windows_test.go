@@ -28,8 +28,8 @@ func init() {
 		"link":    func(a []string) error { return os.Link(a[0], a[1]) },
 		"symlink": func(a []string) error { return os.Symlink(a[0], a[1]) },
 		"times":   func(a []string) error { return os.Chtimes(a[0], time.Now(), time.Now()) },
-		"start":   func(a []string) error { return exec.Command(a[0], roleCommand, "exit", "0").Run() },
-		"shell":   func([]string) error { return exec.Command("cmd.exe", "/d", "/c", "exit 0").Run() },
+		"start":   func(a []string) error { return ran(a[0], roleCommand, "exit", "0") },
+		"shell":   func([]string) error { return ran("cmd.exe", "/d", "/c", "exit 0") },
 		"library": func(a []string) error { _, err := windows.LoadLibrary(a[0]); return err },
 		"connect": connects,
 		"resolve": resolves,
@@ -69,6 +69,14 @@ func waitAndTry(a []string) int {
 		time.Sleep(50 * time.Millisecond)
 	}
 	return try(a[1:])
+}
+
+// ran runs a program with the streams of this one: without any the null device would be opened, which AppContainers
+// are refused.
+func ran(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 func opened(f *os.File, err error) error {

@@ -5,7 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // TestMain makes the test the tool of a case where it is started as one.
@@ -23,7 +28,7 @@ func newRunner(t *testing.T, out *bytes.Buffer) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{accessc: filepath.Join(t.TempDir(), "accessc"), self: self, out: out}
+	r := &runner{accessc: filepath.Join(t.TempDir(), "accessc"), self: self, patience: 2 * time.Minute, out: out}
 	if said, err := exec.Command("go", "build", "-o", r.accessc, "github.com/accessc/accessc/cmd/accessc").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -43,7 +48,7 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := r.all(all, dir)
-	if bad := worse(found); err != nil || bad != 0 {
+	if bad := finding.Bad(found); err != nil || bad != 0 {
 		t.Errorf("%d of %d differ, %v\n%s", bad, len(all), err, &out)
 	}
 	t.Logf("\n%s", &out)
@@ -58,10 +63,82 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := r.programs(dir)
-	if err != nil || worse(found) > 0 || len(found) < 15 {
+	if err != nil || finding.Bad(found) > 0 || len(found) < 15 {
 		t.Errorf("%d programs, %v\n%s", len(found), err, &out)
 	}
 	t.Logf("\n%s", &out)
+}
+
+// TestStarted: a program of a case starts without the null device, which Windows refuses to AppContainers. Cause:
+// each start there would have counted as refused.
+func TestStarted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "streams")
+	if err := started(exec.Command("/bin/sh", "-c", `readlink /proc/$$/fd/0 /proc/$$/fd/2 > "$0"; exit 3`, file)); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := os.ReadFile(file); err != nil || len(said) == 0 || strings.Contains(string(said), os.DevNull) {
+		t.Errorf("the streams are %s, %v", said, err)
+	}
+}
+
+// TestForeseen: a program of which a refusal is expected is foreseen where it ran and failed, with its words, and
+// differs where accessc does not start it or it does not end. Cause: any failure was foreseen.
+func TestForeseen(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		script, note string
+		want         finding.Result
+	}{
+		"fails":    {"echo said; exit 3", "windows.null: exit status 3\nsaid", finding.Foreseen},
+		"runs":     {"exit 0", "", finding.OK},
+		"gap":      {"echo no; exit 125", "exit status 125\nno", finding.Differs},
+		"for ever": {"exec sleep 60", "no end within", finding.Differs},
+		"killed":   {"kill -KILL $$", "signal: killed", finding.Differs},
+	} {
+		r := &runner{accessc: filepath.Join(dir, name), patience: 5 * time.Second}
+		if name == "for ever" {
+			r.patience = 100 * time.Millisecond
+		}
+		if err := write(r.accessc, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f := r.program(ordinary{expected: []string{"windows.null"}, line: "true"}, dir, dir)
+		if f.Result != c.want || !strings.HasPrefix(f.Note, c.note) || (f.Note == "") != (c.note == "") {
+			t.Errorf("%s: got %+v", name, f)
+		}
+	}
+	r := &runner{accessc: filepath.Join(dir, "none"), patience: time.Second}
+	if f := r.program(ordinary{expected: []string{"windows.null"}, line: "true"}, dir, dir); f.Result != finding.Differs {
+		t.Errorf("without accessc: got %+v", f)
+	}
+}
+
+// TestWindowsLines: lines for cmd.exe reach it as they are. Cause: as an argument, their quotation marks had
+// backslashes in front.
+func TestWindowsLines(t *testing.T) {
+	all, err := ordinaries(programTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, quoted := t.TempDir(), 0
+	for _, o := range all {
+		if !slices.Contains(o.systems, "windows") {
+			continue
+		}
+		words, err := shellOf("windows", ws, o.line)
+		if err != nil || strings.ContainsAny(strings.Join(words, ""), `" `) {
+			t.Fatalf("%s: got %q, %v", o.line, words, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(ws, words[len(words)-1])); err != nil || string(text) != "@"+o.line+"\r\n" {
+			t.Errorf("%s: got %q, %v", o.line, text, err)
+		}
+		if strings.Contains(o.line, `"`) {
+			quoted++
+		}
+	}
+	if quoted == 0 {
+		t.Error("no line has a quotation mark")
+	}
 }
 
 // TestCasesNotice turns every expectation into its opposite: each must then differ, or the
@@ -88,6 +165,15 @@ func TestCasesNotice(t *testing.T) {
 		if err != nil || len(res.differs) != flipped || flipped == 0 {
 			t.Errorf("%s: %d of %d differ, %v\n%q", name, len(res.differs), flipped, err, res.differs)
 		}
+	}
+}
+
+// TestReports: the answers without an expectation are in the note of a case. Cause: they were printed and lost.
+func TestReports(t *testing.T) {
+	var out bytes.Buffer
+	found, err := newRunner(t, &out).all([]string{"commands-args"}, t.TempDir())
+	if err != nil || len(found) != 1 || found[0].Result != finding.OK || !strings.Contains(found[0].Note, "run sh -x: ") || strings.Contains(found[0].Note, "\n") {
+		t.Errorf("got %+v, %v\n%s", found, err, &out)
 	}
 }
 

@@ -5,6 +5,6 @@
 //	go run ./test/conformance [-v] [NAME...]
 //
 // The same files are run on every system. On Linux a test does so; on macOS and Windows they
-// have not been run yet, so each row of their ledgers names the cases that will settle it
-// (ir.Cases). docs/platforms/cases.md has the format.
+// have not been run yet, so rows of their ledgers name the cases that will settle them
+// (build.CaseOf). docs/platforms/cases.md has the format.
 package main

@@ -7,6 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 func main() {
@@ -23,21 +26,21 @@ func main() {
 	}
 	flag.Parse()
 	found, err := run(flag.Args(), *verbose, *programs)
-	if err == nil {
-		err = keep(*file, found)
+	if err == nil && *file != "" {
+		err = finding.Write(*file, found)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cases:", err)
 		os.Exit(2)
 	}
-	if bad := worse(found); bad > 0 {
+	if bad := finding.Bad(found); bad > 0 {
 		fmt.Fprintf(os.Stderr, "cases: %d of them differ on %s\n", bad, runtime.GOOS)
 		os.Exit(1)
 	}
 }
 
 // run builds accessc and runs cases with it, all of them without names, or the programs.
-func run(only []string, verbose, programs bool) ([]finding, error) {
+func run(only []string, verbose, programs bool) ([]finding.Finding, error) {
 	if len(only) == 0 {
 		var err error
 		if only, err = names(); err != nil {
@@ -52,7 +55,7 @@ func run(only []string, verbose, programs bool) ([]finding, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	r := &runner{out: os.Stdout, verbose: verbose, accessc: filepath.Join(dir, "accessc")}
+	r := &runner{out: os.Stdout, verbose: verbose, patience: 2 * time.Minute, accessc: filepath.Join(dir, "accessc")}
 	if runtime.GOOS == "windows" {
 		r.accessc += ".exe"
 	}

@@ -63,8 +63,18 @@ func opened(path string, flags int) error {
 	return errors.Join(err, f.Close())
 }
 
-// started runs a program; its exit status does not matter.
+// started runs a program; its exit status does not matter. Its streams are files of this program, since without any
+// the null device would be opened, which Windows refuses to AppContainers.
 func started(cmd *exec.Cmd) error {
+	in, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := w.Close(); err != nil {
+		return err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stderr, os.Stderr
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/test/finding"
 )
 
 //go:embed programs.txt
@@ -55,13 +59,17 @@ func ordinaries(text string) ([]ordinary, error) {
 // acceptedOf are the gaps of the default policy on each system, which have to be accepted.
 var acceptedOf = map[string][]string{"windows": {"fs.default", "fs.protected"}}
 
-// shellOf is how a line is given to the shell of a system.
-func shellOf(system, line string) []string {
+// shellOf is how a line is given to the shell of a system. On Windows it is a file in the workspace: cmd.exe does
+// not read its arguments as programs do, so a quotation mark would reach it with a backslash in front.
+func shellOf(system, ws, line string) ([]string, error) {
 	if system == "windows" {
-		return []string{"cmd.exe", "/d", "/c", line}
+		return []string{"cmd.exe", "/d", "/c", batch}, write(filepath.Join(ws, batch), []byte("@"+line+"\r\n"), 0o644)
 	}
-	return []string{"/bin/sh", "-c", line}
+	return []string{"/bin/sh", "-c", line}, nil
 }
+
+// batch is the name of a line for cmd.exe.
+const batch = "line.cmd"
 
 // installed reports whether the program of a line is there; exit is the shell's own.
 func installed(line string) bool {
@@ -71,7 +79,7 @@ func installed(line string) bool {
 }
 
 // programs starts the programs of the table that are for this system under the default policy.
-func (r *runner) programs(dir string) ([]finding, error) {
+func (r *runner) programs(dir string) ([]finding.Finding, error) {
 	all, err := ordinaries(programTable)
 	if err != nil {
 		return nil, err
@@ -85,12 +93,12 @@ func (r *runner) programs(dir string) ([]finding, error) {
 	if said, err := exec.Command("git", "-C", ws, "init", "-q").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git init: %w\n%s", err, said)
 	}
-	var out []finding
+	var out []finding.Finding
 	for _, o := range all {
 		if slices.Contains(o.systems, runtime.GOOS) {
 			f := r.program(o, dir, ws)
 			fmt.Fprintf(r.out, "%-8s %s\n", f.Result, f.Name)
-			if f.Note != "" && f.Result != absent {
+			if f.Note != "" && f.Result != finding.Absent {
 				fmt.Fprintf(r.out, "         %s\n", strings.ReplaceAll(f.Note, "\n", "\n         "))
 			}
 			out = append(out, f)
@@ -100,31 +108,54 @@ func (r *runner) programs(dir string) ([]finding, error) {
 }
 
 // program starts one.
-func (r *runner) program(o ordinary, dir, ws string) finding {
-	f := finding{Name: o.line}
+func (r *runner) program(o ordinary, dir, ws string) finding.Finding {
+	f := finding.Finding{Name: o.line}
 	if !installed(o.line) {
-		f.Result = absent
+		f.Result = finding.Absent
 		return f
 	}
 	args := []string{"exec", "-C", ws}
 	for _, gap := range acceptedOf[runtime.GOOS] {
 		args = append(args, "--accept", gap)
 	}
-	cmd := exec.Command(r.accessc, append(append(args, "--command", "--"), shellOf(runtime.GOOS, o.line)...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
+	shell, err := shellOf(runtime.GOOS, ws, o.line)
+	if err != nil {
+		f.Result, f.Note = finding.Failed, err.Error()
+		return f
+	}
 	// A program that tries for ever, as some do with pipes, is a result as well.
-	late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	limit, cancel := context.WithTimeout(context.Background(), r.patience)
+	defer cancel()
+	cmd := exec.CommandContext(limit, r.accessc, append(append(args, "--command", "--"), shell...)...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
 	said, err := cmd.CombinedOutput()
-	late.Stop()
-	switch {
-	case err == nil:
-		f.Result = ok
-	case len(o.expected) > 0:
-		f.Result, f.Note = foreseen, strings.Join(o.expected, " ")
-	default:
-		f.Result, f.Note = differs, fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
+	if limit.Err() != nil {
+		err = fmt.Errorf("no end within %s", r.patience)
+	}
+	f.Result, f.Note = o.judge(err), fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
+	switch f.Result {
+	case finding.OK:
+		f.Note = ""
+	case finding.Foreseen:
+		f.Note = strings.Join(o.expected, " ") + ": " + f.Note
+	case finding.Absent, finding.Differs, finding.Failed:
 	}
 	return f
+}
+
+// judge says how a command ended. A refusal is foreseen only of a program that ran and failed: where accessc did not
+// start it, or it came to no end, the ledger has said nothing.
+func (o ordinary) judge(err error) finding.Result {
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return finding.OK
+	case len(o.expected) > 0 && errors.As(err, &ended) && ended.ExitCode() > 0 && ended.ExitCode() != start.CodeFailed:
+		return finding.Foreseen
+	default:
+		return finding.Differs
+	}
 }
 
 func firstLines(s string, n int) string {

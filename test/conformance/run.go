@@ -15,6 +15,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // runner runs cases with one build of accessc.
@@ -25,6 +28,8 @@ type runner struct {
 	out  io.Writer
 	// verbose prints the result of every operation.
 	verbose bool
+	// patience is how long an ordinary program may take.
+	patience time.Duration
 }
 
 // result is the result of a case.
@@ -32,8 +37,8 @@ type result struct {
 	operations int
 	// asked counts those of the operations that must get an answer.
 	asked int
-	// differs are the operations that got another answer than they must.
-	differs []string
+	// differs are the operations that got another answer than they must, reports those without an expectation.
+	differs, reports []string
 }
 
 // run lays a case out in a directory and has a tool try its operations.
@@ -195,7 +200,9 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 		if o.Said != "" {
 			line += " (" + o.Said + ")"
 		}
-		if s.want != report && o.Did != string(s.want) {
+		if s.want == report {
+			res.reports = append(res.reports, line)
+		} else if o.Did != string(s.want) {
 			line += ", want " + string(s.want)
 			res.differs = append(res.differs, line)
 		}
@@ -207,8 +214,8 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 }
 
 // all runs cases by name and prints a line for each.
-func (r *runner) all(names []string, dir string) ([]finding, error) {
-	var out []finding
+func (r *runner) all(names []string, dir string) ([]finding.Finding, error) {
+	var out []finding.Finding
 	for _, name := range names {
 		c, err := load(name, runtime.GOOS)
 		if err != nil {
@@ -218,17 +225,19 @@ func (r *runner) all(names []string, dir string) ([]finding, error) {
 		if err := os.MkdirAll(at, 0o755); err != nil {
 			return out, err
 		}
-		f := finding{Name: name, Result: ok}
-		switch res, err := r.run(c, at); {
+		f := finding.Finding{Name: name, Result: finding.OK}
+		res, err := r.run(c, at)
+		f.Note = strings.Join(slices.Concat(res.differs, res.reports), "\n")
+		switch {
 		case err != nil:
-			f.Result, f.Note = failed, err.Error()
+			f.Result, f.Note = finding.Failed, err.Error()
 			fmt.Fprintf(r.out, "FAIL  %s\n      %v\n", name, err)
 		case len(res.differs) > 0:
-			f.Result, f.Note = differs, strings.Join(res.differs, "\n")
+			f.Result = finding.Differs
 			fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", name, strings.Join(res.differs, "\n      "))
 		case res.asked == 0:
 			// Nothing that must be so was asked on this system, so nothing is shown.
-			f.Result = absent
+			f.Result = finding.Absent
 			fmt.Fprintf(r.out, "-     %s\n", name)
 		default:
 			fmt.Fprintf(r.out, "ok    %-20s %d operations\n", name, res.operations)

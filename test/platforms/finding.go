@@ -10,25 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+
+	"github.com/accessc/accessc/test/finding"
 )
-
-// finding is one line of a step's results, in the form of test/conformance -json.
-type finding struct {
-	Name   string `json:"name"`
-	Result string `json:"result"`
-	Note   string `json:"note,omitempty"`
-}
-
-// The results. Others are differences: "differs", "failed".
-const (
-	ok       = "ok"
-	foreseen = "foreseen"
-	absent   = "absent"
-	failed   = "failed"
-)
-
-// bad reports whether a result is not as it must be.
-func (f finding) bad() bool { return f.Result != ok && f.Result != foreseen && f.Result != absent }
 
 // resultSteps are the steps with findings, in the order of the summary.
 var resultSteps = []string{"constructs", "programs", "cases", "tests", "denials"}
@@ -36,23 +21,24 @@ var resultSteps = []string{"constructs", "programs", "cases", "tests", "denials"
 func (w *work) file(name string) string { return filepath.Join(w.dir, name) }
 
 // keep writes the findings of a step.
-func (w *work) keep(step string, all []finding) error {
-	data, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(w.file(step+".json"), append(data, '\n'), 0o644)
+func (w *work) keep(step string, all []finding.Finding) error {
+	return finding.Write(w.file(step+".json"), all)
 }
 
 // kept reads the findings of a step; there are none where it was not taken.
-func (w *work) kept(step string) ([]finding, error) {
+func (w *work) kept(step string) ([]finding.Finding, error) {
 	data, err := os.ReadFile(w.file(step + ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var all []finding
+	var all []finding.Finding
 	if err == nil {
 		err = json.Unmarshal(data, &all)
+	}
+	for _, f := range all {
+		if !slices.Contains(finding.Results(), f.Result) {
+			err = errors.Join(err, fmt.Errorf("%q is no result", f.Result))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s.json: %w", step, err)
@@ -71,14 +57,8 @@ func (w *work) run(name string, args ...string) (string, error) {
 }
 
 // differing is the error of a step with bad findings.
-func differing(all []finding) error {
-	n := 0
-	for _, f := range all {
-		if f.bad() {
-			n++
-		}
-	}
-	if n > 0 {
+func differing(all []finding.Finding) error {
+	if n := finding.Bad(all); n > 0 {
 		return fmt.Errorf("%d of %d are not as they must be", n, len(all))
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // machine reads the name of the machine.
@@ -26,7 +28,8 @@ func (w *work) machine() (machine, error) {
 	return m, nil
 }
 
-// summary writes a table of all results: counts, and each line that is not ok.
+// summary writes a table of all results: counts, and each line that is not ok or has a note, as the answers that a
+// case asks for without an expectation are.
 func (w *work) summary([]string) error {
 	m, err := w.machine()
 	if err != nil {
@@ -47,18 +50,18 @@ func (w *work) summary([]string) error {
 		var n [4]int
 		for _, f := range all {
 			switch {
-			case f.Result == ok:
+			case f.Result == finding.OK:
 				n[0]++
-				continue
-			case f.Result == foreseen:
+			case f.Result == finding.Foreseen:
 				n[1]++
-			case f.Result == absent:
+			case f.Result == finding.Absent:
 				n[2]++
-				continue
 			default:
 				n[3]++
 			}
-			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |\n", step, f.Result, cell(f.Name), cell(f.Note)))
+			if f.Note != "" || f.Bad() || f.Result == finding.Foreseen {
+				lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |\n", step, f.Result, cell(f.Name), cell(f.Note)))
+			}
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", step, n[0], n[1], n[2], n[3])
 	}
@@ -101,8 +104,8 @@ func (w *work) evidence([]string) error {
 		}
 		for _, f := range all {
 			switch name := prefix + f.Name; {
-			case step == "tests" && !strings.HasPrefix(name, onWindows), f.Result == absent:
-			case f.Result == ok:
+			case step == "tests" && !strings.HasPrefix(name, onWindows), f.Result == finding.Absent:
+			case f.Result == finding.OK:
 				r.Passed = append(r.Passed, name)
 			default:
 				r.Failed = append(r.Failed, name)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/accessc/accessc/test/finding"
 )
 
 // programs and cases are test/conformance's.
@@ -50,9 +52,9 @@ func (w *work) tests(args []string) error {
 }
 
 // testFindings reads the events of go test.
-func testFindings(in *bytes.Buffer, say func(string)) ([]finding, error) {
-	results := map[string]string{"pass": ok, "fail": failed, "skip": absent, "build-fail": failed}
-	var out []finding
+func testFindings(in *bytes.Buffer, say func(string)) ([]finding.Finding, error) {
+	results := map[string]finding.Result{"pass": finding.OK, "fail": finding.Failed, "skip": finding.Absent, "build-fail": finding.Failed}
+	var out []finding.Finding
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -67,11 +69,11 @@ func testFindings(in *bytes.Buffer, say func(string)) ([]finding, error) {
 		switch {
 		case !ended:
 		case e.Test == "":
-			out = append(out, finding{Name: e.Package, Result: result})
+			out = append(out, finding.Finding{Name: e.Package, Result: result})
 		case strings.HasPrefix(e.Test, onWindows) && strings.Count(e.Test, "/") == 1:
-			out = append(out, finding{Name: e.Test, Result: result})
+			out = append(out, finding.Finding{Name: e.Test, Result: result})
 		case e.Action == "fail":
-			out = append(out, finding{Name: e.Package + "." + e.Test, Result: failed})
+			out = append(out, finding.Finding{Name: e.Package + "." + e.Test, Result: finding.Failed})
 		}
 	}
 	return out, lines.Err()
@@ -90,12 +92,12 @@ var logs = map[string][]string{
 func (w *work) denials([]string) error {
 	words, has := logs[w.system]
 	if !has {
-		return w.keep("denials", []finding{{Name: "the system's log of denials", Result: absent, Note: "this system has none"}})
+		return w.keep("denials", []finding.Finding{{Name: "the system's log of denials", Result: finding.Absent, Note: "this system has none"}})
 	}
 	said, err := exec.Command(words[0], words[1:]...).CombinedOutput()
-	f := finding{Name: "the system's log of denials", Result: ok, Note: fmt.Sprintf("%d lines", bytes.Count(said, []byte("\n")))}
+	f := finding.Finding{Name: "the system's log of denials", Result: finding.OK, Note: fmt.Sprintf("%d lines", bytes.Count(said, []byte("\n")))}
 	if err != nil {
-		f.Result, f.Note = failed, err.Error()
+		f.Result, f.Note = finding.Failed, err.Error()
 	}
-	return errors.Join(os.WriteFile(w.file("denials.txt"), said, 0o644), w.keep("denials", []finding{f}))
+	return errors.Join(os.WriteFile(w.file("denials.txt"), said, 0o644), w.keep("denials", []finding.Finding{f}))
 }
