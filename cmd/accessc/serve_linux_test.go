@@ -1037,13 +1037,16 @@ func TestServeJudged(t *testing.T) {
 	whole := time.Since(begun) // of a start that meets no change
 	// A change follows each request, once, at a time within its start: a server that met changes without an end would
 	// refuse every start for that.
-	asked := make(chan int, 1)
+	asked := make(chan struct{}, 1)
 	var flips sync.WaitGroup
 	defer flips.Wait()
 	defer close(asked)
 	flips.Go(func() {
-		for i := range asked {
-			time.Sleep(whole * time.Duration(i%17) / 4)
+		for i := 0; ; i++ {
+			if _, more := <-asked; !more {
+				return
+			}
+			time.Sleep(whole * time.Duration(i%17) / 16)
 			next := filepath.Join(ws, "next")
 			_ = os.WriteFile(next, []byte([]string{narrow, wide}[i%2]), 0o644)
 			_ = os.Rename(next, filepath.Join(ws, "accessc.toml"))
@@ -1051,13 +1054,15 @@ func TestServeJudged(t *testing.T) {
 	})
 	var clients sync.WaitGroup
 	var started, refused atomic.Int32
+	deadline := time.Now().Add(90 * time.Second)
 	for range 3 {
 		c, _ := dial(t, at.path, at.token)
 		in := bufio.NewReader(c)
 		clients.Go(func() {
-			for i := range 25 {
+			// Refusals are answered at once, so there can be many of them before the next change.
+			for i := 0; i < 25 || (started.Load() < 5 || refused.Load() < 5) && time.Now().Before(deadline); i++ {
 				select {
-				case asked <- i:
+				case asked <- struct{}{}:
 				default: // the change that the last request asked for is still to come
 				}
 				fmt.Fprintf(c, `{"id":2,"method":"start","params":{"tool":"flips","command":["touch",%q]}}`+"\n", filepath.Join(dir, "reached"))
