@@ -112,7 +112,7 @@ func (c *verifyCmd) attestation() string {
 	return filepath.Join(filepath.Dir(c.Manifest), build.AttestationFile)
 }
 
-// judge returns the function that checks signatures, nil where nobody asked.
+// judge returns the function that checks signatures, nil where none was asked for.
 func (c *verifyCmd) judge(g *globals) (judges, error) {
 	switch {
 	case c.Signers && len(c.Key) > 0:

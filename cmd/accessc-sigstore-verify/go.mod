@@ -1,4 +1,4 @@
-module github.com/accessc/accessc/contrib/accessc-sigstore-verify
+module github.com/accessc/accessc/cmd/accessc-sigstore-verify
 
 go 1.26.0
 
