@@ -89,7 +89,7 @@ const made, mark = "zz-made", "zz-mark"
 
 // Tries is a script that reads and writes each path of its arguments, and says which ones it could
 // read. Which ones it could write is seen afterwards: a program may let it write to files that
-// nobody else sees.
+// no other process sees.
 const Tries = `for f do
 	if [ -d "$f" ]; then
 		case "$(ls "$f" 2>/dev/null)" in *zz-mark*) printf 'r %s\n' "$f";; esac

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"testing"
 
@@ -32,7 +31,7 @@ type document struct {
 var form = regexp.MustCompile(`(?s)^([A-Za-z]+)\((.*)\)$`)
 
 // model evaluates settings as Claude Code does on a host where every name exists.
-func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.Claude {
+func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
 		t.Fatal(err)
@@ -69,54 +68,17 @@ func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign
 	}
 }
 
-func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
-	facts := ir.Facts{Bindings: &b}
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	if portable {
-		target = backends.Target{Form: backends.Portable}
-	}
-	out, err := Backend{}.Compile(tool, target)
-	if err != nil || out.Data == nil {
-		t.Fatal(err)
-	}
-	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
-}
-
-func why(causes []ir.Cause) string {
-	all := maps.Clone(Sentences)
-	maps.Copy(all, agents.Sentences)
-	return all.All(causes)
-}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
 // answers may differ only where the ledger says in which direction.
 func TestFilesAgainstPolicy(t *testing.T) {
-	const per = 40
-	seen := map[string]int{}
-	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		tool := settings.Draw(rt)
-		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
-		c.Whole(rt, why)
-		for range per {
-			c.Files(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 10_000, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
+	target.FilesAgainstPolicy(t, settings.Draw, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
 }
 
 // TestHostsAgainstPolicy does the same with hosts.
 func TestHostsAgainstPolicy(t *testing.T) {
-	const per = 40
-	seen := map[string]int{}
-	irtest.Check(t, 1000, per, func(rt *rapid.T) {
-		tool := ir.NewTool("t")
-		tool.Net = irtest.NetRules(rt, 6)
-		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
-		for range per {
-			c.Connections(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 10_000, "net true true exact", "net true false stricter", "net false false weaker", "net false true weaker")
+	target.HostsAgainstPolicy(t, 1000, 40, 10_000, "net true true exact", "net true false stricter", "net false false weaker", "net false true weaker")
 }
 
 // TestCommandsAgainstPolicy: a command that runs is one that the policy lets start.
@@ -139,7 +101,7 @@ func TestCommandsAgainstPolicy(t *testing.T) {
 			}
 			tool.Commands.Rules = append(tool.Commands.Rules, r)
 		}
-		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
+		c := target.Compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
 		view := ir.NewView(tool, ir.Linux, ir.Facts{})
 		for range 20 {
 			program := rapid.SampledFrom([]string{"make", "g++", "./run", "other"}).Draw(rt, "program")

@@ -100,7 +100,7 @@ func TestRealFiles(t *testing.T) {
 			continue // no command starts
 		}
 		r.needs(tool, &b)
-		c := compile(t, tool, b, false)
+		c := target.Compile(t, tool, b, false)
 		words := []string{"sh", filepath.Join(r.bin, "tries")}
 		line := ""
 		for _, word := range append(words, w.Asked()...) {
@@ -124,7 +124,7 @@ func TestRealTools(t *testing.T) {
 	tool.Home = ir.HomeReal
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.All}, {At: ir.In("a/b"), Caps: ir.Caps(ir.Read)}, {At: ir.In("b")}}
 	r.needs(tool, &b)
-	c := compile(t, tool, b, false)
+	c := target.Compile(t, tool, b, false)
 	read := func(file string) script.Turn {
 		return script.Call("Read", map[string]any{"file_path": filepath.Join(w.Home, file)})
 	}

@@ -1,18 +1,15 @@
 package codex
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
-	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
 )
 
@@ -33,7 +30,7 @@ type config struct {
 }
 
 // model evaluates settings as Codex does on a host where every name exists.
-func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.Codex {
+func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	var c config
 	if err := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields().Decode(&c); err != nil {
 		t.Fatal(err, string(data))
@@ -65,54 +62,17 @@ func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign
 	return out
 }
 
-func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
-	facts := ir.Facts{Bindings: &b}
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	if portable {
-		target = backends.Target{Form: backends.Portable}
-	}
-	out, err := Backend{}.Compile(tool, target)
-	if err != nil || out.Data == nil {
-		t.Fatal(err)
-	}
-	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
-}
-
-func why(causes []ir.Cause) string {
-	all := maps.Clone(Sentences)
-	maps.Copy(all, agents.Sentences)
-	return all.All(causes)
-}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their profiles. The
 // answers may differ only where the ledger says in which direction.
 func TestFilesAgainstPolicy(t *testing.T) {
-	const per = 40
-	seen := map[string]int{}
-	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		tool := settings.Draw(rt)
-		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
-		c.Whole(rt, why)
-		for range per {
-			c.Files(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 10_000, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
+	target.FilesAgainstPolicy(t, settings.Draw, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
 }
 
 // TestNetworkIsClosed: no policy opens a host.
 func TestNetworkIsClosed(t *testing.T) {
-	const per = 20
-	seen := map[string]int{}
-	irtest.Check(t, 500, per, func(rt *rapid.T) {
-		tool := ir.NewTool("t")
-		tool.Net = irtest.NetRules(rt, 6)
-		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
-		for range per {
-			c.Connections(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 1000, "net true false stricter", "net false false exact")
+	target.HostsAgainstPolicy(t, 500, 20, 1000, "net true false stricter", "net false false exact")
 }
 
 // TestVariables: the lists have the variables that the rules name, with the place of a "*" at the end alone.
@@ -136,7 +96,7 @@ func TestPatterns(t *testing.T) {
 	tool.FS = []ir.FSRule{
 		{At: ir.In(""), Caps: ir.All}, {At: ir.In("src/[id]"), Caps: ir.Caps(ir.Read)}, {At: ir.In("lib/*/x")}, {At: ir.In("etc")}, {At: ir.In("etc/?"), Caps: ir.All},
 	}
-	data := string(compile(t, tool, ir.Bindings{Workspace: "/w"}, true).Output.Data)
+	data := string(target.Compile(t, tool, ir.Bindings{Workspace: "/w"}, true).Output.Data)
 	const want = "[permissions.accessc.filesystem.\":workspace_roots\"]\n\".\" = \"write\"\n\"etc\" = \"deny\"\n\"lib\" = \"deny\"\n\"src\" = \"read\"\n\n"
 	if !strings.Contains(data, want) {
 		t.Error(data)

@@ -77,7 +77,7 @@ func TestRealFiles(t *testing.T) {
 	for number := range rounds() {
 		tool, b := w.Policy(number)
 		r.needs(tool, &b)
-		c := compile(t, tool, b, false)
+		c := target.Compile(t, tool, b, false)
 		said, err := r.run(t, c.Output.Data, w.Home, w.Dir, settings.Tries, w.Asked()...)
 		if err != nil || !strings.HasSuffix(said, "done\n") {
 			last = said
@@ -102,7 +102,7 @@ func TestRealLeaks(t *testing.T) {
 	tool.Home = ir.HomeReal
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Write.With(ir.Read)}, {At: ir.In("a/b"), Caps: ir.Caps(ir.Read)}, {At: ir.In("b")}}
 	r.needs(tool, &b)
-	c := compile(t, tool, b, false)
+	c := target.Compile(t, tool, b, false)
 	said, err := r.run(t, c.Output.Data, w.Home, w.Dir, `cp /bin/true g && ./g && echo started
 [ "$TOKEN$term" = 1 ] && echo term
 mv a/b a/c 2>/dev/null || echo a/b stays

@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"testing"
 
@@ -12,12 +11,11 @@ import (
 	"github.com/accessc/accessc/backends/agents"
 	"github.com/accessc/accessc/internal/importer/foreign"
 	"github.com/accessc/accessc/ir"
-	"github.com/accessc/accessc/test/irtest"
 	"github.com/accessc/accessc/test/settings"
 )
 
 // model evaluates settings as Cursor documents it, on a host where every name exists.
-func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.Cursor {
+func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	var s struct {
 		Type, ReadBoundary       string
 		AdditionalReadwritePaths []string
@@ -39,55 +37,21 @@ func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign
 	}
 }
 
-func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
-	facts := ir.Facts{Bindings: &b}
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	if portable {
-		target = backends.Target{Form: backends.Portable}
-	}
-	out, err := Backend{}.Compile(tool, target)
-	if err != nil || out.Data == nil {
-		t.Fatal(err)
-	}
-	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
-}
-
-func why(causes []ir.Cause) string {
-	all := maps.Clone(Sentences)
-	maps.Copy(all, agents.Sentences)
-	return all.All(causes)
-}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
 // answers may differ only where the ledger says in which direction.
 func TestFilesAgainstPolicy(t *testing.T) {
-	const per = 40
-	seen := map[string]int{}
-	irtest.Check(t, 2500, per, func(rt *rapid.T) {
+	target.FilesAgainstPolicy(t, func(rt *rapid.T) *ir.Tool {
 		tool := settings.Draw(rt)
 		if rapid.Bool().Draw(rt, "open") {
 			tool.FS = append([]ir.FSRule{{At: ir.In(""), Caps: ir.All}}, settings.Open(tool.FS)...)
 		}
-		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
-		c.Whole(rt, why)
-		for range per {
-			c.Files(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 10_000, "fs true true stricter", "fs true false stricter", "fs false false exact", "fs false true weaker")
+		return tool
+	}, "fs true true stricter", "fs true false stricter", "fs false false exact", "fs false true weaker")
 }
 
 // TestNetworkIsClosed: no policy opens a host.
 func TestNetworkIsClosed(t *testing.T) {
-	const per = 20
-	seen := map[string]int{}
-	irtest.Check(t, 500, per, func(rt *rapid.T) {
-		tool := ir.NewTool("t")
-		tool.Net = irtest.NetRules(rt, 6)
-		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
-		for range per {
-			c.Connections(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 1000, "net true false stricter", "net false false exact")
+	target.HostsAgainstPolicy(t, 500, 20, 1000, "net true false stricter", "net false false exact")
 }

@@ -102,7 +102,7 @@ func TestRealFiles(t *testing.T) {
 	for number := range rounds() {
 		tool, b := w.Policy(number)
 		r.needs(tool, &b)
-		c := compile(t, tool, b, false)
+		c := target.Compile(t, tool, b, false)
 		said := r.run(t, c.Output.Data, w.Home, w.Dir, append([]string{"sh", filepath.Join(r.bin, "tries")}, w.Asked()...)...)
 		w.Compare(t, c, strings.Split(said, "\n"), seen)
 	}
@@ -120,7 +120,7 @@ func TestRealLeaks(t *testing.T) {
 	tool.FS = []ir.FSRule{{At: ir.In(""), Caps: ir.Write.With(ir.Read)}, {At: ir.In("a/b"), Caps: ir.Caps(ir.Read)}, {At: ir.In("b")}}
 	tool.Env = append(tool.Env, ir.EnvRule{Name: "SECRET"})
 	r.needs(tool, &b)
-	c := compile(t, tool, b, false)
+	c := target.Compile(t, tool, b, false)
 	script := filepath.Join(r.bin, "script")
 	if err := os.WriteFile(script, []byte(`cp /bin/true g && ./g && echo started
 [ "$TOKEN$SECRET" = 2 ] && echo token alone

@@ -42,7 +42,7 @@ type Network struct {
 	Denied  []string `json:"deniedDomains"`  // of those
 	// Resolved are addresses to which no granted name may lead.
 	Resolved []string `json:"deniedResolvedAddresses,omitempty"`
-	// Strict has nobody be asked about other hosts.
+	// Strict refuses other hosts without a question.
 	Strict bool `json:"strictAllowlist"`
 }
 

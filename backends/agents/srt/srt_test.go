@@ -33,7 +33,7 @@ func (e *entry) UnmarshalJSON(data []byte) error {
 }
 
 // model evaluates settings as srt does on a host where every name exists.
-func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign.SRT {
+func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	var s struct {
 		Network struct {
 			Allowed  []string `json:"allowedDomains"`
@@ -76,44 +76,12 @@ func model(t interface{ Fatal(...any) }, data []byte, dir, home string) *foreign
 	return out
 }
 
-// compile compiles a tool for a host, or for all of them where portable is set.
-func compile(t interface{ Fatal(...any) }, tool *ir.Tool, b ir.Bindings, portable bool) *settings.Case {
-	facts := ir.Facts{Bindings: &b}
-	target := backends.Target{Form: backends.Resolved, Facts: facts}
-	if portable {
-		target = backends.Target{Form: backends.Portable}
-	}
-	out, err := Backend{}.Compile(tool, target)
-	if err != nil || out.Data == nil {
-		t.Fatal(err)
-	}
-	return &settings.Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: model(t, out.Data, b.Workspace, "/home/u")}
-}
-
-func why(causes []ir.Cause) string {
-	all := backends.Sentences{}
-	for _, s := range []backends.Sentences{Sentences, agents.Sentences} {
-		for id, text := range s {
-			all[id] = text
-		}
-	}
-	return all.All(causes)
-}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
 // answers may differ only where the ledger says in which direction.
 func TestFilesAgainstPolicy(t *testing.T) {
-	const per = 40
-	seen := map[string]int{}
-	irtest.Check(t, 2500, per, func(rt *rapid.T) {
-		tool := settings.Draw(rt)
-		c := compile(rt, tool, settings.Hosts(rt, tool), rapid.Bool().Draw(rt, "portable"))
-		c.Whole(rt, why)
-		for range per {
-			c.Files(rt, seen)
-		}
-	})
-	irtest.Happened(t, seen, 10_000, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
+	target.FilesAgainstPolicy(t, settings.Draw, "fs true true exact", "fs true false stricter", "fs false false exact", "fs false true weaker")
 }
 
 // TestOthersAgainstPolicy does the same with hosts and variables.
@@ -128,8 +96,8 @@ func TestOthersAgainstPolicy(t *testing.T) {
 				Name: rapid.SampledFrom([]string{"A", "AB", "PATH"}).Draw(rt, "name"), Prefix: rapid.Bool().Draw(rt, "prefix"), Read: rapid.Bool().Draw(rt, "read"),
 			})
 		}
-		c := compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
-		c.Whole(rt, why)
+		c := target.Compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
+		c.Whole(rt, target.Why)
 		c.Variables(rt, seen, "A", "AB", "ABC", "PATH", "OTHER")
 		for range per {
 			c.Connections(rt, seen)
