@@ -81,3 +81,16 @@ func addMissing(to, causes []ir.Cause) []ir.Cause {
 	}
 	return to
 }
+
+// Program says how a rule about a program is held where arguments and variables of programs are not, for the
+// reasons given.
+func Program(r *ir.CommandRule, a ir.Aspect, args, envs ir.CauseID) ir.Held {
+	switch {
+	case !r.Restricts(a) || a == ir.AspectProgram:
+		return Exact
+	case a == ir.AspectArgs:
+		return Weaker(ir.GapCommandsArgs, args)
+	default:
+		return Weaker(ir.GapCommandsEnvs, envs)
+	}
+}

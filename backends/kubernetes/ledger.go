@@ -31,7 +31,7 @@ func (c *conversion) held(cell ir.Cell) ir.Held {
 	case *ir.EnvRule:
 		return backends.When(r.Read && !c.sets(r), backends.Stricter(whyValues))
 	case *ir.CommandRule:
-		return program(r, cell.Aspect)
+		return backends.Program(r, cell.Aspect, whyArgs, whyEnvs)
 	}
 	switch cell.Resource {
 	case ir.FS:
@@ -51,17 +51,6 @@ func (c *conversion) held(cell ir.Cell) ir.Held {
 		return backends.Exact
 	default:
 		return ir.Held{}
-	}
-}
-
-func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
-	switch {
-	case !r.Restricts(a) || a == ir.AspectProgram:
-		return backends.Exact
-	case a == ir.AspectArgs:
-		return backends.Weaker(ir.GapCommandsArgs, whyArgs)
-	default:
-		return backends.Weaker(ir.GapCommandsEnvs, whyEnvs)
 	}
 }
 

@@ -44,7 +44,7 @@ func (g *grants) held(c ir.Cell, abi int) ir.Held {
 		}
 		return g.connection(r, abi)
 	case *ir.CommandRule:
-		return program(r, c.Aspect)
+		return backends.Program(r, c.Aspect, whyArgs, whyEnvs)
 	case *ir.EnvRule: // as every variable
 	}
 	switch c.Resource {
@@ -62,17 +62,6 @@ func (g *grants) held(c ir.Cell, abi int) ir.Held {
 		return backends.When(abi < 6, backends.Weaker(ir.GapProcessSignal, whySignal))
 	default:
 		return ir.Held{}
-	}
-}
-
-func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
-	switch {
-	case !r.Restricts(a) || a == ir.AspectProgram:
-		return backends.Exact
-	case a == ir.AspectArgs:
-		return backends.Weaker(ir.GapCommandsArgs, whyArgs)
-	default:
-		return backends.Weaker(ir.GapCommandsEnvs, whyEnvs)
 	}
 }
 

@@ -28,7 +28,7 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	case *ir.EnvRule:
 		return backends.When(r.Read, backends.Stricter(whyValues))
 	case *ir.CommandRule:
-		return program(r, c.Aspect)
+		return backends.Program(r, c.Aspect, whyArgs, whyEnvs)
 	}
 	switch c.Resource {
 	case ir.FS:
@@ -40,17 +40,6 @@ func (p *conversion) held(c ir.Cell) ir.Held {
 	case ir.Net, ir.Env, ir.Process:
 	}
 	return backends.Exact
-}
-
-func program(r *ir.CommandRule, a ir.Aspect) ir.Held {
-	switch {
-	case !r.Restricts(a) || a == ir.AspectProgram:
-		return backends.Exact
-	case a == ir.AspectArgs:
-		return backends.Weaker(ir.GapCommandsArgs, whyArgs)
-	default:
-		return backends.Weaker(ir.GapCommandsEnvs, whyEnvs)
-	}
 }
 
 // rule says how one aspect of a rule is held. Protected paths have one rule for all, and the
