@@ -117,9 +117,9 @@ func TestMovedApart(t *testing.T) {
 // host is a disk with the workspace of the example.
 func host(place string) (ir.NodeKind, string) {
 	switch place {
-	case "/", "/work", "/state", "/state/home", "/work/project", "/work/project/out", "/work/fork", "/state/home/deploy", "/usr":
+	case "/", "/srv", "/state", "/state/home", "/srv/project", "/srv/project/out", "/srv/fork", "/state/home/deploy", "/usr":
 		return ir.Dir, place
-	case "/work/project/out/.env":
+	case "/srv/project/out/.env":
 		return ir.File, place
 	}
 	return ir.Absent, place
@@ -129,7 +129,7 @@ func host(place string) (ir.NodeKind, string) {
 func mergedApart(t *testing.T, config string) (*specs.Spec, []byte, error) {
 	t.Helper()
 	target := backends.Target{Form: backends.Resolved, Node: host, Facts: ir.Facts{Bindings: &ir.Bindings{
-		Workspace: "/work/project", Home: "/state/home/deploy", External: map[string]string{"fork": "/work/fork"},
+		Workspace: "/srv/project", Home: "/state/home/deploy", External: map[string]string{"fork": "/srv/fork"},
 	}}}
 	c, err := oci.ParseConfig([]byte(config))
 	if err != nil {
@@ -159,7 +159,7 @@ func TestMergeApart(t *testing.T) {
 		t.Error(err)
 	}
 	p := c.Process
-	if !slices.Equal(p.Args, []string{"make"}) || p.Cwd != "/work/project" || !c.Root.Readonly || !p.NoNewPrivileges {
+	if !slices.Equal(p.Args, []string{"make"}) || p.Cwd != "/srv/project" || !c.Root.Readonly || !p.NoNewPrivileges {
 		t.Errorf("the process is %+v", p)
 	}
 	if want := []string{"PATH=/bin", "GOGC=1", "GODEBUG=madvdontneed=1", "TERM=xterm", "TMPDIR=/tmp", "HOME=/state/home/deploy"}; !slices.Equal(p.Env, want) {
@@ -172,8 +172,9 @@ func TestMergeApart(t *testing.T) {
 	want := []string{
 		"/proc proc ", "/dev tmpfs ro,nosuid", "/dev/pts devpts ", "/usr bind bind,ro", "/tmp tmpfs nosuid,nodev,mode=1777",
 		"/dev/shm tmpfs nosuid,nodev,noexec,mode=1777",
-		"/state/home/deploy bind bind,rw,nosuid,nodev", "/work/fork bind bind,ro,nosuid,nodev,noexec", "/work/project bind bind,ro,nosuid,nodev",
-		"/work/project/out bind bind,rw,nosuid,nodev,noexec", "/work/project/out/.env bind bind,ro,nosuid,nodev,noexec",
+		"/srv/fork bind bind,ro,nosuid,nodev,noexec", "/srv/project bind bind,ro,nosuid,nodev",
+		"/srv/project/out bind bind,rw,nosuid,nodev,noexec", "/srv/project/out/.env bind bind,ro,nosuid,nodev,noexec",
+		"/state/home/deploy bind bind,rw,nosuid,nodev",
 	}
 	if !slices.Equal(mounts, want) {
 		t.Errorf("the mounts are\n%s", strings.Join(mounts, "\n"))
@@ -199,8 +200,8 @@ func TestContradictionsApart(t *testing.T) {
 		"both words, below as well":       {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["rro", "rrw"]}`), "/data can be written to"},
 		"rw below":                        {mount(`{"destination": "/data", "type": "bind", "source": "/x", "options": ["bind", "ro", "rrw"]}`), "/data can be written to"},
 		"a host's devices, called memory": {with(t, `"type": "tmpfs", "source": "tmpfs"`, `"type": "tmpfs", "source": "/dev", "options": ["rbind"]`), "/dev can be written to"},
-		"memory in the place of a cover":  {mount(`{"destination": "/work/project/out/.env", "type": "tmpfs"}`), "in the way of /work/project"},
-		"in the workspace":                {mount(`{"destination": "/work/project/out", "type": "bind", "source": "/x", "options": ["bind", "ro"]}`), "in the way of /work/project"},
+		"memory in the place of a cover":  {mount(`{"destination": "/srv/project/out/.env", "type": "tmpfs"}`), "in the way of /srv/project"},
+		"in the workspace":                {mount(`{"destination": "/srv/project/out", "type": "bind", "source": "/x", "options": ["bind", "ro"]}`), "in the way of /srv/project"},
 		"a device":                        {with(t, `"linux": {`, `"linux": {"devices": [{"path": "/dev/kvm", "type": "c", "major": 10, "minor": 232}], `), "linux.devices has /dev/kvm"},
 		"the host's network":              {with(t, `{"type": "pid"}`, `{"type": "pid"}, {"type": "network", "path": "/proc/1/ns/net"}`), "shares the network namespace"},
 		"another filter":                  {with(t, `"linux": {`, `"linux": {"seccomp": {"defaultAction": "SCMP_ACT_ALLOW"}, `), "another filter"},

@@ -78,7 +78,7 @@ const plain = `{
 func merged(config string) (*specs.Spec, []byte, error) {
 	tool := example()
 	target := backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{
-		Workspace: "/work/project", Home: "/state/home/deploy", External: map[string]string{"fork": "/work/fork"},
+		Workspace: "/srv/project", Home: "/state/home/deploy", External: map[string]string{"fork": "/srv/fork"},
 	}}}
 	out, err := oci.Backend{}.Compile(tool, target)
 	if err != nil {
@@ -116,7 +116,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := c.Process
-	if p.Args[0] != "/.accessc-start/accessc" || p.Args[1] != "exec" || p.Cwd != "/work/project" || !p.NoNewPrivileges || p.User.UID != 1000 || !p.Terminal {
+	if p.Args[0] != "/.accessc-start/accessc" || p.Args[1] != "exec" || p.Cwd != "/srv/project" || !p.NoNewPrivileges || p.User.UID != 1000 || !p.Terminal {
 		t.Errorf("the process is %+v", p)
 	}
 	if p.Capabilities == nil || len(p.Capabilities.Bounding)+len(p.Capabilities.Effective)+len(p.Capabilities.Permitted) > 0 {
@@ -130,8 +130,8 @@ func TestMerge(t *testing.T) {
 		mounts = append(mounts, m.Destination+" "+strings.Join(m.Options, ","))
 	}
 	want := []string{
-		"/proc ", "/dev ", "/tmp nosuid,nodev,mode=1777", "/state/home/deploy rbind,rw,nosuid,nodev", "/work/fork rbind,ro,nosuid,nodev",
-		"/work/project rbind,rw,nosuid,nodev", "/.accessc-start bind,ro,nosuid,nodev",
+		"/proc ", "/dev ", "/tmp nosuid,nodev,mode=1777", "/srv/fork rbind,ro,nosuid,nodev", "/srv/project rbind,rw,nosuid,nodev",
+		"/state/home/deploy rbind,rw,nosuid,nodev", "/.accessc-start bind,ro,nosuid,nodev",
 	}
 	if !slices.Equal(mounts, want) {
 		t.Errorf("the mounts are %q", mounts)
@@ -157,9 +157,9 @@ func TestContradictions(t *testing.T) {
 		"over the program":              {mount("/.accessc-start/accessc", "bind"), "in the way of /.accessc-start"},
 		"over the program's directory":  {mount("/.accessc-start", "bind"), "in the way of /.accessc-start"},
 		"over it, by another spelling":  {mount("//x/../.accessc-start/./accessc", "bind"), "in the way of /.accessc-start"},
-		"in the workspace":              {mount("/work/project/out", "bind"), "in the way of /work/project"},
-		"over the workspace":            {mount("/work/project", "tmpfs"), "in the way of /work/project"},
-		"over the target of a rule":     {mount("/work/fork/a", "bind"), "in the way of /work/fork"},
+		"in the workspace":              {mount("/srv/project/out", "bind"), "in the way of /srv/project"},
+		"over the workspace":            {mount("/srv/project", "tmpfs"), "in the way of /srv/project"},
+		"over the target of a rule":     {mount("/srv/fork/a", "bind"), "in the way of /srv/fork"},
 		"another host's processes":      {strings.Replace(plain, `"type": "proc", "source": "proc"`, `"type": "bind", "source": "/proc", "options": ["rbind"]`, 1), "in the way of /proc"},
 		"another host's, called a proc": {strings.Replace(plain, `"source": "proc"`, `"source": "/proc", "options": ["rbind"]`, 1), "in the way of /proc"},
 		"over its own processes":        {mount("/proc/self", "bind"), "in the way of /proc"},

@@ -148,7 +148,7 @@ func TestSambaNotices(t *testing.T) {
 	}
 }
 
-// full is a list as a whole descriptor. samba lets an owner change the list, so it is nobody.
+// full is a list as a whole descriptor. samba lets an owner change the list, so its owner is no user of the questions.
 func full(dacl string) string {
 	return "O:S-1-5-21-9-9-9-9G:S-1-5-21-9-9-9-9" + strings.ReplaceAll(dacl, ";;;AC)", ";;;"+sidAllPackages+")")
 }

@@ -329,7 +329,7 @@ func TestKeys(t *testing.T) {
 }
 
 // FuzzRead: no text makes the reader fail otherwise than by an error, and a statement that it
-// reads is signed by nobody but the key.
+// reads is signed by the key and no other.
 func FuzzRead(f *testing.F) {
 	a := newKey(f, nil)
 	data := sign(f, sample(), a)

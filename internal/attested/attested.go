@@ -1,5 +1,5 @@
 // Package attested holds starts of tools to attestations: it compares the policy that is about to be
-// applied with the statement that somebody has signed who may.
+// applied with the statement that a permitted signer has signed.
 //
 // The bytes that are compared are those that are applied. A portable statement is about the configuration,
 // from which a start compiles for this host: the configuration is compiled portably as well, by the same

@@ -31,7 +31,7 @@ func envelope(path string, understand func([]byte) (*attest.Envelope, error)) (*
 	return understand(data)
 }
 
-// ReadFile reads a regular file of at most limit bytes, and waits for nobody.
+// ReadFile reads a regular file of at most limit bytes, and waits for no other process.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	return read(path, limit, func(*os.File, os.FileInfo, string) error { return nil })
 }

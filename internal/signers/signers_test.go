@@ -138,7 +138,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNobodyPermits: where no file names a signer nobody may sign.
+// TestNobodyPermits: where no file names a signer, no key may sign.
 func TestNobodyPermits(t *testing.T) {
 	dir := tempDir(t)
 	k := newKeys(t, dir)
