@@ -76,7 +76,7 @@ func (p *program) compare() {
 		if !forms[most].aside() {
 			p.sampled(p.name + ": too many combinations of words and options")
 		}
-		forms = forms[:most]
+		forms = simplest(forms, most)
 	}
 	p.reduce()
 	before := map[place][]form{}
@@ -84,6 +84,24 @@ func (p *program) compare() {
 		p.root.each(func(t *tree) { t.label = p.label(t, f, before) })
 		p.root.describe(f)
 	}
+}
+
+// simplest takes some of many forms. Each feature alone is worth more than the combinations of usual
+// ones: by these alone, no class of unusual forms would be found.
+func simplest(forms []form, most int) []form {
+	combined := func(f form) bool { return len(f) > 1 }
+	var out []form
+	room := most - len(slices.DeleteFunc(slices.Clone(forms), combined))
+	for _, f := range forms {
+		if combined(f) {
+			if room <= 0 {
+				continue
+			}
+			room--
+		}
+		out = append(out, f)
+	}
+	return out[:min(most, len(out))]
 }
 
 // program has the words, options and places that the rules about one program tell apart.

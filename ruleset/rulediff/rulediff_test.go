@@ -3,6 +3,7 @@ package rulediff
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -151,10 +152,11 @@ func (d draw) operation() ruleset.Operation {
 	return op
 }
 
-// TestClasses: an operation about which two rulesets differ is of a class that was found, and the
-// example of each class is one about which they differ.
+// TestClasses: an operation about which two rulesets differ is of a class that was found, or the
+// comparison says that it took samples and, for one that is wider, that this may be. The example of
+// each class is an operation about which they differ.
 func TestClasses(t *testing.T) {
-	var differ, beside atomic.Int64
+	var differ, beside, unseen atomic.Int64
 	irtest.Many(t, 10_000, func(r *rand.Rand) error {
 		d := draw{r}
 		old, new := d.pair()
@@ -179,13 +181,40 @@ func TestClasses(t *testing.T) {
 			}
 			differ.Add(1)
 			if !known(found, differing(&was, &is, part{})[:1]) {
+				if len(found.Sampled) > 0 && (found.Open || rank(is.Outcome) < rank(was.Outcome)) {
+					unseen.Add(1)
+					continue
+				}
 				return fmt.Errorf("no class has %+v\nold %s: %s\nnew %s: %s", op, was.Outcome, text(old), is.Outcome, text(new))
 			}
 		}
 		return nil
 	})
-	if differ.Load() == 0 || beside.Load() == 0 && irtest.Full() {
-		t.Errorf("%d operations differed, %d classes were beside others", differ.Load(), beside.Load())
+	t.Logf("%d operations differed, %d of them in no class of a comparison that took samples", differ.Load(), unseen.Load())
+	if differ.Load() == 0 || beside.Load() == 0 && irtest.Full() || unseen.Load() > differ.Load()/500 {
+		t.Errorf("%d operations differed, %d classes were beside others, %d were in none", differ.Load(), beside.Load(), unseen.Load())
+	}
+}
+
+// TestClassesOfTruncatedForms: with too many combinations of options, no line with an unusual word
+// was asked about, and the class of "git push *" was missing.
+func TestClassesOfTruncatedForms(t *testing.T) {
+	narrowed := ruleset.Any{
+		ruleset.All{ruleset.Prefix{{"rm", "-r"}, {"p", "a"}}, ruleset.Within(Root + "/src/a")},
+		ruleset.All{ruleset.Command{Names: []string{"git"}}, ruleset.Not{Matcher: ruleset.Flags{"-p", "--force"}}},
+	}
+	log := allow(ruleset.All{ruleset.Prefix{{"sudo", "rm"}, {"git", "log"}}, ruleset.Flags{"-f"}})
+	piped := ruleset.All{ruleset.Prefix{{"git", "log"}}, ruleset.PipedToShell{}}
+	old := set(shell.Bash, deny(ruleset.Any{ruleset.Prefix{{"git", "push"}}, piped}), log)
+	new := set(shell.Bash, deny(ruleset.All{ruleset.Group("read_only_git"), ruleset.Flags{"-r", "-f"}}), log, deny(narrowed))
+	for i, r := range slices.Concat(old.Rules, new.Rules) {
+		r.Origin = ir.Origin{Path: fmt.Sprint(i)}
+	}
+	found := Compare(old, new)
+	op := ruleset.Operation{Command: "git push branch *", Dir: Root}
+	was, is := old.Decide(op, Host()), new.Decide(op, Host())
+	if !known(found, differing(&was, &is, part{})[:1]) || len(found.Sampled) == 0 {
+		t.Errorf("old %s, new %s, sampled %v: no class", was.Outcome, is.Outcome, found.Sampled)
 	}
 }
 
