@@ -106,7 +106,9 @@ func (c *Case) Files(t *rapid.T, seen map[string]int) {
 
 // permits asks the evaluation: most programs start the files that may be read, and know writing alone.
 func (c *Case) permits(capability ir.Capability, abs string) bool {
-	if m, ok := c.Model.(interface{ Permits(operation, path string) bool }); ok {
+	if m, ok := c.Model.(interface {
+		Permits(operation, path string) bool
+	}); ok {
 		return m.Permits(capability.String(), abs)
 	}
 	if capability == ir.Read || capability == ir.Execute {
