@@ -119,7 +119,7 @@ var Sentences = backends.Sentences{
 	WhyWall: "no process stays to enforce it",
 	WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
 		"that certificates name, so it is closed",
-	WhySame:      "assumes that the system takes two runs of a tool for two sandboxes",
+	WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
 	WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list them at their start and " +
 		"do not run",
 	WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told by FSEvents, " +
