@@ -27,24 +27,46 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// byWrapper is how bubblewrap meets requirements: without a supervisor.
+var byWrapper = means{unsupervised, mounts.Sentences, lastLevel}
+
+// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them that the policy
+// accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
+func UnmetWrapped(data []byte) (gaps []Gap, accepted []string, err error) {
+	spec, _, err := wrapping(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	gaps, err = byWrapper.unmet(spec.Needs, Host{})
+	return gaps, spec.Accept, err
+}
+
+// wrapping reads a resolved artifact and finds the program that it is for.
+func wrapping(data []byte) (spec *bubblewrap.Spec, file string, err error) {
+	spec, err = bubblewrap.Parse(data)
+	switch {
+	case err != nil:
+		return nil, "", failed("%w", err)
+	case spec.Form != backends.Resolved.String():
+		return nil, "", failed("%w", errPortable)
+	}
+	if !slices.Contains(spec.Args, "--proc") {
+		return nil, "", failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
+	}
+	if file, _, err = findWrapper(wrapperPaths); err != nil {
+		return nil, "", failed("%w; see accessc doctor", err)
+	}
+	return spec, file, nil
+}
+
 // Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
 // the resolved artifact. It returns only when the tool did not start; the error is an *Error.
 func Wrap(req Request, data []byte) error {
-	spec, err := bubblewrap.Parse(data)
-	switch {
-	case err != nil:
-		return failed("%w", err)
-	case spec.Form != backends.Resolved.String():
-		return failed("%w", errPortable)
-	}
-	if !slices.Contains(spec.Args, "--proc") {
-		return failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
-	}
-	file, _, err := findWrapper(wrapperPaths)
+	spec, file, err := wrapping(data)
 	if err != nil {
-		return failed("%w; see accessc doctor", err)
+		return err
 	}
-	if _, err := (means{unsupervised, mounts.Sentences, lastLevel}).agree(&req, &spec.Launch, Host{}); err != nil {
+	if _, err := byWrapper.agree(&req, &spec.Launch, Host{}); err != nil {
 		return err
 	}
 	if err := checkDescriptors(0, 1, 2); err != nil {
