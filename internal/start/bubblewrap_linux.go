@@ -95,6 +95,7 @@ type wrapped struct {
 	launch backends.Launch
 	file   string
 	home   releaser
+	words  int // of the arguments that bwrap reads from a descriptor
 	directories
 }
 
@@ -130,6 +131,9 @@ func (w *wrapped) run() (int, error) {
 	defer info.Close()
 	defer report.Close()
 	argv := append([]string{w.file, "--args", strconv.Itoa(wrapperArgs), "--info-fd", strconv.Itoa(wrapperInfo), "--"}, entry...)
+	if n := w.words + len(argv); n > bubblewrap.MaxArguments {
+		return 0, failed("bubblewrap takes %d arguments, and the policy, the variables and the command are %d", bubblewrap.MaxArguments, n)
+	}
 	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
 	runtime.LockOSThread()
 	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
@@ -203,6 +207,7 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 		return nil, nil, err
 	}
 	args := w.arguments(options, env)
+	w.words = len(args)
 	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
 	if err != nil {
 		return nil, nil, failed("%w", err)
