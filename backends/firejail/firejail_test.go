@@ -118,4 +118,10 @@ func TestLines(t *testing.T) {
 			t.Errorf("a line of %d bytes begins %s", len(l), l[:40])
 		}
 	}
+	long := ir.NewTool("t")
+	name := strings.Repeat("directory/", 820) + "file"
+	long.FS = []ir.FSRule{{Written: name, At: ir.In(name), Caps: ir.Caps(ir.Read)}}
+	if out, err = (firejail.Backend{}).Compile(long, backends.Target{Form: backends.Portable}); err != nil || out.Data != nil || len(out.Refusals) != 1 {
+		t.Errorf("a place of %d bytes: %v, %+v", len(name), err, out.Refusals)
+	}
 }

@@ -93,7 +93,7 @@ func (f *Foretold) gap(at ir.Location, c ir.Capability) ir.Gap {
 	switch {
 	case c == ir.Execute:
 		return ir.GapFSExecute
-	case r == nil:
+	case r == nil || f.Loose && f.Leads(at):
 		return ir.GapFSDefault
 	case f.there(r.At) || f.likeAround(r):
 		return ir.GapFSWrite
@@ -102,6 +102,9 @@ func (f *Foretold) gap(at ir.Location, c ir.Capability) ir.Gap {
 	}
 	return ir.GapFSLate
 }
+
+// Leads reports whether a place is in no mount: at most in a directory that leads to mounts.
+func (f *Foretold) Leads(at ir.Location) bool { return f.Table.at(at.String()) == "" }
 
 // there reports whether a place was there when the mounts were made, or was made for one.
 func (f *Foretold) there(at ir.Location) bool {
