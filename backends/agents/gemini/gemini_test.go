@@ -220,6 +220,13 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
+	tool.FS = append(tool.FS, ir.FSRule{At: ir.In("it's (a)+"), Caps: ir.Caps(ir.Read)}, ir.FSRule{At: ir.In("100%")})
+	f = read(t, target.Compile(t, tool, ir.Bindings{Workspace: "/w"}, true).Output.Data)
+	for text, want := range map[string]string{"it's (a)+": "deny", "./it's (a)+/x": "deny", "it's (aa": "allow", "100%": "deny", "/w/a": "deny", "100": "allow"} {
+		if got := f.decide("write_file", map[string]string{"file_path": text}); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
 	tool.FS = nil
 	for i := range 40 {
 		tool.FS = append(tool.FS, ir.FSRule{At: ir.In(strings.TrimPrefix(strings.Repeat("/a", i), "/")), Caps: map[bool]ir.CapSet{true: ir.All}[i%2 == 0]})
