@@ -112,7 +112,10 @@ func (e evaluated) Permits(operation, abs string) bool {
 // Connects implements foreign.Policy: no list has a domain, so all of them are closed.
 func (e evaluated) Connects(string, uint16) bool { return false }
 
-var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
+// Nothing but reading is wider unasked: commands, which can do more, are no part of the evaluation.
+var target = settings.Target{
+	Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model, Never: ir.Write.With(ir.Execute),
+}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
 // answers may differ only where the ledger says in which direction.
