@@ -14,6 +14,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/cursor"
 	"github.com/accessc/accessc/backends/agents/gemini"
 	"github.com/accessc/accessc/backends/agents/srt"
+	"github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/firejail"
@@ -53,6 +54,7 @@ var Optional = []backends.Backend{
 	claudecode.Backend{},
 	cursor.Backend{},
 	gemini.Backend{},
+	vscode.Backend{},
 }
 
 // Every lists both.
@@ -77,6 +79,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		mxc.Sentences,
 		oci.Sentences,
 		srt.Sentences,
+		vscode.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

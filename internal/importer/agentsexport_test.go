@@ -16,6 +16,7 @@ import (
 	tocursor "github.com/accessc/accessc/backends/agents/cursor"
 	togemini "github.com/accessc/accessc/backends/agents/gemini"
 	tosrt "github.com/accessc/accessc/backends/agents/srt"
+	tovscode "github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -128,6 +129,22 @@ func TestGeminiExport(t *testing.T) {
 		}
 		if asked < len(tool.Commands.Rules) || strings.Contains(res.Text, `"allow"`) {
 			return fmt.Errorf("%s\n%s", out.Data, res.Text)
+		}
+		return nil
+	})
+}
+
+// The settings for VS Code are read back, and approve no command.
+func TestVSCodeExport(t *testing.T) {
+	w := newWorld(t)
+	irtest.Many(t, policies()/10, func(r *rand.Rand) error {
+		out, err := tovscode.Backend{}.Compile(expressible(r).policy(), backends.Target{Form: backends.Portable})
+		if err != nil {
+			return err
+		}
+		res, err := w.runAs("", "settings.json", string(out.Data), Refuse)
+		if err != nil || strings.Contains(res.Text, `"allow"`) || !strings.HasPrefix(res.Format, "vscode") {
+			return fmt.Errorf("%s: %w", out.Data, err)
 		}
 		return nil
 	})

@@ -25,6 +25,7 @@ type Case struct {
 	View   *ir.View
 	Output backends.Output
 	Model  foreign.Policy
+	Never  ir.CapSet // given nowhere beyond the policy, whatever the ledger says
 }
 
 // Hosts draws where the workspace and the home directory lie: beside the base, in it, and in each
@@ -100,7 +101,11 @@ func (c *Case) Files(t *rapid.T, seen map[string]int) {
 		if v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault {
 			continue // a root or a pin
 		}
-		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), c.permits(capability, abs))
+		does := c.permits(capability, abs)
+		if does && !v.Allowed() && c.Never.Has(capability) {
+			t.Fatalf("%s %s: the policy says no, the settings yes\nrules %+v\n%s", capability, abs, c.Tool.FS, c.Output.Data)
+		}
+		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), does)
 	}
 }
 

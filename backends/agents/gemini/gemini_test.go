@@ -158,7 +158,7 @@ func model(t settings.Failing, data []byte, dir, _ string) foreign.Policy {
 	return evaluated{read(t, data), dir}
 }
 
-var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model, Never: ir.All}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their rules, each path in several spellings. The
 // answers may differ only where the ledger says in which direction.
@@ -217,6 +217,13 @@ func TestPaths(t *testing.T) {
 		"~/x": "deny", "../w/b": "deny", "/w//b": "deny", "a\x00b": "deny", `a"b`: "deny", strings.Repeat("é", 399): "allow", strings.Repeat("é", 400): "deny",
 	} {
 		if got := f.decide("read_file", map[string]string{"file_path": text}); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	tool.FS = append(tool.FS, ir.FSRule{At: ir.In("it's (a)+"), Caps: ir.Caps(ir.Read)}, ir.FSRule{At: ir.In("100%")})
+	f = read(t, target.Compile(t, tool, ir.Bindings{Workspace: "/w"}, true).Output.Data)
+	for text, want := range map[string]string{"it's (a)+": "deny", "./it's (a)+/x": "deny", "it's (aa": "allow", "100%": "deny", "/w/a": "deny", "100": "allow"} {
+		if got := f.decide("write_file", map[string]string{"file_path": text}); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
