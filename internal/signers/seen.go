@@ -27,7 +27,9 @@ const (
 // All signers count in one order. See RATIONALE D276, D291.
 func Remember(state userdir.Dir, tool string, serial int) error {
 	path := state.Attested(tool)
-	take := func() (*lockedfile.File, error) { return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|withoutWaiting, 0o600) }
+	take := func() (*lockedfile.File, error) {
+		return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|withoutWaiting, 0o600)
+	}
 	file, err := lock.Within("the serial "+path, patience, take, func(f *lockedfile.File) { _ = f.Close() })
 	if err != nil {
 		return err

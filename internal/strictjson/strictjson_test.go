@@ -88,7 +88,7 @@ func TestRefuses(t *testing.T) {
 		`{"text": "a"} {}`:                "or more than one",
 		`{"text": "a"`:                    "not a JSON document",
 		deep:                              "in each other",
-		"{\"text\": \"\xff\"}":              "not UTF-8",
+		"{\"text\": \"\xff\"}":            "not UTF-8",
 		`{"other": 1}`:                    `unknown field "other"`,
 		`{"-": "own"}`:                    `unknown field "-"`,
 		`{"header": {"format": "f"}}`:     `unknown field "header"`,
