@@ -12,6 +12,7 @@ import (
 	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/cursor"
+	"github.com/accessc/accessc/backends/agents/gemini"
 	"github.com/accessc/accessc/backends/agents/srt"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
@@ -51,6 +52,7 @@ var Optional = []backends.Backend{
 	kubernetes.Backend{Sandbox: true},
 	claudecode.Backend{},
 	cursor.Backend{},
+	gemini.Backend{},
 }
 
 // Every lists both.
@@ -69,6 +71,7 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		codex.Sentences,
 		kubernetes.Sentences,
 		cursor.Sentences,
+		gemini.Sentences,
 		landlockconfig.Sentences,
 		mounts.Sentences,
 		mxc.Sentences,
