@@ -83,7 +83,7 @@ const (
 	wrapperInfo              // where bwrap writes the number of the sandbox's first process
 	enterSelf                // this program, which enters the sandbox and becomes the tool
 	enterReport              // where that says how far it got
-	enterPlaces              // the files that it must find at places
+	enterPlaces              // the mounts that it must find
 )
 
 // run runs the tool and returns its status.
@@ -176,10 +176,11 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	args, err := w.arguments(env)
+	options, err := w.options()
 	if err != nil {
 		return nil, nil, err
 	}
+	args := w.arguments(options, env)
 	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
 	if err != nil {
 		return nil, nil, failed("%w", err)
@@ -193,10 +194,6 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 		return nil, nil, failed("%w", err)
 	}
 	self, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	options, err := w.spec.Options()
 	if err != nil {
 		return nil, nil, failed("%w", err)
 	}
@@ -245,35 +242,41 @@ func inMemory(text []byte) (*os.File, error) {
 	return f, err
 }
 
-// arguments are those of the artifact with the symbols replaced, and the tool's variables.
-func (w *wrapped) arguments(env []string) ([]string, error) {
+// options are those of the artifact with the symbols replaced.
+func (w *wrapped) options() ([]bubblewrap.Option, error) {
 	options, err := w.spec.Options()
 	if err != nil {
 		return nil, failed("%w", err)
 	}
-	var out []string
 	for _, o := range options {
-		if o.Name == "--bind" && o.Values[1] == bubblewrap.Temp {
-			out = append(out, leading(w.tmp)...)
-		}
-		out = append(out, o.Name)
-		for _, v := range o.Values {
+		for i, v := range o.Values {
 			switch {
 			case strings.HasPrefix(v, bubblewrap.Temp):
-				v = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
+				o.Values[i] = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
 			case v == bubblewrap.Filter:
-				v = strconv.Itoa(wrapperFilter)
+				o.Values[i] = strconv.Itoa(wrapperFilter)
 			case strings.HasPrefix(v, "${"):
 				return nil, failed("this host does not say what is at %s", v)
 			}
-			out = append(out, v)
 		}
+	}
+	return options, nil
+}
+
+// arguments are those of the options, and the tool's variables.
+func (w *wrapped) arguments(options []bubblewrap.Option, env []string) []string {
+	var out []string
+	for _, o := range options {
+		if o.Name == "--bind" && o.Values[1] == w.tmp {
+			out = append(out, leading(w.tmp)...)
+		}
+		out = append(append(out, o.Name), o.Values...)
 	}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		out = append(out, "--setenv", name, value)
 	}
-	return out, nil
+	return out
 }
 
 // leading makes the directories that lead to one, which cannot be listed. Where they are there
