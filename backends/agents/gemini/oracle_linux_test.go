@@ -3,6 +3,7 @@ package gemini
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,7 +34,7 @@ for (const c of JSON.parse(fs.readFileSync(process.argv[3], "utf8"))) {
 	for (const { tool, args } of c.calls) decisions.push((await engine.check({ name: tool, args })).decision);
 	out.push({ rules: config.rules.filter(r => r.source?.endsWith(c.file.split("/").pop())).length, decisions });
 }
-process.stdout.write("\nanswers " + JSON.stringify(out) + "\n");
+fs.writeFileSync(process.argv[4], JSON.stringify(out));
 process.exit(0);
 `
 
@@ -139,11 +140,12 @@ func ask(t *testing.T, bundle, dir string, questions []question) []answer {
 			t.Fatal(err)
 		}
 	}
-	said, err := node(t, dir, dir, script, bundle, asked)
-	_, after, found := strings.Cut(said, "\nanswers ")
+	answers := filepath.Join(dir, "answers.json")
+	_, ran := node(t, dir, dir, script, bundle, asked, answers)
+	text, err = os.ReadFile(answers)
 	var out []answer
-	if err != nil || !found || json.NewDecoder(strings.NewReader(after)).Decode(&out) != nil || len(out) != len(questions) {
-		t.Fatalf("%v: %s", err, said)
+	if err = errors.Join(ran, err); err != nil || json.Unmarshal(text, &out) != nil || len(out) != len(questions) {
+		t.Fatalf("%v: %d answers to %d questions", err, len(out), len(questions))
 	}
 	return out
 }
