@@ -4,6 +4,7 @@
 package mnt
 
 import (
+	"path"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -115,6 +116,9 @@ type trial struct {
 func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen map[string]int) *trial {
 	tool := irtest.Tool(t, irtest.Plain, 6)
 	start := irtest.DrawWorld(t, 12, "${home}", "${tmp}", irtest.Elsewhere.String())
+	if rapid.IntRange(0, 7).Draw(t, "grants in each other") == 0 {
+		nest(t, tool, start)
+	}
 	now := start.Later(t)
 	target := backends.Target{Form: backends.Portable}
 	if rapid.Bool().Draw(t, "host is known") {
@@ -123,6 +127,17 @@ func newTrial(t *rapid.T, compile func(*ir.Tool, backends.Target) Artifact, seen
 	a := compile(tool, target)
 	f := &Foretold{View: a.View, Ledger: a.Ledger, Table: NewTable(a.Entries, start, now), Loose: a.Loose}
 	return &trial{Foretold: f, places: now.Places(), seen: seen}
+}
+
+// nest grants something in a closed directory, which is in a directory with a grant. All three are there:
+// drawn apart from each other they hardly ever are.
+func nest(t *rapid.T, tool *ir.Tool, start irtest.World) {
+	var at string
+	for _, caps := range []ir.CapSet{irtest.Caps(t), 0, irtest.Caps(t)} {
+		at = path.Join(at, rapid.SampledFrom(irtest.Plain).Draw(t, "name"))
+		tool.FS = append(tool.FS, ir.FSRule{Written: at, At: ir.In(at), Caps: caps, Origin: ir.Origin{Layer: ir.LayerWorkspace}})
+		start.Grow("${workspace}/"+at, ir.Dir)
+	}
 }
 
 // compare compares the answer of the mounts about one operation with that of the policy. The ledger must
