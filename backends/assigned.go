@@ -9,7 +9,8 @@ import (
 
 // Assignment is one variable of a tool with its value.
 type Assignment struct {
-	Name, Value string // as the environment has them
+	Name  string // of the variable
+	Value string // with nothing left to replace
 }
 
 // Assigned returns the variables of a tool whose values a compiler knows: TMPDIR, HOME, and those that rules give a value. tmp is the
