@@ -15,21 +15,47 @@ type ledgerWriter struct {
 	ports *openings
 	// listens are the ports at which connections are accepted.
 	listens *listening
-	// base are the rules of the base.
+	// base has one rule of each kind of the base.
 	base []ir.Entry
 }
 
+// kind is all of a rule that its cells depend on.
+type kind struct {
+	caps                  ir.CapSet
+	governs, base, leadOn bool
+	guards                ir.RuleID // of protected paths, whose places differ
+}
+
+func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
+	regions := w.byRule[id]
+	k := kind{caps: r.Caps, governs: len(regions) > 0, leadOn: slices.ContainsFunc(regions, leadsOn)}
+	k.base = k.governs && ofBase(regions[0])
+	if r.Guards() {
+		k.guards = id
+	}
+	return k
+}
+
 func (p *profile) ledger() ir.Ledger {
+	w := p.ledgerWriter()
+	return ledgerBy(w, w.kind)
+}
+
+func (p *profile) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{profile: p, ports: opened(p.tool), listens: listened(p.view)}
+	kinds := map[kind]bool{}
 	for _, e := range p.view.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
+		if k := w.kind(e.ID, e.Rule); e.Rule.Origin.Layer == ir.LayerBase && !kinds[k] {
+			kinds[k] = true
 			w.base = append(w.base, e)
 		}
 	}
+	return w
+}
+
+func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K) ir.Ledger {
 	rows := ir.NewLedger(ir.Darwin)
-	for _, c := range p.view.Cells() {
-		rows.Add(c, ir.Levels{}, w.held(c))
-	}
+	ir.Fill(rows, w.view, kind, func(c ir.Cell) { rows.Add(c, ir.Levels{}, w.held(c)) })
 	return rows.Ledger()
 }
 
@@ -58,7 +84,7 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		if c.ID != ir.BaseRule {
 			return backends.When(c.Aspect == ir.AspectRead, backends.Stricter(w.hidden()))
 		}
-		var all []ir.Held
+		all := []ir.Held{lacking(c.Aspect)}
 		for _, e := range w.base {
 			all = append(all, w.file(e.ID, e.Rule, c.Aspect))
 		}
@@ -76,11 +102,27 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	case ir.Limits:
 		return limit(c.Limit)
 	case ir.Process:
-		// See RATIONALE D254.
+		// See RATIONALE D254 and D294.
+		if w.tool.Base == ir.BaseSystem {
+			return ir.Because(ir.Assumed, "", start.WhySame, start.WhySemaphore)
+		}
 		return ir.Because(ir.Assumed, "", start.WhySame)
 	case ir.Env:
 	}
 	return backends.Exact
+}
+
+// lacking says what programs ask for that the base leaves closed, beside the files of its list.
+// See RATIONALE D294.
+func lacking(a ir.Aspect) ir.Held {
+	switch a {
+	case ir.AspectRead:
+		return backends.Stricter(start.WhyAncestors)
+	case ir.AspectExecute:
+		return backends.Stricter(start.WhyServices)
+	default:
+		return backends.Exact
+	}
 }
 
 func (w *ledgerWriter) hidden() ir.CauseID {
