@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,6 +136,13 @@ func (c *castle) compile(t fataler, tool *ir.Tool, start, now irtest.World) {
 	if err := os.WriteFile(c.dir+"/p.profile", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	users, err := os.ReadFile("/etc/passwd")
+	if err == nil {
+		err = os.WriteFile(c.dir+"/passwd", append(users, "accessc-test:x:12345:12345::/:/bin/sh\n"...), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func onDisk(place string) (ir.NodeKind, string) {
@@ -150,6 +158,23 @@ func onDisk(place string) (ir.NodeKind, string) {
 
 // A covered file is, for root, an empty one of firejail's, so reading asks for the contents.
 
+// start is a start of a shell's command under the profile. Root has the other user made for it, in a mount namespace, since
+// firejail starts for no user without an entry of its own (firejail-users(5)); before is done there.
+func (c *castle) start(before, command string) *exec.Cmd {
+	words := []string{"firejail", "--profile=" + c.dir + "/p.profile", "--", "/bin/sh", "-c", command}
+	if c.who != nil {
+		id := strconv.Itoa(int(c.who.Uid))
+		before += `mount --bind "$0/passwd" /etc/passwd && `
+		words = append([]string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--"}, words...)
+	}
+	if before != "" {
+		words = append([]string{"unshare", "--mount", "/bin/sh", "-c", before + `exec "$@"`, c.dir}, words...)
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env, cmd.Dir = []string{"PATH=/usr/bin:/bin", "HOME=" + c.dir + "/home"}, c.ws
+	return cmd
+}
+
 // try runs a shell's command under the profile, and reports whether it succeeded.
 func (c *castle) try(command string) bool {
 	_, ok := c.run(c.t, command)
@@ -158,11 +183,7 @@ func (c *castle) try(command string) bool {
 
 // run runs a shell's command under the profile, and returns its output and whether it succeeded.
 func (c *castle) run(t fataler, command string) (string, bool) {
-	cmd := exec.Command("firejail", "--profile="+c.dir+"/p.profile", "--", "/bin/sh", "-c", "echo started; "+command)
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + c.dir + "/home"}
-	cmd.Dir = c.ws
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.who}
-	out, err := cmd.CombinedOutput()
+	out, err := c.start("", "echo started; "+command).CombinedOutput()
 	if strings.Contains(string(out), "the user is not allowed to use Firejail") {
 		c.t.Skip("the administrator of this host lets only listed users use firejail (firejail-users(5))")
 	}
@@ -178,7 +199,7 @@ func (c *castle) run(t fataler, command string) (string, bool) {
 // TestKernel: the real firejail permits exactly the operations that the profile leads to expect, and each that is not
 // the policy's is in the ledger.
 func TestKernel(t *testing.T) {
-	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 65534, Gid: 65534}} {
+	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 12345, Gid: 12345}} {
 		t.Run(name, func(t *testing.T) {
 			if who != nil && os.Geteuid() != 0 {
 				t.Skip("runs as an unprivileged user already")
@@ -242,7 +263,7 @@ var uses = map[ir.NodeKind]map[ir.Capability]string{
 
 // TestKernelRandom asks the real firejail under random policies.
 func TestKernelRandom(t *testing.T) {
-	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 65534, Gid: 65534}} {
+	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 12345, Gid: 12345}} {
 		t.Run(name, func(t *testing.T) {
 			if who != nil && os.Geteuid() != 0 {
 				t.Skip("runs as an unprivileged user already")

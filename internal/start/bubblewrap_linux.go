@@ -72,6 +72,9 @@ func Wrap(req Request, data []byte) error {
 	if err := checkDescriptors(0, 1, 2); err != nil {
 		return err
 	}
+	if err := refuseDirectories(0, 1, 2); err != nil {
+		return err
+	}
 	w := &wrapped{req: &req, spec: spec, launch: spec.Launch, file: file}
 	if err := req.carry(&w.launch); err != nil {
 		return err
@@ -85,6 +88,18 @@ func Wrap(req Request, data []byte) error {
 		return err
 	}
 	os.Exit(code)
+	return nil
+}
+
+// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from it
+// in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See RATIONALE D287.
+func refuseDirectories(fds ...int) error {
+	for number, fd := range fds {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			return failed("descriptor %d is a directory, by which the tool would reach all of the host; use a pipe or file", number)
+		}
+	}
 	return nil
 }
 
