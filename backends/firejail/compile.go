@@ -50,6 +50,10 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		if _, place, _ := strings.Cut(l, " "); !plain(place) && !slices.Contains(everything, l) {
 			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail does not take %q for the name of one place", place)}}}, nil
 		}
+		if len(l) > maxLine {
+			why := fmt.Sprintf("firejail reads %d bytes of a line, and that of the place %.40s… has %d", maxLine, l, len(l))
+			return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
+		}
 	}
 	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
 	c := Comment{
@@ -84,8 +88,11 @@ func plain(place string) bool {
 // mark begins each line of the comment.
 const mark = "# "
 
-// longest is the number of bytes of the comment in one line. firejail takes the rest of a line of more than 8190 for
-// a line of its own (profile.c, MAX_READ), and refuses the profile or does as the rest says.
+// maxLine is how many bytes of a line firejail reads. It takes the rest for a line of its own (profile.c, MAX_READ), and refuses the
+// profile or does as the rest says.
+const maxLine = 8190
+
+// longest is the number of bytes of the comment in one line.
 const longest = 4096
 
 // comments are the lines of a comment.
@@ -208,7 +215,7 @@ func Parse(data []byte) (*Comment, []Line, error) {
 		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
 		}
-		if !plain(value) && !slices.Contains(everything, l) {
+		if len(l) > maxLine || !plain(value) && !slices.Contains(everything, l) {
 			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, value)
 		}
 		lines = append(lines, Line{word, value})

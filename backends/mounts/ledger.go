@@ -111,6 +111,9 @@ func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 	case Bind, Hide:
 	}
 	var all []ir.Held
+	if w.means.HostTree && !at.covered && a != ir.AspectExecute && a != ir.AspectOthers && w.leads(r) {
+		all = append(all, backends.Weaker(ir.GapFSDefault, whyTree))
+	}
 	if at.node != ir.Absent {
 		all = append(all, w.there(r, at, a))
 	}
@@ -146,6 +149,18 @@ func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
 		}
 	}
 	return w.capability(r.Caps, has, a, ir.GapFSWrite, whyWhole)
+}
+
+// leads reports whether a region that shows nothing is in a directory, or is one, that leads to places which are shown.
+func (w *ledgerWriter) leads(r *ir.Region) bool {
+	shown := false
+	for ; r != nil && !shown && !w.laid[r].own && w.laid[r].shows().mode == Closed; r = r.Above {
+		r.Walk(func(in *ir.Region) {
+			at := w.laid[in]
+			shown = shown || at.own && !at.covered && at.want.mode != Closed
+		})
+	}
+	return shown
 }
 
 // capability says how an aspect is held that a mount gives or not. An access that it gives beyond

@@ -58,7 +58,7 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		if c.ID != ir.BaseRule {
 			return backends.When(c.Aspect == ir.AspectRead, backends.Stricter(w.hidden()))
 		}
-		var all []ir.Held
+		all := []ir.Held{lacking(c.Aspect)}
 		for _, e := range w.base {
 			all = append(all, w.file(e.ID, e.Rule, c.Aspect))
 		}
@@ -76,11 +76,27 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	case ir.Limits:
 		return limit(c.Limit)
 	case ir.Process:
-		// See RATIONALE D254.
+		// See RATIONALE D254 and D294.
+		if w.tool.Base == ir.BaseSystem {
+			return ir.Because(ir.Assumed, "", start.WhySame, start.WhySemaphore)
+		}
 		return ir.Because(ir.Assumed, "", start.WhySame)
 	case ir.Env:
 	}
 	return backends.Exact
+}
+
+// lacking says what programs ask for that the base leaves closed, beside the files of its list.
+// See RATIONALE D294.
+func lacking(a ir.Aspect) ir.Held {
+	switch a {
+	case ir.AspectRead:
+		return backends.Stricter(start.WhyAncestors)
+	case ir.AspectExecute:
+		return backends.Stricter(start.WhyServices)
+	default:
+		return backends.Exact
+	}
 }
 
 func (w *ledgerWriter) hidden() ir.CauseID {

@@ -3,6 +3,7 @@ package seatbelt
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -231,5 +232,25 @@ func TestProtectedPlacesDiffer(t *testing.T) {
 	row, ok := out.Ledger.Cell(ir.FS, "protected", ir.AspectRead, ir.Darwin, 0)
 	if !ok || row.Is != ir.Stricter || !slices.Contains(row.Causes, ir.Cause{ID: start.WhyHidden}) {
 		t.Errorf("reading protected places is %v, %v", row.Is, row.Causes)
+	}
+}
+
+// TestLacking: the row of the base names the programs that fail beside its files, and that of signals the
+// semaphores that only the base "system" opens. Cause: the page alone said it.
+func TestLacking(t *testing.T) {
+	for base, semaphores := range map[ir.BaseName]bool{ir.BaseSystem: true, ir.BaseMinimal: false, ir.BaseNone: false} {
+		tool := ir.NewTool("t")
+		tool.Base = base
+		out := compile(t, tool, backends.Target{Form: backends.Portable})
+		for aspect, why := range map[ir.Aspect]ir.CauseID{ir.AspectRead: start.WhyAncestors, ir.AspectExecute: start.WhyServices} {
+			row, ok := out.Ledger.Cell(ir.FS, ir.BaseRule, aspect, ir.Darwin, 0)
+			if ok != (base != ir.BaseNone) || ok && (row.Is != ir.Stricter || !row.Cites(why)) {
+				t.Errorf("%s, %s: got %+v", base, aspect, row)
+			}
+		}
+		if row, _ := out.Ledger.Cell(ir.Process, ir.DefaultRule, ir.AspectSignal, ir.Darwin, 0); row.Is != ir.Assumed || row.Cites(start.WhySemaphore) != semaphores ||
+			strings.Contains(string(out.Data), "ipc-posix-sem") != semaphores {
+			t.Errorf("%s: got %+v", base, row)
+		}
 	}
 }

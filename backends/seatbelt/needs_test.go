@@ -74,7 +74,7 @@ func (n need) request() sbpl.Request {
 }
 
 // judged answers a need by a profile and says whether that is as the table has it.
-func (n need) judged(p *sbpl.Profile, tool *ir.Tool, view *ir.View, ledger ir.Ledger, page string) error {
+func (n need) judged(p *sbpl.Profile, tool *ir.Tool, view *ir.View, ledger ir.Ledger) error {
 	r := n.request()
 	got, err := p.Allows(n.op, r)
 	if err != nil {
@@ -90,8 +90,6 @@ func (n need) judged(p *sbpl.Profile, tool *ir.Tool, view *ir.View, ledger ir.Le
 	case "policy":
 		at := needsHost.Locate(r.Path)
 		told = !slices.ContainsFunc(ir.Capabilities[:], func(c ir.Capability) bool { return view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}).Allowed() })
-	case "base":
-		told = strings.Contains(page, "`"+n.object+"`")
 	default:
 		told = slices.ContainsFunc(ledger, func(row ir.Row) bool { return row.Cites(ir.CauseID(n.answer)) })
 	}
@@ -135,7 +133,7 @@ func TestNeeds(t *testing.T) {
 		}
 		view := ir.NewView(tool, ir.Darwin, firstNames(target.Facts))
 		for _, n := range all {
-			if err := n.judged(p, tool, view, out.Ledger, string(page)); err != nil {
+			if err := n.judged(p, tool, view, out.Ledger); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -152,9 +150,9 @@ func TestNeeds(t *testing.T) {
 	view := ir.NewView(bare, ir.Darwin, firstNames(target.Facts))
 	fails := map[string]bool{}
 	for _, n := range all {
-		fails[n.program] = fails[n.program] || n.judged(p, bare, view, out.Ledger, string(page)) != nil
+		fails[n.program] = fails[n.program] || n.judged(p, bare, view, out.Ledger) != nil
 	}
-	for _, program := range []string{"any", "sh", "coreutils", "git", "git/usr/bin", "git/tools", "git/Homebrew", "node", "python/usr/bin", "python/Homebrew", "python/python.org", "go", "cargo", "clang", "make", "ssh", "curl", "java", "ruby", "bun"} {
+	for _, program := range []string{"any", "sh", "coreutils", "git", "git/usr/bin", "git/tools", "git/Homebrew", "node", "python/usr/bin", "python/Homebrew", "python/python.org", "go", "cargo", "clang", "make", "ssh", "curl", "java", "ruby", "perl", "bun"} {
 		if !fails[program] {
 			t.Errorf("%s needs nothing of the base", program)
 		}

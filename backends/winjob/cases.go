@@ -45,6 +45,7 @@ var casesOfCauses = map[ir.CauseID]string{
 	whyAncestors:  "preparation",
 	whyPerUser:    "preparation",
 	whyChildPipe:  "child-pipes",
+	whyMSYS:       "msys",
 }
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine

@@ -119,7 +119,7 @@ var Sentences = backends.Sentences{
 	whyItself: "processes of the tool may reach each other on loopback, and nothing else",
 	whyBlock:  "assumes that the system hands the variables on to an AppContainer as they were set",
 	whyConsole: "assumes that no process of low integrity can attach to a console outside of the " +
-		"sandbox; the tool's own has no other process",
+		"sandbox, nor type into one (CVE-2021-41346, until October 2021); the tool's own has no other process",
 	whyConhost: "assumes that a console which the tool makes starts conhost.exe of the system and " +
 		"no other program",
 	whyNull: "the device NUL is refused unless an administrator has opened it since the system " +

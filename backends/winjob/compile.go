@@ -159,6 +159,9 @@ func (l *layout) sets(name string) bool {
 	return !ok || r.Prefix
 }
 
+// PlainJob is the job of a tool without limits, as every job is at least.
+func PlainJob() JobObject { return job(&ir.Tool{}) }
+
 // job bounds the process tree. It ends with the loader, which has the only handle, and shows no
 // dialog when it crashes. Breaking away is refused unless a flag allows it
 // (learn.microsoft.com, "Job Objects").

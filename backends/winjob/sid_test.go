@@ -58,3 +58,21 @@ func TestRunNameRefuses(t *testing.T) {
 		t.Errorf("65 characters gave %q", name)
 	}
 }
+
+// TestConsoleUpdated: each build has a revision of its own with the update of October 2021, and later builds have it from
+// the beginning.
+func TestConsoleUpdated(t *testing.T) {
+	for build, least := range consoleUpdates {
+		if ConsoleUpdated(build, least-1) || !ConsoleUpdated(build, least) || !ConsoleUpdated(build, least+1) {
+			t.Errorf("build %d", build)
+		}
+	}
+	for build, want := range map[uint32]bool{MinimumBuild: false, 18362: false, 18363: false, 19043: false, 19044: true, 20348: false, 22000: false, 22621: true, 26100: true} {
+		if ConsoleUpdated(build, 0) != want {
+			t.Errorf("build %d", build)
+		}
+	}
+	if !ConsoleUpdated(17763, 2237) || ConsoleUpdated(17763, 2213) {
+		t.Error("the update of October 2021 is revision 2237 of build 17763")
+	}
+}

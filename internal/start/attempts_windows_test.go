@@ -30,6 +30,7 @@ func init() {
 		"times":   func(a []string) error { return os.Chtimes(a[0], time.Now(), time.Now()) },
 		"start":   func(a []string) error { return ran(a[0], roleCommand, "exit", "0") },
 		"shell":   func([]string) error { return ran("cmd.exe", "/d", "/c", "exit 0") },
+		"program": func(a []string) error { return ran(a[0], a[1:]...) },
 		"library": func(a []string) error { _, err := windows.LoadLibrary(a[0]); return err },
 		"connect": connects,
 		"resolve": resolves,

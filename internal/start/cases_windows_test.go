@@ -24,7 +24,7 @@ var cases = map[string]func(*place){
 	"absent": absentCase, "ambient": ambientCase, "child-pipes": childPipesCase, "childless": childlessCase, "console": consoleCase,
 	"environment": environmentCase, "preparation": preparationCase,
 	"hard-link": hardLinkCase, "hidden": hiddenCase, "library": libraryCase, "limits": limitsCase, "listed": listedCase,
-	"lists": listsCase, "metadata": metadataCase, "moved": movedCase, "names": namesCase, "network": networkCase,
+	"lists": listsCase, "metadata": metadataCase, "moved": movedCase, "msys": msysCase, "names": namesCase, "network": networkCase,
 	"own-list": ownListCase, "pinned": pinnedCase, "pipes": pipesCase, "processes": processesCase, "profile": profileCase,
 	"replace": replaceCase, "socket": socketCase, "symlink": symlinkCase,
 }

@@ -144,18 +144,7 @@ func TestConsoleIsNotShared(t *testing.T) {
 const nestRole = "nest"
 
 func nest(args []string) int {
-	j, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		panic(err)
-	}
-	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	limits.BasicLimitInformation.LimitFlags = uint32(number(args[0]))
-	if err := setJob(j, windows.JobObjectExtendedLimitInformation, &limits); err != nil {
-		panic(err)
-	}
-	if err := windows.AssignProcessToJobObject(j, windows.CurrentProcess()); err != nil {
-		panic(err)
-	}
+	j := enterJob(uint32(number(args[0])))
 	p := &place{t: &testing.T{}, at: args[1], workspace: args[1] + `\ws`, home: args[1] + `\home`, journals: journals{args[1] + `\journal`}}
 	status, err := p.run(p.spec(nil), "exit", "7").do()
 	var count basicAccounting
@@ -164,6 +153,23 @@ func nest(args []string) int {
 	}
 	fmt.Println(status, err, count.TotalProcesses)
 	return 0
+}
+
+// enterJob puts this process into a job with flags of limits.
+func enterJob(flags uint32) windows.Handle {
+	j, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = flags
+	if err := setJob(j, windows.JobObjectExtendedLimitInformation, &limits); err != nil {
+		panic(err)
+	}
+	if err := windows.AssignProcessToJobObject(j, windows.CurrentProcess()); err != nil {
+		panic(err)
+	}
+	return j
 }
 
 // TestNestedJobs: where the loader is in a job, the tool leaves that if it may, and else starts in it.

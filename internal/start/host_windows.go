@@ -88,7 +88,8 @@ func ThisHost() Host { return Host{ABI: tierOf(obstacles()), Supervises: true} }
 func Examine() Report {
 	v := windows.RtlGetVersion()
 	r := Report{System: fmt.Sprintf("Windows %d.%d build %d", v.MajorVersion, v.MinorVersion, v.BuildNumber)}
-	all := obstacles()
+	stands := stand()
+	all := append(obstacles(), stands.obstacles()...)
 	for _, f := range []Finding{
 		{Name: jobsName, Detail: "a tool and all it starts can be limited and ended"},
 		{Name: containersName, Detail: "files and network can be held"},
@@ -102,8 +103,11 @@ func Examine() Report {
 	for _, o := range all {
 		r.Findings = append(r.Findings, Finding{o.name, Missing, o.why, o.fix})
 	}
+	if tierOf(all) >= 0 {
+		r.Findings = append(r.Findings, stands.finding())
+	}
 	if tierOf(all) > 0 {
-		r.Findings = append(r.Findings, prepared()...)
+		r.Findings = append(append(r.Findings, updated()), prepared()...)
 	}
 	r.Confines = tierOf(all) >= 0
 	switch tierOf(all) {

@@ -1,10 +1,14 @@
 package start
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -81,4 +85,83 @@ func childPipesCase(p *place) {
 	name := fmt.Sprintf("accessc-%d", os.Getpid())
 	p.want(false, p.contained(nil, nil, "try", "pipe", `\\.\pipe\`+name), "a pipe")
 	p.want(true, p.contained(nil, nil, "try", "pipe", strings.Join([]string{`\\.\pipe\LOCAL`, name}, `\`)), "a pipe of its own")
+}
+
+// msysCase: a program of Git for Windows that is built for MSYS fails, one of the system runs.
+func msysCase(p *place) {
+	git, err := exec.LookPath("git.exe")
+	if err != nil {
+		p.t.Skip("there is no git here, whose programs are built for MSYS: ", err)
+	}
+	posix := filepath.Join(filepath.Dir(filepath.Dir(git)), `usr\bin\true.exe`)
+	var e *Error
+	if err := refusePosix(posix); !errors.As(err, &e) {
+		p.t.Fatalf("%s is not known as a program of MSYS: %v", posix, err)
+	}
+	p.want(true, p.contained(nil, nil, "try", "program", filepath.Join(os.Getenv("SystemRoot"), `System32\cmd.exe`), "/d", "/c", "exit 0"), "a program of the system")
+	p.want(false, p.contained(nil, nil, "try", "program", posix), posix)
+}
+
+// TestStanding: doctor says how a tool's job stands to the loader's, by the way that a start would go.
+func TestStanding(t *testing.T) {
+	for _, c := range []struct {
+		s     standing
+		state State
+		said  string
+	}{
+		{standing{}, Present, "there is none"},
+		{standing{nested: true, way: way{flags: windows.CREATE_BREAKAWAY_FROM_JOB}}, Present, "tools leave it"},
+		{standing{nested: true}, Present, "with all restrictions"},
+		{standing{nested: true, way: way{bare: true}}, Partial, "the clipboard"},
+		{standing{nested: true, refused: windows.ERROR_ACCESS_DENIED}, Missing, "cannot be made"},
+	} {
+		f := c.s.finding()
+		if f.State != c.state || !strings.Contains(f.Detail, c.said) || (f.Fix == "") != (c.state == Present) || (c.s.refused != nil) != (tierOf(c.s.obstacles()) == tierNone) {
+			t.Errorf("%+v: got %+v", c.s, f)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flags, want := range map[uint32]string{windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK: "true 0x1000000 false <nil> 1", 0: "true 0x0 false <nil> 2"} {
+		said, err := exec.Command(exe, roleCommand, "standing", fmt.Sprint(flags)).CombinedOutput()
+		if got := strings.TrimSpace(string(said)); err != nil || got != want && onWine() || !strings.HasPrefix(got, "true") {
+			t.Errorf("%#x: got %q, %v; want %q", flags, got, err, want)
+		}
+	}
+}
+
+// standRole stands in a job: FLAGS.
+func standRole(args []string) int {
+	j := enterJob(uint32(number(args[0])))
+	s := stand()
+	var count basicAccounting
+	if err := queryJob(j, jobBasicAccounting, &count); err != nil {
+		panic(err)
+	}
+	fmt.Printf("%v %#x %v %v %d\n", s.nested, s.way.flags, s.way.bare, s.refused, count.TotalProcesses)
+	return 0
+}
+
+// TestUpdated: doctor compares the revision of the system with that of the update.
+func TestUpdated(t *testing.T) {
+	if f := updated(); f.State == Missing || f.Name != "console update" || (f.State == Present) != strings.Contains(f.Detail, "has the one") {
+		t.Errorf("got %+v", f)
+	}
+}
+
+// TestAtStart: the task runs a program where administrators alone write.
+func TestAtStart(t *testing.T) {
+	for _, c := range []struct{ exe, programs, want string }{
+		{`C:\Program Files\accessc\bin\accessc.exe`, `C:\Program Files`, `"\"C:\Program Files\accessc\bin\accessc.exe\" doctor --prepare"`},
+		{`c:\program files\a.exe`, `C:\Program Files`, `"\"c:\program files\a.exe\" doctor --prepare"`},
+		{`C:\Users\u\accessc.exe`, `D:\Program Files`, `"\"D:\Program Files\accessc\accessc.exe\" doctor --prepare" (with a copy of accessc there: the task has all rights)`},
+		{`C:\Program Files (x86)\accessc.exe`, `C:\Program Files`, `"\"C:\Program Files\accessc\accessc.exe\" doctor --prepare" (with a copy of accessc there: the task has all rights)`},
+		{`C:\x.exe`, "", `"\"C:\Program Files\accessc\accessc.exe\" doctor --prepare" (with a copy of accessc there: the task has all rights)`},
+	} {
+		if got, want := atStart(c.exe, c.programs), `schtasks /create /tn "accessc NUL" /sc onstart /ru SYSTEM /tr `+c.want; got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
 }

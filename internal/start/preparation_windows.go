@@ -157,7 +157,11 @@ func prepared() []Finding {
 			f.Fix = "as administrator, here: accessc doctor --prepare"
 		}
 		if p.path == nullDevice.path {
-			f.Fix += " (Windows forgets it at every start)"
+			exe, err := os.Executable()
+			if err != nil {
+				exe = ""
+			}
+			f.Fix += "; Windows forgets it at every start, so once, as administrator: " + atStart(exe, os.Getenv("ProgramFiles"))
 		}
 		out = append(out, f)
 	}

@@ -53,7 +53,7 @@ func init() {
 		"spawn":    spawn,
 		"token":    tokenRole,
 		"handle":   handleRole,
-		"converse": converse, "mutter": mutter, "within": within, nestRole: nest,
+		"converse": converse, "mutter": mutter, "within": within, nestRole: nest, "standing": standRole,
 		loaderRole: loader, "try": try, "wait": waitAndTry,
 	}
 }

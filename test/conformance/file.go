@@ -128,9 +128,9 @@ func program() string {
 	return "bin/probe"
 }
 
-// mode is that of a file: scripts can be started.
+// mode is that of a file: scripts and programs can be started.
 func mode(f txtar.File) fs.FileMode {
-	if strings.HasPrefix(string(f.Data), "#!") || path.Dir(f.Name) == "bin" {
+	if strings.HasPrefix(string(f.Data), "#!") || path.Dir(f.Name) == "bin" || strings.HasSuffix(f.Name, ".exe") {
 		return 0o755
 	}
 	return 0o644

@@ -44,6 +44,12 @@ var operations = map[string]struct {
 	"open":     {2, openMany},
 	"access":   {1, func(a []string) error { return searchable(a[0]) }},
 	"signal":   {0, func([]string) error { return signalled(os.Getppid()) }},
+	"reach":    {1, reachable},
+	"works":    {2, func(a []string) error { return worked(exec.Command(a[0], a[1])) }},
+	"setid":    {1, func(a []string) error { return setID(a[0]) }},
+	"map":      {1, func(a []string) error { return mapped(a[0]) }},
+	"clone":    {2, func(a []string) error { return cloned(a[0], a[1]) }},
+	"exchange": {2, func(a []string) error { return exchanged(a[0], a[1]) }},
 }
 
 func known(op []string) bool {
@@ -80,6 +86,16 @@ func started(cmd *exec.Cmd) error {
 		return err
 	}
 	return nil
+}
+
+// worked runs a program that must end with 0.
+func worked(cmd *exec.Cmd) error {
+	said, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w: %w: %.200s", fs.ErrPermission, err, said)
+	}
+	return err
 }
 
 // dialed reaches an address. A port without a listener counts as reached.
@@ -131,6 +147,29 @@ func openMany(a []string) error {
 	return nil
 }
 
+// reachable tries to reach the process of a number.
+func reachable(a []string) error {
+	pid, err := strconv.Atoi(a[0])
+	if err != nil {
+		return err
+	}
+	return signalled(pid)
+}
+
+// copied makes a new file of the contents of another one.
+func copied(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
 func signalled(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -159,9 +198,12 @@ func judge(err error) outcome {
 	}
 }
 
-// probe is the tool: it tries the operations that it reads and answers each line with one.
+// probe is the tool: it says its number, then tries the operations that it reads and answers each line with one.
 func probe(in io.Reader, out io.Writer) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
+	if enc.Encode(os.Getpid()) != nil {
+		return
+	}
 	for {
 		var op []string
 		if dec.Decode(&op) != nil || !known(op) {

@@ -15,6 +15,20 @@ const noListener = syscall.ECONNREFUSED
 // ofSystem are errors of a refusal on this system alone.
 var ofSystem []error
 
+// mapped maps a file for execution, as the loader maps libraries.
+func mapped(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE)
+	if err != nil {
+		return err
+	}
+	return unix.Munmap(data)
+}
+
 // searchable asks whether a directory may be searched, or a file be executed.
 func searchable(path string) error { return unix.Access(path, unix.X_OK) }
 

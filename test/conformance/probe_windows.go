@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -18,6 +19,14 @@ func searchable(path string) error {
 	_, err := os.Stat(path)
 	return err
 }
+
+// These are asked on other systems alone.
+func setID(string) error             { return errors.ErrUnsupported }
+func mapped(string) error            { return errors.ErrUnsupported }
+func exchanged(string, string) error { return errors.ErrUnsupported }
+
+// cloned copies a file.
+func cloned(from, to string) error { return copied(from, to) }
 
 // reached tries to open a process for its end.
 func reached(p *os.Process) error {

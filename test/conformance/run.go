@@ -150,25 +150,66 @@ func write(path string, data []byte, mode os.FileMode) error {
 	return os.WriteFile(path, data, mode)
 }
 
-// start runs the tool of a case under its policy and compares the answers.
-func (r *runner) start(c *testCase, dir, ws string, expand func(string) string) (result, error) {
+// running is a tool of a case that was started under its policy.
+type running struct {
+	cmd  *exec.Cmd
+	pid  int
+	in   io.WriteCloser
+	out  *json.Decoder
+	said bytes.Buffer
+}
+
+// tool starts the tool of a case, and waits for its first word, its number.
+func (r *runner) tool(c *testCase, dir, ws string) (*running, error) {
 	args := []string{"exec", "-C", ws}
 	for _, cell := range c.accept {
 		args = append(args, "--accept", cell)
 	}
-	cmd := exec.Command(r.accessc, append(args, "probe")...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "CASES_GIVEN=1", "CASES_SECRET=1")
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+	t := &running{cmd: exec.Command(r.accessc, append(args, "probe")...)}
+	t.cmd.Stderr = &t.said
+	t.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "CASES_GIVEN=1", "CASES_SECRET=1")
+	in, err1 := t.cmd.StdinPipe()
+	out, err2 := t.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, t.cmd.Start()); err != nil {
+		return nil, err
+	}
+	t.in, t.out = in, json.NewDecoder(out)
+	if err := t.out.Decode(&t.pid); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: the tool did not say that it runs: %w", c.name, err), t.end(c))
+	}
+	return t, nil
+}
+
+// end closes the input of a tool, which ends it.
+func (t *running) end(c *testCase) error {
+	_ = t.in.Close()
+	if err := t.cmd.Wait(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", c.name, err, strings.TrimSpace(t.said.String()))
+	}
+	return nil
+}
+
+// sibling stands in a case for another run of the same tool.
+const sibling = "$SIBLING"
+
+// start runs the tool of a case under its policy and compares the answers.
+func (r *runner) start(c *testCase, dir, ws string, expand func(string) string) (result, error) {
+	t, err := r.tool(c, dir, ws)
+	if err != nil {
 		return result{}, err
 	}
-	res, err := r.steps(c, ws, json.NewEncoder(in), json.NewDecoder(out), expand)
-	_ = in.Close()
-	if ended := cmd.Wait(); ended != nil {
-		return result{}, fmt.Errorf("%s: %w\n%s", c.name, ended, strings.TrimSpace(said.String()))
+	other := &running{}
+	if slices.ContainsFunc(c.steps, func(s step) bool { return slices.Contains(s.op, sibling) }) {
+		if other, err = r.tool(c, dir, ws); err != nil {
+			return result{}, errors.Join(err, t.end(c))
+		}
+		defer func() { _ = other.end(c) }()
+	}
+	res, err := r.steps(c, ws, json.NewEncoder(t.in), t.out, func(word string) string {
+		return strings.ReplaceAll(expand(word), sibling, strconv.Itoa(other.pid))
+	})
+	if ended := t.end(c); ended != nil {
+		return result{}, ended
 	}
 	return res, err
 }

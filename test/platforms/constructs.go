@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/test/finding"
 )
 
@@ -55,6 +56,9 @@ func (w *work) constructs([]string) error {
 		}
 	}
 	fmt.Fprintf(w.out, "%d profiles and constructs, %d of them compile\n", len(out), good)
+	asked := w.subpath(values)
+	fmt.Fprintf(w.out, "%s: %s\n", asked.Name, asked.Note)
+	out = append(out, asked)
 	if err := w.keep("constructs", out); err != nil {
 		return err
 	}
@@ -98,6 +102,37 @@ func (w *work) compile(name, profile string, values []string) finding.Finding {
 	}
 	why := map[int]string{65: "the profile is refused", 71: "the profile is not applied", -1: "the compiler aborted"}[status]
 	f.Result, f.Note = finding.Failed, fmt.Sprintf("%s (%v): %.300s", cmp.Or(why, "an unknown ending"), err, said)
+	return f
+}
+
+// subpath asks whether (subpath P) covers a file P, about which published profiles disagree: its note is the answer.
+// The compiler of profiles here writes (literal P) as well, so no answer is wrong.
+func (w *work) subpath(values []string) finding.Finding {
+	f := finding.Finding{Name: "subpath covers a plain file", Result: finding.OK}
+	file, err := filepath.Abs(w.file(filepath.Join("places", "plain")))
+	if err == nil {
+		err = os.WriteFile(file, []byte("x"), 0o644)
+	}
+	if err == nil {
+		file, err = filepath.EvalSymlinks(file)
+	}
+	reads := func(rule string) error {
+		profile := fmt.Sprintf("(version 1)(allow default)\n%s\n", rule)
+		return exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, "/bin/cat", file)...).Run()
+	}
+	if err = cmp.Or(err, reads("")); err != nil {
+		f.Result, f.Note = finding.Failed, fmt.Sprintf("cat does not run: %v", err)
+		return f
+	}
+	var ended *exec.ExitError
+	switch err := reads(fmt.Sprintf("(deny file-read-data (subpath %s))", start.Quote(file))); {
+	case err == nil:
+		f.Note = "no"
+	case errors.As(err, &ended) && ended.ExitCode() == 1:
+		f.Note = "yes"
+	default:
+		f.Result, f.Note = finding.Failed, err.Error()
+	}
 	return f
 }
 

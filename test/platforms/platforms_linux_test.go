@@ -41,7 +41,7 @@ func sandboxExec(args []string) int {
 		params[name] = value
 		args = args[2:]
 	}
-	if len(args) != 3 || args[0] != "-p" {
+	if len(args) < 3 || args[0] != "-p" {
 		return 64
 	}
 	// The compiler of some releases aborts at letters outside of ASCII in a comment (RATIONALE D249).
@@ -64,10 +64,20 @@ func sandboxExec(args []string) int {
 		err = syscall.EPERM
 	}
 	if err == nil {
-		return 0
+		return program(profile, args[2:])
 	}
 	fmt.Fprintf(os.Stderr, "sandbox-exec: execvp() of '%s' failed: %v\n", args[2], err)
 	return 71
+}
+
+// program is the end of a program under a profile: cat(1) fails at a file that it may not read.
+func program(profile *sbpl.Profile, argv []string) int {
+	for _, file := range argv[1:] {
+		if allowed, err := profile.Allows("file-read-data", sbpl.Request{Path: file}); err != nil || !allowed {
+			return 1
+		}
+	}
+	return 0
 }
 
 // here is a directory of results, with the output of the steps.
@@ -132,7 +142,7 @@ func TestWorkflow(t *testing.T) {
 			t.Errorf("%s left %d results, %v", step, len(all), err)
 		}
 	}
-	if cases, _ := w.kept("cases"); len(cases) < 24 || slices.ContainsFunc(cases, func(f finding.Finding) bool { return f.Result != finding.OK }) {
+	if cases, _ := w.kept("cases"); len(cases) < 30 || slices.ContainsFunc(cases, func(f finding.Finding) bool { return f.Result != finding.OK }) {
 		t.Errorf("the cases end with %+v", cases)
 	}
 	if all, _ := w.kept("constructs"); len(all) < 100 {
@@ -163,6 +173,21 @@ func TestConstructsNotice(t *testing.T) {
 		f := w.compile(form, "(version 1)(allow default)\n"+form+"\n", values)
 		if (f.Result == finding.OK) != (want == "") || f.Bad() != (want != "") || !strings.HasPrefix(f.Note, want) {
 			t.Errorf("%s: got %+v", form, f)
+		}
+	}
+	if f := w.subpath(values); f.Result != finding.OK || f.Note != "yes" {
+		t.Errorf("got %+v", f)
+	}
+	for script, want := range map[string]finding.Finding{
+		"exit 0": {Result: finding.OK, Note: "no"}, "exit 1": {Result: finding.Failed, Note: "cat does not run: exit status 1"},
+		`case "$*" in *deny*) exit 65;; esac`: {Result: finding.Failed, Note: "exit status 65"},
+	} {
+		other := &work{dir: w.dir, sandboxExec: filepath.Join(t.TempDir(), "sandbox-exec")}
+		if err := os.WriteFile(other.sandboxExec, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if f := other.subpath(values); f.Result != want.Result || f.Note != want.Note {
+			t.Errorf("%s: got %+v", script, f)
 		}
 	}
 	w.sandboxExec = filepath.Join(w.dir, "none")

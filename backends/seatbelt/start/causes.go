@@ -51,6 +51,10 @@ const (
 	WhySame       ir.CauseID = "seatbelt.same"
 	WhyDirectory  ir.CauseID = "seatbelt.directory"
 	WhyAsk        ir.CauseID = "seatbelt.ask"
+
+	WhyAncestors ir.CauseID = "seatbelt.ancestors"
+	WhyServices  ir.CauseID = "seatbelt.services"
+	WhySemaphore ir.CauseID = "seatbelt.semaphore"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
@@ -115,6 +119,11 @@ var Sentences = backends.Sentences{
 	WhyWall: "no process stays to enforce it",
 	WhyTrust: "programs that have the system check certificates, as those in Go and Swift, refuse TLS: its service fetches addresses " +
 		"that certificates name, so it is closed",
-	WhySame:      "assumes that the system takes two runs of a tool for two sandboxes",
+	WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
+	WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list them at their start and " +
+		"do not run",
+	WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told by FSEvents, " +
+		"configd or the pasteboard, and libraries that share memory under a name fail",
+	WhySemaphore: "a POSIX semaphore is no process's own: two tools that agree on a name can signal each other by one",
 	WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for would reach it",
 }
