@@ -13,6 +13,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/oserr"
+	"github.com/accessc/accessc/ir"
 )
 
 // Request names the directories to search, and the questions to ask about the manifests in them.
@@ -58,6 +59,9 @@ const batch = 256
 
 // Survey looks at all manifests.
 func Survey(req *Request) (*Fleet, error) {
+	if err := apart(req.Dirs); err != nil {
+		return nil, err
+	}
 	var all []found
 	var places []string // of all, without the name of the directory
 	for i, dir := range req.Dirs {
@@ -80,6 +84,29 @@ func Survey(req *Request) (*Fleet, error) {
 	}
 	err := s.run(all, places)
 	return s.fleet, s.end(err)
+}
+
+// apart refuses directories of which one lies in another: manifests and tools would be counted twice.
+func apart(dirs []string) error {
+	reals := make([]string, len(dirs))
+	for i, dir := range dirs {
+		real, err := filepath.Abs(dir)
+		if err == nil {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, oserr.Reason(err))
+		}
+		reals[i] = filepath.ToSlash(real)
+	}
+	for i := range dirs {
+		for j := range dirs {
+			if i != j && ir.Within(reals[i], reals[j]) {
+				return fmt.Errorf("%s lies in %s, whose manifests would count twice; leave it out", dirs[i], dirs[j])
+			}
+		}
+	}
+	return nil
 }
 
 // survey is a run.
