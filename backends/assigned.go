@@ -8,7 +8,10 @@ import (
 )
 
 // Assignment is one variable of a tool with its value.
-type Assignment struct{ Name, Value string }
+type Assignment struct {
+	Name  string // of the variable
+	Value string // whole, with nothing quoted
+}
 
 // Assigned returns the variables of a tool whose values a compiler knows: TMPDIR, HOME, and those that rules give a value. tmp is the
 // directory for temporary files and home the tool's private home, either empty where there is none. takes says which rules the target has room for, nil for all.
