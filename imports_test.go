@@ -33,7 +33,7 @@ var rooms = [][]string{
 	{"tool"},
 	{"backends/registry", "test/lsm", "test/mnt"},
 	{"backends/bubblewrap", "backends/firejail", "backends/oci"},
-	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor"},
+	{"backends/seatbelt", "backends/landlock", "backends/winjob", "backends/contextjson", "backends/mxc", "backends/landlockconfig", "backends/kubernetes", "backends/agents/srt", "backends/agents/codex", "backends/agents/claudecode", "backends/agents/cursor", "backends/agents/gemini", "backends/agents/vscode"},
 	{"backends/seatbelt/start", "backends/mounts", "backends/agents"},
 	{"backends"},
 	{"internal/hostfacts", "internal/compiled", "internal/signers"},

@@ -19,7 +19,7 @@ import (
 // TestSettings compares the settings of agents for every policy of policy/, which has every construct, with
 // elsewhere/NAME.txt.
 func TestSettings(t *testing.T) {
-	forEachPolicy(t, "elsewhere", []string{"srt", "codex", "claude-code", "cursor"}, func(t *testing.T, made backends.Output) string {
+	forEachPolicy(t, "elsewhere", []string{"srt", "codex", "claude-code", "cursor", "gemini", "vscode"}, func(t *testing.T, made backends.Output) string {
 		if made.Data == nil {
 			t.Fatalf("%+v", made.Refusals)
 		}

@@ -144,16 +144,34 @@ type Cell struct {
 // Cells lists the cells that a ledger must state for a view, in the order of ledgers.
 func (v *View) Cells() []Cell {
 	stated := v.Stated()
-	out := make([]Cell, 0, len(aspectsOfFS)*(len(stated)+2)+len(v.Tool.Net)+len(v.Tool.Env)+len(v.Tool.Limits)+64)
+	out := make([]Cell, 0, len(aspectsOfFS)*len(stated)+v.maxOthers())
+	for _, e := range stated {
+		out = e.cells(out)
+	}
+	return v.otherCells(out)
+}
+
+// cells adds those of a rule on files.
+func (e Entry) cells(to []Cell) []Cell {
+	for _, a := range aspectsOfFS {
+		to = append(to, Cell{Resource: FS, ID: e.ID, Rule: e.Rule, Aspect: a})
+	}
+	return to
+}
+
+// maxOthers is about the number of otherCells.
+func (v *View) maxOthers() int {
+	return 2*len(aspectsOfFS) + len(v.Tool.Net) + len(v.Tool.Env) + len(v.Tool.Limits) + 64
+}
+
+// otherCells adds those that no rule on files is about.
+func (v *View) otherCells(out []Cell) []Cell {
 	add := func(c Cell) {
 		for _, c.Aspect = range Aspects(c.Resource) {
 			if r, ok := c.Rule.(*NetRule); !ok || r.Listen == (c.Aspect == AspectListen) {
 				out = append(out, c)
 			}
 		}
-	}
-	for _, e := range stated {
-		add(Cell{Resource: FS, ID: e.ID, Rule: e.Rule})
 	}
 	if v.HasBase() {
 		add(Cell{Resource: FS, ID: BaseRule})
@@ -280,6 +298,8 @@ type LedgerBuilder struct {
 	rows     Ledger
 	// at are the places of the rows, by what is alike in them and cheap to compare.
 	at map[ledgerKey][]int
+	// stated are the places of the rows that cells were added to since it was emptied.
+	stated []int
 }
 
 type ledgerKey struct {
@@ -288,9 +308,12 @@ type ledgerKey struct {
 	levels   Levels
 }
 
+// usualRows is about the number of rows that a ledger has on one platform.
+const usualRows = 64
+
 // NewLedger starts the ledger of one platform.
 func NewLedger(p Platform) *LedgerBuilder {
-	return &LedgerBuilder{platform: p, at: map[ledgerKey][]int{}}
+	return &LedgerBuilder{platform: p, rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey][]int, usualRows)}
 }
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
@@ -299,13 +322,60 @@ func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 	for _, i := range b.at[key] {
 		if row := &b.rows[i]; row.Equal(h) {
 			row.Rules = append(row.Rules, c.ID)
+			b.stated = append(b.stated, i)
 			return
 		}
 	}
+	b.stated = append(b.stated, len(b.rows))
 	b.at[key] = append(b.at[key], len(b.rows))
 	b.rows = append(b.rows, Row{
 		Resource: c.Resource, Rules: []RuleID{c.ID}, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h,
 	})
+}
+
+// Fill states the cells of a view, each by one or more calls of Add in state. Rules on files are
+// many and of few kinds: those of one kind are held alike in every aspect, so state is called for
+// the cells of the first of them alone. It is to be called once, before any other cell is stated.
+// See RATIONALE D298.
+func Fill[K comparable](b *LedgerBuilder, v *View, kind func(RuleID, *FSRule) K, state func(Cell)) {
+	stated := v.Stated()
+	rows := make([][]int, len(stated)) // of each rule
+	known := map[K][]int{}
+	for i, e := range stated {
+		k := kind(e.ID, e.Rule)
+		of, ok := known[k]
+		if !ok {
+			b.stated = nil
+			for _, c := range e.cells(make([]Cell, 0, len(aspectsOfFS))) {
+				state(c)
+			}
+			of = b.stated
+			known[k] = of
+		}
+		rows[i] = of
+	}
+	b.list(stated, rows)
+	for _, c := range v.otherCells(make([]Cell, 0, v.maxOthers())) {
+		state(c)
+	}
+}
+
+// list sets the rules of all rows, given the rows of each rule.
+func (b *LedgerBuilder) list(rules []Entry, rows [][]int) {
+	sizes := make([]int, len(b.rows))
+	for _, of := range rows {
+		for _, at := range of {
+			sizes[at]++
+		}
+	}
+	for at, size := range sizes {
+		b.rows[at].Rules = make([]RuleID, 0, size)
+	}
+	for i, of := range rows {
+		for _, at := range of {
+			b.rows[at].Rules = append(b.rows[at].Rules, rules[i].ID)
+		}
+	}
 }
 
 // Ledger returns the rows, aspects that share everything else joined, in the

@@ -33,10 +33,16 @@ type Holder struct {
 	Withheld, Passed func(*ir.EnvRule) ir.Held
 	// Programs are said where the policy lists programs; nil for a program that knows nothing of them.
 	Programs *Programs
+	// Except are said about the aspects of files that a program has no means for, where the policy grants them.
+	Except map[ir.Aspect]ir.Held
+	// Loose is said where the policy denies, of a program that leaves all of that to a condition.
+	Loose ir.Held
 }
 
 // Programs says how listed programs are held.
 type Programs struct {
+	// Any is said about all programs, where the policy lists none.
+	Any ir.Held
 	// Others is said about those that are not listed, Listed about each one that is, Args about the arguments of
 	// those whose arguments a rule lists.
 	Others, Args ir.Held
@@ -104,6 +110,42 @@ func (h *Holder) files(c ir.Cell) ir.Held {
 
 // place says how one aspect of a place is held.
 func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
+	lacking, lacks := h.Except[a]
+	switch {
+	case !grants(at.Caps, a) && lacks:
+		return h.loose()
+	case !grants(at.Caps, a):
+		return backends.Join(h.known(at, a), h.loose())
+	case lacks:
+		return lacking
+	default:
+		return h.known(at, a)
+	}
+}
+
+// grants reports whether capabilities permit what an aspect is about. None permits moves that gain some.
+func grants(caps ir.CapSet, a ir.Aspect) bool {
+	switch a {
+	case ir.AspectRead:
+		return caps.Has(ir.Read)
+	case ir.AspectCreate:
+		return caps.Has(ir.Create)
+	case ir.AspectUpdate, ir.AspectMetadata, ir.AspectSocket:
+		return caps.Has(ir.Update)
+	case ir.AspectDelete:
+		return caps.Has(ir.Delete)
+	case ir.AspectExecute:
+		return caps.Has(ir.Execute)
+	default:
+		return a != ir.AspectMove
+	}
+}
+
+// loose is the condition of everything that the policy denies.
+func (h *Holder) loose() ir.Held { return backends.When(h.Loose.Is != ir.Unstated, h.Loose) }
+
+// known says how an aspect is held by a program that has means for it.
+func (h *Holder) known(at *Place, a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
 		return h.reading(at)
@@ -114,7 +156,7 @@ func (h *Holder) place(at *Place, a ir.Aspect) ir.Held {
 	case ir.AspectDelete:
 		return h.writing(at, ir.Delete)
 	case ir.AspectExecute:
-		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), h.blocked())
+		return backends.Join(differs(at.Has > None, at.Caps.Has(ir.Execute), More(WhyExecute), Less(at.unread())), backends.When(at.Caps.Has(ir.Execute), h.blocked()))
 	case ir.AspectMove:
 		return backends.When(at.Has == Write && h.movable(at), More(WhyMoves))
 	case ir.AspectSocket:
@@ -143,7 +185,7 @@ func differs(does, should bool, more, less ir.Held) ir.Held {
 
 func (h *Holder) reading(at *Place) ir.Held {
 	out := differs(at.Has > None, at.Caps.Has(ir.Read), More(h.Open), Less(at.unread()))
-	return backends.Join(out, h.blocked(), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
+	return backends.Join(out, backends.When(at.Caps.Has(ir.Read), h.blocked()), backends.When(at.Has == None && at.Most > None, h.Closed), backends.When(at.Has > at.Least && at.Path != "" && !at.workspace(), h.Opened))
 }
 
 func (h *Holder) blocked() ir.Held { return backends.When(h.Blocked != "", Less(h.Blocked)) }
@@ -199,13 +241,17 @@ func (h *Holder) hosts(c ir.Cell) ir.Held {
 	case !ok && c.Aspect == ir.AspectListen:
 		return h.Listen
 	case !ok:
-		return backends.When(len(h.Hosts.Allowed) > 0, More(WhyBytes))
+		return backends.Join(backends.When(len(h.Hosts.Allowed) > 0, More(WhyBytes)), h.loose())
+	case r.Listen && r.Allow:
+		return Less(WhyListen)
 	case r.Listen:
-		return backends.When(r.Allow, Less(WhyListen))
+		return h.loose()
 	case r.Allow && !h.Hosts.open[c.Index]:
 		return Less(h.Host)
 	case h.Hosts.past[c.Index]:
 		return More(WhyBytes)
+	case !r.Allow:
+		return h.loose()
 	default:
 		return backends.When(h.Hosts.less[c.Index], Less(WhyBoth))
 	}
@@ -230,8 +276,12 @@ func (h *Holder) programs(c ir.Cell) ir.Held {
 	}
 	r, ok := c.Rule.(*ir.CommandRule)
 	switch {
+	case !ok && c.Aspect != ir.AspectProgram:
+		return backends.Exact
+	case !ok && h.Plan.Tool.Commands != nil:
+		return known.Others
 	case !ok:
-		return backends.When(c.Aspect == ir.AspectProgram && h.Plan.Tool.Commands != nil, known.Others)
+		return backends.When(known.Any.Is != ir.Unstated, known.Any)
 	case c.Aspect == ir.AspectProgram:
 		return known.Listed(r)
 	case !r.Restricts(c.Aspect):

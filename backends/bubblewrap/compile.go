@@ -1,6 +1,7 @@
 package bubblewrap
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,17 +27,23 @@ func (Backend) Platform() ir.Platform { return ir.Linux }
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
 	ledger := plan.Ledger(mounts.Means{
-		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, Limit: limit,
+		NoSockets: true, NewSession: true, OwnProcesses: true, Forwards: true, NoDirectory: true, Limit: limit,
 	})
 	s := Spec{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()},
 		Launch: backends.NewLaunch(t, target, ledger),
 		Calls:  landlock.CallsVersion, Blocks: landlock.Apart(), Ledger: backends.NewRows(ledger),
 	}
-	s.Args = arguments(plan, s.Launch)
+	if s.Args = arguments(plan, s.Launch); len(s.Args) > MaxArguments {
+		why := fmt.Sprintf("bubblewrap takes %d arguments, and this policy has %d: it has too many places", MaxArguments, len(s.Args))
+		return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
+	}
 	data, err := backends.JSON(s)
 	return backends.Output{Data: data, Elsewhere: ledger}, err
 }
+
+// MaxArguments is how many words bwrap takes, those of the tool included (bubblewrap.c, MAX_ARGS; seen with 0.8.0).
+const MaxArguments = 9000
 
 // limit says how a limit is held: accessc waits for the tool, and sets resource limits before.
 func limit(k ir.LimitKind) ir.Held {

@@ -83,7 +83,7 @@ func (s *Spec) Options() ([]Option, error) {
 		if !known || len(args) <= n {
 			return nil, fmt.Errorf("%w: found the option %q with %d values", ErrSpec, args[0], len(args)-1)
 		}
-		out = append(out, Option{args[0], args[1 : n+1]})
+		out = append(out, Option{args[0], slices.Clone(args[1 : n+1])})
 		args = args[n+1:]
 	}
 	return out, nil

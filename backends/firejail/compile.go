@@ -50,6 +50,10 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		if _, place, _ := strings.Cut(l, " "); !plain(place) && !slices.Contains(everything, l) {
 			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail does not take %q for the name of one place", place)}}}, nil
 		}
+		if len(l) > maxLine {
+			why := fmt.Sprintf("firejail reads %d bytes of a line, and that of the place %.40s… has %d", maxLine, l, len(l))
+			return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
+		}
 	}
 	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
 	c := Comment{
@@ -84,8 +88,11 @@ func plain(place string) bool {
 // mark begins each line of the comment.
 const mark = "# "
 
-// longest is the number of bytes of the comment in one line. firejail takes the rest of a line of more than 8190 for
-// a line of its own (profile.c, MAX_READ), and refuses the profile or does as the rest says.
+// maxLine is how many bytes of a line firejail reads. It takes the rest for a line of its own (profile.c, MAX_READ), and refuses the
+// profile or does as the rest says.
+const maxLine = 8190
+
+// longest is the number of bytes of the comment in one line.
 const longest = 4096
 
 // comments are the lines of a comment.
@@ -108,10 +115,11 @@ func uncomment(data []byte) (comment, rest []byte) {
 }
 
 // frame is the part that all profiles have. Without restrict-namespaces a tool could make a namespace, and with
-// capabilities in it try the kernel's rarer parts.
+// capabilities in it try the kernel's rarer parts. A private /dev has cameras, microphones, disks and keys of the host, and
+// the socket of its log, unless each is taken away (firejail(1), --private-dev).
 var frame = []string{
 	"quiet", "caps.drop all", "nonewprivs", "noroot", "restrict-namespaces", "seccomp", "net none", "ipc-namespace", "dbus-user none", "dbus-system none",
-	"private-dev",
+	"private-dev", "no3d", "nodvd", "noinput", "noprinters", "nosound", "notv", "nou2f", "novideo", "blacklist /dev/log",
 }
 
 // places are the lines about files. firejail applies whitelist first and the others in their order (sandbox.c,
@@ -137,8 +145,11 @@ func places(plan *mounts.Plan) []string {
 			if strings.Count(m.Place, "/") > 1 || !strings.HasPrefix(m.Place, "/") {
 				shown = append(shown, "whitelist "+m.Place)
 			}
-			if m.Mode == mounts.ReadOnly {
+			switch whole := strings.HasPrefix(m.Place, "/") && strings.Count(m.Place, "/") == 1; {
+			case m.Mode == mounts.ReadOnly:
 				rest = append(rest, "read-only "+m.Place)
+			case whole: // no directory of firejail's is around it, but the host's /
+				rest = append(rest, "read-write "+m.Place)
 			}
 		case m.Mode == mounts.ReadOnly:
 			rest = append(rest, "read-only "+m.Place)
@@ -155,8 +166,10 @@ func places(plan *mounts.Plan) []string {
 	return slices.Concat(shown, open, rest)
 }
 
-// everything are the lines that cover all directories without an exception.
-var everything = []string{"blacklist /*", "blacklist /run/*"}
+// everything are the lines that cover all directories without an exception, and keep the others as they are: root could
+// make, move and remove names in /, which is the host's. firejail 0.9.72 does not start where /run is read-only.
+// See RATIONALE D288.
+var everything = []string{"blacklist /*", "blacklist /run/*", "read-only /"}
 
 // within is the mode of the mount around another one.
 func within(plan *mounts.Plan, m mounts.Mount) mounts.Mode {
@@ -208,7 +221,7 @@ func Parse(data []byte) (*Comment, []Line, error) {
 		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
 		}
-		if !plain(value) && !slices.Contains(everything, l) {
+		if len(l) > maxLine || !plain(value) && !slices.Contains(everything, l) {
 			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, value)
 		}
 		lines = append(lines, Line{word, value})

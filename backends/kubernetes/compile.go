@@ -216,17 +216,13 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // environment returns the variables that accessc sets itself and knows.
 func (c *conversion) environment() []variable {
-	out := []variable{{"TMPDIR", mountPaths[ir.Temp]}}
-	view := ir.NewEnvView(c.tool.Env, c.tool.Home, ir.Linux)
-	home := mountPaths[ir.Home]
-	if c.tool.Home == ir.HomePrivate && view.Decide(ir.Forward{Name: "HOME"}).Allowed() {
-		out = append(out, variable{"HOME", home})
+	home := ""
+	if c.tool.Home == ir.HomePrivate {
+		home = mountPaths[ir.Home]
 	}
-	for _, r := range c.tool.Env {
-		set := slices.ContainsFunc(out, func(v variable) bool { return v.Name == r.Name })
-		if c.sets(&r) && !set && view.Decide(ir.Forward{Name: r.Name}).Allowed() {
-			out = append(out, variable{r.Name, literal(strings.ReplaceAll(r.Value, ir.OwnHome, home))})
-		}
+	var out []variable
+	for _, v := range backends.Assigned(c.tool, mountPaths[ir.Temp], home, c.sets) {
+		out = append(out, variable{v.Name, literal(v.Value)})
 	}
 	return out
 }

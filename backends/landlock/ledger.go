@@ -10,8 +10,8 @@ import (
 // ledgerWriter writes the ledger of one tool.
 type ledgerWriter struct {
 	*ruleset
-	// byRule are the regions that each rule governs.
-	byRule map[ir.RuleID][]*ir.Region
+	// byRule are the properties of the regions that each rule governs.
+	byRule map[ir.RuleID]traits
 	// noMetadata is true when the filter refuses metadata calls outright.
 	noMetadata, noLinks bool
 	gain                bool
@@ -19,22 +19,60 @@ type ledgerWriter struct {
 	judges Judges
 	// ports is true where rules name hosts, which opens ports if net.host is accepted.
 	ports bool
+	// surrounded is true where another root lies in a place that the base lets programs be started from.
+	surrounded bool
+	// ownless is true where the base has places that are the tool's own under a supervisor alone:
+	// the ruleset grants nothing there.
+	ownless bool
 }
 
 func (s *ruleset) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{
-		ruleset: s, byRule: map[ir.RuleID][]*ir.Region{},
+		ruleset: s, byRule: map[ir.RuleID]traits{},
 		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
 		ports: named(s.view.Tool.Net),
 	}
-	s.walk(func(r *ir.Region) { w.byRule[r.ID()] = append(w.byRule[r.ID()], r) })
+	s.walk(func(r *ir.Region) {
+		t := w.byRule[r.ID()]
+		w.byRule[r.ID()] = traits{
+			governs: true, expanded: t.expanded | s.expanded(r), foreign: t.foreign | s.foreign(r),
+			unopened: t.unopened || unopened(r), loose: t.loose || s.loose(r),
+		}
+		w.surrounded = w.surrounded || r.At.Root.Kind == ir.System && s.expanded(r).Has(ir.Execute)
+	})
+	w.ownless = !w.served() && slices.ContainsFunc(w.view.Entries(), func(e ir.Entry) bool {
+		return e.Rule.Origin.Layer == ir.LayerBase && ir.LinuxOwn(e.Rule.At.Path)
+	})
 	return w
+}
+
+// traits are the properties of the regions that one rule governs: of all regions together, as a rule is held
+// as the least of its regions is.
+type traits struct {
+	governs           bool      // some region
+	expanded, foreign ir.CapSet // as of a region
+	unopened, loose   bool      // as of a region
+}
+
+// kind is all of a rule that its cells depend on.
+type kind struct {
+	traits
+	caps ir.CapSet
+	root ir.RootKind
+}
+
+func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
+	return kind{w.byRule[id], r.Caps, r.At.Root.Kind}
 }
 
 func (s *ruleset) ledger() ir.Ledger {
 	w := s.ledgerWriter()
+	return ledgerBy(w, w.kind)
+}
+
+func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K) ir.Ledger {
 	rows := ir.NewLedger(ir.Linux)
-	for _, c := range s.view.Cells() {
+	ir.Fill(rows, w.view, kind, func(c ir.Cell) {
 		rows.Add(c, ir.Levels{}, ir.Because(ir.Unenforced, "", whyNoLandlock))
 		from, held := 1, w.held(c, 1)
 		for _, abi := range steps {
@@ -44,7 +82,7 @@ func (s *ruleset) ledger() ir.Ledger {
 			}
 		}
 		rows.Add(c, ir.Levels{From: from, To: MaxABI}, held)
-	}
+	})
 	return rows.Ledger()
 }
 
@@ -97,11 +135,11 @@ func (w *ledgerWriter) held(c ir.Cell, abi int) ir.Held {
 func (w *ledgerWriter) base(a ir.Aspect) ir.Held {
 	switch a {
 	case ir.AspectRead:
-		return w.baseRead(w.surrounded())
+		return w.baseRead()
 	case ir.AspectExecute:
-		return backends.When(w.surrounded(), backends.Stricter(whyBeside))
+		return backends.When(w.surrounded, backends.Stricter(whyBeside))
 	case ir.AspectCreate, ir.AspectUpdate, ir.AspectDelete, ir.AspectMove, ir.AspectSocket:
-		return backends.When(w.ownless(), backends.Stricter(whyBase))
+		return backends.When(w.ownless, backends.Stricter(whyBase))
 	case ir.AspectMetadata:
 		return w.metadata(false)
 	case ir.AspectOthers:
@@ -118,25 +156,17 @@ func (w *ledgerWriter) served() bool {
 	return j.serves()
 }
 
-// ownless reports whether the base has places that are the tool's own under a supervisor alone:
-// the ruleset grants nothing there.
-func (w *ledgerWriter) ownless() bool {
-	return !w.served() && slices.ContainsFunc(w.view.Entries(), func(e ir.Entry) bool {
-		return e.Rule.Origin.Layer == ir.LayerBase && ir.LinuxOwn(e.Rule.At.Path)
-	})
-}
-
 // baseRead says how the reading of the base is held. A tool whose opens are all supervised is
 // shown itself in /proc.
-func (w *ledgerWriter) baseRead(surrounded bool) ir.Held {
+func (w *ledgerWriter) baseRead() ir.Held {
 	var why []ir.CauseID
-	if w.ownless() {
+	if w.ownless {
 		why = append(why, whyBase)
 	}
 	if w.view.Tool.Commands.Narrows() {
 		why = append(why, whyEnviron)
 	}
-	if surrounded {
+	if w.surrounded {
 		why = append(why, whyBeside)
 	}
 	if why == nil {
@@ -145,17 +175,8 @@ func (w *ledgerWriter) baseRead(surrounded bool) ir.Held {
 	return backends.Stricter(why...)
 }
 
-// surrounded reports whether another root lies in what the base lets be started.
-func (w *ledgerWriter) surrounded() bool {
-	found := false
-	w.walk(func(r *ir.Region) {
-		found = found || r.At.Root.Kind == ir.System && w.expanded(r).Has(ir.Execute)
-	})
-	return found
-}
-
 func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
-	regions := w.byRule[cell.ID]
+	t := w.byRule[cell.ID]
 	switch cell.Aspect {
 	case ir.AspectMetadata:
 		private := r.At.Root.Kind == ir.Home || r.At.Root.Kind == ir.Temp
@@ -164,17 +185,17 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, abi int) ir.Held {
 		}
 		return w.metadata(r.Caps.Has(ir.Update))
 	case ir.AspectMove:
-		return w.move(r.Caps, regions, abi)
+		return w.move(r.Caps, t, abi)
 	case ir.AspectSocket:
 		return backends.When(r.Caps.Has(ir.Update), backends.Stricter(whySocket))
 	case ir.AspectOthers:
 		return w.others(r)
 	default:
 		c, _ := ir.ParseCapability(string(cell.Aspect))
-		if !r.Caps.Has(c) || len(regions) == 0 {
+		if !r.Caps.Has(c) || !t.governs {
 			return backends.Exact
 		}
-		return w.granted(c, r.Caps, regions, abi)
+		return w.granted(c, r.Caps, t, abi)
 	}
 }
 
@@ -192,15 +213,15 @@ func (w *ledgerWriter) metadata(granted bool) ir.Held {
 }
 
 // granted says how the ruleset holds a capability that a rule grants.
-func (w *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
+func (w *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, t traits, abi int) ir.Held {
 	takes := ir.Caps(c)
 	if c == ir.Create {
 		// Making a file takes the right to fill it.
 		takes = takes.With(ir.Update)
 	}
-	expands := slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.expanded(r)&takes != 0 })
+	expands := t.expanded&takes != 0
 	switch {
-	case c == ir.Execute && slices.ContainsFunc(regions, unopened):
+	case c == ir.Execute && t.unopened:
 		return backends.Stricter(whyExecute)
 	case c == ir.Create && caps.Has(ir.Delete) && !caps.Has(ir.Update):
 		return backends.Supervised(ir.GapFSCreate, whyReplace)
@@ -221,7 +242,7 @@ func (w *ledgerWriter) granted(c ir.Capability, caps ir.CapSet, regions []*ir.Re
 		return backends.Supervised(ir.GapFSRevoke, whyExpanded)
 	case c == ir.Update && abi < 3:
 		return backends.Stricter(whyTruncate)
-	case (c == ir.Create || c == ir.Delete) && slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.foreign(r, takes) }):
+	case (c == ir.Create || c == ir.Delete) && t.foreign&takes != 0:
 		return backends.Supervised(ir.GapFSCreate, whySelf)
 	}
 	return backends.Exact
@@ -261,9 +282,9 @@ func (w *ledgerWriter) others(r *ir.FSRule) ir.Held {
 }
 
 // move says how renames and links out of and into a rule's region are held.
-func (w *ledgerWriter) move(caps ir.CapSet, regions []*ir.Region, abi int) ir.Held {
+func (w *ledgerWriter) move(caps ir.CapSet, t traits, abi int) ir.Held {
 	switch {
-	case slices.ContainsFunc(regions, w.loose):
+	case t.loose:
 		return backends.Supervised(ir.GapFSMove, whyPinned)
 	case w.gain && caps&(ir.Write|ir.FileCaps) != 0:
 		return backends.Supervised(ir.GapFSMove, whyGain)

@@ -92,10 +92,13 @@ func fills(r *ir.Region) bool { return r.Caps.Has(ir.Create) && !r.Caps.Has(ir.U
 // starts none. The rules of protected paths share one identifier and differ in this.
 func unopened(r *ir.Region) bool { return r.Caps.Has(ir.Execute) && !r.Caps.Has(ir.Read) }
 
-// foreign reports whether the name of a rule's own path, which the rule lets be made or
-// removed, is in a directory on which the ruleset withholds some of c.
-func (s *ruleset) foreign(r *ir.Region, c ir.CapSet) bool {
-	return r.Above != nil && r.Named && !r.IsRoot() && !s.whole(r.Above).Contains(c&s.wants(r))
+// foreign returns the capabilities on the name of a rule's own path that the ruleset withholds on the directory
+// with that name.
+func (s *ruleset) foreign(r *ir.Region) ir.CapSet {
+	if r.Above == nil || !r.Named || r.IsRoot() {
+		return 0
+	}
+	return s.wants(r) &^ s.whole(r.Above)
 }
 
 // loose reports whether the ruleset lets a name be moved or replaced that leads to a rule:

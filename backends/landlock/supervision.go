@@ -105,7 +105,7 @@ func (s *ruleset) judges() Judges {
 		if s.view.Tool.LateOpen {
 			j.add(late)
 		}
-		j.Names = j.Names || fills(r) || s.foreign(r, names)
+		j.Names = j.Names || fills(r) || s.foreign(r)&names != 0
 		executable := s.wants(r).Has(ir.Execute)
 		executes = executes || executable
 		alone = alone || executable && s.alone(r)

@@ -138,7 +138,9 @@ func TestMovesAgainstPolicy(t *testing.T) {
 				kind = ir.Dir
 			}
 			v, got := q.view.Decide(ir.Rename{Src: ir.Direct(from), Dst: ir.Direct(to), SrcKind: kind, DstKind: ir.Absent}), q.kernel.renames(src, dst, dir)
-			if q.kernel.abi >= 5 && got && !m.Moves(src, dst+"/..absent", dir) && !m.Moves(src, dst, dir) {
+			// A rule on the destination is about the file there, which the move replaces; the model
+			// has it for any name, and is asked about another one in that directory.
+			if beside := path.Dir(dst) + "/..absent"; q.kernel.abi >= 5 && got && !m.Moves(src, beside, dir) {
 				rt.Fatalf("%s to %s: two evaluations of the configuration differ\n%s", src, dst, q.text)
 			}
 			over := !dir && rapid.Bool().Draw(rt, "over a file")

@@ -28,6 +28,9 @@ const (
 	whyLoose     ir.CauseID = "mounts.loose"
 	whyCaller    ir.CauseID = "mounts.caller"
 	whyDevice    ir.CauseID = "mounts.device"
+	whyReopened  ir.CauseID = "mounts.reopened"
+	whyHanded    ir.CauseID = "mounts.handed"
+	whyTyped     ir.CauseID = "mounts.typed"
 	whyTerminal  ir.CauseID = "mounts.terminal"
 	whyHost      ir.CauseID = "mounts.host"
 	whyListen    ir.CauseID = "mounts.listen"
@@ -68,12 +71,17 @@ var Sentences = backends.Sentences{
 	whyNoSocket: "the tool can make no sockets",
 	whyProc:     "the tool sees all files of /proc that are about the machine",
 	whyTree: "directories that lead to granted places are the host's or temporary: their names can be listed, and files be made " +
-		"that nothing outside sees",
+		"that nothing outside sees, but those of root in /run",
 	whyCovered:  "nothing can be shown again below a directory that is covered",
 	whyLoose:    "a name that leads to a place with a rule of its own can be moved, and a file to a place where it permits more",
 	whyCaller:   "assumes that the caller hands over only the variables that the policy forwards",
 	whyDevice:   "a device that may only be read can be written to as well, and its owner can change its mode",
 	whyTerminal: "the tool has a session of its own, and no controlling terminal",
+	whyReopened: "assumes that the tool may read and write each file that it gets as descriptor 0, 1 or 2: it can open such a file anew by " +
+		"/proc, with all rights that the file's mode gives its user",
+	whyHanded: "assumes that descriptors 0 to 2 are no directories: the tool can open all that lies in one, and around it, on the host",
+	whyTyped: "assumes that the tool starts without a controlling terminal, as by setsid(1), or that the kernel takes no typing from programs " +
+		"(dev.tty.legacy_tiocsti): otherwise it can type commands there for the shell",
 	whyHost:     "the tool has a network of its own that reaches nothing: hosts stay closed",
 	whyListen:   "connections are accepted from the tool's own processes alone",
 	whyLoopback: "the tool can listen in a network of its own, which no other process reaches",

@@ -22,6 +22,8 @@ type Means struct {
 	// names in / and in directories that lead to granted places can be listed, nothing can be
 	// shown again below a cover, no place can be mounted onto itself, and the caller's environment is passed on.
 	HostTree bool
+	// NoDirectory is true where a start with a directory among the standard descriptors is refused.
+	NoDirectory bool
 	// Limit says how a limit is held.
 	Limit func(ir.LimitKind) ir.Held
 }
@@ -94,6 +96,10 @@ func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	if w.means.HostTree && c.ID == ir.DefaultRule && c.Aspect != ir.AspectExecute && c.Aspect != ir.AspectOthers {
 		all = append(all, backends.Weaker(ir.GapFSDefault, whyTree))
 	}
+	if c.ID == ir.DefaultRule && (c.Aspect == ir.AspectRead || c.Aspect == ir.AspectUpdate) {
+		all = append(all, ir.Because(ir.Assumed, "", whyReopened))
+		all = append(all, backends.When(!w.means.NoDirectory, ir.Because(ir.Assumed, "", whyHanded)))
+	}
 	return backends.Join(all...)
 }
 
@@ -111,13 +117,20 @@ func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 	case Bind, Hide:
 	}
 	var all []ir.Held
+	if w.means.HostTree && !at.covered && a != ir.AspectExecute && a != ir.AspectOthers && w.leads(r) {
+		all = append(all, backends.Weaker(ir.GapFSDefault, whyTree))
+	}
 	if at.node != ir.Absent {
 		all = append(all, w.there(r, at, a))
 	}
 	for _, around := range at.gone {
 		all = append(all, w.later(r, around, a))
 	}
-	return backends.Join(all...)
+	held := backends.Join(all...)
+	if at.linked && held.Is == ir.Weaker {
+		return backends.Join(held, backends.Weaker(held.Gap, whyLink))
+	}
+	return held
 }
 
 // there says how an aspect of a region is held that is there at the start.
@@ -146,6 +159,18 @@ func (w *ledgerWriter) there(r *ir.Region, at laid, a ir.Aspect) ir.Held {
 		}
 	}
 	return w.capability(r.Caps, has, a, ir.GapFSWrite, whyWhole)
+}
+
+// leads reports whether a region that shows nothing is in a directory, or is one, that leads to places which are shown.
+func (w *ledgerWriter) leads(r *ir.Region) bool {
+	shown := false
+	for ; r != nil && !shown && !w.laid[r].own && w.laid[r].shows().mode == Closed; r = r.Above {
+		r.Walk(func(in *ir.Region) {
+			at := w.laid[in]
+			shown = shown || at.own && !at.covered && at.want.mode != Closed
+		})
+	}
+	return shown
 }
 
 // capability says how an aspect is held that a mount gives or not. An access that it gives beyond
@@ -236,8 +261,11 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 		return backends.Weaker(ir.GapFSExecute, whyStarts)
 	case (a == ir.AspectUpdate || a == ir.AspectMetadata) && (by == Device || by == Devices) && !r.Caps.Has(ir.Update):
 		return backends.Weaker(ir.GapFSDefault, whyDevice)
-	case (a == ir.AspectRead || a == ir.AspectUpdate) && r.At.Path == ir.LinuxTerminal && w.means.NewSession:
-		return backends.Stricter(whyTerminal)
+	case (a == ir.AspectRead || a == ir.AspectUpdate) && r.At.Path == ir.LinuxTerminal:
+		if w.means.NewSession {
+			return backends.Stricter(whyTerminal)
+		}
+		return ir.Because(ir.Assumed, "", whyTyped)
 	case a == ir.AspectSocket && by == Memory:
 		return w.socket(r.Caps, access{mode: ReadWrite})
 	}

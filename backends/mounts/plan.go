@@ -83,6 +83,8 @@ type laid struct {
 	// is there.
 	gone []access
 	node ir.NodeKind
+	// linked is true where the place is a symbolic link.
+	linked bool
 	// own is true where the region has a mount of its own if it is there.
 	own bool
 	// covered is true in a place that has a cover.
@@ -131,7 +133,8 @@ func byComponent(a, b string) int {
 
 // lay lays out a region and everything below it; dir is how the directory above is laid out.
 func (p *Plan) lay(r *ir.Region, dir laid) {
-	at := laid{want: accessOf(r.Caps), around: dir.shows(), node: p.node(r, dir.node), by: Bind, covered: dir.covered || dir.own && dir.want.mode == Closed}
+	at := laid{want: accessOf(r.Caps), around: dir.shows(), by: Bind, covered: dir.covered || dir.own && dir.want.mode == Closed}
+	at.node, at.linked = p.node(r, dir.node)
 	if at.node == ir.Absent || at.node == ir.Unknown {
 		at.gone = slices.Clone(dir.gone)
 		if dir.node == ir.Dir || dir.node == ir.Unknown {
@@ -182,24 +185,24 @@ func (p *Plan) mount(r *ir.Region, at laid) Mount {
 	return m
 }
 
-// node is the kind of the file at a region. The directories of a run are made for it, with those around
-// them.
-func (p *Plan) node(r *ir.Region, dir ir.NodeKind) ir.NodeKind {
+// node is the kind of the file at a region, which is absent where a symbolic link is. The directories of a run are
+// made for it, with those around them.
+func (p *Plan) node(r *ir.Region, dir ir.NodeKind) (kind ir.NodeKind, linked bool) {
 	switch {
 	case r.IsRoot() && r.At.Root.Kind != ir.External:
-		return ir.Dir
+		return ir.Dir, false
 	case dir == ir.Absent || dir == ir.File:
-		return ir.Absent
+		return ir.Absent, false
 	case p.target.Node == nil:
-		return ir.Unknown
+		return ir.Unknown, false
 	}
 	place := p.target.Place(r.At)
 	kind, to := p.target.Node(place)
 	if to != place {
 		// Nothing can be mounted on a symbolic link, and the target of the link has rules of its own.
-		return ir.Absent
+		return ir.Absent, true
 	}
-	return kind
+	return kind, false
 }
 
 // within returns the mount that a place lies in or is at, nil for none.

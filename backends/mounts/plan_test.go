@@ -229,3 +229,35 @@ func TestKnownHost(t *testing.T) {
 		}
 	}
 }
+
+// TestProtectedLink: a symbolic link to a protected place cannot be a mount, and the ledger says so beside what it says about
+// places that are missing.
+func TestProtectedLink(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS, tool.Declared.FS = []ir.FSRule{write("")}, true
+	says := func(to string) bool {
+		target := host(ir.Bindings{Workspace: "/w", Home: "/h"}, nil)
+		target.Node = func(place string) (ir.NodeKind, string) {
+			switch place {
+			case "/w":
+				return ir.Dir, place
+			case "/w/.envrc":
+				return ir.File, to
+			}
+			return ir.Absent, place
+		}
+		p := mounts.New(tool, target)
+		for _, r := range p.Ledger(mounts.Means{NoSockets: true}) {
+			if slices.Contains(r.Aspects, ir.AspectMove) && r.Gap == ir.GapFSProtected && slices.ContainsFunc(r.Causes, func(c ir.Cause) bool { return c.ID == "mounts.link" }) {
+				return true
+			}
+		}
+		return false
+	}
+	if !says("/w/conf/envrc") {
+		t.Error("no row says that the link can be moved")
+	}
+	if says("/w/.envrc") {
+		t.Error("a row is about a link, and there is none")
+	}
+}

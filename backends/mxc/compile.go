@@ -203,20 +203,11 @@ func (p *conversion) egress() []Rule {
 // environment returns the variables that accessc sets itself and knows. The user of the
 // configuration adds the others.
 func (p *conversion) environment() []string {
-	out := []string{}
-	view := ir.NewEnvView(p.tool.Env, p.tool.Home, ir.Linux)
-	home := p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
-	if p.tool.Home == ir.HomePrivate && view.Decide(ir.Forward{Name: "HOME"}).Allowed() {
-		out = append(out, "HOME="+home)
+	home := ""
+	if p.tool.Home == ir.HomePrivate {
+		home = p.target.Place(ir.Location{Root: ir.Root{Kind: ir.Home}})
 	}
-	for _, r := range p.tool.Env {
-		set := slices.ContainsFunc(out, func(v string) bool { return strings.HasPrefix(v, r.Name+"=") })
-		own := strings.Contains(r.Value, ir.OwnHome)
-		if r.Value != "" && !set && !(own && p.tool.Home != ir.HomePrivate) && view.Decide(ir.Forward{Name: r.Name}).Allowed() {
-			out = append(out, r.Name+"="+strings.ReplaceAll(r.Value, ir.OwnHome, home))
-		}
-	}
-	return out
+	return backends.Texts(backends.Assigned(p.tool, "", home, nil))
 }
 
 // timeout is the limit of wall time in milliseconds, 0 for none.

@@ -40,7 +40,7 @@ func (Apart) Compile(t *ir.Tool, target backends.Target) (backends.Output, error
 		Config: Config{
 			Root: &Root{Readonly: true},
 			Process: Process{
-				Args: words, Cwd: launch.Workspace, Env: environment(t, launch.Home), NoNewPrivileges: true, Capabilities: map[string][]string{}, Rlimits: rlimits(t.Limits),
+				Args: words, Cwd: launch.Workspace, Env: backends.Texts(backends.Assigned(t, temp, launch.Home, nil)), NoNewPrivileges: true, Capabilities: map[string][]string{}, Rlimits: rlimits(t.Limits),
 			},
 			Mounts: apartMounts(plan),
 			Linux: Linux{
@@ -78,23 +78,6 @@ func command(c *ir.Command) (words []string, refusal string) {
 		return nil, "accessc fills in the {{}} of a command, and does not start here"
 	}
 	return words, ""
-}
-
-// environment is the variables that accessc sets itself and knows.
-func environment(t *ir.Tool, home string) []string {
-	out := []string{"TMPDIR=" + temp}
-	view := ir.NewEnvView(t.Env, t.Home, ir.Linux)
-	if home != "" && view.Decide(ir.Forward{Name: "HOME"}).Allowed() {
-		out = append(out, "HOME="+home)
-	}
-	for _, r := range t.Env {
-		own := strings.Contains(r.Value, ir.OwnHome)
-		if r.Value != "" && !(own && home == "") && view.Decide(ir.Forward{Name: r.Name}).Allowed() &&
-			!slices.ContainsFunc(out, func(v string) bool { return strings.HasPrefix(v, r.Name+"=") }) {
-			out = append(out, r.Name+"="+strings.ReplaceAll(r.Value, ir.OwnHome, home))
-		}
-	}
-	return out
 }
 
 // rlimits are the limits of processes.

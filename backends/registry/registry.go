@@ -12,7 +12,9 @@ import (
 	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/cursor"
+	"github.com/accessc/accessc/backends/agents/gemini"
 	"github.com/accessc/accessc/backends/agents/srt"
+	"github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/firejail"
@@ -51,6 +53,8 @@ var Optional = []backends.Backend{
 	kubernetes.Backend{Sandbox: true},
 	claudecode.Backend{},
 	cursor.Backend{},
+	gemini.Backend{},
+	vscode.Backend{},
 }
 
 // Every lists both.
@@ -69,11 +73,13 @@ var sentences = sync.OnceValue(func() backends.Sentences {
 		codex.Sentences,
 		kubernetes.Sentences,
 		cursor.Sentences,
+		gemini.Sentences,
 		landlockconfig.Sentences,
 		mounts.Sentences,
 		mxc.Sentences,
 		oci.Sentences,
 		srt.Sentences,
+		vscode.Sentences,
 	} {
 		maps.Copy(all, s)
 	}

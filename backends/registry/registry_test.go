@@ -9,7 +9,9 @@ import (
 	"github.com/accessc/accessc/backends/agents/claudecode"
 	"github.com/accessc/accessc/backends/agents/codex"
 	"github.com/accessc/accessc/backends/agents/cursor"
+	"github.com/accessc/accessc/backends/agents/gemini"
 	"github.com/accessc/accessc/backends/agents/srt"
+	"github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/backends/contextjson"
 	"github.com/accessc/accessc/backends/kubernetes"
 	"github.com/accessc/accessc/backends/landlock"
@@ -33,6 +35,7 @@ func TestSentences(t *testing.T) {
 		"claude-code":    claudecode.Sentences,
 		"codex":          codex.Sentences,
 		"cursor":         cursor.Sentences,
+		"gemini":         gemini.Sentences,
 		"landlock":       landlock.Sentences,
 		"landlockconfig": landlockconfig.Sentences,
 		"mounts":         mounts.Sentences,
@@ -40,6 +43,7 @@ func TestSentences(t *testing.T) {
 		"oci":            oci.Sentences,
 		"seatbelt":       seatbelt.Sentences,
 		"srt":            srt.Sentences,
+		"vscode":         vscode.Sentences,
 		"windows":        winjob.Sentences,
 	} {
 		n += len(s)
@@ -48,7 +52,7 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s is a cause of %s", id, name)
 			}
 			lower := text[:1] == strings.ToLower(text[:1])
-			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Cursor") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
+			proper := strings.HasPrefix(text, "Unix") || strings.HasPrefix(text, "Landlock") || strings.HasPrefix(text, "Windows") || strings.HasPrefix(text, "MXC") || strings.HasPrefix(text, "Codex") || strings.HasPrefix(text, "Cursor") || strings.HasPrefix(text, "Gemini CLI") || strings.HasPrefix(text, "VS Code") || strings.HasPrefix(text, "Claude Code") || strings.HasPrefix(text, "SystemRoot") ||
 				strings.HasPrefix(text, "TCP") || strings.HasPrefix(text, "TLS") || strings.HasPrefix(text, "UDP")
 			if !lower && !proper && !strings.HasPrefix(text, "the Context") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %q", id, text)

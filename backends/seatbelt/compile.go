@@ -49,6 +49,7 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		return out, nil
 	}
 	var text bytes.Buffer
+	text.Grow(len(profileText) + len(doc.Rules) + len(doc.Programs) + len(doc.Network) + len(doc.Walk) + len(doc.Pins))
 	err := profileTemplate().Execute(&text, doc)
 	if err != nil {
 		return out, err
@@ -128,19 +129,21 @@ type document struct {
 
 // document renders the parts in the order of the profile and counts their filters.
 func (p *profile) document() (document, int) {
-	n := 0
+	w := writers.Get().(*writer)
+	defer writers.Put(w)
+	w.tool, w.filters = p.tool.Name, 0
 	render := func(part func(*writer)) string {
-		w := &writer{tool: p.tool.Name}
+		w.Reset()
 		part(w)
-		n += w.filters
 		return w.String()
 	}
-	return document{
+	doc := document{
 		Header: start.Header(p.form), Tool: comment(p.tool.Name), Define: p.define(),
 		Loader: p.loader(), System: p.tool.Base == ir.BaseSystem,
 		Ioctl: render(p.ioctl), Rules: render(p.rules), Programs: render(p.startable), Network: render(p.network),
 		Walk: render(p.ways), Pins: render(p.pins),
-	}, n
+	}
+	return doc, w.filters
 }
 
 func (p *profile) loader() bool { return p.tool.Base == ir.BaseSystem || p.tool.Base == ir.BaseMinimal }
@@ -179,10 +182,13 @@ func meaning(r ir.Root) string {
 
 // writer collects statements and counts their filters.
 type writer struct {
-	strings.Builder
+	bytes.Buffer
 	tool    string
 	filters int
 }
+
+// writers keep their buffers: a build writes thousands of profiles of about one size.
+var writers = sync.Pool{New: func() any { return &writer{} }}
 
 // message is the modifier that puts a text behind the system's report of a denial, so
 // that a line of its log names the rule. It is valid on denials alone, and a denial
@@ -194,7 +200,7 @@ func message(tool, rule string) string {
 // Message is the modifier for operations that no rule is about.
 func (d document) Message() string { return message(d.Tool, "default") }
 
-func (w *writer) comment(s string) { w.WriteString("; " + comment(s) + "\n") }
+func (w *writer) comment(s string) { w.put("; ", comment(s), "\n") }
 
 // width is the column at which a list of operations breaks.
 const width = 110
@@ -212,22 +218,36 @@ func (w *writer) statement(action string, ops []string, lines [][]string, modifi
 	if len(ops) == 0 || len(lines) == 0 {
 		return
 	}
-	line := "(" + action
+	w.put("(", action)
+	column := len("(") + len(action)
 	for _, op := range ops {
-		if len(line)+len(op) > width {
-			w.WriteString(line + "\n")
-			line = "     "
+		if column+len(op) > width {
+			w.WriteString("\n     ")
+			column = len("     ")
 		}
-		line += " " + op
+		w.put(" ", op)
+		column += len(" ") + len(op)
 	}
-	w.WriteString(line)
 	for _, filters := range lines {
 		w.filters += len(filters)
-		sep := " "
-		if len(strings.Join(filters, " ")) > width {
-			sep = "\n  "
+		length := len(filters) - 1 // of the blanks between them
+		for _, f := range filters {
+			length += len(f)
 		}
-		w.WriteString("\n  " + strings.Join(filters, sep))
+		sep := "\n  "
+		for _, f := range filters {
+			w.put(sep, f)
+			if length <= width {
+				sep = " "
+			}
+		}
 	}
-	w.WriteString(modifier + ")\n")
+	w.put(modifier, ")\n")
+}
+
+// put writes texts one after the other, which would have to be made where they were one.
+func (w *writer) put(texts ...string) {
+	for _, s := range texts {
+		w.WriteString(s)
+	}
 }

@@ -15,21 +15,47 @@ type ledgerWriter struct {
 	ports *openings
 	// listens are the ports at which connections are accepted.
 	listens *listening
-	// base are the rules of the base.
+	// base has one rule of each kind of the base.
 	base []ir.Entry
 }
 
+// kind is all of a rule that its cells depend on.
+type kind struct {
+	caps                  ir.CapSet
+	governs, base, leadOn bool
+	guards                ir.RuleID // of protected paths, whose places differ
+}
+
+func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
+	regions := w.byRule[id]
+	k := kind{caps: r.Caps, governs: len(regions) > 0, leadOn: slices.ContainsFunc(regions, leadsOn)}
+	k.base = k.governs && ofBase(regions[0])
+	if r.Guards() {
+		k.guards = id
+	}
+	return k
+}
+
 func (p *profile) ledger() ir.Ledger {
+	w := p.ledgerWriter()
+	return ledgerBy(w, w.kind)
+}
+
+func (p *profile) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{profile: p, ports: opened(p.tool), listens: listened(p.view)}
+	kinds := map[kind]bool{}
 	for _, e := range p.view.Entries() {
-		if e.Rule.Origin.Layer == ir.LayerBase {
+		if k := w.kind(e.ID, e.Rule); e.Rule.Origin.Layer == ir.LayerBase && !kinds[k] {
+			kinds[k] = true
 			w.base = append(w.base, e)
 		}
 	}
+	return w
+}
+
+func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K) ir.Ledger {
 	rows := ir.NewLedger(ir.Darwin)
-	for _, c := range p.view.Cells() {
-		rows.Add(c, ir.Levels{}, w.held(c))
-	}
+	ir.Fill(rows, w.view, kind, func(c ir.Cell) { rows.Add(c, ir.Levels{}, w.held(c)) })
 	return rows.Ledger()
 }
 

@@ -147,7 +147,7 @@ func canonical(text string) bool {
 		return true
 	}
 	rest, ok := strings.CutPrefix(text, "/")
-	for _, name := range strings.Split(rest, "/") {
+	for name := range strings.SplitSeq(rest, "/") {
 		ok = ok && name != "" && name != "." && name != ".."
 	}
 	return ok
@@ -157,6 +157,9 @@ func canonical(text string) bool {
 // abort at other bytes, also in comments (h5i-dev/h5i, pull 387).
 // See RATIONALE D249.
 func comment(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r > unicode.MaxASCII }) {
+		return s
+	}
 	var out strings.Builder
 	for _, r := range s {
 		switch {

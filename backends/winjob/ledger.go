@@ -10,23 +10,78 @@ import (
 // ledgerWriter writes the ledger of one tool.
 type ledgerWriter struct {
 	*layout
-	// byRule are the regions that each rule governs.
-	byRule map[ir.RuleID][]*ir.Region
+	// byRule are the properties of the regions that each rule governs.
+	byRule map[ir.RuleID]traits
 	// sets are the capabilities that a move can change, each once, of all regions that
 	// are not the system's.
 	sets []ir.CapSet
-	// moves says how the moves of a rule with these capabilities are held, and named has the
-	// rules with a path that a file can have: both are asked for each cell of many rules.
+	// moves says how the moves of a rule with these capabilities are held.
 	moves map[ir.CapSet]ir.Held
-	named map[ir.RuleID]bool
-	// base are the rules of the base.
-	base []*ir.FSRule
+	// base are the sets of capabilities that rules of the base grant, each once.
+	base []ir.CapSet
 	// alone is true where the tool may start nothing.
 	alone bool
 }
 
+// traits are the properties of the regions that one rule governs, of all regions together.
+type traits struct {
+	// governs is true where there is a region, and named where one has a path that a file can have.
+	governs, named bool
+	// listed is true where a region below a root has an access list of its own.
+	listed bool
+	// ambient are the capabilities that the directory above grants at all regions that get no list unless they are
+	// there at the start.
+	ambient ir.CapSet
+	skipped bool // some region is such a one
+	// takable has one gap for the regions whose name others can take: two, where both kinds are there, in their order.
+	takable [2]ir.Gap
+}
+
+// with adds a region.
+func (t traits) with(l *layout, r *ir.Region, named bool) traits {
+	t.governs, t.named = true, t.named || named
+	t.listed = t.listed || !r.IsRoot() && l.lists[r].DACL != ""
+	if !l.skipped(r) {
+		return t
+	}
+	if !t.skipped {
+		t.skipped, t.ambient = true, above(r)
+	}
+	t.ambient &= above(r)
+	if !l.takable(r) {
+		return t
+	}
+	gap := ir.GapFSMove
+	if r.LeadsToGuarded() {
+		gap = ir.GapFSProtected
+	}
+	switch {
+	case t.takable[0] == "":
+		t.takable[0] = gap
+	case t.takable[0] != gap:
+		t.takable[1] = gap
+	}
+	return t
+}
+
+// kind is all of a rule that its cells depend on.
+type kind struct {
+	traits
+	caps   ir.CapSet
+	guards bool
+}
+
+func (w *ledgerWriter) kind(id ir.RuleID, r *ir.FSRule) kind {
+	return kind{w.byRule[id], r.Caps, r.Guards()}
+}
+
 func (l *layout) ledger() ir.Ledger {
-	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID][]*ir.Region{}, moves: map[ir.CapSet]ir.Held{}, named: map[ir.RuleID]bool{}, alone: childless(l.view.Tool)}
+	w := l.ledgerWriter()
+	return ledgerBy(w, w.kind)
+}
+
+func (l *layout) ledgerWriter() *ledgerWriter {
+	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID]traits{}, moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
 	for _, r := range l.regions {
 		caps := r.Caps
 		if l.listed() {
@@ -34,27 +89,30 @@ func (l *layout) ledger() ir.Ledger {
 			caps = caps.Without(ir.Execute)
 		}
 		id, named := r.ID(), !impossible(r.At)
-		w.byRule[id] = append(w.byRule[id], r)
-		w.named[id] = w.named[id] || named
+		w.byRule[id] = w.byRule[id].with(l, r, named)
 		if named && r.At.Root.Kind != ir.System && !r.LeadsToGuarded() && !slices.Contains(w.sets, caps) {
 			w.sets = append(w.sets, caps)
 		}
 	}
 	for _, r := range l.view.Entries() {
-		if r.Rule.Origin.Layer == ir.LayerBase {
-			w.base = append(w.base, r.Rule)
+		if r.Rule.Origin.Layer == ir.LayerBase && !slices.Contains(w.base, r.Rule.Caps) {
+			w.base = append(w.base, r.Rule.Caps)
 		}
 	}
+	return w
+}
+
+func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K) ir.Ledger {
 	rows := ir.NewLedger(ir.Windows)
-	for _, c := range l.view.Cells() {
+	ir.Fill(rows, w.view, kind, func(c ir.Cell) {
 		job, container := w.job(c), resting(c, w.container(c))
 		if job.Equal(container) {
 			rows.Add(c, ir.Levels{From: 0, To: ir.BestTier}, job)
-			continue
+			return
 		}
 		rows.Add(c, ir.Levels{}, job)
 		rows.Add(c, ir.Levels{From: ir.BestTier, To: ir.BestTier}, container)
-	}
+	})
 	return rows.Ledger()
 }
 
@@ -173,14 +231,14 @@ func (w *ledgerWriter) ofDefault(a ir.Aspect) ir.Held {
 
 // ofBase is about the system's directories, whose lists are used as they are: they
 // let every AppContainer read and execute, in most places.
-func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
+func ofBase(a ir.Aspect, sets []ir.CapSet) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	if !ok {
 		return backends.Exact
 	}
 	var held []ir.Held
-	for _, r := range rules {
-		switch granted := r.Caps.Has(c); {
+	for _, caps := range sets {
+		switch granted := caps.Has(c); {
 		case granted && c == ir.Read:
 			held = append(held, backends.Stricter(whyOwnBase), backends.Stricter(whyNull), backends.Stricter(whyAncestors))
 		case granted:
@@ -194,30 +252,30 @@ func ofBase(a ir.Aspect, rules []*ir.FSRule) ir.Held {
 
 // rule is about the regions that one rule governs. A rule that governs nothing, since
 // a later one names the same path, has nothing to be held.
-func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, regions []*ir.Region) ir.Held {
-	if len(regions) == 0 {
+func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, t traits) ir.Held {
+	if !t.governs {
 		return backends.Exact
 	}
-	if !w.named[cell.ID] {
+	if !t.named {
 		return nameless(r.Caps)
 	}
 	a := cell.Aspect
 	if r.Guards() && a != ir.AspectOthers {
-		return backends.Join(w.guarded(a, r, regions), backends.Weaker(ir.GapFSProtected, whyGuardless))
+		return backends.Join(w.guarded(a, r, t), backends.Weaker(ir.GapFSProtected, whyGuardless))
 	}
 	switch a {
 	case ir.AspectMetadata:
-		return w.capability(ir.Update, r.Caps, regions, whyMetadata)
+		return w.capability(ir.Update, r.Caps, t, whyMetadata)
 	case ir.AspectSocket:
-		return w.capability(ir.Update, r.Caps, regions, whySocket)
+		return w.capability(ir.Update, r.Caps, t, whySocket)
 	case ir.AspectMove:
 		held := w.move(r.Caps)
-		for _, r := range regions {
-			switch {
-			case w.takable(r) && r.LeadsToGuarded():
-				held = backends.Join(held, backends.Weaker(ir.GapFSProtected, whyGuardless))
-			case w.takable(r):
-				held = backends.Join(held, backends.Weaker(ir.GapFSMove, whyOthers))
+		for _, gap := range t.takable {
+			switch gap {
+			case ir.GapFSProtected:
+				held = backends.Join(held, backends.Weaker(gap, whyGuardless))
+			case ir.GapFSMove:
+				held = backends.Join(held, backends.Weaker(gap, whyOthers))
 			}
 		}
 		return held
@@ -228,17 +286,17 @@ func (w *ledgerWriter) rule(cell ir.Cell, r *ir.FSRule, regions []*ir.Region) ir
 		return ir.Because(ir.Assumed, "", whyMovedAway)
 	default:
 		c, _ := ir.ParseCapability(string(a))
-		return w.capability(c, r.Caps, regions, "")
+		return w.capability(c, r.Caps, t, "")
 	}
 }
 
 // guarded is about protected paths that are there at the start.
-func (w *ledgerWriter) guarded(a ir.Aspect, r *ir.FSRule, regions []*ir.Region) ir.Held {
+func (w *ledgerWriter) guarded(a ir.Aspect, r *ir.FSRule, t traits) ir.Held {
 	c, ok := ir.ParseCapability(string(a))
 	if !ok {
 		return backends.Exact
 	}
-	return w.capability(c, r.Caps, regions, "")
+	return w.capability(c, r.Caps, t, "")
 }
 
 // nameless is about a rule on a path that no file here can have: what it grants
@@ -251,7 +309,7 @@ func nameless(caps ir.CapSet) ir.Held {
 }
 
 // capability says how one capability is held in a rule's regions.
-func (w *ledgerWriter) capability(c ir.Capability, caps ir.CapSet, regions []*ir.Region, granted ir.CauseID) ir.Held {
+func (w *ledgerWriter) capability(c ir.Capability, caps ir.CapSet, t traits, granted ir.CauseID) ir.Held {
 	if !caps.Has(c) {
 		return w.withheld(c, caps)
 	}
@@ -263,7 +321,7 @@ func (w *ledgerWriter) capability(c ir.Capability, caps ir.CapSet, regions []*ir
 	case ir.Create:
 		held = append(held, backends.Stricter(whySymlink))
 	case ir.Delete:
-		if slices.ContainsFunc(regions, func(r *ir.Region) bool { return !r.IsRoot() && w.lists[r].DACL != "" }) {
+		if t.listed {
 			held = append(held, backends.Stricter(whySelf))
 		}
 	case ir.Execute:
@@ -272,7 +330,7 @@ func (w *ledgerWriter) capability(c ir.Capability, caps ir.CapSet, regions []*ir
 		}
 	case ir.Read, ir.Update:
 	}
-	if slices.ContainsFunc(regions, func(r *ir.Region) bool { return w.skipped(r) && !above(r).Has(c) }) {
+	if t.skipped && !t.ambient.Has(c) {
 		held = append(held, backends.Stricter(whyAbsent))
 	}
 	return backends.Join(append(held, backends.Stricter(whyCarried))...)

@@ -257,7 +257,7 @@ func TestBaseIsReadAndExecute(t *testing.T) {
 		}
 	}
 	for a, want := range map[ir.Aspect]ir.Enforcement{ir.AspectRead: ir.Weaker, ir.AspectUpdate: ir.Stricter, ir.AspectMove: ir.Exact} {
-		if got := ofBase(a, []*ir.FSRule{{Caps: ir.Caps(ir.Update)}}).Is; got != want {
+		if got := ofBase(a, []ir.CapSet{ir.Caps(ir.Update)}).Is; got != want {
 			t.Errorf("%s of a base that grants update alone: got %v, want %v", a, got, want)
 		}
 	}

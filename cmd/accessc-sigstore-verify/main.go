@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/bundle"
@@ -91,7 +92,8 @@ func (o options) check(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.trusted, err)
 	}
-	if err := verified(signed, trusted, o.identity, o.issuer, verify.WithArtifact(bytes.NewReader(manifest)), required()...); err != nil {
+	when, err := verified(signed, trusted, o.identity, o.issuer, verify.WithArtifact(bytes.NewReader(manifest)), required()...)
+	if err != nil {
 		return err
 	}
 	m, err := build.ParseManifest(manifest)
@@ -108,7 +110,7 @@ func (o options) check(dir string) error {
 	if o.attest == "" {
 		return nil
 	}
-	return o.write(dir, m, manifest)
+	return o.write(dir, m, manifest, when)
 }
 
 // readBundle reads a bundle in the form of JSON.
@@ -129,22 +131,32 @@ func required() []verify.VerifierOption {
 	}
 }
 
-// verified checks a bundle. Identity and issuer are compared as they stand, no pattern.
-func verified(signed verify.SignedEntity, trusted root.TrustedMaterial, identity, issuer string, about verify.ArtifactPolicyOption, need ...verify.VerifierOption) error {
+// verified checks a bundle, and returns the earliest time at which a log or an authority has seen it. Identity and
+// issuer are compared as they stand, no pattern.
+func verified(signed verify.SignedEntity, trusted root.TrustedMaterial, identity, issuer string, about verify.ArtifactPolicyOption, need ...verify.VerifierOption) (time.Time, error) {
 	verifier, err := verify.NewVerifier(trusted, need...)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	who, err := verify.NewShortCertificateIdentity(issuer, "", identity, "")
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
-	_, err = verifier.Verify(signed, verify.NewPolicy(about, verify.WithCertificateIdentity(who)))
-	return err
+	result, err := verifier.Verify(signed, verify.NewPolicy(about, verify.WithCertificateIdentity(who)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(result.VerifiedTimestamps) == 0 {
+		return time.Time{}, errors.New("no log and no authority says when it was signed")
+	}
+	first := slices.MinFunc(result.VerifiedTimestamps, func(a, b verify.TimestampVerificationResult) int { return a.Timestamp.Compare(b.Timestamp) })
+	return first.Timestamp, nil
 }
 
-// write signs the build with a key of this host.
-func (o options) write(dir string, m *build.Manifest, manifest []byte) error {
+// write signs the build with a key of this host. Its serial is when the bundle was signed, not now: somebody who puts an
+// earlier manifest and its bundle back would have them attested as the newest.
+// See RATIONALE D292.
+func (o options) write(dir string, m *build.Manifest, manifest []byte, when time.Time) error {
 	data, err := signers.ReadSecret(o.attest)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.attest, err)
@@ -154,7 +166,7 @@ func (o options) write(dir string, m *build.Manifest, manifest []byte) error {
 		return fmt.Errorf("%s: %w", o.attest, err)
 	}
 	said := m.Statement(build.Hash(manifest))
-	said.Build.Accessc, said.Build.Project, said.Build.Serial = version, o.project, int(time.Now().Unix())
+	said.Build.Accessc, said.Build.Project, said.Build.Serial = version, o.project, int(when.Unix())
 	if data, err = attest.Sign(said, key); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/testing/ca"
@@ -60,9 +61,12 @@ func TestPublic(t *testing.T) {
 		"another root":                {other, identity, issuer, digest(realDigest), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := verified(data.Bundle(t, realBundle), c.trusted, c.identity, c.issuer, c.about, required()...)
+			when, err := verified(data.Bundle(t, realBundle), c.trusted, c.identity, c.issuer, c.about, required()...)
 			if (err == nil) != c.holds {
 				t.Errorf("got %v", err)
+			}
+			if c.holds && when.Year() != 2023 || !c.holds && !when.IsZero() {
+				t.Errorf("signed at %v", when)
 			}
 		})
 	}
@@ -86,14 +90,18 @@ func TestManifest(t *testing.T) {
 	}
 	need := []verify.VerifierOption{verify.WithTransparencyLog(1), verify.WithObserverTimestamps(1)}
 	about := func(data []byte) verify.ArtifactPolicyOption { return verify.WithArtifact(bytes.NewReader(data)) }
-	if err := verified(signed, instance, "a@example.com", issuer, about(manifest), need...); err != nil {
+	if _, err := verified(signed, instance, "a@example.com", issuer, about(manifest), need...); err != nil {
 		t.Error(err)
 	}
+	fails := func(signed verify.SignedEntity, trusted root.TrustedMaterial, identity, issuer string, about verify.ArtifactPolicyOption, need ...verify.VerifierOption) error {
+		_, err := verified(signed, trusted, identity, issuer, about, need...)
+		return err
+	}
 	for name, err := range map[string]error{
-		"another manifest":      verified(signed, instance, "a@example.com", issuer, about(manifest[1:]), need...),
-		"another instance":      verified(signed, foreign, "a@example.com", issuer, about(manifest), need...),
-		"somebody else":         verified(signed, instance, "b@example.com", issuer, about(manifest), need...),
-		"no logged certificate": verified(signed, instance, "a@example.com", issuer, about(manifest), required()...),
+		"another manifest":      fails(signed, instance, "a@example.com", issuer, about(manifest[1:]), need...),
+		"another instance":      fails(signed, foreign, "a@example.com", issuer, about(manifest), need...),
+		"somebody else":         fails(signed, instance, "b@example.com", issuer, about(manifest), need...),
+		"no logged certificate": fails(signed, instance, "a@example.com", issuer, about(manifest), required()...),
 	} {
 		if err == nil {
 			t.Errorf("%s: it holds", name)
@@ -162,7 +170,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAttests: the attestation is about the files of the build, signed by the key, and there is nothing else.
+// TestAttests: the attestation is about the files of the build, signed by the key, and there is nothing else. Its serial is
+// when the bundle was signed: with the time of the check an earlier build and its bundle became the newest.
 func TestAttests(t *testing.T) {
 	dir := builtAt(t)
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -186,7 +195,7 @@ func TestAttests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (options{attest: file, project: "shop"}).write(dir, m, manifest); err != nil {
+	if err := (options{attest: file, project: "shop"}).write(dir, m, manifest, time.Unix(12, 0)); err != nil {
 		t.Fatal(err)
 	}
 	e, err := signers.Envelope(filepath.Join(dir, build.AttestationFile))
@@ -198,7 +207,7 @@ func TestAttests(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, _, err := e.Verify(1, key.Public())
-	if err != nil || said.Build.Project != "shop" {
+	if err != nil || said.Build.Project != "shop" || said.Build.Serial != 12 {
 		t.Fatal(said, err)
 	}
 	if problems, err := build.Attested(said, m, build.Hash(manifest), dir); err != nil || len(problems) > 0 {

@@ -18,6 +18,7 @@ type checkCmd struct {
 	Format      string   `enum:"text,json,sarif,github" default:"text" help:"Format of findings: text, json, sarif or github."`
 	Enforceable bool     `help:"Also check whether this host meets every requirement of the policies; exit 3 if not."`
 	Accept      []string `placeholder:"GAP" help:"Accept a gap of this host, as exec does. Repeatable."`
+	Means       string   `enum:"landlock,bubblewrap" default:"landlock" help:"With --enforceable: check starts by these means, as of exec --means."`
 	Tools       []string `arg:"" optional:"" name:"tool" help:"With --enforceable: check these tools only."`
 }
 
@@ -31,6 +32,9 @@ cannot express is a problem, too. docs/checks.md explains each code.`
 func (c *checkCmd) Run(g *globals) error {
 	if err := checkAccept(c.Accept); err != nil {
 		return err
+	}
+	if c.Means != meansLandlock && !c.Enforceable {
+		return usagef("--means is for --enforceable")
 	}
 	opts, err := g.options(c.Enforceable)
 	if err != nil {

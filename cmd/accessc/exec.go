@@ -19,7 +19,6 @@ import (
 	"github.com/accessc/accessc/internal/compiled"
 	"github.com/accessc/accessc/internal/hostfacts"
 	"github.com/accessc/accessc/internal/hostview"
-	"github.com/accessc/accessc/internal/plural"
 	"github.com/accessc/accessc/internal/start"
 	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
@@ -404,39 +403,4 @@ func forHost(t *ir.Tool, facts ir.Facts) (build.Compiled, error) {
 		err = fmt.Errorf("%s", findings[0].Label)
 	}
 	return out, err
-}
-
-// enforceable prints the requirements of the policies that this host does not enforce.
-func (c *checkCmd) enforceable(g *globals, res *hostfacts.Result) error {
-	host := start.ThisHost()
-	unheld := 0
-	for _, t := range res.Program.Tools {
-		if t.Source.Kind != ir.SourceLocal || len(c.Tools) > 0 && !slices.Contains(c.Tools, t.Name) {
-			continue
-		}
-		spec, err := resolvedSpec(t, res.Facts(t))
-		if err != nil {
-			return err
-		}
-		accepted := spec.Launch.Accept
-		gaps, err := start.Unmet(spec, host)
-		if err != nil {
-			return err
-		}
-		for _, n := range gaps {
-			if name := string(n.Name); !slices.Contains(c.Accept, name) && !slices.Contains(accepted, name) {
-				fmt.Fprintf(g.stdout, "%s  %-16s %s: %s\n", t.Name, n.Name, n.Is, n.Why)
-				unheld++
-			}
-		}
-	}
-	if !host.Confines() {
-		fmt.Fprintln(g.stderr, "this host confines no tools; accessc doctor says why")
-		return exit(exitUnenforced)
-	}
-	if unheld > 0 {
-		fmt.Fprintf(g.stderr, "this host does not meet %s; see accessc doctor\n", plural.Count(unheld, "requirement"))
-		return exit(exitUnenforced)
-	}
-	return nil
 }

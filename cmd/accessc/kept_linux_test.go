@@ -44,7 +44,11 @@ func TestKeptStartsAreNeverStale(t *testing.T) {
 		}
 	}
 	t.Logf("%d starts from kept compilations, %d compiled, %d of these refused or with something to say", hits, n-hits, refused)
-	if hits < n/20 || n-hits-refused < n/20 {
+	least := n / 20
+	if !irtest.Full() {
+		least = n / 100 // edits build on each other: among few, a policy may not compile for most of them
+	}
+	if hits < least || n-hits-refused < least {
 		t.Errorf("too few of a kind: %d of %d starts were kept ones, %d refused", hits, n, refused)
 	}
 }

@@ -30,22 +30,22 @@ func (c *execCmd) checkMeans() error {
 	return nil
 }
 
-// wrap puts the arguments of bubblewrap for a tool into the request.
-func (c *execCmd) wrap(res *hostfacts.Result, t *ir.Tool, facts ir.Facts) error {
+// wrapped is the text of the arguments of bubblewrap for a tool.
+func wrapped(res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	target := backends.Target{Form: backends.Resolved, Facts: facts, Node: res.Node}
 	var wraps bubblewrap.Backend
 	out, findings, err := build.Compile(t, []backends.Backend{contextjson.Backend{}, wraps}, target)
 	if err == nil && findings.Failed() {
 		err = fmt.Errorf("%s", findings[0].Label)
 	}
-	c.wrapped = slices.Clip(out.Files[wraps.File()])
-	return err
+	return slices.Clip(out.Files[wraps.File()]), err
 }
 
 // artifact compiles the tool for the means that were asked for, and returns the text.
 func (c *execCmd) artifact(req *start.Request, res *hostfacts.Result, t *ir.Tool, facts ir.Facts) ([]byte, error) {
 	if c.Means == meansBubblewrap {
-		err := c.wrap(res, t, facts)
+		var err error
+		c.wrapped, err = wrapped(res, t, facts)
 		return c.wrapped, err
 	}
 	return c.specify(req, t, facts)

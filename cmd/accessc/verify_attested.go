@@ -63,7 +63,7 @@ func (c *verifyCmd) attested(g *globals, m *build.Manifest, hash string) (*attes
 	if err != nil {
 		return nil, nil, err
 	}
-	tested, untested, err := c.tested(m, judge)
+	tested, untested, err := c.tested(m, said.Build.Project, judge)
 	if found = slices.Concat(found, stale, untested); len(found) > 0 || err != nil {
 		return nil, found, err
 	}
@@ -74,8 +74,9 @@ func (c *verifyCmd) attested(g *globals, m *build.Manifest, hash string) (*attes
 // judges checks signatures.
 type judges func(*attest.Envelope) (*attest.Statement, []string, error)
 
-// tested checks the attestation of tests, if there is to be one.
-func (c *verifyCmd) tested(m *build.Manifest, judge judges) (*testedDoc, []build.Problem, error) {
+// tested checks the attestation of tests, if there is to be one. It must be for the project of the build: equal policies of
+// another project are not what the signer has said that of.
+func (c *verifyCmd) tested(m *build.Manifest, project string, judge judges) (*testedDoc, []build.Problem, error) {
 	if c.Summary == "" {
 		return nil, nil, nil
 	}
@@ -89,9 +90,9 @@ func (c *verifyCmd) tested(m *build.Manifest, judge judges) (*testedDoc, []build
 	}
 	found, err := build.Tested(said, m)
 	s := said.Summary
-	if c.Project != "" && s.Project != c.Project {
+	if s.Project != project {
 		found = append(found, build.Problem{
-			Class: build.SummaryPolicy, Detail: fmt.Sprintf("tried for the project %q, asked for %q", s.Project, c.Project),
+			Class: build.SummaryPolicy, Detail: fmt.Sprintf("tried for the project %q, the build is for %q", s.Project, project),
 		})
 	}
 	if err != nil || len(found) > 0 {

@@ -57,6 +57,9 @@ func (s Start) policy(said *attest.Statement) error {
 	if !ok {
 		return fmt.Errorf("it is not about the tool %s", s.Tool.Name)
 	}
+	if source := s.Tool.Source.String(); listed.Source != source {
+		return fmt.Errorf("it is about %s as a tool whose source is %.80q, and this one's is %q", s.Tool.Name, listed.Source, source)
+	}
 	hash, err := Portable(s.Options, s.Tool.Name)
 	if err != nil {
 		return err

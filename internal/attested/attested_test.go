@@ -31,6 +31,8 @@ access.commands = { cat = {} }
 type host struct {
 	root string
 	key  attest.Private
+	// change changes what is signed, unless it is nil.
+	change func(*attest.Build)
 }
 
 func newHost(t *testing.T) host {
@@ -47,19 +49,27 @@ func newHost(t *testing.T) host {
 			t.Fatal(err)
 		}
 	}
+	h.key = newKey(t, dir+"/config/accessc/a.pub")
+	write(t, dir+"/config/accessc/attestation.toml", "require = true\n[[signers]]\nname = \"a\"\nkey = \"a.pub\"\n")
+	write(t, h.root+"/accessc.toml", layer)
+	return h
+}
+
+// newKey makes a key that signs, and a file of its public key.
+func newKey(t *testing.T, file string) attest.Private {
+	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	der, _ := x509.MarshalPKCS8PrivateKey(private)
-	if h.key, err = attest.ParsePrivate(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+	key, err := attest.ParsePrivate(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	if err != nil {
 		t.Fatal(err)
 	}
 	der, _ = x509.MarshalPKIXPublicKey(public)
-	write(t, dir+"/config/accessc/a.pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
-	write(t, dir+"/config/accessc/attestation.toml", "require = true\n[[signers]]\nname = \"a\"\nkey = \"a.pub\"\n")
-	write(t, h.root+"/accessc.toml", layer)
-	return h
+	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	return key
 }
 
 func write(t *testing.T, path, text string) {
@@ -85,6 +95,9 @@ func (h host) sign(t *testing.T, serial int) {
 	req := build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
 	req.Attest = func(said *attest.Statement, _ []byte) ([]byte, error) {
 		said.Build.Serial = serial
+		if h.change != nil {
+			h.change(said.Build)
+		}
 		return attest.Sign(said, h.key)
 	}
 	if _, found, err := build.Write(req, filepath.Join(h.root, "access")); err != nil || len(found) > 0 {
@@ -183,6 +196,44 @@ func TestReplayed(t *testing.T) {
 	write(t, h.root+"/accessc.toml", layer)
 	write(t, h.root+"/access/attestation.json", string(old))
 	if err := h.check(t, h.start(t)); err == nil || !strings.Contains(err.Error(), "it is a replay") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReplayedOfAnother: an earlier attestation by another signer is a replay as well. With a serial for each signer the last one
+// of either could be put in the place of a newer one of the other.
+func TestReplayedOfAnother(t *testing.T) {
+	h := newHost(t)
+	config := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "accessc")
+	another := h
+	another.key = newKey(t, config+"/b.pub")
+	write(t, config+"/attestation.toml", "require = true\n[[signers]]\nname = \"a\"\nkey = \"a.pub\"\n[[signers]]\nname = \"b\"\nkey = \"b.pub\"\n")
+	another.sign(t, 1)
+	old, err := os.ReadFile(h.root + "/access/attestation.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.check(t, h.start(t)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, h.root+"/accessc.toml", strings.Replace(layer, `"a"`, `"b"`, 1))
+	h.sign(t, 2)
+	if err := h.check(t, h.start(t)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, h.root+"/accessc.toml", layer)
+	write(t, h.root+"/access/attestation.json", string(old))
+	if err := h.check(t, h.start(t)); err == nil || !strings.Contains(err.Error(), "it is a replay") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestOtherSource: an attestation of a server's tool is none of a local one with the same policy.
+func TestOtherSource(t *testing.T) {
+	h := newHost(t)
+	h.change = func(b *attest.Build) { b.Tools[0].Source = "mcp.x.t" }
+	h.sign(t, 1)
+	if err := h.check(t, h.start(t)); err == nil || !strings.Contains(err.Error(), `as a tool whose source is "mcp.x.t"`) {
 		t.Errorf("got %v", err)
 	}
 }

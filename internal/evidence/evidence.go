@@ -52,11 +52,16 @@ type Run struct {
 // ErrDocument is wrapped by every refusal of a document.
 var ErrDocument = errors.New("not usable as evidence of platforms")
 
-// names are the forms of the words of a run.
-var names = struct{ system, build, arch, commit, test *regexp.Regexp }{
-	regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`), regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
-	regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
-}
+// forms are those of the words of a run.
+type forms struct{ system, build, arch, commit, test *regexp.Regexp }
+
+// names are compiled when they are first used: every start of a tool would pay 0.3 ms for them otherwise.
+var names = sync.OnceValue(func() forms {
+	return forms{
+		regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`), regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
+		regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
+	}
+})
 
 // prefixes are how systems of a platform begin.
 var prefixes = map[string]string{ir.Darwin.String(): "macOS ", ir.Windows.String(): "Windows "}
@@ -94,7 +99,7 @@ func (r Run) check() error {
 		what, word string
 		form       *regexp.Regexp
 	}{
-		{"system", r.System, names.system}, {"build", r.Build, names.build}, {"arch", r.Arch, names.arch}, {"commit", r.Commit, names.commit},
+		{"system", r.System, names().system}, {"build", r.Build, names().build}, {"arch", r.Arch, names().arch}, {"commit", r.Commit, names().commit},
 	} {
 		if !w.form.MatchString(w.word) {
 			return fmt.Errorf("found the %s %q, expected %s", w.what, w.word, w.form)
@@ -105,8 +110,8 @@ func (r Run) check() error {
 	}
 	for _, list := range [][]string{r.Passed, r.Failed} {
 		for i, name := range list {
-			if !names.test.MatchString(name) || i > 0 && list[i-1] >= name {
-				return fmt.Errorf("found the test %q, expected %s, sorted", name, names.test)
+			if !names().test.MatchString(name) || i > 0 && list[i-1] >= name {
+				return fmt.Errorf("found the test %q, expected %s, sorted", name, names().test)
 			}
 		}
 	}

@@ -3,10 +3,12 @@ package fleet
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -23,6 +25,13 @@ type found struct {
 	bad  error
 }
 
+// maxDepth bounds how many directories lie in each other below one that is searched. Each is reached from the top, as
+// no symlink may lead elsewhere, so the work grows with the square of it.
+const maxDepth = 200
+
+// errDeep is the reason why a directory is not listed.
+var errDeep = fmt.Errorf("more than %d directories in each other", maxDepth)
+
 // find lists all files of a manifest's name below a directory, in the order of their paths. Symlinks are not
 // followed; git's own directories have no files of a work tree.
 func find(root *os.Root, shown string) []found {
@@ -35,6 +44,10 @@ func find(root *os.Root, shown string) []found {
 		case err != nil:
 			out = append(out, f)
 		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
+			f.bad = errDeep
+			out = append(out, f)
 			return fs.SkipDir
 		case !d.IsDir() && d.Name() == build.ManifestFile:
 			out = append(out, f)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,11 +60,33 @@ func parseHost(name string, data []byte) (*Host, error) {
 	if err := strictjson.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("not a report of accessc doctor --format json: %w", err)
 	}
+	if err := contradiction(&r.Report); err != nil {
+		return nil, fmt.Errorf("not a report of accessc doctor --format json: %w", err)
+	}
 	h := &Host{Name: name, Report: r.Report}
 	if h.platform, h.means = r.Means(); r.Version != 1 || h.platform == 0 {
 		return nil, fmt.Errorf("not a report that this version reads: version %d, system %q", r.Version, r.System)
 	}
 	return h, nil
+}
+
+// contradiction returns an error for a report that no accessc has written. One that says two things could be read as a
+// host that holds everything.
+func contradiction(r *start.Report) error {
+	seen := map[string]bool{}
+	for _, f := range r.Findings {
+		if seen[f.Name] {
+			return fmt.Errorf("%q is found twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	switch platform, _ := r.Means(); {
+	case r.Landlock < 0:
+		return fmt.Errorf("found the Landlock ABI %d", r.Landlock)
+	case platform == ir.Linux && r.Confines && r.Landlock == 0:
+		return errors.New("it says that tools are confined, and that there is no Landlock")
+	}
+	return nil
 }
 
 // need is a requirement of a tool: a row of its ledger without the rules and aspects that it is about.

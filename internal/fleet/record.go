@@ -162,8 +162,7 @@ func (f *frame) sum() (out [sha256.Size]byte) {
 type reader struct {
 	from    *bufio.Reader
 	program string
-	// policies is false where those are passed over, whose hash is then not known.
-	offset int64
+	offset  int64 // of the next frame
 }
 
 func newReader(r io.Reader) (*reader, error) {
@@ -176,24 +175,45 @@ func newReader(r io.Reader) (*reader, error) {
 	return out, nil
 }
 
+// head reads the head of the next frame: the lengths of its parts, the key, and the hash of the parts.
+func (r *reader) head() (facts, policies uint32, key, sum [sha256.Size]byte, err error) {
+	var head [headSize]byte
+	if _, err = io.ReadFull(r.from, head[:]); err != nil {
+		return 0, 0, key, sum, errRecord
+	}
+	facts, policies = binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
+	if facts > maxFacts || policies > maxPolicies {
+		return 0, 0, key, sum, errRecord
+	}
+	copy(key[:], head[8:])
+	copy(sum[:], head[8+sha256.Size:])
+	return facts, policies, key, sum, nil
+}
+
+// pass passes over the next frame without looking at its parts.
+func (r *reader) pass() (key [sha256.Size]byte, err error) {
+	nf, np, key, _, err := r.head()
+	if err != nil {
+		return key, err
+	}
+	if _, err := r.from.Discard(int(nf + np)); err != nil {
+		return key, errRecord
+	}
+	r.offset += headSize + int64(nf) + int64(np)
+	return key, nil
+}
+
 // next returns the next frame, nil at the end.
 func (r *reader) next() (*frame, error) {
-	var head [headSize]byte
-	if _, err := io.ReadFull(r.from, head[:]); err != nil {
-		return nil, errRecord
+	nf, np, key, want, err := r.head()
+	if err != nil {
+		return nil, err
 	}
-	nf, np := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
-	if nf > maxFacts || np > maxPolicies {
-		return nil, errRecord
-	}
-	f := &frame{}
-	copy(f.key[:], head[8:])
-	var err error
+	f := &frame{key: key}
 	if f.facts, err = r.part(nf); err == nil {
 		f.policies, err = r.part(np)
 	}
-	sum := f.sum()
-	if err != nil || !bytes.Equal(sum[:], head[8+sha256.Size:]) {
+	if err != nil || f.sum() != want {
 		return nil, errRecord
 	}
 	r.offset += headSize + int64(nf) + int64(np)
@@ -243,7 +263,7 @@ type record struct {
 	frames map[[sha256.Size]byte]place
 }
 
-// open reads where the frames of a record are. One that is missing, damaged, or of another program is empty: then every manifest is
+// open reads where the frames of a record are; whether they are whole shows when they are used. One that is missing, damaged, or of another program is empty: then every manifest is
 // read anew.
 func open(name, program string) *record {
 	out := &record{frames: map[[sha256.Size]byte]place{}}
@@ -259,11 +279,11 @@ func open(name, program string) *record {
 	out.file = file
 	for {
 		at := r.offset
-		f, err := r.next()
-		if f == nil || err != nil {
+		key, err := r.pass()
+		if err != nil || r.offset-at == headSize {
 			return out
 		}
-		out.frames[f.key] = place{at, int(r.offset - at)}
+		out.frames[key] = place{at, int(r.offset - at)}
 	}
 }
 

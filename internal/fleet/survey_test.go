@@ -259,6 +259,75 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestDeep: directories that lie very deep in each other are a problem that is told at once. Each is reached from the top, so a
+// repository with 3,000 of them took a minute, and one with more an hour.
+func TestDeep(t *testing.T) {
+	const maxDepth = 200
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "one/access"), tool("a", "src", ir.Read))
+	write(t, filepath.Join(dir, strings.Repeat("d/", maxDepth-2), "access"), tool("a", "src", ir.Read))
+	write(t, filepath.Join(dir, strings.Repeat("e/", maxDepth+1), "access"), tool("a", "src", ir.Read))
+	f := survey(t, dir)
+	if got, want := problems(dir, f), []string{strings.TrimSuffix(strings.Repeat("e/", maxDepth+1), "/") + "  directory.unreadable"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	tools := 0
+	for _, m := range f.Manifests {
+		tools += len(m.Tools)
+	}
+	if tools != 2 {
+		t.Errorf("found %d tools, want 2", tools)
+	}
+}
+
+// TestOverlap: no manifest is counted twice, by whatever name its directory is given.
+func TestOverlap(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "one/access"), tool("a", "src", ir.Read))
+	write(t, filepath.Join(dir, "oneself/access"), tool("a", "src", ir.Read))
+	if err := os.Symlink("one", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	for _, dirs := range [][]string{{".", "."}, {".", "one"}, {"one", "."}, {"one", "link"}, {"one", "one/access"}} {
+		req := &fleet.Request{}
+		for _, d := range dirs {
+			req.Dirs = append(req.Dirs, filepath.Join(dir, d))
+		}
+		if f, err := fleet.Survey(req); err == nil || !strings.Contains(err.Error(), "would count twice") {
+			t.Errorf("%q: %v, %v", dirs, f, err)
+		}
+	}
+	if f, err := fleet.Survey(&fleet.Request{Dirs: []string{dir + "/one", dir + "/oneself"}}); err != nil || len(f.Manifests) != 2 {
+		t.Error(f, err)
+	}
+}
+
+// TestContradiction: a report that says nonsense is none of a host that holds everything.
+func TestContradiction(t *testing.T) {
+	const good = `{"format_version": 1, "system": "Linux 6.1.0 on x86_64", "landlock_abi": 7,
+		"findings": [{"name": "supervision", "state": "present", "detail": ""}], "confines": true, "summary": ""}`
+	file := filepath.Join(t.TempDir(), "h.json")
+	read := func(text string) error {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := fleet.ReadHost(file)
+		return err
+	}
+	if err := read(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{`_abi": 7`, `_abi": -1`},
+		{`_abi": 7`, `_abi": 0`},
+		{`""}]`, `""}, {"name": "supervision", "state": "missing", "detail": ""}]`},
+	} {
+		if err := read(strings.Replace(good, change[0], change[1], 1)); err == nil {
+			t.Errorf("%s: took it", change[1])
+		}
+	}
+}
+
 // TestIncremental: after any change the result is that of a run without a record, and only changed manifests are parsed.
 func TestIncremental(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()

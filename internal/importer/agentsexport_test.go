@@ -14,7 +14,9 @@ import (
 	toclaudecode "github.com/accessc/accessc/backends/agents/claudecode"
 	tocodex "github.com/accessc/accessc/backends/agents/codex"
 	tocursor "github.com/accessc/accessc/backends/agents/cursor"
+	togemini "github.com/accessc/accessc/backends/agents/gemini"
 	tosrt "github.com/accessc/accessc/backends/agents/srt"
+	tovscode "github.com/accessc/accessc/backends/agents/vscode"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -100,6 +102,52 @@ func TestAgentsExport(t *testing.T) {
 	if same.Load() == 0 || other.Load() == 0 {
 		t.Errorf("%d answers are the same, %d are not", same.Load(), other.Load())
 	}
+}
+
+// The rules for Gemini CLI are read back, and none of them becomes one that allows: it asks about each command.
+func TestGeminiExport(t *testing.T) {
+	w := newWorld(t)
+	irtest.Many(t, policies()/10, func(r *rand.Rand) error {
+		tool := expressible(r).policy()
+		tool.Commands = &ir.CommandSet{}
+		for _, name := range some(r, 3, func() string { return pick(r, "git", "make", "./run") }) {
+			tool.Commands.Rules = append(tool.Commands.Rules, ir.CommandRule{Program: name, AnyArgs: r.IntN(2) == 0, Args: []ir.ArgPattern{{Words: []string{"a", "-x"}}}})
+		}
+		out, err := togemini.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			return err
+		}
+		res, err := w.runAs("gemini", "gemini.toml", string(out.Data), Refuse)
+		if err != nil {
+			return fmt.Errorf("%s: %w", out.Data, err)
+		}
+		asked := 0
+		for _, e := range res.Entries {
+			if e.Fate == Carried && e.Why == "left to a person" {
+				asked++
+			}
+		}
+		if asked < len(tool.Commands.Rules) || strings.Contains(res.Text, `"allow"`) {
+			return fmt.Errorf("%s\n%s", out.Data, res.Text)
+		}
+		return nil
+	})
+}
+
+// The settings for VS Code are read back, and approve no command.
+func TestVSCodeExport(t *testing.T) {
+	w := newWorld(t)
+	irtest.Many(t, policies()/10, func(r *rand.Rand) error {
+		out, err := tovscode.Backend{}.Compile(expressible(r).policy(), backends.Target{Form: backends.Portable})
+		if err != nil {
+			return err
+		}
+		res, err := w.runAs("", "settings.json", string(out.Data), Refuse)
+		if err != nil || strings.Contains(res.Text, `"allow"`) || !strings.HasPrefix(res.Format, "vscode") {
+			return fmt.Errorf("%s: %w", out.Data, err)
+		}
+		return nil
+	})
 }
 
 func ruleOf(v *ir.View, op ir.Operation) ir.RuleID {

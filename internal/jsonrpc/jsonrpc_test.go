@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
@@ -267,12 +268,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzOutline: any bytes are read in constant memory, and an id that is found is JSON.
+// FuzzOutline: any bytes are read in constant memory, and an id that is found is JSON, and text.
 func FuzzOutline(f *testing.F) {
+	f.Add([]byte("{\"id\":\"\xff\",\"method\":\"a\"}"))
 	f.Add([]byte(`{"id":1,"method":"a\"","params":[{"id":2}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		o := Sketch(text)
-		if id := o.ID(); id != "" && !json.Valid([]byte(id)) || len(o.token) > maxID {
+		if id := o.ID(); id != "" && !json.Valid([]byte(id)) || !utf8.ValidString(id) || len(o.token) > maxID {
 			t.Fatalf("got the id %q", id)
 		}
 		messages, batch, err := Parse(text)

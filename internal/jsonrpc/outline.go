@@ -1,6 +1,9 @@
 package jsonrpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
 
 // maxID is the longest id that an outline has, in bytes.
 const maxID = 256
@@ -24,7 +27,7 @@ func Sketch(line []byte) *Outline {
 
 // ID is the message's id as it was written, empty where it has none that can be repeated.
 func (o *Outline) ID() string {
-	if !json.Valid(o.id) {
+	if !utf8.Valid(o.id) || !json.Valid(o.id) { // json.Valid takes any bytes within a text
 		return ""
 	}
 	return string(o.id)

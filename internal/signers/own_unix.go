@@ -11,9 +11,12 @@ import (
 	"github.com/accessc/accessc/internal/shellword"
 )
 
-// openFile opens a file without waiting: open(2) blocks on a FIFO unless told otherwise.
+// withoutWaiting has open(2) follow no symlink at the end of a path, and not block on a FIFO.
+const withoutWaiting = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+// openFile opens a file without waiting.
 func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	return os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0)
 }
 
 // alone refuses an open file that others than the user and the administrator may write, or put another

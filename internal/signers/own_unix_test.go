@@ -115,3 +115,27 @@ func TestSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestRememberedInAFile: a FIFO in the place of the serial is not waited for, and a symlink is not followed.
+func TestRememberedInAFile(t *testing.T) {
+	dir := tempDir(t)
+	state := userdir.Dir(dir)
+	if err := os.Mkdir(filepath.Dir(state.Attested("t")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(state.Attested("fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(dir, "elsewhere")
+	if err := os.Symlink(elsewhere, state.Attested("link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"fifo", "link"} {
+		if err := Remember(state, tool, 1); err == nil {
+			t.Errorf("%s: took it", tool)
+		}
+	}
+	if _, err := os.Lstat(elsewhere); err == nil {
+		t.Error("a file was made where the symlink leads")
+	}
+}

@@ -24,10 +24,12 @@ const (
 // Remember keeps the serial of an attestation by which a tool is about to be started, and refuses one that is
 // lower than one before: an attestation that was signed once stays signed, and who can write it can
 // put it in the place of a newer one. The directory of the file exists.
-// See RATIONALE D276.
+// All signers count in one order. See RATIONALE D276, D291.
 func Remember(state userdir.Dir, tool string, serial int) error {
 	path := state.Attested(tool)
-	take := func() (*lockedfile.File, error) { return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+	take := func() (*lockedfile.File, error) {
+		return lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|withoutWaiting, 0o600)
+	}
 	file, err := lock.Within("the serial "+path, patience, take, func(f *lockedfile.File) { _ = f.Close() })
 	if err != nil {
 		return err
@@ -36,6 +38,13 @@ func Remember(state userdir.Dir, tool string, serial int) error {
 }
 
 func remember(file *lockedfile.File, serial int) error {
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", file.Name())
+	}
+	if err != nil {
+		return err
+	}
 	text, err := bounded.Read(file, maxSeen)
 	if err != nil {
 		return err

@@ -152,26 +152,57 @@ const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 // in reports whether a pattern matches the workspace. Symlinks in the part of a pattern that has no
 // metacharacters are followed.
 func (s Subject) in(patterns []string) bool {
-	return s.matches(patterns, func(p string) string { return p })
+	return s.matches(patterns, filepath.ToSlash(s.Workspace), func(p string) string { return p })
 }
 
-// required is in for patterns that require more: with fold it does not tell cases apart.
+// required is in for patterns that require more: each is about the directories below as well, any of which becomes a
+// workspace by a file in it, and with fold it does not tell cases apart.
+// See RATIONALE D290.
 func (s Subject) required(patterns []string, fold bool) bool {
-	return s.in(patterns) || fold && s.matches(patterns, strings.ToLower)
+	for dir := s.Workspace; ; dir = filepath.Dir(dir) {
+		at := filepath.ToSlash(dir)
+		if s.matches(patterns, at, func(p string) string { return p }) || fold && s.matches(patterns, at, strings.ToLower) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
-// matches is in by the spelling that key gives to both.
-func (s Subject) matches(patterns []string, key func(string) string) bool {
-	root := key(filepath.ToSlash(s.Workspace))
+// matches is in for a directory, by the spelling that key gives to it and to the patterns.
+func (s Subject) matches(patterns []string, dir string, key func(string) string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
 			p = literal(filepath.ToSlash(s.Home)) + "/" + rest
 		}
-		base, rest := doublestar.SplitPattern(p)
+		base, rest := split(p)
+		if doublestar.MatchUnvalidated(key(join(literal(base), rest)), key(dir)) {
+			return true
+		}
 		real, err := filepath.EvalSymlinks(filepath.FromSlash(base))
-		return doublestar.MatchUnvalidated(key(p), root) ||
-			err == nil && doublestar.MatchUnvalidated(key(literal(strings.TrimSuffix(filepath.ToSlash(real), "/"))+"/"+rest), root)
+		return err == nil && doublestar.MatchUnvalidated(key(join(literal(filepath.ToSlash(real)), rest)), key(dir))
 	})
+}
+
+// split divides a pattern into the path before its first element with metacharacters, cleaned, and the elements
+// from there on. A pattern that ends in a slash or a dot is about the same directory as without.
+func split(pattern string) (base, rest string) {
+	elements := strings.Split(pattern, "/")
+	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(escaped.ReplaceAllString(e, ""), "*?[{") })
+	if n < 0 {
+		n = len(elements)
+	}
+	base = escaped.ReplaceAllStringFunc(strings.Join(elements[:n], "/")+"/", func(e string) string { return e[1:] })
+	return filepath.ToSlash(filepath.Clean(filepath.FromSlash(base))), strings.Join(elements[n:], "/")
+}
+
+// join is the pattern of a split one.
+func join(base, rest string) string {
+	if rest == "" {
+		return base
+	}
+	return strings.TrimSuffix(base, "/") + "/" + rest
 }
 
 // escaped is a metacharacter that stands for itself.

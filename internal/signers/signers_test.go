@@ -235,14 +235,32 @@ func TestPatterns(t *testing.T) {
 	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
 		t.Skip(err)
 	}
+	if err := os.Symlink("real/shop", filepath.Join(dir, "alias")); err != nil {
+		t.Fatal(err)
+	}
 	s := Subject{Workspace: filepath.Join(dir, "real/shop"), Home: dir}
 	for pattern, want := range map[string]bool{
 		"~/real/shop": true, "~/real/*": true, "~/**": true, "~/link/*": true, "~/link/shop": true, "~/real": false, "~/real/sho": false,
-		"~/real/shop/x": false, filepath.ToSlash(dir) + "/real/**": true, "/**": true, "/": false,
+		"~/real/shop/x": false, "~/real/shop/": true, "~/real/shop//": true, "~/real/shop/.": true, "~/real/../real/shop": true, "~/alias": true,
+		"~/alias/": true, `~/re\al/shop`: true, `~/real/sho\p*`: true, filepath.ToSlash(dir) + "/real/**": true, "/**": true, "/": false,
 	} {
 		if got := s.in([]string{pattern}); got != want {
 			t.Errorf("%s: %v", pattern, got)
 		}
+	}
+}
+
+// TestRequiredBelow: what requires attestations in a workspace requires them in the directories below it. A tool that may write
+// there, or a commit, makes such a directory a workspace of its own by an accessc.toml in it, and a start from there was
+// not compared with any. A signer of the workspace is none of such a directory.
+func TestRequiredBelow(t *testing.T) {
+	for pattern, want := range map[string]bool{"/w/shop": true, "/w/shop/": true, "/w/sh*": true, "/": true, "/w/sho": false, "/w/shop/src/x": false, "/w/other": false} {
+		if got := (Subject{Workspace: "/w/shop/src"}).required([]string{pattern}, false); got != want {
+			t.Errorf("%s: %v", pattern, got)
+		}
+	}
+	if (Subject{Workspace: "/w/shop/src"}).in([]string{"/w/shop"}) {
+		t.Error("who may sign for a workspace may sign for a directory in it")
 	}
 }
 

@@ -27,27 +27,52 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// byWrapper is how bubblewrap meets requirements: without a supervisor.
+var byWrapper = means{unsupervised, mounts.Sentences, lastLevel}
+
+// UnmetWrapped returns the requirements of a policy that a start by bubblewrap does not meet here, and those of them that the policy
+// accepts. data is the resolved artifact. An error says why no tool starts by this artifact.
+func UnmetWrapped(data []byte) (gaps []Gap, accepted []string, err error) {
+	spec, _, err := wrapping(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	gaps, err = byWrapper.unmet(spec.Needs, Host{})
+	return gaps, spec.Accept, err
+}
+
+// wrapping reads a resolved artifact and finds the program that it is for.
+func wrapping(data []byte) (spec *bubblewrap.Spec, file string, err error) {
+	spec, err = bubblewrap.Parse(data)
+	switch {
+	case err != nil:
+		return nil, "", failed("%w", err)
+	case spec.Form != backends.Resolved.String():
+		return nil, "", failed("%w", errPortable)
+	}
+	if !slices.Contains(spec.Args, "--proc") {
+		return nil, "", failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
+	}
+	if file, _, err = findWrapper(wrapperPaths); err != nil {
+		return nil, "", failed("%w; see accessc doctor", err)
+	}
+	return spec, file, nil
+}
+
 // Wrap starts a tool by bubblewrap instead of this kernel's Landlock, and ends as the tool does. data is
 // the resolved artifact. It returns only when the tool did not start; the error is an *Error.
 func Wrap(req Request, data []byte) error {
-	spec, err := bubblewrap.Parse(data)
-	switch {
-	case err != nil:
-		return failed("%w", err)
-	case spec.Form != backends.Resolved.String():
-		return failed("%w", errPortable)
-	}
-	if !slices.Contains(spec.Args, "--proc") {
-		return failed("bubblewrap starts tools by a descriptor of /proc, which the policy grants only with base = \"system\"")
-	}
-	file, _, err := findWrapper(wrapperPaths)
+	spec, file, err := wrapping(data)
 	if err != nil {
-		return failed("%w; see accessc doctor", err)
+		return err
 	}
-	if _, err := (means{unsupervised, mounts.Sentences, lastLevel}).agree(&req, &spec.Launch, Host{}); err != nil {
+	if _, err := byWrapper.agree(&req, &spec.Launch, Host{}); err != nil {
 		return err
 	}
 	if err := checkDescriptors(0, 1, 2); err != nil {
+		return err
+	}
+	if err := refuseDirectories(0, 1, 2); err != nil {
 		return err
 	}
 	w := &wrapped{req: &req, spec: spec, launch: spec.Launch, file: file}
@@ -66,6 +91,18 @@ func Wrap(req Request, data []byte) error {
 	return nil
 }
 
+// refuseDirectories returns an error if a descriptor that the tool gets is a directory. The kernel looks names up from it
+// in the mounts of this process, where nothing is covered, and Landlock is not there to judge them. See RATIONALE D287.
+func refuseDirectories(fds ...int) error {
+	for number, fd := range fds {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			return failed("descriptor %d is a directory, by which the tool would reach all of the host; use a pipe or file", number)
+		}
+	}
+	return nil
+}
+
 // wrapped is a start by bubblewrap in progress.
 type wrapped struct {
 	req    *Request
@@ -73,6 +110,7 @@ type wrapped struct {
 	launch backends.Launch
 	file   string
 	home   releaser
+	words  int // of the arguments that bwrap reads from a descriptor
 	directories
 }
 
@@ -83,7 +121,7 @@ const (
 	wrapperInfo              // where bwrap writes the number of the sandbox's first process
 	enterSelf                // this program, which enters the sandbox and becomes the tool
 	enterReport              // where that says how far it got
-	enterPlaces              // the files that it must find at places
+	enterPlaces              // the mounts that it must find
 )
 
 // run runs the tool and returns its status.
@@ -108,6 +146,9 @@ func (w *wrapped) run() (int, error) {
 	defer info.Close()
 	defer report.Close()
 	argv := append([]string{w.file, "--args", strconv.Itoa(wrapperArgs), "--info-fd", strconv.Itoa(wrapperInfo), "--"}, entry...)
+	if n := w.words + len(argv); n > bubblewrap.MaxArguments {
+		return 0, failed("bubblewrap takes %d arguments, and the policy, the variables and the command are %d", bubblewrap.MaxArguments, n)
+	}
 	// The signal of the parent's end is that of the thread that starts the child (prctl(2)).
 	runtime.LockOSThread()
 	process, err := os.StartProcess(w.file, argv, &os.ProcAttr{
@@ -176,10 +217,12 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	args, err := w.arguments(env)
+	options, err := w.options()
 	if err != nil {
 		return nil, nil, err
 	}
+	args := w.arguments(options, env)
+	w.words = len(args)
 	filter, err := assemble(rules{blocks: slices.Concat(landlock.Always(), w.spec.Blocks)}, landlock.MaxABI)
 	if err != nil {
 		return nil, nil, failed("%w", err)
@@ -193,10 +236,6 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 		return nil, nil, failed("%w", err)
 	}
 	self, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return nil, nil, failed("%w", err)
-	}
-	options, err := w.spec.Options()
 	if err != nil {
 		return nil, nil, failed("%w", err)
 	}
@@ -245,35 +284,41 @@ func inMemory(text []byte) (*os.File, error) {
 	return f, err
 }
 
-// arguments are those of the artifact with the symbols replaced, and the tool's variables.
-func (w *wrapped) arguments(env []string) ([]string, error) {
+// options are those of the artifact with the symbols replaced.
+func (w *wrapped) options() ([]bubblewrap.Option, error) {
 	options, err := w.spec.Options()
 	if err != nil {
 		return nil, failed("%w", err)
 	}
-	var out []string
 	for _, o := range options {
-		if o.Name == "--bind" && o.Values[1] == bubblewrap.Temp {
-			out = append(out, leading(w.tmp)...)
-		}
-		out = append(out, o.Name)
-		for _, v := range o.Values {
+		for i, v := range o.Values {
 			switch {
 			case strings.HasPrefix(v, bubblewrap.Temp):
-				v = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
+				o.Values[i] = w.tmp + strings.TrimPrefix(v, bubblewrap.Temp)
 			case v == bubblewrap.Filter:
-				v = strconv.Itoa(wrapperFilter)
+				o.Values[i] = strconv.Itoa(wrapperFilter)
 			case strings.HasPrefix(v, "${"):
 				return nil, failed("this host does not say what is at %s", v)
 			}
-			out = append(out, v)
 		}
+	}
+	return options, nil
+}
+
+// arguments are those of the options, and the tool's variables.
+func (w *wrapped) arguments(options []bubblewrap.Option, env []string) []string {
+	var out []string
+	for _, o := range options {
+		if o.Name == "--bind" && o.Values[1] == w.tmp {
+			out = append(out, leading(w.tmp)...)
+		}
+		out = append(append(out, o.Name), o.Values...)
 	}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		out = append(out, "--setenv", name, value)
 	}
-	return out, nil
+	return out
 }
 
 // leading makes the directories that lead to one, which cannot be listed. Where they are there

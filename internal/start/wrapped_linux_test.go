@@ -70,10 +70,9 @@ func onDisk(place string) (ir.NodeKind, string) {
 // wrappedOracle is one policy under bubblewrap, with the mounts that its arguments make.
 type wrappedOracle struct {
 	*oracle
-	table  *mnt.Table
-	facts  ir.Facts
-	ledger ir.Ledger
-	seen   map[string]int
+	*mnt.Foretold
+	facts ir.Facts
+	seen  map[string]int
 }
 
 // lay makes the tree of the start, compiles, starts the worker and makes the later files.
@@ -91,7 +90,8 @@ func (o *wrappedOracle) lay() {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	if o.ledger, err = backends.Ledger(spec.Ledger); err != nil {
+	ledger, err := backends.Ledger(spec.Ledger)
+	if err != nil {
 		o.t.Fatal(err)
 	}
 	entries, err := mnt.Bubblewrap(spec)
@@ -102,7 +102,7 @@ func (o *wrappedOracle) lay() {
 	for i := range entries {
 		entries[i].Place = symbols.Replace(entries[i].Place)
 	}
-	o.table = mnt.NewTable(entries, o.start, o.now)
+	o.Foretold = &mnt.Foretold{View: o.view, Ledger: ledger, Table: mnt.NewTable(entries, o.start, o.now)}
 	o.tool = startMode(o.t, modeWrapped, out.Data, o.dir, o.who)
 	o.tool.exchange(o.t, attempt{Op: "none"})
 	o.grow(o.now)
@@ -141,40 +141,28 @@ func (o *wrappedOracle) try(op string, a, b ir.Location) bool {
 	}
 }
 
-// check compares the kernel with the mounts that were foreseen, and with the policy as far as the ledger
-// goes.
-func (o *wrappedOracle) check(what string, kernel, foreseen, policy bool, cells ...func() ir.Row) {
+// check compares the kernel with the mounts that were foreseen, and with the policy: of a leak the very cell has to speak that is
+// about it, and of a refusal one of those that have to do with the operation.
+func (o *wrappedOracle) check(what string, kernel, foreseen bool, policy mnt.Refused, cells ...ir.Row) {
 	if kernel != foreseen {
 		o.t.Fatalf("%s: the kernel says %v, and the arguments %v", what, kernel, foreseen)
 	}
-	if kernel == policy {
+	if kernel == policy.Allowed() {
 		o.seen["alike"]++
 		return
 	}
-	for _, cell := range cells {
-		r := cell()
-		if kernel && !r.Is.Held() || !kernel && r.Is != ir.Exact && r.Is != ir.Assumed {
+	if kernel {
+		cells = []ir.Row{o.Leak(o.t, what, policy)}
+	}
+	for _, r := range cells {
+		if kernel || r.Is != ir.Exact && r.Is != ir.Assumed {
 			for _, c := range r.Causes {
 				o.seen[string(c.ID)]++
 			}
 			return
 		}
 	}
-	o.t.Fatalf("%s: the kernel says %v, the policy %v, and no row of the ledger speaks of it", what, kernel, policy)
-}
-
-func (o *wrappedOracle) cell(at ir.Location, a ir.Aspect) func() ir.Row {
-	return func() ir.Row {
-		id := ir.DefaultRule
-		if r := o.view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Rule; r != nil {
-			id = o.ids[r].Stated()
-		}
-		row, ok := o.ledger.Cell(ir.FS, id, a, 0, 0)
-		if !ok {
-			o.t.Fatalf("the ledger says nothing of %s of %s", a, id)
-		}
-		return row
-	}
+	o.t.Fatalf("%s: the kernel refuses it, the policy does not, and no row of the ledger speaks of it", what)
 }
 
 // uses are the operations on one place, by the kind of node that is there.
@@ -197,12 +185,12 @@ func (o *wrappedOracle) use(at ir.Location) {
 	if !o.fresh {
 		o.lay()
 	}
-	v := o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at), Name: madeNames[op]})
+	v := mnt.Refused{Verdict: o.view.Decide(ir.Access{Cap: c, On: ir.Direct(at), Name: madeNames[op]})}
 	aspect := ir.AspectOf(c)
-	if op == "chmod" || op == "utimes" {
+	if v.Metadata = op == "chmod" || op == "utimes"; v.Metadata {
 		aspect = ir.AspectMetadata
 	}
-	o.check(op+" "+at.String(), o.try(op, at, ir.Location{}), o.table.Access(c, at.String()), v.Allowed(), o.cell(at, aspect), o.cell(at, ir.AspectMove))
+	o.check(op+" "+at.String(), o.try(op, at, ir.Location{}), o.Table.Access(c, at.String()), v, o.Cell(at, aspect))
 }
 
 // holds reports whether there is anything in a directory.
@@ -224,18 +212,18 @@ func (o *wrappedOracle) move(src, dst ir.Location) {
 	if !o.fresh {
 		o.lay()
 	}
-	cells := []func() ir.Row{
-		o.cell(src, ir.AspectDelete), o.cell(src, ir.AspectMove), o.cell(src, ir.AspectRead), o.cell(src, ir.AspectUpdate),
-		o.cell(dst, ir.AspectCreate), o.cell(dst, ir.AspectUpdate), o.cell(dst, ir.AspectDelete), o.cell(dst, ir.AspectMove),
+	cells := []ir.Row{
+		o.Cell(src, ir.AspectDelete), o.Cell(src, ir.AspectMove), o.Cell(src, ir.AspectRead), o.Cell(src, ir.AspectUpdate),
+		o.Cell(dst, ir.AspectCreate), o.Cell(dst, ir.AspectUpdate), o.Cell(dst, ir.AspectDelete), o.Cell(dst, ir.AspectMove),
 	}
 	sk, dk := o.now.Kind(s), o.now.Kind(d)
 	if sk == ir.File && dk == ir.Absent && rapid.Bool().Draw(o.t, "link") {
 		v := o.view.Decide(ir.Link{Src: ir.Direct(src), Dst: ir.Direct(dst)})
-		o.check("link "+s+" "+d, o.try("link", src, dst), o.table.Link(s, d), v.Allowed(), cells...)
+		o.check("link "+s+" "+d, o.try("link", src, dst), o.Table.Link(s, d), mnt.Refused{Verdict: v, Src: src}, cells...)
 		return
 	}
 	v := o.view.Decide(ir.Rename{Src: ir.Direct(src), Dst: ir.Direct(dst), SrcKind: sk, DstKind: dk})
-	o.check("rename "+s+" "+d, o.try("rename", src, dst), o.table.Rename(s, d), v.Allowed(), cells...)
+	o.check("rename "+s+" "+d, o.try("rename", src, dst), o.Table.Rename(s, d), mnt.Refused{Verdict: v, Src: src}, cells...)
 }
 
 // testWrapped puts random policies under bubblewrap. Every answer of the kernel is the one that the

@@ -2,15 +2,20 @@ package start_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -18,6 +23,7 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/bubblewrap"
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 func init() {
@@ -246,6 +252,64 @@ func TestWrappedSwapped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	})
+}
+
+// TestWrappedRace: another process exchanges a place all the time with a symbolic link out of the workspace and with an empty
+// directory, while tools start. None that starts sees a file from outside by any of the names.
+func TestWrappedRace(t *testing.T) {
+	asEach(t, func(t *testing.T, who identity) {
+		c := newCastle(t, who)
+		dir := filepath.Dir(c.root)
+		names := []string{c.root + "/docs", c.root + "/link", c.root + "/empty"}
+		if err := errors.Join(os.Symlink("../outside", names[1]), os.Mkdir(names[2], 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		var exchanges atomic.Int64
+		stop := make(chan struct{})
+		var attacker sync.WaitGroup
+		attacker.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				a, b := names[rand.IntN(3)], names[rand.IntN(3)]
+				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+				exchanges.Add(1)
+				time.Sleep(time.Duration(rand.ExpFloat64() * float64(4*time.Millisecond)))
+			}
+		})
+		seen := map[string]int{}
+		for range irtest.Times(400) {
+			cmd := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json"))
+			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+			var list []string
+			for range 20 {
+				for _, name := range []string{"docs", "link", "empty"} {
+					list = append(list, `{"Op":"read","A":"`+name+`/secret"}`)
+				}
+			}
+			cmd.Stdin = strings.NewReader("[" + strings.Join(list, ",") + "]\n")
+			out, err := cmd.Output()
+			var answers []int
+			switch started := json.Unmarshal(out, &answers) == nil; {
+			case started && slices.Contains(answers, 0):
+				t.Fatalf("a file from outside is shown: %v", answers)
+			case started:
+				seen["started"]++
+			case err == nil:
+				t.Fatalf("the tool says %q", out)
+			default:
+				seen["refused"]++
+			}
+		}
+		close(stop)
+		attacker.Wait()
+		t.Logf("%v, %d exchanges", seen, exchanges.Load())
+		irtest.Happened(t, seen, 20, "started", "refused")
 	})
 }
 

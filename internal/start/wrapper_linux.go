@@ -80,6 +80,11 @@ func wrapperFinding() Finding {
 		f.Detail, f.Fix = err.Error(), "install bubblewrap 0.8 or newer as root, not set-user-id"
 		return f
 	}
+	var x unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, "/", 0, unix.STATX_MNT_ID, &x); err != nil || !tellsMounts(&x) {
+		f.Detail, f.Fix = errNoRoots.Error(), "start a newer kernel"
+		return f
+	}
 	args := slices.DeleteFunc(bubblewrap.Frame(), func(a string) bool { return a == "--seccomp" || a == bubblewrap.Filter })
 	cmd := exec.Command(file, append(args, "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/sh", "-c", "exit 0")...)
 	cmd.Env = []string{}

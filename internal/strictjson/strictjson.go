@@ -4,7 +4,7 @@
 // It is for documents that are read at the start of a tool. encoding/json prepares itself for
 // every type that it meets, for reading and for writing, which takes a short process longer
 // than the rest of its work on a document. Documents that both accept give equal values; this
-// package refuses more (numbers with fractions, names in another case). The members of an embedded
+// package refuses more (numbers with fractions, names in another case, text that is not UTF-8). The members of an embedded
 // struct are those of the struct around it.
 package strictjson
 
@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -27,6 +28,8 @@ const maxDepth = 100
 // See RATIONALE D102.
 func Unmarshal(data []byte, to any) error {
 	switch {
+	case !utf8.Valid(data):
+		return errors.New("not UTF-8") // encoding/json replaces the rest, so that readers would differ
 	case depth(data) > maxDepth:
 		return fmt.Errorf("more than %d lists and objects in each other", maxDepth)
 	case !gjson.ValidBytes(data):

@@ -59,10 +59,24 @@ func (c *call) release() {
 	if c.shares {
 		c.common.Unlock()
 	}
-	for _, fd := range c.held {
-		_ = unix.Close(fd)
-	}
+	closeAll(c.held)
 	c.shares, c.held = false, nil
+}
+
+// closeAll closes descriptors, with one call those that follow one another, as they do where one worker opens them.
+func closeAll(fds []int) {
+	for len(fds) > 0 {
+		n := 1
+		for n < len(fds) && fds[n] == fds[n-1]+1 {
+			n++
+		}
+		if n == 1 || unix.CloseRange(uint(fds[0]), uint(fds[n-1]), 0) != nil {
+			for _, fd := range fds[:n] {
+				_ = unix.Close(fd)
+			}
+		}
+		fds = fds[n:]
+	}
 }
 
 // current reports whether the call is still pending; see listener.pending.

@@ -35,7 +35,7 @@ func (c sockets) datagram() answer {
 		_ = unix.Close(pair[0])
 		return c.denies(errEnded, whyEnded)
 	}
-	return answer{hand: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
+	return answer{hand: true, writes: true, fd: pair[0], closeOn: c.args[1]&unix.SOCK_CLOEXEC != 0}
 }
 
 // inquire connects such a socket: to a name server, any of which the stub resolver stands for.

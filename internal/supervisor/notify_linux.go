@@ -80,9 +80,11 @@ func (l listener) pending(id uint64) bool {
 // poll returns the events that are due: POLLIN for another call, POLLHUP when no process is
 // left that could make one.
 func (l listener) poll() int16 {
-	fds := []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}
-	_, _ = unix.Poll(fds, 0)
-	return fds[0].Revents
+	fd := unix.PollFd{Fd: int32(l), Events: unix.POLLIN}
+	var none unix.Timespec
+	// It does not wait, so the Go runtime need not know of it.
+	_, _, _ = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
+	return fd.Revents
 }
 
 // add puts a descriptor into the table of a caller that goes on waiting, under a free number,
@@ -113,10 +115,11 @@ type answer struct {
 	errno unix.Errno
 	// on continues the call in the kernel.
 	on bool
-	// fd, where hand is true, is put into the tool's table as the result.
-	hand    bool
-	fd      int
-	closeOn bool
+	// fd, where hand is true, is put into the tool's table as the result; writes is true where it is open
+	// for writing, and held where it is closed with the call's other descriptors.
+	hand, writes, held bool
+	fd                 int
+	closeOn            bool
 	// then, if not nil, runs once the answer is given.
 	then func()
 	// wait, if not nil, returns the answer instead: it may wait for another process.
@@ -142,8 +145,7 @@ var proceed = answer{on: true}
 // close its own and execute the file at once: the kernel refuses to execute one that any process has open for
 // writing (ETXTBSY, execve(2)), and another worker may be answering that call.
 func (l listener) apart(id uint64, a *answer) bool {
-	flags, err := unix.FcntlInt(uintptr(a.fd), unix.F_GETFL, 0)
-	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+	if !a.writes {
 		return false
 	}
 	add := addition{id: id, srcfd: uint32(a.fd)}
@@ -172,7 +174,9 @@ func (l listener) send(id uint64, a answer) {
 			add.newfdFlags = unix.O_CLOEXEC
 		}
 		e := l.ioctl(ioctlAddFD, unsafe.Pointer(&add))
-		_ = unix.Close(a.fd)
+		if !a.held {
+			_ = unix.Close(a.fd)
+		}
 		if e == 0 || e == unix.ENOENT {
 			return
 		}

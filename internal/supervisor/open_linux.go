@@ -221,12 +221,21 @@ func (c opens) reopen(n node, o opening) answer {
 		// A file that has lost its name is not left to the ruleset, which grants less of it
 		// than the policy.
 		return proceed
-	case !c.current():
+	case !reads(n, o) && !c.current():
 		return fails(unix.EINTR)
 	case n.kind() == unix.S_IFCHR && n.st.Rdev == unix.Mkdev(5, 0):
 		return c.openTerminal(o)
 	}
 	return c.openObject(n, o)
+}
+
+// reads reports whether an open of a file changes nothing: the descriptor is all that comes of it, and the
+// kernel gives that to no other call than the one that it is for. So it does not matter if the call has gone since its path
+// was read.
+// See RATIONALE D299.
+func reads(n node, o opening) bool {
+	kind := n.kind()
+	return o.Flags&writing == 0 && (kind == unix.S_IFREG || kind == unix.S_IFDIR)
 }
 
 // tells reports whether a file of /proc shows the variables of another process.
@@ -337,7 +346,12 @@ func (c opens) handed(flags uint64, open func() (int, error)) answer {
 	if err != nil {
 		return result(err)
 	}
-	return answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0}
+	a := answer{hand: true, fd: fd, writes: flags&accessMode != unix.O_RDONLY, closeOn: flags&unix.O_CLOEXEC != 0}
+	if !a.writes {
+		c.hold(fd)
+		a.held = true
+	}
+	return a
 }
 
 // unnamed opens a file without a name (O_TMPFILE) in a directory. Only a link can give it a

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -206,5 +207,27 @@ func TestText(t *testing.T) {
 	}
 	if _, e := c.path(start); e != unix.ENAMETOOLONG {
 		t.Errorf("a string without an end: %v", e)
+	}
+}
+
+// TestCloseAll: neighbours are closed together, and no descriptor in a gap between them.
+func TestCloseAll(t *testing.T) {
+	var fds []int
+	for range 6 {
+		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fds = append(fds, fd)
+	}
+	slices.Sort(fds)
+	kept := fds[3]
+	defer unix.Close(kept)
+	closeAll(slices.Concat(fds[:3], fds[4:]))
+	for _, fd := range fds {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if (err == nil) != (fd == kept) {
+			t.Errorf("descriptor %d of %v, of which %d is not closed: %v", fd, fds, kept, err)
+		}
 	}
 }

@@ -138,14 +138,18 @@ func (d Dir) Learned(tool string) string { return filepath.Join(string(d), "lear
 func (d Dir) Sessions() string { return filepath.Join(string(d), "sessions") }
 
 // UserConfig is the path of the user's own layer, empty if there is none to be
-// had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent.
+// had: $XDG_CONFIG_HOME/accessc/config.toml or the platform's equivalent. A variable with a relative path counts as not
+// set (https://specifications.freedesktop.org/basedir-spec/latest/): os.UserConfigDir has no directory then.
 func UserConfig() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		var err error
-		if dir, err = os.UserConfigDir(); err != nil {
-			return ""
-		}
+		dir, _ = os.UserConfigDir()
+	}
+	if home, err := os.UserHomeDir(); dir == "" && err == nil {
+		dir = filepath.Join(home, ".config")
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
 	}
 	return filepath.Join(dir, "accessc", "config.toml")
 }

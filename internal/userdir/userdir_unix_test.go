@@ -62,18 +62,26 @@ func TestNamesOfWorkspaces(t *testing.T) {
 	}
 }
 
+// TestUserConfig: a relative XDG_CONFIG_HOME counts as none, and the layer and attestation.toml of the user stay those
+// below the home. Both were left out by such a variable.
 func TestUserConfig(t *testing.T) {
 	t.Setenv("HOME", "/h")
-	for value, want := range map[string]string{"/c": "/c/accessc/config.toml", "c": "", "": ""} {
+	t.Setenv("XDG_CONFIG_HOME", "")
+	unset := userdir.UserConfig()
+	if !strings.HasPrefix(unset, "/h/") {
+		t.Errorf("without a variable: %q", unset)
+	}
+	for value, want := range map[string]string{"/c": "/c/accessc/config.toml", "c": unset, "./c": unset} {
 		t.Setenv("XDG_CONFIG_HOME", value)
-		got := userdir.UserConfig()
-		if want != "" && got != want || value == "c" && strings.HasPrefix(got, "c") {
-			t.Errorf("%q: %q", value, got)
+		if got := userdir.UserConfig(); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 	}
 	t.Setenv("XDG_CONFIG_HOME", "")
-	t.Setenv("HOME", "")
-	if got := userdir.UserConfig(); got != "" {
-		t.Errorf("without a home: %q", got)
+	for _, home := range []string{"", "."} {
+		t.Setenv("HOME", home)
+		if got := userdir.UserConfig(); got != "" {
+			t.Errorf("with the home %q: %q", home, got)
+		}
 	}
 }

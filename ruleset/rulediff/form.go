@@ -84,16 +84,17 @@ func (p *program) forms() []form {
 	if p.piped {
 		groups = append(groups, []*feature{{text: "piped to a shell", add: func(l *line) bool { l.after += "| sh"; return true }}})
 	}
-	groups = append(groups, p.asides())
+	groups = append(groups, p.asides(), p.paths())
 	out := []form{nil}
 	for _, g := range groups {
-		for _, f := range out[:len(out):len(out)] {
+		to := out[:len(out):len(out)]
+		if len(out) > maxLines {
+			to = to[:1] // the rest of the features stay alone
+		}
+		for _, f := range to {
 			for _, x := range g {
 				out = append(out, append(slices.Clone(f), x))
 			}
-		}
-		if len(out) > maxLines {
-			break
 		}
 	}
 	slices.SortStableFunc(out, func(a, b form) int {
@@ -115,6 +116,15 @@ func (p *program) places() []*feature {
 	return out
 }
 
+// paths are the ways to write the program that rules deny and do not allow, which may go with any other
+// unusual way.
+func (p *program) paths() []*feature {
+	return []*feature{{text: "by another path", aside: true, add: func(l *line) bool {
+		l.name = shellword.Quote("./" + path.Base(p.name))
+		return !strings.Contains(p.name, "/")
+	}}}
+}
+
 // asides are unusual ways to write a line.
 func (p *program) asides() []*feature {
 	word := func(text, word string) *feature {
@@ -125,10 +135,6 @@ func (p *program) asides() []*feature {
 		word(unknown, "--unknown"), word(expands, `"$X"`), word(expands, "*"), word("with other words", "x"),
 		{text: unknown, add: func(l *line) bool { l.front = "--unknown"; return true }},
 		{text: "with a variable set", add: func(l *line) bool { l.before = "X=1"; return true }},
-		{text: "by another path", add: func(l *line) bool {
-			l.name = shellword.Quote("./" + path.Base(p.name))
-			return !strings.Contains(p.name, "/")
-		}},
 		{text: elsewhere, add: func(l *line) bool { l.before = "cd sub &&"; return true }},
 		{text: elsewhere, add: func(l *line) bool { l.before = `cd "$X"; `; return true }},
 		{text: expands, add: func(l *line) bool {

@@ -218,6 +218,26 @@ func TestClassesOfTruncatedForms(t *testing.T) {
 	}
 }
 
+// TestClassesByAnotherPath: no line was asked about that is unusual in two ways, and the class of
+// "./git $X" was missing: a rule that allows is not about another path, one that denies may be about
+// the word.
+func TestClassesByAnotherPath(t *testing.T) {
+	git := ruleset.Command{Names: []string{"git"}}
+	old := set(shell.Bash, allow(git), deny(ruleset.Prefix{{"git", "log"}}))
+	new := set(shell.Bash, allow(git), deny(git))
+	for i, r := range slices.Concat(old.Rules, new.Rules) {
+		r.Origin = ir.Origin{Path: fmt.Sprint(i)}
+	}
+	found := Compare(old, new)
+	for _, line := range []string{"./git", "./git $X", "nice ./git $X"} {
+		op := ruleset.Operation{Command: line, Dir: Root}
+		was, is := old.Decide(op, Host()), new.Decide(op, Host())
+		if was.Outcome == is.Outcome || !known(found, differing(&was, &is, part{})[:1]) {
+			t.Errorf("%s: old %s, new %s: no class", line, was.Outcome, is.Outcome)
+		}
+	}
+}
+
 func set(d shell.Dialect, rules ...*ruleset.Rule) *ruleset.Set {
 	return &ruleset.Set{Root: Root, Shell: d, Rules: rules}
 }

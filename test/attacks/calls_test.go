@@ -10,8 +10,10 @@ import (
 )
 
 // TestCalls plays attacks by calls beside those that open, make and move files.
-func TestCalls(t *testing.T) {
-	run(t, []scene{
+func TestCalls(t *testing.T) { run(t, callScenes()) }
+
+func callScenes() []scene {
+	return []scene{
 		{
 			// Landlock has no right for watches: they were left to the kernel.
 			name:    "watches of names",
@@ -82,7 +84,7 @@ access.fs = [
 				only("kept", "f")(t, p, "")
 			},
 		},
-	})
+	}
 }
 
 // remove makes a file of a closed name and takes the name away again.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
@@ -18,11 +19,14 @@ import (
 var runtime = os.Getenv("ACCESSC_ATTACKS_IN")
 
 // starting is the start of the tool, on the host or in a container.
-func (p *place) starting(ctx context.Context, args []string) *exec.Cmd {
-	if runtime == "" {
-		return p.command(ctx, append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, args...)...)
+func (p *place) starting(ctx context.Context, s scene) *exec.Cmd {
+	switch {
+	case s.means != "":
+		return p.command(ctx, slices.Concat([]string{"exec", "-C", p.ws, "--no-prompt", "--means", s.means}, p.accepting(s), []string{"t"}, s.args)...)
+	case runtime == "":
+		return p.command(ctx, append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, s.args...)...)
 	}
-	return p.contained(ctx, args)
+	return p.contained(ctx, s.args)
 }
 
 // contained is the start of a container in which accessc starts the tool. The image has the programs of this

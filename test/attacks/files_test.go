@@ -33,8 +33,10 @@ access.fs = [
   { path = "std", read = true, update = true },
 ]`
 
-func TestFiles(t *testing.T) {
-	run(t, []scene{
+func TestFiles(t *testing.T) { run(t, fileScenes()) }
+
+func fileScenes() []scene {
+	return []scene{
 		{
 			name:    "names and flags flip in memory",
 			denied:  []string{"read .env", "update .env", "read secrets/k", "update gen/f", "link .env src/l", "rename .env src/m"},
@@ -437,5 +439,5 @@ access.fs = [
 			tool:    "revive",
 			good:    []string{"delete"},
 		},
-	})
+	}
 }

@@ -30,6 +30,8 @@ type procScene struct {
 	// runs are the arguments of the starts, one after the other. A % stands for a value that
 	// setup has put into the place.
 	runs [][]string
+	// means is another program that confines the tool, empty for none.
+	means string
 	// flags are those of exec.
 	flags []string
 	// env is added to the environment of accessc.
@@ -243,13 +245,18 @@ func procPlay(t *testing.T, s procScene, bin string, uid int) {
 		within = 20 * time.Second
 	}
 	var all strings.Builder
+	var flags []string
+	if s.means != "" {
+		out, _ := p.command(t.Context(), "exec", "--no-prompt", "--means", s.means, "t").CombinedOutput()
+		flags = append([]string{"--means", s.means}, accepting(gapsOf(string(out)))...)
+	}
 	for _, args := range s.runs {
 		args = slices.Clone(args)
 		for i := range args {
 			args[i] = p.fill(args[i])
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), within)
-		cmd := p.command(ctx, append(append([]string{"exec", "--no-prompt"}, s.flags...), append([]string{"t"}, args...)...)...)
+		cmd := p.command(ctx, slices.Concat([]string{"exec", "--no-prompt"}, s.flags, flags, []string{"t"}, args)...)
 		for _, e := range s.env {
 			cmd.Env = append(cmd.Env, p.fill(e))
 		}

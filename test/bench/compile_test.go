@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -53,8 +54,15 @@ func request(res *hostfacts.Result) build.Request {
 	return build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
 }
 
+// spare lets a build leave garbage as the command does.
+func spare() (restore func()) {
+	old := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(old) }
+}
+
 // emit makes all artifacts and keeps none.
 func emit(b *testing.B, res *hostfacts.Result) {
+	defer spare()()
 	if _, _, err := build.Build(request(res), func(string, map[string][]byte) error { return nil }); err != nil {
 		b.Fatal(err)
 	}
@@ -62,6 +70,7 @@ func emit(b *testing.B, res *hostfacts.Result) {
 
 // output writes a build, and returns how many files differed.
 func output(b *testing.B, req build.Request, dir string) int {
+	defer spare()()
 	report, findings, err := build.Write(req, dir)
 	if err != nil || len(findings) > 0 || report.Files < 4000 {
 		b.Fatal(err, findings)

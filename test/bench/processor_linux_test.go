@@ -5,9 +5,15 @@ import (
 	"time"
 )
 
-// processor is the processor time of all processes that this one has waited for (getrusage(2)).
-func processor() time.Duration {
+// The processes whose time is counted: this one, or all that it has waited for.
+const (
+	ofThis     = syscall.RUSAGE_SELF
+	ofChildren = syscall.RUSAGE_CHILDREN
+)
+
+// processor is the processor time of processes (getrusage(2)).
+func processor(who int) time.Duration {
 	var use syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &use)
+	_ = syscall.Getrusage(who, &use)
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

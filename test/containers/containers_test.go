@@ -70,6 +70,7 @@ type place struct {
 	ws      string
 	bundle  string
 	rootfs  string
+	stdin   *os.File // of the runtime, nil for none
 }
 
 // each runs a test under every runtime, as this user and, where that is root, without privileges as well.
@@ -218,6 +219,9 @@ func (p *place) start() (string, error) {
 			cmd = exec.CommandContext(ctx, "unshare", append([]string{"--mount", "sh", "-c", "umount " + hybrid + ` && exec "$@"`, "sh"}, words...)...)
 		}
 		cmd.Dir, cmd.Env = p.bundle, p.command(ctx, p.bundle, "sh").Env
+	}
+	if p.stdin != nil {
+		cmd.Stdin = p.stdin
 	}
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {

@@ -17,6 +17,15 @@ import (
 // gaps are those of the policy in a container without accessc.
 var gaps = []string{"commands.args", "commands.program", "fs.create", "fs.default", "fs.execute", "fs.late", "fs.protected", "fs.replaced", "fs.revoke", "fs.write"}
 
+// accepting are the arguments of oci for a container without accessc.
+func accepting() []string {
+	args := []string{"--mounts", "t"}
+	for _, gap := range gaps {
+		args = append(args, "--accept", gap)
+	}
+	return args
+}
+
 // bound has the programs of this host in the image, by a mount that cannot be written to.
 func bound(more func(*specs.Spec)) func(*specs.Spec) {
 	return func(c *specs.Spec) {
@@ -125,11 +134,7 @@ sh = {}
 				want[words[1]] = "did"
 			}
 		}
-		args := []string{"--mounts", "t"}
-		for _, gap := range gaps {
-			args = append(args, "--accept", gap)
-		}
-		p.run(want, args...)
+		p.run(want, accepting()...)
 		for name, text := range map[string]string{"a/b/secret": secret + "\n", "private/key": secret + "\n", "fixed/f": "#!/bin/sh\necho fixed\n"} {
 			if readFile(t, p.ws+"/"+name) != text {
 				t.Errorf("%s was changed", name)
@@ -182,11 +187,7 @@ func TestMountsRefused(t *testing.T) {
 		p.configure(bound(func(c *specs.Spec) {
 			c.Mounts = append(c.Mounts, specs.Mount{Destination: "/data", Type: "bind", Source: "/var", Options: []string{"rbind", "rw"}})
 		}))
-		args := []string{"--mounts", "t"}
-		for _, gap := range gaps {
-			args = append(args, "--accept", gap)
-		}
-		if out, err := p.describe(args...); err == nil || !strings.Contains(out, "/data can be written to") {
+		if out, err := p.describe(accepting()...); err == nil || !strings.Contains(out, "/data can be written to") {
 			t.Errorf("%v %s", err, out)
 		}
 	})

@@ -25,6 +25,7 @@ type Case struct {
 	View   *ir.View
 	Output backends.Output
 	Model  foreign.Policy
+	Never  ir.CapSet // given nowhere beyond the policy, whatever the ledger says
 }
 
 // Hosts draws where the workspace and the home directory lie: beside the base, in it, and in each
@@ -51,6 +52,25 @@ func Draw(t *rapid.T) *ir.Tool {
 	tool.Base = rapid.SampledFrom([]ir.BaseName{ir.BaseSystem, ir.BaseNone}).Draw(t, "base")
 	tool.Home = rapid.SampledFrom([]ir.HomeKind{ir.HomePrivate, ir.HomeReal}).Draw(t, "kind of home")
 	return tool
+}
+
+// Commands draws a list of some programs, with arguments of some words.
+func Commands(t *rapid.T, programs, words []string) *ir.CommandSet {
+	out := &ir.CommandSet{}
+	for _, name := range programs {
+		if !rapid.Bool().Draw(t, name) {
+			continue
+		}
+		r := ir.CommandRule{Program: name, AnyArgs: rapid.Bool().Draw(t, "any"), AllEnvs: true}
+		for range rapid.IntRange(0, 2).Draw(t, "args") {
+			r.AnyArgs = false
+			r.Args = append(r.Args, ir.ArgPattern{
+				Words: rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(t, "words"), Rest: rapid.Bool().Draw(t, "rest"),
+			})
+		}
+		out.Rules = append(out.Rules, r)
+	}
+	return out
 }
 
 // place draws a place: at a rule, below one, or anywhere.
@@ -81,12 +101,25 @@ func (c *Case) Files(t *rapid.T, seen map[string]int) {
 		if v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault {
 			continue // a root or a pin
 		}
-		got := c.Model.Reads(abs)
-		if capability != ir.Read && capability != ir.Execute {
-			got = c.Model.Writes(abs)
+		does := c.permits(capability, abs)
+		if does && !v.Allowed() && c.Never.Has(capability) {
+			t.Fatalf("%s %s: the policy says no, the settings yes\nrules %+v\n%s", capability, abs, c.Tool.FS, c.Output.Data)
 		}
-		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), got)
+		c.check(t, seen, fmt.Sprintf("%s %s", capability, abs), ir.FS, c.rule(v), ir.AspectOf(capability), v.Allowed(), does)
 	}
+}
+
+// permits asks the evaluation: most programs start the files that may be read, and know writing alone.
+func (c *Case) permits(capability ir.Capability, abs string) bool {
+	if m, ok := c.Model.(interface {
+		Permits(operation, path string) bool
+	}); ok {
+		return m.Permits(capability.String(), abs)
+	}
+	if capability == ir.Read || capability == ir.Execute {
+		return c.Model.Reads(abs)
+	}
+	return c.Model.Writes(abs)
 }
 
 func (c *Case) rule(v ir.Verdict) ir.RuleID {

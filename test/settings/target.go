@@ -21,6 +21,8 @@ type Target struct {
 	Sentences []backends.Sentences
 	// Model evaluates settings in a workspace and for a home, on a host where every name exists.
 	Model func(t Failing, data []byte, dir, home string) foreign.Policy
+	// Never are capabilities that the settings give nowhere beyond the policy, also where the ledger says that something else does.
+	Never ir.CapSet
 }
 
 // Compile compiles a tool for a host, or for all of them where portable is set.
@@ -34,7 +36,7 @@ func (x Target) Compile(t Failing, tool *ir.Tool, b ir.Bindings, portable bool) 
 	if err != nil || out.Data == nil {
 		t.Fatal(err)
 	}
-	return &Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: x.Model(t, out.Data, b.Workspace, "/home/u")}
+	return &Case{Tool: tool, Bind: b, View: ir.NewView(tool, ir.Linux, facts), Output: out, Model: x.Model(t, out.Data, b.Workspace, "/home/u"), Never: x.Never}
 }
 
 // Why puts causes into words.

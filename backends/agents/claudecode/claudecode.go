@@ -152,28 +152,9 @@ func commands(t *ir.Tool) []string {
 
 // lines are the specifiers of a program: those whose words are plain.
 func lines(r *ir.CommandRule) []string {
-	if !plain(r.Program) {
-		return nil
-	}
-	if r.AnyArgs {
-		return []string{r.Program + ":*"}
-	}
 	var out []string
-	for _, a := range r.Args {
-		if slices.ContainsFunc(a.Words, func(w string) bool { return !plain(w) }) {
-			continue
-		}
-		line := strings.Join(append([]string{r.Program}, a.Words...), " ")
-		if a.Rest {
-			line += ":*"
-		}
-		out = append(out, line)
+	for _, l := range agents.Lines(r) {
+		out = append(out, l.Words+map[bool]string{true: ":*"}[l.More])
 	}
 	return out
-}
-
-// plain reports whether a word is one of a command line as it stands, and of a rule.
-func plain(word string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	return word != "" && strings.Trim(word, letters+"_-./=+,@%") == "" && !strings.HasPrefix(word, "=")
 }

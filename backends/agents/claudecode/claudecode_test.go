@@ -87,20 +87,7 @@ func TestCommandsAgainstPolicy(t *testing.T) {
 	seen := map[string]int{}
 	irtest.Check(t, 1000, 20, func(rt *rapid.T) {
 		tool := ir.NewTool("t")
-		tool.Commands = &ir.CommandSet{}
-		for _, name := range []string{"make", "g++", "x y", "./run"} {
-			if !rapid.Bool().Draw(rt, name) {
-				continue
-			}
-			r := ir.CommandRule{Program: name, AnyArgs: rapid.Bool().Draw(rt, "any"), AllEnvs: true}
-			for range rapid.IntRange(0, 2).Draw(rt, "args") {
-				r.AnyArgs = false
-				r.Args = append(r.Args, ir.ArgPattern{
-					Words: rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(rt, "words"), Rest: rapid.Bool().Draw(rt, "rest"),
-				})
-			}
-			tool.Commands.Rules = append(tool.Commands.Rules, r)
-		}
+		tool.Commands = settings.Commands(rt, []string{"make", "g++", "x y", "A=b", "./run"}, words)
 		c := target.Compile(rt, tool, ir.Bindings{Workspace: "/w"}, true)
 		view := ir.NewView(tool, ir.Linux, ir.Facts{})
 		for range 20 {

@@ -89,11 +89,14 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	doc := ascii(string(data))
 	var out bytes.Buffer
+	out.Grow(len(profile) + len("\n"+heading) + len(doc) + len(mark)*strings.Count(doc, "\n"))
 	out.Write(profile)
 	out.WriteString("\n" + heading)
-	for line := range strings.Lines(ascii(string(data))) {
-		out.WriteString(mark + line)
+	for line := range strings.Lines(doc) {
+		out.WriteString(mark)
+		out.WriteString(line)
 	}
 	return out.Bytes(), nil
 }
@@ -101,6 +104,9 @@ func Append(profile []byte, s Spec) ([]byte, error) {
 // ascii writes JSON without bytes outside of ASCII, which stand in its strings alone: the
 // system's compiler has been seen to abort at them, also in comments.
 func ascii(doc string) string {
+	if !strings.ContainsFunc(doc, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return doc
+	}
 	var out strings.Builder
 	for _, r := range doc {
 		switch {

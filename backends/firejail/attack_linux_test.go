@@ -1,0 +1,91 @@
+package firejail_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDevices: the private /dev that firejail makes has none of the host's cameras, microphones, keyboards, disks and
+// printers, and not the socket of its log. The host's are made for the test, in a mount namespace.
+func TestDevices(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make devices")
+	}
+	c := newCastle(t, nil)
+	const names = "dri/card0 dvb/adapter0 hidraw0 input/event0 nvidia0 snd/controlC0 sr0 usb/lp0 video0 log"
+	before := `mkdir "$0/dev" && mount -t tmpfs none "$0/dev" && cd "$0/dev" && mkdir dri dvb input pts shm snd usb &&
+for d in 'null 3' 'zero 5' 'full 7' 'random 8' 'urandom 9'; do mknod -m 666 ${d% *} c 1 ${d#* } || exit 9; done
+mknod -m 666 tty c 5 0 && for d in ` + names + `; do mknod -m 666 $d c 1 5 || exit 9; done
+mount --bind /dev/pts pts && mount --rbind . /dev && cd "$0/ws" && head -c 1 /dev/video0 >/dev/null && `
+	out, err := c.start(before, "head -c 1 /dev/zero >/dev/null && echo started; for d in "+names+"; do [ \"$(head -c 1 /dev/$d | od -An -tx1)\" ] && echo LEAK $d; done 2>/dev/null; true").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "started") || strings.Contains(string(out), "LEAK") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestTreeOfRoot: / is the host's, and stays as it is when root's tool makes or changes names there.
+func TestTreeOfRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("another user may not write there")
+	}
+	c := newCastle(t, nil)
+	t.Cleanup(func() {
+		for _, pattern := range []string{"/accessc-tree-*", "/run/accessc-tree-*", "/run/firejail/accessc-tree-*", "/run/firejail/profile/accessc-tree-*"} {
+			left, _ := filepath.Glob(pattern)
+			for _, f := range left {
+				_ = os.Remove(f)
+			}
+		}
+	})
+	for _, command := range []string{
+		"mktemp /accessc-tree-XXXXXX", "mktemp /run/accessc-tree-XXXXXX", "mktemp /run/firejail/accessc-tree-XXXXXX", "mktemp /run/firejail/profile/accessc-tree-XXXXXX",
+		"touch /", "touch /run", ": >>/run/firejail/firejail-run.lock", "mktemp /usr/accessc-tree-XXXXXX",
+	} {
+		if c.try(command) {
+			t.Errorf("%s is permitted", command)
+		}
+	}
+	// Where /run is a file system of its own it cannot be kept, as the ledger says.
+	if err := c.start("mount -t tmpfs none /run && ", "mktemp /run/accessc-tree-XXXXXX").Run(); err != nil {
+		t.Errorf("the ledger states more than there is: %v", err)
+	}
+	if !c.try(": >>free") {
+		t.Error("the workspace cannot be written to")
+	}
+}
+
+// TestTyping: a tool that starts in a session of its own, as the documentation says, types nothing into the terminal from which it was started.
+func TestTyping(t *testing.T) {
+	for _, program := range []string{"script", "setsid", "perl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("there is no " + program)
+		}
+	}
+	c := newCastle(t, nil)
+	typing := `perl -e 'open(T, "+<", "/dev/tty") or open(T, "+<&", 0); my $c = "#"; print ioctl(T, 0x5412, $c) ? "LEAK\n" : "started: $!\n"'`
+	if err := os.WriteFile(c.dir+"/typing", []byte(typing), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(c.dir+"/typing", c.ws+"/typing"); err != nil {
+		t.Fatal(err)
+	}
+	run := func(start string) string {
+		cmd := exec.Command("script", "-qec", start+"firejail --profile="+c.dir+"/p.profile -- /bin/sh ./typing", "/dev/null")
+		cmd.Env, cmd.Dir = c.start("", "").Env, c.ws
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if out := run("setsid -w "); !strings.Contains(out, "started") || strings.Contains(out, "LEAK") {
+		t.Errorf("with a session of its own: %s", out)
+	}
+	// The ledger assumes one of both, and not for nothing.
+	if kernel, _ := os.ReadFile("/proc/sys/dev/tty/legacy_tiocsti"); string(kernel) == "1\n" && !strings.Contains(run(""), "LEAK") {
+		t.Error("without a session of its own the tool types nothing, so the ledger assumes too much")
+	}
+}

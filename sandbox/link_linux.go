@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/start"
+)
+
+// link is the host's end of a helper.
+type link struct {
+	wire
+	process *os.Process
+	files   syscall.Rlimit
+	shares  bool
+
+	// plans are those that the helper knows. asking is held from the look into them to the start, which
+	// must come after its plan.
+	asking sync.Mutex
+	plans  map[uint64]bool
+
+	mu sync.Mutex
+	// runs are those that the helper was asked for.
+	runs map[uint64]*attended
+	// claimed is set when a helper that can have one tool alone has had it, worn when it should get no
+	// more, down when it has ended. left is set once the last order is given.
+	claimed, worn, down, left bool
+}
+
+// maxHello is how long a helper may take until it serves.
+const maxHello = 20 * time.Second
+
+// newLink starts a helper.
+func newLink(base string) (*link, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "helper"), os.NewFile(uintptr(pair[1]), "host")
+	defer ours.Close()
+	defer theirs.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	process, err := os.StartProcess("/proc/self/exe", []string{marker, helperCommand, base}, &os.ProcAttr{
+		Dir: "/", Env: os.Environ(), Files: []*os.File{null, null, messagesOf(null), theirs},
+	})
+	if err != nil {
+		return nil, err
+	}
+	conn, err := net.FileConn(ours)
+	l := &link{process: process, plans: map[uint64]bool{}, runs: map[uint64]*attended{}}
+	if err == nil {
+		l.conn = conn.(*net.UnixConn)
+		err = l.hello()
+	}
+	if err != nil {
+		_ = process.Kill()
+		_, _ = process.Wait()
+		return nil, err
+	}
+	return l, nil
+}
+
+// messagesOf is standard error, or another file where the host has none.
+func messagesOf(other *os.File) *os.File {
+	if _, err := unix.FcntlInt(2, unix.F_GETFD, 0); err != nil {
+		return other
+	}
+	return os.Stderr
+}
+
+// hello waits until the helper serves.
+func (l *link) hello() error {
+	_ = l.conn.SetReadDeadline(time.Now().Add(maxHello))
+	var n news
+	if _, err := l.receive(&n); err != nil {
+		return err
+	}
+	if n.Kind != newsHello {
+		return errFrame
+	}
+	l.files, l.shares = syscall.Rlimit{Cur: n.Soft, Max: n.Hard}, n.Shares
+	return l.conn.SetReadDeadline(time.Time{})
+}
+
+// errRetired is the error of a helper that has left since it was chosen.
+var errRetired = errors.New("sandbox: the helper has left")
+
+func (l *link) usable() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.worn && !l.down && !l.left
+}
+
+// claim takes a helper for one tool.
+func (l *link) claim() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.claimed
+	l.claimed = true
+	return !was
+}
+
+// retire has the helper end when it has no tool any more.
+func (l *link) retire() {
+	l.mu.Lock()
+	l.worn = true
+	leaves := len(l.runs) == 0 && !l.left
+	l.left = l.left || leaves
+	l.mu.Unlock()
+	if leaves {
+		_ = l.send(order{Kind: orderLeave})
+	}
+}
+
+// start asks for a tool. The plan goes first, once.
+func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error {
+	l.mu.Lock()
+	if l.down || l.left {
+		l.mu.Unlock()
+		return errRetired
+	}
+	l.runs[c.run] = c
+	l.mu.Unlock()
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	err := l.teach(p)
+	if err == nil {
+		err = l.send(order{Kind: orderStart, Run: c.run, Plan: p.id, Tells: c.told != nil, Request: &wanted{
+			Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir,
+		}}, fds[:]...)
+	}
+	if err != nil {
+		l.forget(c)
+	}
+	return err
+}
+
+// teach sends a plan that the helper does not know. One that knows many gets no further tools.
+func (l *link) teach(p *plan) error {
+	if l.plans[p.id] {
+		return nil
+	}
+	if err := l.send(order{Kind: orderPlan, Plan: p.id, Artifact: p.text, Accept: p.accept, Ask: p.ask}); err != nil {
+		return err
+	}
+	l.plans[p.id] = true
+	if len(l.plans) >= maxPlans {
+		l.retire()
+	}
+	return nil
+}
+
+// forget takes a run off the list. A helper that gets no further tools ends with the last one.
+func (l *link) forget(c *attended) {
+	l.mu.Lock()
+	delete(l.runs, c.run)
+	last := l.worn && len(l.runs) == 0
+	l.mu.Unlock()
+	if last || !l.shares {
+		l.retire()
+	}
+}
+
+// read takes news until the helper ends. Then every tool of it is dead or dying, and its remains are
+// removed here.
+func (l *link) read() {
+	for {
+		var n news
+		if _, err := l.receive(&n); err != nil {
+			break
+		}
+		l.mu.Lock()
+		c := l.runs[n.Run]
+		l.mu.Unlock()
+		switch {
+		case n.Kind == newsWorn:
+			l.retire()
+		case c != nil:
+			c.hear(&n)
+		}
+	}
+	l.mu.Lock()
+	l.down = true
+	runs := l.runs
+	l.runs = map[uint64]*attended{}
+	l.mu.Unlock()
+	_ = l.conn.Close()
+	_ = l.process.Kill()
+	_, _ = l.process.Wait()
+	for _, c := range runs {
+		c.lost()
+	}
+}
