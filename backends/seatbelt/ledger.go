@@ -180,7 +180,7 @@ func read(caps ir.CapSet) ir.Held {
 	if caps == 0 {
 		return backends.Stricter(start.WhyHidden)
 	}
-	return backends.When(caps.Has(ir.Read) && !caps.Has(ir.Execute), backends.Stricter(start.WhyMap))
+	return backends.When(caps.Has(ir.Read) && !caps.Has(ir.Execute), backends.Stricter(start.WhyMap, start.WhySearch))
 }
 
 func (w *ledgerWriter) create(caps ir.CapSet, regions []*ir.Region) ir.Held {

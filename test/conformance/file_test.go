@@ -8,7 +8,10 @@ import (
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/compiler"
 	"github.com/accessc/accessc/internal/build"
+	"github.com/accessc/accessc/internal/hostfacts"
+	"github.com/accessc/accessc/internal/userdir"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -97,7 +100,7 @@ func TestProgramTable(t *testing.T) {
 	}
 	sentences := map[string]backends.Sentences{"windows": winjob.Sentences, "darwin": start.Sentences}
 	for _, o := range all {
-		for _, cause := range o.expected {
+		for _, cause := range slices.Concat(o.expected...) {
 			for _, system := range o.systems {
 				if _, known := sentences[system][ir.CauseID(cause)]; !known && cause != policyWord {
 					t.Errorf("%s: %s has no cause %s", o.line, system, cause)
@@ -105,19 +108,33 @@ func TestProgramTable(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"linux: runs", "linux: true", "macos: runs: true", "linux: runs:  "} {
+	for _, line := range []string{"linux: runs", "linux: true", "macos: runs: true", "linux: runs:  ", "linux: runs|runs: true", "linux: runs||runs: true"} {
 		if _, err := ordinaries(line); err == nil {
 			t.Errorf("%q was read", line)
 		}
 	}
 }
 
-// TestProgramsAccept: the gaps accepted for the programs are those that the default policy needs accepted, so that they
+// TestProgramsAccept: the gaps accepted for the programs are those that the policies need accepted, so that they
 // start.
 func TestProgramsAccept(t *testing.T) {
+	ws := t.TempDir()
+	if err := furnish(ws); err != nil {
+		t.Fatal(err)
+	}
+	res, err := hostfacts.Compile(hostfacts.Options{Options: compiler.Options{Root: ws}, Resolve: true, State: userdir.Dir(t.TempDir())})
+	if err != nil || res.Program == nil {
+		t.Fatal(err, res.Findings)
+	}
 	for system := range targets {
-		if got := gaps(t, ir.NewTool("t"), system); !slices.Equal(got, acceptedOf[system]) {
-			t.Errorf("%s: got %v, want %v", system, got, acceptedOf[system])
+		for _, policy := range policies {
+			tool, ok := res.Program.Tool(policy)
+			if !ok {
+				t.Fatalf("there is no tool %s", policy)
+			}
+			if got := gaps(t, tool, system); !slices.Equal(got, acceptedOf[system][policy]) {
+				t.Errorf("%s on %s: got %v, want %v", policy, system, got, acceptedOf[system][policy])
+			}
 		}
 	}
 }

@@ -23,10 +23,32 @@ var programTable string
 // ordinary is a command that people run, and its expected result.
 type ordinary struct {
 	systems []string
-	// expected is empty where the command runs, else the causes or the word of the table.
-	expected []string
+	// expected has, for each of the policies, nothing where the command runs, else the causes or the word of the table.
+	expected [][]string
 	line     string
 }
+
+// policies are those under which each command is tried, by the names of their tools: nothing written, a workspace that
+// can only be read, and an exception of one path.
+var policies = []string{"default", "read-only", "exception"}
+
+// policyLayer is a layer with a tool for each.
+const policyLayer = `[tools.default]
+source = "local"
+command = "true"
+
+[tools.read-only]
+source = "local"
+command = "true"
+[tools.read-only.access]
+fs = [{ path = ".", read = true }]
+
+[tools.exception]
+source = "local"
+command = "true"
+[tools.exception.access]
+fs = [{ path = ".", read = true, write = true, execute = true }, { path = ".env" }]
+`
 
 // policyWord marks commands that ask for something that the policy refuses.
 const policyWord = "policy"
@@ -48,16 +70,31 @@ func ordinaries(text string) ([]ordinary, error) {
 				return nil, fmt.Errorf("programs.txt:%d: %q is no system", i+1, s)
 			}
 		}
-		if parts[1] != "runs" {
-			o.expected = strings.Fields(parts[1])
+		words := strings.Split(parts[1], "|")
+		if len(words) == 1 {
+			words = slices.Repeat(words, len(policies))
+		}
+		if len(words) != len(policies) {
+			return nil, fmt.Errorf("programs.txt:%d: %q, expected a word for all policies or one for each of %q", i+1, parts[1], policies)
+		}
+		for _, w := range words {
+			expected := strings.Fields(w)
+			if slices.Equal(expected, []string{"runs"}) {
+				expected = nil
+			} else if len(expected) == 0 {
+				return nil, fmt.Errorf("programs.txt:%d: %q, expected runs, policy or causes", i+1, parts[1])
+			}
+			o.expected = append(o.expected, expected)
 		}
 		out = append(out, o)
 	}
 	return out, nil
 }
 
-// acceptedOf are the gaps of the default policy on each system, which have to be accepted.
-var acceptedOf = map[string][]string{"windows": {"fs.default", "fs.protected"}}
+// acceptedOf are the gaps of the policies on each system, which have to be accepted.
+var acceptedOf = map[string]map[string][]string{
+	"windows": {"default": {"fs.default", "fs.protected"}, "read-only": {"fs.default", "fs.move"}, "exception": {"fs.default", "fs.move", "fs.protected"}},
+}
 
 // shellOf is how a line is given to the shell of a system. On Windows it is a file in the workspace: cmd.exe does
 // not read its arguments as programs do, so a quotation mark would reach it with a backslash in front.
@@ -78,25 +115,24 @@ func installed(line string) bool {
 	return err == nil || word == "exit"
 }
 
-// programs starts the programs of the table that are for this system under the default policy.
+// programs starts the programs of the table that are for this system under each of the policies.
 func (r *runner) programs(dir string) ([]finding.Finding, error) {
 	all, err := ordinaries(programTable)
 	if err != nil {
 		return nil, err
 	}
-	ws := filepath.Join(dir, "programs")
-	if err := errors.Join(
-		write(filepath.Join(ws, "a.c"), []byte("int main(void){return 0;}\n"), 0o644),
-		write(filepath.Join(ws, "script.js"), []byte("require('fs').readFileSync(__filename)\n"), 0o644)); err != nil {
-		return nil, err
-	}
-	if said, err := exec.Command("git", "-C", ws, "init", "-q").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("git init: %w\n%s", err, said)
+	for _, policy := range policies {
+		if err := furnish(filepath.Join(dir, "programs", policy)); err != nil {
+			return nil, err
+		}
 	}
 	var out []finding.Finding
 	for _, o := range all {
-		if slices.Contains(o.systems, runtime.GOOS) {
-			f := r.program(o, dir, ws)
+		for i := range policies {
+			if !slices.Contains(o.systems, runtime.GOOS) {
+				continue
+			}
+			f := r.program(o, i, dir, filepath.Join(dir, "programs", policies[i]))
 			fmt.Fprintf(r.out, "%-8s %s\n", f.Result, f.Name)
 			if f.Note != "" && f.Result != finding.Absent {
 				fmt.Fprintf(r.out, "         %s\n", strings.ReplaceAll(f.Note, "\n", "\n         "))
@@ -107,15 +143,30 @@ func (r *runner) programs(dir string) ([]finding.Finding, error) {
 	return out, nil
 }
 
-// program starts one.
-func (r *runner) program(o ordinary, dir, ws string) finding.Finding {
-	f := finding.Finding{Name: o.line}
+// furnish makes a workspace for the programs.
+func furnish(ws string) error {
+	var all []error
+	for name, text := range map[string]string{
+		"accessc.toml": policyLayer, ".env": "x\n", "a.c": "int main(void){return 0;}\n", "script.js": "require('fs').readFileSync(__filename)\n",
+		"Makefile": "all: ; @echo made\n", "main.go": "package main\n\nfunc main() {}\n", "go.mod": "module example.com/m\n",
+	} {
+		all = append(all, write(filepath.Join(ws, name), []byte(text), 0o644))
+	}
+	if said, err := exec.Command("git", "-C", ws, "init", "-q").CombinedOutput(); err != nil {
+		all = append(all, fmt.Errorf("git init: %w\n%s", err, said))
+	}
+	return errors.Join(all...)
+}
+
+// program starts one under the policy of a number.
+func (r *runner) program(o ordinary, policy int, dir, ws string) finding.Finding {
+	f := finding.Finding{Name: o.line + " (" + policies[policy] + ")"}
 	if !installed(o.line) {
 		f.Result = finding.Absent
 		return f
 	}
 	args := []string{"exec", "-C", ws}
-	for _, gap := range acceptedOf[runtime.GOOS] {
+	for _, gap := range acceptedOf[runtime.GOOS][policies[policy]] {
 		args = append(args, "--accept", gap)
 	}
 	shell, err := shellOf(runtime.GOOS, ws, o.line)
@@ -126,32 +177,32 @@ func (r *runner) program(o ordinary, dir, ws string) finding.Finding {
 	// A program that tries for ever, as some do with pipes, is a result as well.
 	limit, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	cmd := exec.CommandContext(limit, r.accessc, append(append(args, "--command", "--"), shell...)...)
+	cmd := exec.CommandContext(limit, r.accessc, append(append(args, "--command", "--tool", policies[policy], "--"), shell...)...)
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
 	said, err := cmd.CombinedOutput()
 	if limit.Err() != nil {
 		err = fmt.Errorf("no end within %s", r.patience)
 	}
-	f.Result, f.Note = o.judge(err), fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
+	f.Result, f.Note = judged(o.expected[policy], err), fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
 	switch f.Result {
 	case finding.OK:
 		f.Note = ""
 	case finding.Foreseen:
-		f.Note = strings.Join(o.expected, " ") + ": " + f.Note
+		f.Note = strings.Join(o.expected[policy], " ") + ": " + f.Note
 	case finding.Absent, finding.Differs, finding.Failed:
 	}
 	return f
 }
 
-// judge says how a command ended. A refusal is foreseen only of a program that ran and failed: where accessc did not
+// judged says how a command ended. A refusal is foreseen only of a program that ran and failed: where accessc did not
 // start it, or it came to no end, the ledger has said nothing.
-func (o ordinary) judge(err error) finding.Result {
+func judged(expected []string, err error) finding.Result {
 	var ended *exec.ExitError
 	switch {
 	case err == nil:
 		return finding.OK
-	case len(o.expected) > 0 && errors.As(err, &ended) && ended.ExitCode() > 0 && ended.ExitCode() != start.CodeFailed:
+	case len(expected) > 0 && errors.As(err, &ended) && ended.ExitCode() > 0 && ended.ExitCode() != start.CodeFailed:
 		return finding.Foreseen
 	default:
 		return finding.Differs

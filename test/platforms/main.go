@@ -36,7 +36,7 @@ var steps = map[string]struct {
 }{
 	"facts":      {"say what the machine has, and which one it is", (*work).facts},
 	"constructs": {"have macOS compile each construct of the golden profiles alone, and each profile", (*work).constructs},
-	"programs":   {"start ordinary programs under the default policy", (*work).programs},
+	"programs":   {"start ordinary programs under three policies", (*work).programs},
 	"cases":      {"run the cases of test/conformance", (*work).cases},
 	"tests":      {"run the tests of packages", (*work).tests},
 	"denials":    {"keep the system's log of denials", (*work).denials},

@@ -55,6 +55,7 @@ const (
 	WhyAncestors ir.CauseID = "seatbelt.ancestors"
 	WhyServices  ir.CauseID = "seatbelt.services"
 	WhySemaphore ir.CauseID = "seatbelt.semaphore"
+	WhySearch    ir.CauseID = "seatbelt.search"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
@@ -122,6 +123,7 @@ var Sentences = backends.Sentences{
 	WhySame: "assumes that the system takes two runs of a tool for two sandboxes",
 	WhyAncestors: "the directories above the workspace are not listed: Bun, and programs compiled with it, list them at their start and " +
 		"do not run",
+	WhySearch: "without execute, access(2) may say of directories that they cannot be searched, and git then finds no repository",
 	WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told by FSEvents, " +
 		"configd or the pasteboard, and libraries that share memory under a name fail",
 	WhySemaphore: "a POSIX semaphore is no process's own: two tools that agree on a name can signal each other by one",
