@@ -30,10 +30,10 @@ type Fataler interface{ Fatalf(string, ...any) }
 // not, or not by the gap that it must have.
 func (f *Foretold) Leak(t Fataler, what string, v Refused) ir.Row {
 	at, aspect, gap := v.At, ir.AspectOf(v.Need), ir.Gap("")
-	switch v.Reason {
-	case ir.ReasonPinned, ir.ReasonLeads:
+	switch {
+	case v.Reason == ir.ReasonPinned || v.Reason == ir.ReasonLeads:
 		aspect, gap = ir.AspectMove, f.gapOfName(v.At)
-	case ir.ReasonNoGain:
+	case v.Reason == ir.ReasonNoGain:
 		if loose := f.Cell(v.Src, ir.AspectMove); f.Loose && tells(loose.Held, ir.GapFSMove) {
 			return loose
 		}
