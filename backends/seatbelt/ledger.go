@@ -112,7 +112,7 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 	return backends.Exact
 }
 
-// lacking says what programs ask for that the base leaves closed, beside the files of its list.
+// lacking names the services that programs ask for and the base leaves closed, beside the files of its list.
 // See RATIONALE D294.
 func lacking(a ir.Aspect) ir.Held {
 	switch a {

@@ -153,8 +153,8 @@ func verified(signed verify.SignedEntity, trusted root.TrustedMaterial, identity
 	return first.Timestamp, nil
 }
 
-// write signs the build with a key of this host. Its serial is when the bundle was signed, not now: somebody who puts an
-// earlier manifest and its bundle back would have them attested as the newest.
+// write signs the build with a key of this host. Its serial is the time at which the bundle was signed. By the
+// present time an earlier manifest that is put back with its bundle would be attested as the newest.
 // See RATIONALE D292.
 func (o options) write(dir string, m *build.Manifest, manifest []byte, when time.Time) error {
 	data, err := signers.ReadSecret(o.attest)

@@ -74,8 +74,8 @@ func (c *verifyCmd) attested(g *globals, m *build.Manifest, hash string) (*attes
 // judges checks signatures.
 type judges func(*attest.Envelope) (*attest.Statement, []string, error)
 
-// tested checks the attestation of tests, if there is to be one. It must be for the project of the build: equal policies of
-// another project are not what the signer has said that of.
+// tested checks the attestation of tests, if there is to be one. It must be for the project of the build: its
+// signer has said nothing of equal policies of another project.
 func (c *verifyCmd) tested(m *build.Manifest, project string, judge judges) (*testedDoc, []build.Problem, error) {
 	if c.Summary == "" {
 		return nil, nil, nil

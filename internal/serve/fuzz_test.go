@@ -26,7 +26,7 @@ type echoing struct {
 	alive   atomic.Int32
 }
 
-// begun is what a start says, as the server and another reader of the line understand it.
+// begun is the answer to a start, as the server and another reader of the line understand it.
 type begun struct {
 	Tool    string   `json:"tool"`
 	Args    []string `json:"args"`

@@ -250,7 +250,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestRequiredBelow: what requires attestations in a workspace requires them in the directories below it. A tool that may write
+// TestRequiredBelow: a pattern that requires attestations in a workspace requires them in the directories below it. A tool that may write
 // there, or a commit, makes such a directory a workspace of its own by an accessc.toml in it, and a start from there was
 // not compared with any. A signer of the workspace is none of such a directory.
 func TestRequiredBelow(t *testing.T) {

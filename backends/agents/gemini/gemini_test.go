@@ -80,7 +80,7 @@ func (f *file) decide(tool string, args map[string]string) string {
 	return out
 }
 
-// evaluated is what Gemini CLI permits unasked, in a workspace without links.
+// evaluated are the operations that Gemini CLI permits unasked, in a workspace without links.
 type evaluated struct {
 	*file
 	dir string

@@ -39,7 +39,7 @@ var Sentences = backends.Sentences{
 	whyLayers: "assumes that Gemini CLI has this as a file of policies, and no rule above its priority; files that a person mentions with @ are read",
 }
 
-// holder states what the rules hold; asks is true where there are commands that are asked about.
+// holder states how far the rules hold; asks is true where there are commands that are asked about.
 func holder(plan *agents.Plan, asks bool) *agents.Holder {
 	command, loose := agents.Less(whyNone), agents.Assumed(whyLinks, whyLayers)
 	if asks {

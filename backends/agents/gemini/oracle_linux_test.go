@@ -38,7 +38,7 @@ fs.writeFileSync(process.argv[4], JSON.stringify(out));
 process.exit(0);
 `
 
-// question is a file with calls, as judge reads them, and answer what it says.
+// question is a file with calls, as judge reads them, and answer the reply of it.
 type (
 	question struct {
 		File  string `json:"file"`

@@ -16,7 +16,7 @@ import (
 	"github.com/accessc/accessc/test/settings"
 )
 
-// evaluated is what VS Code does unasked, as its documentation and its published source say.
+// evaluated are the operations that VS Code carries out unasked, as its documentation and its published source say.
 type evaluated struct {
 	foreign.VSCode
 	dir, home string
