@@ -48,14 +48,14 @@ func (h *echoing) Start(s *Start) (Process, error) {
 		return nil, errors.New("it does not start")
 	}
 	h.alive.Add(1)
-	p := &echo{streams: s.Streams, done: make(chan struct{})}
+	p, tell := &echo{streams: s.Streams, done: make(chan struct{})}, s.Tell // s is the server's again afterwards
 	go func() {
 		defer close(p.done)
 		defer h.alive.Add(-1)
-		if s.Tell != nil {
-			s.Tell(Refused, map[string]string{"path": "x"})
+		if tell != nil {
+			tell(Refused, map[string]string{"path": "x"})
 		}
-		_, _ = io.Copy(s.Streams[1], s.Streams[0])
+		_, _ = io.Copy(p.streams[1], p.streams[0])
 		p.Kill()
 	}()
 	return p, nil
