@@ -351,12 +351,12 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 	if err != nil {
 		return nil, err
 	}
-	on.Made(append([]string{r.dir}, r.remains()...))
 	a := &Attended{run: r, log: denial.NewLogTo(on.Refused, maxLines)}
 	c, err := r.apart()
 	if err == nil {
 		made := false
 		a.Attended, err = s.Crew.Start(c, r.mark, func() (*supervisor.Supervisor, error) {
+			on.Made(append([]string{r.dir}, r.remains()...))
 			b, err := r.supervisor(a.log)
 			if made = err == nil; made {
 				r.session = b.Session()

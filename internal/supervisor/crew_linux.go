@@ -83,15 +83,19 @@ func (c *Crew) Unmark(m *Mark) {
 	delete(c.marks, m.mark)
 }
 
-// Start starts a tool. While the child confines itself, prepare makes its supervisor.
+// Start starts a tool. While the child is made and confines itself, prepare makes its supervisor.
 func (c *Crew) Start(child Child, m *Mark, prepare func() (*Supervisor, error)) (*Attended, error) {
 	a := &Attended{mark: m, end: make(chan End, 1)}
-	var err error
-	c.spawner.do(func() { a.tool, err = c.clone(child, a) })
-	if err != nil {
-		return nil, err
-	}
+	var failed error
+	cloned := c.spawner.do(func() { a.tool, failed = c.clone(child, a) })
 	s, err := prepare()
+	cloned()
+	if failed != nil {
+		if err == nil {
+			s.Close()
+		}
+		return nil, failed
+	}
 	if err == nil {
 		c.mu.Lock()
 		a.by = s
