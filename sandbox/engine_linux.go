@@ -123,15 +123,6 @@ func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func(
 	return c, nil
 }
 
-// openNull opens the null device. Package os would have its poller look at it, in four calls more.
-func openNull(mode int) (*os.File, error) {
-	fd, err := unix.Open(os.DevNull, mode|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: os.DevNull, Err: err}
-	}
-	return os.NewFile(uintptr(fd), os.DevNull), nil
-}
-
 // aboveStandard duplicates descriptors to numbers that are none of the standard ones: the child gives
 // those away one after the other.
 func aboveStandard(fds [3]int) (out [3]int, err error) {

@@ -191,6 +191,3 @@ func (e *engine) close() error {
 	e.ends.Wait()
 	return nil
 }
-
-// openNull opens the null device.
-func openNull(mode int) (*os.File, error) { return os.OpenFile(os.DevNull, mode, 0) }
