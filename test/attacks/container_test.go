@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -26,8 +27,15 @@ func (p *place) starting(ctx context.Context, s scene) *exec.Cmd {
 	case runtime == "":
 		return p.command(ctx, append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, s.args...)...)
 	}
-	bundle := p.bundle(runtime)
-	return p.container(ctx, runtime, bundle, append([]string{"oci", "-C", p.ws, "--no-prompt", "--bundle", bundle, "t"}, s.args...))
+	return p.inside(nil)(ctx, s.args)
+}
+
+// inside are starts in containers where accessc starts the tool.
+func (d *disk) inside(flags []string) starter {
+	bundle := d.bundle(runtime)
+	return func(ctx context.Context, args []string) *exec.Cmd {
+		return d.container(ctx, runtime, bundle, slices.Concat([]string{"oci", "-C", d.ws, "--no-prompt", "--bundle", bundle}, flags, []string{"t"}, args))
+	}
 }
 
 // bundle makes a container whose image has the programs of this host. It is one of root, whatever the user of the disk is.
@@ -44,6 +52,9 @@ func (d *disk) bundle(runtime string) string {
 	}
 	must(os.Mkdir(bundle+"/rootfs", 0o755))
 	must(os.Mkdir(bundle+"/rootfs/usr", 0o755))
+	// runc gives the mount at /tmp the mode of the image's.
+	must(os.Mkdir(bundle+"/rootfs/tmp", 0o755))
+	must(os.Chmod(bundle+"/rootfs/tmp", 0o777|os.ModeSticky))
 	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
 		must(os.Symlink("usr/"+name, filepath.Join(bundle, "rootfs", name)))
 	}

@@ -194,8 +194,11 @@ func procPlay(t *testing.T, s procScene, bin string, uid int) {
 	start := func(ctx context.Context, args []string) *exec.Cmd {
 		return p.command(ctx, slices.Concat([]string{"exec", "--no-prompt"}, s.flags, []string{"t"}, args)...)
 	}
-	if s.means != nil {
+	switch {
+	case s.means != nil:
 		start = s.means.ready(&p.disk, s.leaks)
+	case runtime != "":
+		start = p.inside(s.flags)
 	}
 	for _, args := range s.runs {
 		args = slices.Clone(args)
