@@ -26,14 +26,15 @@ func everywhere(f fate) fates { return fates{f, f, f} }
 
 func not(why string) fates { return everywhere(fate{not: why}) }
 
-// The cells of the scenes' policies under which mounts leak.
+// Why scenes about files are not played, and then the cells of their policies under which mounts leak.
 const (
-	late      = "fs.late, and the host's part of the scene fails"
-	write     = "fs.write: a directory is writable as a whole, and the host's part of the scene fails"
-	replaced  = "fs.replaced, and a start stops if a place is replaced meanwhile"
-	moves     = "the ledger assumes that no other process moves directories"
-	apart     = "its control moves a file into another mount"
-	alone     = "there is no supervisor to wear out"
+	late     = "fs.late, and the host's part of the scene fails"
+	write    = "fs.write: a directory is writable as a whole, and the host's part of the scene fails"
+	replaced = "fs.replaced, and a start stops if a place is replaced meanwhile"
+	moves    = "the ledger assumes that no other process moves directories"
+	apart    = "its control moves a file into another mount"
+	alone    = "there is no supervisor to wear out"
+
 	made      = "fs default create fs.default"
 	changed   = "fs default update fs.default"
 	protected = "fs protected create fs.protected"
