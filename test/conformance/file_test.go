@@ -17,7 +17,7 @@ import (
 
 // TestParse reads the lines of each system.
 func TestParse(t *testing.T) {
-	text := "about\n-- accessc.toml --\nx\n-- accept --\ndarwin: fs.move\nnet.host\n-- do --\nallow read a\nlinux,darwin: deny rename a b\nwindows: report list .\n# no line\n\n"
+	text := "about\n-- accessc.toml --\nx\n-- accept --\ndarwin: fs.move\nnet.host\n-- do --\nallow read a\nlinux,darwin: deny rename a b\n# reported for no row: nothing is known\nwindows: report list .\n# no line\n\n"
 	for system, want := range map[string][]string{
 		"linux": {"allow read a", "deny rename a b"}, "darwin": {"allow read a", "deny rename a b"}, "windows": {"allow read a", "report list ."},
 	} {
@@ -40,6 +40,7 @@ func TestParseRefuses(t *testing.T) {
 	for name, do := range map[string]string{
 		"no operation": "allow", "unknown operation": "allow raed a", "missing argument": "deny rename a", "another argument": "allow read a b",
 		"unknown expectation": "allows read a", "unknown system": "macos: allow read a",
+		"report without a reason": "report read a", "reason of another line": "# reported for fs.read: x\nallow read a\nreport read a", "no row or reason": "# reported for fs.read:\nreport read a",
 	} {
 		if _, err := parse("x", []byte("about\n-- accessc.toml --\n-- do --\n"+do+"\n"), "linux"); err == nil {
 			t.Errorf("%s was read", name)
