@@ -325,6 +325,10 @@ func TestCommittedEvidence(t *testing.T) {
 			t.Errorf("%s: %v", page, err)
 		}
 	}
+	text, err := os.ReadFile("docs/platforms/cases.md")
+	if err != nil || strings.Contains(string(text), "none of them has been run on a Mac or on Windows yet") != (len(d.Runs) == 0) {
+		t.Errorf("the page on cases says otherwise, %v", err)
+	}
 	some := &evidence.Document{Runs: []evidence.Run{{Platform: "darwin", System: "macOS 26.1", Build: "25B78", Arch: "arm64"}}}
 	if says("# x\n\n**No profile of this project", ir.Darwin, some) == nil || says("# x\n\nSeen on macOS 26.1 (25B78, arm64).\n\nMore", ir.Darwin, some) != nil ||
 		says("# x\n\nSeen on everything.", ir.Darwin, &evidence.Document{}) == nil {
