@@ -80,6 +80,38 @@ func TestCited(t *testing.T) {
 	}
 }
 
+// TestReportsNameRows: the row of a report is one of the case's own policy on the system that is asked.
+func TestReportsNameRows(t *testing.T) {
+	all, err := names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := 0
+	for _, name := range all {
+		for _, system := range []string{"darwin", "windows"} {
+			c, err := load(name, system)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range c.steps {
+				row, _, _ := strings.Cut(s.about, ":")
+				if s.want != report || row == "no row" {
+					continue
+				}
+				reports++
+				if !slices.ContainsFunc(ownRows(t, name, system), func(r ir.Row) bool {
+					return slices.ContainsFunc(r.Aspects, func(a ir.Aspect) bool { return r.Resource.String()+"."+string(a) == row })
+				}) {
+					t.Errorf("%s on %s: do:%d is about %q", name, system, s.line, row)
+				}
+			}
+		}
+	}
+	if reports < 5 {
+		t.Errorf("%d reports name a row", reports)
+	}
+}
+
 // turned are, for each case about macOS, the rows of its own policy that are not seen without it.
 var turned = map[string][]string{
 	"mac-access":      {"read base", "read fs[1]"},

@@ -33,12 +33,9 @@ type step struct {
 	want expectation
 	op   []string
 	line int
-	// about is, for a report, the row of the ledger that its answer changes, or noRow, and why that answer is not known.
+	// about is, for a report, the row of the ledger that its answer changes, or "no row", and why that answer is not known.
 	about string
 }
-
-// noRow stands in a case for the row that an answer changes where it changes none.
-const noRow = "no row"
 
 // reported is the comment above reports: the row that the answer changes, and why the answer is not known.
 // See RATIONALE D221.
