@@ -22,6 +22,8 @@ type Means struct {
 	// names in / and in directories that lead to granted places can be listed, nothing can be
 	// shown again below a cover, no place can be mounted onto itself, and the caller's environment is passed on.
 	HostTree bool
+	// SetID is true where the tool can set the set-user-ID and set-group-ID bits of its files.
+	SetID bool
 	// NoDirectory is true where a start with a directory among the standard descriptors is refused.
 	NoDirectory bool
 	// Limit says how a limit is held.
@@ -127,6 +129,9 @@ func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 		all = append(all, w.later(r, around, a))
 	}
 	held := backends.Join(all...)
+	if w.means.SetID && a == ir.AspectMetadata && at.shows().mode == ReadWrite && !at.covered {
+		held = backends.Join(held, ir.Because(ir.Assumed, "", whySetID))
+	}
 	if at.linked && held.Is == ir.Weaker {
 		return backends.Join(held, backends.Weaker(held.Gap, whyLink))
 	}
