@@ -22,12 +22,12 @@ type shown struct {
 
 // places are the lines about the files of a plan.
 func places(plan *mounts.Plan) *shown {
-	s := &shown{}
+	s, in := &shown{}, newAround(plan)
 	for _, m := range plan.Mounts {
-		if covered(plan, m) {
+		if in.covered(m.Place) {
 			continue
 		}
-		inner := within(plan, m)
+		inner := in.within(m.Place)
 		switch {
 		case m.Kind == mounts.Hide:
 			s.rest = append(s.rest, "blacklist "+m.Place)
@@ -165,20 +165,41 @@ func named(line string) bool {
 	return plain(place)
 }
 
-// within is the mode of the mount around another one.
-func within(plan *mounts.Plan, m mounts.Mount) mounts.Mode {
-	mode, longest := mounts.Closed, 0
-	for _, o := range plan.Mounts {
-		if o.Place != m.Place && o.Kind == mounts.Bind && ir.Within(m.Place, o.Place) && len(o.Place) > longest {
-			mode, longest = o.Mode, len(o.Place)
+// around are the mounts that decide about others in them.
+type around struct {
+	modes map[string]mounts.Mode // of what is shown, by place
+	hides map[string]bool
+}
+
+func newAround(plan *mounts.Plan) around {
+	a := around{map[string]mounts.Mode{}, map[string]bool{}}
+	for _, m := range plan.Mounts {
+		switch m.Kind {
+		case mounts.Bind:
+			a.modes[m.Place] = m.Mode
+		case mounts.Hide:
+			a.hides[m.Place] = true
 		}
 	}
-	return mode
+	return a
+}
+
+// within is the mode of the mount around a place.
+func (a around) within(place string) mounts.Mode {
+	for dir := mounts.Around(place); dir != ""; dir = mounts.Around(dir) {
+		if mode, ok := a.modes[dir]; ok {
+			return mode
+		}
+	}
+	return mounts.Closed
 }
 
 // covered reports whether a place lies in one that is covered, where firejail can show nothing.
-func covered(plan *mounts.Plan, m mounts.Mount) bool {
-	return slices.ContainsFunc(plan.Mounts, func(o mounts.Mount) bool {
-		return o.Kind == mounts.Hide && o.Place != m.Place && ir.Within(m.Place, o.Place)
-	})
+func (a around) covered(place string) bool {
+	for dir := mounts.Around(place); dir != ""; dir = mounts.Around(dir) {
+		if a.hides[dir] {
+			return true
+		}
+	}
+	return false
 }

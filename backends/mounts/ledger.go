@@ -1,6 +1,8 @@
 package mounts
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
@@ -35,6 +37,7 @@ type Means struct {
 // whose program may run anywhere.
 func (p *Plan) Ledger(m Means) ir.Ledger {
 	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{}}
+	w.proc = slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Kind == Processes })
 	for _, top := range p.tops {
 		top.Walk(func(r *ir.Region) {
 			id := r.ID().Stated()
@@ -52,6 +55,7 @@ type ledgerWriter struct {
 	*Plan
 	means  Means
 	byRule map[ir.RuleID][]*ir.Region
+	proc   bool // there is a mount of processes
 }
 
 func (w *ledgerWriter) held(c ir.Cell) ir.Held {
@@ -85,14 +89,10 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 // files says how one aspect of all regions is held that a rule governs.
 func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	all := []ir.Held{backends.Exact}
-	proc := false
 	for _, r := range w.byRule[c.ID] {
 		all = append(all, w.region(r, c.Aspect))
 	}
-	for _, m := range w.Mounts {
-		proc = proc || m.Kind == Processes
-	}
-	if proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
+	if w.proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
 		all = append(all, backends.Weaker(ir.GapFSDefault, whyProc))
 	}
 	if w.means.HostTree && c.ID == ir.DefaultRule && c.Aspect != ir.AspectExecute && c.Aspect != ir.AspectOthers {
