@@ -30,6 +30,7 @@ const (
 	whyDevice    ir.CauseID = "mounts.device"
 	whyReopened  ir.CauseID = "mounts.reopened"
 	whyHanded    ir.CauseID = "mounts.handed"
+	whySetID     ir.CauseID = "mounts.set-id"
 	whyTyped     ir.CauseID = "mounts.typed"
 	whySockets   ir.CauseID = "mounts.sockets"
 	whyTerminal  ir.CauseID = "mounts.terminal"
@@ -84,6 +85,7 @@ var Sentences = backends.Sentences{
 	whySockets: "assumes that descriptors 0 to 2 are no sockets: the tool can connect and listen by one in the network that it comes from",
 	whyTyped: "assumes that the tool starts without a controlling terminal, as by setsid(1), or that the kernel takes no typing from programs " +
 		"(dev.tty.legacy_tiocsti): otherwise it can type commands there for the shell",
+	whySetID:    "assumes that no other user starts files of the tool: it can set their set-user-ID bits, so that they run with the rights of its user, also of root",
 	whyHost:     "the tool has a network of its own that reaches nothing: hosts stay closed",
 	whyListen:   "connections are accepted from the tool's own processes alone",
 	whyLoopback: "the tool can listen in a network of its own, which no other process reaches",
