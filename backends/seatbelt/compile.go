@@ -42,9 +42,10 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if len(refusals) > 0 {
 		return out, nil
 	}
-	var text bytes.Buffer
-	text.Grow(len(profileText) + len(doc.Rules) + len(doc.Programs) + len(doc.Network) + len(doc.Walk) + len(doc.Pins))
-	err := profileTemplate().Execute(&text, doc)
+	text := writers.Get().(*writer)
+	defer writers.Put(text)
+	text.Reset()
+	err := profileTemplate().Execute(text, doc)
 	if err != nil {
 		return out, err
 	}

@@ -199,6 +199,7 @@ type Compiled struct {
 func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compiled, diag.List, error) {
 	out := Compiled{Files: map[string][]byte{}}
 	var findings diag.List
+	ledgers := make([]ir.Ledger, 0, len(bs))
 	for _, b := range bs {
 		o, err := b.Compile(t, target)
 		if err != nil {
@@ -213,8 +214,9 @@ func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compile
 		if b.Platform() == 0 && target.Form == backends.Resolved && target.Context == "" {
 			target.Context = string(o.Data)
 		}
-		out.Ledger = append(out.Ledger, o.Ledger...)
+		ledgers = append(ledgers, o.Ledger)
 	}
+	out.Ledger = slices.Concat(ledgers...)
 	return out, findings, nil
 }
 
