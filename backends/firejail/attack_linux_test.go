@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -87,5 +88,30 @@ func TestTyping(t *testing.T) {
 	// The ledger assumes one of both, and not for nothing.
 	if kernel, _ := os.ReadFile("/proc/sys/dev/tty/legacy_tiocsti"); string(kernel) == "1\n" && !strings.Contains(run(""), "LEAK") {
 		t.Error("without a session of its own the tool types nothing, so the ledger assumes too much")
+	}
+}
+
+// TestOwnDirectories: the tool has shared memory and a temporary directory of its own, as the base grants them. Where /run/shm is a link to
+// /dev/shm, firejail followed it and covered both; and an unprivileged user's TMPDIR does not get through to a program that is set-user-id.
+func TestOwnDirectories(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make the link")
+	}
+	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 12345, Gid: 12345}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCastle(t, who)
+			link := "mount -t tmpfs none /run && ln -s /dev/shm /run/shm && "
+			out, err := c.start(link, `: >/dev/shm/accessc-own && : >"$TMPDIR/own" && echo did`).CombinedOutput()
+			if err != nil || string(out) != "did\n" {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if _, err := os.Lstat("/dev/shm/accessc-own"); err == nil {
+				_ = os.Remove("/dev/shm/accessc-own")
+				t.Error("shared memory is the host's")
+			}
+			if _, err := os.Lstat(c.dir + "/tmp/own"); err != nil {
+				t.Errorf("the temporary directory: %v", err)
+			}
+		})
 	}
 }

@@ -67,9 +67,14 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if err != nil {
 		return backends.Output{}, err
 	}
-	text := slices.Concat(comments(comment), frame, lines)
+	temporary := "env " + variable + target.Place(ir.Location{Root: ir.Root{Kind: ir.Temp}})
+	text := slices.Concat(comments(comment), frame, []string{temporary}, lines)
 	return backends.Output{Data: []byte(strings.Join(text, "\n") + "\n"), Elsewhere: ledger}, nil
 }
+
+// variable begins the words of the one line about the environment. Where an unprivileged user starts firejail, the loader takes TMPDIR away: firejail
+// is set-user-id (ld.so(8), secure-execution mode).
+const variable = "TMPDIR="
 
 // special are the characters that firejail takes for parts of patterns, lists and comments, and those at which it
 // refuses a whole profile (util.c, reject_meta_chars; both seen with 0.9.72).
@@ -162,9 +167,13 @@ func places(plan *mounts.Plan) []string {
 	for _, top := range slices.Compact(tops) {
 		open = append(open, "noblacklist "+top)
 	}
-	open = append(append(open, "noblacklist /run/firejail"), everything...)
+	open = append(append(open, kept...), everything...)
 	return slices.Concat(shown, open, rest)
 }
+
+// kept are the lines about places in /run that stay: firejail's own, and a symbolic link to shared memory, which firejail would follow, so that the
+// private /dev/shm was covered (Debian has the link).
+var kept = []string{"noblacklist /run/firejail", "noblacklist /run/shm"}
 
 // everything are the lines that cover all directories without an exception, and keep the others as they are: root could
 // make, move and remove names in /, which is the host's. firejail 0.9.72 does not start where /run is read-only.
@@ -218,11 +227,12 @@ func Parse(data []byte) (*Comment, []Line, error) {
 	var lines []Line
 	for _, l := range text[len(frame):] {
 		word, value, _ := strings.Cut(l, " ")
-		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
+		place, own := strings.CutPrefix(value, variable)
+		if !slices.Contains([]string{"env", "private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || place == "" || own != (word == "env") {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
 		}
-		if len(l) > maxLine || !plain(value) && !slices.Contains(everything, l) {
-			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, value)
+		if len(l) > maxLine || !plain(place) && !slices.Contains(everything, l) {
+			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, place)
 		}
 		lines = append(lines, Line{word, value})
 	}

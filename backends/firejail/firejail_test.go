@@ -49,6 +49,7 @@ func TestParse(t *testing.T) {
 	text := string(out.Data)
 	for _, change := range [][2]string{
 		{"net none\n", ""}, {"restrict-namespaces", "allow-namespaces"}, {"private-cwd", "include"}, {`"format_version":1`, `"format_version":2`}, {"# ", ""},
+		{"env TMPDIR=", "env LD_PRELOAD="}, {"env TMPDIR=", "env "}, {"private-cwd ", "private-cwd TMPDIR="},
 	} {
 		other := strings.Replace(text, change[0], change[1], 1)
 		if other == text {

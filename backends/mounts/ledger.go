@@ -272,13 +272,14 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	return backends.Exact
 }
 
+// See RATIONALE D304.
 func (w *ledgerWriter) network(c ir.Cell) ir.Held {
 	r, _ := c.Rule.(*ir.NetRule)
 	switch {
 	case r == nil && w.means.NoSockets:
 		return backends.Exact
 	case r == nil && c.Aspect == ir.AspectConnect:
-		return ir.Because(ir.Assumed, "", whyVsock)
+		return ir.Because(ir.Assumed, "", whyVsock, whySockets)
 	case r == nil || !r.Allow && r.Listen && !w.means.NoSockets:
 		return backends.Weaker(ir.GapNetListen, whyLoopback)
 	case !r.Allow:
