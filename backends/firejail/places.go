@@ -183,6 +183,7 @@ func newAround(plan *mounts.Plan) around {
 			a.modes[m.Place] = m.Mode
 		case mounts.Hide:
 			a.hides[m.Place] = true
+		case mounts.Lead, mounts.Device, mounts.Devices, mounts.Memory, mounts.Processes, mounts.Link:
 		}
 	}
 	return a
