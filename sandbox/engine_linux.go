@@ -251,6 +251,9 @@ func (e *engine) close() error {
 	}
 	e.mu.Unlock()
 	e.ends.Wait()
+	if e.site != nil {
+		e.site.Close()
+	}
 	if e.base != "" {
 		start.RemoveRuns(e.base)
 	}

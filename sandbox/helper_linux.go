@@ -85,7 +85,7 @@ func help(base string) error {
 	if err = errors.Join(err, socket.Close()); err != nil {
 		return err
 	}
-	crew, err := supervisor.NewCrew(start.DropCapabilities)
+	crew, err := supervisor.NewCrew()
 	if err != nil {
 		return err
 	}

@@ -135,19 +135,22 @@ func (p *Process) Wait() (*State, error) {
 // run waits for the tool.
 func (p *Process) run(ctx context.Context) {
 	ended := make(chan struct{})
-	var telling sync.WaitGroup
-	telling.Go(func() { p.tell(ended) })
+	var telling, watch sync.WaitGroup
+	if p.request.Events != nil {
+		telling.Go(func() { p.tell(ended) })
+	}
 	var cancelled error
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-ctx.Done():
-			if p.Kill() == nil {
-				cancelled = ctx.Err()
+	if ctx.Done() != nil {
+		watch.Go(func() {
+			select {
+			case <-ctx.Done():
+				if p.Kill() == nil {
+					cancelled = ctx.Err()
+				}
+			case <-ended:
 			}
-		case <-ended:
-		}
-	})
+		})
+	}
 	state, err := p.child.wait()
 	close(ended)
 	watch.Wait()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/accessc/accessc/internal/start"
 )
 
 // streams are the standard descriptors of a tool.
@@ -53,7 +55,7 @@ func (s *streams) input(in io.Reader) error {
 		return nil
 	}
 	if in == nil {
-		f, err := os.Open(os.DevNull)
+		f, err := start.OpenNull(os.O_RDONLY)
 		s.files[0], s.theirs = f, append(s.theirs, f)
 		return err
 	}
@@ -77,7 +79,7 @@ func (s *streams) output(out io.Writer) (*os.File, error) {
 		return f, nil
 	}
 	if out == nil {
-		f, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		f, err := start.OpenNull(os.O_WRONLY)
 		s.theirs = append(s.theirs, f)
 		return f, err
 	}

@@ -158,7 +158,7 @@ func (x *run) streams(p *startParams, s *Start, files []*os.File) *Error {
 		case *k == streamDescriptor:
 			s.Streams[i], files = files[0], files[1:]
 		case *k == streamNull:
-			s.Streams[i], err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+			s.Streams[i], err = start.OpenNull(os.O_RDWR)
 		default:
 			err = x.pipe(s, i)
 		}

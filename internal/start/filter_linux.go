@@ -36,10 +36,43 @@ type rules struct {
 // architecture are refused altogether: their numbers mean other calls. A call that no
 // group of the closed list allows ends in ENOSYS, as on a kernel that does not have it.
 func assemble(r rules, abi int) ([]unix.SockFilter, error) {
-	p := []unix.SockFilter{
+	table, err := r.tests(abi, func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) })
+	return program(table.segments(others)), err
+}
+
+// divide turns the rules into two programs that say together what one would: of several filters the kernel takes
+// the strictest answer, and to refuse is stricter than to ask (seccomp(2)). The first has the blocks and the closed
+// list, the second the traps.
+// See RATIONALE D306.
+func divide(r rules, abi int) (blocks, traps []unix.SockFilter, err error) {
+	first, err := r.tests(abi, func(nr uint32) unix.SockFilter {
+		if isAllowed(nr) {
+			return unix.SockFilter{}
+		}
+		return allow[0]
+	})
+	second, err2 := rules{traps: r.traps}.tests(abi, func(uint32) unix.SockFilter { return end(unix.SECCOMP_RET_USER_NOTIF) })
+	return program(first.segments(others)), program(second.segments(func(uint32) []unix.SockFilter { return allow })), errors.Join(err, err2)
+}
+
+// program puts the test of the architecture before the segments.
+func program(s []segment) []unix.SockFilter {
+	return append([]unix.SockFilter{
 		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
 		load(offNr), jump(unix.BPF_JGE, x32Bit, 0, 1), fail(uint32(unix.ENOSYS)),
+	}, search(s)...)
+}
+
+// others is the answer to calls that no test ends.
+func others(nr uint32) []unix.SockFilter {
+	if isAllowed(nr) {
+		return allow
 	}
+	return unknown
+}
+
+// tests are those of the rules. trapped is the answer to a trapped call; one of zeros leaves the trap out.
+func (r rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, error) {
 	table := tests{}
 	for _, b := range r.blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
@@ -49,16 +82,16 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 		if !ok {
 			return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
 		}
-		if err := table.add(b.Syscalls, b.When, fail(errno)); err != nil {
+		if err := table.add(b.Syscalls, b.When, func(uint32) unix.SockFilter { return fail(errno) }); err != nil {
 			return nil, err
 		}
 	}
 	for _, t := range r.traps {
-		if err := table.add(t.Syscalls, t.When, end(unix.SECCOMP_RET_USER_NOTIF)); err != nil {
+		if err := table.add(t.Syscalls, t.When, trapped); err != nil {
 			return nil, err
 		}
 	}
-	return append(p, search(table.segments())...), nil
+	return table, nil
 }
 
 // The instructions of classic BPF (Documentation/networking/filter.rst) that a filter
@@ -94,13 +127,12 @@ type tests map[uint32][]unix.SockFilter
 const maxTests = 255
 
 // add compiles a block or trap: for each of its calls, a test of the conditions, and the action
-// that ends the call if all are true.
-func (t tests) add(names []string, when []landlock.Condition, action unix.SockFilter) error {
+// that ends the call if all are true; an action of zeros leaves the call out.
+func (t tests) add(names []string, when []landlock.Condition, action func(nr uint32) unix.SockFilter) error {
 	body, err := conditions(when)
 	if err != nil {
 		return err
 	}
-	body = append(body, action)
 	for _, name := range names {
 		nr, ok := number(name)
 		switch {
@@ -109,7 +141,11 @@ func (t tests) add(names []string, when []landlock.Condition, action unix.SockFi
 		case !ok:
 			return fmt.Errorf("the filter has the system call %q, which this loader does not know", name)
 		}
-		if t[nr] = slices.Concat(t[nr], body); len(t[nr]) > maxTests {
+		act := action(nr)
+		if act == (unix.SockFilter{}) {
+			continue
+		}
+		if t[nr] = slices.Concat(t[nr], body, []unix.SockFilter{act}); len(t[nr]) > maxTests {
 			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}
 	}
@@ -125,18 +161,15 @@ type segment struct {
 // The actions of calls that no test ends.
 var allow, unknown = []unix.SockFilter{end(unix.SECCOMP_RET_ALLOW)}, []unix.SockFilter{fail(uint32(unix.ENOSYS))}
 
-// segments covers all numbers, joining neighbours that take the same tests.
-func (t tests) segments() []segment {
+// segments covers all numbers, joining neighbours that take the same tests. others is the answer behind the tests.
+func (t tests) segments(others func(nr uint32) []unix.SockFilter) []segment {
 	last := uint32(64 * len(allowed))
 	for nr := range t {
 		last = max(last, nr+1)
 	}
 	var out []segment
 	for nr := range last + 1 {
-		body := unknown
-		if isAllowed(nr) {
-			body = allow
-		}
+		body := others(nr)
 		if tests := t[nr]; len(tests) > 0 {
 			body = slices.Concat(tests, body)
 			if tests[0].Code == unix.BPF_RET|unix.BPF_K {

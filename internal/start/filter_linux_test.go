@@ -117,6 +117,11 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			rt.Fatal(err)
 		}
 		program := machine(rt, filter)
+		blocks, traps, err := divide(r.rules(), r.abi)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		first, second := machine(rt, blocks), machine(rt, traps)
 		for range per {
 			c := call{nr: rapid.SampledFrom(sysno[:]).Draw(rt, "call").nr, arch: auditArch}
 			switch rapid.IntRange(0, 20).Draw(rt, "odd") {
@@ -134,6 +139,15 @@ func TestFilterAgainstBlocks(t *testing.T) {
 			}
 			if got, want := vm(rt, program, c), naiveFilter(r.rules(), r.abi, c); got != want {
 				rt.Fatalf("%+v: the program says %#x, the blocks %#x", c, got, want)
+			}
+			// The kernel takes the answer with the smallest action (seccomp_run_filters() in kernel/seccomp.c), of two
+			// alike that of the latest filter.
+			got := vm(rt, second, c)
+			if other := vm(rt, first, c); other&unix.SECCOMP_RET_ACTION_FULL < got&unix.SECCOMP_RET_ACTION_FULL {
+				got = other
+			}
+			if want := naiveFilter(r.rules(), r.abi, c); got != want {
+				rt.Fatalf("%+v: two programs say %#x, the blocks %#x", c, got, want)
 			}
 			if r.req.Trace && c.arch == auditArch && c.nr < x32Bit {
 				r.heldByTrace(rt, c, vm(rt, program, c))

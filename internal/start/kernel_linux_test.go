@@ -42,6 +42,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) == 4 && os.Args[1] == start.PlacesMode {
+		rounds, _ := strconv.Atoi(os.Args[3])
+		if err := start.RunPlaces(os.Args[2], rounds); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) > 2 && os.Args[1] == "kernel-loader" {
 		load(os.Args[2], "kernel-tool")
 	}

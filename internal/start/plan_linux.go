@@ -29,10 +29,11 @@ type Plan struct {
 	ask    bool
 	abi    int
 	terms
-	place  delegation
-	filter []unix.SockFilter
-	canary string
-	view   *ir.View
+	place delegation
+	// filter is that of a tool; of a supervised one the part without the traps, which has the rest.
+	filter, traps []unix.SockFilter
+	canary        string
+	view          *ir.View
 	// policy is read where a supervisor judges by it.
 	policy *supervisor.Policy
 
@@ -75,7 +76,12 @@ func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, 
 	}
 	p.supervised = p.supervised || ask
 	r := &run{spec: spec, abi: p.abi, terms: p.terms, req: &Request{}}
-	if p.filter, err = assemble(r.rules(), p.abi); err != nil {
+	if p.supervised {
+		p.filter, p.traps, err = divide(r.rules(), p.abi)
+	} else {
+		p.filter, err = assemble(r.rules(), p.abi)
+	}
+	if err != nil {
 		return nil, failed("%w", err)
 	}
 	p.canary = findCanary(r.paths())
@@ -242,10 +248,10 @@ func (p *Plan) enter() {
 	p.users++
 }
 
-// spawn starts a child from the plan's thread.
-func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
+// thread is the one that starts the tools of the plan.
+func (p *Plan) thread() (_ *supervisor.Spawner, err error) {
 	p.mu.Lock()
-	var err error
+	defer p.mu.Unlock()
 	if p.spawner == nil {
 		p.spawner, err = supervisor.NewSpawner(func() error {
 			if err := dropCapabilities(); err != nil {
@@ -254,8 +260,12 @@ func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
 			return supervisor.Filter(p.filter)
 		})
 	}
-	spawner := p.spawner
-	p.mu.Unlock()
+	return p.spawner, err
+}
+
+// spawn starts a child from the plan's thread.
+func (p *Plan) spawn(c supervisor.Child) (*os.Process, error) {
+	spawner, err := p.thread()
 	if err != nil {
 		return nil, err
 	}
@@ -351,12 +361,17 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 	if err != nil {
 		return nil, err
 	}
-	on.Made(append([]string{r.dir}, r.remains()...))
 	a := &Attended{run: r, log: denial.NewLogTo(on.Refused, maxLines)}
 	c, err := r.apart()
+	c.Filter = p.traps
+	var spawner *supervisor.Spawner
+	if err == nil {
+		spawner, err = p.thread()
+	}
 	if err == nil {
 		made := false
-		a.Attended, err = s.Crew.Start(c, r.mark, func() (*supervisor.Supervisor, error) {
+		a.Attended, err = s.Crew.Start(spawner, c, r.mark, func() (*supervisor.Supervisor, error) {
+			on.Made(append([]string{r.dir}, r.remains()...))
 			b, err := r.supervisor(a.log)
 			if made = err == nil; made {
 				r.session = b.Session()
@@ -419,6 +434,3 @@ func (a *Attended) Wait(over func()) Ended {
 	a.run.over()
 	return out
 }
-
-// DropCapabilities takes all capabilities from this thread, for good.
-func DropCapabilities() error { return dropCapabilities() }

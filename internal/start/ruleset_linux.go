@@ -61,12 +61,33 @@ func (r *run) buildRuleset() (*building, error) {
 			b.paths = append(b.paths, terminalPaths(p)...)
 		}
 	}
+	if r.site.Lasts {
+		b.keeps = r.keeps()
+		if b.paths, err = r.site.places.fill(b, b.paths); err != nil {
+			_ = unix.Close(fd)
+			return nil, err
+		}
+	}
 	if len(b.paths) > alone {
 		go func() { b.aside <- b.fill() }()
 	} else {
 		b.aside <- nil
 	}
 	return b, nil
+}
+
+// keeps returns the function that takes over the descriptor of a place that was granted, if the place is kept. The
+// workspace, the home and the targets of external rules are not: they may go and come back.
+func (r *run) keeps() func(path string, fd int) bool {
+	own := []string{r.spec.Workspace, r.spec.Home}
+	if r.supervised {
+		own = append(own, r.external()...)
+	}
+	return func(path string, fd int) bool {
+		return !slices.ContainsFunc(own, func(dir string) bool {
+			return dir != "" && strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
+		}) && r.site.places.keep(path, fd)
+	}
 }
 
 // alone is the number of paths up to which one thread adds them all: to wake another takes longer.
@@ -133,6 +154,7 @@ func (r *run) complete(b *building) error {
 	if err != nil {
 		return err
 	}
+	b.keeps = nil // nothing that follows is there for the next run
 	for _, p := range r.paths() {
 		if !ofRun(p) {
 			continue
@@ -178,6 +200,8 @@ type ruleset struct {
 	handled, net uint64
 	// grants are the rules that have been added, nil where no supervisor needs them.
 	grants *grants
+	// keeps takes over the descriptor of a place that is kept for other starts; nil where none is.
+	keeps func(path string, fd int) bool
 }
 
 // grants are the rules that the two goroutines have added to a ruleset.
@@ -236,12 +260,19 @@ func (b ruleset) path(p landlock.Path) error {
 	case err != nil:
 		return err
 	}
-	defer unix.Close(fd)
+	defer b.done(p.Path, fd)
 	if b.grants == nil {
 		return b.grantEither(fd, landlock.FSMask(p.Access)&b.handled)
 	}
 	b.grants.place(p.Path, fd)
 	return b.grant(fd, landlock.FSMask(p.Access), false)
+}
+
+// done keeps or closes the descriptor of a place.
+func (b ruleset) done(path string, fd int) {
+	if b.keeps == nil || !b.keeps(path, fd) {
+		_ = unix.Close(fd)
+	}
 }
 
 // absent reports whether there is nothing at a path that this process could be granted.

@@ -20,8 +20,12 @@ type Site struct {
 	Lasts bool
 	Crew  *supervisor.Crew
 
-	homes homes
+	homes  homes
+	places places
 }
+
+// Close frees the descriptors that are kept between two starts.
+func (s *Site) Close() { s.places.close() }
 
 // ownSite is the one of a process of accessc itself.
 func ownSite() *Site { return &Site{Name: "accessc"} }

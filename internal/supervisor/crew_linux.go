@@ -16,8 +16,6 @@ import (
 // own, and a mark by which its processes are told from those of the others.
 // See RATIONALE D228.
 type Crew struct {
-	spawner *Spawner
-
 	mu     sync.Mutex
 	born   *sync.Cond
 	births int
@@ -42,16 +40,12 @@ type End struct {
 	Usage  syscall.Rusage
 }
 
-// NewCrew makes this process a crew. The thread that starts tools loses its privileges by drop.
-func NewCrew(drop func() error) (*Crew, error) {
+// NewCrew makes this process a crew.
+func NewCrew() (*Crew, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, failed("PR_SET_CHILD_SUBREAPER", err)
 	}
-	spawner, err := NewSpawner(drop)
-	if err != nil {
-		return nil, err
-	}
-	c := &Crew{spawner: spawner, tools: map[int]*Attended{}, marks: map[mark]bool{}}
+	c := &Crew{tools: map[int]*Attended{}, marks: map[mark]bool{}}
 	c.born = sync.NewCond(&c.mu)
 	go c.reap()
 	return c, nil
@@ -83,15 +77,20 @@ func (c *Crew) Unmark(m *Mark) {
 	delete(c.marks, m.mark)
 }
 
-// Start starts a tool. While the child confines itself, prepare makes its supervisor.
-func (c *Crew) Start(child Child, m *Mark, prepare func() (*Supervisor, error)) (*Attended, error) {
+// Start starts a tool from the thread of a spawner. While the child is made and confines itself, prepare makes
+// its supervisor.
+func (c *Crew) Start(from *Spawner, child Child, m *Mark, prepare func() (*Supervisor, error)) (*Attended, error) {
 	a := &Attended{mark: m, end: make(chan End, 1)}
-	var err error
-	c.spawner.do(func() { a.tool, err = c.clone(child, a) })
-	if err != nil {
-		return nil, err
-	}
+	var failed error
+	cloned := from.do(func() { a.tool, failed = c.clone(child, a) })
 	s, err := prepare()
+	cloned()
+	if failed != nil {
+		if err == nil {
+			s.Close()
+		}
+		return nil, failed
+	}
 	if err == nil {
 		c.mu.Lock()
 		a.by = s

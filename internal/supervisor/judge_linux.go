@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +22,7 @@ type judge struct {
 	// view is the whole policy, the base at the places of this host included; live is the same
 	// with the list May, of which the user can grant during the run.
 	view *ir.View
-	live *ir.Live
+	live func() *ir.Live
 	// session has the grants of the run, nil where none are given. once has the operations that
 	// are permitted to one call alone.
 	session *live.Session
@@ -83,8 +84,10 @@ func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
 	j := &judge{classes: s.Supervision.Judges, roots: ir.Bindings{
 		Workspace: s.Workspace, Home: s.Home, Temp: tmp, External: s.Supervision.Judged.External,
 	}}
-	j.live = ir.NewLive(p.tool, ir.Linux, ir.Facts{Bindings: &j.roots, Base: p.base, Program: j.own(s), Located: true})
-	j.view, j.listed = j.live.Own(), p.listed
+	facts := ir.Facts{Bindings: &j.roots, Base: p.base, Program: j.own(s), Located: true}
+	j.view, j.listed = ir.NewView(p.tool, ir.Linux, facts), p.listed
+	// It takes twice as long, and few runs need it.
+	j.live = sync.OnceValue(func() *ir.Live { return ir.NewLive(p.tool, ir.Linux, facts) })
 	return j
 }
 
@@ -266,7 +269,7 @@ func (j *judge) grantOn(path string, caps ir.CapSet) string {
 			return v.Rule.Subject() + " (" + v.Rule.Source().String() + ")"
 		}
 	}
-	if ceiling, r := j.live.Ceiling(at); ceiling&caps != 0 {
+	if ceiling, r := j.live().Ceiling(at); ceiling&caps != 0 {
 		return r.Subject() + " (" + r.Source().String() + ")"
 	}
 	return ""

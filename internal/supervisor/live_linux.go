@@ -25,7 +25,7 @@ func (s *Supervisor) grantsLive(o live.Options) {
 	if s.egress != nil {
 		o.Hosts = s.egress
 	}
-	s.policy.session = live.New(s.policy.live, o)
+	s.policy.session = live.New(s.policy.live(), o)
 }
 
 // Session has the grants of the run, nil where none are given.

@@ -168,7 +168,8 @@ func Terminal() string { return runTerminal().path }
 // runTerminal finds the controlling terminal of this process. One that is no pseudo-terminal is
 // found by the standard descriptors that lead to it.
 func runTerminal() terminal {
-	t := terminal{dev: controlling(unix.Getpid())}
+	// That of this thread, which the kernel writes without adding up those of all threads.
+	t := terminal{dev: controllingIn("/proc/thread-self/stat")}
 	if number, ok := terminalNumber(t.dev); ok {
 		t.path = "/dev/pts/" + strconv.Itoa(number)
 	}
@@ -233,20 +234,28 @@ func (s *sandbox) processes() []int {
 
 // controlling is the device of a process's controlling terminal, 0 for none: the seventh
 // field of /proc/PID/stat, where the name in parentheses is the second (proc_pid_stat(5)).
-func controlling(pid int) uint64 {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+func controlling(pid int) uint64 { return controllingIn("/proc/" + strconv.Itoa(pid) + "/stat") }
+
+func controllingIn(file string) uint64 {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0
 	}
-	text := string(stat)
+	defer unix.Close(fd)
+	var buf [1024]byte // 52 numbers and a name of up to 64 bytes, of which the first are of interest
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return 0
+	}
+	text := string(buf[:n])
 	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	const ttyNr = 4
 	if len(f) <= ttyNr {
 		return 0
 	}
-	n, _ := strconv.ParseUint(f[ttyNr], 10, 32)
+	tty, _ := strconv.ParseUint(f[ttyNr], 10, 32)
 	// The encoding of new_encode_dev() in include/linux/kdev_t.h.
-	return unix.Mkdev(uint32(n>>8)&0xfff, uint32(n&0xff|n>>12&0xfff00))
+	return unix.Mkdev(uint32(tty>>8)&0xfff, uint32(tty&0xff|tty>>12&0xfff00))
 }
 
 // filesystems remembers of each device whether it is a proc file system.

@@ -188,7 +188,10 @@ const attendance = 100 * time.Millisecond
 // attend does jobs on a thread that ends with them, since the kernel never removes a ruleset
 // from it.
 func (s *Supervisor) attend(d *domain, j job) {
-	err := s.settle()
+	shares, err := settle()
+	if shares {
+		s.shares.Store(true)
+	}
 	if err == nil {
 		err = d.enter()
 	}

@@ -47,14 +47,14 @@ func NewSpawner(drop func() error) (*Spawner, error) {
 // Close ends the thread, and with it all children.
 func (s *Spawner) Close() { close(s.work) }
 
-// do has the thread do something.
-func (s *Spawner) do(act func()) {
+// do has the thread do something. The returned function waits until it is done.
+func (s *Spawner) do(act func()) (wait func()) {
 	done := make(chan struct{})
 	s.work <- func() {
 		act()
 		close(done)
 	}
-	<-done
+	return func() { <-done }
 }
 
 // Spawn starts a child that needs no supervisor, and returns when it has become the tool.
@@ -64,7 +64,7 @@ func (s *Spawner) Spawn(c Child) (*os.Process, error) {
 		return nil, err
 	}
 	var err error
-	s.do(func() { err = s.start(p) })
+	s.do(func() { err = s.start(p) })()
 	if err != nil {
 		return nil, err
 	}

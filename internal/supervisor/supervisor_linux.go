@@ -222,7 +222,44 @@ func (s *Supervisor) spawn() {
 		s.all.Add(-1)
 		return
 	}
-	s.busy.Go(s.work)
+	s.busy.Add(1)
+	job := func(shares bool) {
+		defer s.busy.Done()
+		if shares {
+			s.shares.Store(true)
+		}
+		s.work()
+	}
+	select {
+	case resting <- job:
+	default:
+		go workFor(job)
+	}
+}
+
+// resting gives jobs to workers of tools that have ended: a thread is made and settled once for tools that
+// follow each other soon.
+var resting = make(chan func(shares bool))
+
+// rests is how long a worker waits for another tool.
+const rests = time.Second
+
+// workFor has a thread do a job, and others that come while it rests.
+func workFor(job func(shares bool)) {
+	shares, err := settle()
+	if err != nil {
+		fatal("a thread of the supervisor", err)
+	}
+	for job != nil {
+		job(shares)
+		timer := time.NewTimer(rests)
+		select {
+		case job = <-resting:
+			timer.Stop()
+		case <-timer.C:
+			job = nil
+		}
+	}
 }
 
 // settle makes this thread one that answers calls: without any capability, never running other
@@ -230,24 +267,20 @@ func (s *Supervisor) spawn() {
 // and a umask of its own. Signals, among them those by which the Go runtime preempts, go to
 // other threads: SECCOMP_IOCTL_NOTIF_ADDFD with SEND that is interrupted answers the call with
 // descriptor 0 and adds none (seccomp_notify_addfd() in kernel/seccomp.c marks the call as
-// replied before it waits).
-func (s *Supervisor) settle() error {
+// replied before it waits). Nothing of a call stays with the thread: one that changes the working directory takes
+// it back, and one that makes a file sets the umask. shares is true where it shares these two.
+func settle() (shares bool, err error) {
 	runtime.LockOSThread()
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &everySignal, nil); err != nil {
-		return err
+		return false, err
 	}
-	if unix.Unshare(unix.CLONE_FS) != nil {
-		s.shares.Store(true)
-	}
-	return ClearCapabilities()
+	shares = unix.Unshare(unix.CLONE_FS) != nil
+	return shares, ClearCapabilities()
 }
 
 // work answers calls until no process is left that makes any. A worker that cannot go on ends
 // the supervisor, and with it the tool: no call may be left without an answer.
 func (s *Supervisor) work() {
-	if err := s.settle(); err != nil {
-		fatal("a thread of the supervisor", err)
-	}
 	w := worker{Supervisor: s}
 	var n notification
 	for {

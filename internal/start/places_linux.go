@@ -1,0 +1,222 @@
+package start
+
+import (
+	"path"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/backends/landlock"
+)
+
+// places are descriptors of places that the policies of this process grant, kept between two starts. A kept place
+// is used while its path, over no symlink, leads to it.
+// See RATIONALE D305.
+type places struct {
+	mu sync.RWMutex
+	by map[string]*keptPlace
+	// closed is set when this process starts no more.
+	closed bool
+	watch  watch
+	// mounts are directories whose mounts may be held; nil for those of a system.
+	mounts []string
+}
+
+// keptPlace is a directory or file that was opened without a symlink on its way.
+type keptPlace struct {
+	fd int
+	is identity
+	st unix.Stat_t
+	// watched is set where the watch tells of each change on the way to the place, and in it where it is a
+	// directory above other places. proved is the turn of the watch in which its path has led to it.
+	watched bool
+	proved  atomic.Uint64
+}
+
+// identity is what statx(2) says about a place. While the place is open neither its inode number nor that of its
+// mount is given to another one. For file systems of which this is not certain the times count, too: that of
+// birth, and that of the last change except for directories, where it changes with their entries.
+type identity struct {
+	inode, mount  uint64
+	major, minor  uint32
+	kind          uint16
+	born, changed unix.StatxTimestamp
+}
+
+const (
+	identityMask = unix.STATX_BASIC_STATS | unix.STATX_MNT_ID // Linux 5.8
+	noFollow     = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+)
+
+// identify returns the identity of a name in a directory, or of the directory itself; false where there is none.
+func identify(dir int, name string, flags int) (identity, bool) {
+	var st unix.Statx_t
+	if unix.Statx(dir, name, flags, identityMask|unix.STATX_BTIME, &st) != nil || st.Mask&identityMask != identityMask {
+		return identity{}, false
+	}
+	is := identity{
+		inode: st.Ino, mount: st.Mnt_id, major: st.Dev_major, minor: st.Dev_minor, kind: st.Mode & unix.S_IFMT, born: st.Btime,
+	}
+	if is.kind != unix.S_IFDIR {
+		is.changed = st.Ctime
+	}
+	return is, true
+}
+
+// maxPlaces bounds the places that are kept, and so the descriptors.
+const maxPlaces = 128
+
+// fill adds the rules on kept places to a ruleset, and returns the other paths.
+func (k *places) fill(b *building, paths []landlock.Path) ([]landlock.Path, error) {
+	turn := k.watch.turn()
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	look := look{places: k, dirs: map[string]bool{}}
+	var rest []landlock.Path
+	for _, p := range paths {
+		at := k.by[p.Path]
+		if at == nil || p.Entries != nil || !at.provedIn(turn) && !look.proves(p.Path, at, turn) {
+			rest = append(rest, p)
+			continue
+		}
+		if err := b.kept(at, landlock.FSMask(p.Access)); err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
+
+// provedIn reports whether nothing has changed since the path led to the place.
+func (at *keptPlace) provedIn(turn uint64) bool { return turn != 0 && at.proved.Load() == turn }
+
+// kept adds a rule on a kept place.
+func (b *building) kept(at *keptPlace, access uint64) error {
+	if at.is.kind != unix.S_IFDIR {
+		access &= landlock.FileMask
+	}
+	if access &= b.handled; access == 0 {
+		return nil
+	}
+	b.grants.add(&at.st, access)
+	return ll.LandlockAddPathBeneathRule(b.fd, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: at.fd}, 0)
+}
+
+// look is one round of comparisons. dirs are the kept directories that it has compared already.
+type look struct {
+	*places
+	dirs map[string]bool
+}
+
+// proves reports whether a path leads to a kept place, and has the watch stand for it from the given turn on.
+func (l look) proves(to string, at *keptPlace, turn uint64) bool {
+	if !l.leads(to, at) {
+		return false
+	}
+	if at.watched {
+		at.proved.Store(turn)
+	}
+	return true
+}
+
+// leads reports whether a path leads to a kept place. Each directory on the way is one as well, so that a
+// symlink is seen at any place of it.
+func (l look) leads(to string, at *keptPlace) bool {
+	in, name := unix.AT_FDCWD, to
+	if dir := path.Dir(to); dir != "/" {
+		above := l.by[dir]
+		if above == nil {
+			return false
+		}
+		fresh, known := l.dirs[dir]
+		if !known {
+			fresh = l.leads(dir, above)
+			l.dirs[dir] = fresh
+		}
+		if !fresh {
+			return false
+		}
+		in, name = above.fd, path.Base(to)
+	}
+	now, ok := identify(in, name, noFollow)
+	return ok && now == at.is
+}
+
+// keep takes over the descriptor of a place that was opened without a symlink on its way, and keeps the directories
+// above it, too. It returns false where the place is not kept.
+func (k *places) keep(to string, fd int) bool {
+	is, ok := identify(fd, "", unix.AT_EMPTY_PATH)
+	if !ok || is.kind == unix.S_IFLNK || !k.lasts(is.mount) {
+		return false
+	}
+	at := &keptPlace{fd: fd, is: is}
+	above, ok := k.above(to)
+	if !ok || unix.Fstat(fd, &at.st) != nil {
+		return false
+	}
+	at.watched = above && local(fd)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.by[to]
+	if k.closed || was == nil && len(k.by) >= maxPlaces {
+		return false
+	}
+	if was != nil {
+		_ = unix.Close(was.fd)
+	}
+	if k.by == nil {
+		k.by = map[string]*keptPlace{}
+	}
+	k.by[to] = at
+	return true
+}
+
+// above keeps the directory above a path as it is now, and reports whether it is watched.
+func (k *places) above(to string) (watched, ok bool) {
+	dir := path.Dir(to)
+	if dir == "/" {
+		return k.watch.root(), true
+	}
+	k.mu.RLock()
+	at := k.by[dir]
+	fresh := at != nil && look{places: k, dirs: map[string]bool{}}.leads(dir, at)
+	k.mu.RUnlock()
+	if fresh {
+		return at.watched && k.watch.add(at.fd), true
+	}
+	fd, err := openNoLinks(dir, unix.O_PATH)
+	if err != nil {
+		return false, false
+	}
+	if !k.keep(dir, fd) {
+		_ = unix.Close(fd)
+		return false, false
+	}
+	return k.above(to)
+}
+
+// lasts reports whether a mount is one that no one takes away from a running system: a descriptor would
+// keep another one from being unmounted.
+func (k *places) lasts(mount uint64) bool {
+	dirs := k.mounts
+	if dirs == nil {
+		dirs = []string{"/", "/dev", "/proc"}
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		at, ok := identify(unix.AT_FDCWD, dir, noFollow)
+		return ok && at.mount == mount
+	})
+}
+
+// close closes the descriptors. No other is kept from now on.
+func (k *places) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range k.by {
+		_ = unix.Close(p.fd)
+	}
+	k.by, k.closed = nil, true
+	k.watch.close()
+}
