@@ -104,6 +104,22 @@ type Backend interface {
 	Compile(t *ir.Tool, target Target) (Output, error)
 }
 
+// Refuser is a backend that finds its refusals without the work for an artifact and its ledger.
+// See RATIONALE D174.
+type Refuser interface {
+	// Refusals are those that Compile has for the same arguments.
+	Refusals(t *ir.Tool, target Target) []Refusal
+}
+
+// Refusals returns those that a backend has for a tool.
+func Refusals(b Backend, t *ir.Tool, target Target) ([]Refusal, error) {
+	if r, ok := b.(Refuser); ok {
+		return r.Refusals(t, target), nil
+	}
+	out, err := b.Compile(t, target)
+	return out.Refusals, err
+}
+
 // ErrOlder is wrapped by errors about documents of an older version.
 var ErrOlder = errors.New("written by an older accessc")
 

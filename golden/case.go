@@ -5,7 +5,7 @@
 // An archive's comment describes the case. Its files make up a workspace, but for these:
 //
 //	options    flags of the run, one per line: resolve, target NAME, config FILE, untrusted FILE,
-//	           set KEY=VALUE, user FILE, attestation FILE, found (the workspace was not named)
+//	           set KEY=VALUE, user FILE, attestation FILE, sign KEY, found (the workspace was not named)
 //	setup      more than plain files, one per line: symlink LINK TARGET, fifo PATH, dir PATH,
 //	           home PATH, layers-home PATH (~/ in rules), size PATH BYTES, hex PATH BYTES, unreadable PATH, rules PATH TOOL COUNT,
 //	           approve RULE TARGET
@@ -57,6 +57,8 @@ type Case struct {
 	Options hostfacts.Options
 	// Attestations are the files that say who may sign.
 	Attestations []userdir.Attestation
+	// Keys are the files of keys that sign.
+	Keys []string
 	// Found is true where the workspace was found, not named.
 	Found bool
 }
@@ -228,6 +230,8 @@ func (c *Case) options(t testing.TB, lines [][]string) {
 			c.Options.Layers.User = c.place(w[1])
 		case "attestation":
 			c.Attestations = append(c.Attestations, userdir.Attestation{Path: c.place(w[1])})
+		case "sign":
+			c.Keys = append(c.Keys, c.place(w[1]))
 		case "untrusted":
 			c.Options.Layers.Untrusted = append(c.Options.Layers.Untrusted, c.place(w[1]))
 		case "set":
@@ -275,7 +279,7 @@ func (c *Case) Run(t testing.TB) Output {
 		out.Answers = c.ask(t, res)
 	}
 	_, texts, more := signers.Read(c.Attestations, c.Root, "", nil)
-	findings = append(findings, more...)
+	findings = slices.Concat(findings, more, signers.Misplaced(c.Keys, c.Root, nil))
 	maps.Copy(res.Files, texts)
 	out.Failed = findings.Failed()
 	out.Findings = c.Fold(Text(findings, res.Files))

@@ -37,6 +37,8 @@ type Holder struct {
 	Except map[ir.Aspect]ir.Held
 	// Loose is said where the policy denies, of a program that leaves all of that to a condition.
 	Loose ir.Held
+
+	byRule map[ir.RuleID][]*Place // those that a rule governs
 }
 
 // Programs says how listed programs are held.
@@ -66,6 +68,11 @@ func Assumed(why ...ir.CauseID) ir.Held { return because(ir.Assumed, why...) }
 
 // Ledger states every cell of the policy.
 func (h *Holder) Ledger() ir.Ledger {
+	h.byRule = map[ir.RuleID][]*Place{}
+	for _, at := range h.Plan.Places {
+		id := at.ID().Stated()
+		h.byRule[id] = append(h.byRule[id], at)
+	}
 	rows := ir.NewLedger(0)
 	for _, c := range h.Plan.View.Cells() {
 		rows.Add(c, ir.Levels{}, h.held(c))
@@ -100,10 +107,8 @@ func (h *Holder) files(c ir.Cell) ir.Held {
 	if c.ID == ir.DefaultRule {
 		all = append(all, h.Default[c.Aspect])
 	}
-	for _, at := range h.Plan.Places {
-		if at.ID().Stated() == c.ID {
-			all = append(all, h.place(at, c.Aspect))
-		}
+	for _, at := range h.byRule[c.ID] {
+		all = append(all, h.place(at, c.Aspect))
 	}
 	return backends.Join(all...)
 }

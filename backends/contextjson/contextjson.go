@@ -163,6 +163,9 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: data, Ledger: ledger(t)}, err
 }
 
+// Refusals implements backends.Refuser: every policy can be written.
+func (Backend) Refusals(*ir.Tool, backends.Target) []backends.Refusal { return nil }
+
 func build(t *ir.Tool, target backends.Target) Context {
 	a := &Access{Base: Base{t.Base.String(), ir.BaseVersion}, FS: []FSRule{}, Net: []NetRule{}, Env: []EnvRule{}}
 	if t.Home == ir.HomeReal || t.HomeShared {

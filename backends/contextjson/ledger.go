@@ -18,10 +18,10 @@ var Sentences = backends.Sentences{
 
 // ledger states that the Context alone enforces nothing: the tool does, if it asks.
 func ledger(t *ir.Tool) ir.Ledger {
-	b := ir.NewLedger(0)
+	b, asked := ir.NewLedger(0), ir.Because(ir.Advisory, "", whyAsked)
 	add := func(r ir.Resource, rule ir.RuleID) {
 		for _, a := range ir.Aspects(r) {
-			b.Add(ir.Cell{Resource: r, ID: rule, Aspect: a}, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
+			b.Add(ir.Cell{Resource: r, ID: rule, Aspect: a}, ir.Levels{}, asked)
 		}
 	}
 	list := func(r ir.Resource, n int) {
@@ -42,7 +42,7 @@ func ledger(t *ir.Tool) ir.Ledger {
 		if r.Listen {
 			a = ir.AspectListen
 		}
-		b.Add(ir.Cell{Resource: ir.Net, ID: ir.NetRuleID(i), Aspect: a}, ir.Levels{}, ir.Because(ir.Advisory, "", whyAsked))
+		b.Add(ir.Cell{Resource: ir.Net, ID: ir.NetRuleID(i), Aspect: a}, ir.Levels{}, asked)
 	}
 	add(ir.Net, ir.DefaultRule)
 	list(ir.Env, len(t.Env))

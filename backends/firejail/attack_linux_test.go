@@ -4,8 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/accessc/accessc/ir"
 )
 
 // TestDevices: the private /dev that firejail makes has none of the host's cameras, microphones, keyboards, disks and
@@ -57,6 +61,13 @@ func TestTreeOfRoot(t *testing.T) {
 	}
 }
 
+// TestTemporary: files can be made in the directory for temporary files beside the workspace. Cause: all that lay around the workspace was covered.
+func TestTemporary(t *testing.T) {
+	if c := newCastle(t, nil); !c.try("mktemp -p " + c.dir + "/tmp") {
+		t.Error("it is covered")
+	}
+}
+
 // TestTyping: a tool that starts in a session of its own, as the documentation says, types nothing into the terminal from which it was started.
 func TestTyping(t *testing.T) {
 	for _, program := range []string{"script", "setsid", "perl"} {
@@ -87,5 +98,103 @@ func TestTyping(t *testing.T) {
 	// The ledger assumes one of both, and not for nothing.
 	if kernel, _ := os.ReadFile("/proc/sys/dev/tty/legacy_tiocsti"); string(kernel) == "1\n" && !strings.Contains(run(""), "LEAK") {
 		t.Error("without a session of its own the tool types nothing, so the ledger assumes too much")
+	}
+}
+
+// TestOwnDirectories: the tool has shared memory and a temporary directory of its own, as the base grants them. Where /run/shm is a link to
+// /dev/shm, firejail followed it and covered both; and an unprivileged user's TMPDIR does not get through to a program that is set-user-id.
+func TestOwnDirectories(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make the link")
+	}
+	for name, who := range map[string]*syscall.Credential{"own": nil, "unprivileged": {Uid: 12345, Gid: 12345}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCastle(t, who)
+			link := "mount -t tmpfs none /run && ln -s /dev/shm /run/shm && "
+			out, err := c.start(link, `: >/dev/shm/accessc-own && : >"$TMPDIR/own" && echo did`).CombinedOutput()
+			if err != nil || string(out) != "did\n" {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if _, err := os.Lstat("/dev/shm/accessc-own"); err == nil {
+				_ = os.Remove("/dev/shm/accessc-own")
+				t.Error("shared memory is the host's")
+			}
+			if _, err := os.Lstat(c.dir + "/tmp/own"); err != nil {
+				t.Errorf("the temporary directory: %v", err)
+			}
+		})
+	}
+}
+
+// TestAroundShown: of a directory around granted places nothing else is shown. Cause: firejail replaces the home that the database of users
+// names and not the directory of / around it, and in /usr each directory and not /usr: whatever lay beside was shown.
+func TestAroundShown(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has another user's home elsewhere")
+	}
+	user := &syscall.Credential{Uid: 12345, Gid: 12345}
+	c := &castle{t: t, dir: directory(t), who: user}
+	c.home = c.dir + "/people/u"
+	c.lay(t, world)
+	for _, d := range []string{"/people", "/people/u", "/people/u/tmp", "/people/other"} {
+		c.make(t, c.dir+d, ir.Dir)
+	}
+	secrets := []string{"/outside/secret", "/.hidden", "/people/other/secret", "/people/.hidden", "/people/u/secret"}
+	for _, f := range secrets {
+		c.make(t, c.dir+f, ir.File)
+	}
+	tool := ir.NewTool("t")
+	tool.Protects = false
+	c.ws, c.temp = c.home+"/ws", c.home+"/tmp"
+	c.make(t, c.ws, ir.Dir)
+	if refused := c.compile(t, tool, world, world); refused != "" {
+		t.Fatal(refused)
+	}
+	for _, f := range secrets {
+		if c.try("cat " + c.dir + f) {
+			t.Errorf("%s is shown", f)
+		}
+	}
+	if !c.try("echo x >new && cat new && mktemp -p " + c.dir + "/people/u/tmp") {
+		t.Error("the workspace, or the directory for temporary files beside it, cannot be used")
+	}
+}
+
+// TestPartOfUsr: a policy with some directories of /usr shows no other.
+func TestPartOfUsr(t *testing.T) {
+	c := &castle{t: t, dir: directory(t)}
+	c.lay(t, world)
+	tool := ir.NewTool("t")
+	tool.Protects = false
+	c.without = []string{"/usr", "/usr/sbin"} // but /bin and /lib lead there
+	if refused := c.compile(t, tool, world, world); refused != "" {
+		t.Fatal(refused)
+	}
+	for _, dir := range []string{"/usr/include", "/usr/local", "/usr/share/man", "/usr/sbin"} {
+		if out, _ := c.run(t, "ls "+dir+"/ 2>/dev/null"); out != "" { // root lists a cover, in which is nothing
+			t.Errorf("%s is shown: %s", dir, out)
+		}
+	}
+	for _, dir := range []string{"/usr/bin", "/usr/share/zoneinfo/Etc"} {
+		if !c.try("ls " + dir + "/") {
+			t.Errorf("%s is not shown", dir)
+		}
+	}
+}
+
+// TestSetID: the ledger assumes that no other user starts files of the tool, and not for nothing.
+func TestSetID(t *testing.T) {
+	c := newCastle(t, nil)
+	out, _ := c.run(t, "cp /bin/true made && chmod 4755 made && echo made")
+	info, err := os.Stat(c.ws + "/made")
+	if err != nil || info.Mode()&os.ModeSetuid == 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	has := func(path string) bool {
+		row := c.Cell(ir.In(path), ir.AspectMetadata)
+		return row.Is == ir.Assumed && slices.ContainsFunc(row.Causes, func(x ir.Cause) bool { return x.ID == "mounts.set-id" })
+	}
+	if !has("free") || has("docs/page") || has(".env") {
+		t.Errorf("the ledger says %v of what may be written, %v and %v of the rest", has("free"), has("docs/page"), has(".env"))
 	}
 }

@@ -45,17 +45,12 @@ type Comment struct {
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	plan := mounts.New(t, target)
-	lines := append([]string{"private-cwd " + target.Place(ir.In(""))}, places(plan)...)
-	for _, l := range lines {
-		if _, place, _ := strings.Cut(l, " "); !plain(place) && !slices.Contains(everything, l) {
-			return backends.Output{Refusals: []backends.Refusal{{Why: fmt.Sprintf("firejail does not take %q for the name of one place", place)}}}, nil
-		}
-		if len(l) > maxLine {
-			why := fmt.Sprintf("firejail reads %d bytes of a line, and that of the place %.40s… has %d", maxLine, l, len(l))
-			return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
-		}
+	start := target.Place(ir.In(""))
+	placed := places(plan)
+	if why := placed.unfit(start); why != "" {
+		return backends.Output{Refusals: []backends.Refusal{{Why: why}}}, nil
 	}
-	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true})
+	ledger := plan.Ledger(mounts.Means{HostTree: true, OwnProcesses: true, SetID: true})
 	c := Comment{
 		Header: backends.Header{Format: format, Version: formatVersion, Form: target.Form.String()}, Tool: t.Name,
 		Ledger: backends.NewRows(ledger),
@@ -67,9 +62,14 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	if err != nil {
 		return backends.Output{}, err
 	}
-	text := slices.Concat(comments(comment), frame, lines)
+	temporary := "env " + variable + target.Place(ir.Location{Root: ir.Root{Kind: ir.Temp}})
+	text := slices.Concat(comments(comment), frame, []string{temporary, "private-cwd " + start}, placed.lines())
 	return backends.Output{Data: []byte(strings.Join(text, "\n") + "\n"), Elsewhere: ledger}, nil
 }
+
+// variable begins the words of the one line about the environment. Where an unprivileged user starts firejail, the loader takes TMPDIR away: firejail
+// is set-user-id (ld.so(8), secure-execution mode).
+const variable = "TMPDIR="
 
 // special are the characters that firejail takes for parts of patterns, lists and comments, and those at which it
 // refuses a whole profile (util.c, reject_meta_chars; both seen with 0.9.72).
@@ -122,73 +122,6 @@ var frame = []string{
 	"private-dev", "no3d", "nodvd", "noinput", "noprinters", "nosound", "notv", "nou2f", "novideo", "blacklist /dev/log",
 }
 
-// places are the lines about files. firejail applies whitelist first and the others in their order (sandbox.c,
-// fs_whitelist and fs_blacklist).
-func places(plan *mounts.Plan) []string {
-	var shown, rest []string
-	tops := []string{"/dev", "/proc", "/run"}
-	for _, m := range plan.Mounts {
-		if covered(plan, m) {
-			continue
-		}
-		if i := strings.IndexByte(m.Place[1:], '/'); strings.HasPrefix(m.Place, "/") && i >= 0 {
-			tops = append(tops, m.Place[:i+1])
-		} else if strings.HasPrefix(m.Place, "/") {
-			tops = append(tops, m.Place)
-		}
-		inner := within(plan, m)
-		switch {
-		case m.Kind == mounts.Hide:
-			rest = append(rest, "blacklist "+m.Place)
-		case m.Kind != mounts.Bind || m.Pin:
-		case inner == mounts.Closed:
-			if strings.Count(m.Place, "/") > 1 || !strings.HasPrefix(m.Place, "/") {
-				shown = append(shown, "whitelist "+m.Place)
-			}
-			switch whole := strings.HasPrefix(m.Place, "/") && strings.Count(m.Place, "/") == 1; {
-			case m.Mode == mounts.ReadOnly:
-				rest = append(rest, "read-only "+m.Place)
-			case whole: // no directory of firejail's is around it, but the host's /
-				rest = append(rest, "read-write "+m.Place)
-			}
-		case m.Mode == mounts.ReadOnly:
-			rest = append(rest, "read-only "+m.Place)
-		default:
-			rest = append(rest, "read-write "+m.Place)
-		}
-	}
-	slices.Sort(tops)
-	var open []string
-	for _, top := range slices.Compact(tops) {
-		open = append(open, "noblacklist "+top)
-	}
-	open = append(append(open, "noblacklist /run/firejail"), everything...)
-	return slices.Concat(shown, open, rest)
-}
-
-// everything are the lines that cover all directories without an exception, and keep the others as they are: root could
-// make, move and remove names in /, which is the host's. firejail 0.9.72 does not start where /run is read-only.
-// See RATIONALE D288.
-var everything = []string{"blacklist /*", "blacklist /run/*", "read-only /"}
-
-// within is the mode of the mount around another one.
-func within(plan *mounts.Plan, m mounts.Mount) mounts.Mode {
-	mode, longest := mounts.Closed, 0
-	for _, o := range plan.Mounts {
-		if o.Place != m.Place && o.Kind == mounts.Bind && ir.Within(m.Place, o.Place) && len(o.Place) > longest {
-			mode, longest = o.Mode, len(o.Place)
-		}
-	}
-	return mode
-}
-
-// covered reports whether a place lies in one that is covered, where firejail can show nothing.
-func covered(plan *mounts.Plan, m mounts.Mount) bool {
-	return slices.ContainsFunc(plan.Mounts, func(o mounts.Mount) bool {
-		return o.Kind == mounts.Hide && o.Place != m.Place && ir.Within(m.Place, o.Place)
-	})
-}
-
 // ErrProfile is wrapped by every refusal of a profile.
 var ErrProfile = errors.New("not a usable profile for firejail")
 
@@ -218,11 +151,12 @@ func Parse(data []byte) (*Comment, []Line, error) {
 	var lines []Line
 	for _, l := range text[len(frame):] {
 		word, value, _ := strings.Cut(l, " ")
-		if !slices.Contains([]string{"private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || value == "" {
+		place, own := strings.CutPrefix(value, variable)
+		if !slices.Contains([]string{"env", "private-cwd", "whitelist", "noblacklist", "blacklist", "read-only", "read-write"}, word) || place == "" || own != (word == "env") {
 			return nil, nil, fmt.Errorf("%w: found the line %q", ErrProfile, l)
 		}
-		if len(l) > maxLine || !plain(value) && !slices.Contains(everything, l) {
-			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, value)
+		if len(l) > maxLine || !named(word+" "+place) {
+			return nil, nil, fmt.Errorf("%w: firejail does not take %q for the name of one place", ErrProfile, place)
 		}
 		lines = append(lines, Line{word, value})
 	}

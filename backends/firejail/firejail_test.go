@@ -25,6 +25,20 @@ func TestProperty(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+			view := ir.NewView(tool, ir.Linux, ir.Facts{})
+			if len(out.Refusals) == 1 && strings.HasPrefix(out.Refusals[0].Why, "nothing is granted in the workspace") {
+				for _, name := range append([]string{""}, irtest.Plain...) {
+					at, kind := ir.In(name), ir.Dir
+					if target.Node != nil {
+						kind, _ = target.Node(at.String())
+					}
+					if kind != ir.Absent && view.Decide(ir.Access{Cap: ir.Read, On: ir.Direct(at)}).Allowed() {
+						rt.Fatalf("refused, and %s is granted", at)
+					}
+				}
+				seen["refused"]++
+				rt.Skip(out.Refusals[0].Why)
+			}
 			comment, lines, err := firejail.Parse(out.Data)
 			if err != nil {
 				rt.Fatalf("%v\n%s\n%+v", err, out.Data, out.Refusals)
@@ -33,10 +47,10 @@ func TestProperty(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			return mnt.Artifact{View: ir.NewView(tool, ir.Linux, ir.Facts{}), Entries: mnt.Firejail(lines), Ledger: ledger, Loose: true}
+			return mnt.Artifact{View: view, Entries: mnt.Firejail(lines), Ledger: ledger, Loose: true}
 		}, seen)
 	})
-	irtest.Happened(t, seen, 7_500, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.missing", "mounts.loose", "mounts.covered")
+	irtest.Happened(t, seen, 7_500, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.missing", "mounts.loose", "mounts.covered", "refused")
 }
 
 // TestParse: a profile without one of the lines that confine any tool, or with one that no compiler writes, is
@@ -49,6 +63,7 @@ func TestParse(t *testing.T) {
 	text := string(out.Data)
 	for _, change := range [][2]string{
 		{"net none\n", ""}, {"restrict-namespaces", "allow-namespaces"}, {"private-cwd", "include"}, {`"format_version":1`, `"format_version":2`}, {"# ", ""},
+		{"env TMPDIR=", "env LD_PRELOAD="}, {"env TMPDIR=", "env "}, {"private-cwd ", "private-cwd TMPDIR="},
 	} {
 		other := strings.Replace(text, change[0], change[1], 1)
 		if other == text {
@@ -123,5 +138,58 @@ func TestLines(t *testing.T) {
 	long.FS = []ir.FSRule{{Written: name, At: ir.In(name), Caps: ir.Caps(ir.Read)}}
 	if out, err = (firejail.Backend{}).Compile(long, backends.Target{Form: backends.Portable}); err != nil || out.Data != nil || len(out.Refusals) != 1 {
 		t.Errorf("a place of %d bytes: %v, %+v", len(name), err, out.Refusals)
+	}
+}
+
+// TestStarts: a policy under which firejail starts nothing is refused, one that it starts is not.
+// Cause: that nothing is granted in the workspace, that places lie in more directories of / than firejail replaces, and that a directory of /usr
+// is one that it replaces as a whole, showed at the start alone.
+func TestStarts(t *testing.T) {
+	node := func(place string) (ir.NodeKind, string) { return ir.Dir, place }
+	many := func(n int) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprintf("/top%d/x", i))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		workspace string
+		rules     []string
+		why       string
+	}{
+		"the workspace":           {"/w/s", []string{"/w/s"}, ""},
+		"a place in it":           {"/w/s", []string{"/w/s/a/b"}, ""},
+		"a directory around it":   {"/w/s", []string{"/w"}, "nothing is granted in the workspace"},
+		"one around both":         {"/w/s", []string{"/w", "/w/s/a"}, "nothing is granted in the workspace"},
+		"a place beside it":       {"/w/s", []string{"/w/sa"}, "nothing is granted in the workspace"},
+		"nothing":                 {"/w/s", nil, "nothing is granted in the workspace"},
+		"as many as it takes":     {"/w/s", append(many(63), "/w/s"), ""},
+		"one more":                {"/w/s", append(many(64), "/w/s"), "these are in 65"},
+		"one more that is whole":  {"/w/s", append(many(63), "/w/s", "/top64"), ""},
+		"one in /usr":             {"/w/s", append(many(62), "/w/s", "/usr/lib/a", "/usr/share/b"), "these are in 65"},
+		"a whole directory in it": {"/w/s", append(many(63), "/w/s", "/usr/lib"), ""},
+		"a part of /sys":          {"/w/s", []string{"/w/s", "/sys/kernel"}, "single places of /sys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool := ir.NewTool("t")
+			tool.Base, tool.Protects, tool.FS = ir.BaseNone, false, nil
+			facts := ir.Facts{Bindings: &ir.Bindings{Workspace: c.workspace, Home: "/w/h"}, Base: []ir.FSRule{}}
+			for _, place := range c.rules {
+				r := ir.FSRule{Written: place, At: ir.Sys(strings.TrimPrefix(place, "/")), Caps: ir.Caps(ir.Read)}
+				if in, below := strings.CutPrefix(place+"/", c.workspace+"/"); below {
+					r.At = ir.In(strings.TrimSuffix(in, "/"))
+					tool.FS = append(tool.FS, r)
+					continue
+				}
+				facts.Base = append(facts.Base, r)
+			}
+			out, err := firejail.Backend{}.Compile(tool, backends.Target{Form: backends.Resolved, Facts: facts, Node: node})
+			if err != nil || (c.why == "") != (out.Data != nil) {
+				t.Fatalf("%v, %+v\n%s", err, out.Refusals, out.Data)
+			}
+			if c.why != "" && !strings.Contains(out.Refusals[0].Why, c.why) {
+				t.Errorf("%+v", out.Refusals)
+			}
+		})
 	}
 }

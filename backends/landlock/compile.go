@@ -29,6 +29,9 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return backends.Output{Data: data, Ledger: ledger}, err
 }
 
+// Refusals implements backends.Refuser: every policy can be written.
+func (Backend) Refusals(*ir.Tool, backends.Target) []backends.Refusal { return nil }
+
 // Build compiles a tool to the value that the artifact is the text of.
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
 	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))

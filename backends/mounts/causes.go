@@ -30,7 +30,9 @@ const (
 	whyDevice    ir.CauseID = "mounts.device"
 	whyReopened  ir.CauseID = "mounts.reopened"
 	whyHanded    ir.CauseID = "mounts.handed"
+	whySetID     ir.CauseID = "mounts.set-id"
 	whyTyped     ir.CauseID = "mounts.typed"
+	whySockets   ir.CauseID = "mounts.sockets"
 	whyTerminal  ir.CauseID = "mounts.terminal"
 	whyHost      ir.CauseID = "mounts.host"
 	whyListen    ir.CauseID = "mounts.listen"
@@ -79,9 +81,11 @@ var Sentences = backends.Sentences{
 	whyTerminal: "the tool has a session of its own, and no controlling terminal",
 	whyReopened: "assumes that the tool may read and write each file that it gets as descriptor 0, 1 or 2: it can open such a file anew by " +
 		"/proc, with all rights that the file's mode gives its user",
-	whyHanded: "assumes that descriptors 0 to 2 are no directories: the tool can open all that lies in one, and around it, on the host",
+	whyHanded:  "assumes that descriptors 0 to 2 are no directories: the tool can open all that lies in one, and around it, on the host",
+	whySockets: "assumes that descriptors 0 to 2 are no sockets: the tool can connect and listen by one in the network that it comes from",
 	whyTyped: "assumes that the tool starts without a controlling terminal, as by setsid(1), or that the kernel takes no typing from programs " +
 		"(dev.tty.legacy_tiocsti): otherwise it can type commands there for the shell",
+	whySetID:    "assumes that no other user starts files of the tool: it can set their set-user-ID bits, so that they run with the rights of its user, also of root",
 	whyHost:     "the tool has a network of its own that reaches nothing: hosts stay closed",
 	whyListen:   "connections are accepted from the tool's own processes alone",
 	whyLoopback: "the tool can listen in a network of its own, which no other process reaches",

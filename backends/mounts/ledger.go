@@ -1,6 +1,8 @@
 package mounts
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
@@ -22,6 +24,8 @@ type Means struct {
 	// names in / and in directories that lead to granted places can be listed, nothing can be
 	// shown again below a cover, no place can be mounted onto itself, and the caller's environment is passed on.
 	HostTree bool
+	// SetID is true where the tool can set the set-user-ID and set-group-ID bits of its files.
+	SetID bool
 	// NoDirectory is true where a start with a directory among the standard descriptors is refused.
 	NoDirectory bool
 	// Limit says how a limit is held.
@@ -33,6 +37,7 @@ type Means struct {
 // whose program may run anywhere.
 func (p *Plan) Ledger(m Means) ir.Ledger {
 	w := &ledgerWriter{Plan: p, means: m, byRule: map[ir.RuleID][]*ir.Region{}}
+	w.proc = slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Kind == Processes })
 	for _, top := range p.tops {
 		top.Walk(func(r *ir.Region) {
 			id := r.ID().Stated()
@@ -50,6 +55,7 @@ type ledgerWriter struct {
 	*Plan
 	means  Means
 	byRule map[ir.RuleID][]*ir.Region
+	proc   bool // there is a mount of processes
 }
 
 func (w *ledgerWriter) held(c ir.Cell) ir.Held {
@@ -83,14 +89,10 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 // files says how one aspect of all regions is held that a rule governs.
 func (w *ledgerWriter) files(c ir.Cell) ir.Held {
 	all := []ir.Held{backends.Exact}
-	proc := false
 	for _, r := range w.byRule[c.ID] {
 		all = append(all, w.region(r, c.Aspect))
 	}
-	for _, m := range w.Mounts {
-		proc = proc || m.Kind == Processes
-	}
-	if proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
+	if w.proc && c.ID == ir.DefaultRule && c.Aspect == ir.AspectRead {
 		all = append(all, backends.Weaker(ir.GapFSDefault, whyProc))
 	}
 	if w.means.HostTree && c.ID == ir.DefaultRule && c.Aspect != ir.AspectExecute && c.Aspect != ir.AspectOthers {
@@ -127,6 +129,9 @@ func (w *ledgerWriter) region(r *ir.Region, a ir.Aspect) ir.Held {
 		all = append(all, w.later(r, around, a))
 	}
 	held := backends.Join(all...)
+	if w.means.SetID && a == ir.AspectMetadata && at.shows().mode == ReadWrite && !at.covered {
+		held = backends.Join(held, ir.Because(ir.Assumed, "", whySetID))
+	}
 	if at.linked && held.Is == ir.Weaker {
 		return backends.Join(held, backends.Weaker(held.Gap, whyLink))
 	}
@@ -272,13 +277,14 @@ func (w *ledgerWriter) system(r *ir.Region, by Kind, a ir.Aspect) ir.Held {
 	return backends.Exact
 }
 
+// See RATIONALE D304.
 func (w *ledgerWriter) network(c ir.Cell) ir.Held {
 	r, _ := c.Rule.(*ir.NetRule)
 	switch {
 	case r == nil && w.means.NoSockets:
 		return backends.Exact
 	case r == nil && c.Aspect == ir.AspectConnect:
-		return ir.Because(ir.Assumed, "", whyVsock)
+		return ir.Because(ir.Assumed, "", whyVsock, whySockets)
 	case r == nil || !r.Allow && r.Listen && !w.means.NoSockets:
 		return backends.Weaker(ir.GapNetListen, whyLoopback)
 	case !r.Allow:

@@ -257,20 +257,39 @@ func (p *Plan) insert(m Mount) {
 
 // lead makes the directories that lead to mounts and are in none.
 func (p *Plan) lead() {
-	for _, m := range slices.Clone(p.Mounts) {
+	kinds, at := map[string]Kind{}, map[string]int{}
+	for i, m := range p.Mounts {
+		kinds[m.Place], at[m.Place] = m.Kind, i
+	}
+	var leads []Mount
+	for _, m := range p.Mounts {
 		for i := 1; i < len(m.Place); i++ {
 			if m.Place[i] != '/' {
 				continue
 			}
 			dir := m.Place[:i]
-			switch in := p.within(dir); {
-			case in == nil:
-				p.insert(Mount{Kind: Lead, Place: dir, Leads: true})
-			case in.Kind == Hide && in.Place == dir:
-				in.Leads = true
-			case in.Kind == Hide || in.Kind == Lead && in.Place != dir:
-				p.insert(Mount{Kind: Lead, Place: dir, Leads: true})
+			in, kind := dir, kinds[dir]
+			for kind == 0 && in != "" {
+				in = Around(in)
+				kind = kinds[in]
+			}
+			switch {
+			case kind == Hide && in == dir:
+				p.Mounts[at[dir]].Leads = true
+			case kind == 0 || kind == Hide || kind == Lead && in != dir:
+				leads, kinds[dir] = append(leads, Mount{Kind: Lead, Place: dir, Leads: true}), Lead
 			}
 		}
 	}
+	p.Mounts = append(p.Mounts, leads...)
+	slices.SortStableFunc(p.Mounts, func(a, b Mount) int { return byComponent(a.Place, b.Place) })
+}
+
+// Around is the directory around a place: / for one in it, and empty for / and for a symbol.
+func Around(place string) string {
+	i := strings.LastIndexByte(place, '/')
+	if i == 0 && len(place) > 1 {
+		return "/"
+	}
+	return place[:max(i, 0)]
 }

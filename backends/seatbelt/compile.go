@@ -37,20 +37,15 @@ func (Backend) Platform() ir.Platform { return ir.Darwin }
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
 	p := newProfile(t, target)
-	out := backends.Output{Ledger: p.ledger(), Refusals: p.refusals}
-	doc, rules := p.document()
-	if rules > maxRules {
-		out.Refusals = append(out.Refusals, backends.Refusal{
-			TooMany: true,
-			Why:     strconv.Itoa(rules) + " filters in a profile; the system compiles about " + strconv.Itoa(maxRules),
-		})
-	}
-	if len(out.Refusals) > 0 {
+	doc, refusals := p.document()
+	out := backends.Output{Ledger: p.ledger(), Refusals: refusals}
+	if len(refusals) > 0 {
 		return out, nil
 	}
-	var text bytes.Buffer
-	text.Grow(len(profileText) + len(doc.Rules) + len(doc.Programs) + len(doc.Network) + len(doc.Walk) + len(doc.Pins))
-	err := profileTemplate().Execute(&text, doc)
+	text := writers.Get().(*writer)
+	defer writers.Put(text)
+	text.Reset()
+	err := profileTemplate().Execute(text, doc)
 	if err != nil {
 		return out, err
 	}
@@ -68,6 +63,12 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 		out.Data, err = start.Append(text.Bytes(), spec)
 	}
 	return out, err
+}
+
+// Refusals implements backends.Refuser.
+func (Backend) Refusals(t *ir.Tool, target backends.Target) []backends.Refusal {
+	_, refusals := newProfile(t, target).document()
+	return refusals
 }
 
 // runs reports whether the program that does nothing can be started.
@@ -127,8 +128,8 @@ type document struct {
 	Ioctl, Rules, Programs, Network, Walk, Pins string
 }
 
-// document renders the parts in the order of the profile and counts their filters.
-func (p *profile) document() (document, int) {
+// document renders the parts in the order of the profile, whose filters must not be too many.
+func (p *profile) document() (document, []backends.Refusal) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	w.tool, w.filters = p.tool.Name, 0
@@ -143,7 +144,13 @@ func (p *profile) document() (document, int) {
 		Ioctl: render(p.ioctl), Rules: render(p.rules), Programs: render(p.startable), Network: render(p.network),
 		Walk: render(p.ways), Pins: render(p.pins),
 	}
-	return doc, w.filters
+	if w.filters <= maxRules {
+		return doc, p.refusals
+	}
+	return doc, append(p.refusals, backends.Refusal{
+		TooMany: true,
+		Why:     strconv.Itoa(w.filters) + " filters in a profile; the system compiles about " + strconv.Itoa(maxRules),
+	})
 }
 
 func (p *profile) loader() bool { return p.tool.Base == ir.BaseSystem || p.tool.Base == ir.BaseMinimal }

@@ -59,7 +59,7 @@ func ledgerBy[K comparable](w *ledgerWriter, kind func(ir.RuleID, *ir.FSRule) K)
 	return rows.Ledger()
 }
 
-// held says how a cell is held. The environment is built by whoever starts the tool; nothing
+// held says how a cell is held. The environment is built by the loader; nothing
 // else is in it. Programs of the system, as sandbox-exec is one, run without the variables of the
 // loader (System Integrity Protection, dyld(1)), and so do not hand them on.
 func (w *ledgerWriter) held(c ir.Cell) ir.Held {
@@ -75,7 +75,9 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		}
 		return w.ports.held(c.Index)
 	case *ir.EnvRule:
-		return backends.When(r.Read && strings.HasPrefix(r.Name, "DYLD_"), backends.Stricter(start.WhyLoaderVar))
+		return backends.Join(
+			backends.When(r.Read && strings.HasPrefix(r.Name, "DYLD_"), backends.Stricter(start.WhyLoaderVar)), backends.When(!r.Read, withheld()),
+		)
 	case *ir.CommandRule:
 		return w.command(r, c.Aspect)
 	}
@@ -108,9 +110,14 @@ func (w *ledgerWriter) held(c ir.Cell) ir.Held {
 		}
 		return ir.Because(ir.Assumed, "", start.WhySame)
 	case ir.Env:
+		return withheld()
 	}
 	return backends.Exact
 }
+
+// withheld says how variables are held that the tool does not get.
+// See RATIONALE D218.
+func withheld() ir.Held { return ir.Because(ir.Assumed, "", start.WhyProcArgs) }
 
 // lacking names the services that programs ask for and the base leaves closed, beside the files of its list.
 // See RATIONALE D294.

@@ -175,7 +175,7 @@ func TestLedger(t *testing.T) {
 // TestLedgerElsewhere looks up requirements of the other resources.
 func TestLedgerElsewhere(t *testing.T) {
 	tool := example()
-	tool.Env = append(tool.Env[:1:1], ir.EnvRule{Name: "DYLD_INSERT_LIBRARIES", Read: true})
+	tool.Env = append(tool.Env[:1:1], ir.EnvRule{Name: "DYLD_INSERT_LIBRARIES", Read: true}, ir.EnvRule{Name: "DYLD_", Prefix: true})
 	for _, k := range ir.LimitKinds {
 		tool.Limits = append(tool.Limits, ir.Limit{Kind: k, Value: 1})
 	}
@@ -204,6 +204,8 @@ func TestLedgerElsewhere(t *testing.T) {
 		{host, ir.Process, "default", ir.AspectSignal, ir.Assumed, ""},
 		{host, ir.Env, "env[0]", ir.AspectForward, ir.Exact, ""},
 		{host, ir.Env, "env[1]", ir.AspectForward, ir.Stricter, ""},
+		{host, ir.Env, "env[2]", ir.AspectForward, ir.Assumed, ""},
+		{host, ir.Env, "default", ir.AspectForward, ir.Assumed, ""},
 		{host, ir.Limits, "memory", "limit", ir.Unenforced, "limits.memory"},
 		{host, ir.Limits, "processes", "limit", ir.Weaker, "limits.processes"},
 		{host, ir.Limits, "cpu_time", "limit", ir.Weaker, "limits.cpu_time"},

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/test/irtest"
 )
@@ -36,6 +37,45 @@ func TestEveryCellNamesItsCase(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEveryCaseIsNamed: some row names each case, and has each cause that a case is of, so none is run for nothing.
+func TestEveryCaseIsNamed(t *testing.T) {
+	cases, causes := map[ir.Evidence]bool{}, map[ir.CauseID]bool{}
+	look := func(tool *ir.Tool, target backends.Target) {
+		_, ledger, refusals := Build(tool, target)
+		for _, row := range ledger.On(ir.Windows, ir.BestTier) {
+			for _, e := range row.Evidence {
+				cases[e] = len(refusals) == 0 || cases[e]
+			}
+			for _, c := range row.Causes {
+				causes[c.ID] = len(refusals) == 0 || causes[c.ID]
+			}
+		}
+	}
+	tool := toolWith(t, "c?: read")
+	tool.Net = []ir.NetRule{{Host: ir.Host{Kind: ir.HostAny}, Port: 443, Allow: true}, {Listen: true, Host: ir.Host{Kind: ir.HostAny}, Port: 80, Allow: true}}
+	tool.Limits = []ir.Limit{{Kind: ir.LimitMemory, Value: 1}}
+	look(tool, backends.Target{Form: backends.Portable})
+	// The generators of random tools, with fixed seeds.
+	drawn := rapid.Custom(func(rt *rapid.T) func() {
+		tool := genTool(rt, irtest.Names)
+		target := genTarget(rt, tool, irtest.Names)
+		return func() { look(tool, target) }
+	})
+	for seed := range 100 {
+		drawn.Example(seed)()
+	}
+	for _, name := range Cases() {
+		if !cases[ir.Evidence(onWindows+name)] {
+			t.Errorf("no row names the case %s", name)
+		}
+	}
+	for why := range casesOfCauses {
+		if !causes[why] {
+			t.Errorf("no row has the cause %s", why)
+		}
+	}
 }
 
 // TestDocumentedCases: the page on Windows lists every case, and no other.

@@ -33,6 +33,11 @@ func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, err
 	return out, err
 }
 
+// Refusals implements backends.Refuser.
+func (Backend) Refusals(t *ir.Tool, target backends.Target) []backends.Refusal {
+	return newLayout(ir.NewView(t, ir.Windows, target.Facts), target).refusals
+}
+
 // Build compiles a tool to the value that the artifact is the text of. With a
 // refusal the value is incomplete and must not be used.
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, []backends.Refusal) {

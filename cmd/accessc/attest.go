@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
@@ -47,7 +48,10 @@ func (c *buildCmd) attest(g *globals, res *hostfacts.Result, req *build.Request)
 
 // sign reads the keys of --sign, and finds the revision whose configuration the build is of.
 func (c *buildCmd) sign(g *globals, res *hostfacts.Result) (*signing, error) {
-	keys, err := privateKeys(c.Sign)
+	keys, findings, err := privateKeys(c.Sign, res.Resolver.Root)
+	if err == nil {
+		err = g.report(c.Format, findings, res.Files, "nothing was written")
+	}
 	s := &signing{keys: keys, project: c.Project, serial: c.Serial}
 	if err != nil || c.Resolve || c.Local {
 		return s, err // no revision has these layers
@@ -101,8 +105,9 @@ func (s *signing) attest(said *attest.Statement, old []byte) ([]byte, error) {
 	return attest.Sign(said, s.keys...)
 }
 
-// privateKeys reads the keys of --sign, which this user alone can read.
-func privateKeys(files []string) ([]attest.Private, error) {
+// privateKeys reads the keys of --sign, which this user alone can read. Findings are about those that lie where the
+// tools of this workspace or another could read them.
+func privateKeys(files []string, root string) ([]attest.Private, diag.List, error) {
 	var out []attest.Private
 	for _, file := range files {
 		var key attest.Private
@@ -111,11 +116,12 @@ func privateKeys(files []string) ([]attest.Private, error) {
 			key, err = attest.ParsePrivate(data)
 		}
 		if err != nil {
-			return nil, usagef("--sign %s: %v; nothing was written", file, oserr.Reason(err))
+			return nil, nil, usagef("--sign %s: %v; nothing was written", file, oserr.Reason(err))
 		}
 		out = append(out, key)
 	}
-	return out, nil
+	root = filepath.FromSlash(root)
+	return out, signers.Misplaced(files, root, func(file string) string { return start.Exposed(file, root) }), nil
 }
 
 // signersOf reads who may sign. Findings stop the start.

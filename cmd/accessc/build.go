@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -46,6 +44,7 @@ artifact. The directory is written whole or not at all; files that are up to dat
 
 // Run implements the command.
 func (c *buildCmd) Run(g *globals) error {
+	spare()
 	if c.Local && g.Shared {
 		return usagef("--local and --shared are opposites")
 	}
@@ -70,7 +69,6 @@ func (c *buildCmd) Run(g *globals) error {
 	if err := c.attest(g, res, &req); err != nil {
 		return err
 	}
-	spare()
 	if c.Check {
 		return c.check(g, res, req, dir)
 	}
@@ -89,17 +87,6 @@ func (c *buildCmd) Run(g *globals) error {
 		g.sayLeftOut()
 	}
 	return nil
-}
-
-// spareHeap is the garbage that a build may leave until it is collected, in bytes: to look at the whole
-// configuration each time that a few tools were compiled costs more than to compile them.
-const spareHeap = 256 << 20
-
-// spare lets a heap smaller than that grow by as much between two collections.
-func spare() {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	debug.SetGCPercent(max(100, int(spareHeap*100/max(m.HeapAlloc, 1))))
 }
 
 // memory is the file of the record of the last build of a directory; empty where a tool may write it.

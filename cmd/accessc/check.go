@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path/filepath"
 
-	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/registry"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/build"
@@ -30,6 +29,7 @@ cannot express is a problem, too. docs/checks.md explains each code.`
 
 // Run implements the command.
 func (c *checkCmd) Run(g *globals) error {
+	spare()
 	if err := checkAccept(c.Accept); err != nil {
 		return err
 	}
@@ -47,8 +47,7 @@ func (c *checkCmd) Run(g *globals) error {
 	}
 	findings := res.Findings
 	if res.Program != nil {
-		req := build.Request{Program: res.Program, Backends: registry.All, Form: backends.Portable}
-		_, refused, err := build.Build(req, func(string, map[string][]byte) error { return nil })
+		refused, err := build.Refusals(res.Program, registry.All)
 		if err != nil {
 			return err
 		}

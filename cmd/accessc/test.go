@@ -53,7 +53,7 @@ func (c *testCmd) Run(g *globals) error {
 		fmt.Fprintln(g.stderr, "accessc: --kernel needs Linux with Landlock; see accessc doctor")
 		return exit(exitUnenforced)
 	}
-	keys, err := c.keys()
+	keys, err := c.keys(g)
 	if err != nil {
 		return err
 	}

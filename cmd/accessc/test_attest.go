@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/accessc/accessc/compiler/source"
 	"github.com/accessc/accessc/internal/attest"
 	"github.com/accessc/accessc/internal/attested"
 	"github.com/accessc/accessc/internal/explain"
@@ -16,7 +17,7 @@ import (
 )
 
 // keys reads those of --sign.
-func (c *testCmd) keys() ([]attest.Private, error) {
+func (c *testCmd) keys(g *globals) ([]attest.Private, error) {
 	if len(c.Sign) == 0 {
 		if c.Project != "" {
 			return nil, usagef("--project is of attestations; add --sign KEY")
@@ -26,7 +27,15 @@ func (c *testCmd) keys() ([]attest.Private, error) {
 	if !c.Kernel {
 		return nil, usagef("--sign attests which tests the kernel held; add --kernel")
 	}
-	return privateKeys(c.Sign)
+	root, err := g.root()
+	if err != nil {
+		return nil, err
+	}
+	keys, findings, err := privateKeys(c.Sign, canonical(root))
+	if err == nil {
+		err = g.sayText(findings, source.Files{}, "no test was tried")
+	}
+	return keys, err
 }
 
 // attest writes which tests the kernel held, also where one failed. Where no kernel was asked there is nothing

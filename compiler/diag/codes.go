@@ -80,6 +80,7 @@ const (
 	NotWorkspace    Code = "ACC086"
 	BadSigner       Code = "ACC087"
 	OpenSigners     Code = "ACC088"
+	OpenKey         Code = "ACC089"
 	BadRule         Code = "ACC090"
 	ExampleFails    Code = "ACC091"
 	IdleRule        Code = "ACC092"
@@ -161,6 +162,7 @@ var registry = map[Code]entry{
 	NotWorkspace:    {Error, "a directory that is not taken as workspace by itself"},
 	BadSigner:       {Error, "a signer has no usable key"},
 	OpenSigners:     {Error, "a file does not count that says who may sign"},
+	OpenKey:         {Error, "a key that signs lies where tools or commits could take it"},
 	BadRule:         {Error, "not a rule of a ruleset"},
 	ExampleFails:    {Error, "an example of a rule fails"},
 	IdleRule:        {Warning, "a rule never wins"},

@@ -126,18 +126,23 @@ var errStrangers = errors.New("enough")
 
 // strangers names the files below a directory that no statement is about.
 func (v *verifier) strangers(dir string, names map[string]bool) error {
-	n := 0
+	n := v.leftovers(dir)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, path)
 		rel = filepath.ToSlash(rel)
 		switch {
 		case err != nil:
 			return err
+		case isStage(rel):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case d.IsDir() || (names[rel] || rel == AttestationFile) && d.Type().IsRegular():
 			return nil
 		}
 		v.add(AttestationUnlisted, "", "%s is not attested", rel)
-		if n++; n == maxStrangers {
+		if n++; n >= maxStrangers {
 			return errStrangers
 		}
 		return nil
@@ -146,6 +151,33 @@ func (v *verifier) strangers(dir string, names map[string]bool) error {
 		return nil
 	}
 	return err
+}
+
+// leftovers names the stages in a directory, and counts them. Each is one thing, whatever is in it.
+func (v *verifier) leftovers(dir string) int {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return 0
+	}
+	defer root.Close()
+	at := openStaging(root)
+	if at == nil {
+		return 0
+	}
+	defer at.Close()
+	names := stages(at)
+	for i, name := range names {
+		if i == maxStrangers {
+			return i
+		}
+		whose, do := "in use by a build that has not ended", "verify again when it has"
+		if f, dead := abandoned(at, name); dead {
+			whose, do = "left by a build that was killed", "the next accessc build removes it"
+			_ = f.Close()
+		}
+		v.add(AttestationUnlisted, "", "%s/%s is not attested: it is %s; %s", staging, name, whose, do)
+	}
+	return len(names)
 }
 
 // PolicyOf is the hash of all policies of a program and of rulesets, as a manifest of them has it.

@@ -77,6 +77,30 @@ func Build(req Request, take func(tool string, files map[string][]byte) error) (
 	return x, nil, err
 }
 
+// Refusals returns the findings of a portable build without the work for its files.
+func Refusals(program *ir.Program, bs []backends.Backend) (diag.List, error) {
+	findings := make([]diag.List, len(program.Tools))
+	err := inParallel(len(program.Tools), func(i int) error {
+		t := program.Tools[i]
+		if t.Source.Kind != ir.SourceLocal {
+			return nil
+		}
+		for _, b := range bs {
+			refusals, err := backends.Refusals(b, t, backends.Target{Form: backends.Portable})
+			if err != nil {
+				return inBackend(b, t, err)
+			}
+			for _, r := range refusals {
+				findings[i].Add(refusal(b, t, r))
+			}
+		}
+		return nil
+	})
+	all := diag.List(slices.Concat(findings...))
+	all.Sort()
+	return all, err
+}
+
 // tools are those to be built.
 func (req *Request) tools() []*ir.Tool {
 	if req.Only == nil {
@@ -175,10 +199,11 @@ type Compiled struct {
 func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compiled, diag.List, error) {
 	out := Compiled{Files: map[string][]byte{}}
 	var findings diag.List
+	ledgers := make([]ir.Ledger, 0, len(bs))
 	for _, b := range bs {
 		o, err := b.Compile(t, target)
 		if err != nil {
-			return out, nil, errors.Join(errors.New(b.Name()+": "+t.Name), err)
+			return out, nil, inBackend(b, t, err)
 		}
 		for _, r := range o.Refusals {
 			findings.Add(refusal(b, t, r))
@@ -189,9 +214,14 @@ func Compile(t *ir.Tool, bs []backends.Backend, target backends.Target) (Compile
 		if b.Platform() == 0 && target.Form == backends.Resolved && target.Context == "" {
 			target.Context = string(o.Data)
 		}
-		out.Ledger = append(out.Ledger, o.Ledger...)
+		ledgers = append(ledgers, o.Ledger)
 	}
+	out.Ledger = slices.Concat(ledgers...)
 	return out, findings, nil
+}
+
+func inBackend(b backends.Backend, t *ir.Tool, err error) error {
+	return errors.Join(errors.New(b.Name()+": "+t.Name), err)
 }
 
 // refusal places a backend's refusal at the rule that it is about.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/internal/evidence"
@@ -69,41 +68,12 @@ func rows(l ir.Ledger, known *evidence.Document) []backends.Row {
 		}
 		row := backends.NewRow(r)
 		if r.Platform == ir.Darwin || r.Platform == ir.Windows {
-			row.Evidence = append(row.Evidence, casesOf(r)...)
+			row.Evidence = append(row.Evidence, CasesOf(r)...)
 			row.Seen = known.Seen(r.Platform, row.Evidence)
 		}
 		out = append(out, row)
 	}
 	return out
-}
-
-// casesOf names the cases of test/conformance that show a row. None shows a row that nothing holds, one of a level
-// below the best, on which the cases run, or one about a limit that no case reaches.
-func casesOf(r ir.Row) []string {
-	openFiles := ir.Limit{Kind: ir.LimitOpenFiles}.ID()
-	switch {
-	case r.Is == ir.Unenforced, r.Platform == ir.Windows && !r.Levels.Holds(ir.BestTier),
-		r.Resource == ir.Limits && !slices.Equal(r.Rules, []ir.RuleID{openFiles}):
-		return nil
-	}
-	var out []string
-	for _, a := range r.Aspects {
-		if name := CaseOf(r.Platform, r.Resource, a); name != "" {
-			out = append(out, "conformance/"+name)
-		}
-	}
-	return out
-}
-
-// CaseOf names the case of test/conformance that shows on a real system whether an aspect of a
-// resource is enforced as the ledger says. No case is about a grant while the tool runs, nor about listening on
-// Windows: a tool may listen there, and cannot see that no connection comes.
-// See RATIONALE D76.
-func CaseOf(p ir.Platform, r ir.Resource, a ir.Aspect) string {
-	if a == ir.AspectAsk || a == ir.AspectListen && p == ir.Windows {
-		return ""
-	}
-	return r.String() + "-" + string(a)
 }
 
 // Hash returns the digest of an artifact as the manifest writes it.

@@ -126,7 +126,7 @@ func (o *output) remove(x *Index, old *Manifest) error {
 	for _, p := range x.parts {
 		owned[p.entry.Name] = true
 	}
-	for _, p := range old.paths() {
+	for _, p := range slices.Sorted(maps.Keys(old.hashes())) {
 		if o.made[p] || x.partial && !owned[path.Dir(p)] {
 			continue
 		}
@@ -161,25 +161,33 @@ func readManifest(root *os.Root, whole bool) (*Manifest, error) {
 	case whole && errors.Is(err, backends.ErrOlder):
 		return nil, fmt.Errorf("%s: %w, for all tools", ManifestFile, err)
 	case err == nil || errors.Is(err, backends.ErrOlder):
-		var d struct {
-			Tools []Entry `json:"tools"`
+		var m *Manifest
+		if m, err = namesIn(data); err == nil {
+			return m, nil
 		}
-		if err = json.Unmarshal(data, &d); err == nil {
-			return &Manifest{Tools: d.Tools}, nil
-		}
-		err = fmt.Errorf("%w: %w", errManifest, err)
 	}
 	return nil, fmt.Errorf("%s: %w; move it away to build afresh", ManifestFile, err)
 }
 
-// paths lists the artifacts that a manifest names. Names that are no single path
+// namesIn reads the names of tools and artifacts, and the hashes of these, from a manifest of any version.
+func namesIn(data []byte) (*Manifest, error) {
+	var d struct {
+		Tools []Entry `json:"tools"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", errManifest, err)
+	}
+	return &Manifest{Tools: d.Tools}, nil
+}
+
+// hashes are those of the artifacts that a manifest names, by path. Names that are no single path
 // component are none of ours.
-func (m *Manifest) paths() []string {
-	var out []string
+func (m *Manifest) hashes() map[string]string {
+	out := map[string]string{}
 	for _, e := range m.Tools {
-		for file := range e.Artifacts {
+		for file, hash := range e.Artifacts {
 			if singleName(e.Name) && singleName(file) {
-				out = append(out, e.Name+"/"+file)
+				out[e.Name+"/"+file] = hash
 			}
 		}
 	}

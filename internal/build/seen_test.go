@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accessc/accessc/backends/seatbelt/start"
 	"github.com/accessc/accessc/internal/evidence"
 	"github.com/accessc/accessc/ir"
 )
@@ -16,7 +17,8 @@ func TestSeenRows(t *testing.T) {
 		{Resource: ir.FS, Rules: []ir.RuleID{"fs[0]"}, Aspects: []ir.Aspect{ir.AspectRead}, Platform: ir.Linux, Held: ir.Held{Is: ir.Exact}},
 	}
 	d := &evidence.Document{Runs: []evidence.Run{{
-		Platform: "darwin", System: "macOS 26.1", Build: "25B78", Arch: "arm64", Passed: []string{"conformance/fs-read", "conformance/fs-update"},
+		Platform: "darwin", System: "macOS 26.1", Build: "25B78", Arch: "arm64",
+		Passed: []string{"conformance/fs-read", "conformance/fs-update", "conformance/mac-case", "conformance/mac-clone", "conformance/mac-unicode"},
 	}}}
 	for i, want := range [][]string{{"macOS 26.1 (25B78, arm64)"}, nil, nil} {
 		if got := rows(ledger, d)[i].Seen; !slices.Equal(got, want) {
@@ -48,6 +50,22 @@ func TestEvidenceOfRows(t *testing.T) {
 		},
 		"listening": {ir.Row{Resource: ir.Net, Aspects: []ir.Aspect{ir.AspectListen, ir.AspectConnect}, Platform: ir.Windows, Levels: best, Held: ir.Held{Is: ir.Stricter}}, []string{"conformance/net-connect"}},
 		"tier 0":    {ir.Row{Resource: ir.Env, Aspects: []ir.Aspect{ir.AspectForward}, Platform: ir.Windows, Held: ir.Held{Is: ir.Exact}}, nil},
+		"a cause": {
+			ir.Row{Resource: ir.FS, Rules: []ir.RuleID{"fs[0]"}, Aspects: []ir.Aspect{ir.AspectMetadata}, Platform: ir.Darwin, Held: ir.Because(ir.Stricter, "", start.WhySetID)},
+			[]string{"conformance/fs-metadata", "conformance/mac-set-id", "conformance/mac-times"},
+		},
+		"a rule's place": {
+			ir.Row{Resource: ir.FS, Rules: []ir.RuleID{"home"}, Aspects: []ir.Aspect{ir.AspectMove}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Exact}},
+			[]string{"conformance/fs-move", "conformance/mac-swap"},
+		},
+		"no rule's": {
+			ir.Row{Resource: ir.FS, Rules: []ir.RuleID{ir.BaseRule, ir.DefaultRule}, Aspects: []ir.Aspect{ir.AspectMove}, Platform: ir.Darwin, Held: ir.Held{Is: ir.Exact}},
+			[]string{"conformance/fs-move"},
+		},
+		"on Windows": {
+			ir.Row{Resource: ir.FS, Rules: []ir.RuleID{"home"}, Aspects: []ir.Aspect{ir.AspectMove}, Platform: ir.Windows, Levels: best, Held: ir.Held{Is: ir.Exact}},
+			[]string{"conformance/fs-move"},
+		},
 	} {
 		if got := rows(ir.Ledger{c.row}, &evidence.Document{})[0].Evidence; !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

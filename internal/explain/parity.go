@@ -31,6 +31,14 @@ type parityRule struct {
 type parityColumn struct {
 	name, none string
 	ledger     ir.Ledger
+	// rows are the indices of the rows about each rule, in the order of the ledger.
+	rows map[stated][]int
+}
+
+// stated is a rule as rows of a ledger name it.
+type stated struct {
+	resource ir.Resource
+	id       ir.RuleID
 }
 
 // NewParity compiles a tool for some targets, as a portable build does. The columns of Linux are
@@ -67,6 +75,13 @@ func NewParity(t *ir.Tool, targets []backends.Backend, s Style) (*Parity, error)
 		for _, r := range out.Refusals {
 			column.ledger, column.none = nil, r.Why
 		}
+		column.rows = map[stated][]int{}
+		for i, row := range column.ledger {
+			for _, id := range row.Rules {
+				key := stated{row.Resource, id}
+				column.rows[key] = append(column.rows[key], i)
+			}
+		}
 		p.columns = append(p.columns, column)
 	}
 	return p, nil
@@ -95,8 +110,8 @@ func (c *parityColumn) cell(r *parityRule) (rows []ir.Row, is ir.Enforcement) {
 }
 
 func (c *parityColumn) lookup(r *parityRule, a ir.Aspect) (ir.Row, bool) {
-	for _, row := range c.ledger {
-		if row.Resource == r.resource && slices.Contains(row.Rules, r.id) && slices.Contains(row.Aspects, a) {
+	for _, i := range c.rows[stated{r.resource, r.id}] {
+		if row := c.ledger[i]; slices.Contains(row.Aspects, a) {
 			return row, true
 		}
 	}

@@ -165,7 +165,7 @@ func (a *Attended) Signal(s syscall.Signal) error {
 // it ended. over, if not nil, is called at the end of the tool's process, whose number may then become
 // that of another one.
 func (a *Attended) Wait(over func()) End {
-	late := a.tool.limited(a.by.wall)
+	late := a.by.limited(a.tool)
 	end := <-a.end
 	late()
 	over()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -81,7 +82,7 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 		stop()
 		return 0, err
 	}
-	late := t.limited(s.wall)
+	late := s.limited(t)
 	status := t.wait(s.stops.deliver)
 	// From here on the number of the tool may become that of another process.
 	late()
@@ -92,13 +93,30 @@ func (s *Supervisor) Run(t *Tool) (syscall.WaitStatus, error) {
 }
 
 // limited kills the tool after some time, if that is not 0, unless the returned function is
-// called before.
-func (t *Tool) limited(wall time.Duration) (stop func()) {
-	if wall == 0 {
+// called before. The end of a tool that another of its processes traces does not reach this
+// process until that one has waited for it or is gone (ptrace(2)), so that one is killed as well: the first process of
+// a container can be ended by no other.
+func (s *Supervisor) limited(t *Tool) (stop func()) {
+	if s.wall == 0 {
 		return func() {}
 	}
-	timer := time.AfterFunc(wall, func() { _ = unix.Kill(t.pid, unix.SIGKILL) })
-	return func() { timer.Stop() }
+	over := make(chan struct{})
+	timer := time.AfterFunc(s.wall, func() {
+		for _ = unix.Kill(t.pid, unix.SIGKILL); ; {
+			if tracer, err := strconv.Atoi(status(t.pid, "TracerPid")); err == nil && s.sandbox.ours(tracer) {
+				_ = unix.Kill(tracer, unix.SIGKILL)
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	return func() {
+		timer.Stop()
+		close(over)
+	}
 }
 
 // Tool is a child that becomes the tool, with the pipes for its reports and for the byte that

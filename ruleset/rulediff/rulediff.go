@@ -163,8 +163,8 @@ type part struct {
 	text string
 }
 
-// differing lists the parts of two judgements of one operation that differ, outer ones first. The
-// rules of the part around allow the words that they spell out.
+// differing lists the parts to which the difference of two judgements of one operation is owed, outer
+// ones first. The rules of the part around allow the words that they spell out.
 func differing(a, b *ruleset.Decision, around part) []part {
 	var out []part
 	p := around
@@ -182,7 +182,9 @@ func differing(a, b *ruleset.Decision, around part) []part {
 		out = append(out, p)
 	}
 	for i := range min(len(a.Parts), len(b.Parts)) {
-		out = append(out, differing(&a.Parts[i], &b.Parts[i], p)...)
+		if a.Parts[i].Outcome != b.Parts[i].Outcome {
+			out = append(out, differing(&a.Parts[i], &b.Parts[i], p)...)
+		}
 	}
 	return out
 }

@@ -238,6 +238,25 @@ func TestClassesByAnotherPath(t *testing.T) {
 	}
 }
 
+// TestClassOfADecidingPart: a line's difference was owed to its first part with another judgement, though
+// the verdict on that part was unknown for both, and not to the part that decides.
+func TestClassOfADecidingPart(t *testing.T) {
+	old := set(shell.Bash, deny(ruleset.Prefix{{"nice", "make", "all"}}))
+	new := set(shell.Bash, deny(ruleset.Prefix{{"git", "log"}}))
+	new.Rules[0].Match = []string{"nice make *; git log"}
+	found := Compare(old, new)
+	for _, c := range found.Classes {
+		if c.Old.Outcome == ruleset.Unknown && c.Old.Rule != nil {
+			t.Errorf("%q is of a class that is unknown by a rule and %s then", c.Example.Command, c.New.Outcome)
+		}
+	}
+	op := ruleset.Operation{Command: "nice make *; git log", Dir: Root}
+	was, is := old.Decide(op, Host()), new.Decide(op, Host())
+	if parts := differing(&was, &is, part{}); len(parts) != 1 || !known(found, parts) {
+		t.Errorf("%d parts decide, or their class is missing", len(parts))
+	}
+}
+
 func set(d shell.Dialect, rules ...*ruleset.Rule) *ruleset.Set {
 	return &ruleset.Set{Root: Root, Shell: d, Rules: rules}
 }

@@ -7,10 +7,8 @@ package attacks_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,21 +43,15 @@ type scene struct {
 	verdict func(*testing.T, *place, string)
 	// mayFail is set where the tool need not end with status 0.
 	mayFail bool
-	// means is another program that confines the tool, empty for none.
-	means string
-	// leaks are the beginnings of lines about leaks that the ledger of means foresees, with their gaps. One of them
-	// must be there, or the ledger states too much.
-	leaks map[string]string
+	// means is another program that confines the tool, nil for none.
+	means *means
+	// leaks are those that its ledger foretells.
+	leaks leaks
 }
 
 // A place is the disk of one scene for one user.
 type place struct {
-	t       *testing.T
-	bin     string // contains accessc
-	uid     int
-	dir     string // contains the others
-	ws      string // the workspace
-	home    string // the user's home
+	disk
 	outside string // the user's files outside of the workspace
 	before  map[string]mark
 }
@@ -72,70 +64,23 @@ type mark struct {
 	links   uint64
 }
 
-var built struct {
-	sync.Once
-	dir string
-	err error
+// build makes the tools of scenes.
+func build(t *testing.T, scenes []scene) string {
+	var sources []string
+	for _, s := range scenes {
+		if !strings.HasPrefix(s.tool, "#!") {
+			sources = append(sources, s.tool)
+		}
+	}
+	return hostile(t, sources...)
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
-	os.Exit(code)
-}
-
-// accessc builds the program under test once and returns its directory. Every user can enter
-// it.
-func accessc(t *testing.T) string {
-	built.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "accessc-attacks-"); built.err != nil {
-			return
-		}
-		if built.err = os.Chmod(built.dir, 0o755); built.err != nil {
-			return
-		}
-		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "accessc"), "./cmd/accessc")
-		build.Dir = "../.."
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = errors.New(string(out) + err.Error())
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.dir
-}
-
-// compile makes the tool of a source below testdata.
-func compile(t *testing.T, dir, source string) string {
-	bin := filepath.Join(dir, source)
-	if _, err := os.Stat(bin); err == nil {
-		return bin
-	}
-	out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", bin+".tmp", "testdata/"+source+".c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", source, err, out)
-	}
-	if err := os.Rename(bin+".tmp", bin); err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
+// asked has the scenes whose questions were answered: the answers are the same for every user and means.
+var asked sync.Map
 
 // run plays each scene as the current user and, where that is root, as an ordinary one.
 func run(t *testing.T, scenes []scene) {
-	if _, err := exec.LookPath("cc"); err != nil {
-		t.Skip("the hostile tools are written in C, and there is no cc")
-	}
-	bin := accessc(t)
-	for _, s := range scenes {
-		if !strings.HasPrefix(s.tool, "#!") {
-			compile(t, bin, s.tool)
-		}
-	}
+	bin := build(t, scenes)
 	users := map[string]int{"user": os.Getuid()}
 	if os.Getuid() == 0 {
 		users = map[string]int{"root": 0, "nobody": 65534}
@@ -176,13 +121,16 @@ func play(t *testing.T, s scene, bin string, uid int) {
 // try plays a scene once in a place of its own and returns the control that did not succeed.
 func try(t *testing.T, s scene, bin string, uid int) (missed string) {
 	p := newPlace(t, s, bin, uid)
-	ask(t, p, s.denied, "no")
-	ask(t, p, s.allowed, "yes")
+	if _, done := asked.LoadOrStore(s.name+s.toml, true); !done {
+		ask(t, p, s.denied, "no")
+		ask(t, p, s.allowed, "yes")
+	}
 	p.before = p.marks()
 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := p.starting(ctx, s)
+	around := p.around()
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -193,7 +141,13 @@ func try(t *testing.T, s scene, bin string, uid int) (missed string) {
 	out, err := cmd.CombinedOutput()
 	close(stop)
 	<-done
-	text := string(out)
+	p.compare()
+	for _, name := range p.around() {
+		if !slices.Contains(around, name) {
+			p.breach("%s was made", name)
+		}
+	}
+	text := p.told(string(out))
 	if ctx.Err() != nil {
 		t.Errorf("the run hangs")
 	}
@@ -201,19 +155,18 @@ func try(t *testing.T, s scene, bin string, uid int) (missed string) {
 		t.Errorf("the run failed: %v", err)
 	}
 	for line := range strings.Lines(text) {
-		if (strings.HasPrefix(line, "LEAK") || strings.Contains(line, secret)) && !s.foreseen(line) {
+		if (strings.HasPrefix(line, "LEAK") || strings.Contains(line, secret)) && !s.leaks.foretold(line) {
 			t.Errorf("%s", strings.TrimSpace(line))
 		}
 	}
-	if len(s.leaks) > 0 && !slices.ContainsFunc(strings.Split(text, "\n"), s.foreseen) {
-		missed = "a leak that the ledger foresees"
+	if leak := s.leaks.missing(text); leak != "" {
+		missed = "the leak " + leak
 	}
 	for _, g := range s.good {
 		if !strings.Contains(text, "GOOD "+g+"\n") {
 			missed = g
 		}
 	}
-	p.compare(t)
 	if s.verdict != nil {
 		s.verdict(t, p, text)
 	}
@@ -225,18 +178,9 @@ func try(t *testing.T, s scene, bin string, uid int) (missed string) {
 
 // newPlace lays a scene out: the files of the policy workspace, those of setup, and the tool.
 func newPlace(t *testing.T, s scene, bin string, uid int) *place {
-	dir, err := os.MkdirTemp("", "accessc-attack-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := &place{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", outside: dir + "/outside"}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []string{p.ws, p.home, p.outside} {
-		p.mkdir(d)
-	}
+	d := newDisk(t, bin, "bin/tool", uid)
+	p := &place{disk: d, outside: d.dir + "/outside"}
+	p.make(p.outside)
 	toml := s.toml
 	if toml == "" {
 		toml = workspace
@@ -254,9 +198,11 @@ func newPlace(t *testing.T, s scene, bin string, uid int) *place {
 	p.write("accessc.toml", "[tools.t]\nsource = \"local\"\ncommand = \"bin/tool\"\n"+toml)
 	program := []byte(s.tool)
 	if !strings.HasPrefix(s.tool, "#!") {
-		if program, err = os.ReadFile(filepath.Join(bin, s.tool)); err != nil {
+		data, err := os.ReadFile(filepath.Join(bin, s.tool))
+		if err != nil {
 			t.Fatal(err)
 		}
+		program = data
 	}
 	p.write("bin/tool", string(program))
 	p.must(os.Chmod(p.ws+"/bin/tool", 0o755))
@@ -264,19 +210,6 @@ func newPlace(t *testing.T, s scene, bin string, uid int) *place {
 		s.setup(p)
 	}
 	return p
-}
-
-// command is a start of accessc as the user of the place.
-func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "accessc"), args...)
-	cmd.Dir = p.ws
-	cmd.WaitDelay = 2 * time.Second
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home, "TMPDIR=/tmp", "LANG=C",
-		"XDG_CONFIG_HOME=" + p.home + "/.config", "XDG_STATE_HOME=" + p.home + "/.state"}
-	if p.uid != os.Getuid() {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
-	}
-	return cmd
 }
 
 // ask puts questions to accessc can, where a % stands for the directory outside, and demands
@@ -306,16 +239,7 @@ func (p *place) path(name string) string {
 }
 
 // mkdir makes a directory that is the user's, with those above it.
-func (p *place) mkdir(name string) {
-	name = p.path(name)
-	if _, err := os.Lstat(name); err == nil {
-		return
-	}
-	p.mkdir(filepath.Dir(name))
-	if err := os.Mkdir(name, 0o755); err == nil {
-		os.Lchown(name, p.uid, p.uid)
-	}
-}
+func (p *place) mkdir(name string) { p.make(p.path(name)) }
 
 // write makes a file that is the user's, with the directories above it.
 func (p *place) write(name, content string) {
@@ -362,23 +286,39 @@ func markOf(path string) mark {
 	return mark{string(data), info.Mode(), info.ModTime(), uint64(info.Sys().(*syscall.Stat_t).Nlink)}
 }
 
-// compare reports changes of the marked files, and files with the secret that are new.
-func (p *place) compare(t *testing.T) {
+// compare notes changes of the marked files, and files with the secret that are new.
+func (p *place) compare() {
 	after := p.marks()
+	name := func(path string) string { return strings.TrimPrefix(path, p.dir+"/") }
 	for path, want := range p.before {
 		got, ok := after[path]
 		if !ok {
-			t.Errorf("%s is gone, or no longer what it was", path)
+			p.breach("%s is gone, or no longer what it was", name(path))
 		} else if got != want {
 			got.content, want.content = "", ""
-			t.Errorf("%s was changed: %+v, before %+v", path, got, want)
+			p.breach("%s was changed: %+v, before %+v", name(path), got, want)
 		}
 	}
 	for path := range after {
 		if _, ok := p.before[path]; !ok {
-			t.Errorf("%s has appeared", path)
+			p.breach("%s has appeared", name(path))
 		}
 	}
+}
+
+// around are the names beside the workspace: those of its directory, of the user's files, and of approvals. A tool of root that finds a directory of its own there may
+// make them in it, and not on the disk. Sockets are the host's.
+func (p *place) around() (names []string) {
+	for _, pattern := range []string{p.dir + "/*", p.outside + "/*", p.home + "/.state/accessc/workspaces/*/approvals.json"} {
+		found, err := filepath.Glob(pattern)
+		p.must(err)
+		for _, name := range found {
+			if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSocket == 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // until calls step again and again until stop is closed.

@@ -3,12 +3,14 @@
 package attacks_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -134,11 +136,14 @@ func programs(p *place) {
 func listen(p *place, stop <-chan struct{}) {
 	heard := func(where string, data []byte) {
 		if len(data) > 0 {
-			p.t.Errorf("%s heard %q", where, data)
+			p.breach("%s heard %q", where, data)
 		}
 	}
 	for _, where := range []string{p.ws + "/user/st", p.outside + "/st", "@accessc-attack"} {
 		l, err := net.Listen("unix", where)
+		if where[0] == '@' && errors.Is(err, syscall.EADDRINUSE) {
+			continue // the scene is played elsewhere at the same time, and listens there
+		}
 		if err != nil {
 			p.t.Error(err)
 			continue
@@ -156,7 +161,7 @@ func listen(p *place, stop <-chan struct{}) {
 				buf := make([]byte, 10)
 				n, _ := c.Read(buf)
 				c.Close()
-				heard(where, buf[:n])
+				heard(strings.TrimPrefix(where, p.ws+"/"), buf[:n])
 			}
 		}()
 	}

@@ -30,8 +30,10 @@ type procScene struct {
 	// runs are the arguments of the starts, one after the other. A % stands for a value that
 	// setup has put into the place.
 	runs [][]string
-	// means is another program that confines the tool, empty for none.
-	means string
+	// means is another program that confines the tool, nil for none.
+	means *means
+	// leaks are those that its ledger foretells.
+	leaks leaks
 	// flags are those of exec.
 	flags []string
 	// env is added to the environment of accessc.
@@ -50,12 +52,7 @@ type procScene struct {
 
 // A procPlace is the disk of one scene for one user.
 type procPlace struct {
-	t      *testing.T
-	bin    string // accessc and the hostile programs
-	uid    int
-	dir    string // contains the others
-	ws     string // the workspace
-	home   string
+	disk
 	values map[string]string
 }
 
@@ -102,53 +99,21 @@ read = true
 execute = true
 `
 
-var procSources = []string{"proc_exec", "proc_host", "proc_life", "proc_net", "proc_listed", "proc_unlisted", "proc_forge"}
-
 // procBuild makes accessc and the hostile programs, and returns their directory.
 func procBuild(t *testing.T) string {
-	if _, err := exec.LookPath("cc"); err != nil {
-		t.Skip("the hostile tools are written in C, and there is no cc")
-	}
-	dir, err := os.MkdirTemp("", "accessc-processes-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "accessc"), "./cmd/accessc")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	compile := func(args ...string) {
-		if out, err := exec.Command("cc", append([]string{"-O1", "-w", "-pthread"}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-	for _, source := range procSources {
-		compile("-o", filepath.Join(dir, source), "testdata/"+source+".c")
-	}
-	compile("-shared", "-fPIC", "-o", filepath.Join(dir, "evil.so"), "testdata/proc_evil.c")
-	return dir
+	bin := hostile(t, "proc_exec", "proc_host", "proc_life", "proc_net", "proc_listed", "proc_unlisted", "proc_forge")
+	compile(t, bin, "proc_evil", "-shared", "-fPIC")
+	return bin
 }
 
 // newProcPlace lays a scene out.
 func newProcPlace(t *testing.T, s procScene, bin string, uid int) *procPlace {
-	dir, err := os.MkdirTemp("", "accessc-process-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := &procPlace{t: t, bin: bin, uid: uid, dir: dir, ws: dir + "/ws", home: dir + "/home", values: map[string]string{"ws": dir + "/ws"}}
-	p.must(os.Chmod(dir, 0o755))
-	for _, d := range []string{p.ws, p.home, p.ws + "/src", p.ws + "/bin"} {
-		p.must(os.Mkdir(d, 0o755))
-		p.own(d)
-	}
+	d := newDisk(t, bin, "./tool", uid)
+	p := &procPlace{disk: d, values: map[string]string{"ws": d.ws}}
+	p.make(p.ws + "/src")
+	p.make(p.ws + "/bin")
 	for to, from := range map[string]string{"tool": s.source, "bin/listed": "proc_listed", "bin/unlisted": "proc_unlisted",
-		"bin/evil.so": "evil.so", "script": "proc_listed", "bin/fewer": "proc_host"} {
+		"bin/evil.so": "proc_evil", "script": "proc_listed", "bin/fewer": "proc_host"} {
 		data, err := os.ReadFile(filepath.Join(bin, from))
 		if err != nil {
 			t.Fatal(err)
@@ -192,27 +157,6 @@ func (p *procPlace) fill(text string) string {
 	return text
 }
 
-// as makes a command one of the user of the place.
-func (p *procPlace) as(cmd *exec.Cmd) *exec.Cmd {
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	if p.uid != os.Getuid() {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}
-	}
-	return cmd
-}
-
-// command is a start of accessc as the user of the place.
-func (p *procPlace) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "accessc"), args...)
-	cmd.Dir = p.ws
-	cmd.WaitDelay = time.Second
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home, "TMPDIR=/tmp", "LANG=C",
-		"XDG_CONFIG_HOME=" + p.home + "/.config", "XDG_STATE_HOME=" + p.home + "/.state"}
-	return p.as(cmd)
-}
-
 // victim starts a process of the same user outside of the run.
 func (p *procPlace) victim() *os.Process {
 	cmd := p.as(exec.Command("sleep", "60"))
@@ -238,17 +182,23 @@ var procLeak = regexp.MustCompile(`(?m)^.*(LEAK|TOP-SECRET).*$`)
 // procPlay runs one scene for one user and judges it.
 func procPlay(t *testing.T, s procScene, bin string, uid int) {
 	p := newProcPlace(t, s, bin, uid)
-	procAsk(t, p, s.denied, "no")
-	procAsk(t, p, s.allowed, "yes")
+	if _, done := asked.LoadOrStore(s.name+s.toml, true); !done {
+		procAsk(t, p, s.denied, "no")
+		procAsk(t, p, s.allowed, "yes")
+	}
 	within := s.within
 	if within == 0 {
 		within = 20 * time.Second
 	}
 	var all strings.Builder
-	var flags []string
-	if s.means != "" {
-		out, _ := p.command(t.Context(), "exec", "--no-prompt", "--means", s.means, "t").CombinedOutput()
-		flags = append([]string{"--means", s.means}, accepting(gapsOf(string(out)))...)
+	start := func(ctx context.Context, args []string) *exec.Cmd {
+		return p.command(ctx, slices.Concat([]string{"exec", "--no-prompt"}, s.flags, []string{"t"}, args)...)
+	}
+	switch {
+	case s.means != nil:
+		start = s.means.ready(&p.disk, s.leaks)
+	case runtime != "":
+		start = p.inside(s.flags)
 	}
 	for _, args := range s.runs {
 		args = slices.Clone(args)
@@ -256,7 +206,7 @@ func procPlay(t *testing.T, s procScene, bin string, uid int) {
 			args[i] = p.fill(args[i])
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), within)
-		cmd := p.command(ctx, slices.Concat([]string{"exec", "--no-prompt"}, s.flags, flags, []string{"t"}, args)...)
+		cmd := start(ctx, args)
 		for _, e := range s.env {
 			cmd.Env = append(cmd.Env, p.fill(e))
 		}
@@ -276,13 +226,16 @@ func procPlay(t *testing.T, s procScene, bin string, uid int) {
 		}
 		all.Write(out)
 	}
-	text := all.String()
+	text := p.told(all.String())
 	told := map[string]bool{}
 	for _, line := range procLeak.FindAllString(text, -1) {
-		if !told[line] && len(told) < 20 {
+		if !told[line] && len(told) < 20 && !s.leaks.foretold(line) {
 			t.Error(line)
 		}
 		told[line] = true
+	}
+	if leak := s.leaks.missing(text); leak != "" {
+		t.Errorf("the ledger foretells more than there is: %s", leak)
 	}
 	for _, g := range s.good {
 		if !strings.Contains(text, "CONTROL "+g+"\n") {

@@ -68,6 +68,14 @@ func emit(b *testing.B, res *hostfacts.Result) {
 	}
 }
 
+// refuse asks for the findings of a build, as check does.
+func refuse(b *testing.B, res *hostfacts.Result) {
+	defer spare()()
+	if _, err := build.Refusals(res.Program, registry.All); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // output writes a build, and returns how many files differed.
 func output(b *testing.B, req build.Request, dir string) int {
 	defer spare()()
@@ -104,7 +112,7 @@ func BenchmarkCompile(b *testing.B) {
 	)
 }
 
-// BenchmarkOutput builds the same tools, against compiling them without any artifact: every
+// BenchmarkOutput builds the same tools, against compiling them without any artifact: no artifact but its refusals; every
 // artifact; the same where no two policies are alike; with the files of a new directory; where nothing changed; and
 // where one tool did.
 func BenchmarkOutput(b *testing.B) {
@@ -124,6 +132,7 @@ func BenchmarkOutput(b *testing.B) {
 	}
 	race(b,
 		contender{"front", func(b *testing.B) { front(b, root) }},
+		contender{"refusals", func(b *testing.B) { refuse(b, front(b, root)) }},
 		contender{"artifacts", func(b *testing.B) { emit(b, front(b, root)) }},
 		contender{"apart", func(b *testing.B) { emit(b, front(b, apart)) }},
 		contender{"written", func(b *testing.B) {
@@ -149,15 +158,21 @@ func unlike(text string) string {
 	return b.String()
 }
 
-// BenchmarkScale compiles one tool of many rules, against one of a tenth of them: the cost of a
+// BenchmarkScale compiles and checks one tool of many rules, against one of a tenth of them: the cost of a
 // rule does not depend on their number. The largest exceeds the size of a Seatbelt profile,
 // which is a finding after all the work has been done.
 func BenchmarkScale(b *testing.B) {
-	compile := func(n int) contender {
-		root := workspaceOf(b, many(n))
-		return contender{fmt.Sprintf("%d", n), func(b *testing.B) { emit(b, front(b, root)) }}
+	scale := func(name string, use func(*testing.B, *hostfacts.Result)) {
+		b.Run(name, func(b *testing.B) {
+			of := func(n int) contender {
+				root := workspaceOf(b, many(n))
+				return contender{fmt.Sprintf("%d", n), func(b *testing.B) { use(b, front(b, root)) }}
+			}
+			race(b, of(10_000), of(100_000))
+		})
 	}
-	race(b, compile(10_000), compile(100_000))
+	scale("artifacts", emit)
+	scale("refusals", refuse)
 }
 
 // many writes one tool of n rules, three directories deep.

@@ -82,10 +82,11 @@ func TestStarted(t *testing.T) {
 }
 
 // TestForeseen: a program of which a refusal is expected is foreseen where it ran and failed, with its words, and
-// differs where accessc does not start it or it does not end. Cause: any failure was foreseen.
+// differs where accessc does not start it or it does not end. Cause: any failure was foreseen. One that the policy refuses
+// differs where it runs. Cause: that counted as ok.
 func TestForeseen(t *testing.T) {
 	dir := t.TempDir()
-	foreseen := ordinary{expected: [][]string{{"windows.null"}, nil, nil}, line: "true"}
+	foreseen := ordinary{expected: [][]string{{"windows.null"}, {"refused"}, nil}, line: "true"}
 	for name, c := range map[string]struct {
 		script, note string
 		want         finding.Result
@@ -106,6 +107,15 @@ func TestForeseen(t *testing.T) {
 		f := r.program(foreseen, 0, dir, dir)
 		if f.Result != c.want || !strings.HasPrefix(f.Note, c.note) || (f.Note == "") != (c.note == "") {
 			t.Errorf("%s: got %+v", name, f)
+		}
+	}
+	for script, want := range map[string]finding.Finding{"exit 0": {Result: finding.Differs, Note: "it ran"}, "exit 1": {Result: finding.Foreseen, Note: "refused: exit status 1"}} {
+		r := &runner{accessc: filepath.Join(dir, script), patience: 5 * time.Second}
+		if err := write(r.accessc, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if f := r.program(foreseen, 1, dir, dir); f.Result != want.Result || strings.TrimSpace(f.Note) != want.Note {
+			t.Errorf("refused, and %s: got %+v", script, f)
 		}
 	}
 	r := &runner{accessc: filepath.Join(dir, "none"), patience: time.Second}

@@ -6,5 +6,5 @@
 //
 // The same files are run on every system. On Linux a test does so; on macOS and Windows they
 // have not been run yet, so rows of their ledgers name the cases that will settle them
-// (build.CaseOf). docs/platforms/cases.md has the format.
+// (build.CasesOf). docs/platforms/cases.md has the format.
 package main

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,7 +33,13 @@ type step struct {
 	want expectation
 	op   []string
 	line int
+	// about is, for a report, the row of the ledger that its answer changes, or "no row", and why that answer is not known.
+	about string
 }
+
+// reported is the comment above reports: the row that the answer changes, and why the answer is not known.
+// See RATIONALE D221.
+var reported = regexp.MustCompile(`^# reported for ((?:no row|[a-z]+\.[a-z]+): .+)$`)
 
 // testCase is a file that was read for one system.
 type testCase struct {
@@ -91,8 +98,12 @@ func parse(name string, data []byte, system string) (*testCase, error) {
 var systems = []string{"linux", "darwin", "windows"}
 
 func (c *testCase) lines(f txtar.File, system string) error {
+	about := ""
 	for i, line := range strings.Split(string(f.Data), "\n") {
 		words := strings.Fields(line)
+		if m := reported.FindStringSubmatch(line); m != nil {
+			about = m[1]
+		}
 		if len(words) > 0 && strings.HasSuffix(words[0], ":") {
 			for _, s := range strings.Split(strings.TrimSuffix(words[0], ":"), ",") {
 				if !slices.Contains(systems, s) {
@@ -110,9 +121,17 @@ func (c *testCase) lines(f txtar.File, system string) error {
 			c.accept = append(c.accept, words...)
 		default:
 			s := step{want: expectation(words[0]), op: words[1:], line: i + 1}
+			if s.want == report {
+				s.about = about
+			} else {
+				about = ""
+			}
 			expected := s.want == allow || s.want == deny || s.want == report || s.want == host && len(s.op) == 3 && s.op[0] == "rename"
 			if !expected || !known(s.op) {
 				return fmt.Errorf("%s: do:%d: %q, expected allow, deny or report and an operation, or host rename", c.name, i+1, line)
+			}
+			if s.want == report && s.about == "" {
+				return fmt.Errorf("%s: do:%d: %q, expected \"# reported for ROW: REASON\" above it", c.name, i+1, line)
 			}
 			c.steps = append(c.steps, s)
 		}

@@ -17,7 +17,7 @@ import (
 
 // TestParse reads the lines of each system.
 func TestParse(t *testing.T) {
-	text := "about\n-- accessc.toml --\nx\n-- accept --\ndarwin: fs.move\nnet.host\n-- do --\nallow read a\nlinux,darwin: deny rename a b\nwindows: report list .\n# no line\n\n"
+	text := "about\n-- accessc.toml --\nx\n-- accept --\ndarwin: fs.move\nnet.host\n-- do --\nallow read a\nlinux,darwin: deny rename a b\n# reported for no row: nothing is known\nwindows: report list .\n# no line\n\n"
 	for system, want := range map[string][]string{
 		"linux": {"allow read a", "deny rename a b"}, "darwin": {"allow read a", "deny rename a b"}, "windows": {"allow read a", "report list ."},
 	} {
@@ -40,6 +40,7 @@ func TestParseRefuses(t *testing.T) {
 	for name, do := range map[string]string{
 		"no operation": "allow", "unknown operation": "allow raed a", "missing argument": "deny rename a", "another argument": "allow read a b",
 		"unknown expectation": "allows read a", "unknown system": "macos: allow read a",
+		"report without a reason": "report read a", "reason of another line": "# reported for fs.read: x\nallow read a\nreport read a", "no row or reason": "# reported for fs.read:\nreport read a",
 	} {
 		if _, err := parse("x", []byte("about\n-- accessc.toml --\n-- do --\n"+do+"\n"), "linux"); err == nil {
 			t.Errorf("%s was read", name)
@@ -91,6 +92,15 @@ func TestEveryCell(t *testing.T) {
 // asks reports whether a step must get an answer.
 func asks(s step) bool { return s.want == allow || s.want == deny }
 
+// listed are the programs that the table must have, each under all policies: those that tools are mostly made of.
+var listed = map[string]string{
+	"linux": "sh bash touch cp tar ls install git node npm /usr/bin/python3 go cargo cc make ssh curl java ruby bun",
+	"darwin": "sh bash zsh touch cp tar ls install /usr/bin/git /Library/Developer/CommandLineTools/usr/bin/git /opt/homebrew/bin/git /usr/local/bin/git node npm " +
+		"/usr/bin/python3 /opt/homebrew/bin/python3 /Library/Frameworks/Python.framework/Versions/Current/bin/python3 pyenv go cargo /opt/homebrew/bin/cargo " +
+		"/usr/bin/clang /usr/bin/xcrun /usr/bin/make ssh curl java ruby bun",
+	"windows": "powershell pwsh sh bash git node npm python go cargo clang make ssh curl java ruby bun",
+}
+
 // TestProgramTable: a program of which something else than a run is expected names causes that the
 // ledger of its system knows; and lines that are none are refused.
 func TestProgramTable(t *testing.T) {
@@ -102,9 +112,18 @@ func TestProgramTable(t *testing.T) {
 	for _, o := range all {
 		for _, cause := range slices.Concat(o.expected...) {
 			for _, system := range o.systems {
-				if _, known := sentences[system][ir.CauseID(cause)]; !known && cause != policyWord {
+				if _, known := sentences[system][ir.CauseID(cause)]; !known && cause != policyWord && cause != refusedWord {
 					t.Errorf("%s: %s has no cause %s", o.line, system, cause)
 				}
+			}
+		}
+	}
+	for system, programs := range listed {
+		for _, program := range strings.Fields(programs) {
+			if !slices.ContainsFunc(all, func(o ordinary) bool {
+				return slices.Contains(o.systems, system) && slices.Contains(strings.Fields(o.line), program)
+			}) {
+				t.Errorf("%s is not tried on %s", program, system)
 			}
 		}
 	}

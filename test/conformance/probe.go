@@ -31,7 +31,7 @@ var operations = map[string]struct {
 	"update":   {1, func(a []string) error { return opened(a[0], os.O_WRONLY|os.O_APPEND) }},
 	"truncate": {1, func(a []string) error { return os.Truncate(a[0], 0) }},
 	"delete":   {1, func(a []string) error { return os.Remove(a[0]) }},
-	"rename":   {2, func(a []string) error { return os.Rename(a[0], a[1]) }},
+	"rename":   {2, func(a []string) error { return renamed(a[0], a[1]) }},
 	"link":     {2, func(a []string) error { return os.Link(a[0], a[1]) }},
 	"chmod":    {1, func(a []string) error { return os.Chmod(a[0], 0o600) }},
 	"touch":    {1, func(a []string) error { return os.Chtimes(a[0], time.Unix(1, 0), time.Unix(1, 0)) }},
@@ -46,7 +46,9 @@ var operations = map[string]struct {
 	"signal":   {0, func([]string) error { return signalled(os.Getppid()) }},
 	"reach":    {1, reachable},
 	"works":    {2, func(a []string) error { return worked(exec.Command(a[0], a[1])) }},
-	"setid":    {1, func(a []string) error { return setID(a[0]) }},
+	"setid":    {1, func(a []string) error { return os.Chmod(a[0], 0o755|os.ModeSetuid) }},
+	"attrid":   {1, func(a []string) error { return setIDByList(a[0]) }},
+	"seen":     {1, seen},
 	"map":      {1, func(a []string) error { return mapped(a[0]) }},
 	"clone":    {2, func(a []string) error { return cloned(a[0], a[1]) }},
 	"exchange": {2, func(a []string) error { return exchanged(a[0], a[1]) }},
@@ -154,6 +156,15 @@ func reachable(a []string) error {
 		return err
 	}
 	return signalled(pid)
+}
+
+// seen reads the arguments and the environment of another process.
+func seen(a []string) error {
+	pid, err := strconv.Atoi(a[0])
+	if err != nil {
+		return err
+	}
+	return argumentsOf(pid)
 }
 
 // copied makes a new file of the contents of another one.

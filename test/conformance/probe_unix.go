@@ -29,6 +29,9 @@ func mapped(path string) error {
 	return unix.Munmap(data)
 }
 
+// renamed renames as the system does: os.Rename replaces no directory.
+func renamed(from, to string) error { return unix.Rename(from, to) }
+
 // searchable asks whether a directory may be searched, or a file be executed.
 func searchable(path string) error { return unix.Access(path, unix.X_OK) }
 

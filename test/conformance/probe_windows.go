@@ -21,9 +21,13 @@ func searchable(path string) error {
 }
 
 // These are asked on other systems alone.
-func setID(string) error             { return errors.ErrUnsupported }
+func setIDByList(string) error       { return errors.ErrUnsupported }
+func argumentsOf(int) error          { return errors.ErrUnsupported }
 func mapped(string) error            { return errors.ErrUnsupported }
 func exchanged(string, string) error { return errors.ErrUnsupported }
+
+// renamed renames a file or a directory.
+func renamed(from, to string) error { return os.Rename(from, to) }
 
 // cloned copies a file.
 func cloned(from, to string) error { return copied(from, to) }

@@ -50,8 +50,11 @@ command = "true"
 fs = [{ path = ".", read = true, write = true, execute = true }, { path = ".env" }]
 `
 
-// policyWord marks commands that ask for something that the policy refuses.
-const policyWord = "policy"
+// policyWord marks commands that may ask for something that the policy refuses, refusedWord those that do: they must fail.
+const (
+	policyWord  = "policy"
+	refusedWord = "refused"
+)
 
 // ordinaries reads the table of programs.
 func ordinaries(text string) ([]ordinary, error) {
@@ -82,7 +85,7 @@ func ordinaries(text string) ([]ordinary, error) {
 			if slices.Equal(expected, []string{"runs"}) {
 				expected = nil
 			} else if len(expected) == 0 {
-				return nil, fmt.Errorf("programs.txt:%d: %q, expected runs, policy or causes", i+1, parts[1])
+				return nil, fmt.Errorf("programs.txt:%d: %q, expected runs, policy, refused or causes", i+1, parts[1])
 			}
 			o.expected = append(o.expected, expected)
 		}
@@ -149,6 +152,7 @@ func furnish(ws string) error {
 	for name, text := range map[string]string{
 		"accessc.toml": policyLayer, ".env": "x\n", "a.c": "int main(void){return 0;}\n", "script.js": "require('fs').readFileSync(__filename)\n",
 		"Makefile": "all: ; @echo made\n", "main.go": "package main\n\nfunc main() {}\n", "go.mod": "module example.com/m\n",
+		"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/main.rs": "fn main() {}\n",
 	} {
 		all = append(all, write(filepath.Join(ws, name), []byte(text), 0o644))
 	}
@@ -184,7 +188,11 @@ func (r *runner) program(o ordinary, policy int, dir, ws string) finding.Finding
 	if limit.Err() != nil {
 		err = fmt.Errorf("no end within %s", r.patience)
 	}
-	f.Result, f.Note = judged(o.expected[policy], err), fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
+	f.Result = judged(o.expected[policy], err)
+	if err == nil {
+		err = errors.New("it ran")
+	}
+	f.Note = fmt.Sprintf("%v\n%s", err, firstLines(string(said), 5))
 	switch f.Result {
 	case finding.OK:
 		f.Note = ""
@@ -195,11 +203,13 @@ func (r *runner) program(o ordinary, policy int, dir, ws string) finding.Finding
 	return f
 }
 
-// judged says how a command ended. A refusal is foreseen only of a program that ran and failed: where accessc did not
+// judged says how a command ended. One that the policy refuses must not run. A refusal is foreseen only of a program that ran and failed: where accessc did not
 // start it, or it came to no end, the ledger has said nothing.
 func judged(expected []string, err error) finding.Result {
 	var ended *exec.ExitError
 	switch {
+	case err == nil && slices.Contains(expected, refusedWord):
+		return finding.Differs
 	case err == nil:
 		return finding.OK
 	case len(expected) > 0 && errors.As(err, &ended) && ended.ExitCode() > 0 && ended.ExitCode() != start.CodeFailed:

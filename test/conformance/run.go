@@ -56,7 +56,7 @@ func (r *runner) run(c *testCase, dir string) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	expand := strings.NewReplacer("$PROBE", program(), "$PORT", port, "$OTHER", strconv.Itoa(other)).Replace
+	expand := strings.NewReplacer("$PROBE", program(), "$PORT", port, "$OTHER", strconv.Itoa(other), "$RUNNER", strconv.Itoa(os.Getpid())).Replace
 	ws := filepath.Join(dir, "ws")
 	if err := c.lay(ws, r.self, expand); err != nil {
 		return result{}, err
@@ -242,6 +242,7 @@ func (r *runner) steps(c *testCase, ws string, in *json.Encoder, out *json.Decod
 			line += " (" + o.Said + ")"
 		}
 		if s.want == report {
+			line += "; " + s.about
 			res.reports = append(res.reports, line)
 		} else if o.Did != string(s.want) {
 			line += ", want " + string(s.want)

@@ -56,9 +56,10 @@ func (w *work) constructs([]string) error {
 		}
 	}
 	fmt.Fprintf(w.out, "%d profiles and constructs, %d of them compile\n", len(out), good)
-	asked := w.subpath(values)
-	fmt.Fprintf(w.out, "%s: %s\n", asked.Name, asked.Note)
-	out = append(out, asked)
+	for _, f := range w.questions(values) {
+		fmt.Fprintf(w.out, "%s: %s\n", f.Name, f.Note)
+		out = append(out, f)
+	}
 	if err := w.keep("constructs", out); err != nil {
 		return err
 	}
@@ -105,27 +106,49 @@ func (w *work) compile(name, profile string, values []string) finding.Finding {
 	return f
 }
 
-// subpath asks whether (subpath P) covers a file P, about which published profiles disagree: its note is the answer.
-// The compiler of profiles here writes (literal P) as well, so no answer is wrong.
-func (w *work) subpath(values []string) finding.Finding {
-	f := finding.Finding{Name: "subpath covers a plain file", Result: finding.OK}
-	file, err := filepath.Abs(w.file(filepath.Join("places", "plain")))
+// questions are those about which published profiles disagree, and the compiler of profiles here is right under either
+// answer: the note of each is the answer.
+func (w *work) questions(values []string) []finding.Finding {
+	dir, err := filepath.Abs(w.file("places"))
 	if err == nil {
-		err = os.WriteFile(file, []byte("x"), 0o644)
+		err = os.WriteFile(filepath.Join(dir, "plain"), []byte("x"), 0o644)
 	}
 	if err == nil {
-		file, err = filepath.EvalSymlinks(file)
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	reads := func(rule string) error {
+	plain, fresh := filepath.Join(dir, "plain"), filepath.Join(dir, "fresh")
+	if err == nil {
+		err = os.RemoveAll(fresh)
+	}
+	out := []finding.Finding{
+		{Name: "subpath covers a plain file"},                 // if so, half of the filters could go
+		{Name: "opening a new file asks for file-write-data"}, // if not, create alone could be written for files
+	}
+	if err != nil {
+		for i := range out {
+			out[i].Result, out[i].Note = finding.Failed, err.Error()
+		}
+		return out
+	}
+	w.answer(&out[0], values, fmt.Sprintf("(deny file-read-data (subpath %s))", start.Quote(plain)), "/bin/cat", plain, plain)
+	w.answer(&out[1], values, fmt.Sprintf("(deny file-write-data (literal %s))", start.Quote(fresh)), "/usr/bin/touch", fresh+"-other", fresh)
+	return out
+}
+
+// answer asks whether a rule refuses a program its file. Without the rule the program must end with 0, for another file where
+// it makes one.
+func (w *work) answer(f *finding.Finding, values []string, rule, program, without, with string) {
+	run := func(rule, file string) error {
 		profile := fmt.Sprintf("(version 1)(allow default)\n%s\n", rule)
-		return exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, "/bin/cat", file)...).Run()
+		return exec.Command(w.sandboxExec, append(slices.Clone(values), "-p", profile, program, file)...).Run()
 	}
-	if err = cmp.Or(err, reads("")); err != nil {
-		f.Result, f.Note = finding.Failed, fmt.Sprintf("cat does not run: %v", err)
-		return f
+	if err := run("", without); err != nil {
+		f.Result, f.Note = finding.Failed, fmt.Sprintf("%s does not run: %v", filepath.Base(program), err)
+		return
 	}
 	var ended *exec.ExitError
-	switch err := reads(fmt.Sprintf("(deny file-read-data (subpath %s))", start.Quote(file))); {
+	f.Result = finding.OK
+	switch err := run(rule, with); {
 	case err == nil:
 		f.Note = "no"
 	case errors.As(err, &ended) && ended.ExitCode() == 1:
@@ -133,7 +156,6 @@ func (w *work) subpath(values []string) finding.Finding {
 	default:
 		f.Result, f.Note = finding.Failed, err.Error()
 	}
-	return f
 }
 
 // forms are the constructs of a profile at its outermost level, without the comments around them.

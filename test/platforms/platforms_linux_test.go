@@ -70,15 +70,29 @@ func sandboxExec(args []string) int {
 	return 71
 }
 
-// program is the end of a program under a profile: cat(1) fails at a file that it may not read.
+// program is the end of a program under a profile: cat(1) fails at a file that it may not read, touch(1) at one that it may
+// not make. This one asks for file-write-data as well where it is told to.
 func program(profile *sbpl.Profile, argv []string) int {
+	asked := []string{"file-read-data"}
+	if argv[0] == "/usr/bin/touch" {
+		asked = []string{"file-write-create"}
+		if os.Getenv(touchAsks) != "" {
+			asked = append(asked, "file-write-data")
+		}
+	}
 	for _, file := range argv[1:] {
-		if allowed, err := profile.Allows("file-read-data", sbpl.Request{Path: file}); err != nil || !allowed {
+		if slices.ContainsFunc(asked, func(op string) bool {
+			allowed, err := profile.Allows(op, sbpl.Request{Path: file})
+			return err != nil || !allowed
+		}) {
 			return 1
 		}
 	}
 	return 0
 }
+
+// touchAsks has opening a new file ask for file-write-data.
+const touchAsks = "PLATFORMS_TEST_TOUCH"
 
 // here is a directory of results, with the output of the steps.
 func here(t *testing.T) (*work, *bytes.Buffer) {
@@ -175,8 +189,11 @@ func TestConstructsNotice(t *testing.T) {
 			t.Errorf("%s: got %+v", form, f)
 		}
 	}
-	if f := w.subpath(values); f.Result != finding.OK || f.Note != "yes" {
-		t.Errorf("got %+v", f)
+	for _, fresh := range []string{"no", "yes"} {
+		if got := w.questions(values); got[0].Result != finding.OK || got[0].Note != "yes" || got[1].Result != finding.OK || got[1].Note != fresh {
+			t.Errorf("got %+v", got)
+		}
+		t.Setenv(touchAsks, "1")
 	}
 	for script, want := range map[string]finding.Finding{
 		"exit 0": {Result: finding.OK, Note: "no"}, "exit 1": {Result: finding.Failed, Note: "cat does not run: exit status 1"},
@@ -186,7 +203,7 @@ func TestConstructsNotice(t *testing.T) {
 		if err := os.WriteFile(other.sandboxExec, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if f := other.subpath(values); f.Result != want.Result || f.Note != want.Note {
+		if f := other.questions(values)[0]; f.Result != want.Result || f.Note != want.Note {
 			t.Errorf("%s: got %+v", script, f)
 		}
 	}
@@ -307,6 +324,10 @@ func TestCommittedEvidence(t *testing.T) {
 		if err := says(string(text), p, d); err != nil {
 			t.Errorf("%s: %v", page, err)
 		}
+	}
+	text, err := os.ReadFile("docs/platforms/cases.md")
+	if err != nil || strings.Contains(string(text), "none of them has been run on a Mac or on Windows yet") != (len(d.Runs) == 0) {
+		t.Errorf("the page on cases says otherwise, %v", err)
 	}
 	some := &evidence.Document{Runs: []evidence.Run{{Platform: "darwin", System: "macOS 26.1", Build: "25B78", Arch: "arm64"}}}
 	if says("# x\n\n**No profile of this project", ir.Darwin, some) == nil || says("# x\n\nSeen on macOS 26.1 (25B78, arm64).\n\nMore", ir.Darwin, some) != nil ||

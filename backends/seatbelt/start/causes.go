@@ -56,6 +56,7 @@ const (
 	WhyServices  ir.CauseID = "seatbelt.services"
 	WhySemaphore ir.CauseID = "seatbelt.semaphore"
 	WhySearch    ir.CauseID = "seatbelt.search"
+	WhyProcArgs  ir.CauseID = "seatbelt.procargs"
 )
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
@@ -127,5 +128,7 @@ var Sentences = backends.Sentences{
 	WhyServices: "services of the system and shared memory are closed but for users and groups: nothing is told by FSEvents, " +
 		"configd or the pasteboard, and libraries that share memory under a name fail",
 	WhySemaphore: "a POSIX semaphore is no process's own: two tools that agree on a name can signal each other by one",
+	WhyProcArgs: "assumes that the system asks the profile before it shows the environment and the arguments of the user's other processes, " +
+		"as kern.procargs2 does: some of them may have the variables that the tool does not get",
 	WhyDirectory: "assumes that this Mac asks no directory server about users: the names that a tool asks for would reach it",
 }

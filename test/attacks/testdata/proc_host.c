@@ -126,7 +126,8 @@ static void settings(pid_t pid) {
 		if (!syscall(SYS_rt_tgsigqueueinfo, pid, pid, s, info)) leak("rt_tgsigqueueinfo %d %d", pid, s);
 		int pidfd = syscall(SYS_pidfd_open, pid, 0);
 		if (pidfd >= 0 && !syscall(SYS_pidfd_send_signal, pidfd, s, 0, 0)) leak("pidfd_send_signal %d %d", pid, s);
-		if (pidfd >= 0 && !syscall(SYS_pidfd_send_signal, pidfd, s, 0, 4)) leak("pidfd_send_signal group of %d %d", pid, s);
+		// In a container the first process is the leader of the tool's own group.
+		if (pidfd >= 0 && pid != getpgrp() && !syscall(SYS_pidfd_send_signal, pidfd, s, 0, 4)) leak("pidfd_send_signal group of %d %d", pid, s);
 		if (pidfd >= 0) close(pidfd);
 	}
 	struct rlimit limit = {1, 1}, old;
