@@ -19,13 +19,23 @@ func environ(l *backends.Launch, system ir.Platform, host []string, tmp, context
 
 // forwarded is environ by the view that envView makes.
 func forwarded(l *backends.Launch, view *ir.View, system ir.Platform, host []string, tmp, context string) []string {
-	var out []string
+	return completed(l, view, system, letThrough(l, view, system, host), tmp, context)
+}
+
+// letThrough are the variables of the host that the policy forwards.
+func letThrough(l *backends.Launch, view *ir.View, system ir.Platform, host []string) (out []string) {
 	for _, kv := range host {
 		name, _, ok := strings.Cut(kv, "=")
 		if ok && name != "" && !ir.OwnVariable(name, l.Home != "", system) && view.Decide(ir.Forward{Name: name}).Allowed() {
 			out = append(out, kv)
 		}
 	}
+	return out
+}
+
+// completed adds the variables of the run to those that were passed.
+func completed(l *backends.Launch, view *ir.View, system ir.Platform, passed []string, tmp, context string) []string {
+	out := slices.Clone(passed)
 	own := map[string]string{
 		"TMPDIR": tmp, "TEMP": tmp, "TMP": tmp, "XDG_RUNTIME_DIR": tmp, ContextVariable: context,
 		ir.DarwinSuffix:   filepath.Base(tmp),

@@ -26,9 +26,8 @@ const PlacesMode = "places-worker"
 
 // placesWorld is a tree whose places are granted, and changed meanwhile.
 type placesWorld struct {
-	dir    string
-	paths  []landlock.Path
-	mounts int
+	dir   string
+	paths []landlock.Path
 	// mounting is set where this process may mount.
 	mounting bool
 	kept     places

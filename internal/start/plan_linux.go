@@ -38,6 +38,8 @@ type Plan struct {
 	policy *supervisor.Policy
 
 	mu sync.Mutex
+	// environ is the environment of the latest start, of which forwards are the variables that the policy forwards.
+	environ, forwards []string
 	// context is the file of the Context that all tools of the plan read, empty until the first start.
 	context string
 	// spawner is a thread under the filter, which the kernel takes longer to make than all other steps of a
@@ -111,6 +113,7 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
 		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
 	}
+	r.passed = p.passes(req.Environ)
 	err := req.carry(&r.launch)
 	if err == nil {
 		err = p.contextOf(r)
@@ -123,6 +126,16 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// passes are the variables that the policy forwards, asked about again where they are others than at the latest start.
+func (p *Plan) passes(environ []string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.forwards == nil || !slices.Equal(p.environ, environ) {
+		p.environ, p.forwards = slices.Clone(environ), letThrough(&p.spec.Launch, p.view, ir.Linux, environ)
+	}
+	return p.forwards
 }
 
 // keepsOff refuses a tool that may write where the runs of this process have their directories: it would

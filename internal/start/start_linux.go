@@ -124,6 +124,8 @@ type run struct {
 	context string
 	// view is the part of the policy about variables, nil where it is still to be made.
 	view *ir.View
+	// passed are the variables that the policy forwards, nil where they are still to be found.
+	passed []string
 	// policy is that of the specification, nil where it is still to be read.
 	policy *supervisor.Policy
 	// report gets a line for every denial, record describes the run, evidence lists its used and
@@ -176,7 +178,10 @@ func (r *run) prepare() error {
 	if r.view == nil {
 		r.view = envView(&r.launch, ir.Linux)
 	}
-	r.env = forwarded(&r.launch, r.view, ir.Linux, r.req.Environ, r.tmp, cmp.Or(r.context, r.tmp+contextFile))
+	if r.passed == nil {
+		r.passed = letThrough(&r.launch, r.view, ir.Linux, r.req.Environ)
+	}
+	r.env = completed(&r.launch, r.view, ir.Linux, r.passed, r.tmp, cmp.Or(r.context, r.tmp+contextFile))
 	if r.egress != nil {
 		r.env = r.egress.environ(r.env, nil)
 		r.egress.wipe()

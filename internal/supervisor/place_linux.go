@@ -168,8 +168,16 @@ func Terminal() string { return runTerminal().path }
 // runTerminal finds the controlling terminal of this process. One that is no pseudo-terminal is
 // found by the standard descriptors that lead to it.
 func runTerminal() terminal {
+	var t terminal
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == unix.ENXIO {
+		return t // there is none (tty(4)), which costs less to learn so than to read
+	}
+	if err == nil {
+		_ = unix.Close(fd)
+	}
 	// That of this thread, which the kernel writes without adding up those of all threads.
-	t := terminal{dev: controllingIn("/proc/thread-self/stat")}
+	t.dev = controllingIn("/proc/thread-self/stat")
 	if number, ok := terminalNumber(t.dev); ok {
 		t.path = "/dev/pts/" + strconv.Itoa(number)
 	}
