@@ -266,11 +266,20 @@ func startTool(t fataler, spec []byte, dir string, who identity, files ...*os.Fi
 
 // startMode starts the loader in one of the ways that TestMain knows.
 func startMode(t fataler, mode string, spec []byte, dir string, who identity, files ...*os.File) *tool {
+	return startPart(t, dir, who, files, mode, written(t, spec, dir))
+}
+
+// written writes a specification whole: a start that was begun before may still read the file.
+func written(t fataler, spec []byte, dir string) string {
 	file := filepath.Join(dir, "spec.json")
-	if err := os.WriteFile(file, spec, 0o644); err != nil {
+	err := os.WriteFile(file+".new", spec, 0o644)
+	if err == nil {
+		err = os.Rename(file+".new", file)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return startPart(t, dir, who, files, mode, file)
+	return file
 }
 
 // startPart starts one of the parts that TestMain knows.
