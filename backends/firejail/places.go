@@ -61,7 +61,7 @@ func (s *shown) show(m mounts.Mount) {
 	}
 }
 
-// top is the directory that firejail replaces by one of its own, with nothing in it but what a whitelist names
+// top is the directory that firejail replaces by one of its own, with nothing in it but the places that a whitelist names
 // (firejail(1), --whitelist): one of /, or of /usr, which it does not replace itself.
 func top(place string) string {
 	n := 1
@@ -130,7 +130,7 @@ func (s *shown) lines() []string {
 	}
 	open, around := map[string]bool{"/dev": true, "/proc": true, "/run": true}, map[string]bool{}
 	for _, place := range slices.Concat(s.white, s.whole, s.links) {
-		// See RATIONALE D248. Of a symbol it is not known what is around it.
+		// See RATIONALE D248. The directories around a symbol are not known.
 		open[place] = true
 		for dir := place; strings.HasPrefix(dir, "/"); {
 			open[dir] = true
@@ -171,7 +171,7 @@ func named(line string) bool {
 
 // around are the mounts that decide about others in them.
 type around struct {
-	modes map[string]mounts.Mode // of what is shown, by place
+	modes map[string]mounts.Mode // of the places that are shown
 	hides map[string]bool
 }
 

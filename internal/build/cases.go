@@ -43,7 +43,7 @@ func CaseOf(p ir.Platform, r ir.Resource, a ir.Aspect) string {
 	return r.String() + "-" + string(a)
 }
 
-// macCases are the cases about what this project takes macOS to do, each with the rows that would be false if macOS
+// macCases are the cases about the behaviour that this project assumes of macOS, each with the rows that would be false if macOS
 // did otherwise: those of a cause, or of an aspect of all rules on files.
 // See RATIONALE D219.
 var macCases = []struct {

@@ -102,7 +102,7 @@ func (b *builder) kill() {
 	_ = b.cmd.Wait()
 }
 
-// stagesIn lists what is in the directory of stages.
+// stagesIn lists the entries of the directory of stages.
 func stagesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(dir, ".accessc"))
@@ -135,7 +135,7 @@ func strangers(t *testing.T, dir string) string {
 }
 
 // TestKilledBuild. Cause: a build that was killed left its stage for ever, whose files verify named one by one as
-// files that nobody had attested. A stage in use is none of that, however old.
+// files that are not attested. A stage in use is none of that, however old.
 func TestKilledBuild(t *testing.T) {
 	dir := t.TempDir()
 	write(t, request(program("one", "two")), dir)

@@ -100,7 +100,7 @@ func TestPlantedManifest(t *testing.T) {
 }
 
 // TestStagesBehindALink: verify does not look through a symlink that stands in the place of stages, and a build that
-// needs none leaves what it leads to alone.
+// needs none leaves its target alone.
 func TestStagesBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	write(t, request(program("one")), dir)

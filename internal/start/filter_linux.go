@@ -40,7 +40,7 @@ func assemble(r rules, abi int) ([]unix.SockFilter, error) {
 	return program(table.segments(others)), err
 }
 
-// divide turns the rules into two programs that say together what one would: of several filters the kernel takes
+// divide turns the rules into two programs that together say the same as one: of several filters the kernel takes
 // the strictest answer, and to refuse is stricter than to ask (seccomp(2)). The first has the blocks and the closed
 // list, the second the traps.
 // See RATIONALE D306.

@@ -36,7 +36,7 @@ type keptPlace struct {
 	proved  atomic.Uint64
 }
 
-// identity is what statx(2) says about a place. While the place is open neither its inode number nor that of its
+// identity is the answer of statx(2) about a place. While the place is open neither its inode number nor that of its
 // mount is given to another one. For file systems of which this is not certain the times count, too: that of
 // birth, and that of the last change except for directories, where it changes with their entries.
 type identity struct {

@@ -90,7 +90,7 @@ func (w *placesWorld) same(when string) error {
 	return nil
 }
 
-// change changes something, and says what. Most changes of a random tree fail, which is no change.
+// change makes one change and describes it. Most changes of a random tree fail, which is no change.
 func (w *placesWorld) change(r *rand.Rand) string {
 	names := []string{"a", "a/b", "a/b/file", "a/b/dir", "a/file", "c", "c/file", "d", "e", "none", "a/none", "c/sub", "c/sub/deep", "spare/file", "spare/x"}
 	name := func() string { return w.dir + "/" + names[r.IntN(len(names))] }
@@ -211,7 +211,7 @@ func TestPlaces(t *testing.T) {
 	run(&syscall.SysProcAttr{})
 }
 
-// TestPlacesKept: what is kept are the places of a system's own mounts, up to a number, until the end.
+// TestPlacesKept: kept are the places of a system's own mounts, up to a number, until the end.
 func TestPlacesKept(t *testing.T) {
 	open := func(path string) int {
 		t.Helper()

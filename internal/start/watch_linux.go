@@ -45,7 +45,7 @@ func (w *watch) turn() uint64 {
 	return w.turns
 }
 
-// drain takes the events. A comparison that follows sees what they are about.
+// drain takes the events. A comparison that follows sees the changes that they are about.
 func (w *watch) drain() {
 	buf := make([]byte, 4096)
 	for {
