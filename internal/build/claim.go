@@ -17,6 +17,9 @@ import (
 // that could open or link a staged file would hold the manifest that it becomes.
 const staging = ".accessc"
 
+// stagedManifest is the name of a manifest in its stage: no search for manifests takes it for one.
+const stagedManifest = "manifest"
+
 // lockSuffix follows a stage's name in that of its lock.
 const lockSuffix = ".lock"
 
@@ -141,7 +144,7 @@ func withdraw(root, dir *os.Root, stage string) {
 	if err != nil {
 		return
 	}
-	data, err := readIn(dir, stage+"/"+ManifestFile)
+	data, err := readIn(dir, stage+"/"+stagedManifest)
 	if err != nil || data == nil {
 		return
 	}

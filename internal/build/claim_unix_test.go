@@ -86,7 +86,7 @@ func TestPlantedManifest(t *testing.T) {
 	must(t, err)
 	lists("one", "context.json", build.Hash(one))
 	must(t, os.MkdirAll(stage, 0o755))
-	must(t, os.WriteFile(filepath.Join(stage, "manifest.json"), []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o644))
+	must(t, os.WriteFile(filepath.Join(stage, "manifest"), []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o644))
 	files["one/context.json"] = true
 	write(t, request(program("one")), dir)
 	for path, stays := range files {

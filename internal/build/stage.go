@@ -45,7 +45,7 @@ func (s *stage) add(path string, old, data []byte) error {
 	c := staged{path: path, old: old != nil}
 	name := "new" + strconv.Itoa(len(s.changes))
 	if path == ManifestFile {
-		name = ManifestFile
+		name = stagedManifest
 	}
 	if data != nil {
 		c.staged = s.dir + "/" + name
