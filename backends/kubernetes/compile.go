@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends"
@@ -144,8 +145,8 @@ func label(t *ir.Tool) map[string]string {
 }
 
 var (
-	plainName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	hashed    = regexp.MustCompile(`-[0-9a-f]{10}$`)
+	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) })
+	hashed    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9a-f]{10}$`) })
 )
 
 // maxName leaves room in a label (63 characters) for a hash and for the suffixes of names.
@@ -154,7 +155,7 @@ const maxName = 40
 // objectName is a tool's name as Kubernetes takes names and labels (RFC 1123). Two tools never share one, since
 // policies of the network select by it: names that it has to change, and those that look changed, end in a hash.
 func objectName(tool string) string {
-	if plainName.MatchString(tool) && len(tool) <= maxName && !hashed.MatchString(tool) {
+	if plainName().MatchString(tool) && len(tool) <= maxName && !hashed().MatchString(tool) {
 		return tool
 	}
 	var b strings.Builder
@@ -212,7 +213,7 @@ func (c *conversion) command() []string {
 }
 
 // variableName are the names that every release takes.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // environment returns the variables that accessc sets itself and knows.
 func (c *conversion) environment() []variable {
@@ -230,7 +231,7 @@ func (c *conversion) environment() []variable {
 // sets reports whether a rule has a value that the pod can have.
 func (c *conversion) sets(r *ir.EnvRule) bool {
 	own := strings.Contains(r.Value, ir.OwnHome) && c.tool.Home != ir.HomePrivate
-	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) && variableName.MatchString(r.Name)
+	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) && variableName().MatchString(r.Name)
 }
 
 func (c *conversion) limit(k ir.LimitKind) uint64 {

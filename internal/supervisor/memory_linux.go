@@ -77,7 +77,7 @@ func (c *caller) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 		return nil, 0
 	}
 	buf := make([]byte, n)
-	got, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: n}}, 0)
+	got, err := memory(c.tid, addr, buf)
 	switch {
 	case err == unix.EFAULT || err == nil && got != n:
 		return nil, unix.EFAULT
@@ -86,6 +86,11 @@ func (c *caller) bytes(addr uint64, n int) ([]byte, unix.Errno) {
 		return nil, unix.EACCES
 	}
 	return buf, 0
+}
+
+// memory reads as much of the memory of a thread as fits into buf, and returns the number of bytes.
+func memory(tid int, addr uint64, buf []byte) (int, error) {
+	return unix.ProcessVMReadv(tid, []unix.Iovec{iovec(buf)}, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
 }
 
 func iovec(b []byte) unix.Iovec {

@@ -62,7 +62,7 @@ func (c opens) open2() answer {
 // that. Where reads or listings are judged, callers get ENOSYS and fall back to openat(2),
 // whose flags do not change.
 func (c opens) openPath() answer {
-	if c.policy.classes.Reads || c.policy.classes.Lists || !c.placed() {
+	if c.policy.classes.Reads || c.policy.classes.Lists || c.crowded || !c.placed() {
 		return fails(unix.ENOSYS)
 	}
 	return proceed
@@ -120,31 +120,6 @@ func (c opens) seek(name string, e unix.Errno) {
 	}
 }
 
-// plain reports whether the text of a path is enough to continue the call in the kernel, which
-// saves the commonest opens most of their cost: the class of the call is not judged, the
-// workspace is granted it as a whole, with all places in it that have rules of their own, and the
-// path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that leads there by a
-// symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
-// See RATIONALE D46.
-func (c opens) plain(dir int, path string, o opening) bool {
-	if c.whole == 0 || o.hidden || c.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
-		return false
-	}
-	wants := ir.Caps(needs(o.Flags)...)
-	if o.makes() {
-		wants = wants.With(ir.Create)
-	}
-	// The ruleset knows a directory with a rule of its own wherever it has been moved.
-	if len(c.placements) > 1 && !c.placed() {
-		return false
-	}
-	if strings.HasPrefix(path, "/usr/") || strings.HasPrefix(path, "/lib") {
-		return wants == ir.Caps(ir.Read)
-	}
-	return c.whole.Contains(wants) && wants != 0 &&
-		(path[0] != '/' && dir == unix.AT_FDCWD || len(c.box.roots.Workspace) > 1 && strings.HasPrefix(path, c.box.roots.Workspace+"/"))
-}
-
 // makes reports whether an open can make a file.
 func (o opening) makes() bool { return o.Flags&(unix.O_CREAT|tmpFile) != 0 }
 
@@ -161,7 +136,7 @@ func (c opens) fault(e unix.Errno, o opening) answer {
 // change its path meanwhile: the ruleset grants whole directories for its class, and they are
 // where the policy names them.
 func (c opens) continues(o opening) bool {
-	return !o.hidden && !c.policy.decides(o.Flags) && c.placed()
+	return !o.hidden && !c.policy.decides(o.Flags) && !c.crowded && c.placed()
 }
 
 // placed reports whether the directories and files that the ruleset grants are still at the

@@ -40,10 +40,11 @@ const quiet = 256
 // slow is how long workers take for calls that they do not come back from soon.
 const slow = 200 * time.Microsecond
 
-// worker is a thread that answers calls; leads is true while it has a seat.
+// worker is a thread that answers calls; leads is true while it has a seat, path has the bytes that it read last of a path.
 type worker struct {
 	*Supervisor
 	leads bool
+	path  [usual]byte
 }
 
 // lead waits until this worker has a seat. One that has a seat too many leaves it.

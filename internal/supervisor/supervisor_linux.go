@@ -61,10 +61,11 @@ type Supervisor struct {
 	// placements are the directories and files that the ruleset grants as wholes, absent the
 	// granted paths that were not there at the start. whole is the set of capabilities that the
 	// ruleset grants on the workspace, where the workspace and the targets of external rules
-	// are the only placements.
+	// are the only placements. crowded is true where there are more than are looked for at an open.
 	placements []Placement
 	absent     []string
 	whole      ir.CapSet
+	crowded    bool
 	// interpreters are those of listed scripts at the start: canonical path of the script to
 	// canonical path of its interpreter.
 	interpreters map[string]string
@@ -188,9 +189,7 @@ func (s *Supervisor) surveys(spec *landlock.Spec) {
 		return granted && strings.HasPrefix(path, strings.TrimSuffix(workspace, "/")+"/") && caps.Contains(wholly(spec, path))
 	}
 	s.absent = slices.DeleteFunc(slices.Clone(s.absent), within)
-	if len(s.placements)+len(s.absent) > maxPlacements {
-		s.policy.classes.Reads, s.policy.classes.Updates = true, true
-	}
+	s.crowded = len(s.placements)+len(s.absent) > maxPlacements
 	if granted && len(s.absent) == 0 &&
 		!slices.ContainsFunc(s.placements, func(p Placement) bool { return s.policy.roots.Locate(p.Path).Path != "" && !within(p.Path) }) {
 		s.whole = caps
@@ -301,6 +300,10 @@ func (s *Supervisor) work() {
 			continue
 		default:
 			fatal("the listener", e)
+		}
+		if w.passes(&n) {
+			s.listener.send(n.id, proceed)
+			continue
 		}
 		w.share()
 		s.answer(&w, &n)

@@ -118,18 +118,18 @@ func (a *analysis) program(words []Word, in dirs) *Part {
 		return p
 	}
 	name := base(words[0].Text)
-	if why := state[words[0].Text]; why != "" {
+	if why := state()[words[0].Text]; why != "" {
 		p.doubt(Always, why)
 	}
 	switch e := programs()[name]; {
 	case name == "eval":
 		a.eval(p)
-	case shells[name]:
+	case shells()[name]:
 		a.shell(p, name)
 	case e != nil:
 		a.tabled(p, e)
 	case interprets(name):
-		a.interpreter(p, strings.Fields(interpreters[name]))
+		a.interpreter(p, strings.Fields(interpreters()[name]))
 	case starters()[name] != "":
 		a.starter(p, starters()[name], 1)
 	}

@@ -95,7 +95,7 @@ func (r row) compile() *entry {
 
 // listed reports whether some table has a program.
 func listed(name string) bool {
-	return shells[name] || interprets(name) || starters()[name] != "" || programs()[name] != nil
+	return shells()[name] || interprets(name) || starters()[name] != "" || programs()[name] != nil
 }
 
 // shellOptions are the options of shells that change nothing about the text of -c.
@@ -109,14 +109,14 @@ var shellOptions = sync.OnceValue(func() grammar {
 // for programs that only act themselves.
 func Starts(name string) string {
 	switch name = base(name); {
-	case shells[name] || name == "eval":
+	case shells()[name] || name == "eval":
 		return "runs any command"
 	case interprets(name):
 		return "is an interpreter"
 	case starters()[name] != "":
 		return starters()[name]
-	case state[name] != "":
-		return state[name]
+	case state()[name] != "":
+		return state()[name]
 	}
 	if e := programs()[name]; e != nil && e.wraps {
 		return "runs the command in its arguments"
@@ -128,7 +128,7 @@ func Starts(name string) string {
 // are more: it is for examples.
 func Harmless(name string) []string {
 	name = base(name)
-	if harmless, ok := interpreters[name]; ok {
+	if harmless, ok := interpreters()[name]; ok {
 		return strings.Fields(harmless)
 	}
 	e := programs()[name]
@@ -140,6 +140,6 @@ func Harmless(name string) []string {
 
 // interprets reports whether a program is an interpreter.
 func interprets(name string) bool {
-	_, ok := interpreters[name]
+	_, ok := interpreters()[name]
 	return ok
 }

@@ -21,10 +21,10 @@ func TestTables(t *testing.T) {
 		}
 		where[name] = table
 	}
-	for name := range shells {
+	for name := range shells() {
 		add(name, "shells")
 	}
-	for name := range interpreters {
+	for name := range interpreters() {
 		add(name, "interpreters")
 	}
 	for name, why := range starters() {

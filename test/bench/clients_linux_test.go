@@ -18,6 +18,7 @@ func BenchmarkStatus(b *testing.B) {
 	}
 	x := newBed(b)
 	x.plant("some text\n")
+	x.age()
 	command(b, git, "-C", x.dir, "init", "-q")
 	command(b, git, "-C", x.dir, "add", ".")
 	x.compile()

@@ -2,12 +2,14 @@ package bench_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accessc/accessc/internal/start"
 )
@@ -148,6 +150,20 @@ func (x *bed) plant(text string) {
 		for f := range 100 {
 			write(x.b, filepath.Join(dir, strconv.Itoa(f)), text)
 		}
+	}
+}
+
+// age makes all files an hour old: git reads those again that are as young as its index.
+func (x *bed) age() {
+	then := time.Now().Add(-time.Hour)
+	err := filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, then, then)
+	})
+	if err != nil {
+		x.b.Fatal(err)
 	}
 }
 

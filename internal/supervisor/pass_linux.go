@@ -1,0 +1,62 @@
+package supervisor
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// usual is the number of bytes that are read of a path first.
+const usual = 256
+
+// passes reports whether a call is an open for reading that goes on in the kernel by the text of its path alone. These are
+// most calls of most tools. One costs less than to look whether other calls wait, so no other worker is called, unless
+// several receive: then each looks, so that they become fewer again.
+// See RATIONALE D307.
+func (w *worker) passes(n *notification) bool {
+	o := opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(n.args[2]))}}
+	if n.nr != unix.SYS_OPENAT || o.Flags&writing != 0 || w.whole == 0 || w.policy.decides(o.Flags) || w.seats.more.Load() > 0 {
+		return false
+	}
+	addr := n.args[1]
+	text := w.path[:min(usual, pathMax-int(addr%pathMax))]
+	got, err := memory(int(n.pid), addr, text)
+	if err != nil {
+		return false
+	}
+	end := bytes.IndexByte(text[:got], 0)
+	return end > 0 && w.plain(dirfd(n.args[0]), string(text[:end]), o)
+}
+
+// plain reports whether the text of a path is enough to continue the call in the kernel, which
+// saves the commonest opens most of their cost: the class of the call is not judged, the
+// workspace is granted it as a whole, with all places in it that have rules of their own, and the
+// path neither climbs nor begins at a directory whose files differ from tool to tool. The ruleset refuses a path that leads there by a
+// symlink. A call that the policy denies everywhere is judged, so that the denial is reported.
+// See RATIONALE D46.
+func (s *Supervisor) plain(dir int, path string, o opening) bool {
+	if s.whole == 0 || o.hidden || s.policy.decides(o.Flags) || path == "" || strings.Contains(path, "..") {
+		return false
+	}
+	reads := o.Flags&writing == 0
+	wants := ir.Caps(ir.Read)
+	switch {
+	case !reads:
+		if wants = ir.Caps(needs(o.Flags)...); o.makes() {
+			wants = wants.With(ir.Create)
+		}
+		// The ruleset knows a directory with a rule of its own wherever it has been moved. That others move
+		// one is an assumption about reading; see RATIONALE D45.
+		if s.crowded || len(s.placements) > 1 && !s.placed() {
+			return false
+		}
+	case strings.HasPrefix(path, "/usr/"), strings.HasPrefix(path, "/lib"):
+		return true
+	}
+	workspace := s.policy.roots.Workspace
+	return s.whole.Contains(wants) && wants != 0 &&
+		(path[0] != '/' && dir == unix.AT_FDCWD || len(workspace) > 1 && strings.HasPrefix(path, workspace+"/"))
+}
