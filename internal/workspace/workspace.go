@@ -134,10 +134,8 @@ func guarded(dir, state string) string {
 	if filepath.IsAbs(state) && Within(canonical(state), dir) {
 		return "contains accessc's own state, which tools must not write"
 	}
-	for _, base := range baseDirectories() {
-		if Within(base, dir) {
-			return "is a directory of the system"
-		}
+	if _, ok := baseDirectory(func(base string) bool { return Within(base, dir) }); ok {
+		return "is a directory of the system"
 	}
 	return ""
 }
@@ -147,28 +145,29 @@ var parents = []string{"/home", "/Users", `C:\Users`}
 
 // inBase is for a directory that nothing marks: in the middle of the system it is none.
 func inBase(dir string) string {
-	for _, base := range baseDirectories() {
-		if Within(dir, base) {
-			return "lies in " + base + ", a directory of the system"
-		}
+	if base, ok := baseDirectory(func(base string) bool { return Within(dir, base) }); ok {
+		return "lies in " + base + ", a directory of the system"
 	}
 	return ""
 }
 
-// baseDirectories are the directories of this system's base.
-func baseDirectories() []string {
+// baseDirectory returns the first directory of this system's base whose path fits. Only places that fit
+// are looked at: every start asks.
+func baseDirectory(fits func(base string) bool) (string, bool) {
 	platform, _ := ir.ParsePlatform(runtime.GOOS)
-	var out []string
 	for _, e := range ir.BaseEntries(ir.BaseSystem, platform) {
 		p := filepath.FromSlash(e.Path)
 		if platform == ir.Windows {
 			p = os.Expand(p, os.Getenv)
 		}
-		if info, err := os.Stat(p); filepath.IsAbs(p) && err == nil && info.IsDir() {
-			out = append(out, filepath.Clean(p))
+		if p = filepath.Clean(p); !filepath.IsAbs(p) || !fits(p) {
+			continue
+		}
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			return p, true
 		}
 	}
-	return out
+	return "", false
 }
 
 // Within reports whether a path is a directory or lies below it. Both are clean.
