@@ -3,7 +3,6 @@ package start
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -155,7 +154,7 @@ type manifest struct {
 	backends.Header
 	Policy string `json:"policy_sha256"`
 	// Tools are entries, of which a start reads those of its own tool.
-	Tools json.RawMessage `json:"tools"`
+	Tools strictjson.Raw `json:"tools"`
 }
 
 type manifestEntry struct {
@@ -165,12 +164,12 @@ type manifestEntry struct {
 	Risk        string            `json:"risk"`
 	Hash        string            `json:"policy_sha256"`
 	Artifacts   map[string]string `json:"artifacts"`
-	Sensitive   json.RawMessage   `json:"sensitive"`
-	Policy      json.RawMessage   `json:"policy"`
+	Sensitive   strictjson.Raw    `json:"sensitive"`
+	Policy      strictjson.Raw    `json:"policy"`
 	PolicyAs    string            `json:"policy_as"`
-	Identity    json.RawMessage   `json:"identity"`
-	Constraints json.RawMessage   `json:"constraints"`
-	Ledger      json.RawMessage   `json:"ledger"`
+	Identity    strictjson.Raw    `json:"identity"`
+	Constraints strictjson.Raw    `json:"constraints"`
+	Ledger      strictjson.Raw    `json:"ledger"`
 	LedgerAs    string            `json:"ledger_as"`
 }
 
@@ -185,22 +184,22 @@ func (m *manifest) forbidden(e manifestEntry) (bool, error) {
 		}
 		policy = with[0].Policy
 	}
-	return gjson.GetBytes(policy, "constraints.forbidden").Bool(), nil
+	return gjson.Get(string(policy), "constraints.forbidden").Bool(), nil
 }
 
 // named are the entries of a name.
 func (m *manifest) named(name string) ([]manifestEntry, error) {
 	var out []manifestEntry
-	var err error
-	gjson.ParseBytes(m.Tools).ForEach(func(_, tool gjson.Result) bool {
-		if tool.Get("name").String() != name {
-			return true
+	err := m.Tools.Each(func(tool strictjson.Raw) error {
+		if gjson.Get(string(tool), "name").String() != name {
+			return nil
 		}
 		var e manifestEntry
-		if err = strictjson.Unmarshal([]byte(tool.Raw), &e); err == nil {
-			out = append(out, e)
+		if err := tool.Unmarshal(&e); err != nil {
+			return err
 		}
-		return err == nil
+		out = append(out, e)
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errManifest, err)

@@ -27,16 +27,39 @@ const maxDepth = 100
 // Unmarshal reads data into the value that to points to, which is undefined after an error.
 // See RATIONALE D102.
 func Unmarshal(data []byte, to any) error {
+	text := string(data)
 	switch {
-	case !utf8.Valid(data):
+	case !utf8.ValidString(text):
 		return errors.New("not UTF-8") // encoding/json replaces the rest, so that readers would differ
-	case depth(data) > maxDepth:
+	case depth(text) > maxDepth:
 		return fmt.Errorf("more than %d lists and objects in each other", maxDepth)
-	case !gjson.ValidBytes(data):
+	case !gjson.Valid(text):
 		return errors.New("not a JSON document, or more than one")
 	}
-	d := decoder{data: string(data), fields: map[reflect.Type][]field{}}
+	return Raw(text).Unmarshal(to)
+}
+
+// Raw is a value of a document that has been read, as it stands there. It shares the document's memory, which a
+// json.RawMessage copies.
+type Raw string
+
+// Unmarshal reads the value as the function does.
+func (r Raw) Unmarshal(to any) error {
+	d := decoder{data: string(r), fields: map[reflect.Type][]field{}}
 	d.value(reflect.ValueOf(to).Elem())
+	return d.err
+}
+
+// Each calls read with each item of a list, until it returns an error. No value and null are empty lists.
+func (r Raw) Each(read func(item Raw) error) error {
+	d := decoder{data: string(r)}
+	switch {
+	case r == "" || d.next() == 'n':
+	case d.next() == '[':
+		d.each(func() { d.err = read(Raw(d.raw())) })
+	default:
+		d.refuse("%.40s where a list should be", d.raw())
+	}
 	return d.err
 }
 
@@ -66,23 +89,39 @@ func Header(data []byte) (format string, version int, form string) {
 }
 
 // depth is how deep brackets stand in each other outside of strings.
-func depth(data []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case quoted:
-		case c == '{' || c == '[':
+func depth(text string) int {
+	deepest, now := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = closing(text, i)
+		case '{', '[':
 			now++
 			deepest = max(deepest, now)
-		case c == '}' || c == ']':
+		case '}', ']':
 			now--
 		}
 	}
 	return deepest
+}
+
+// closing is the place of the quote that ends a string, whose own quote is at a place; the length of the text if none does.
+func closing(text string, at int) int {
+	for {
+		n := strings.IndexByte(text[at+1:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		from := at + 1
+		at = from + n
+		escapes := 0
+		for at-escapes > from && text[at-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return at
+		}
+	}
 }
 
 // decoder reads a document that is known to be one, from its beginning to its end. It keeps the
@@ -107,8 +146,8 @@ func (d *decoder) refuse(format string, args ...any) {
 	}
 }
 
-// octet is the type of the elements of json.RawMessage, whatever that is called.
-var octet = reflect.TypeFor[byte]()
+// octet is the type of the elements of json.RawMessage, whatever that is called; opaque is that of Raw.
+var octet, opaque = reflect.TypeFor[byte](), reflect.TypeFor[Raw]()
 
 // value reads the next value into v. As in encoding/json, null changes nothing but pointers, lists
 // and maps.
@@ -117,6 +156,8 @@ func (d *decoder) value(v reflect.Value) {
 	switch t := v.Type(); {
 	case t.Kind() == reflect.Slice && t.Elem() == octet:
 		v.SetBytes([]byte(d.raw()))
+	case t == opaque:
+		v.SetString(d.raw())
 	case first == 'n':
 		d.raw()
 		v.SetZero()
@@ -184,15 +225,10 @@ func (d *decoder) raw() string {
 }
 
 // quoted passes a string by, and reports whether it has escapes.
-func (d *decoder) quoted() (escapes bool) {
-	for d.at++; d.data[d.at] != '"'; d.at++ {
-		if d.data[d.at] == '\\' {
-			escapes = true
-			d.at++
-		}
-	}
-	d.at++
-	return escapes
+func (d *decoder) quoted() bool {
+	from := d.at + 1
+	d.at = closing(d.data, d.at) + 1
+	return strings.IndexByte(d.data[from:d.at-1], '\\') >= 0
 }
 
 // text returns the next value, a string. Surrogates, paired or lone, are left to encoding/json.

@@ -66,7 +66,8 @@ func standard(text []byte) (document, error) {
 }
 
 func TestReadsAsEncodingJSON(t *testing.T) {
-	for _, text := range []string{full, `{}`, `{"kinds": [], "items": []}`, `{"kinds": null, "items": null, "maybe": null}`, ` {"table": {}} `} {
+	for _, text := range []string{full, `{}`, `{"kinds": [], "items": []}`, `{"kinds": null, "items": null, "maybe": null}`, ` {"table": {}} `,
+		`{"text": "\\\\", "kinds": ["\\\"[", "\\\\\\\"{\\\\", "\""]}`} {
 		want, err := standard([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -115,6 +116,34 @@ func TestRefuses(t *testing.T) {
 		if err := strictjson.Unmarshal([]byte(text), &d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, want an error with %q", text, err, want)
 		}
+	}
+}
+
+// TestRaw: a value that is kept as it stands is read later as if it were a document, and each item of a list is.
+func TestRaw(t *testing.T) {
+	var d struct {
+		Items strictjson.Raw `json:"items"`
+		None  strictjson.Raw `json:"none"`
+	}
+	if err := strictjson.Unmarshal([]byte(`{"items": [ {"name": "]"} , {"name": "b", "count": 2}], "none": null}`), &d); err != nil {
+		t.Fatal(err)
+	}
+	var got []inner
+	read := func(item strictjson.Raw) error {
+		got = append(got, inner{})
+		return item.Unmarshal(&got[len(got)-1])
+	}
+	if err := d.Items.Each(read); err != nil || !reflect.DeepEqual(got, []inner{{Name: "]"}, {Name: "b", Count: 2}}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if d.None != "null" || d.None.Each(read) != nil || strictjson.Raw("").Each(read) != nil || len(got) != 2 {
+		t.Errorf("no list: %q, %+v", d.None, got)
+	}
+	if err := strictjson.Raw(`{"a": {}}`).Each(read); err == nil || len(got) != 2 {
+		t.Errorf("an object: %v, %+v", err, got)
+	}
+	if err := strictjson.Raw(`[{"name": "a"}, {"other": 1}, {}]`).Each(read); err == nil || len(got) != 4 {
+		t.Errorf("a mistake: %v, %+v", err, got)
 	}
 }
 
