@@ -23,6 +23,8 @@ type judge struct {
 	// with the list May, of which the user can grant during the run.
 	view *ir.View
 	live func() *ir.Live
+	// may is set where the user can grant anything on files.
+	may bool
 	// session has the grants of the run, nil where none are given. once has the operations that
 	// are permitted to one call alone.
 	session *live.Session
@@ -81,7 +83,7 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 
 // judge is the policy for a run with this temporary directory.
 func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
-	j := &judge{classes: s.Supervision.Judges, roots: ir.Bindings{
+	j := &judge{classes: s.Supervision.Judges, may: len(p.tool.May) > 0, roots: ir.Bindings{
 		Workspace: s.Workspace, Home: s.Home, Temp: tmp, External: s.Supervision.Judged.External,
 	}}
 	facts := ir.Facts{Bindings: &j.roots, Base: p.base, Program: j.own(s), Located: true}
@@ -268,6 +270,9 @@ func (j *judge) grantOn(path string, caps ir.CapSet) string {
 		if v := j.view.Decide(ir.Access{Cap: c, On: ir.Direct(at)}); v.Allowed() {
 			return v.Rule.Subject() + " (" + v.Rule.Source().String() + ")"
 		}
+	}
+	if !j.may {
+		return ""
 	}
 	if ceiling, r := j.live().Ceiling(at); ceiling&caps != 0 {
 		return r.Subject() + " (" + r.Source().String() + ")"

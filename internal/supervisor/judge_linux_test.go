@@ -73,6 +73,40 @@ func TestJudgeAddresses(t *testing.T) {
 	}
 }
 
+// TestGrantOn: a place where accessc writes beside the tool counts as the tool's also where only the user could grant it during
+// the run.
+func TestGrantOn(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS = []ir.FSRule{{Written: "src", At: ir.In("src"), Caps: ir.All}, {Written: ".env", At: ir.In(".env")}}
+	tool.May = []ir.FSRule{{Written: "logs", At: ir.In("logs"), Caps: ir.Write}}
+	target := backends.Target{Form: backends.Resolved, Facts: ir.Facts{Bindings: &ir.Bindings{Workspace: "/w", Home: "/state/home"}}}
+	spec, _, err := landlock.Build(tool, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := newJudge(spec, "/t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spec.Ask(tool, target); err != nil {
+		t.Fatal(err)
+	}
+	asks, err := newJudge(spec, "/t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]struct{ asks, plain bool }{
+		"/w/src/x": {true, true}, "/w/logs/x": {true, false}, "/w/.env": {}, "/logs/x": {}, "/state/denials": {},
+	} {
+		if by := asks.grantOn(path, ir.Write); (by != "") != want.asks {
+			t.Errorf("%s: %q", path, by)
+		}
+		if by := plain.grantOn(path, ir.Write); (by != "") != want.plain {
+			t.Errorf("%s, where nothing can be granted: %q", path, by)
+		}
+	}
+}
+
 // TestUnjudged: a specification without a policy is no ground to judge on.
 func TestUnjudged(t *testing.T) {
 	spec, _, err := landlock.Build(ir.NewTool("t"), backends.Target{Form: backends.Portable})

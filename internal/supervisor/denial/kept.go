@@ -2,6 +2,7 @@ package denial
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,10 +70,62 @@ type Entry struct {
 
 // Unseen is the text of a file about a run that no supervisor sees.
 func Unseen(k Kept, begun time.Time) []byte {
-	k.Format, k.Version, k.Unwatched, k.Begun, k.Denials = KeptFormat, KeptVersion, true, begun.UTC().Format(time.RFC3339), []Entry{}
-	// Strings and integers always have a JSON form.
-	text, _ := json.Marshal(k)
+	k.Unwatched, k.Begun = true, begun.UTC().Format(time.RFC3339)
+	return k.text()
+}
+
+// text is the document as a file.
+func (k Kept) text() []byte {
+	k.Format, k.Version = KeptFormat, KeptVersion
+	var text []byte
+	if len(k.Denials) == 0 {
+		text = k.bare()
+	} else {
+		// Strings and integers always have a JSON form.
+		text, _ = json.Marshal(k)
+	}
 	return append(visible.Bytes(text), '\n')
+}
+
+// bare is a document without refusals, which most starts write. encoding/json would prepare itself for all of Kept first,
+// which takes longer than the rest of the note.
+func (k Kept) bare() []byte {
+	var out []byte
+	number := func(name string, n int) { out = strconv.AppendInt(append(out, name...), int64(n), 10) }
+	text := func(name, s string) { out = append(append(out, name...), quoted(s)...) }
+	flag := func(name string, is bool) {
+		if is {
+			out = append(out, name...)
+		}
+	}
+	text(`{"format":`, k.Format)
+	number(`,"format_version":`, k.Version)
+	text(`,"tool":`, k.Tool)
+	flag(`,"unnamed":true`, k.Unnamed)
+	flag(`,"given":true`, k.Given)
+	for i, word := range k.GivenCommand {
+		text([...]string{`,"given_command":[`, `,`}[min(i, 1)], word)
+	}
+	flag(`]`, len(k.GivenCommand) > 0)
+	flag(`,"unwatched":true`, k.Unwatched)
+	if k.Begun != "" {
+		text(`,"begun":`, k.Begun)
+	}
+	text(`,"ended":`, k.Ended)
+	number(`,"status":`, k.Status)
+	out = strconv.AppendBool(append(out, `,"traced":`...), k.Traced)
+	number(`,"total":`, k.Total)
+	if k.Probes != 0 {
+		number(`,"probes":`, k.Probes)
+	}
+	number(`,"left_out":`, k.LeftOut)
+	return append(out, `,"denials":[]}`...)
+}
+
+// quoted is a string in JSON, which every string has.
+func quoted(s string) []byte {
+	text, _ := json.Marshal(s)
+	return text
 }
 
 // Keep returns the refusals as the text of a file, at most MaxKept bytes of them.
@@ -80,15 +133,16 @@ func (l *Log) Keep(k Kept, ended time.Time) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k.fill(l, ended, MaxKept)
-	k.Format, k.Version = KeptFormat, KeptVersion
-	text, _ := json.Marshal(k)
-	return append(visible.Bytes(text), '\n')
+	return k.text()
 }
 
 // fill puts the refusals of a log into the document, at most a number of bytes of them.
 func (k *Kept) fill(l *Log, ended time.Time, most int) {
 	k.Ended = ended.UTC().Format(time.RFC3339)
 	k.Total, k.Probes, k.LeftOut, k.Denials = l.total, l.probes, l.total, []Entry{}
+	if len(l.kept) == 0 {
+		return
+	}
 	// The rest of the document has a fixed size but for the tool's name.
 	const frame = 1 << 10
 	given, _ := json.Marshal(k.GivenCommand)
