@@ -281,6 +281,11 @@ func (s *Supervisor) free() {
 	for _, p := range s.placements {
 		fds = append(fds, p.FD)
 	}
+	for _, g := range s.sandbox.given {
+		if g.known {
+			fds = append(fds, g.held)
+		}
+	}
 	for _, i := range s.images.list {
 		fds = append(fds, i.fd)
 	}

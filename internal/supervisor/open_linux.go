@@ -262,10 +262,10 @@ func (c opens) watch() answer {
 	return a
 }
 
-// openStandard opens a standard descriptor again, with no more access than it has.
+// openStandard opens a standard descriptor again, with no more access than the tool got it with.
 func (c opens) openStandard(n node, o opening) answer {
 	at := ir.Direct(ir.Sys(ir.LinuxStandard))
-	have, want := n.standard.flags&accessMode, o.Flags&accessMode
+	have, want := n.standard.mode, o.Flags&accessMode
 	switch {
 	case !c.permits(c.policy.access(at, needs(o.Flags)...)):
 		return fails(unix.EACCES)

@@ -26,7 +26,7 @@ type sandbox struct {
 	// terminal is the controlling terminal, given are the standard descriptors that the tool was
 	// started with, shared is the shared memory of the run.
 	terminal terminal
-	given    [3]Inode
+	given    [3]given
 	shared   private
 	kinds    filesystems
 	// marks identifies the processes of the tool, nil where processes cannot be marked.
@@ -42,12 +42,12 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	if o.Egress != nil {
 		s.proxy = o.Egress.PID
 	}
-	given := o.Files
-	if given == nil {
-		given = &[3]int{0, 1, 2}
+	files := o.Files
+	if files == nil {
+		files = &[3]int{0, 1, 2}
 	}
-	for n, fd := range given {
-		s.given[n], _ = inode(fd)
+	for n, fd := range files {
+		s.given[n] = asGiven(fd)
 	}
 	if s.shared, err = openPrivate(o.Shared); err != nil {
 		return err
@@ -60,6 +60,30 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	}
 	s.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	return err
+}
+
+// given is a standard descriptor that the tool was started with: the file, and the mode that it is open with. held keeps
+// the number of the inode from being given to another file.
+type given struct {
+	known bool
+	file  Inode
+	mode  uint64
+	held  int
+}
+
+// asGiven is a descriptor as one that is given. One without a right (O_PATH) counts as none.
+func asGiven(fd int) (g given) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_PATH != 0 {
+		return g
+	}
+	// This is no end of a pipe, whose other end could not tell otherwise that the tool has closed its own.
+	if g.held, err = unix.Open(self(fd), unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return g
+	}
+	g.file, g.known = inode(fd)
+	g.mode = uint64(flags) & accessMode
+	return g
 }
 
 // at is the place of an absolute path as the kernel names it.
