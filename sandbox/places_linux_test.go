@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/userdir"
 )
@@ -87,5 +89,37 @@ func TestTargets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestStandardDescriptors: a supervised tool of a host opens its standard descriptors again as it got them, and no file by one
+// that came without a right.
+func TestStandardDescriptors(t *testing.T) {
+	h, ws := open(t)
+	outside := filepath.Dir(ws) + "/outside"
+	write(t, outside, "outside\n")
+	run := func(flags int, script string) string {
+		t.Helper()
+		f, err := os.OpenFile(outside, flags, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		c := h.Command("supervised", "-c", script)
+		c.Stdin = f
+		out, err := c.Output()
+		if err != nil {
+			t.Errorf("%q %v", out, err)
+		}
+		return string(out)
+	}
+	if got := run(os.O_RDONLY, "cat /dev/stdin; echo said > /dev/stdout; echo more > /dev/stdin || :"); got != "outside\nsaid\n" {
+		t.Errorf("%q", got)
+	}
+	if got := run(unix.O_PATH, "cat /dev/stdin /proc/self/fd/0 || :"); got != "" {
+		t.Errorf("a descriptor without a right: %q", got)
+	}
+	if got := run(os.O_WRONLY|os.O_APPEND, "cat /dev/stdin || :; echo more > /dev/stdin"); got != "" {
+		t.Errorf("a descriptor for writing: %q", got)
 	}
 }
