@@ -271,7 +271,7 @@ func (s *Supervisor) Close() bool {
 
 // free closes the descriptors.
 func (s *Supervisor) free() {
-	fds := []int{s.sandbox.procfs, s.sandbox.root, s.sandbox.shared.dir}
+	fds := []int{s.sandbox.procfs, s.sandbox.root, s.sandbox.shared.dir, s.sandbox.terminal.pin}
 	if s.listener > 0 {
 		fds = append(fds, int(s.listener))
 	}

@@ -184,9 +184,8 @@ func (r *resolver) asStandard(number, fd int) *given {
 	if number < 0 || number >= len(r.box.given) {
 		return nil
 	}
-	g := &r.box.given[number]
-	if at, known := inode(fd); !known || !g.known || at != g.file {
-		return nil
+	if g := &r.box.given[number]; g.is(fd) {
+		return g
 	}
-	return g
+	return nil
 }
