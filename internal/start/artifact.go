@@ -179,8 +179,11 @@ func (m *manifest) forbidden(e manifestEntry) (bool, error) {
 	policy := e.Policy
 	if e.PolicyAs != "" {
 		with, err := m.named(e.PolicyAs)
-		if err != nil || len(with) == 0 {
+		switch {
+		case err != nil:
 			return false, err
+		case len(with) == 0 || with[0].Policy == "":
+			return false, fmt.Errorf("%w: %s has the policy of %s, which has none", errManifest, e.Name, e.PolicyAs)
 		}
 		policy = with[0].Policy
 	}

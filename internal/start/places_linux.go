@@ -30,6 +30,8 @@ type keptPlace struct {
 	fd int
 	is identity
 	st unix.Stat_t
+	// in is the kept directory above, nil for the root. If that is another one now, the watch is not on its names.
+	in *keptPlace
 	// watched is set where the watch tells of each change on the way to the place, and in it where it is a
 	// directory above other places. proved is the turn of the watch in which its path has led to it.
 	watched bool
@@ -127,7 +129,7 @@ func (l look) leads(to string, at *keptPlace) bool {
 	in, name := unix.AT_FDCWD, to
 	if dir := path.Dir(to); dir != "/" {
 		above := l.by[dir]
-		if above == nil {
+		if above == nil || above != at.in {
 			return false
 		}
 		fresh, known := l.dirs[dir]
@@ -152,15 +154,15 @@ func (k *places) keep(to string, fd int) bool {
 		return false
 	}
 	at := &keptPlace{fd: fd, is: is}
-	above, ok := k.above(to)
+	above, watched, ok := k.above(to)
 	if !ok || unix.Fstat(fd, &at.st) != nil {
 		return false
 	}
-	at.watched = above && local(fd)
+	at.in, at.watched = above, watched && local(fd)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	was := k.by[to]
-	if k.closed || was == nil && len(k.by) >= maxPlaces {
+	if k.closed || was == nil && len(k.by) >= maxPlaces || was.equals(at) {
 		return false
 	}
 	if was != nil {
@@ -173,26 +175,31 @@ func (k *places) keep(to string, fd int) bool {
 	return true
 }
 
-// above keeps the directory above a path as it is now, and reports whether it is watched.
-func (k *places) above(to string) (watched, ok bool) {
+// equals reports whether another descriptor of the same place adds nothing. Places below this one stay proved then.
+func (at *keptPlace) equals(other *keptPlace) bool {
+	return at != nil && at.is == other.is && at.in == other.in && at.watched == other.watched
+}
+
+// above keeps the directory above a path as it is now, and reports whether it is watched. It is nil for the root.
+func (k *places) above(to string) (in *keptPlace, watched, ok bool) {
 	dir := path.Dir(to)
 	if dir == "/" {
-		return k.watch.root(), true
+		return nil, k.watch.root(), true
 	}
 	k.mu.RLock()
 	at := k.by[dir]
 	fresh := at != nil && look{places: k, dirs: map[string]bool{}}.leads(dir, at)
 	k.mu.RUnlock()
 	if fresh {
-		return at.watched && k.watch.add(at.fd), true
+		return at, at.watched && k.watch.add(at.fd), true
 	}
 	fd, err := openNoLinks(dir, unix.O_PATH)
 	if err != nil {
-		return false, false
+		return nil, false, false
 	}
 	if !k.keep(dir, fd) {
 		_ = unix.Close(fd)
-		return false, false
+		return nil, false, false
 	}
 	return k.above(to)
 }

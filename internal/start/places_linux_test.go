@@ -261,3 +261,34 @@ func TestPlacesKept(t *testing.T) {
 		t.Errorf("%d descriptors are open, %d before", now, before)
 	}
 }
+
+// TestPlacesMovedBack: a directory with a rule of its own is replaced, and a place with a rule in it is moved from the old one
+// to the new one. The watch was on the old one alone, so the place was taken for proved after it had lost its name.
+func TestPlacesMovedBack(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &placesWorld{dir: dir}
+	w.kept.mounts = []string{dir}
+	defer w.kept.close()
+	for _, name := range []string{"a", "a/c"} {
+		w.paths = append(w.paths, landlock.Path{Path: dir + "/" + name, Access: []landlock.Right{landlock.ReadFile}})
+	}
+	move := func(from, to string) error { return os.Rename(dir+"/"+from, dir+"/"+to) }
+	for i, step := range []func() error{
+		func() error { return os.MkdirAll(dir+"/a/c", 0o755) },
+		func() error { return errors.Join(move("a", "old"), os.Mkdir(dir+"/a", 0o755)) },
+		func() error { return move("old/c", "a/c") },
+		func() error { return errors.Join(move("a/c", "a/moved"), os.Mkdir(dir+"/a/c", 0o755)) },
+		func() error { return os.Rename(dir+"/a/c", dir+"/a/gone") },
+	} {
+		err := step()
+		for range 3 {
+			err = errors.Join(err, w.same(fmt.Sprint("step ", i)))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -271,7 +271,7 @@ func (s *Supervisor) Close() bool {
 
 // free closes the descriptors.
 func (s *Supervisor) free() {
-	fds := []int{s.sandbox.procfs, s.sandbox.root, s.sandbox.shared.dir}
+	fds := []int{s.sandbox.procfs, s.sandbox.root, s.sandbox.shared.dir, s.sandbox.terminal.pin}
 	if s.listener > 0 {
 		fds = append(fds, int(s.listener))
 	}
@@ -280,6 +280,11 @@ func (s *Supervisor) free() {
 	}
 	for _, p := range s.placements {
 		fds = append(fds, p.FD)
+	}
+	for _, g := range s.sandbox.given {
+		if g.known {
+			fds = append(fds, g.held)
+		}
 	}
 	for _, i := range s.images.list {
 		fds = append(fds, i.fd)

@@ -262,10 +262,10 @@ func (c opens) watch() answer {
 	return a
 }
 
-// openStandard opens a standard descriptor again, with no more access than it has.
+// openStandard opens a standard descriptor again, with no more access than the tool got it with.
 func (c opens) openStandard(n node, o opening) answer {
 	at := ir.Direct(ir.Sys(ir.LinuxStandard))
-	have, want := n.standard.flags&accessMode, o.Flags&accessMode
+	have, want := n.standard.mode, o.Flags&accessMode
 	switch {
 	case !c.permits(c.policy.access(at, needs(o.Flags)...)):
 		return fails(unix.EACCES)
@@ -297,20 +297,24 @@ func (c opens) openTerminal(o opening) answer {
 		return fails(unix.ENXIO)
 	}
 	path := c.box.terminal.path
-	if number, ok := terminalNumber(dev); dev != c.box.terminal.dev {
-		if !ok || !c.box.mastered(number) {
-			return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
-		}
+	number, pseudo := terminalNumber(dev)
+	if pseudo {
 		path = "/dev/pts/" + strconv.Itoa(number)
 	}
+	obj, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fails(errno(err))
+	}
+	c.hold(obj)
+	var st unix.Stat_t
+	switch {
+	case unix.Fstat(obj, &st) != nil || st.Rdev != dev:
+		return fails(unix.ENXIO)
+	case pseudo && !c.box.ownsTerminal(number) || !pseudo && dev != c.box.terminal.dev:
+		return c.denies(unix.EACCES, "a terminal that is neither the run's own nor made by the tool")
+	}
 	return c.handed(o.Flags, func() (int, error) {
-		fd, err := unix.Open(path, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC))|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NOFOLLOW, 0)
-		var st unix.Stat_t
-		if err == nil && (unix.Fstat(fd, &st) != nil || st.Rdev != dev) {
-			_ = unix.Close(fd)
-			return -1, unix.ENXIO
-		}
-		return fd, err
+		return reopened(obj, int(o.Flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC|unix.O_NOFOLLOW))|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	})
 }
 

@@ -26,7 +26,7 @@ type sandbox struct {
 	// terminal is the controlling terminal, given are the standard descriptors that the tool was
 	// started with, shared is the shared memory of the run.
 	terminal terminal
-	given    [3]Inode
+	given    [3]given
 	shared   private
 	kinds    filesystems
 	// marks identifies the processes of the tool, nil where processes cannot be marked.
@@ -36,18 +36,21 @@ type sandbox struct {
 // open looks at this process and its host.
 func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	s.self, s.roots, s.terminal = unix.Getpid(), roots, runTerminal()
+	if s.terminal.pin, err = unix.Open(s.terminal.path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
+		s.terminal.pin = -1
+	}
 	if o.Mark != nil {
 		s.marks = &o.Mark.mark
 	}
 	if o.Egress != nil {
 		s.proxy = o.Egress.PID
 	}
-	given := o.Files
-	if given == nil {
-		given = &[3]int{0, 1, 2}
+	files := o.Files
+	if files == nil {
+		files = &[3]int{0, 1, 2}
 	}
-	for n, fd := range given {
-		s.given[n], _ = inode(fd)
+	for n, fd := range files {
+		s.given[n] = asGiven(fd)
 	}
 	if s.shared, err = openPrivate(o.Shared); err != nil {
 		return err
@@ -60,6 +63,47 @@ func (s *sandbox) open(roots *ir.Bindings, o Options) (err error) {
 	}
 	s.root, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	return err
+}
+
+// given is a standard descriptor that the tool was started with: the file, and the mode that it is open with. held keeps
+// the number of the inode from being given to another file; that of a pseudo-terminal is given to the next one, when
+// this one has lost its name.
+type given struct {
+	known  bool
+	file   Inode
+	device bool
+	mode   uint64
+	held   int
+}
+
+// is reports whether an open file is the given one.
+func (g *given) is(fd int) bool {
+	at, known := inode(fd)
+	if !g.known || !known || at != g.file {
+		return false
+	}
+	if !g.device {
+		return true
+	}
+	was, err := nameOf(g.held)
+	now, err2 := nameOf(fd)
+	return err == nil && err2 == nil && was == now
+}
+
+// asGiven is a descriptor as one that is given. One without a right (O_PATH) counts as none.
+func asGiven(fd int) (g given) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_PATH != 0 {
+		return g
+	}
+	// This is no end of a pipe, whose other end could not tell otherwise that the tool has closed its own.
+	if g.held, err = unix.Open(self(fd), unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return g
+	}
+	var st unix.Stat_t
+	g.known = unix.Fstat(g.held, &st) == nil
+	g.file, g.device, g.mode = Inode{st.Dev, st.Ino}, st.Mode&unix.S_IFMT == unix.S_IFCHR, uint64(flags)&accessMode
+	return g
 }
 
 // at is the place of an absolute path as the kernel names it.
@@ -160,6 +204,8 @@ func (s *sandbox) inOwn(dir int) bool {
 type terminal struct {
 	dev  uint64
 	path string
+	// pin is a descriptor of the file at path, which loses its name with the terminal. It does not keep that open. -1 for none.
+	pin int
 }
 
 // Terminal is the path of the controlling terminal of this process, empty for none.
@@ -191,10 +237,15 @@ func runTerminal() terminal {
 }
 
 // ownsTerminal reports whether a pseudo-terminal is the controlling one of the run, or one
-// that a process of the tool holds the other end of.
+// that a process of the tool holds the other end of. The number of one that has gone is given to the next: a file that
+// was found before it is asked about is the one that the answer is about.
 func (s *sandbox) ownsTerminal(number int) bool {
-	at, ok := terminalNumber(s.terminal.dev)
-	return ok && at == number || s.mastered(number)
+	if at, ok := terminalNumber(s.terminal.dev); ok && at == number {
+		if name, err := nameOf(s.terminal.pin); err == nil && name == s.terminal.path {
+			return true
+		}
+	}
+	return s.mastered(number)
 }
 
 // Slaves of pseudo-terminals have the major numbers from 136 to 143, each 256 of them

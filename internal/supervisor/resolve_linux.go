@@ -18,7 +18,7 @@ type node struct {
 	object int
 	st     unix.Stat_t
 	// standard is set for a standard descriptor that the path names by its link in /proc.
-	standard *standard
+	standard *given
 }
 
 // kind is the type of the file (S_IFMT), 0 for none.

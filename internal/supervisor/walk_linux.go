@@ -172,28 +172,20 @@ func (r *resolver) jump(n node) (next node, e unix.Errno, magic bool) {
 	}
 	next = node{dir: -1, object: r.hold(fd)}
 	if number, err := strconv.Atoi(n.name); err == nil && strings.HasSuffix("/"+dir, "/fd") {
-		next.standard = r.asStandard(pid, number, fd)
+		next.standard = r.asStandard(number, fd)
 	}
 	return next, errno(unix.Fstat(fd, &next.st)), true
 }
 
-// standard is a standard descriptor that is opened again: flags are those that it is open
-// with.
-type standard struct{ flags uint64 }
-
 // asStandard returns the standard descriptor behind a descriptor of a process, nil if it is not
-// one of 0 to 2 that the tool was started with. Other descriptors lead to files with rules.
-func (r *resolver) asStandard(pid, number, fd int) *standard {
+// one of 0 to 2 that the tool was started with. Other descriptors lead to files with rules. What the process has there
+// now does not count: it may be another descriptor of the same file, with other flags or none (O_PATH).
+func (r *resolver) asStandard(number, fd int) *given {
 	if number < 0 || number >= len(r.box.given) {
 		return nil
 	}
-	at, known := inode(fd)
-	if !known || at != r.box.given[number] {
-		return nil
+	if g := &r.box.given[number]; g.is(fd) {
+		return g
 	}
-	flags, ok := openFlags(pid, number)
-	if !ok {
-		return nil
-	}
-	return &standard{flags}
+	return nil
 }

@@ -59,3 +59,46 @@ func TestBubblewrapDescriptors(t *testing.T) {
 		})
 	}
 }
+
+// TestStandardDescriptors: what a tool got as a standard descriptor it opens again with no more rights, whatever it puts in that
+// place: a descriptor without a right, or another one for a moment. A descriptor that came without a right is none.
+func TestStandardDescriptors(t *testing.T) {
+	const withoutRight = 0o10000000 // O_PATH
+	s := scene{tool: "standard"}
+	bin := build(t, []scene{s})
+	for user, uid := range procUsers() {
+		t.Run(user, func(t *testing.T) {
+			p := newPlace(t, s, bin, uid)
+			p.write(p.outside+"/input", "fine")
+			open := func(name string, flags int) *os.File {
+				f, err := os.OpenFile(p.outside+"/"+name, flags, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { f.Close() })
+				return f
+			}
+			start := func(args []string, in, log *os.File) string {
+				cmd, out := p.command(t.Context(), append([]string{"exec", "-C", p.ws, "--no-prompt", "t"}, args...)...), strings.Builder{}
+				cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, log
+				if err := cmd.Run(); err != nil {
+					t.Errorf("%v: %s", err, out.String())
+				}
+				return out.String()
+			}
+			out := start(nil, open("input", os.O_RDONLY), open("private", os.O_WRONLY|os.O_APPEND))
+			for _, want := range []string{"GOOD flips", "GOOD writes", "GOOD reads"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("without %q: %s", want, out)
+				}
+			}
+			if strings.Contains(out, "LEAK") || strings.Contains(out, secret) {
+				t.Error(out)
+			}
+			p.write("bin/tool", "#!/bin/sh\ncat /proc/self/fd/0 && echo LEAK; true\n")
+			if out := start(nil, open("private", withoutRight), open("input", os.O_WRONLY)); out != "" {
+				t.Errorf("a descriptor without a right: %s", out)
+			}
+		})
+	}
+}
