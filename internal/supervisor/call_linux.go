@@ -24,6 +24,8 @@ type call struct {
 	id     uint64
 	nr     uint32
 	args   [6]uint64
+	// known is the path that its second argument leads to, once the worker has read it.
+	known string
 	// shares is true while the call holds the working directory and umask that threads share.
 	shares bool
 }

@@ -32,9 +32,12 @@ func (c *caller) text(addr uint64, limit int, tooLong unix.Errno) (string, unix.
 	return "", tooLong
 }
 
-// path reads a path.
-func (c *caller) path(addr uint64) (string, unix.Errno) {
-	path, e := c.text(addr, pathMax, unix.ENAMETOOLONG)
+// path reads a path, unless the worker has read it already.
+func (c *call) path(addr uint64) (string, unix.Errno) {
+	path, e := c.known, unix.Errno(0)
+	if c.known = ""; path == "" || addr != c.args[1] {
+		path, e = c.text(addr, pathMax, unix.ENAMETOOLONG)
+	}
 	if e == 0 {
 		c.asked = append(c.asked, path)
 	}

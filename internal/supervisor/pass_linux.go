@@ -12,23 +12,54 @@ import (
 // usual is the number of bytes that are read of a path first.
 const usual = 256
 
-// passes reports whether a call is an open for reading that goes on in the kernel by the text of its path alone. These are
-// most calls of most tools. One costs less than to look whether other calls wait, so no other worker is called, unless
-// several receive: then each looks, so that they become fewer again.
-// See RATIONALE D307.
-func (w *worker) passes(n *notification) bool {
-	o := opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(n.args[2]))}}
-	if n.nr != unix.SYS_OPENAT || o.Flags&writing != 0 || w.whole == 0 || w.policy.decides(o.Flags) || w.seats.more.Load() > 0 {
-		return false
+// read reads the path of an open for reading, nil where the call is another one or its path is not read at once.
+func (w *worker) read(n *notification) []byte {
+	if n.nr != unix.SYS_OPENAT || n.args[2]&writing != 0 {
+		return nil
 	}
 	addr := n.args[1]
 	text := w.path[:min(usual, pathMax-int(addr%pathMax))]
 	got, err := memory(int(n.pid), addr, text)
 	if err != nil {
+		return nil
+	}
+	return text[:max(0, bytes.IndexByte(text[:got], 0))]
+}
+
+// often is after how many opens that are answered by their text a worker looks whether other calls wait.
+// See RATIONALE D312.
+const often = 8
+
+// answers answers an open for reading where the text of its path says what to do. It reports whether it did.
+func (w *worker) answers(n *notification, text []byte) bool {
+	passes := w.passes(n, text)
+	if w.looks(passes) {
+		w.look()
+		defer w.seats.busy.Add(-1)
+	}
+	if passes {
+		w.listener.send(n.id, proceed)
+		return true
+	}
+	return w.opensDirectly(n, text)
+}
+
+// looks reports whether to look for other calls at one that is answered by its text. An answer costs little more than to look, and one
+// that sends a call on costs less: for those no other worker is called. Where several receive, they become fewer again.
+func (w *worker) looks(passes bool) bool {
+	if passes && w.seats.more.Load() == 0 {
 		return false
 	}
-	end := bytes.IndexByte(text[:got], 0)
-	return end > 0 && w.plain(dirfd(n.args[0]), string(text[:end]), o)
+	w.since++
+	return w.since%often == 0
+}
+
+// passes reports whether a call is an open for reading that goes on in the kernel by the text of its path alone. These are
+// most calls of most tools.
+// See RATIONALE D307.
+func (w *worker) passes(n *notification, text []byte) bool {
+	o := opening{OpenHow: unix.OpenHow{Flags: uint64(uint32(n.args[2]))}}
+	return w.whole != 0 && !w.policy.decides(o.Flags) && w.plain(dirfd(n.args[0]), string(text), o)
 }
 
 // plain reports whether the text of a path is enough to continue the call in the kernel, which

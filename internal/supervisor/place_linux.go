@@ -317,26 +317,46 @@ func controllingIn(file string) uint64 {
 	return unix.Mkdev(uint32(tty>>8)&0xfff, uint32(tty&0xff|tty>>12&0xfff00))
 }
 
-// filesystems remembers of each device whether it is a proc file system.
+// filesystems remembers the kind of each device's file system.
 type filesystems struct {
 	mu sync.RWMutex
-	is map[uint64]bool
+	of map[uint64]filesystem
+}
+
+// filesystem is proc for the one of processes, and quiet for one of files that are opened without any effect.
+type filesystem struct{ proc, quiet bool }
+
+// quietOnes are the types of file systems that hold files and directories of this host, and nothing that the kernel or another
+// process makes up when it is opened (statfs(2)).
+var quietOnes = map[int64]bool{
+	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.F2FS_SUPER_MAGIC: true,
+	unix.OVERLAYFS_SUPER_MAGIC: true, unix.SQUASHFS_MAGIC: true, unix.EROFS_SUPER_MAGIC_V1: true,
 }
 
 // proc reports whether a file is on a proc file system.
 func (f *filesystems) proc(fd int, dev uint64) bool {
 	f.mu.RLock()
-	is, known := f.is[dev]
+	of, known := f.of[dev]
 	f.mu.RUnlock()
 	if known {
-		return is
+		return of.proc
 	}
-	is = isProc(fd, false)
+	var fs unix.Statfs_t
+	if unix.Fstatfs(fd, &fs) == nil {
+		of = filesystem{fs.Type == unix.PROC_SUPER_MAGIC, quietOnes[int64(fs.Type)]}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.is == nil {
-		f.is = map[uint64]bool{}
+	if f.of == nil {
+		f.of = map[uint64]filesystem{}
 	}
-	f.is[dev] = is
-	return is
+	f.of[dev] = of
+	return of.proc
+}
+
+// quiet reports whether a file system is known to hold files alone.
+func (f *filesystems) quiet(dev uint64) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.of[dev].quiet
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // calling is a call of a child process, as the supervisor sees one: the shell waits in dir with
-// descriptor 5 open on dir/sub.
-func calling(t *testing.T, dir string) *call {
+// descriptor 5 open on another file.
+func calling(t *testing.T, dir, five string) *call {
 	t.Helper()
-	sub, err := os.Open(filepath.Join(dir, "sub"))
+	sub, err := os.Open(five)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func tree(t *testing.T) string {
 // and when the supervisor walks them.
 func TestResolve(t *testing.T) {
 	dir := tree(t)
-	c := calling(t, dir)
+	c := calling(t, dir, filepath.Join(dir, "sub"))
 	pid := strconv.Itoa(c.tid)
 	for path, want := range map[string]string{
 		"sub": "sub", "sub/": "sub", "./sub/../sub//deep": "sub/deep", "file": "sub/f", "abs/deep": "sub/deep", "up": "", ".": "", "sub/..": "",
@@ -109,7 +109,7 @@ func TestResolve(t *testing.T) {
 // TestNames: where a name would be made, over symlinks and behind slashes.
 func TestNames(t *testing.T) {
 	dir := tree(t)
-	c := calling(t, dir)
+	c := calling(t, dir, filepath.Join(dir, "sub"))
 	for _, tt := range []struct {
 		path string
 		end  follow
@@ -171,7 +171,7 @@ func TestUnnamed(t *testing.T) {
 
 // TestText reads strings up to the end of the mapped memory, and no further.
 func TestText(t *testing.T) {
-	c := &caller{tid: os.Getpid()}
+	c := &call{caller: caller{tid: os.Getpid()}}
 	page := os.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 3*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -197,6 +197,14 @@ func TestText(t *testing.T) {
 		if got, e := c.path(tt.at); got != tt.want || e != tt.e {
 			t.Errorf("%s: got %q, %v", name, got, e)
 		}
+	}
+	c.known, c.args[1] = "read before", start
+	if got, e := c.path(start); got != "read before" || e != 0 {
+		t.Errorf("a path that was read is %q, %v", got, e)
+	}
+	c.known = "of another argument"
+	if got, e := c.path(end - 4); got != "abc" || e != 0 {
+		t.Errorf("another path is %q, %v", got, e)
 	}
 	put(end-4, "abcd")
 	if _, e := c.path(end - 4); e != unix.EFAULT {

@@ -40,11 +40,17 @@ const quiet = 256
 // slow is how long workers take for calls that they do not come back from soon.
 const slow = 200 * time.Microsecond
 
-// worker is a thread that answers calls; leads is true while it has a seat, path has the bytes that it read last of a path.
+// worker is a thread that answers calls; leads is true while it has a seat.
 type worker struct {
 	*Supervisor
 	leads bool
-	path  [usual]byte
+	// path has the bytes that it read last of a path; name, link, digits and stat are for direct opens.
+	path               [usual]byte
+	name, link         [pathMax]byte
+	stat               unix.Statx_t
+	files, directories links
+	// since counts the opens that were answered by their text.
+	since uint
 }
 
 // lead waits until this worker has a seat. One that has a seat too many leaves it.
@@ -106,11 +112,18 @@ func (w *worker) offer(left int32) {
 	}
 }
 
-// share looks whether other calls wait while this worker has received one. If so there is one
-// seat more. Where there are enough, the workers that have them come to the call soon, unless
-// none has received one for a while; then another worker takes this seat, so that no call waits
-// for the end of this one.
+// share looks whether other calls wait while this worker has received one that may take long. Where there are enough seats, the workers
+// that have them come to the call soon, unless none has received one for a while; then another worker takes this seat, so that no call
+// waits for the end of this one.
 func (w *worker) share() {
+	if w.look() {
+		w.yield()
+	}
+}
+
+// look counts the calls that are being answered. If others wait there is one seat more. It reports whether one waits that no worker
+// comes to soon.
+func (w *worker) look() bool {
 	s := &w.seats
 	now := time.Now().UnixNano()
 	last := s.latest.Swap(now)
@@ -127,12 +140,11 @@ func (w *worker) share() {
 		}
 	case waiting:
 		s.alone.Store(0)
-		if more == 0 || now-last > int64(slow) {
-			w.yield()
-		}
+		return more == 0 || now-last > int64(slow)
 	case others:
 		s.alone.Store(0)
 	case more > 0 && s.alone.Add(1) > quiet && s.more.CompareAndSwap(more, more-1):
 		s.alone.Store(0)
 	}
+	return false
 }

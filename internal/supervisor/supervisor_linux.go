@@ -280,7 +280,8 @@ func settle() (shares bool, err error) {
 // work answers calls until no process is left that makes any. A worker that cannot go on ends
 // the supervisor, and with it the tool: no call may be left without an answer.
 func (s *Supervisor) work() {
-	w := worker{Supervisor: s}
+	w := &worker{Supervisor: s}
+	defer w.close()
 	var n notification
 	for {
 		w.lead()
@@ -301,12 +302,12 @@ func (s *Supervisor) work() {
 		default:
 			fatal("the listener", e)
 		}
-		if w.passes(&n) {
-			s.listener.send(n.id, proceed)
+		text := w.read(&n)
+		if len(text) > 0 && w.answers(&n, text) {
 			continue
 		}
 		w.share()
-		s.answer(&w, &n)
+		s.answer(w, &n, string(text))
 		s.seats.busy.Add(-1)
 	}
 }
@@ -325,9 +326,10 @@ func ClearCapabilities() error {
 	return unix.Capset(&hdr, &none[0])
 }
 
-// answer judges and ends one call.
-func (s *Supervisor) answer(w *worker, n *notification) {
+// answer judges and ends one call. Its path may have been read already.
+func (s *Supervisor) answer(w *worker, n *notification, path string) {
 	c := s.newCall(w, n)
+	c.known = path
 	a := c.handled()
 	for tries := 0; tries < maxAsked; tries++ {
 		again := c.reconsidered(a, n)

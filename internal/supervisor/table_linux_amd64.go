@@ -27,3 +27,6 @@ func older() map[uint32]handler {
 		unix.SYS_FUTIMESAT: on(func(m metadata) answer { return m.utimes(m.args[0], m.args[1], m.args[2]) }),
 	}
 }
+
+// largeFile is O_LARGEFILE, which C libraries pass for programs that need none. Its constant in package unix is 0.
+const largeFile = 0o100000

@@ -1,0 +1,228 @@
+package supervisor
+
+import (
+	"bytes"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/ir"
+)
+
+// An open for reading is the commonest call that is judged. Where the text of its path alone says which file is meant, it
+// is opened by that text, and what was opened is judged by the kernel's name of it: the name must be the text, and the policy must grant
+// the text. Everything else is resolved, as any other call is.
+// See RATIONALE D310.
+
+// plainFlags are the flags of an open that only yields a descriptor for reading.
+const plainFlags = unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | largeFile
+
+// opensDirectly answers an open for reading whose path was read into text. It reports false where the call is still to be answered.
+func (w *worker) opensDirectly(n *notification, text []byte) bool {
+	flags := uint64(uint32(n.args[2]))
+	if flags&^plainFlags != 0 || !w.direct() {
+		return false
+	}
+	if !w.names.TryRLock() {
+		return false // a move is under way, or waits
+	}
+	fd, e := w.opened(int(n.pid), dirfd(n.args[0]), text, flags)
+	w.names.RUnlock()
+	switch {
+	case e == unix.ENOENT && w.sought == nil:
+		w.listener.send(n.id, fails(e))
+	case e != 0:
+		return false
+	default:
+		w.listener.send(n.id, answer{hand: true, fd: fd, closeOn: flags&unix.O_CLOEXEC != 0})
+	}
+	return true
+}
+
+// direct reports whether an open may be answered before more is known of the call than its path: nothing of it is
+// reported, the user grants nothing, and the tool has not restricted itself.
+func (s *Supervisor) direct() bool {
+	return s.used == nil && s.trace == nil && s.policy.session == nil && (s.domains == nil || !s.domains.used.Load())
+}
+
+// unclear is the error of opened where the call has to be resolved.
+const unclear = unix.EAGAIN
+
+// opened opens the regular file or directory that a path names by its text, if that is granted; ENOENT says that nothing is there.
+func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errno) {
+	name, ok := w.named(tid, dir, path)
+	if !ok {
+		return -1, unclear
+	}
+	text := name[:len(name)-1] // without the zero byte
+	if at := w.sandbox.at(string(text)); !w.policy.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed() {
+		return -1, unclear
+	}
+	// A fifo that takes the place of the file just now is not waited for.
+	how := unix.OpenHow{Flags: flags | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	quiet, e := w.opensQuietly(name)
+	switch {
+	case e == unix.ENOENT && path[0] == '/':
+		how.Flags = unix.O_PATH | unix.O_CLOEXEC // over no symlink, which may lead elsewhere for the tool
+	case !quiet:
+		return -1, unclear // also where nothing is found from a directory that may just have been moved
+	}
+	fd, _, o := unix.Syscall6(unix.SYS_OPENAT2, uintptr(w.sandbox.root), uintptr(unsafe.Pointer(&name[0])),
+		uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
+	switch {
+	case o == unix.ENOENT && e == unix.ENOENT:
+		return -1, unix.ENOENT
+	case o != 0:
+		return -1, unclear
+	case flags&unix.O_NONBLOCK == 0 && e == 0:
+		_, _, e = unix.RawSyscall(unix.SYS_FCNTL, fd, unix.F_SETFL, 0)
+	}
+	if e != 0 || !bytes.Equal(w.nameOf(int(fd)), text) {
+		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+		return -1, unclear
+	}
+	return int(fd), 0
+}
+
+// named is the path from the root that the text of a path means, with a zero byte behind it; false where the text alone does not say.
+func (w *worker) named(tid, dir int, path []byte) ([]byte, bool) {
+	out := w.name[:0]
+	if path[0] != '/' {
+		out = w.directory(tid, dir)
+		if len(out) == 0 || out[0] != '/' || bytes.HasSuffix(out, lostName) {
+			return nil, false
+		}
+		if len(out) > 1 {
+			out = append(out, '/')
+		}
+		for bytes.HasPrefix(path, []byte("./")) {
+			path = path[len("./"):]
+		}
+		if len(path) == 1 && path[0] == '.' && dir == unix.AT_FDCWD {
+			out, path = out[:max(1, len(out)-1)], nil
+		}
+	}
+	if len(out)+len(path) >= len(w.name) {
+		return nil, false
+	}
+	out = append(out, path...)
+	return append(out, 0), tidy(out)
+}
+
+// lostName stands behind the name of a file that has lost it.
+var lostName = []byte(" (deleted)")
+
+// tidy reports whether a path from the root has no part that means another one, and leads to no file system of the
+// kernel's own. Symlinks are not followed, so the directories that are commonly one need not be tried.
+func tidy(path []byte) bool {
+	if bytes.HasSuffix(path, lostName) {
+		return false
+	}
+	for _, other := range [...]string{"/proc/", "/dev/", "/sys/", "/lib", "/bin/", "/sbin/"} {
+		if len(path) >= len(other) && string(path[:len(other)]) == other {
+			return false
+		}
+	}
+	for rest := path; len(rest) > 0; {
+		rest = rest[1:] // the slash
+		end := bytes.IndexByte(rest, '/')
+		if end < 0 {
+			end = len(rest)
+		}
+		if part := rest[:end]; len(part) == 0 && len(path) > 1 || len(part) > 0 && part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.') {
+			return false
+		}
+		rest = rest[end:]
+	}
+	return true
+}
+
+// opensQuietly reports whether to open the file that has a name changes nothing and waits for nobody: a regular file or a
+// directory of a file system that has files alone.
+func (w *worker) opensQuietly(name []byte) (bool, unix.Errno) {
+	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
+	st := &w.stat
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(w.sandbox.root), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE, uintptr(unsafe.Pointer(st)), 0)
+	if e != 0 {
+		return false, e
+	}
+	kind, dev := uint32(st.Mode)&unix.S_IFMT, unix.Mkdev(st.Dev_major, st.Dev_minor)
+	return (kind == unix.S_IFREG || kind == unix.S_IFDIR) && w.sandbox.kinds.quiet(dev) && (w.sandbox.shared.name == "" || dev != w.sandbox.shared.dev), 0
+}
+
+// nameOf is the kernel's name of a file, as the function nameOf returns it, empty where there is none.
+func (w *worker) nameOf(fd int) []byte {
+	return w.files.read(descriptors(), fd, "", w.link[:])
+}
+
+// directory is the kernel's name of the directory that a path of a thread starts from.
+func (w *worker) directory(tid, dir int) []byte {
+	if dir == unix.AT_FDCWD {
+		return w.directories.read(w.sandbox.procfs, tid, "/cwd", w.name[:])
+	}
+	path := strconv.AppendInt(append(strconv.AppendInt(w.link[:0], int64(tid), 10), "/fd/"...), int64(dir), 10)
+	return readlinkInto(w.sandbox.procfs, append(path, 0), w.name[:])
+}
+
+// close closes what the worker keeps open.
+func (w *worker) close() {
+	w.files.close()
+	w.directories.close()
+}
+
+// links keeps magic links open (O_PATH): to find one by its path takes longer than to read it. A link is that of one
+// process or thread, and of none that gets the same number later.
+// See RATIONALE D311.
+type links struct {
+	open map[int]int
+	path [32]byte
+}
+
+// maxLinksKept bounds the links that are kept.
+const maxLinksKept = 4
+
+// read reads the link that a number and an end stand for in a directory.
+func (l *links) read(dir, number int, end string, into []byte) []byte {
+	fd, known := l.open[number]
+	if known {
+		if out := readlinkInto(fd, empty[:], into); len(out) > 0 {
+			return out
+		}
+	}
+	path := append(append(strconv.AppendInt(l.path[:0], int64(number), 10), end...), 0)
+	how := uintptr(unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC)
+	got, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), how, 0, 0, 0)
+	if e != 0 {
+		return nil
+	}
+	if known {
+		_ = unix.Close(fd)
+	}
+	if len(l.open) >= maxLinksKept {
+		l.close()
+	}
+	if l.open == nil {
+		l.open = map[int]int{}
+	}
+	l.open[number] = int(got)
+	return readlinkInto(int(got), empty[:], into)
+}
+
+func (l *links) close() {
+	for _, fd := range l.open {
+		_ = unix.Close(fd)
+	}
+	l.open = nil
+}
+
+var empty [1]byte
+
+func readlinkInto(dir int, path, into []byte) []byte {
+	got, _, e := unix.RawSyscall6(unix.SYS_READLINKAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])),
+		uintptr(unsafe.Pointer(&into[0])), uintptr(len(into)), 0, 0)
+	if e != 0 {
+		return nil
+	}
+	return into[:got]
+}
