@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/userdir"
@@ -109,6 +111,52 @@ func TestBaseApproved(t *testing.T) {
 	for _, tool := range forks {
 		if err := h.Command(tool, "-c", "exit 0").Run(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "let TMPDIR be elsewhere") {
 			t.Errorf("%s: %v", tool, err)
+		}
+	}
+}
+
+// TestAhead: after a start the next ruleset of its policy is ready, one for each, and none is left when the host is closed.
+func TestAhead(t *testing.T) {
+	h, _ := open(t)
+	rulesets := func(pid string) (n int) {
+		t.Helper()
+		list, err := os.ReadDir("/proc/" + pid + "/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fd := range list {
+			if to, _ := os.Readlink("/proc/" + pid + "/fd/" + fd.Name()); strings.Contains(to, "landlock-ruleset") {
+				n++
+			}
+		}
+		return n
+	}
+	before := rulesets("self")
+	for range 3 {
+		for _, tool := range both {
+			if err := h.Command(tool, "-c", "exit 0").Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := rulesets("self") - before; n != 1 {
+			t.Errorf("%d rulesets are ready in the host", n)
+		}
+		for _, pid := range helpers() {
+			if n := rulesets(strconv.Itoa(pid)); n != 1 {
+				t.Errorf("%d rulesets are ready in the helper", n)
+			}
+		}
+	}
+	eventually(t, "no ruleset that no start takes", func() bool { return rulesets("self") == before })
+	if err := h.Command("alone", "-c", "exit 0").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	for end := time.Now().Add(10 * time.Second); rulesets("self") != before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d rulesets are left", rulesets("self")-before)
 		}
 	}
 }

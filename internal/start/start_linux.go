@@ -109,6 +109,8 @@ type run struct {
 	// building is the ruleset until it is complete.
 	building *building
 	ruleset  int
+	// ahead has a ruleset that was made before the start, nil where none can be.
+	ahead *ahead
 	// grants are the rules of the ruleset, for a supervisor.
 	grants *grants
 	// own are the rights that the tool gets on its own directory of /proc where this process
