@@ -142,9 +142,7 @@ func TestAhead(t *testing.T) {
 			t.Errorf("%d rulesets are ready in the host", n)
 		}
 		for _, pid := range helpers() {
-			if n := rulesets(strconv.Itoa(pid)); n != 1 {
-				t.Errorf("%d rulesets are ready in the helper", n)
-			}
+			eventually(t, "a ruleset is ready in the helper", func() bool { return rulesets(strconv.Itoa(pid)) == 1 })
 		}
 	}
 	eventually(t, "no ruleset that no start takes", func() bool { return rulesets("self") == before })

@@ -441,7 +441,6 @@ func asStart(err error) error {
 // Wait waits until the tool and all that it has left running have ended, and removes what is left of the
 // run. over is called at the end of the tool's process.
 func (a *Attended) Wait(over func()) Ended {
-	a.run.lay()
 	end := a.Attended.Wait(over)
 	ended := time.Now()
 	_ = a.log.Close()
@@ -451,4 +450,12 @@ func (a *Attended) Wait(over func()) Ended {
 	}
 	a.run.over()
 	return out
+}
+
+// Close frees what the supervisor of a tool that has ended has open, and returns whether it could. The ruleset of the next
+// start is made behind that: while the tool runs its calls wait for this process.
+func (a *Attended) Close() bool {
+	ok := a.Attended.Close()
+	a.run.lay()
+	return ok
 }
