@@ -185,13 +185,17 @@ func (x *run) streams(p *startParams, s *Start, files []*os.File) *Error {
 		closeAll(files)
 		return errorf(Descriptors, "start: found %d descriptors with the line, and %d in it", len(files), wanted)
 	}
+	var null *os.File
 	for i, k := range kinds {
 		var err error
 		switch {
 		case *k == streamDescriptor:
 			s.Streams[i], files = files[0], files[1:]
+		case *k == streamNull && null == nil:
+			null, err = start.OpenNull(os.O_RDWR)
+			s.Streams[i] = null
 		case *k == streamNull:
-			s.Streams[i], err = start.OpenNull(os.O_RDWR)
+			s.Streams[i] = null
 		default:
 			err = x.pipe(s, i)
 		}

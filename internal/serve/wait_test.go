@@ -3,8 +3,10 @@ package serve
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
@@ -119,5 +121,43 @@ func TestWaitIDs(t *testing.T) {
 	}
 	if got["101"] != `{"run":5,"exit":0}` || got["102"] != got["101"] {
 		t.Errorf("two waits: got %v", got)
+	}
+}
+
+// keepsStreams is a host that notes the streams of a start, and starts nothing.
+type keepsStreams struct {
+	echoing
+	streams [3]*os.File
+}
+
+func (h *keepsStreams) Start(s *Start) (Process, error) {
+	h.streams = s.Streams
+	closeAll(s.Streams[:])
+	return nil, errors.New("it does not start")
+}
+
+// TestNullStreams: the null device is opened once for a start.
+func TestNullStreams(t *testing.T) {
+	h := &keepsStreams{}
+	k := newTalk(t, &Server{Host: h})
+	for params, want := range map[string][3]bool{
+		`{"tool":"t"}`:                 {true, true, true},
+		`{"tool":"t","stdout":"data"}`: {true, false, true},
+		`{"tool":"t","stdin":"data"}`:  {false, true, true},
+		`{"tool":"t","stderr":"data"}`: {true, true, false},
+	} {
+		k.say(`{"id":1,"method":"start","params":` + params + `}`)
+		k.wants(params, "1", string(Internal))
+		null := map[*os.File]bool{}
+		for i, f := range h.streams {
+			if (f.Name() == os.DevNull) != want[i] {
+				t.Errorf("%s: descriptor %d is %s", params, i, f.Name())
+			} else if want[i] {
+				null[f] = true
+			}
+		}
+		if len(null) != 1 {
+			t.Errorf("%s: the null device is opened %d times", params, len(null))
+		}
 	}
 }

@@ -311,6 +311,9 @@ func findCanary(granted []landlock.Path) string {
 // takes an address with its first data (MSG_FASTOPEN), or can be made to wait for connections.
 func checkDescriptors(fds ...int) error {
 	for number, fd := range fds {
+		if slices.Contains(fds[:number], fd) {
+			continue
+		}
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		if err != nil {
 			continue
