@@ -1,12 +1,15 @@
 package sandbox_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,4 +160,46 @@ func TestAhead(t *testing.T) {
 			t.Fatalf("%d rulesets are left", rulesets("self")-before)
 		}
 	}
+}
+
+// TestEnvironOfEachStart: a tool has the variables of its own start, whatever the starts before and beside it had, and after one
+// that could not be asked for.
+func TestEnvironOfEachStart(t *testing.T) {
+	h, _ := open(t)
+	one, other, none := []string{"PATH=/usr/bin:/bin", "LANG=one"}, []string{"PATH=/usr/bin:/bin", "LANG=other"}, []string{}
+	starts := func(env []string, arguments string) (string, error) {
+		var out bytes.Buffer
+		p, err := h.Start(t.Context(), sandbox.Request{
+			Tool: "supervised", Args: []string{"-c", "/usr/bin/printenv LANG || true"}, Env: env, Arguments: json.RawMessage(arguments), Stdout: &out,
+		})
+		if err != nil {
+			return "", err
+		}
+		_, err = p.Wait()
+		return strings.TrimSpace(out.String()), err
+	}
+	for i, env := range [][]string{one, one, other, one, none, none, other, other} {
+		if i == 3 {
+			if _, err := starts(one, "{"); err == nil {
+				t.Error("a call was sent that is no JSON")
+			}
+		}
+		want := ""
+		if len(env) > 0 {
+			want = strings.TrimPrefix(env[1], "LANG=")
+		}
+		if got, err := starts(env, "{}"); got != want || err != nil {
+			t.Errorf("start %d: %q, %v, want %q", i, got, err, want)
+		}
+	}
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			env := [][]string{one, other}[i/2%2]
+			if got, err := starts(env, "{}"); "LANG="+got != env[1] || err != nil {
+				t.Errorf("beside others: %q, %v, want %q", got, err, env[1])
+			}
+		})
+	}
+	all.Wait()
 }
