@@ -1,12 +1,17 @@
 package sandbox_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/accessc/accessc/internal/approvals"
 	"github.com/accessc/accessc/internal/userdir"
@@ -111,4 +116,90 @@ func TestBaseApproved(t *testing.T) {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}
+}
+
+// TestAhead: after a start the next ruleset of its policy is ready, one for each, and none is left when the host is closed.
+func TestAhead(t *testing.T) {
+	h, _ := open(t)
+	rulesets := func(pid string) (n int) {
+		t.Helper()
+		list, err := os.ReadDir("/proc/" + pid + "/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fd := range list {
+			if to, _ := os.Readlink("/proc/" + pid + "/fd/" + fd.Name()); strings.Contains(to, "landlock-ruleset") {
+				n++
+			}
+		}
+		return n
+	}
+	before := rulesets("self")
+	for range 3 {
+		for _, tool := range both {
+			if err := h.Command(tool, "-c", "exit 0").Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := rulesets("self") - before; n != 1 {
+			t.Errorf("%d rulesets are ready in the host", n)
+		}
+		for _, pid := range helpers() {
+			eventually(t, "a ruleset is ready in the helper", func() bool { return rulesets(strconv.Itoa(pid)) == 1 })
+		}
+	}
+	eventually(t, "no ruleset that no start takes", func() bool { return rulesets("self") == before })
+	if err := h.Command("alone", "-c", "exit 0").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	for end := time.Now().Add(10 * time.Second); rulesets("self") != before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d rulesets are left", rulesets("self")-before)
+		}
+	}
+}
+
+// TestEnvironOfEachStart: a tool has the variables of its own start, whatever the starts before and beside it had, and after one
+// that could not be asked for.
+func TestEnvironOfEachStart(t *testing.T) {
+	h, _ := open(t)
+	one, other, none := []string{"PATH=/usr/bin:/bin", "LANG=one"}, []string{"PATH=/usr/bin:/bin", "LANG=other"}, []string{}
+	starts := func(env []string, arguments string) (string, error) {
+		var out bytes.Buffer
+		p, err := h.Start(t.Context(), sandbox.Request{
+			Tool: "supervised", Args: []string{"-c", "/usr/bin/printenv LANG || true"}, Env: env, Arguments: json.RawMessage(arguments), Stdout: &out,
+		})
+		if err != nil {
+			return "", err
+		}
+		_, err = p.Wait()
+		return strings.TrimSpace(out.String()), err
+	}
+	for i, env := range [][]string{one, one, other, one, none, none, other, other} {
+		if i == 3 {
+			if _, err := starts(one, "{"); err == nil {
+				t.Error("a call was sent that is no JSON")
+			}
+		}
+		want := ""
+		if len(env) > 0 {
+			want = strings.TrimPrefix(env[1], "LANG=")
+		}
+		if got, err := starts(env, "{}"); got != want || err != nil {
+			t.Errorf("start %d: %q, %v, want %q", i, got, err, want)
+		}
+	}
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			env := [][]string{one, other}[i/2%2]
+			if got, err := starts(env, "{}"); "LANG="+got != env[1] || err != nil {
+				t.Errorf("beside others: %q, %v, want %q", got, err, env[1])
+			}
+		})
+	}
+	all.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func(
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(above[:])
+	defer closeCopies(above)
 	s, err := p.plan.Spawn(e.site, req, above)
 	if err != nil {
 		return nil, err
@@ -126,13 +127,25 @@ func (e *engine) start(p *plan, req start.Request, files [3]*os.File, told func(
 // aboveStandard duplicates descriptors to numbers that are none of the standard ones: the child gives
 // those away one after the other.
 func aboveStandard(fds [3]int) (out [3]int, err error) {
+	out = [3]int{-1, -1, -1}
 	for i, fd := range fds {
-		if out[i], err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3); err != nil {
-			closeAll(out[:i])
+		if same := slices.Index(fds[:i], fd); same >= 0 {
+			out[i] = out[same]
+		} else if out[i], err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+			closeCopies(out)
 			return out, err
 		}
 	}
 	return out, nil
+}
+
+// closeCopies closes such descriptors, each once.
+func closeCopies(fds [3]int) {
+	for i, fd := range fds {
+		if fd >= 0 && !slices.Contains(fds[:i], fd) {
+			_ = unix.Close(fd)
+		}
+	}
 }
 
 // spawned is a tool that nothing supervises.

@@ -57,6 +57,8 @@ type helper struct {
 	plans map[uint64]*start.Plan
 	runs  map[uint64]*attending
 	busy  sync.WaitGroup
+	// environ is that of the latest start that had one, for the goroutine that takes the orders.
+	environ []string
 	// over is set when the host has ended.
 	over bool
 }
@@ -134,6 +136,7 @@ func (h *helper) serve() (left bool) {
 		case orderPlan:
 			h.plan(&o)
 		case orderStart:
+			h.complete(o.Request)
 			a := &attending{begun: make(chan struct{})}
 			h.mu.Lock()
 			h.runs[o.Run] = a
@@ -156,6 +159,17 @@ func (h *helper) serve() (left bool) {
 			return true
 		}
 		closeAll(fds)
+	}
+}
+
+// complete gives a start the environment of the one before, where that is the same.
+func (h *helper) complete(w *wanted) {
+	switch {
+	case w == nil:
+	case w.Same:
+		w.Environ = h.environ
+	default:
+		h.environ = w.Environ
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,8 @@ type link struct {
 	// must come after its plan.
 	asking sync.Mutex
 	plans  map[uint64]bool
+	// environ is that of the latest start, which is not sent again.
+	environ []string
 
 	mu sync.Mutex
 	// runs are those that the helper was asked for.
@@ -135,9 +138,14 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 	defer l.asking.Unlock()
 	err := l.teach(p)
 	if err == nil {
-		err = l.send(order{Kind: orderStart, Run: c.run, Plan: p.id, Tells: c.told != nil, Request: &wanted{
-			Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir,
-		}}, fds[:]...)
+		w := &wanted{Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir}
+		if w.Same = l.environ != nil && slices.Equal(l.environ, req.Environ); w.Same {
+			w.Environ = nil
+		}
+		err = l.send(order{Kind: orderStart, Run: c.run, Plan: p.id, Tells: c.told != nil, Request: w}, fds[:]...)
+		if err == nil && !w.Same {
+			l.environ = slices.Clone(req.Environ)
+		}
 	}
 	if err != nil {
 		l.forget(c)

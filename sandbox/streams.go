@@ -13,6 +13,8 @@ import (
 // streams are the standard descriptors of a tool.
 type streams struct {
 	files [3]*os.File
+	// null is the null device, nil before some descriptor is that.
+	null *os.File
 	// theirs are files that only the tool needs once it has started, ours the ends of pipes on this
 	// side.
 	theirs, ours []*os.File
@@ -55,8 +57,8 @@ func (s *streams) input(in io.Reader) error {
 		return nil
 	}
 	if in == nil {
-		f, err := start.OpenNull(os.O_RDONLY)
-		s.files[0], s.theirs = f, append(s.theirs, f)
+		f, err := s.nothing()
+		s.files[0] = f
 		return err
 	}
 	theirs, ours, err := os.Pipe()
@@ -74,14 +76,21 @@ func (s *streams) input(in io.Reader) error {
 	return nil
 }
 
+// nothing is the null device, opened once for all descriptors of the tool.
+func (s *streams) nothing() (_ *os.File, err error) {
+	if s.null == nil {
+		s.null, err = start.OpenNull(os.O_RDWR)
+		s.theirs = append(s.theirs, s.null)
+	}
+	return s.null, err
+}
+
 func (s *streams) output(out io.Writer) (*os.File, error) {
 	if f, ok := out.(*os.File); ok {
 		return f, nil
 	}
 	if out == nil {
-		f, err := start.OpenNull(os.O_WRONLY)
-		s.theirs = append(s.theirs, f)
-		return f, err
+		return s.nothing()
 	}
 	ours, theirs, err := os.Pipe()
 	if err != nil {

@@ -59,7 +59,9 @@ type wanted struct {
 	Program string   `json:"program,omitempty"`
 	Args    []string `json:"args,omitempty"`
 	Call    carried  `json:"call"`
-	Environ []string `json:"environ"`
+	// Environ is left out where it is Same, that of the start before.
+	Environ []string `json:"environ,omitempty"`
+	Same    bool     `json:"same,omitempty"`
 	Dir     string   `json:"dir"`
 }
 

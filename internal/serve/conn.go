@@ -35,11 +35,14 @@ type conn struct {
 	// gone is closed when the connection ends.
 	gone chan struct{}
 
-	mu      sync.Mutex
-	runs    map[int]*run
-	last    int
-	waiting map[string]bool
-	taking  bool
+	mu   sync.Mutex
+	runs map[int]*run
+	last int
+	// waiting are the ids that are not answered yet, requests how many are those of requests: the others are
+	// for the ends of runs.
+	waiting  map[string]idOf
+	requests int
+	taking   bool
 
 	// starting is held while a tool is started, so that none is when the connection has ended.
 	starting sync.Mutex
@@ -48,6 +51,14 @@ type conn struct {
 	work sync.WaitGroup
 	once sync.Once
 }
+
+// idOf is what an id belongs to.
+type idOf int
+
+const (
+	ofRequest idOf = iota
+	ofEnd
+)
 
 // serve answers requests until the client is gone, or may not stay.
 func (c *conn) serve() {
@@ -127,23 +138,16 @@ func (c *conn) call(r *request, m message) *Error {
 		closeAll(m.files)
 		return errorf(Descriptors, "found descriptors with %s; only start takes some", r.method)
 	}
-	c.mu.Lock()
-	used, full := c.waiting[r.id], len(c.waiting) >= maxWaiting
-	if !used && !full {
-		c.waiting[r.id] = true
-	}
-	c.mu.Unlock()
-	switch {
-	case used:
+	if err := c.expect(r.id, ofRequest); err != nil {
 		closeAll(m.files)
-		return errorf(BadRequest, "the id is that of a request which is not answered yet")
-	case full:
-		closeAll(m.files)
-		return errorf(Limit, "%d requests are not answered yet", maxWaiting)
+		return err
 	}
 	later, result, err := method(c, r, m)
 	if later == nil {
 		c.answer(r.id, result, err)
+		if x, ok := result.(*started); ok {
+			close(x.told)
+		}
 		return nil
 	}
 	c.work.Go(func() {
@@ -153,11 +157,35 @@ func (c *conn) call(r *request, m message) *Error {
 	return nil
 }
 
+// expect notes that an id will be answered.
+func (c *conn) expect(id string, of idOf) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch _, used := c.waiting[id]; {
+	case used:
+		return errorf(BadRequest, "the id is that of a request which is not answered yet")
+	case of == ofRequest && c.requests >= maxWaiting:
+		return errorf(Limit, "%d requests are not answered yet", maxWaiting)
+	case of == ofRequest:
+		c.requests++
+	}
+	c.waiting[id] = of
+	return nil
+}
+
+// unexpect takes an id off the list.
+func (c *conn) unexpect(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of, ok := c.waiting[id]; ok && of == ofRequest {
+		c.requests--
+	}
+	delete(c.waiting, id)
+}
+
 // answer ends a request.
 func (c *conn) answer(id string, result any, err *Error) {
-	c.mu.Lock()
-	delete(c.waiting, id)
-	c.mu.Unlock()
+	c.unexpect(id)
 	if err != nil {
 		c.send(failure(id, err))
 		return

@@ -21,7 +21,8 @@ type source func(b []byte) (n int, files []*os.File, err error)
 // lines reads messages and the descriptors that came with them.
 type lines struct {
 	read source
-	buf  []byte
+	// buf is what was read and not taken, base the memory that it is in.
+	buf, base []byte
 	// seen is how much of buf has no end of a line.
 	seen int
 	// files came with the line in which the byte at their place stands; places count from the beginning of buf.
@@ -54,7 +55,11 @@ func (l *lines) next() (message, error) {
 			return m, nil
 		}
 		at := len(l.buf)
-		l.buf = append(l.buf, make([]byte, chunk)...)
+		if cap(l.buf)-at < chunk {
+			l.base = append(make([]byte, 0, 2*at+chunk), l.buf...)
+			l.buf = l.base
+		}
+		l.buf = l.buf[:at+chunk]
 		n, files, err := l.read(l.buf[at:])
 		n = max(n, 0)
 		l.buf = l.buf[:at+n]
@@ -119,7 +124,9 @@ func (l *lines) cut() (message, bool) {
 // take takes the bytes before end, with the descriptors that belong to them.
 func (l *lines) take(end int) message {
 	m := message{line: bytes.Clone(l.buf[:end])}
-	l.buf, l.seen = l.buf[end:], 0
+	if l.buf, l.seen = l.buf[end:], 0; len(l.buf) == 0 && cap(l.base) <= 2*chunk {
+		l.buf = l.base[:0]
+	}
 	kept := l.files[:0]
 	for _, p := range l.files {
 		if p.at < end {

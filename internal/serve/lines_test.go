@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -76,4 +77,22 @@ func TestLines(t *testing.T) {
 			t.Fatalf("got %d bytes behind the end", len(m.line))
 		}
 	})
+}
+
+// TestLinesMemory: requests that come one after the other are read into the same memory.
+func TestLinesMemory(t *testing.T) {
+	const line = `{"id":1,"method":"wait","params":{"run":1}}` + "\n"
+	l := lines{read: func(b []byte) (int, []*os.File, error) { return copy(b, line), nil, nil }}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const times = 1000
+	for range times {
+		if m, err := l.next(); err != nil || string(m.line) != line {
+			t.Fatalf("got %q, %v", m.line, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > 1024 {
+		t.Errorf("a line of %d bytes takes %d", len(line), each)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/accessc/accessc/internal/start"
 )
 
@@ -26,10 +28,13 @@ type run struct {
 	gone  chan struct{}
 	// pipes are the server's ends.
 	pipes []*os.File
-	// open counts the streams and events that the client has not seen the end of.
-	open sync.WaitGroup
-	// over is true when the client knows the end.
+	// open counts the streams and events that the client has not seen the end of. over is true when the client knows the
+	// end. The lock of the connection is held for both.
+	open int
 	over bool
+	// end is the id that the end is answered with, empty for none; not before told is closed, when the start was answered.
+	end  string
+	told chan struct{}
 }
 
 // input is a piece for the standard input, and the place for its error.
@@ -53,6 +58,7 @@ type startParams struct {
 	Stdin   string            `json:"stdin"`
 	Stdout  string            `json:"stdout"`
 	Stderr  string            `json:"stderr"`
+	Wait    json.RawMessage   `json:"wait"`
 }
 
 // The kinds of a standard descriptor.
@@ -62,9 +68,11 @@ const (
 	streamDescriptor = "descriptor"
 )
 
-type startResult struct {
-	Run int `json:"run"`
-	PID int `json:"pid"`
+// started is the result of a start.
+type started struct {
+	Run  int           `json:"run"`
+	PID  int           `json:"pid"`
+	told chan struct{} // is closed when the client was told
 }
 
 func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
@@ -74,14 +82,19 @@ func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
 	if err == nil {
 		err = p.request(s)
 	}
+	x := &run{ended: make(chan struct{}), gone: c.gone, told: make(chan struct{})}
 	if err == nil {
-		err = c.server.reserve(c)
+		err = x.expect(c, p.Wait)
+	}
+	if err == nil {
+		if err = c.server.reserve(c); err != nil {
+			c.unexpect(x.end)
+		}
 	}
 	if err != nil {
 		closeAll(m.files)
 		return nil, nil, err
 	}
-	x := &run{ended: make(chan struct{}), gone: c.gone}
 	if err = x.streams(&p, s, m.files); err == nil {
 		err = x.start(c, &p, s)
 	}
@@ -89,10 +102,30 @@ func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
 		closeAll(s.Streams[:])
 		closeAll(x.pipes)
 		c.server.release(1)
+		c.unexpect(x.end)
 		return nil, nil, err
 	}
-	return nil, startResult{x.id, x.process.PID()}, nil
+	return nil, &started{x.id, x.process.PID(), x.told}, nil
 }
+
+// expect notes the id that the end of a run is answered with, if the client has given one. It does not count as a
+// request that waits: each run has one.
+func (x *run) expect(c *conn, wait json.RawMessage) *Error {
+	if wait == nil {
+		return nil
+	}
+	if id := gjson.ParseBytes(wait); id.Type != gjson.Number && id.Type != gjson.String || len(wait) > maxID {
+		return errorf(BadParams, "start: expected a number or a text in wait, the id of the answer about the end")
+	}
+	if err := c.expect(string(wait), ofEnd); err != nil {
+		return err
+	}
+	x.end = string(wait)
+	return nil
+}
+
+// maxID is the length of the longest id, in bytes: that of a request.
+const maxID = 256
 
 // request puts the parameters into a start.
 func (p *startParams) request(s *Start) *Error {
@@ -152,13 +185,17 @@ func (x *run) streams(p *startParams, s *Start, files []*os.File) *Error {
 		closeAll(files)
 		return errorf(Descriptors, "start: found %d descriptors with the line, and %d in it", len(files), wanted)
 	}
+	var null *os.File
 	for i, k := range kinds {
 		var err error
 		switch {
 		case *k == streamDescriptor:
 			s.Streams[i], files = files[0], files[1:]
+		case *k == streamNull && null == nil:
+			null, err = start.OpenNull(os.O_RDWR)
+			s.Streams[i] = null
 		case *k == streamNull:
-			s.Streams[i], err = start.OpenNull(os.O_RDWR)
+			s.Streams[i] = null
 		default:
 			err = x.pipe(s, i)
 		}
@@ -216,16 +253,30 @@ func (x *run) start(c *conn, p *startParams, s *Start) *Error {
 	if x.pipes != nil {
 		x.carry(c)
 	}
-	x.open.Add(1)
-	c.work.Go(func() {
-		x.status = process.Wait()
-		close(x.ended)
-		if p.Events {
-			c.queue.put(event{Event: "ended", Run: x.id, Status: &x.status})
-		}
-		x.open.Done()
-	})
+	c.opens(x)
+	c.work.Go(func() { c.attend(x, p.Events) })
 	return nil
+}
+
+// attend waits for the end of a run and tells of it, on one goroutine: to wake another one for the answer takes as long
+// as to answer.
+func (c *conn) attend(x *run, events bool) {
+	x.status = x.process.Wait()
+	close(x.ended)
+	if x.end != "" {
+		c.waited(x)
+	}
+	if !events {
+		c.closes(x) // there is room for another run when the client hears of this end
+	}
+	if x.end != "" {
+		<-x.told
+		c.answer(x.end, waitResult{x.id, x.status}, nil)
+	}
+	if events {
+		c.queue.put(event{Event: "ended", Run: x.id, Status: &x.status})
+		c.closes(x)
+	}
 }
 
 // event is one line of a tool's story.
@@ -248,9 +299,9 @@ func (x *run) carry(c *conn) {
 	}
 	for i, name := range []string{"", "stdout", "stderr"} {
 		if out := x.pipes[i]; i > 0 && out != nil {
-			x.open.Add(1)
+			c.opens(x)
 			c.work.Go(func() {
-				defer x.open.Done()
+				defer c.closes(x)
 				drain(out, c.queue, event{Event: "output", Run: x.id, Stream: name})
 			})
 		}
@@ -350,16 +401,34 @@ func (c *conn) run(id int) (*run, *Error) {
 // waited lets a run be forgotten whose end the client knows, as soon as it has its events.
 func (c *conn) waited(x *run) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if x.over {
-		return
-	}
+	last := !x.over && x.open == 0
 	x.over = true
-	c.work.Go(func() {
-		x.open.Wait()
+	c.mu.Unlock()
+	c.leave(x, last)
+}
+
+// opens counts a stream of a run, or its events.
+func (c *conn) opens(x *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x.open++
+}
+
+// closes counts one that the client has seen the end of.
+func (c *conn) closes(x *run) {
+	c.mu.Lock()
+	x.open--
+	last := x.over && x.open == 0
+	c.mu.Unlock()
+	c.leave(x, last)
+}
+
+// leave forgets a run of which the client knows everything.
+func (c *conn) leave(x *run, last bool) {
+	if last {
 		c.forget(x)
 		c.server.release(1)
-	})
+	}
 }
 
 // killAll ends all tools of the connection.

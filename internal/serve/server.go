@@ -33,7 +33,7 @@ func plain(in io.Reader) source {
 func (s *Server) serve(read source, out io.Writer, token string, welcome func()) {
 	c := &conn{
 		server: s, lines: lines{read: read}, out: out, token: token, welcome: welcome,
-		queue: newQueue(), gone: make(chan struct{}), runs: map[int]*run{}, waiting: map[string]bool{},
+		queue: newQueue(), gone: make(chan struct{}), runs: map[int]*run{}, waiting: map[string]idOf{},
 	}
 	s.mu.Lock()
 	if s.over {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
@@ -51,7 +53,11 @@ func find(program, workspace string, env []string) (string, error) {
 		if dir == "" {
 			dir = "."
 		}
-		file, err := runnable(filepath.Join(dir, program), workspace)
+		path := filepath.Join(dir, program)
+		if filepath.IsAbs(path) && isMissing(path) {
+			continue
+		}
+		file, err := runnable(path, workspace)
 		switch {
 		case err == nil:
 			return file, nil
@@ -63,6 +69,12 @@ func find(program, workspace string, env []string) (string, error) {
 		return "", refused
 	}
 	return "", &Error{Code: CodeNotFound, Err: fmt.Errorf("%s: not found in %s", program, where)}
+}
+
+// isMissing reports whether there is no file, without an error in words about each directory of a long PATH.
+func isMissing(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == unix.ENOENT
 }
 
 func runnable(path, workspace string) (string, error) {

@@ -57,10 +57,72 @@ func divide(r rules, abi int) (blocks, traps []unix.SockFilter, err error) {
 
 // program puts the test of the architecture before the segments.
 func program(s []segment) []unix.SockFilter {
-	return append([]unix.SockFilter{
+	return shortened(append([]unix.SockFilter{
 		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
 		load(offNr), jump(unix.BPF_JGE, x32Bit, 0, 1), fail(uint32(unix.ENOSYS)),
-	}, search(s)...)
+	}, search(s)...))
+}
+
+// isEnd reports whether an instruction ends a program.
+func isEnd(f unix.SockFilter) bool { return f.Code == unix.BPF_RET|unix.BPF_K }
+
+// shortened is a program that says the same with fewer instructions: a jump to an end of the program leads to the
+// last such end that it can reach, and what nothing leads to any more is left out. The kernel translates a
+// supervised tool's filter at each start, which takes time for each instruction.
+// See RATIONALE D320.
+func shortened(p []unix.SockFilter) []unix.SockFilter {
+	p = slices.Clone(p)
+	needed := make([]bool, len(p))
+	needed[0] = true
+	for i := range p {
+		switch f := &p[i]; {
+		case !needed[i] || isEnd(*f):
+		case f.Code == unix.BPF_JMP|unix.BPF_JA:
+			needed[i+1+int(f.K)] = true
+		case f.Code&0x07 == unix.BPF_JMP:
+			f.Jt, f.Jf = farther(p, i, f.Jt), farther(p, i, f.Jf)
+			needed[i+1+int(f.Jt)], needed[i+1+int(f.Jf)] = true, true
+		default:
+			needed[i+1] = true
+		}
+	}
+	return needing(p, needed)
+}
+
+// farther is a jump from an instruction to the last end that it can reach and that is like the one it leads to.
+func farther(p []unix.SockFilter, from int, by uint8) uint8 {
+	to := p[from+1+int(by)]
+	for far := min(maxTests, len(p)-from-2); isEnd(to) && far > int(by); far-- {
+		if p[from+1+far] == to {
+			return uint8(far)
+		}
+	}
+	return by
+}
+
+// needing leaves the other instructions out. Jumps become shorter with that, and none longer.
+func needing(p []unix.SockFilter, needed []bool) []unix.SockFilter {
+	place := make([]int, len(p)+1)
+	for i := range p {
+		place[i+1] = place[i]
+		if needed[i] {
+			place[i+1]++
+		}
+	}
+	var out []unix.SockFilter
+	for i, f := range p {
+		to := func(by uint32) uint32 { return uint32(place[i+1+int(by)] - place[i] - 1) }
+		switch {
+		case !needed[i]:
+			continue
+		case f.Code == unix.BPF_JMP|unix.BPF_JA:
+			f.K = to(f.K)
+		case f.Code&0x07 == unix.BPF_JMP:
+			f.Jt, f.Jf = uint8(to(uint32(f.Jt))), uint8(to(uint32(f.Jf)))
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // others is the answer to calls that no test ends.

@@ -156,6 +156,38 @@ func TestFilterAgainstBlocks(t *testing.T) {
 	})
 }
 
+// TestShortFilter: a supervised tool's own filter has few instructions, each of which the kernel translates at every
+// start, and no end of a program stands twice in it.
+func TestShortFilter(t *testing.T) {
+	tool := ir.NewTool("t")
+	tool.FS[0].Caps = ir.All
+	spec, _, err := landlock.Build(tool, backends.Target{Form: backends.Portable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Supervision == nil {
+		t.Fatal("the tool needs no supervisor")
+	}
+	r := run{spec: spec, abi: landlock.MaxABI, req: &Request{}}
+	r.supervised = true
+	_, traps, err := divide(r.rules(), r.abi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 110; len(traps) > most {
+		t.Errorf("the traps take %d instructions, more than %d", len(traps), most)
+	}
+	ends := map[unix.SockFilter]int{}
+	for _, f := range traps {
+		if ends[f]++; isEnd(f) && ends[f] > 1 {
+			t.Errorf("an end with %#x stands twice", f.K)
+		}
+	}
+	if again := shortened(traps); !slices.Equal(again, traps) {
+		t.Errorf("a short program of %d instructions is made one of %d", len(traps), len(again))
+	}
+}
+
 // heldByTrace: a call that the blocks refuse reaches the supervisor under a trace, which finds
 // a block that refuses it; no other call does by a block.
 func (r *run) heldByTrace(t *rapid.T, c call, got uint32) {

@@ -26,6 +26,23 @@ func TestShellCommand(t *testing.T) {
 	}
 }
 
+// TestFindAllocates: the directories of a PATH that lack a program cost little each.
+func TestFindAllocates(t *testing.T) {
+	dir := t.TempDir()
+	allocations := func(path string) float64 {
+		return testing.AllocsPerRun(20, func() {
+			if _, err := find("true", dir, []string{"PATH=" + path + "/usr/bin"}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	const more = 40
+	few, many := allocations(""), allocations(strings.Repeat("/nowhere/bin:", more))
+	if each := (many - few) / more; each > 4 {
+		t.Errorf("%g allocations for each directory", each)
+	}
+}
+
 // TestEnviron: only the variables that the policy forwards, with the private directories in
 // place of the user's.
 func TestEnviron(t *testing.T) {

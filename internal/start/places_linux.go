@@ -71,16 +71,16 @@ func identify(dir int, name string, flags int) (identity, bool) {
 // maxPlaces bounds the places that are kept, and so the descriptors.
 const maxPlaces = 128
 
-// fill adds the rules on kept places to a ruleset, and returns the other paths.
-func (k *places) fill(b *building, paths []landlock.Path) ([]landlock.Path, error) {
-	turn := k.watch.turn()
+// fill adds the rules on kept places to a ruleset, in a turn of the watch, and returns the other paths. With
+// watched it leaves those places out that each start compares.
+func (k *places) fill(b *building, paths []landlock.Path, turn uint64, watched bool) ([]landlock.Path, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	look := look{places: k, dirs: map[string]bool{}}
 	var rest []landlock.Path
 	for _, p := range paths {
 		at := k.by[p.Path]
-		if at == nil || p.Entries != nil || !at.provedIn(turn) && !look.proves(p.Path, at, turn) {
+		if at == nil || p.Entries != nil || !at.provedIn(turn) && (!look.proves(p.Path, at, turn) || watched && !at.provedIn(turn)) {
 			rest = append(rest, p)
 			continue
 		}

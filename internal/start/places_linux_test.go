@@ -31,6 +31,39 @@ type placesWorld struct {
 	// mounting is set where this process may mount.
 	mounting bool
 	kept     places
+	// ahead has a ruleset from before the latest changes; taken counts those that were still good.
+	ahead ahead
+	taken int
+}
+
+// empty is a ruleset without rules.
+func (w *placesWorld) empty() (*building, error) {
+	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{HandledAccessFS: landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadDir})}, 0)
+	return &building{ruleset: ruleset{fd: fd, handled: ^uint64(0), grants: &grants{by: supervisor.Grants{}}}, paths: w.paths}, err
+}
+
+// laid makes a ruleset as it was before the latest changes, if that is still good, and one for after the next.
+func (w *placesWorld) laid() (out supervisor.Grants, err error) {
+	turn := w.kept.watch.turn()
+	b := w.ahead.take(turn)
+	if b == nil {
+		if b, err = w.empty(); err != nil {
+			return nil, err
+		}
+	} else if w.taken++; turn == 0 {
+		return nil, errors.New("a ruleset was taken that nothing watches")
+	}
+	defer unix.Close(b.fd)
+	if b.paths, err = w.kept.fill(b, b.paths, turn, false); err == nil {
+		err = b.fill()
+	}
+	next, err2 := w.empty()
+	if err2 == nil {
+		next.turn = w.kept.watch.turn()
+		next.paths, err2 = w.kept.fill(next, next.paths, next.turn, true)
+		w.ahead.put(next)
+	}
+	return b.grants.by, errors.Join(err, err2)
 }
 
 func newPlacesWorld(dir string, mounting bool) (*placesWorld, error) {
@@ -56,16 +89,15 @@ func newPlacesWorld(dir string, mounting bool) (*placesWorld, error) {
 
 // granted makes a ruleset of the paths, by kept places or without, and returns its rules.
 func (w *placesWorld) granted(kept bool) (out supervisor.Grants, left int, err error) {
-	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{HandledAccessFS: landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadDir})}, 0)
+	b, err := w.empty()
 	if err != nil {
 		return nil, 0, err
 	}
-	defer unix.Close(fd)
-	b := &building{ruleset: ruleset{fd: fd, handled: ^uint64(0), grants: &grants{by: supervisor.Grants{}}}}
+	defer unix.Close(b.fd)
 	rest := w.paths
 	if kept {
 		b.keeps = w.kept.keep
-		if rest, err = w.kept.fill(b, w.paths); err != nil {
+		if rest, err = w.kept.fill(b, w.paths, w.kept.watch.turn(), false); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -81,8 +113,12 @@ func (w *placesWorld) granted(kept bool) (out supervisor.Grants, left int, err e
 func (w *placesWorld) same(when string) error {
 	with, _, err := w.granted(true)
 	without, _, err2 := w.granted(false)
-	if err := errors.Join(err, err2); err != nil {
+	laid, err3 := w.laid()
+	if err := errors.Join(err, err2, err3); err != nil {
 		return fmt.Errorf("%s: %w", when, err)
+	}
+	if !maps.Equal(laid, without) {
+		return fmt.Errorf("%s: granted %v by a ruleset that was made ahead, expected %v", when, laid, without)
 	}
 	if !maps.Equal(with, without) {
 		return fmt.Errorf("%s: granted %v, expected %v", when, with, without)
@@ -133,7 +169,7 @@ func RunPlaces(dir string, rounds int) error {
 	mounting := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	used := 0
+	used, taken := 0, 0
 	for round := range rounds {
 		world := filepath.Join(dir, fmt.Sprint("world", round))
 		if err := os.Mkdir(world, 0o755); err != nil {
@@ -160,9 +196,14 @@ func RunPlaces(dir string, rounds int) error {
 		if n := len(w.kept.by); n > maxPlaces {
 			return fmt.Errorf("%d places are kept", n)
 		}
+		taken += w.taken
+		w.ahead.close()
 		w.kept.close()
 	}
 	fmt.Printf("kept places: %d rounds, %d places used again, mounts %v, seed %d\n", rounds, used, mounting, seed)
+	if taken < rounds {
+		return fmt.Errorf("%d rulesets that were made ahead were still good in %d rounds", taken, rounds)
+	}
 	if used < rounds*len("a few places") {
 		return fmt.Errorf("%d places were used again in %d rounds", used, rounds)
 	}
@@ -209,6 +250,39 @@ func TestPlaces(t *testing.T) {
 		return
 	}
 	run(&syscall.SysProcAttr{})
+}
+
+// TestPlacesUnwatched: a place that each start has to compare gets no rule ahead of the start.
+func TestPlacesUnwatched(t *testing.T) {
+	if ABI() == 0 {
+		t.Skip("needs Landlock")
+	}
+	w, err := newPlacesWorld(t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.kept.close()
+	if err := w.same("at first"); err != nil {
+		t.Fatal(err)
+	}
+	file := w.dir + "/a/file"
+	at := w.kept.by[file]
+	if at == nil || !at.watched {
+		t.Skip("the temporary directory is on a file system that cannot be watched")
+	}
+	at.watched = false
+	at.proved.Store(0)
+	for _, watched := range []bool{true, false} {
+		b, err := w.empty()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, err := w.kept.fill(b, b.paths, w.kept.watch.turn(), watched)
+		_ = unix.Close(b.fd)
+		if left := slices.ContainsFunc(rest, func(p landlock.Path) bool { return p.Path == file }); err != nil || left != watched {
+			t.Errorf("watched places alone: %v, the place is left out: %v, %v", watched, left, err)
+		}
+	}
 }
 
 // TestPlacesKept: kept are the places of a system's own mounts, up to a number, until the end.

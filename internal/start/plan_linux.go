@@ -48,6 +48,8 @@ type Plan struct {
 	users   int
 	closed  bool
 
+	ahead ahead
+
 	looked sync.Once
 	// exposed is the error of starts if the tool may change the directories of other runs.
 	exposed error
@@ -111,7 +113,7 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 	req.Spec, req.Accept = p.spec, p.accept
 	r := &run{
 		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
-		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1,
+		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1, ahead: &p.ahead,
 	}
 	r.passed = p.passes(req.Environ)
 	err := req.carry(&r.launch)
@@ -307,6 +309,7 @@ func (p *Plan) end() {
 	if !p.closed || p.users > 0 {
 		return
 	}
+	p.ahead.close()
 	if p.spawner != nil {
 		p.spawner.Close()
 		p.spawner = nil
@@ -319,6 +322,7 @@ func (p *Plan) end() {
 
 // Wait waits until the tool has ended, and removes the remains of its run.
 func (s *Spawned) Wait() (supervisor.End, error) {
+	s.run.lay()
 	state, err := s.Process.Wait()
 	s.run.over()
 	s.plan.leave()
@@ -446,4 +450,12 @@ func (a *Attended) Wait(over func()) Ended {
 	}
 	a.run.over()
 	return out
+}
+
+// Close frees what the supervisor of a tool that has ended has open, and returns whether it could. The ruleset of the next
+// start is made behind that: while the tool runs its calls wait for this process.
+func (a *Attended) Close() bool {
+	ok := a.Attended.Close()
+	a.run.lay()
+	return ok
 }

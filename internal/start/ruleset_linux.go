@@ -24,14 +24,18 @@ type building struct {
 	ruleset
 	paths []landlock.Path
 	next  atomic.Int32
+	// own is that of the run.
+	own uint64
+	// turn is that of the watch in which a ruleset was made ahead of its start.
+	turn uint64
 	// aside gets the result of the other goroutine, and filled is closed once it was taken.
 	aside  chan error
 	filled chan struct{}
 }
 
-// buildRuleset makes the kernel's ruleset from the specification, at the rights that this ABI
-// version handles, and begins to fill it.
-func (r *run) buildRuleset() (*building, error) {
+// begin makes the kernel's ruleset of the specification, at the rights that this ABI version handles, and lists
+// the paths that are there before the run.
+func (r *run) begin() (*building, error) {
 	handled := landlock.Handled(r.spec.Levels, r.abi)
 	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
 		HandledAccessFS: handled.FS, HandledAccessNet: handled.Net, Scoped: handled.Scoped,
@@ -43,31 +47,48 @@ func (r *run) buildRuleset() (*building, error) {
 	if r.supervised {
 		b.grants = &grants{by: make(supervisor.Grants, 256), of: r.external()}
 	}
-	b.aside, b.filled = make(chan error, 1), make(chan struct{})
 	for _, p := range r.paths() {
 		switch {
 		case p.Path == ownProcess && r.supervised:
 			// The supervisor shows the tool its processes in /proc.
 		case p.Path == ownProcess && r.stays():
 			// The process that becomes the tool is not there yet, and grants it to itself.
-			r.own = landlock.FSMask(p.Access) & handled.FS
+			b.own = landlock.FSMask(p.Access) & handled.FS
 		case p.Path == ownProcess:
 			p.Path = "/proc/" + strconv.Itoa(os.Getpid())
 			b.paths = append(b.paths, p)
 		case !ofRun(p):
 			b.paths = append(b.paths, p)
 		}
+	}
+	return b, nil
+}
+
+// buildRuleset makes the ruleset of the run, or takes one that was made ahead, and begins to fill it.
+func (r *run) buildRuleset() (*building, error) {
+	turn := r.site.turn()
+	b := r.ahead.take(turn)
+	if b == nil {
+		var err error
+		if b, err = r.begin(); err != nil {
+			return nil, err
+		}
+	}
+	r.own = b.own
+	for _, p := range r.paths() {
 		if p.Path == terminalPath {
 			b.paths = append(b.paths, terminalPaths(p)...)
 		}
 	}
 	if r.site.Lasts {
+		var err error
 		b.keeps = r.keeps()
-		if b.paths, err = r.site.places.fill(b, b.paths); err != nil {
-			_ = unix.Close(fd)
+		if b.paths, err = r.site.places.fill(b, b.paths, turn, false); err != nil {
+			_ = unix.Close(b.fd)
 			return nil, err
 		}
 	}
+	b.aside, b.filled = make(chan error, 1), make(chan struct{})
 	if len(b.paths) > alone {
 		go func() { b.aside <- b.fill() }()
 	} else {

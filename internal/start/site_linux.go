@@ -27,6 +27,14 @@ type Site struct {
 // Close frees the descriptors that are kept between two starts.
 func (s *Site) Close() { s.places.close() }
 
+// turn is that of the watch of kept places, 0 where none are kept.
+func (s *Site) turn() uint64 {
+	if !s.Lasts {
+		return 0
+	}
+	return s.places.watch.turn()
+}
+
 // ownSite is the one of a process of accessc itself.
 func ownSite() *Site { return &Site{Name: "accessc"} }
 

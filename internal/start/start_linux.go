@@ -109,6 +109,8 @@ type run struct {
 	// building is the ruleset until it is complete.
 	building *building
 	ruleset  int
+	// ahead has a ruleset that was made before the start, nil where none can be.
+	ahead *ahead
 	// grants are the rules of the ruleset, for a supervisor.
 	grants *grants
 	// own are the rights that the tool gets on its own directory of /proc where this process
@@ -309,6 +311,9 @@ func findCanary(granted []landlock.Path) string {
 // takes an address with its first data (MSG_FASTOPEN), or can be made to wait for connections.
 func checkDescriptors(fds ...int) error {
 	for number, fd := range fds {
+		if slices.Contains(fds[:number], fd) {
+			continue
+		}
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		if err != nil {
 			continue

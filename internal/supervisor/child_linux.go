@@ -158,7 +158,8 @@ var confinement = [...]struct {
 
 // assemble lays out the steps.
 func (c *Child) assemble(p *program) error {
-	p.alive = append(p.alive, c)
+	p.alive = append(make([]any, 0, 16), c)
+	p.steps = make([]step, 0, 2*64) // one for each signal, and the others
 	for _, part := range confinement {
 		if part.cloned && p.here || part.attended && p.alone {
 			continue

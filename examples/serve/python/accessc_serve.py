@@ -60,14 +60,26 @@ class Server:
 
     def request(self, method, params=None, files=()):
         """Send a request with descriptors, and return its result."""
+        return self._result(self._send(method, params or {}, files))
+
+    def _send(self, method, params, files=(), ends=False):
+        """Send a request and return its id. With ends, the next id is that of the answer about the end of the tool."""
         with self._sending:
             self._last += 1
             id = self._last
-            line = json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}).encode() + b"\n"
+            if ends:
+                self._last += 1
+                params = {**params, "wait": self._last}
+            line = json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
             sent = 0
             if files:
                 sent = socket.send_fds(self._socket, [line], [f if isinstance(f, int) else f.fileno() for f in files])
-            self._socket.sendall(line[sent:])
+            if sent < len(line):
+                self._socket.sendall(line[sent:])
+        return id
+
+    def _result(self, id):
+        """Wait for the answer of an id, and return its result."""
         answer = self._answer(id)
         if "error" in answer:
             raise Failed(answer["error"])
@@ -126,7 +138,8 @@ class Server:
                     ends[name] = os.fdopen(ours, "wb" if name == "stdin" else "rb")
                 params[name] = "descriptor"
                 files.append(stream)
-            begun = self.request("start", params, files)
+            id = self._send("start", params, files, ends=True)
+            begun = self._result(id)
         except BaseException:
             for end in ends.values():
                 end.close()
@@ -134,7 +147,7 @@ class Server:
         finally:
             for fd in pipes:
                 os.close(fd)
-        return Run(self, begun["run"], begun["pid"], ends)
+        return Run(self, begun["run"], begun["pid"], ends, id + 1)
 
     def run(self, tool, args=(), input=None, **more):
         """Run a tool to its end, as subprocess.run with captured output does."""
@@ -160,15 +173,17 @@ class Server:
 class Run:
     """A tool that was started."""
 
-    def __init__(self, server, id, pid, ends):
-        self._server, self.id, self.pid, self._status = server, id, pid, None
+    def __init__(self, server, id, pid, ends, end):
+        self._server, self.id, self.pid, self._end, self._status = server, id, pid, end, None
+        self._waiting = threading.Lock()
         self.stdin, self.stdout, self.stderr = (ends.get(name) for name in ("stdin", "stdout", "stderr"))
 
     def wait(self):
         """Return the exit status; minus the number of a signal that ended the tool, as subprocess has it."""
-        if self._status is None:
-            end = self._server.request("wait", {"run": self.id})
-            self._status = 128 - end["exit"] if "signal" in end else end["exit"]
+        with self._waiting:
+            if self._status is None:
+                end = self._server._result(self._end)
+                self._status = 128 - end["exit"] if "signal" in end else end["exit"]
         return self._status
 
     def signal(self, name):

@@ -86,10 +86,18 @@ export class Server {
    */
   request(method, params = {}) {
     const id = ++this.#last;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.process.stdin.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
-    });
+    const result = this.#answer(id);
+    this.process.stdin.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
+    return result;
+  }
+
+  /**
+   * The result of the answer with an id.
+   * @param {number} id
+   * @returns {Promise<any>}
+   */
+  #answer(id) {
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
   /**
@@ -120,13 +128,19 @@ export class Server {
    * @param {(event: Event) => void} [listen]
    */
   async begin(tool, options = {}, listen = () => {}) {
-    const { run, pid } = await this.request("start", { tool, ...options });
+    const wait = ++this.#last;
+    const ended = this.#answer(wait);
+    ended.catch(() => {}); // is told to those who wait
+    const { run, pid } = await this.request("start", { tool, ...options, wait }).catch((e) => {
+      this.#waiting.delete(wait);
+      throw e;
+    });
     this.#listeners.set(run, listen);
     this.#newest = Math.max(this.#newest, run);
     for (const e of this.#early) if (e.run === run) listen(e);
     this.#early = this.#early.filter((e) => e.run !== run);
     if (options.events || options.stdout === "data" || options.stderr === "data") void this.#take();
-    return new Run(this, run, pid);
+    return new Run(this, run, pid, ended);
   }
 
   /** Takes events until the connection ends. */
@@ -196,16 +210,18 @@ export class Run {
    * @param {Server} server
    * @param {number} id
    * @param {number} pid
+   * @param {Promise<any>} ended
    */
-  constructor(server, id, pid) {
+  constructor(server, id, pid, ended) {
     this.server = server;
     this.id = id;
     this.pid = pid;
+    this.ended = ended;
   }
 
   /** @returns {Promise<Status>} */
   async wait() {
-    const { exit, signal } = await this.server.request("wait", { run: this.id });
+    const { exit, signal } = await this.ended;
     return signal ? { exit, signal } : { exit };
   }
 
