@@ -40,10 +40,10 @@ func (s Sentences) All(causes []ir.Cause) string {
 
 // Row is a row of the enforcement ledger in the form that every document has.
 type Row struct {
-	Resource string   `json:"resource"`           // one of fs, net, env, commands, limits, process
-	Rules    []string `json:"rules"`              // identifiers, such as "fs[0]"
-	Aspects  []string `json:"aspects"`            // the parts of the rules that the row is about
-	Platform string   `json:"platform,omitempty"` // empty where the document is for one
+	Resource string      `json:"resource"`           // one of fs, net, env, commands, limits, process
+	Rules    []ir.RuleID `json:"rules"`              // identifiers, such as "fs[0]"
+	Aspects  []ir.Aspect `json:"aspects"`            // the parts of the rules that the row is about
+	Platform string      `json:"platform,omitempty"` // empty where the document is for one
 	// From and To bound the feature levels, inclusive: Landlock ABI versions on linux, 0
 	// being a kernel without it; tiers on windows; always 0 elsewhere.
 	From int    `json:"from_level"`
@@ -57,17 +57,20 @@ type Row struct {
 	Seen []string `json:"seen,omitempty"`
 }
 
-// NewRow returns a row in the form of documents.
+// NewRow returns a row in the form of documents. Its rules and aspects are the lists of the ledger.
 func NewRow(r ir.Row) Row {
 	out := Row{
-		Resource: r.Resource.String(), Rules: texts(r.Rules), Aspects: texts(r.Aspects), From: r.Levels.From, To: r.Levels.To,
-		Is: r.Is.String(), Gap: string(r.Gap), Evidence: texts(r.Evidence),
+		Resource: r.Resource.String(), Rules: r.Rules, Aspects: r.Aspects, From: r.Levels.From, To: r.Levels.To,
+		Is: r.Is.String(), Gap: string(r.Gap),
 	}
 	if r.Platform != 0 {
 		out.Platform = r.Platform.String()
 	}
 	for _, c := range r.Causes {
 		out.Causes = append(out.Causes, c.String())
+	}
+	for _, e := range r.Evidence {
+		out.Evidence = append(out.Evidence, string(e))
 	}
 	return out
 }
@@ -77,17 +80,6 @@ func NewRows(l ir.Ledger) []Row {
 	out := make([]Row, len(l))
 	for i, r := range l {
 		out[i] = NewRow(r)
-	}
-	return out
-}
-
-func texts[T ~string](list []T) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	out := make([]string, len(list))
-	for i, t := range list {
-		out[i] = string(t)
 	}
 	return out
 }
@@ -103,9 +95,12 @@ func (r Row) Row() (ir.Row, error) {
 		return ir.Row{}, fmt.Errorf("%w: %s is %s", errRow, r.Resource, r.Is)
 	}
 	out := ir.Row{
-		Resource: ir.Resources[resource], Rules: typed[ir.RuleID](r.Rules), Aspects: typed[ir.Aspect](r.Aspects),
+		Resource: ir.Resources[resource], Rules: r.Rules, Aspects: r.Aspects,
 		Levels: ir.Levels{From: r.From, To: r.To},
-		Held:   ir.Held{Is: is, Gap: ir.Gap(r.Gap), Evidence: typed[ir.Evidence](r.Evidence)},
+		Held:   ir.Held{Is: is, Gap: ir.Gap(r.Gap)},
+	}
+	for _, e := range r.Evidence {
+		out.Evidence = append(out.Evidence, ir.Evidence(e))
 	}
 	if r.Platform != "" {
 		var ok bool
@@ -128,14 +123,6 @@ func (r Row) causes() ([]ir.Cause, error) {
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-func typed[T ~string](list []string) []T {
-	var out []T
-	for _, t := range list {
-		out = append(out, T(t))
-	}
-	return out
 }
 
 // Ledger is the inverse of NewRows.

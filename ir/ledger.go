@@ -296,8 +296,10 @@ func (l Ledger) On(p Platform, level int) Ledger {
 type LedgerBuilder struct {
 	platform Platform
 	rows     Ledger
-	// at are the places of the rows, by what is alike in them and cheap to compare.
-	at map[ledgerKey][]int
+	// at is one more than the place of the last row with a key, which is alike in rows and cheap to compare, and before that
+	// of the row before it with the same key; 0 for none.
+	at     map[ledgerKey]int
+	before []int // by row
 	// stated are the places of the rows that cells were added to since it was emptied.
 	stated []int
 }
@@ -313,21 +315,23 @@ const usualRows = 64
 
 // NewLedger starts the ledger of one platform.
 func NewLedger(p Platform) *LedgerBuilder {
-	return &LedgerBuilder{platform: p, rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey][]int, usualRows)}
+	return &LedgerBuilder{platform: p, rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey]int, usualRows/2)}
 }
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
 func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
 	key := ledgerKey{c.Resource, c.Aspect, l}
-	for _, i := range b.at[key] {
-		if row := &b.rows[i]; row.Equal(h) {
+	last := b.at[key]
+	for i := last; i > 0; i = b.before[i-1] {
+		if row := &b.rows[i-1]; row.Equal(h) {
 			row.Rules = append(row.Rules, c.ID)
-			b.stated = append(b.stated, i)
+			b.stated = append(b.stated, i-1)
 			return
 		}
 	}
 	b.stated = append(b.stated, len(b.rows))
-	b.at[key] = append(b.at[key], len(b.rows))
+	b.before = append(b.before, last)
+	b.at[key] = len(b.rows) + 1
 	b.rows = append(b.rows, Row{
 		Resource: c.Resource, Rules: []RuleID{c.ID}, Aspects: []Aspect{c.Aspect}, Platform: b.platform, Levels: l, Held: h,
 	})
@@ -368,8 +372,9 @@ func (b *LedgerBuilder) list(rules []Entry, rows [][]int) {
 			sizes[at]++
 		}
 	}
+	const further = 2 // the base and the default, which come after the rules
 	for at, size := range sizes {
-		b.rows[at].Rules = make([]RuleID, 0, size)
+		b.rows[at].Rules = make([]RuleID, 0, size+further)
 	}
 	for i, of := range rows {
 		for _, at := range of {

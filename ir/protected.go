@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // ProtectedVersion is the version of the list of protected paths. It changes with every
 // change of the list.
@@ -19,16 +22,16 @@ type ProtectedPath struct {
 }
 
 // ProtectedPaths returns the list.
-func ProtectedPaths() []ProtectedPath {
-	out := make([]ProtectedPath, 0, len(protected))
-	for _, p := range protected {
-		p.Origin = protectedOrigin
-		out = append(out, p)
+func ProtectedPaths() []ProtectedPath { return slices.Clone(listedProtected()) }
+
+// listedProtected is the list with its origin, for all views.
+var listedProtected = sync.OnceValue(func() []ProtectedPath {
+	out := slices.Clone(protected[:])
+	for i := range out {
+		out[i].Origin = Origin{Layer: LayerProtected, Label: "protected"}
 	}
 	return out
-}
-
-var protectedOrigin = Origin{Layer: LayerProtected, Label: "protected"}
+})
 
 // protect plants the rules that take writing away from protected paths. A path that has no rule
 // of its own gets a rule that grants whatever the rule around it does, except creating,
@@ -39,7 +42,9 @@ func (v *View) protect(more []ProtectedPath) {
 		return
 	}
 	root := v.zone(Root{Kind: Workspace})
-	v.protected = slices.Concat(ProtectedPaths(), v.Tool.Protected, more)
+	if v.protected = listedProtected(); len(v.Tool.Protected)+len(more) > 0 {
+		v.protected = slices.Concat(v.protected, v.Tool.Protected, more)
+	}
 	for _, p := range v.protected {
 		ref, exact := root.ruleFor(p.Path)
 		if exact || ref < 0 || v.refs[ref].caps&Write == 0 {

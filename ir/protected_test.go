@@ -45,3 +45,16 @@ func TestProtectedNames(t *testing.T) {
 		t.Error("the list is not sorted")
 	}
 }
+
+// TestProtectedListIsShared: views share the list of protected paths, and what a caller does to its own changes none of them.
+func TestProtectedListIsShared(t *testing.T) {
+	mine := ir.ProtectedPaths()
+	first := mine[0]
+	mine[0].Path = "other"
+	_ = append(mine[:1], ir.ProtectedPath{Path: "further"})
+	v := ir.NewView(ir.NewTool("t"), ir.Linux, ir.Facts{Protected: []ir.ProtectedPath{{Path: "local"}}})
+	w := ir.NewView(ir.NewTool("t"), ir.Linux, ir.Facts{})
+	if got := w.Protected(); got[0] != first || !slices.Equal(got, ir.ProtectedPaths()) || len(v.Protected()) != len(got)+1 {
+		t.Errorf("%+v, and with one more %d of %d", got[0], len(v.Protected()), len(got))
+	}
+}

@@ -118,6 +118,9 @@ func (v *View) export(n *region, at Location, above *Region) *Region {
 	if n.rule >= 0 {
 		out.Link = v.refs[n.rule].pin
 	}
+	if len(n.children) > 0 {
+		out.Below = make([]*Region, 0, len(n.children))
+	}
 	for _, name := range n.names() {
 		out.Below = append(out.Below, v.export(n.children[name], at.Child(name), out))
 	}

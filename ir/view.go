@@ -156,6 +156,7 @@ func (k RootKind) word() string {
 // grow plants every rule in the tree of its root. The symlink of an external rule appears in
 // the workspace's tree as well, as a name that does not move; its target has a tree of its own.
 func (v *View) grow() {
+	v.refs = make([]ruleRef, 0, cap(v.rules))
 	for i, e := range v.rules {
 		r := e.Rule
 		// A target is a root, which does not move, also where it is seen by its name.

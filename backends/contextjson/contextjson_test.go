@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/accessc/accessc/backends"
@@ -130,5 +131,34 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		ir.NewView(tool, ir.Linux, ir.Facts{}).Decide(ir.Access{Cap: ir.Read, On: ir.Direct(ir.In("a"))})
+	})
+}
+
+// TestLedgerOfFiles: the ledger is the one whose cells are stated one by one.
+func TestLedgerOfFiles(t *testing.T) {
+	irtest.Check(t, 300, 1, func(rt *rapid.T) {
+		tool := drawTool(rt)
+		out, err := contextjson.Backend{}.Compile(tool, backends.Target{Form: backends.Portable})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		b := ir.NewLedger(0)
+		for _, row := range out.Ledger {
+			for _, rule := range row.Rules {
+				for _, a := range row.Aspects {
+					b.Add(ir.Cell{Resource: row.Resource, ID: rule, Aspect: a}, row.Levels, row.Held)
+				}
+			}
+		}
+		if diff := cmp.Diff(b.Ledger(), out.Ledger); diff != "" {
+			rt.Error(diff)
+		}
+		for i := range tool.FS {
+			for _, a := range ir.Aspects(ir.FS) {
+				if row, ok := out.Ledger.Cell(ir.FS, ir.FSRuleID(i), a, 0, 0); !ok || row.Is != ir.Advisory {
+					rt.Errorf("fs[%d] %s: %+v", i, a, row)
+				}
+			}
+		}
 	})
 }

@@ -1,6 +1,8 @@
 package contextjson
 
 import (
+	"slices"
+
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/ir"
 )
@@ -19,18 +21,17 @@ var Sentences = backends.Sentences{
 // ledger states that the Context alone enforces nothing: the tool does, if it asks.
 func ledger(t *ir.Tool) ir.Ledger {
 	b, asked := ir.NewLedger(0), ir.Because(ir.Advisory, "", whyAsked)
+	// Rules on files are many, and stated alike in all aspects.
+	files := ir.Row{Resource: ir.FS, Rules: make([]ir.RuleID, 0, len(t.FS)+1), Aspects: slices.Clone(ir.Aspects(ir.FS)), Held: asked}
+	for i := range t.FS {
+		files.Rules = append(files.Rules, ir.FSRuleID(i))
+	}
+	files.Rules = append(files.Rules, ir.DefaultRule)
 	add := func(r ir.Resource, rule ir.RuleID) {
 		for _, a := range ir.Aspects(r) {
 			b.Add(ir.Cell{Resource: r, ID: rule, Aspect: a}, ir.Levels{}, asked)
 		}
 	}
-	list := func(r ir.Resource, n int) {
-		for i := range n {
-			add(r, ir.ListRuleID(r, i))
-		}
-		add(r, ir.DefaultRule)
-	}
-	list(ir.FS, len(t.FS))
 	for i := range t.MayNet {
 		b.Add(ir.Cell{Resource: ir.Net, ID: ir.MayNetRuleID(i), Aspect: ir.AspectAsk}, ir.Levels{}, backends.Stricter(whyMay))
 	}
@@ -45,7 +46,10 @@ func ledger(t *ir.Tool) ir.Ledger {
 		b.Add(ir.Cell{Resource: ir.Net, ID: ir.NetRuleID(i), Aspect: a}, ir.Levels{}, asked)
 	}
 	add(ir.Net, ir.DefaultRule)
-	list(ir.Env, len(t.Env))
+	for i := range t.Env {
+		add(ir.Env, ir.EnvRuleID(i))
+	}
+	add(ir.Env, ir.DefaultRule)
 	if t.Commands != nil {
 		for i := range t.Commands.Rules {
 			add(ir.Commands, t.Commands.Rules[i].ID())
@@ -56,5 +60,5 @@ func ledger(t *ir.Tool) ir.Ledger {
 		add(ir.Limits, l.ID())
 	}
 	add(ir.Process, ir.DefaultRule)
-	return b.Ledger()
+	return append(ir.Ledger{files}, b.Ledger()...)
 }

@@ -1,6 +1,7 @@
 package landlock
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,5 +32,17 @@ func TestKinds(t *testing.T) {
 	})
 	if shared == 0 {
 		t.Error("no two rules were of one kind")
+	}
+}
+
+// TestRightsAreShared: grants share the lists of rights, so one that is written for a terminal leaves the others as they are.
+func TestRightsAreShared(t *testing.T) {
+	for c := range ir.All + 1 {
+		before := slices.Clone(rightsOf(c))
+		_ = append(access(ir.Sys(ir.LinuxTerminal), c), MakeChar)
+		_ = append(rightsOf(c), MakeChar)
+		if got := rightsOf(c); !slices.Equal(got, before) || !slices.Equal(got, listRights(c)) {
+			t.Errorf("%s: %v, want %v", c, got, before)
+		}
 	}
 }

@@ -28,7 +28,7 @@ type ledgerWriter struct {
 
 func (s *ruleset) ledgerWriter() *ledgerWriter {
 	w := &ledgerWriter{
-		ruleset: s, byRule: map[ir.RuleID]traits{},
+		ruleset: s, byRule: make(map[ir.RuleID]traits, len(s.view.Entries())),
 		noMetadata: !s.updatesMetadata(), noLinks: s.refusesLinks(), gain: s.unseenGain(), judges: s.judges(),
 		ports: named(s.view.Tool.Net),
 	}

@@ -3,6 +3,7 @@ package landlock
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -29,8 +30,18 @@ func grantable(c ir.CapSet, listed bool) ir.CapSet {
 
 // rightsOf returns the rights of capabilities. A move or link between directories needs REFER
 // on both (it never lets a file gain a right), so REFER goes with every right that can take
-// part in one.
-func rightsOf(c ir.CapSet) []Right {
+// part in one. The list is not to be changed.
+func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
+
+// rightsBySet are the rights of every set of capabilities.
+var rightsBySet = sync.OnceValue(func() (out [ir.All + 1][]Right) {
+	for c := range out {
+		out[c] = listRights(ir.CapSet(c))
+	}
+	return out
+})
+
+func listRights(c ir.CapSet) []Right {
 	var out []Right
 	add := func(has bool, rs ...Right) {
 		if has {
@@ -43,7 +54,7 @@ func rightsOf(c ir.CapSet) []Right {
 	add(c.Has(ir.Create), MakeReg, MakeDir, MakeSym, MakeFifo, MakeSock)
 	add(c.Has(ir.Delete), RemoveFile, RemoveDir)
 	add(c&names != 0 || c.Contains(ir.Caps(ir.Read, ir.Update)), Refer)
-	return out
+	return slices.Clip(out)
 }
 
 // access returns the rights of a grant at a place. On the devices of the base those that only
@@ -54,7 +65,7 @@ func access(at ir.Location, c ir.CapSet) []Right {
 	if at.Root.Kind != ir.System || !strings.HasPrefix(at.Path, "dev/") {
 		return rs
 	}
-	rs = slices.DeleteFunc(rs, func(r Right) bool { return FSMask([]Right{r})&FileMask == 0 })
+	rs = slices.DeleteFunc(slices.Clone(rs), func(r Right) bool { return FSMask([]Right{r})&FileMask == 0 })
 	if slices.Contains(terminals, at.Path) {
 		rs = append(rs, IoctlDev)
 	}

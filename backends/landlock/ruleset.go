@@ -19,7 +19,7 @@ type ruleset struct {
 
 // See RATIONALE D40.
 func newRuleset(v *ir.View) *ruleset {
-	s := &ruleset{view: v, lacks: map[*ir.Region]ir.CapSet{}}
+	s := &ruleset{view: v, lacks: make(map[*ir.Region]ir.CapSet, len(v.Entries()))}
 	for _, r := range v.Tree() {
 		if r.Above == nil {
 			s.tops = append(s.tops, r)

@@ -97,9 +97,9 @@ func TestCommandLine(t *testing.T) {
 }
 
 // excuse finds the row that states how an aspect of a rule is held.
-func excuse(c *Config, rule string, a ir.Aspect) backends.Row {
+func excuse(c *Config, rule ir.RuleID, a ir.Aspect) backends.Row {
 	for _, r := range c.Comment.Ledger {
-		if r.Resource == "fs" && slices.Contains(r.Rules, rule) && slices.Contains(r.Aspects, string(a)) {
+		if r.Resource == "fs" && slices.Contains(r.Rules, rule) && slices.Contains(r.Aspects, a) {
 			return r
 		}
 	}
@@ -176,7 +176,7 @@ func TestConfigAgainstPolicy(t *testing.T) {
 						rule = string(e.ID)
 					}
 				}
-				is := excuse(c, rule, ir.AspectOf(capability)).Is
+				is := excuse(c, ir.RuleID(rule), ir.AspectOf(capability)).Is
 				seen[fmt.Sprintf("%v %v", v.Allowed(), got)]++
 				switch {
 				case v.Reason != ir.ReasonRule && v.Reason != ir.ReasonDefault:
@@ -206,7 +206,7 @@ func TestLedgerIsWhole(t *testing.T) {
 		}
 		for _, rule := range r.Rules {
 			for _, a := range r.Aspects {
-				cells[r.Resource+" "+rule+" "+a]++
+				cells[r.Resource+" "+string(rule)+" "+string(a)]++
 			}
 		}
 	}

@@ -34,3 +34,18 @@ func TestKinds(t *testing.T) {
 		t.Error("no two rules were of one kind")
 	}
 }
+
+// TestSplitOnce: a profile has one division of the operations for each grant, which is that of the grant.
+func TestSplitOnce(t *testing.T) {
+	p := newProfile(ir.NewTool("t"), backends.Target{Form: backends.Portable})
+	for c := range ir.All + 1 {
+		for i := range 8 {
+			g := grant{caps: c, links: i&1 != 0, listed: i&2 != 0, base: i&4 != 0}
+			for range 2 {
+				if diff := cmp.Diff(g.split(), p.split(g), cmp.AllowUnexported(split{})); diff != "" {
+					t.Errorf("%+v: %s", g, diff)
+				}
+			}
+		}
+	}
+}

@@ -105,23 +105,35 @@ func (g grant) allows(l leaf) bool {
 	}
 }
 
-// split divides the leaves into those that a region allows and those that it denies. Where the
-// family file-write* is denied and one of its leaves is allowed, its denial comes first: by the
-// naive reading it would take the leaf away.
+// split are the operations that a region allows and those that it denies. Where the family
+// file-write* is denied and one of its leaves is allowed, its denial comes first: by the naive
+// reading it would take the leaf away.
 // See RATIONALE D69.
-func (g grant) split() (first, allow, deny []string) {
+type split struct{ first, allow, deny []string }
+
+// split divides the leaves. A profile has many regions, and few grants.
+func (p *profile) split(g grant) split {
+	s, known := p.splits[g]
+	if !known {
+		s = g.split()
+		p.splits[g] = s
+	}
+	return s
+}
+
+func (g grant) split() (s split) {
 	for _, l := range leaves {
 		if g.allows(l) {
-			allow = append(allow, l.op)
+			s.allow = append(s.allow, l.op)
 		} else {
-			deny = append(deny, l.op)
+			s.deny = append(s.deny, l.op)
 		}
 	}
 	writes := func(op string) bool { return strings.HasPrefix(op, "file-write-") }
-	if i := slices.Index(deny, opWrite); i >= 0 && slices.ContainsFunc(allow, writes) {
-		first, deny = []string{opWrite}, slices.Delete(deny, i, i+1)
+	if i := slices.Index(s.deny, opWrite); i >= 0 && slices.ContainsFunc(s.allow, writes) {
+		s.first, s.deny = []string{opWrite}, slices.Delete(s.deny, i, i+1)
 	}
-	return first, allow, deny
+	return s
 }
 
 // has reports whether a region lets one operation through, by name.

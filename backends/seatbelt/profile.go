@@ -27,6 +27,7 @@ type profile struct {
 	// byRule are the regions that each rule governs.
 	byRule   map[ir.RuleID][]*ir.Region
 	moves    moves
+	splits   map[grant]split
 	programs []program
 	refusals []backends.Refusal
 }
@@ -38,7 +39,7 @@ func newProfile(t *ir.Tool, target backends.Target) *profile {
 	}
 	p := &profile{
 		tool: t, form: target.Form, view: ir.NewView(t, ir.Darwin, facts), own: facts.Program, scripts: facts.Interpreters, bind: facts.Bindings,
-		params: parameterNames(t), byRule: map[ir.RuleID][]*ir.Region{},
+		params: parameterNames(t), byRule: map[ir.RuleID][]*ir.Region{}, splits: map[grant]split{},
 	}
 	p.roots = p.ordered(p.view.Tree())
 	p.walk(func(r *ir.Region) { p.byRule[r.ID()] = append(p.byRule[r.ID()], r) })

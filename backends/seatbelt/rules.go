@@ -39,25 +39,23 @@ func (p *profile) guarded(w *writer, r *ir.Region) {
 	if paths == nil {
 		return
 	}
-	_, _, deny := p.grant(paths[0]).split()
 	w.comment("protected  " + capsWord(paths[0].Caps))
-	w.deny(string(paths[0].ID()), deny, p.filters(paths))
+	w.deny(string(paths[0].ID()), p.split(p.grant(paths[0])).deny, p.filters(paths))
 }
 
 // region writes the statements of a region.
 func (p *profile) region(w *writer, r *ir.Region) {
-	first, allow, deny := p.grant(r).split()
-	lines := p.filters([]*ir.Region{r})
-	w.deny(named(r), first, lines)
-	w.allow(allow, lines)
-	w.deny(named(r), deny, lines)
+	s, lines := p.split(p.grant(r)), p.filters([]*ir.Region{r})
+	w.deny(named(r), s.first, lines)
+	w.allow(s.allow, lines)
+	w.deny(named(r), s.deny, lines)
 }
 
 func (p *profile) filters(regions []*ir.Region) [][]string {
-	var lines [][]string
+	lines := make([][]string, 0, len(regions))
 	for _, r := range regions {
-		at := p.place(r.At)
-		lines = append(lines, []string{literal(at), subpath(at)})
+		at := p.place(r.At).String()
+		lines = append(lines, []string{"(literal " + at + ")", "(subpath " + at + ")"})
 	}
 	return lines
 }
@@ -95,8 +93,7 @@ func (p *profile) baseGroups(w *writer) {
 	})
 	for _, g := range order {
 		w.comment("base:" + p.tool.Base.String() + "  " + capsWord(g.caps))
-		_, allow, _ := g.split()
-		w.allow(allow, p.filters(groups[g]))
+		w.allow(p.split(g).allow, p.filters(groups[g]))
 	}
 }
 
@@ -180,5 +177,3 @@ func (p *profile) pins(w *writer) {
 }
 
 func literal(p place) string { return "(literal " + p.String() + ")" }
-
-func subpath(p place) string { return "(subpath " + p.String() + ")" }

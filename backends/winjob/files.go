@@ -19,7 +19,7 @@ type layout struct {
 }
 
 func newLayout(v *ir.View, t backends.Target) *layout {
-	l := &layout{view: v, target: t, lists: map[*ir.Region]Entry{}, spelled: map[string]string{}}
+	l := &layout{view: v, target: t, lists: make(map[*ir.Region]Entry, len(v.Entries())), spelled: make(map[string]string, len(v.Entries()))}
 	for _, r := range v.Tree() {
 		l.root(r)
 	}

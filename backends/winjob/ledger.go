@@ -81,7 +81,7 @@ func (l *layout) ledger() ir.Ledger {
 }
 
 func (l *layout) ledgerWriter() *ledgerWriter {
-	w := &ledgerWriter{layout: l, byRule: map[ir.RuleID]traits{}, moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
+	w := &ledgerWriter{layout: l, byRule: make(map[ir.RuleID]traits, len(l.view.Entries())), moves: map[ir.CapSet]ir.Held{}, alone: childless(l.view.Tool)}
 	for _, r := range l.regions {
 		caps := r.Caps
 		if l.listed() {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -272,24 +273,45 @@ func TestReusedPort(t *testing.T) {
 	}
 }
 
-// TestStalled: a client that does not take its answer is given up.
+// TestStalled: a client that does not take its answer is given up. The test keeps the client's connection: one that nothing
+// refers to is closed by the garbage collector, which runs here while the proxy looks the name up. The proxy would see
+// the client leave before its request was sent on.
 func TestStalled(t *testing.T) {
-	w := newWorldOf(t, func(c *egress.Config) { c.Limits.Idle = 300 * time.Millisecond }, allow("example.com"))
+	const idle = 300 * time.Millisecond
+	w := newWorldOf(t, func(c *egress.Config) {
+		c.Limits.Idle = idle
+		lookup := c.Resolve
+		c.Resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
+			runtime.GC()
+			return lookup(ctx, name)
+		}
+	}, allow("example.com"))
 	w.names["example.com"] = "203.0.113.1"
-	ended := make(chan struct{})
+	begun, ended := make(chan time.Time, 1), make(chan time.Time, 1)
 	w.handle = func(rw http.ResponseWriter, _ *http.Request) {
-		defer close(ended)
+		begun <- time.Now()
 		for part := make([]byte, 1<<20); ; {
 			if _, err := rw.Write(part); err != nil {
+				ended <- time.Now()
 				return
 			}
 		}
 	}
-	_, _ = io.WriteString(w.to("example.com", 80), "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
-		t.Error("the answer is still being sent")
+	client := w.to("example.com", 80)
+	defer client.Close()
+	_, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")
+	within := func(what string, c chan time.Time) time.Time {
+		select {
+		case at := <-c:
+			return at
+		case <-time.After(10 * time.Second):
+			t.Fatal("after 10 s:", what)
+			return time.Time{}
+		}
+	}
+	from := within("the request did not arrive", begun)
+	if took := within("the answer is still being sent", ended).Sub(from); took < idle {
+		t.Errorf("given up after %s, sooner than the limit", took)
 	}
 }
 

@@ -256,7 +256,8 @@ func TestWrappedSwapped(t *testing.T) {
 }
 
 // TestWrappedRace: another process exchanges a place all the time with a symbolic link out of the workspace and with an empty
-// directory, while tools start. None that starts sees a file from outside by any of the names.
+// directory, while tools start. None that starts sees a file from outside by any of the names. The exchanges come as often as starts
+// take: on a busy machine, where they take long, hardly one would come through a fixed number of exchanges per second.
 func TestWrappedRace(t *testing.T) {
 	asEach(t, func(t *testing.T, who identity) {
 		c := newCastle(t, who)
@@ -266,6 +267,7 @@ func TestWrappedRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exchanges atomic.Int64
+		pace := newPace()
 		stop := make(chan struct{})
 		var attacker sync.WaitGroup
 		attacker.Go(func() {
@@ -278,11 +280,12 @@ func TestWrappedRace(t *testing.T) {
 				a, b := names[rand.IntN(3)], names[rand.IntN(3)]
 				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 				exchanges.Add(1)
-				time.Sleep(time.Duration(rand.ExpFloat64() * float64(4*time.Millisecond)))
+				time.Sleep(pace.pause())
 			}
 		})
 		seen := map[string]int{}
-		for range irtest.Times(400) {
+		rounds := irtest.Times(400)
+		for n := 0; n < rounds || n < 10*rounds && seen["started"] == 0; n++ {
 			cmd := exec.Command(binary, modeWrapped, filepath.Join(dir, "spec.json"))
 			cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
@@ -293,9 +296,12 @@ func TestWrappedRace(t *testing.T) {
 				}
 			}
 			cmd.Stdin = strings.NewReader("[" + strings.Join(list, ",") + "]\n")
+			begun := time.Now()
 			out, err := cmd.Output()
 			var answers []int
-			switch started := json.Unmarshal(out, &answers) == nil; {
+			started := json.Unmarshal(out, &answers) == nil
+			pace.after(time.Since(begun), started)
+			switch {
 			case started && slices.Contains(answers, 0):
 				t.Fatalf("a file from outside is shown: %v", answers)
 			case started:
@@ -311,6 +317,33 @@ func TestWrappedRace(t *testing.T) {
 		t.Logf("%v, %d exchanges", seen, exchanges.Load())
 		irtest.Happened(t, seen, 20, "started", "refused")
 	})
+}
+
+// A pace is how often an attacker acts on starts, so that about half of them succeed: slower after one that was refused, faster
+// after one that was not.
+type pace struct {
+	mean  atomic.Int64 // of the pauses, in nanoseconds
+	share float64      // of the time that a start takes
+}
+
+func newPace() *pace {
+	p := &pace{share: 1.0 / 16}
+	p.mean.Store(int64(4 * time.Millisecond))
+	return p
+}
+
+// after is called after each start with the time that it took.
+func (p *pace) after(took time.Duration, started bool) {
+	if p.share *= 1.5; started {
+		p.share /= 1.5 * 1.5
+	}
+	p.share = min(max(p.share, 1.0/32), 1)
+	p.mean.Store(int64(p.share * float64(took)))
+}
+
+// pause is the time until the attacker acts again.
+func (p *pace) pause() time.Duration {
+	return time.Duration(rand.ExpFloat64() * float64(p.mean.Load()))
 }
 
 // TestWrappedLeaks: the leaks are those that the ledger predicts, each under its gap.

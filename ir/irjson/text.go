@@ -33,7 +33,9 @@ func cutLast(s string) (head string, n int, ok bool) {
 	return s[:i], n, err == nil && n >= 0
 }
 
-func formatPos(p ir.Pos) string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
+func formatPos(p ir.Pos) string {
+	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
+}
 
 // symbols are the roots that need no name.
 var symbols = []ir.RootKind{ir.Workspace, ir.Home, ir.Temp}

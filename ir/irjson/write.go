@@ -24,14 +24,15 @@ func write(p *ir.Program, provenance bool) ([]byte, error) {
 	for _, t := range p.Tools {
 		d.Tools = append(d.Tools, e.tool(t))
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	var compact, out bytes.Buffer
+	enc := json.NewEncoder(&compact)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
 		return nil, err
 	}
-	return buf.Bytes(), nil
+	// The encoder could indent, but into a buffer that grows line by line.
+	err := json.Indent(&out, compact.Bytes(), "", "  ")
+	return out.Bytes(), err
 }
 
 // Constraints returns the document form of constraints, nil for none.
