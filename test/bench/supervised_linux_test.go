@@ -80,8 +80,8 @@ func (x *bed) exec(tool string, words ...string) []string {
 }
 
 // BenchmarkOpen opens a file for reading: without a sandbox, where nothing is taken back
-// anywhere, where writing is somewhere, and where reading is, a file that the ruleset
-// grants by itself and one beside the exception; and where everything is traced. Where there is a
+// anywhere, where writing is somewhere, and where reading is, a file of the system and
+// one beside the exception; and where everything is traced. Where there is a
 // compiler for C, a supervisor that judges nothing is beside them. The figures are medians of
 // one open and close.
 func BenchmarkOpen(b *testing.B) {
@@ -91,7 +91,7 @@ func BenchmarkOpen(b *testing.B) {
 	x.compile()
 	words := func(file string) []string { return []string{opens, file, "20000"} }
 	file := filepath.Join(x.dir, "file")
-	names := []string{"plain", "ruleset", "untrapped", "continued", "opened", "traced"}
+	names := []string{"plain", "free", "written", "system", "opened", "traced"}
 	sides := [][]string{
 		words(file), x.exec("free", words(file)...), x.exec("writes", words(file)...),
 		x.exec("reads", words("/etc/passwd")...), x.exec("reads", words(file)...),
