@@ -123,3 +123,35 @@ func TestStandardDescriptors(t *testing.T) {
 		t.Errorf("a descriptor for writing: %q", got)
 	}
 }
+
+// TestWorkspaceReplaced: another directory takes the place of the workspace between the starts of a host. It alone is granted, and
+// nothing behind a symlink there.
+func TestWorkspaceReplaced(t *testing.T) {
+	h, ws := open(t)
+	old := filepath.Dir(ws) + "/old"
+	script := "cat " + ws + "/plain; cat " + ws + "/secret " + old + "/plain || :"
+	for _, tool := range both {
+		if out, err := h.Command(tool, "-c", "cat plain").Output(); err != nil || string(out) != "shown\n" {
+			t.Errorf("%s: %q %v", tool, out, err)
+		}
+	}
+	if err := errors.Join(os.Rename(ws, old), os.Mkdir(ws, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, ws+"/plain", "new\n")
+	for range 2 {
+		for _, tool := range both {
+			if out, err := h.Command(tool, "-c", script).Output(); err != nil || string(out) != "new\n" {
+				t.Errorf("%s: %q %v", tool, out, err)
+			}
+		}
+	}
+	if err := errors.Join(os.Rename(ws, ws+"2"), os.Symlink(old, ws)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range both {
+		if out, err := h.Command(tool, "-c", script).Output(); len(out) > 0 {
+			t.Errorf("%s, a symlink: %q %v", tool, out, err)
+		}
+	}
+}

@@ -36,7 +36,10 @@ func (c opens) open(dir, path, flags, mode uint64) answer {
 }
 
 // open2 answers openat2(2). A structure with the fields of a later kernel gets E2BIG, as from
-// an older kernel.
+// an older kernel. The supervisor cannot hand over a descriptor with O_PATH (fget() in seccomp_notify_addfd()), and the
+// kernel would read flags and mode again that the tool may have changed: callers get ENOSYS and fall back to
+// openat(2), whose flags do not change.
+// See RATIONALE D49.
 func (c opens) open2() answer {
 	const sizeV0, words = 24, 3
 	if c.args[3] < sizeV0 {
@@ -50,22 +53,9 @@ func (c opens) open2() answer {
 		return fails(e)
 	}
 	if how[0]&unix.O_PATH != 0 {
-		return c.openPath()
-	}
-	return c.opened(dirfd(c.args[0]), c.args[1], opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
-}
-
-// openPath answers openat2(2) with O_PATH. The supervisor cannot hand over a descriptor of that
-// kind (fget() in seccomp_notify_addfd()), so the kernel carries the call out, and reads flags
-// again that the tool may have changed. The ruleset bounds that: it grants no open for writing
-// where the supervisor judges writing, and decides about reading unless the supervisor judges
-// that. Where reads or listings are judged, callers get ENOSYS and fall back to openat(2),
-// whose flags do not change.
-func (c opens) openPath() answer {
-	if c.policy.classes.Reads || c.policy.classes.Lists || c.crowded || !c.placed() {
 		return fails(unix.ENOSYS)
 	}
-	return proceed
+	return c.opened(dirfd(c.args[0]), c.args[1], opening{unix.OpenHow{Flags: how[0], Mode: how[1], Resolve: how[2]}, true})
 }
 
 func (c opens) opened(dir int, addr uint64, o opening) answer {

@@ -136,3 +136,15 @@ access.fs = [{ path = ".", read = true, execute = true }]`,
 		},
 	}})
 }
+
+// TestModesInMemory: no call makes a file that runs as its owner, which another user could start.
+func TestModesInMemory(t *testing.T) {
+	run(t, []scene{{
+		name: "openat2 whose mode changes",
+		toml: `access.fs = [{ path = ".", read = true, write = true, execute = true }]`,
+		// The directory that the file is moved to.
+		setup: func(p *place) { p.write("src/a", "fine") },
+		tool:  "setid",
+		good:  []string{"tries"},
+	}})
+}
