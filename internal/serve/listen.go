@@ -225,7 +225,10 @@ func (l *Listener) attend(s *Server, conn *net.UnixConn) {
 		_ = conn.Close()
 	}()
 	_ = conn.SetReadDeadline(time.Now().Add(l.patience))
-	s.serve(withFiles(conn), conn, l.token, func() {
+	s.serve(withFiles(func(b, oob []byte) (n, oobn, flags int, err error) {
+		n, oobn, flags, _, err = conn.ReadMsgUnix(b, oob)
+		return n, oobn, flags, err
+	}), conn, l.token, func() {
 		_ = conn.SetReadDeadline(time.Time{})
 		leave()
 	})

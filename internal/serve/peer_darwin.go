@@ -10,3 +10,6 @@ func user(fd int) (uid int, err error) {
 	}
 	return int(cred.Uid), nil
 }
+
+// cloexec is a flag of other systems.
+const cloexec = 0

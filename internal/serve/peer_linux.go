@@ -10,3 +10,6 @@ func user(fd int) (uid int, err error) {
 	}
 	return int(cred.Uid), nil
 }
+
+// cloexec has descriptors closed at the next exec as they are received.
+const cloexec = unix.MSG_CMSG_CLOEXEC
