@@ -58,6 +58,7 @@ type Row struct {
 }
 
 // NewRow returns a row in the form of documents. Its rules and aspects are the lists of the ledger.
+// See RATIONALE D330.
 func NewRow(r ir.Row) Row {
 	out := Row{
 		Resource: r.Resource.String(), Rules: r.Rules, Aspects: r.Aspects, From: r.Levels.From, To: r.Levels.To,

@@ -25,6 +25,7 @@ type ProtectedPath struct {
 func ProtectedPaths() []ProtectedPath { return slices.Clone(listedProtected()) }
 
 // listedProtected is the list with its origin, for all views.
+// See RATIONALE D330.
 var listedProtected = sync.OnceValue(func() []ProtectedPath {
 	out := slices.Clone(protected[:])
 	for i := range out {

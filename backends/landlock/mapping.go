@@ -34,6 +34,7 @@ func grantable(c ir.CapSet, listed bool) ir.CapSet {
 func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
 
 // rightsBySet are the rights of every set of capabilities.
+// See RATIONALE D330.
 var rightsBySet = sync.OnceValue(func() (out [ir.All + 1][]Right) {
 	for c := range out {
 		out[c] = listRights(ir.CapSet(c))
