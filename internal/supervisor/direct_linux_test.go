@@ -61,6 +61,27 @@ func files(t *testing.T) string {
 	return dir
 }
 
+// TestExists: something is at a path by whose text alone it is found, of any kind and under any rule. All other paths are left to
+// the resolution, also those of which the text says that nothing is there.
+func TestExists(t *testing.T) {
+	dir := files(t)
+	w := opener(t, dir)
+	for path, want := range map[string]bool{
+		"/sub": true, "/sub/f": true, "/secret/f": true, "/fifo": true, "/link": true, "/self": true, "": true,
+		"/none": false, "/none/x": false, "/sub/none": false, "/sub/f/x": false, "/up/f": false, "/self/fd": false,
+		"/sub/": false, "/sub/.": false, "/sub/../sub": false, "//sub": false, "/lost (deleted)": false,
+	} {
+		if got := w.exists([]byte(dir + path)); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	for path, want := range map[string]bool{"/": true, "sub": false, ".": false, "/proc/self": false, "/dev/null": false} {
+		if got := w.exists([]byte(path)); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
 // TestOpenedDirectly: a granted regular file or directory is opened by a path that says which one it is, with the flags that were asked for. All
 // other paths are left to the resolution.
 func TestOpenedDirectly(t *testing.T) {

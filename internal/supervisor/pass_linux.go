@@ -12,12 +12,25 @@ import (
 // usual is the number of bytes that are read of a path first.
 const usual = 256
 
-// read reads the path of an open for reading, nil where the call is another one or its path is not read at once.
+// textual is the address of the path of a call that its text may answer: an open for reading, or the making of a directory.
+func textual(n *notification) (addr uint64, ok bool) {
+	switch n.nr {
+	case unix.SYS_OPENAT:
+		return n.args[1], n.args[2]&writing == 0
+	case unix.SYS_MKDIRAT:
+		return n.args[1], true
+	case olderMkdir:
+		return n.args[0], true
+	}
+	return 0, false
+}
+
+// read reads the path of a call that its text may answer, nil where the call is another one or its path is not read at once.
 func (w *worker) read(n *notification) []byte {
-	if n.nr != unix.SYS_OPENAT || n.args[2]&writing != 0 {
+	addr, ok := textual(n)
+	if !ok {
 		return nil
 	}
-	addr := n.args[1]
 	text := w.path[:min(usual, pathMax-int(addr%pathMax))]
 	got, err := memory(int(n.pid), addr, text)
 	if err != nil {
@@ -26,22 +39,27 @@ func (w *worker) read(n *notification) []byte {
 	return text[:max(0, bytes.IndexByte(text[:got], 0))]
 }
 
-// often is after how many opens that are answered by their text a worker looks whether other calls wait.
+// often is after how many calls that are answered by their text a worker looks whether other calls wait.
 // See RATIONALE D312.
 const often = 8
 
-// answers answers an open for reading where the text of its path says what to do. It reports whether it did.
+// answers answers a call where the text of its path says what to do. It reports whether it did.
 func (w *worker) answers(n *notification, text []byte) bool {
-	passes := w.passes(n, text)
+	opens := n.nr == unix.SYS_OPENAT
+	passes := opens && w.passes(n, text)
 	if w.looks(passes) {
 		w.look()
 		defer w.seats.busy.Add(-1)
 	}
-	if passes {
+	switch {
+	case passes:
 		w.listener.send(n.id, proceed)
 		return true
+	case opens:
+		return w.opensDirectly(n, text)
+	default:
+		return w.existsDirectly(n, text)
 	}
-	return w.opensDirectly(n, text)
 }
 
 // looks reports whether to look for other calls at one that is answered by its text. An answer costs little more than to look, and one

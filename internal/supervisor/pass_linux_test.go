@@ -114,3 +114,26 @@ func passes(w *worker, n *notification) bool {
 	text := w.read(n)
 	return len(text) > 0 && w.passes(n, text)
 }
+
+// TestTextual: the path of a call is read where it is, and of those calls alone that its text may answer.
+func TestTextual(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		call  int32
+		flags uint64
+		want  uint64
+	}{
+		{"an open for reading", unix.SYS_OPENAT, unix.O_CLOEXEC, 20},
+		{"an open for writing", unix.SYS_OPENAT, unix.O_WRONLY, 0},
+		{"a directory", unix.SYS_MKDIRAT, 0, 20},
+		{"a directory, by the older call", olderMkdir, 0, 10},
+		{"the removal of a name", unix.SYS_UNLINKAT, 0, 0},
+	} {
+		if c.call < 0 {
+			continue
+		}
+		if got, ok := textual(&notification{nr: c.call, args: [6]uint64{10, 20, c.flags}}); ok != (c.want != 0) || ok && got != c.want {
+			t.Errorf("%s: %d, %v", c.name, got, ok)
+		}
+	}
+}

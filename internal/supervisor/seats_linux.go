@@ -44,12 +44,12 @@ const slow = 200 * time.Microsecond
 type worker struct {
 	*Supervisor
 	leads bool
-	// path has the bytes that it read last of a path; name, link, digits and stat are for direct opens.
+	// path has the bytes that it read last of a path; name, link and stat are for direct opens.
 	path               [usual]byte
 	name, link         [pathMax]byte
 	stat               unix.Statx_t
 	files, directories links
-	// since counts the opens that were answered by their text.
+	// since counts the calls that were answered by their text.
 	since uint
 }
 

@@ -30,3 +30,6 @@ func older() map[uint32]handler {
 
 // largeFile is O_LARGEFILE, which C libraries pass for programs that need none. Its constant in package unix is 0.
 const largeFile = 0o100000
+
+// olderMkdir is the number of mkdir(2).
+const olderMkdir = unix.SYS_MKDIR
