@@ -46,7 +46,7 @@ func TestProtectedNames(t *testing.T) {
 	}
 }
 
-// TestProtectedListIsShared: views share the list of protected paths, and what a caller does to its own changes none of them.
+// TestProtectedListIsShared: views share the list of protected paths, and changes by a caller to its own copy reach none of them.
 func TestProtectedListIsShared(t *testing.T) {
 	mine := ir.ProtectedPaths()
 	first := mine[0]

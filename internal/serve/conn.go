@@ -52,7 +52,7 @@ type conn struct {
 	once sync.Once
 }
 
-// idOf is what an id belongs to.
+// idOf says to which kind of answer an id belongs.
 type idOf int
 
 const (

@@ -21,7 +21,7 @@ type source func(b []byte) (n int, files []*os.File, err error)
 // lines reads messages and the descriptors that came with them.
 type lines struct {
 	read source
-	// buf is what was read and not taken, base the memory that it is in.
+	// buf has the bytes that were read and not taken, base is the memory that they are in.
 	buf, base []byte
 	// seen is how much of buf has no end of a line.
 	seen int

@@ -67,7 +67,7 @@ func program(s []segment) []unix.SockFilter {
 func isEnd(f unix.SockFilter) bool { return f.Code == unix.BPF_RET|unix.BPF_K }
 
 // shortened is a program that says the same with fewer instructions: a jump to an end of the program leads to the
-// last such end that it can reach, and what nothing leads to any more is left out. The kernel translates a
+// last such end that it can reach, and instructions to which nothing leads any more are left out. The kernel translates a
 // supervised tool's filter at each start, which takes time for each instruction.
 // See RATIONALE D320.
 func shortened(p []unix.SockFilter) []unix.SockFilter {

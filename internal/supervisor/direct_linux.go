@@ -11,7 +11,7 @@ import (
 )
 
 // An open for reading is the commonest call that is judged. Where the text of its path alone says which file is meant, it
-// is opened by that text, and what was opened is judged by the kernel's name of it: the name must be the text, and the policy must grant
+// is opened by that text, and the open file is judged by the kernel's name of it: the name must be the text, and the policy must grant
 // the text. Everything else is resolved, as any other call is.
 // See RATIONALE D310.
 
@@ -200,7 +200,7 @@ func (w *worker) directory(tid, dir int) []byte {
 	return readlinkInto(w.sandbox.procfs, append(path, 0), w.name[:])
 }
 
-// close closes what the worker keeps open.
+// close closes the links that the worker keeps open.
 func (w *worker) close() {
 	w.files.close()
 	w.directories.close()

@@ -43,7 +43,7 @@ func (w *worker) read(n *notification) []byte {
 // See RATIONALE D312.
 const often = 8
 
-// answers answers a call where the text of its path says what to do. It reports whether it did.
+// answers answers a call where the text of its path decides the answer. It reports whether it did.
 func (w *worker) answers(n *notification, text []byte) bool {
 	opens := n.nr == unix.SYS_OPENAT
 	passes := opens && w.passes(n, text)
