@@ -267,27 +267,30 @@ func TestLentNames(t *testing.T) {
 	}
 }
 
-// TestLentRest: a grant takes nothing away from the rules, and a revocation ends nothing that they permit.
+// TestLentRest: a grant takes nothing away from the rules, and a revocation ends nothing that they permit. It ended
+// the client's connection where the answer to the granted request had arrived and its handler had not returned yet.
 func TestLentRest(t *testing.T) {
 	own := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Path = "http", []string{"own"} })
 	l := lend(t, []ir.NetRule{allow("a.example.com")}, nil, own)
-	l.answers(l.grants(1))
-	c := l.to("a.example.com", 80)
-	if code := send(c, "/own", "a.example.com"); code != http.StatusOK || l.questions() != 0 {
-		t.Fatalf("%d, asked %d", code, l.questions())
-	}
-	if code := send(c, "/more", "a.example.com"); code != http.StatusOK || l.questions() != 1 {
-		t.Fatalf("%d, asked %d", code, l.questions())
-	}
-	l.answers(func(egress.Refusal) egress.Answer { return egress.Answer{} })
-	if err := l.proxy.Revoke(1); err != nil {
-		t.Fatal(err)
-	}
-	if code := send(c, "/own", "a.example.com"); code != http.StatusOK {
-		t.Errorf("what a rule permits ended with the grant: %d", code)
-	}
-	if code := send(l.to("a.example.com", 80), "/more", "a.example.com"); code != http.StatusForbidden {
-		t.Errorf("after the revocation: %d", code)
+	for id := 1; id <= 40 && !t.Failed(); id++ {
+		l.answers(l.grants(id))
+		c := l.to("a.example.com", 80)
+		if code := send(c, "/own", "a.example.com"); code != http.StatusOK || l.questions() != 0 {
+			t.Fatalf("%d, asked %d", code, l.questions())
+		}
+		if code := send(c, "/more", "a.example.com"); code != http.StatusOK || l.questions() != 1 {
+			t.Fatalf("%d, asked %d", code, l.questions())
+		}
+		l.answers(func(egress.Refusal) egress.Answer { return egress.Answer{} })
+		if err := l.proxy.Revoke(id); err != nil {
+			t.Fatal(err)
+		}
+		if code := send(c, "/own", "a.example.com"); code != http.StatusOK {
+			t.Errorf("what a rule permits ended with the grant: %d", code)
+		}
+		if code := send(l.to("a.example.com", 80), "/more", "a.example.com"); code != http.StatusForbidden {
+			t.Errorf("after the revocation: %d", code)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,12 +25,21 @@ type Control struct {
 	session  *Session
 	// refuses reports whether a process may not be talked to.
 	refuses func(pid int) bool
+
+	mu sync.Mutex
+	// answering counts the requests that are carried out or answered; over is closed when there
+	// are none after the end of the run.
+	answering int
+	ended     bool
+	over      chan struct{}
 }
 
 // Limits of a conversation, so that no client keeps a run.
 const (
 	maxRequest = 4096
 	talkTime   = 10 * time.Second
+	// lastTime is how long the end of a run waits for requests under way.
+	lastTime = 2 * time.Second
 )
 
 // Listen makes the control socket of this run in a directory of the user's own. refuses is asked
@@ -50,7 +60,7 @@ func Listen(dir string, s *Session, refuses func(pid int) bool) (*Control, error
 	if err != nil {
 		return nil, err
 	}
-	c := &Control{dir: at, session: s, refuses: refuses, name: strconv.Itoa(os.Getpid()) + "-" + rand.Text() + suffix}
+	c := &Control{dir: at, session: s, refuses: refuses, over: make(chan struct{}), name: strconv.Itoa(os.Getpid()) + "-" + rand.Text() + suffix}
 	// A path through the descriptor is short enough for a socket's address (unix(7)).
 	if c.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: through(at, c.name), Net: "unix"}); err != nil {
 		_ = at.Close()
@@ -67,11 +77,41 @@ func through(dir *os.File, name string) string {
 	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + name
 }
 
-// Close removes the socket.
+// Close removes the socket. An answer may have ended the run: a request that is under way is answered first, and
+// one that comes later is not carried out.
 func (c *Control) Close() {
 	_ = c.listener.Close()
+	c.mu.Lock()
+	c.ended = true
+	if c.answering == 0 {
+		close(c.over)
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.over:
+	case <-time.After(lastTime):
+	}
 	_ = unix.Unlinkat(int(c.dir.Fd()), c.name, 0)
 	_ = c.dir.Close()
+}
+
+// begin reports whether a request is carried out, and counts it until done is called.
+func (c *Control) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return false
+	}
+	c.answering++
+	return true
+}
+
+func (c *Control) done() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.answering--; c.ended && c.answering == 0 {
+		close(c.over)
+	}
 }
 
 func (c *Control) serve() {
@@ -107,9 +147,10 @@ func (c *Control) trusts(conn *net.UnixConn) bool {
 func (c *Control) talk(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(talkTime))
 	line, err := bufio.NewReader(io.LimitReader(conn, maxRequest)).ReadBytes('\n')
-	if err != nil {
+	if err != nil || !c.begin() {
 		return
 	}
+	defer c.done()
 	var req Request
 	reply := Reply{}
 	if err = json.Unmarshal(line, &req); err == nil {
@@ -195,5 +236,8 @@ func Talk(socket string, req Request) (*Reply, error) {
 		return nil, err
 	}
 	reply := &Reply{}
-	return reply, json.NewDecoder(conn).Decode(reply)
+	if err = json.NewDecoder(conn).Decode(reply); errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) {
+		err = errors.New("the run ended before it answered")
+	}
+	return reply, err
 }
