@@ -197,12 +197,33 @@ func (v *View) zone(r Root) *region {
 // anchor pins the names of roots that are bound inside other roots, such as a
 // private home below a workspace that is the user's whole home directory.
 func (v *View) anchor(b *Bindings) {
+	for _, at := range b.inner() {
+		n := v.zone(at.Root).make(at.Path)
+		n.anchor, n.program = true, false
+	}
+}
+
+// inner lists the places of roots that are bound inside other roots.
+func (b *Bindings) inner() (out []Location) {
 	for _, r := range b.Roots() {
 		if at := b.Outer(r); at.Root.Kind != System && at.Path != "" {
-			n := v.zone(at.Root).make(at.Path)
-			n.anchor, n.program = true, false
+			out = append(out, at)
 		}
 	}
+	return out
+}
+
+// InTemp returns the view for a run with a temporary directory of its own, which shares all rules with this one, and
+// false where they depend on the directory: it is in another root, or another root is in it.
+func (v *View) InTemp(dir string) (*View, bool) {
+	b := *v.bind
+	b.Temp = dir
+	if !slices.Equal(v.bind.inner(), b.inner()) {
+		return nil, false
+	}
+	out := *v
+	out.bind = &b
+	return &out, true
 }
 
 // pinPrograms pins the files of listed programs: a file moved to the path of one could be

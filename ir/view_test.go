@@ -1,10 +1,14 @@
 package ir_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/accessc/accessc/ir"
+	"github.com/accessc/accessc/test/irtest"
 )
 
 // policy reads a compact policy: one rule per line, a path and capability letters
@@ -202,5 +206,48 @@ func TestTrace(t *testing.T) {
 		if c.ID != want[i] || c.Wins != (i == 0) || (c.Note == "") != (i == 0) {
 			t.Errorf("%d: got %s, wins %v, note %q", i, c.ID, c.Wins, c.Note)
 		}
+	}
+}
+
+// TestInTemp: a view for another temporary directory answers as one that is made for it, and is none where a directory
+// pins a name of another root.
+func TestInTemp(t *testing.T) {
+	names := []string{"a", "b", "h", "t"}
+	shared, own := 0, 0
+	irtest.Check(t, 2000, 1, func(rt *rapid.T) {
+		tool := irtest.Tool(rt, names, 5)
+		b := ir.Bindings{
+			Workspace: rapid.SampledFrom([]string{"/w", "/t/w", "/h/w"}).Draw(rt, "workspace"),
+			Home:      rapid.SampledFrom([]string{"", "/h", "/w/h", "/t/x/h"}).Draw(rt, "home"),
+			Temp:      rapid.SampledFrom([]string{"", "/t", "/w/t", "/h/a/t", "/h", "/t/x"}).Draw(rt, "before"),
+		}
+		irtest.Bind(&b, tool, "/h/user")
+		before := b
+		view := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: &before})
+		b.Temp = rapid.SampledFrom([]string{"/t", "/w/t", "/h/a/t", "/h", "/elsewhere", "/t/x"}).Draw(rt, "temp")
+		got, ok := view.InTemp(b.Temp)
+		if !ok {
+			own++
+			return
+		}
+		shared++
+		want := ir.NewView(tool, ir.Linux, ir.Facts{Bindings: &b})
+		if !reflect.DeepEqual(got.Tree(), want.Tree()) {
+			rt.Fatalf("%+v: another tree", b)
+		}
+		for range 20 {
+			src, dst := ir.Direct(irtest.Place(rt, names)), ir.Direct(irtest.Place(rt, names))
+			for _, op := range []ir.Operation{
+				ir.Access{Cap: ir.Read, On: src}, ir.Access{Cap: ir.Delete, On: src},
+				ir.Rename{Src: src, Dst: dst, SrcKind: irtest.Kind(rt, ir.File, ir.Dir), DstKind: ir.Absent},
+			} {
+				if g, w := got.Decide(op), want.Decide(op); !reflect.DeepEqual(g, w) {
+					rt.Fatalf("%+v: %v: %v, not %v", b, op, g, w)
+				}
+			}
+		}
+	})
+	if shared == 0 || own == 0 {
+		t.Errorf("%d shared, %d not", shared, own)
 	}
 }

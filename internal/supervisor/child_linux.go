@@ -86,6 +86,8 @@ type program struct {
 	// kept is the stored result of a step.
 	kept uintptr
 	pid  int
+	// process is a descriptor of the clone (CLONE_PIDFD in clone(2)), where it was asked for.
+	process int32
 	// alone is set where the clone has no supervisor and this thread waits until it has executed
 	// the tool or ended. It then notes a failed step in fault, memory that both have.
 	alone bool

@@ -29,8 +29,6 @@ type Attended struct {
 	by   *Supervisor
 	mark *Mark
 	end  chan End
-	// process is a descriptor of the tool's process.
-	process int32
 }
 
 // End is how a tool has ended, with the resources that it and the processes that it waited for have
@@ -117,7 +115,7 @@ func (c *Crew) clone(child Child, a *Attended) (*Tool, error) {
 	}
 	defer func() { _, _ = unix.Close(up[1]), unix.Close(down[0]) }()
 	p := &program{in: uintptr(down[0]), out: uintptr(up[1])}
-	p.task.PIDFD = &a.process
+	p.task.PIDFD = &p.process
 	err := child.assemble(p)
 	flags := uintptr(unix.CLONE_VM)
 	if child.Join != nil {
@@ -145,7 +143,7 @@ func (c *Crew) clone(child Child, a *Attended) (*Tool, error) {
 func (a *Attended) abandon() {
 	_ = a.Signal(unix.SIGKILL)
 	<-a.end
-	_ = unix.Close(int(a.process))
+	_ = unix.Close(int(a.tool.process))
 	a.tool.close()
 	if a.by != nil {
 		a.by.finish(a)
@@ -158,7 +156,7 @@ func (a *Attended) PID() int { return a.tool.pid }
 
 // Signal sends a signal to the tool's process.
 func (a *Attended) Signal(s syscall.Signal) error {
-	return unix.PidfdSendSignal(int(a.process), s, nil, 0)
+	return unix.PidfdSendSignal(int(a.tool.process), s, nil, 0)
 }
 
 // Wait waits until the tool has ended, kills the processes that it has left running, and returns how
@@ -169,7 +167,7 @@ func (a *Attended) Wait(over func()) End {
 	end := <-a.end
 	late()
 	over()
-	_ = unix.Close(int(a.process))
+	_ = unix.Close(int(a.tool.process))
 	a.by.egress.flush()
 	a.by.finish(a)
 	return end

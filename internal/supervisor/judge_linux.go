@@ -51,8 +51,10 @@ func newJudge(s *landlock.Spec, tmp string) (*judge, error) {
 // Policy is that of a specification, read. It may serve any number of supervisors.
 type Policy struct {
 	tool   *ir.Tool
-	base   []ir.FSRule
 	listed []ir.Endpoint
+	// view is that of a run without a temporary directory, facts are those that it depends on.
+	view  *ir.View
+	facts ir.Facts
 }
 
 // ReadPolicy reads the policy of a specification.
@@ -65,7 +67,8 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 	if p.tool, err = policy(s.Supervision.Judged.Policy); err != nil {
 		return nil, err
 	}
-	if p.base, err = baseRules(s.Supervision.Judged.Base); err != nil {
+	base, err := baseRules(s.Supervision.Judged.Base)
+	if err != nil {
 		return nil, err
 	}
 	if s.Command != nil {
@@ -78,16 +81,23 @@ func ReadPolicy(s *landlock.Spec) (*Policy, error) {
 		}
 		p.listed = append(p.listed, e)
 	}
+	roots := &ir.Bindings{Workspace: s.Workspace, Home: s.Home, External: s.Supervision.Judged.External}
+	p.facts = ir.Facts{Bindings: roots, Base: base, Program: ownProgram(s, roots), Located: true}
+	p.view = ir.NewView(p.tool, ir.Linux, p.facts)
 	return p, nil
 }
 
 // judge is the policy for a run with this temporary directory.
 func (p *Policy) judge(s *landlock.Spec, tmp string) *judge {
-	j := &judge{classes: s.Supervision.Judges, may: len(p.tool.May) > 0, roots: ir.Bindings{
-		Workspace: s.Workspace, Home: s.Home, Temp: tmp, External: s.Supervision.Judged.External,
-	}}
-	facts := ir.Facts{Bindings: &j.roots, Base: p.base, Program: j.own(s), Located: true}
-	j.view, j.listed = ir.NewView(p.tool, ir.Linux, facts), p.listed
+	j := &judge{classes: s.Supervision.Judges, may: len(p.tool.May) > 0, roots: *p.facts.Bindings, listed: p.listed}
+	j.roots.Temp = tmp
+	facts := p.facts
+	facts.Bindings = &j.roots
+	var shared bool
+	if j.view, shared = p.view.InTemp(tmp); !shared {
+		facts.Program = ownProgram(s, &j.roots)
+		j.view = ir.NewView(p.tool, ir.Linux, facts)
+	}
 	// It takes twice as long, and few runs need it.
 	j.live = sync.OnceValue(func() *ir.Live { return ir.NewLive(p.tool, ir.Linux, facts) })
 	return j
@@ -110,12 +120,12 @@ func baseRules(list []landlock.Granted) ([]ir.FSRule, error) {
 	return out, nil
 }
 
-// own is the file of the tool's own command, which the specification lists without a
+// ownProgram is the file of the tool's own command, which the specification lists without a
 // name.
-func (j *judge) own(s *landlock.Spec) *ir.Location {
+func ownProgram(s *landlock.Spec, roots *ir.Bindings) *ir.Location {
 	for _, p := range s.Programs {
 		if p.Name == "" && p.File != "" {
-			at := j.roots.Locate(p.File)
+			at := roots.Locate(p.File)
 			return &at
 		}
 	}

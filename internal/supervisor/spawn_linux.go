@@ -45,6 +45,7 @@ func Clone(c Child) (*Tool, error) {
 		return nil, failed("pipe", err)
 	}
 	p := &program{in: uintptr(down[0]), out: uintptr(up[1])}
+	p.task.PIDFD = &p.process
 	if err := c.assemble(p); err != nil {
 		return nil, err
 	}
@@ -184,12 +185,7 @@ func (t *Tool) confined() (*report, error) {
 
 // listener takes the listener from the child.
 func (t *Tool) listener(r *report) (int, error) {
-	pidfd, err := unix.PidfdOpen(t.pid, 0)
-	if err != nil {
-		return -1, failed("pidfd_open", err)
-	}
-	defer unix.Close(pidfd)
-	n, err := unix.PidfdGetfd(pidfd, int(r.errno), 0)
+	n, err := unix.PidfdGetfd(int(t.process), int(r.errno), 0)
 	if err != nil {
 		return -1, failed("pidfd_getfd", err)
 	}

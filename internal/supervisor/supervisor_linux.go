@@ -163,9 +163,6 @@ func New(spec *landlock.Spec, o Options) (*Supervisor, error) {
 	s.surveys(spec)
 	s.interpreters = interpreted(spec.Programs)
 	s.narrows = policy.view.Tool.Commands.Narrows()
-	if s.trace != nil {
-		s.handlers[unix.SYS_KILL] = on(processes.kill) // trapped for the report alone
-	}
 	if spec.Supervision.Egress && s.egress == nil {
 		return nil, errNoEgress
 	}

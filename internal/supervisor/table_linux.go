@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"maps"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,9 +24,9 @@ func hosts(answers func(sockets) answer) handler {
 	}
 }
 
-// handlers answer the trapped calls, by number. A trapped call without one fails with
-// ENOSYS.
-func handlers() map[uint32]handler {
+// handlers answer the trapped calls, by number, in every supervisor of this process. A trapped call without one fails
+// with ENOSYS.
+var handlers = sync.OnceValue(func() map[uint32]handler {
 	all := older()
 	maps.Copy(all, network())
 	maps.Copy(all, map[uint32]handler{
@@ -69,13 +70,15 @@ func handlers() map[uint32]handler {
 		unix.SYS_SETPRIORITY:        func(c *call) answer { return processes{c}.otherOf(prioProcess) },
 		unix.SYS_IOPRIO_SET:         func(c *call) answer { return processes{c}.otherOf(ioprioProcess) },
 
+		unix.SYS_KILL: on(processes.kill), // trapped for the report alone
+
 		unix.SYS_INOTIFY_ADD_WATCH:       on(opens.watch),
 		unix.SYS_LANDLOCK_CREATE_RULESET: on(rulesets.createRuleset),
 		unix.SYS_LANDLOCK_ADD_RULE:       on(rulesets.addRule),
 		unix.SYS_LANDLOCK_RESTRICT_SELF:  on(rulesets.restrict),
 	})
 	return all
-}
+})
 
 // network are the handlers of calls on sockets.
 func network() map[uint32]handler {
