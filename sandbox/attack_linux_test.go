@@ -3,9 +3,10 @@ package sandbox_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -204,6 +205,45 @@ func TestHelperKilled(t *testing.T) {
 	}
 }
 
+// TestHelperKilledMeanwhile: nothing is left of starts during which the helper dies, wherever they are: the host knows the
+// names of a run before the helper makes anything by them.
+func TestHelperKilledMeanwhile(t *testing.T) {
+	h, _ := open(t)
+	// The names of other runs of accessc have another form than those of hosts.
+	ofHosts := "/dev/shm/accessc-" + strings.Repeat("[A-Z2-7]", len(rand.Text()))
+	before, _ := filepath.Glob(ofHosts)
+	started, lost := 0, 0
+	for round := range irtest.Times(60) {
+		var tools sync.WaitGroup
+		results := make(chan error, 3)
+		for range cap(results) {
+			tools.Go(func() { results <- h.Command("supervised", "-c", "sleep 0.005").Run() })
+		}
+		time.Sleep(time.Duration(mathrand.IntN(8000)) * time.Microsecond)
+		for _, pid := range helpers() {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		tools.Wait()
+		close(results)
+		for err := range results {
+			if err == nil {
+				started++
+			} else {
+				lost++
+			}
+		}
+		eventually(t, fmt.Sprintf("the end of the directories in round %d", round), func() bool {
+			dirs, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*/accessc-*")
+			shared, _ := filepath.Glob(ofHosts)
+			return len(dirs) == 0 && len(shared) <= len(before)
+		})
+	}
+	t.Logf("%d tools have ended, %d starts were lost", started, lost)
+	if lost == 0 {
+		t.Error("no helper died in time")
+	}
+}
+
 // TestDescriptors: a tool gets none of the descriptors that the host has open, however it has opened
 // them.
 func TestDescriptors(t *testing.T) {
@@ -343,7 +383,7 @@ func TestNoGrowth(t *testing.T) {
 						r.Program = "no-such-program"
 					case j%50 == 8:
 						r.Program, r.Args = "/bin/sleep", []string{"100"}
-						time.AfterFunc(time.Duration(rand.IntN(5))*time.Millisecond, cancel)
+						time.AfterFunc(time.Duration(mathrand.IntN(5))*time.Millisecond, cancel)
 					}
 					p, err := h.Start(ctx, r)
 					if err == nil {

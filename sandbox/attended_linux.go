@@ -20,7 +20,9 @@ type attended struct {
 	number  int
 	told    func(told)
 	replies map[uint64]chan error
-	left    []string
+	// plan and id tell what may remain of it.
+	plan    *start.Plan
+	id      start.Identity
 	started chan error
 	end     chan end
 	begun   bool
@@ -35,8 +37,6 @@ type end struct {
 // hear takes news of the tool, on the goroutine that reads.
 func (a *attended) hear(n *news) {
 	switch n.Kind {
-	case newsMade:
-		a.left = n.Left
 	case newsStarted:
 		a.number, a.begun = n.PID, true
 		a.started <- nil
@@ -62,9 +62,8 @@ func (a *attended) hear(n *news) {
 // lost ends a tool whose helper has ended.
 func (a *attended) lost() {
 	a.unanswered()
-	if len(a.left) > 0 {
-		_ = start.Sweep(a.left[0], a.left[1:]...)
-	}
+	dir, further := a.plan.Remains(a.engine.base, a.id)
+	_ = start.Sweep(dir, further...)
 	if !a.begun {
 		a.started <- ErrSupervisorEnded
 		return

@@ -238,7 +238,7 @@ func (e *engine) supervised(l *link, p *plan, req start.Request, fds [3]int, tol
 		}
 		l.claim()
 	}
-	c := &attended{link: l, engine: e, run: e.number(), told: told, started: make(chan error, 1), end: make(chan end, 1)}
+	c := &attended{link: l, engine: e, plan: p.plan, run: e.number(), told: told, started: make(chan error, 1), end: make(chan end, 1)}
 	if err := l.start(c, p, &req, fds); err != nil {
 		return nil, err
 	}

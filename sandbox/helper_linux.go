@@ -96,9 +96,7 @@ func help(base string) error {
 		wire: &wire{conn: conn.(*net.UnixConn)}, plans: map[uint64]*start.Plan{}, runs: map[uint64]*attending{},
 		site: &start.Site{Base: base, Name: marker, Files: files, Lasts: true, Crew: crew},
 	}
-	probe := crew.Mark()
-	crew.Unmark(probe)
-	if err := h.send(news{Kind: newsHello, Soft: files.Cur, Hard: files.Max, Shares: probe != nil}); err != nil {
+	if err := h.send(news{Kind: newsHello, Soft: files.Cur, Hard: files.Max, Shares: supervisor.Marks()}); err != nil {
 		return err
 	}
 	left := h.serve()
@@ -219,7 +217,7 @@ func (h *helper) start(o *order, fds []int, a *attending) {
 		run, err = p.Attend(h.site, start.Request{
 			Program: o.Request.Program, Args: o.Request.Args, Call: start.Call(o.Request.Call), Environ: o.Request.Environ,
 			Dir: o.Request.Dir, Messages: io.Discard,
-		}, [3]int(fds), h.hooks(o))
+		}, o.Request.identity(), [3]int(fds), h.hooks(o))
 	}
 	closeAll(fds)
 	h.mu.Lock()
@@ -256,7 +254,6 @@ func (h *helper) start(o *order, fds []int, a *attending) {
 // hooks tell the host of the course of a run. See RATIONALE D233.
 func (h *helper) hooks(o *order) start.Hooks {
 	hooks := start.Hooks{
-		Made:    func(words []string) { _ = h.send(news{Kind: newsMade, Run: o.Run, Left: words}) },
 		Live:    func(e live.Event) { _ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e}) },
 		Refused: func([]byte) {},
 	}

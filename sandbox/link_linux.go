@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor"
 )
 
 // link is the host's end of a helper.
@@ -132,13 +133,17 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 		l.mu.Unlock()
 		return errRetired
 	}
+	c.id = l.identity()
 	l.runs[c.run] = c
 	l.mu.Unlock()
 	l.asking.Lock()
 	defer l.asking.Unlock()
 	err := l.teach(p)
 	if err == nil {
-		w := &wanted{Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir}
+		w := &wanted{Name: c.id.Name, Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir}
+		if c.id.Mark != nil {
+			w.Mark = c.id.Mark.String()
+		}
 		if w.Same = l.environ != nil && slices.Equal(l.environ, req.Environ); w.Same {
 			w.Environ = nil
 		}
@@ -151,6 +156,18 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 		l.forget(c)
 	}
 	return err
+}
+
+// identity draws that of a run. No other run of the helper has its mark. Called with the lock held.
+func (l *link) identity() start.Identity {
+	id := start.NewIdentity()
+	for free := !l.shares; !free; {
+		id.Mark, free = supervisor.DrawMark(), true
+		for _, other := range l.runs {
+			free = free && *other.id.Mark != *id.Mark
+		}
+	}
+	return id
 }
 
 // teach sends a plan that the helper does not know. One that knows many gets no further tools.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/internal/start"
+	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/live"
 )
 
@@ -56,6 +57,10 @@ const (
 
 // wanted is the part of a start.Request that a host chooses.
 type wanted struct {
+	// Name and Mark are the identity of the run, by which the host finds what remains of it after the end of the helper.
+	Name string `json:"name"`
+	Mark string `json:"mark,omitempty"`
+
 	Program string   `json:"program,omitempty"`
 	Args    []string `json:"args,omitempty"`
 	Call    carried  `json:"call"`
@@ -63,6 +68,15 @@ type wanted struct {
 	Environ []string `json:"environ,omitempty"`
 	Same    bool     `json:"same,omitempty"`
 	Dir     string   `json:"dir"`
+}
+
+// identity is that of the run.
+func (w *wanted) identity() start.Identity {
+	id := start.Identity{Name: w.Name}
+	if m, ok := supervisor.ParseMark(w.Mark); ok {
+		id.Mark = m
+	}
+	return id
 }
 
 // news is a document from the helper.
@@ -74,9 +88,7 @@ type news struct {
 	Soft   uint64 `json:"soft,omitempty"`
 	Hard   uint64 `json:"hard,omitempty"`
 	Shares bool   `json:"shares,omitempty"`
-	// Left is how Sweep finds the remains of a run.
-	Left []string `json:"left,omitempty"`
-	PID  int      `json:"pid,omitempty"`
+	PID    int    `json:"pid,omitempty"`
 	// Code, Text and Gaps are those of a start that failed.
 	Code int         `json:"code,omitempty"`
 	Text string      `json:"text,omitempty"`
@@ -93,7 +105,6 @@ type newsKind string
 
 const (
 	newsHello   newsKind = "hello"
-	newsMade    newsKind = "made"
 	newsStarted newsKind = "started"
 	newsFailed  newsKind = "failed"
 	newsRefused newsKind = "refused"

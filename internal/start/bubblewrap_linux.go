@@ -205,7 +205,7 @@ func (w *wrapped) prepare() (files []*os.File, entry []string, err error) {
 	if w.home, err = site.home(&w.launch); err != nil {
 		return nil, nil, err
 	}
-	if w.directories, err = site.directories(&w.launch, false); err != nil {
+	if w.directories, err = site.directories(&w.launch, "", false); err != nil {
 		return nil, nil, err
 	}
 	env := forwarded(&w.launch, envView(&w.launch, ir.Linux), ir.Linux, w.req.Environ, w.tmp, w.tmp+contextFile)

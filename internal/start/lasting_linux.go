@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/userdir"
 )
 
@@ -113,13 +114,37 @@ func (h *heldHome) end() {
 	}
 }
 
-// directories makes the directories of a run. It returns them also when it fails.
-// apart leaves the Context out.
-func (s *Site) directories(l *backends.Launch, apart bool) (directories, error) {
+// Identity tells a run from the others of a process that starts many. The one who has the run started knows by it what may remain
+// of it, should the supervisor die.
+type Identity struct {
+	// Name is that of the directories of the run and of its cgroup.
+	Name string
+	// Mark is that of its processes, nil where nothing marks them.
+	Mark *supervisor.Mark
+}
+
+// NewIdentity draws the name of a run that is not marked.
+func NewIdentity() Identity { return Identity{Name: runPrefix + rand.Text()} }
+
+// Remains are the words by which Sweep finds what may remain of a supervised run with its directories in base.
+func (p *Plan) Remains(base string, id Identity) (dir string, further []string) {
+	further = []string{survivors, ofShared + filepath.Join(sharedMemory, id.Name)}
+	if p.place.dir != "" {
+		further = append(further, ofGroup+filepath.Join(p.place.dir, id.Name))
+	}
+	if id.Mark != nil {
+		further = append(further, ofMark+id.Mark.String())
+	}
+	return filepath.Join(base, id.Name), further
+}
+
+// directories makes the directories of a run. It returns them also when it fails. name is that of the run where this process starts
+// many; apart leaves the Context out.
+func (s *Site) directories(l *backends.Launch, name string, apart bool) (directories, error) {
 	if !s.Lasts {
 		return makeDirectories(l)
 	}
-	dir := s.Base + "/" + runPrefix + rand.Text()
+	dir := s.Base + "/" + name
 	if err := unix.Mkdir(dir, 0o700); err != nil {
 		return directories{}, failed("the temporary directory: %w", err)
 	}

@@ -103,7 +103,7 @@ func (p *Plan) Supervised() bool { return p.supervised }
 
 // run prepares a start with the tool's standard descriptors. The tool has not started, and after an
 // error nothing is left of it.
-func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
+func (p *Plan) run(s *Site, req *Request, id Identity, files [3]int) (*run, error) {
 	if err := checkDescriptors(files[:]...); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (p *Plan) run(s *Site, req *Request, files [3]int) (*run, error) {
 	}
 	req.Spec, req.Accept = p.spec, p.accept
 	r := &run{
-		req: req, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
+		req: req, id: id, site: s, spec: p.spec, launch: p.spec.Launch, abi: p.abi, terms: p.terms, place: p.place,
 		filter: p.filter, canary: p.canary, view: p.view, policy: p.policy, files: &files, ruleset: -1, ahead: &p.ahead,
 	}
 	r.passed = p.passes(req.Environ)
@@ -204,9 +204,6 @@ func (r *run) over() {
 	}
 	r.discard()
 	r.release()
-	if r.site.Crew != nil {
-		r.site.Crew.Unmark(r.mark)
-	}
 }
 
 // dropRuleset closes the ruleset, which the tool has by now.
@@ -237,7 +234,7 @@ type Spawned struct {
 // The error is an *Error; then the tool has not run, and nothing is left behind.
 func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 	p.enter()
-	r, err := p.run(s, &req, files)
+	r, err := p.run(s, &req, NewIdentity(), files)
 	if err != nil {
 		p.leave()
 		return nil, err
@@ -355,9 +352,6 @@ type Attended struct {
 
 // Hooks are told of the course of a supervised run.
 type Hooks struct {
-	// Made gets the words by which Sweep finds everything that is left of the run if this process
-	// does not end it, before the tool begins.
-	Made func(words []string)
 	// Live gets every event of a run in which operations can be granted.
 	Live func(live.Event)
 	// Refused gets a line of JSON for every refusal, up to maxLines bytes of them. Before Wait
@@ -368,13 +362,13 @@ type Hooks struct {
 // maxLines bounds the lines about the refusals of one run, in bytes.
 const maxLines = 16 << 20
 
-// Attend starts a tool of a plan that needs a supervisor, and supervises it. The error is an *Error;
-// then the tool has not run, and nothing is left behind.
-func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, error) {
+// Attend starts a tool of a plan that needs a supervisor, and supervises it. No other tool of the crew has its mark. The error
+// is an *Error; then the tool has not run, and nothing is left behind.
+func (p *Plan) Attend(s *Site, req Request, id Identity, files [3]int, on Hooks) (*Attended, error) {
 	if p.ask {
 		req.Ask = &Ask{Tell: on.Live}
 	}
-	r, err := p.run(s, &req, files)
+	r, err := p.run(s, &req, id, files)
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +382,6 @@ func (p *Plan) Attend(s *Site, req Request, files [3]int, on Hooks) (*Attended, 
 	if err == nil {
 		made := false
 		a.Attended, err = s.Crew.Start(spawner, c, r.mark, func() (*supervisor.Supervisor, error) {
-			on.Made(append([]string{r.dir}, r.remains()...))
 			b, err := r.supervisor(a.log)
 			if made = err == nil; made {
 				r.session = b.Session()

@@ -50,11 +50,3 @@ func (s *Site) files() syscall.Rlimit {
 	}
 	return s.Files
 }
-
-// mark draws the mark of a run.
-func (s *Site) mark() *supervisor.Mark {
-	if s.Crew != nil {
-		return s.Crew.Mark()
-	}
-	return supervisor.NewMark()
-}

@@ -109,6 +109,8 @@ type run struct {
 	// building is the ruleset until it is complete.
 	building *building
 	ruleset  int
+	// id is that of a run of a process that starts many.
+	id Identity
 	// ahead has a ruleset that was made before the start, nil where none can be.
 	ahead *ahead
 	// grants are the rules of the ruleset, for a supervisor.
@@ -164,14 +166,16 @@ func (r *run) prepare() error {
 	if r.building, err = r.buildRuleset(); err != nil {
 		return failed("%w", err)
 	}
-	if r.directories, err = r.site.directories(&r.launch, r.context != ""); err != nil {
+	if r.directories, err = r.site.directories(&r.launch, r.id.Name, r.context != ""); err != nil {
 		return err
 	}
 	if err := r.startEgress(); err != nil {
 		return failed("the egress proxy: %w", err)
 	}
 	if r.supervised {
-		r.mark = r.site.mark()
+		if r.mark = r.id.Mark; r.site.Crew == nil {
+			r.mark = supervisor.NewMark()
+		}
 		r.shared = r.makeShared()
 	}
 	if err := r.outputs(); err != nil {

@@ -20,7 +20,6 @@ type Crew struct {
 	born   *sync.Cond
 	births int
 	tools  map[int]*Attended
-	marks  map[mark]bool
 }
 
 // Attended is a tool of a crew.
@@ -43,36 +42,10 @@ func NewCrew() (*Crew, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, failed("PR_SET_CHILD_SUBREAPER", err)
 	}
-	c := &Crew{tools: map[int]*Attended{}, marks: map[mark]bool{}}
+	c := &Crew{tools: map[int]*Attended{}}
 	c.born = sync.NewCond(&c.mu)
 	go c.reap()
 	return c, nil
-}
-
-// Mark draws a mark that no tool of the crew has, nil where processes cannot be marked: the crew can
-// then have one tool alone.
-func (c *Crew) Mark() *Mark {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for {
-		m := NewMark()
-		if m == nil || !c.marks[m.mark] {
-			if m != nil {
-				c.marks[m.mark] = true
-			}
-			return m
-		}
-	}
-}
-
-// Unmark gives the mark of a tool back that was not started, or has ended.
-func (c *Crew) Unmark(m *Mark) {
-	if m == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.marks, m.mark)
 }
 
 // Start starts a tool from the thread of a spawner. While the child is made and confines itself, prepare makes

@@ -38,18 +38,28 @@ type mark struct{ low, high uint64 }
 // Mark is the mark of the processes of a run.
 type Mark struct{ mark }
 
-// NewMark draws the mark of a run, nil where this process cannot give one: its own limits are
-// lowered already, it is inside of a run itself, or kcmp(2) does not work.
+// NewMark draws the mark of a run, nil where this process cannot give one.
 func NewMark() *Mark {
+	if !Marks() {
+		return nil
+	}
+	return DrawMark()
+}
+
+// Marks reports whether this process can mark others. It cannot if its own limits are lowered already, it is inside of a
+// run itself, or kcmp(2) does not work.
+func Marks() bool {
 	for _, c := range (mark{0, whole}).carriers() {
 		var l unix.Rlimit
 		if unix.Getrlimit(c.resource, &l) != nil || l.Max < whole {
-			return nil
+			return false
 		}
 	}
-	if !sameFile(unix.Getpid(), 0, 0) {
-		return nil
-	}
+	return sameFile(unix.Getpid(), 0, 0)
+}
+
+// DrawMark draws one of 2^18 marks for a run of a process that can mark others.
+func DrawMark() *Mark {
 	slots := uint64(whole / widths[0])
 	low := (1 + rand.Uint64N(slots-2)) * widths[0]
 	return &Mark{mark{low, low + widths[0] - 1}}
