@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -206,18 +209,22 @@ func TestHelperKilled(t *testing.T) {
 }
 
 // TestHelperKilledMeanwhile: nothing is left of starts during which the helper dies, wherever they are: the host knows the
-// names of a run before the helper makes anything by them.
+// names of a run before the helper makes anything by them. The host hears at once of a helper that dies before it serves: it waited
+// 20 s for one, as it had the other end of the socket open itself.
 func TestHelperKilledMeanwhile(t *testing.T) {
 	h, _ := open(t)
-	// The names of other runs of accessc have another form than those of hosts.
-	ofHosts := "/dev/shm/accessc-" + strings.Repeat("[A-Z2-7]", len(rand.Text()))
-	before, _ := filepath.Glob(ofHosts)
+	before := abandoned()
 	started, lost := 0, 0
+	var longest atomic.Int64
 	for round := range irtest.Times(60) {
 		var tools sync.WaitGroup
 		results := make(chan error, 3)
 		for range cap(results) {
-			tools.Go(func() { results <- h.Command("supervised", "-c", "sleep 0.005").Run() })
+			tools.Go(func() {
+				begun := time.Now()
+				results <- h.Command("supervised", "-c", "sleep 0.005").Run()
+				longest.Store(max(longest.Load(), int64(time.Since(begun))))
+			})
 		}
 		time.Sleep(time.Duration(mathrand.IntN(8000)) * time.Microsecond)
 		for _, pid := range helpers() {
@@ -234,14 +241,32 @@ func TestHelperKilledMeanwhile(t *testing.T) {
 		}
 		eventually(t, fmt.Sprintf("the end of the directories in round %d", round), func() bool {
 			dirs, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*/accessc-*")
-			shared, _ := filepath.Glob(ofHosts)
-			return len(dirs) == 0 && len(shared) <= len(before)
+			return len(dirs) == 0 && len(abandoned()) <= len(before)
 		})
 	}
 	t.Logf("%d tools have ended, %d starts were lost", started, lost)
 	if lost == 0 {
 		t.Error("no helper died in time")
 	}
+	if took := time.Duration(longest.Load()); took > 15*time.Second {
+		t.Errorf("a start took %v", took)
+	}
+}
+
+// abandoned lists the directories in shared memory of tools of hosts that no process has in its environment. The names of other runs
+// have another form.
+func abandoned() []string {
+	dirs, _ := filepath.Glob("/dev/shm/accessc-" + strings.Repeat("[A-Z2-7]", len(rand.Text())))
+	if len(dirs) == 0 {
+		return nil
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	var all []byte
+	for _, f := range files {
+		env, _ := os.ReadFile(f)
+		all = append(all, env...)
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return bytes.Contains(all, []byte(filepath.Base(dir))) })
 }
 
 // TestDescriptors: a tool gets none of the descriptors that the host has open, however it has opened

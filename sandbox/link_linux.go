@@ -60,6 +60,8 @@ func newLink(base string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Now the helper alone has its end, whose close says that it has died.
+	_ = theirs.Close()
 	conn, err := net.FileConn(ours)
 	l := &link{process: process, plans: map[uint64]bool{}, runs: map[uint64]*attended{}}
 	if err == nil {
