@@ -15,8 +15,8 @@ const (
 	ioctlSetFlags = 0x40082104
 )
 
-// syncWakeUp has the calling thread and the one that answers take turns on one processor, as
-// they do (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
+// syncWakeUp has the calling thread and the one that answers take turns on one processor
+// (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, Linux 6.6).
 const syncWakeUp = 1
 
 // notification is struct seccomp_notif.
@@ -57,10 +57,14 @@ func (l listener) ioctl(request uintptr, arg unsafe.Pointer) unix.Errno {
 	return e
 }
 
-// takeTurns makes calls cost less where the kernel can do it: a call then does not wait for a
-// thread on another processor to wake up.
-func (l listener) takeTurns() {
-	_, _, _ = unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlSetFlags, syncWakeUp)
+// takeTurns says whether a call has its answer made on its own processor, where the kernel can do that. A call then does not
+// wait for a thread on another processor to wake up, but calls that are made at a time come to share one processor.
+func (l listener) takeTurns(on bool) {
+	var flags uintptr
+	if on {
+		flags = syncWakeUp
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_IOCTL, uintptr(l), ioctlSetFlags, flags)
 }
 
 // receive waits for a call. The record must be all zero before (EINVAL otherwise).

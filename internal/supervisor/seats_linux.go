@@ -24,8 +24,8 @@ type seats struct {
 	latest atomic.Int64
 	mu     sync.Mutex
 	given  sync.Cond
-	// over is set when no process is left that makes calls.
-	over bool
+	// over is set when no process is left that makes calls; turns is set while calls are answered on their own processor.
+	over, turns bool
 }
 
 // room makes the Go runtime big enough for the workers, once for all tools of this process.
@@ -112,6 +112,16 @@ func (w *worker) offer(left int32) {
 	}
 }
 
+// arrange has calls be answered on their own processor while there is one seat. Where there are several the kernel chooses: else
+// all callers and workers come to share the processor of one, since each wakes the next there.
+// See RATIONALE D314.
+func (s *Supervisor) arrange() {
+	s.seats.mu.Lock()
+	defer s.seats.mu.Unlock()
+	s.seats.turns = s.seats.more.Load() == 0
+	s.listener.takeTurns(s.seats.turns)
+}
+
 // share looks whether other calls wait while this worker has received one that may take long. Where there are enough seats, the workers
 // that have them come to the call soon, unless none has received one for a while; then another worker takes this seat, so that no call
 // waits for the end of this one.
@@ -135,6 +145,7 @@ func (w *worker) look() bool {
 		s.alone.Store(0)
 		if s.more.CompareAndSwap(more, more+1) {
 			// Its monitor takes processors from threads that wait in the kernel while none is idle.
+			w.arrange()
 			room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 			w.offer(0)
 		}
@@ -145,6 +156,7 @@ func (w *worker) look() bool {
 		s.alone.Store(0)
 	case more > 0 && s.alone.Add(1) > quiet && s.more.CompareAndSwap(more, more-1):
 		s.alone.Store(0)
+		w.arrange()
 	}
 	return false
 }

@@ -19,6 +19,10 @@ func TestSeats(t *testing.T) {
 	defer unix.Close(pipe[1])
 	s := &Supervisor{listener: listener(pipe[0])}
 	s.seats.given.L = &s.seats.mu
+	s.arrange()
+	if !s.seats.turns {
+		t.Fatal("a call that comes alone is not answered on its own processor")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
 	first, second := &worker{Supervisor: s}, &worker{Supervisor: s}
@@ -41,6 +45,9 @@ func TestSeats(t *testing.T) {
 	if want := runtime.NumCPU() > 1; first.leads != want {
 		t.Fatalf("the first worker leads: %v, on %d processors", first.leads, runtime.NumCPU())
 	}
+	if first.leads && s.seats.turns {
+		t.Fatal("two workers share the processor of a call")
+	}
 	s.seats.busy.Add(-1)
 	if _, err := unix.Read(pipe[0], make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -48,6 +55,9 @@ func TestSeats(t *testing.T) {
 	for range quiet + 1 {
 		first.share()
 		s.seats.busy.Add(-1)
+	}
+	if !s.seats.turns {
+		t.Fatal("calls that come alone again are not answered on their own processor")
 	}
 	back := make(chan bool)
 	go func() {

@@ -199,8 +199,8 @@ func (s *Supervisor) serve(l listener, tool int) {
 	if s.egress != nil {
 		s.busy.Go(func() { s.egress.listen(s.told) })
 	}
-	l.takeTurns()
 	s.seats.given.L = &s.seats.mu
+	s.arrange()
 	s.spawn()
 }
 
