@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -120,6 +121,18 @@ func (s *Supervisor) arrange() {
 	defer s.seats.mu.Unlock()
 	s.seats.turns = s.seats.more.Load() == 0
 	s.listener.takeTurns(s.seats.turns)
+}
+
+// unhurried has this thread not take the processor from the one that wakes it (SCHED_BATCH, sched(7)). The kernel wakes a worker
+// when the tool's thread has its descriptor and goes on; what the worker then has to do can wait for the tool's next call. A thread
+// that has another policy than the usual one keeps it.
+// See RATIONALE D315.
+func unhurried() {
+	if policy, _, e := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, 0, 0, 0); e != 0 || policy != unix.SCHED_NORMAL {
+		return
+	}
+	var priority int32
+	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, 0, unix.SCHED_BATCH, uintptr(unsafe.Pointer(&priority)))
 }
 
 // share looks whether other calls wait while this worker has received one that may take long. Where there are enough seats, the workers

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,5 +74,30 @@ func TestSeats(t *testing.T) {
 	<-back
 	if n := s.seats.taken.Load(); n != 1 {
 		t.Fatalf("%d seats are taken", n)
+	}
+}
+
+// TestUnhurried: a thread that answers calls does not take the processor from the tool's, unless the user has chosen a policy.
+func TestUnhurried(t *testing.T) {
+	policies := make(chan uintptr)
+	for _, before := range []uintptr{unix.SCHED_NORMAL, unix.SCHED_IDLE} {
+		go func() {
+			runtime.LockOSThread() // for good, so that the thread ends
+			var priority int32
+			_, _, e := unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, 0, before, uintptr(unsafe.Pointer(&priority)))
+			if e != 0 {
+				t.Error(e)
+			}
+			unhurried()
+			policy, _, _ := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, 0, 0, 0)
+			policies <- policy
+		}()
+		want := before
+		if before == unix.SCHED_NORMAL {
+			want = unix.SCHED_BATCH
+		}
+		if got := <-policies; got != want {
+			t.Errorf("a thread of policy %d gets policy %d, not %d", before, got, want)
+		}
 	}
 }

@@ -271,6 +271,7 @@ func settle() (shares bool, err error) {
 		return false, err
 	}
 	shares = unix.Unshare(unix.CLONE_FS) != nil
+	unhurried()
 	return shares, ClearCapabilities()
 }
 
