@@ -157,8 +157,8 @@ func (w *worker) look() bool {
 	case waiting && more+1 < int32(min(maxSeats, runtime.NumCPU())):
 		s.alone.Store(0)
 		if s.more.CompareAndSwap(more, more+1) {
-			// Its monitor takes processors from threads that wait in the kernel while none is idle.
 			w.arrange()
+			// Its monitor takes processors from threads that wait in the kernel while none is idle.
 			room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
 			w.offer(0)
 		}
