@@ -56,6 +56,17 @@ type Target struct {
 	// there leads to: the place itself where there is none. It is nil where that is not known, as in a
 	// portable artifact.
 	Node func(place string) (kind ir.NodeKind, to string)
+	// Known is a view of the tool that is compiled, for Facts, which a backend of its system need not make again; nil
+	// for none.
+	Known *ir.View
+}
+
+// View returns a view of a tool on a system of the target.
+func (t Target) View(tool *ir.Tool, p ir.Platform) *ir.View {
+	if t.Known != nil && t.Known.Tool == tool && t.Known.Platform == p {
+		return t.Known
+	}
+	return ir.NewView(tool, p, t.Facts)
 }
 
 // Place writes a location for the target: absolute where it is bound, with the

@@ -3,6 +3,7 @@ package backends
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"sync"
 )
 
@@ -45,10 +46,18 @@ func write(v any, layout func(*printer)) ([]byte, error) {
 		return nil, err
 	}
 	p.compact = bytes.TrimSuffix(p.in.Bytes(), []byte("\n"))
-	p.out, p.at, p.next, p.column = p.out[:0], 0, 0, 0
+	p.out, p.at, p.next, p.column = slices.Grow(p.out[:0], len(p.compact)+len(p.compact)/4), 0, 0, 0
 	layout(p)
-	return bytes.Clone(p.out), nil
+	if len(p.out) < largeText {
+		return bytes.Clone(p.out), nil
+	}
+	out := p.out
+	p.out = nil
+	return out, nil
 }
+
+// largeText is the size in bytes from which a text is not copied out of the buffer in which it was laid out.
+const largeText = 1 << 20
 
 // printers keep their buffers: a build writes thousands of documents of about one size.
 var printers = sync.Pool{New: func() any { return &printer{} }}
@@ -72,7 +81,8 @@ type span struct {
 // they open.
 func (p *printer) measure() {
 	in := p.compact
-	p.spans, p.open = p.spans[:0], p.open[:0]
+	opening := bytes.Count(in, []byte("[")) + bytes.Count(in, []byte("{")) // those in strings are spare
+	p.spans, p.open = slices.Grow(p.spans[:0], opening), p.open[:0]
 	for i := 0; i < len(in); i++ {
 		switch in[i] {
 		case '"':
@@ -191,17 +201,24 @@ func (p *printer) scalarEnd() int {
 
 // line writes everything up to end on the current line.
 func (p *printer) line(end int) {
-	for p.at < end {
-		if p.compact[p.at] == '"' {
-			p.scalar()
-			continue
-		}
-		c := p.compact[p.at]
-		p.write(p.compact[p.at : p.at+1])
-		if p.at++; c == ',' || c == ':' {
-			p.put(" ")
+	in, before := p.compact[:end], len(p.out)
+	from := p.at
+	for i := p.at; i < end; {
+		switch in[i] {
+		case '"':
+			i = stringEnd(in, i)
+		case ',', ':':
+			i++
+			p.out = append(p.out, in[from:i]...)
+			p.out = append(p.out, ' ')
+			from = i
+		default:
+			i++
 		}
 	}
+	p.out = append(p.out, in[from:]...)
+	p.column += len(p.out) - before
+	p.at = end
 }
 
 // fill writes a list of plain values, as many on a line as fit.

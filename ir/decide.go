@@ -231,9 +231,9 @@ func (v *View) pinOf(r *region) *FSRule {
 	if r.rule >= 0 {
 		return v.rules[v.refs[r.rule].entry].Rule
 	}
-	for _, name := range r.names() {
-		if c := r.children[name]; c.pinned {
-			if p := v.pinOf(c); p != nil {
+	for _, c := range r.children.list {
+		if c.pinned {
+			if p := v.pinOf(c.region); p != nil {
 				return p
 			}
 		}

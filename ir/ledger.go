@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Enforcement says how a platform holds one cell of a policy.
 type Enforcement uint8
@@ -313,10 +316,17 @@ type ledgerKey struct {
 // usualRows is about the number of rows that a ledger has on one platform.
 const usualRows = 64
 
-// NewLedger starts the ledger of one platform.
+// NewLedger starts the ledger of one platform, which Ledger ends.
 func NewLedger(p Platform) *LedgerBuilder {
-	return &LedgerBuilder{platform: p, rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey]int, usualRows/2)}
+	b := ledgerBuilders.Get().(*LedgerBuilder)
+	b.platform = p
+	return b
 }
+
+// ledgerBuilders keep their memory: a build makes thousands of ledgers of about one size.
+var ledgerBuilders = sync.Pool{New: func() any {
+	return &LedgerBuilder{rows: make(Ledger, 0, usualRows), at: make(map[ledgerKey]int, usualRows/2)}
+}}
 
 // Add states one cell. Stating a cell twice is a defect that Ledger tests find.
 func (b *LedgerBuilder) Add(c Cell, l Levels, h Held) {
@@ -366,15 +376,17 @@ func Fill[K comparable](b *LedgerBuilder, v *View, kind func(RuleID, *FSRule) K,
 
 // list sets the rules of all rows, given the rows of each rule.
 func (b *LedgerBuilder) list(rules []Entry, rows [][]int) {
-	sizes := make([]int, len(b.rows))
+	const further = 2 // the base and the default, which come after the rules
+	sizes, all := make([]int, len(b.rows)), further*len(b.rows)
 	for _, of := range rows {
 		for _, at := range of {
 			sizes[at]++
 		}
+		all += len(of)
 	}
-	const further = 2 // the base and the default, which come after the rules
+	ids := make([]RuleID, all)
 	for at, size := range sizes {
-		b.rows[at].Rules = make([]RuleID, 0, size+further)
+		b.rows[at].Rules, ids = ids[:0:size+further], ids[size+further:]
 	}
 	for i, of := range rows {
 		for _, at := range of {
@@ -384,7 +396,7 @@ func (b *LedgerBuilder) list(rules []Entry, rows [][]int) {
 }
 
 // Ledger returns the rows, aspects that share everything else joined, in the
-// order in which their first cell was stated.
+// order in which their first cell was stated. The builder must not be used after that.
 func (b *LedgerBuilder) Ledger() Ledger {
 	out := make(Ledger, 0, len(b.rows))
 	for i := range b.rows {
@@ -395,6 +407,10 @@ func (b *LedgerBuilder) Ledger() Ledger {
 		}
 		out = append(out, *row)
 	}
+	clear(b.rows)
+	clear(b.at)
+	b.rows, b.before, b.stated = b.rows[:0], b.before[:0], nil
+	ledgerBuilders.Put(b)
 	return out
 }
 

@@ -1,11 +1,14 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // region is a node of the region tree: a path that some rule names, or an ancestor of one. A
 // path without a node of its own belongs to the region of its deepest ancestor that has one.
 type region struct {
-	children map[string]*region
+	children children
 	// rule is the index of the reference that names this very path, -1 if none.
 	rule int
 	// win is the index of the reference that governs this path, -1 for default-deny.
@@ -28,15 +31,59 @@ type region struct {
 func newRegion() *region { return &region{rule: -1, win: -1} }
 
 func (r *region) child(name string) *region {
-	if c, ok := r.children[name]; ok {
+	if c := r.children.find(name); c != nil {
 		return c
 	}
-	if r.children == nil {
-		r.children = make(map[string]*region)
-	}
 	c := newRegion()
-	r.children[name] = c
+	r.children.add(name, c)
 	return c
+}
+
+// children are the regions of the names in a directory. Most directories have few, which are found fastest one by one.
+// See RATIONALE D332.
+type children struct {
+	list []named // in the order of the names once the tree has settled
+	// index has all of them by name where there are more than a few, and is nil otherwise.
+	index map[string]*region
+}
+
+type named struct {
+	name string
+	*region
+}
+
+// few is the number of names up to which there is no index.
+const few = 8
+
+// find returns the region of a name, nil if there is none.
+func (c *children) find(name string) *region {
+	if c.index != nil {
+		return c.index[name]
+	}
+	for i := range c.list {
+		if c.list[i].name == name {
+			return c.list[i].region
+		}
+	}
+	return nil
+}
+
+func (c *children) add(name string, r *region) {
+	c.list = append(c.list, named{name, r})
+	switch {
+	case c.index != nil:
+		c.index[name] = r
+	case len(c.list) > few:
+		c.index = make(map[string]*region, 8*few)
+		for _, n := range c.list {
+			c.index[n.name] = n.region
+		}
+	}
+}
+
+// sort puts the list into the order of the names.
+func (c *children) sort() {
+	slices.SortFunc(c.list, func(a, b named) int { return strings.Compare(a.name, b.name) })
 }
 
 // make returns the node of path, which it creates with its ancestors if needed.
@@ -49,7 +96,7 @@ func (r *region) make(path string) *region {
 	return r
 }
 
-// settle hands the governing rule down the tree and marks the pinned names. It
+// settle hands the governing rule down the tree, marks the pinned names, and sorts the children. It
 // reports whether r or anything below it begins a region of other capabilities
 // than its parent's.
 func (r *region) settle(refs []ruleRef, parent *region) bool {
@@ -61,7 +108,8 @@ func (r *region) settle(refs []ruleRef, parent *region) bool {
 	case parent != nil:
 		r.win, r.caps = parent.win, parent.caps
 	}
-	for _, c := range r.children {
+	r.children.sort()
+	for _, c := range r.children.list {
 		if c.settle(refs, r) {
 			pins = true
 		}
@@ -74,12 +122,12 @@ func (r *region) settle(refs []ruleRef, parent *region) bool {
 // See RATIONALE D1.
 func (r *region) find(path string) (n *region, exact bool) {
 	for path != "" {
-		if r.children == nil {
+		if r.children.list == nil {
 			return r, false
 		}
 		name, rest := cut(path)
-		c, ok := r.children[name]
-		if !ok {
+		c := r.children.find(name)
+		if c == nil {
 			return r, false
 		}
 		r, path = c, rest
@@ -93,8 +141,8 @@ func (r *region) ruleFor(path string) (ref int, exact bool) {
 	ref = r.rule
 	for path != "" {
 		name, rest := cut(path)
-		c, ok := r.children[name]
-		if !ok {
+		c := r.children.find(name)
+		if c == nil {
 			return ref, false
 		}
 		if r, path = c, rest; r.rule >= 0 {
@@ -114,12 +162,11 @@ type ruleRef struct {
 	pin bool
 }
 
-// names lists the children's names in order.
-func (r *region) names() []string {
-	out := make([]string, 0, len(r.children))
-	for n := range r.children {
-		out = append(out, n)
+// count is the number of regions from r on down.
+func (r *region) count() int {
+	n := 1
+	for _, c := range r.children.list {
+		n += c.count()
 	}
-	slices.Sort(out)
-	return out
+	return n
 }

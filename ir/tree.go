@@ -103,26 +103,38 @@ func (r *Region) graft(path string, root *Region) {
 // Regions returns the region tree of one root by itself, nil if it has none.
 func (v *View) Regions(r Root) *Region {
 	if t := v.tree(r); t != nil {
-		return v.export(t, Location{Root: r}, nil)
+		nodes := t.count()
+		e := exporter{v, make([]Region, 0, nodes), make([]*Region, 0, nodes)}
+		return e.export(t, Location{Root: r}, nil)
 	}
 	return nil
 }
 
-func (v *View) export(n *region, at Location, above *Region) *Region {
-	out := &Region{
+// exporter makes the regions of a tree, of which it knows the number.
+type exporter struct {
+	view  *View
+	nodes []Region
+	below []*Region
+}
+
+func (e *exporter) export(n *region, at Location, above *Region) *Region {
+	e.nodes = append(e.nodes, Region{
 		At: at, Name: at.Base(), Caps: n.caps, Named: n.rule >= 0, Pinned: n.pinned && at.Path != "", Through: n.link && n.rule < 0, Above: above,
-	}
+	})
+	out := &e.nodes[len(e.nodes)-1]
 	if n.win >= 0 {
-		out.Governing = v.rules[v.refs[n.win].entry]
+		out.Governing = e.view.rules[e.view.refs[n.win].entry]
 	}
 	if n.rule >= 0 {
-		out.Link = v.refs[n.rule].pin
+		out.Link = e.view.refs[n.rule].pin
 	}
-	if len(n.children) > 0 {
-		out.Below = make([]*Region, 0, len(n.children))
+	if size := len(n.children.list); size > 0 {
+		from := len(e.below)
+		e.below = e.below[:from+size]
+		out.Below = e.below[from : from+size : from+size] // a graft takes a list of its own
 	}
-	for _, name := range n.names() {
-		out.Below = append(out.Below, v.export(n.children[name], at.Child(name), out))
+	for i, c := range n.children.list {
+		out.Below[i] = e.export(c.region, at.Child(c.name), out)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func (Backend) Refusals(*ir.Tool, backends.Target) []backends.Refusal { return n
 
 // Build compiles a tool to the value that the artifact is the text of.
 func Build(t *ir.Tool, target backends.Target) (*Spec, ir.Ledger, error) {
-	rules := newRuleset(ir.NewView(t, ir.Linux, target.Facts))
+	rules := newRuleset(target.View(t, ir.Linux))
 	ledger := rules.ledger()
 	// A loader can do nothing about the rows of kernels without Landlock.
 	open := slices.DeleteFunc(slices.Clone(ledger), func(r ir.Row) bool { return r.Levels.To == 0 })

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"runtime"
 	"slices"
@@ -164,6 +166,10 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 			return p, nil, err
 		}
 	}
+	v := ir.NewView(t, ir.Linux, ir.Facts{})
+	if req.Facts == nil {
+		target.Known = v
+	}
 	out, findings, err := Compile(t, req.Backends, target)
 	if err != nil || findings.Failed() {
 		return nil, findings, err
@@ -178,15 +184,15 @@ func (req *Request) tool(t *ir.Tool, target backends.Target, kept *texts, take f
 	if e.Hash, err = policyHash(t); err != nil {
 		return nil, nil, err
 	}
-	v := ir.NewView(t, ir.Linux, ir.Facts{})
 	e.Risk, e.Ledger, e.Sensitive = v.Risk().String(), rows(out.Ledger, evidence.Committed()), v.Exposed()
 	return p, nil, p.complete(e, kept)
 }
 
 // policyHash is the hash of a tool's permissions, independent of their origins.
 func policyHash(t *ir.Tool) (string, error) {
-	bare, err := irjson.MarshalBare(&ir.Program{Tools: []*ir.Tool{t}})
-	return Hash(bare), err
+	h := sha256.New()
+	err := irjson.HashBare(h, t)
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
 }
 
 // Compiled is one tool's artifacts by file name, and its ledger on every system.

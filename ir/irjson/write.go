@@ -3,37 +3,66 @@ package irjson
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"sync"
 
 	"github.com/accessc/accessc/ir"
 )
 
 // Marshal writes a program with its provenance.
 func Marshal(p *ir.Program) ([]byte, error) {
-	return write(p, true)
+	return text(p, true)
 }
 
 // MarshalBare writes the permissions of a program without origins. Two policies that differ
 // only in spelling or place have equal bare forms; hash it.
 func MarshalBare(p *ir.Program) ([]byte, error) {
-	return write(p, false)
+	return text(p, false)
 }
 
-func write(p *ir.Program, provenance bool) ([]byte, error) {
+// HashBare writes the bare form of a tool alone to a hash.
+func HashBare(h io.Writer, t *ir.Tool) error {
+	return write(&ir.Program{Tools: []*ir.Tool{t}}, false, func(text []byte) error {
+		_, err := h.Write(text)
+		return err
+	})
+}
+
+func text(p *ir.Program, provenance bool) (out []byte, err error) {
+	err = write(p, provenance, func(text []byte) error {
+		out = bytes.Clone(text)
+		return nil
+	})
+	return out, err
+}
+
+// write calls use with a text, which is void after that.
+func write(p *ir.Program, provenance bool, use func(text []byte) error) error {
 	e := encoder{provenance}
 	d := document{Format: Format, Version: ir.FormatVersion, Tools: []ToolDoc{}}
 	for _, t := range p.Tools {
 		d.Tools = append(d.Tools, e.tool(t))
 	}
-	var compact, out bytes.Buffer
-	enc := json.NewEncoder(&compact)
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	b.compact.Reset()
+	b.text.Reset()
+	enc := json.NewEncoder(&b.compact)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(d); err != nil {
-		return nil, err
+		return err
 	}
 	// The encoder could indent, but into a buffer that grows line by line.
-	err := json.Indent(&out, compact.Bytes(), "", "  ")
-	return out.Bytes(), err
+	if err := json.Indent(&b.text, b.compact.Bytes(), "", "  "); err != nil {
+		return err
+	}
+	return use(b.text.Bytes())
 }
+
+// buffer is memory that one document after the other is written in.
+type buffer struct{ compact, text bytes.Buffer }
+
+var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
 // Constraints returns the document form of constraints, nil for none.
 func Constraints(c *ir.Constraints) *ConstraintsDoc { return encoder{true}.constraints(c) }
