@@ -28,13 +28,27 @@ type region struct {
 	link bool
 }
 
-func newRegion() *region { return &region{rule: -1, win: -1} }
+// soil has regions that are not yet in a tree. They are allocated together.
+type soil struct{ free []region }
 
-func (r *region) child(name string) *region {
+// piece is how many regions are allocated at a time.
+const piece = 64
+
+func (s *soil) region() *region {
+	if len(s.free) == 0 {
+		s.free = make([]region, piece)
+	}
+	r := &s.free[0]
+	s.free = s.free[1:]
+	r.rule, r.win = -1, -1
+	return r
+}
+
+func (r *region) child(name string, s *soil) *region {
 	if c := r.children.find(name); c != nil {
 		return c
 	}
-	c := newRegion()
+	c := s.region()
 	r.children.add(name, c)
 	return c
 }
@@ -87,11 +101,11 @@ func (c *children) sort() {
 }
 
 // make returns the node of path, which it creates with its ancestors if needed.
-func (r *region) make(path string) *region {
+func (r *region) make(path string, s *soil) *region {
 	for path != "" {
 		var name string
 		name, path = cut(path)
-		r = r.child(name)
+		r = r.child(name, s)
 	}
 	return r
 }

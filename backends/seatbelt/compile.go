@@ -229,7 +229,7 @@ func (w *writer) statement(action string, ops []string, lines [][]string, modifi
 	column := len("(") + len(action)
 	for _, op := range ops {
 		if column+len(op) > width {
-			w.WriteString("\n     ")
+			w.put("\n     ")
 			column = len("     ")
 		}
 		w.put(" ", op)
@@ -252,8 +252,13 @@ func (w *writer) statement(action string, ops []string, lines [][]string, modifi
 	w.put(modifier, ")\n")
 }
 
-// put writes texts one after the other, which would have to be made where they were one.
+// put writes texts one after the other, which would have to be made where they were one. Of a profile with too many
+// filters nothing more is kept: it is refused with their number.
+// See RATIONALE D333.
 func (w *writer) put(texts ...string) {
+	if w.filters > maxRules {
+		return
+	}
 	for _, s := range texts {
 		w.WriteString(s)
 	}
