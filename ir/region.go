@@ -28,13 +28,13 @@ type region struct {
 	link bool
 }
 
-// soil has regions that are not yet in a tree. They are allocated together.
-type soil struct{ free []region }
+// arena has regions that are not yet in a tree. They are allocated together.
+type arena struct{ free []region }
 
 // piece is how many regions are allocated at a time.
 const piece = 64
 
-func (s *soil) region() *region {
+func (s *arena) region() *region {
 	if len(s.free) == 0 {
 		s.free = make([]region, piece)
 	}
@@ -44,7 +44,7 @@ func (s *soil) region() *region {
 	return r
 }
 
-func (r *region) child(name string, s *soil) *region {
+func (r *region) child(name string, s *arena) *region {
 	if c := r.children.find(name); c != nil {
 		return c
 	}
@@ -101,7 +101,7 @@ func (c *children) sort() {
 }
 
 // make returns the node of path, which it creates with its ancestors if needed.
-func (r *region) make(path string, s *soil) *region {
+func (r *region) make(path string, s *arena) *region {
 	for path != "" {
 		var name string
 		name, path = cut(path)

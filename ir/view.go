@@ -20,7 +20,7 @@ type View struct {
 
 	rules    []Entry
 	refs     []ruleRef
-	soil     soil              // of the trees, until they are grown
+	arena     arena              // of the trees, until they are grown
 	zones    [External]*region // by RootKind; external trees are apart
 	external map[string]*region
 	net      *netIndex
@@ -77,7 +77,7 @@ func NewView(t *Tool, p Platform, f Facts) *View {
 	for _, z := range v.external {
 		z.settle(v.refs, nil)
 	}
-	v.soil = soil{}
+	v.arena = arena{}
 	v.net = indexNet(t.Net)
 	v.env = indexEnv(t.Env, t.Home == HomePrivate, p)
 	v.commands = indexCommands(t, f)
@@ -167,7 +167,7 @@ func (v *View) grow() {
 			v.plant(In(r.At.Root.Name), ruleRef{entry: i, caps: r.Caps, pin: true})
 		}
 		for _, link := range r.Links {
-			n := v.zone(link.Root).make(link.Path, &v.soil)
+			n := v.zone(link.Root).make(link.Path, &v.arena)
 			n.anchor, n.link = true, true
 		}
 	}
@@ -175,7 +175,7 @@ func (v *View) grow() {
 
 func (v *View) plant(at Location, ref ruleRef) {
 	v.refs = append(v.refs, ref)
-	v.zone(at.Root).make(at.Path, &v.soil).rule = len(v.refs) - 1
+	v.zone(at.Root).make(at.Path, &v.arena).rule = len(v.refs) - 1
 }
 
 func (v *View) zone(r Root) *region {
@@ -185,13 +185,13 @@ func (v *View) zone(r Root) *region {
 		}
 		z, ok := v.external[r.Name]
 		if !ok {
-			z = v.soil.region()
+			z = v.arena.region()
 			v.external[r.Name] = z
 		}
 		return z
 	}
 	if v.zones[r.Kind] == nil {
-		v.zones[r.Kind] = v.soil.region()
+		v.zones[r.Kind] = v.arena.region()
 	}
 	return v.zones[r.Kind]
 }
@@ -200,7 +200,7 @@ func (v *View) zone(r Root) *region {
 // private home below a workspace that is the user's whole home directory.
 func (v *View) anchor(b *Bindings) {
 	for _, at := range b.inner() {
-		n := v.zone(at.Root).make(at.Path, &v.soil)
+		n := v.zone(at.Root).make(at.Path, &v.arena)
 		n.anchor, n.program = true, false
 	}
 }
@@ -236,7 +236,7 @@ func (v *View) pinPrograms() {
 	}
 	for i := range v.Tool.Commands.Rules {
 		if f := v.Tool.Commands.Rules[i].File; f != nil && f.Path != "" && f.Root.Kind != System {
-			n := v.zone(f.Root).make(f.Path, &v.soil)
+			n := v.zone(f.Root).make(f.Path, &v.arena)
 			n.program = !n.anchor
 			n.anchor = true
 		}
