@@ -60,69 +60,7 @@ func program(s []segment) []unix.SockFilter {
 	return shortened(append([]unix.SockFilter{
 		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
 		load(offNr), jump(unix.BPF_JGE, x32Bit, 0, 1), fail(uint32(unix.ENOSYS)),
-	}, search(s)...))
-}
-
-// isEnd reports whether an instruction ends a program.
-func isEnd(f unix.SockFilter) bool { return f.Code == unix.BPF_RET|unix.BPF_K }
-
-// shortened is a program that says the same with fewer instructions: a jump to an end of the program leads to the
-// last such end that it can reach, and instructions to which nothing leads any more are left out. The kernel translates a
-// supervised tool's filter at each start, which takes time for each instruction.
-// See RATIONALE D320.
-func shortened(p []unix.SockFilter) []unix.SockFilter {
-	p = slices.Clone(p)
-	needed := make([]bool, len(p))
-	needed[0] = true
-	for i := range p {
-		switch f := &p[i]; {
-		case !needed[i] || isEnd(*f):
-		case f.Code == unix.BPF_JMP|unix.BPF_JA:
-			needed[i+1+int(f.K)] = true
-		case f.Code&0x07 == unix.BPF_JMP:
-			f.Jt, f.Jf = farther(p, i, f.Jt), farther(p, i, f.Jf)
-			needed[i+1+int(f.Jt)], needed[i+1+int(f.Jf)] = true, true
-		default:
-			needed[i+1] = true
-		}
-	}
-	return needing(p, needed)
-}
-
-// farther is a jump from an instruction to the last end that it can reach and that is like the one it leads to.
-func farther(p []unix.SockFilter, from int, by uint8) uint8 {
-	to := p[from+1+int(by)]
-	for far := min(maxTests, len(p)-from-2); isEnd(to) && far > int(by); far-- {
-		if p[from+1+far] == to {
-			return uint8(far)
-		}
-	}
-	return by
-}
-
-// needing leaves the other instructions out. Jumps become shorter with that, and none longer.
-func needing(p []unix.SockFilter, needed []bool) []unix.SockFilter {
-	place := make([]int, len(p)+1)
-	for i := range p {
-		place[i+1] = place[i]
-		if needed[i] {
-			place[i+1]++
-		}
-	}
-	var out []unix.SockFilter
-	for i, f := range p {
-		to := func(by uint32) uint32 { return uint32(place[i+1+int(by)] - place[i] - 1) }
-		switch {
-		case !needed[i]:
-			continue
-		case f.Code == unix.BPF_JMP|unix.BPF_JA:
-			f.K = to(f.K)
-		case f.Code&0x07 == unix.BPF_JMP:
-			f.Jt, f.Jf = uint8(to(uint32(f.Jt))), uint8(to(uint32(f.Jf)))
-		}
-		out = append(out, f)
-	}
-	return out
+	}, search(nil, s)...))
 }
 
 // others is the answer to calls that no test ends.
@@ -135,7 +73,7 @@ func others(nr uint32) []unix.SockFilter {
 
 // tests are those of the rules. trapped is the answer to a trapped call; one of zeros leaves the trap out.
 func (r rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, error) {
-	table := tests{}
+	table := make(tests, 64*len(allowed))
 	for _, b := range r.blocks {
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
@@ -183,14 +121,14 @@ func fail(errno uint32) unix.SockFilter {
 }
 
 // tests are the tests of each call by its number, in their order.
-type tests map[uint32][]unix.SockFilter
+type tests [][]unix.SockFilter
 
 // maxTests is how far a jump in a seccomp program reaches, in instructions.
 const maxTests = 255
 
 // add compiles a block or trap: for each of its calls, a test of the conditions, and the action
 // that ends the call if all are true; an action of zeros leaves the call out.
-func (t tests) add(names []string, when []landlock.Condition, action func(nr uint32) unix.SockFilter) error {
+func (t *tests) add(names []string, when []landlock.Condition, action func(nr uint32) unix.SockFilter) error {
 	body, err := conditions(when)
 	if err != nil {
 		return err
@@ -207,7 +145,11 @@ func (t tests) add(names []string, when []landlock.Condition, action func(nr uin
 		if act == (unix.SockFilter{}) {
 			continue
 		}
-		if t[nr] = slices.Concat(t[nr], body, []unix.SockFilter{act}); len(t[nr]) > maxTests {
+		if more := int(nr) + 1 - len(*t); more > 0 {
+			*t = append(*t, make(tests, more)...)
+		}
+		own := &(*t)[nr]
+		if *own = append(append(*own, body...), act); len(*own) > maxTests {
 			return fmt.Errorf("the filter has too many conditions on %s", name)
 		}
 	}
@@ -225,17 +167,14 @@ var allow, unknown = []unix.SockFilter{end(unix.SECCOMP_RET_ALLOW)}, []unix.Sock
 
 // segments covers all numbers, joining neighbours that take the same tests. others is the answer behind the tests.
 func (t tests) segments(others func(nr uint32) []unix.SockFilter) []segment {
-	last := uint32(64 * len(allowed))
-	for nr := range t {
-		last = max(last, nr+1)
-	}
-	var out []segment
-	for nr := range last + 1 {
+	out := make([]segment, 0, 192) // 130 for the policies of today
+	for nr := range uint32(len(t) + 1) {
 		body := others(nr)
-		if tests := t[nr]; len(tests) > 0 {
-			body = slices.Concat(tests, body)
-			if tests[0].Code == unix.BPF_RET|unix.BPF_K {
+		if int(nr) < len(t) && len(t[nr]) > 0 {
+			if tests := t[nr]; isEnd(tests[0]) {
 				body = tests[:1]
+			} else {
+				body = append(tests, body...)
 			}
 		}
 		if len(out) == 0 || !slices.Equal(out[len(out)-1].body, body) {
@@ -245,18 +184,22 @@ func (t tests) segments(others func(nr uint32) []unix.SockFilter) []segment {
 	return out
 }
 
-// search finds the segment of a number by halving, so that each call pays for a few
+// search appends to a program what finds the segment of a number by halving, so that each call pays for a few
 // comparisons and its own tests.
-func search(s []segment) []unix.SockFilter {
+func search(p []unix.SockFilter, s []segment) []unix.SockFilter {
 	half := len(s) / 2
 	if half == 0 {
-		return s[0].body
+		return append(p, s[0].body...)
 	}
-	low, high := search(s[:half]), search(s[half:])
-	if len(low) <= maxTests {
-		return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, s[half].from, len(low), 0)}, low, high)
+	at := len(p)
+	p = search(append(p, jump(unix.BPF_JGE, s[half].from, 0, 0)), s[:half])
+	if low := len(p) - at - 1; low <= maxTests {
+		p[at].Jt = uint8(low)
+	} else {
+		p[at].Jf = 1
+		p = slices.Insert(p, at+1, skip(low))
 	}
-	return slices.Concat([]unix.SockFilter{jump(unix.BPF_JGE, s[half].from, 0, 1), skip(len(low))}, low, high)
+	return search(p, s[half:])
 }
 
 // conditions compiles tests that fall through when all are true and otherwise jump behind the
@@ -326,22 +269,59 @@ func values(names []string) ([]uint32, error) {
 }
 
 // member tests whether an argument is one of some values; want says which answer makes the
-// condition true.
+// condition true. Values that follow each other are one range: each test is an instruction for the kernel to
+// translate at every start, and for the tool to pass.
+// See RATIONALE D340.
 func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
 	t := []unix.SockFilter{load(arg)}
 	if mask != 0 {
 		t = append(t, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask})
 	}
-	for i, v := range values {
-		left := len(values) - 1 - i
-		switch {
-		case want && left == 0:
-			t = append(t, jump(unix.BPF_JEQ, v, 0, out))
-		case want:
-			t = append(t, jump(unix.BPF_JEQ, v, left, 0))
-		default:
-			t = append(t, jump(unix.BPF_JEQ, v, left+out, 0))
+	all := ranges(values)
+	left := 0
+	for _, r := range all {
+		left += r.tests()
+	}
+	is, not := 0, out // how far behind the last test
+	if !want {
+		is, not = out, 0
+	}
+	for i, r := range all {
+		left -= r.tests()
+		next := left + not // for a value above the range
+		if i < len(all)-1 {
+			next = 0
 		}
+		if r.first == r.last {
+			t = append(t, jump(unix.BPF_JEQ, r.first, left+is, next))
+			continue
+		}
+		t = append(t, jump(unix.BPF_JGE, r.first, 0, left+1+not), jump(unix.BPF_JGT, r.last, next, left+is))
 	}
 	return t
+}
+
+// span is the values from first to last.
+type span struct{ first, last uint32 }
+
+// tests is the number of instructions that tell whether a value is in a span.
+func (s span) tests() int {
+	if s.first == s.last {
+		return 1
+	}
+	return 2
+}
+
+// ranges are some values in their order, as spans with at least one other value between them.
+func ranges(values []uint32) []span {
+	values = slices.Sorted(slices.Values(values))
+	var out []span
+	for _, v := range values {
+		if n := len(out); n > 0 && v-out[n-1].last <= 1 {
+			out[n-1].last = v
+			continue
+		}
+		out = append(out, span{v, v})
+	}
+	return out
 }

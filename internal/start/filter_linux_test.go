@@ -156,7 +156,34 @@ func TestFilterAgainstBlocks(t *testing.T) {
 	})
 }
 
-// TestShortFilter: a supervised tool's own filter has few instructions, each of which the kernel translates at every
+// TestMember runs the test of an argument for random values, of which many follow each other, in the library's machine.
+func TestMember(t *testing.T) {
+	near := rapid.OneOf(rapid.Uint32Range(0, 24), rapid.Uint32Range(1<<32-8, 1<<32-1), rapid.Uint32())
+	irtest.Check(t, 20000, 1, func(rt *rapid.T) {
+		values := rapid.SliceOfN(near, 1, 30).Draw(rt, "values")
+		want := rapid.Bool().Draw(rt, "want")
+		mask := rapid.SampledFrom([]uint32{0, 0, 3, 0xf, 0xffffff00}).Draw(rt, "mask")
+		// Behind the test: what the calls do for which it holds, one instruction that it must skip, and the rest.
+		tests := append(member(offArgs, mask, values, 2, want), end(1), end(3), end(2))
+		program := machine(rt, tests)
+		for range 20 {
+			arg := near.Draw(rt, "argument")
+			compared := arg
+			if mask != 0 {
+				compared &= mask
+			}
+			is := uint32(2)
+			if slices.Contains(values, compared) == want {
+				is = 1
+			}
+			if got := vm(rt, program, call{args: [6]uint64{uint64(arg)}}); got != is {
+				rt.Fatalf("%#x among %#x, mask %#x, want %v: the program ends in %d", arg, values, mask, want, got)
+			}
+		}
+	})
+}
+
+// TestShortFilter: filters have few instructions, each of which the kernel translates at every
 // start, and no end of a program stands twice in it.
 func TestShortFilter(t *testing.T) {
 	tool := ir.NewTool("t")
@@ -173,6 +200,14 @@ func TestShortFilter(t *testing.T) {
 	_, traps, err := divide(r.rules(), r.abi)
 	if err != nil {
 		t.Fatal(err)
+	}
+	r.supervised = false
+	whole, err := assemble(r.rules(), r.abi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 420; len(whole) > most {
+		t.Errorf("the filter of a tool without a supervisor takes %d instructions, more than %d", len(whole), most)
 	}
 	if most := 110; len(traps) > most {
 		t.Errorf("the traps take %d instructions, more than %d", len(traps), most)
