@@ -2,7 +2,6 @@ package start
 
 import (
 	"errors"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -17,7 +16,7 @@ func dropPrivileges() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failed("closing inherited descriptors: %w", err)
 	}
-	runtime.LockOSThread()
+	supervisor.KeepThread()
 	if err := dropCapabilities(); err != nil {
 		return failed("dropping capabilities: %w", err)
 	}

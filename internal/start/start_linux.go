@@ -85,7 +85,10 @@ func Start(req Request) error {
 		return r.notRecorded(err)
 	}
 	// Everything from here on concerns this thread alone; execve(2) ends the others.
-	runtime.LockOSThread()
+	if r.req.Initialising {
+		supervisor.Initialising()
+	}
+	supervisor.KeepThread()
 	err = r.confine()
 	r.discard()
 	return err

@@ -59,7 +59,7 @@ func Clone(c Child) (*Tool, error) {
 // Become confines this thread and turns this process into the tool. It returns only when that
 // failed.
 func Become(c Child) error {
-	runtime.LockOSThread()
+	KeepThread()
 	p := &program{here: true}
 	if err := c.assemble(p); err != nil {
 		return err

@@ -29,6 +29,9 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
+// initialising is true while a start runs in init.
+var initialising bool
+
 // See RATIONALE D104.
 func init() {
 	// Who may sign is in files that only the ordinary start reads.
@@ -44,6 +47,7 @@ func init() {
 		}
 		begin = kept.Start
 	}
+	initialising = true
 	err := begin()
 	_, _ = os.Stderr.WriteString("accessc: " + visible.Message(err.Error()) + "\n")
 	code := start.CodeFailed
@@ -104,7 +108,7 @@ func Start(a Artifact) error {
 	return start.Start(start.Request{
 		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
-		Denials: denials, Quiet: a.Quiet,
+		Denials: denials, Quiet: a.Quiet, Initialising: initialising,
 	})
 }
 
