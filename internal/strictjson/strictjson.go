@@ -66,26 +66,8 @@ func (r Raw) Each(read func(item Raw) error) error {
 // Header returns the members "format", "format_version" and "form" of a document, also of one
 // that Unmarshal refuses.
 func Header(data []byte) (format string, version int, form string) {
-	seen := [3]bool{}
-	first := func(i int) bool { was := seen[i]; seen[i] = true; return !was }
-	gjson.ParseBytes(data).ForEach(func(key, value gjson.Result) bool {
-		switch key.String() {
-		case "format":
-			if first(0) {
-				format = value.String()
-			}
-		case "format_version":
-			if first(1) {
-				version = int(value.Int())
-			}
-		case "form":
-			if first(2) {
-				form = value.String()
-			}
-		}
-		return seen != [3]bool{true, true, true}
-	})
-	return format, version, form
+	r := gjson.GetManyBytes(data, "format", "format_version", "form") // the first of each, without a copy of the document
+	return r[0].String(), int(r[1].Int()), r[2].String()
 }
 
 // depth is how deep brackets stand in each other outside of strings.
