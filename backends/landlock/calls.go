@@ -27,7 +27,8 @@ func Refused() []CallGroup { return slices.Clone(refused) }
 
 // KnownCall reports whether a system call is in a group of Allowed or Refused.
 func KnownCall(name string) bool {
-	return slices.ContainsFunc(slices.Concat(allowed, refused), func(g CallGroup) bool { return slices.Contains(g.Calls, name) })
+	has := func(g CallGroup) bool { return slices.Contains(g.Calls, name) }
+	return slices.ContainsFunc(allowed, has) || slices.ContainsFunc(refused, has)
 }
 
 // See RATIONALE D48.
@@ -120,11 +121,11 @@ var refused = []CallGroup{
 // Always is the blocks of every filter, whatever the policy says: the refused calls, and
 // closed lists of the arguments by which an allowed call would reach out of the sandbox.
 func Always() []Block {
-	var out []Block
+	out := make([]Block, 0, 48) // with those of a policy
 	for _, g := range refused {
 		out = append(out, Block{Group: g.Name, Errno: g.Errno, Syscalls: g.Calls})
 	}
-	return slices.Concat(out, arguments(), setIDFiles)
+	return append(append(out, arguments()...), setIDFiles...)
 }
 
 // arguments is the closed lists of arguments.

@@ -31,10 +31,14 @@ func compareName(c constant, name string) int { return strings.Compare(c.name, n
 // all that a tool may use: PR_SET_MM, with which a process could change its own entries in
 // /proc, leases, TCP_ULP and TCP_FASTOPEN_CONNECT are not among them.
 func withPrefix(prefix string) []string {
-	var out []string
-	i, _ := slices.BinarySearchFunc(constants[:], prefix, compareName)
-	for ; i < len(constants) && strings.HasPrefix(constants[i].name, prefix); i++ {
-		out = append(out, constants[i].name)
+	from, _ := slices.BinarySearchFunc(constants[:], prefix, compareName)
+	to := from
+	for to < len(constants) && strings.HasPrefix(constants[to].name, prefix) {
+		to++
+	}
+	out := make([]string, 0, to-from)
+	for _, c := range constants[from:to] {
+		out = append(out, c.name)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package start
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -57,10 +58,14 @@ func divide(r rules, abi int) (blocks, traps []unix.SockFilter, err error) {
 
 // program puts the test of the architecture before the segments.
 func program(s []segment) []unix.SockFilter {
-	return shortened(append([]unix.SockFilter{
+	room := 6
+	for i := range s {
+		room += 2 + len(s[i].body)
+	}
+	return shortened(search(append(make([]unix.SockFilter, 0, room),
 		load(offArch), jump(unix.BPF_JEQ, auditArch, 1, 0), fail(uint32(unix.EPERM)),
 		load(offNr), jump(unix.BPF_JGE, x32Bit, 0, 1), fail(uint32(unix.ENOSYS)),
-	}, search(nil, s)...))
+	), s))
 }
 
 // others is the answer to calls that no test ends.
@@ -219,6 +224,9 @@ func conditions(cs []landlock.Condition) ([]unix.SockFilter, error) {
 	if behind > 200 {
 		return nil, errors.New("the filter has too many conditions on one call")
 	}
+	if len(cs) == 1 {
+		return compiled[0], nil
+	}
 	return slices.Concat(compiled...), nil
 }
 
@@ -227,10 +235,10 @@ func condition(c landlock.Condition, out int) ([]unix.SockFilter, error) {
 	if c.Arg < 0 || c.Arg > 5 {
 		return nil, fmt.Errorf("the filter looks at argument %d", c.Arg)
 	}
-	in, err1 := values(c.In)
-	notIn, err2 := values(c.NotIn)
-	bits, err3 := values(c.AnyBit)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	// One of the three lists has items. The memory is for lists of today's length.
+	var known [96]uint32
+	named, err := values(known[:0], c.In, c.NotIn, c.AnyBit)
+	if err != nil {
 		return nil, err
 	}
 	low := uint32(offArgs + 8*c.Arg)
@@ -240,88 +248,88 @@ func condition(c landlock.Condition, out int) ([]unix.SockFilter, error) {
 			load(low), jump(unix.BPF_JEQ, 0, 0, 2),
 			load(low + 4), jump(unix.BPF_JEQ, 0, out, 0),
 		}, nil
-	case len(bits) > 0:
+	case len(c.AnyBit) > 0:
 		var any uint32
-		for _, b := range bits {
+		for _, b := range named[len(c.In)+len(c.NotIn):] {
 			any |= b
 		}
 		return []unix.SockFilter{load(low), jump(unix.BPF_JSET, any, 0, out)}, nil
-	case len(in) > 0:
-		return member(low, c.Mask, in, out, true), nil
-	case len(notIn) > 0:
-		return member(low, c.Mask, notIn, out, false), nil
+	case len(c.In) > 0:
+		return member(low, c.Mask, named[:len(c.In)], out, true), nil
+	case len(c.NotIn) > 0:
+		return member(low, c.Mask, named, out, false), nil
 	default:
 		return nil, errors.New("the filter has a condition without a test")
 	}
 }
 
-// values looks the named constants up.
-func values(names []string) ([]uint32, error) {
-	out := make([]uint32, 0, len(names))
-	for _, n := range names {
-		v, ok := landlock.Constant(n)
-		if !ok {
-			return nil, fmt.Errorf("the filter has the constant %q, which this loader does not know", n)
+// values appends the values of named constants.
+func values(out []uint32, lists ...[]string) ([]uint32, error) {
+	for _, names := range lists {
+		for _, n := range names {
+			v, ok := landlock.Constant(n)
+			if !ok {
+				return nil, fmt.Errorf("the filter has the constant %q, which this loader does not know", n)
+			}
+			out = append(out, v)
 		}
-		out = append(out, v)
 	}
 	return out, nil
 }
 
-// member tests whether an argument is one of some values; want says which answer makes the
+// member tests whether an argument is one of some values, which it sorts; want says which answer makes the
 // condition true. Values that follow each other are one range: each test is an instruction for the kernel to
 // translate at every start, and for the tool to pass.
 // See RATIONALE D340.
 func member(arg, mask uint32, values []uint32, out int, want bool) []unix.SockFilter {
-	t := []unix.SockFilter{load(arg)}
+	slices.Sort(values)
+	left := 0 // instructions of the ranges that are still to come
+	for first, last := range ranges(values) {
+		left += length(first, last)
+	}
+	t := append(make([]unix.SockFilter, 0, 2+left), load(arg))
 	if mask != 0 {
 		t = append(t, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask})
-	}
-	all := ranges(values)
-	left := 0
-	for _, r := range all {
-		left += r.tests()
 	}
 	is, not := 0, out // how far behind the last test
 	if !want {
 		is, not = out, 0
 	}
-	for i, r := range all {
-		left -= r.tests()
-		next := left + not // for a value above the range
-		if i < len(all)-1 {
-			next = 0
+	for first, last := range ranges(values) {
+		left -= length(first, last)
+		next := 0 // for a value above the range
+		if left == 0 {
+			next = not
 		}
-		if r.first == r.last {
-			t = append(t, jump(unix.BPF_JEQ, r.first, left+is, next))
+		if first == last {
+			t = append(t, jump(unix.BPF_JEQ, first, left+is, next))
 			continue
 		}
-		t = append(t, jump(unix.BPF_JGE, r.first, 0, left+1+not), jump(unix.BPF_JGT, r.last, next, left+is))
+		t = append(t, jump(unix.BPF_JGE, first, 0, left+1+not), jump(unix.BPF_JGT, last, next, left+is))
 	}
 	return t
 }
 
-// span is the values from first to last.
-type span struct{ first, last uint32 }
-
-// tests is the number of instructions that tell whether a value is in a span.
-func (s span) tests() int {
-	if s.first == s.last {
+// length is the number of instructions that tell whether a value is in a range.
+func length(first, last uint32) int {
+	if first == last {
 		return 1
 	}
 	return 2
 }
 
-// ranges are some values in their order, as spans with at least one other value between them.
-func ranges(values []uint32) []span {
-	values = slices.Sorted(slices.Values(values))
-	var out []span
-	for _, v := range values {
-		if n := len(out); n > 0 && v-out[n-1].last <= 1 {
-			out[n-1].last = v
-			continue
+// ranges yields the first and the last of sorted values that follow each other, for each such run.
+func ranges(sorted []uint32) iter.Seq2[uint32, uint32] {
+	return func(yield func(first, last uint32) bool) {
+		for from := 0; from < len(sorted); {
+			to := from + 1
+			for to < len(sorted) && sorted[to]-sorted[to-1] <= 1 {
+				to++
+			}
+			if !yield(sorted[from], sorted[to-1]) {
+				return
+			}
+			from = to
 		}
-		out = append(out, span{v, v})
 	}
-	return out
 }

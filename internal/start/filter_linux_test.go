@@ -164,7 +164,7 @@ func TestMember(t *testing.T) {
 		want := rapid.Bool().Draw(rt, "want")
 		mask := rapid.SampledFrom([]uint32{0, 0, 3, 0xf, 0xffffff00}).Draw(rt, "mask")
 		// Behind the test: what the calls do for which it holds, one instruction that it must skip, and the rest.
-		tests := append(member(offArgs, mask, values, 2, want), end(1), end(3), end(2))
+		tests := append(member(offArgs, mask, slices.Clone(values), 2, want), end(1), end(3), end(2))
 		program := machine(rt, tests)
 		for range 20 {
 			arg := near.Draw(rt, "argument")
@@ -218,7 +218,7 @@ func TestShortFilter(t *testing.T) {
 			t.Errorf("an end with %#x stands twice", f.K)
 		}
 	}
-	if again := shortened(traps); !slices.Equal(again, traps) {
+	if again := shortened(slices.Clone(traps)); !slices.Equal(again, traps) {
 		t.Errorf("a short program of %d instructions is made one of %d", len(traps), len(again))
 	}
 }

@@ -1,20 +1,15 @@
 package start
 
-import (
-	"slices"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // isEnd reports whether an instruction ends a program.
 func isEnd(f unix.SockFilter) bool { return f.Code == unix.BPF_RET|unix.BPF_K }
 
-// shortened is a program that says the same with fewer instructions: a jump to an end of the program leads to the
+// shortened makes a program one that says the same with fewer instructions, in the same memory: a jump to an end of the program leads to the
 // last such end that it can reach, and instructions to which nothing leads any more are left out. The kernel translates a
 // supervised tool's filter at each start, which takes time for each instruction.
 // See RATIONALE D320.
 func shortened(p []unix.SockFilter) []unix.SockFilter {
-	p = slices.Clone(p)
 	needed := make([]bool, len(p))
 	needed[0] = true
 	var last ends
@@ -80,7 +75,7 @@ func needing(p []unix.SockFilter, needed []bool) []unix.SockFilter {
 			place[i+1]++
 		}
 	}
-	out := make([]unix.SockFilter, 0, place[len(p)])
+	out := p[:0]
 	for i, f := range p {
 		to := func(by uint32) uint32 { return uint32(place[i+1+int(by)] - place[i] - 1) }
 		switch {

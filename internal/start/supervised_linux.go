@@ -215,7 +215,7 @@ func (r *run) blocks() []landlock.Block {
 		replaced("network")
 		out = append(out, landlock.Network()...)
 	}
-	return slices.Concat(landlock.Always(), out)
+	return append(landlock.Always(), out...)
 }
 
 // rules are the parts of this start's filter. Under a trace the supervisor answers in place of
