@@ -133,18 +133,16 @@ func listedBase(b BaseName, p Platform) []Entry {
 	if int(b) >= len(listedBases) || int(p) >= len(listedBases[b]) {
 		return nil
 	}
-	return listedBases[b][p]()
+	l := &listedBases[b][p]
+	l.once.Do(func() { l.entries = baseEntries(BaseRules(b, p)) })
+	return l.entries
 }
 
 // listedBases are made when they are first used: a start of the command needs one of them.
-var listedBases = func() (out [BaseNone + 1][Windows + 1]func() []Entry) {
-	for b := range out {
-		for p := range out[b] {
-			out[b][p] = sync.OnceValue(func() []Entry { return baseEntries(BaseRules(BaseName(b), Platform(p))) })
-		}
-	}
-	return out
-}()
+var listedBases [BaseNone + 1][Windows + 1]struct {
+	once    sync.Once
+	entries []Entry
+}
 
 const (
 	readOnly    = CapSet(1 << Read)

@@ -13,9 +13,11 @@ const (
 )
 
 // Sentences are the sentences of the ledger's causes.
-var Sentences = backends.Sentences{
-	whyAsked: "the Context asks the tool to check itself",
-	whyMay:   "the Context does not say what can be granted while the tool runs",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyAsked: "the Context asks the tool to check itself",
+		whyMay:   "the Context does not say what can be granted while the tool runs",
+	}
 }
 
 // ledger states that the Context alone enforces nothing: the tool does, if it asks.

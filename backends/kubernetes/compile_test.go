@@ -325,7 +325,7 @@ func TestLedgerIsWhole(t *testing.T) {
 					rt.Fatalf("%s %s: %+v", cell.ID, cell.Aspect, row)
 				}
 				for _, cause := range row.Causes {
-					if Sentences.Of(cause) == cause.String() {
+					if Sentences().Of(cause) == cause.String() {
 						rt.Fatalf("%s has no sentence", cause)
 					}
 				}

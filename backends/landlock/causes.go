@@ -54,65 +54,67 @@ const (
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
-var Sentences = backends.Sentences{
-	Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
-		"escapes the rule",
-	whyAsk:        "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
-	whyNoLandlock: "this kernel has no Landlock",
-	whyExpanded:   "Landlock cannot take a right away below a directory",
-	whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
-		"that pass O_DIRECTORY",
-	whyLate: "names that other processes create beside an exception during the run stay closed " +
-		"until the next start; the tool cannot create one itself (late = \"open\" has them " +
-		"supervised)",
-	whyFromMemory: "a program that appears there later starts from a copy in memory: /proc/self/exe and " +
-		"$ORIGIN do not lead to its place",
-	whyBeside: "files that appear beside the workspace after the start, in a directory of the base, " +
-		"are refused",
-	whyEnviron: "where a rule gives a program fewer variables, no process of the tool can read another " +
-		"one's",
-	whyBase: "without a supervisor, /proc cannot be listed and child processes cannot see themselves " +
-		"there, files behind standard descriptors are not opened again, and there is no shared " +
-		"memory and no pseudo-terminal by its name",
-	whyFill:    "Landlock allows an empty file to be created here, but not to be filled",
-	whyReplace: "with delete, Landlock would allow a rename to replace files, which needs update",
-	whySelf: "Landlock creates and deletes the path itself by the rights of its parent, which " +
-		"another rule governs",
-	whyTruncate: "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them " +
-		"from ABI 3",
-	whyExecute:  "the kernel opens a program for reading before it starts it",
-	whyMetadata: "Landlock has no right for mode, owner, times and attributes",
-	whyNoUpdate: "calls that change mode, owner, times or attributes are refused everywhere",
-	whyRefer:    "moves and links between directories are refused: Landlock allows them from ABI 2",
-	whyPinned:   "Landlock allows a directory that leads to a rule's path to be renamed",
-	whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
-		"gain there",
-	whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
-	whyMoveOver: "a rename replaces a file only with create and delete of it",
-	whySocket:   "without a supervisor no socket can be created",
-	whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepting the gap " +
-		"opens TCP to every host at the ports of the rules, and UDP for name resolution",
-	whyAnyTCP: "TCP is then open at every port: Landlock knows its ports from ABI 4",
-	whyAnyUDP: "UDP is then open at every port: Landlock knows its ports from ABI 10",
-	whyPath: "TLS hides paths and methods: without inspect = true a connection to the host passes as a " +
-		"whole if some request is allowed",
-	whyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
-	whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
-		"asked for them, without inspect = true",
-	whyListen:  "Landlock knows ports but no addresses",
-	whyAddress: "the ruleset knows ports but no addresses",
-	whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",
-	whyLoader:  "the kernel also starts loaders, interpreters and files in memory",
-	whyArgs:    "the kernel does not check arguments",
-	whyEnvs:    "the kernel does not check the environment",
-	whyPerProc: "the limit counts each process separately",
-	whyPerTree: "without a delegated cgroup the limit counts each process separately",
-	whyUserWide: "without a delegated cgroup the limit counts all processes of the user, and does not " +
-		"bind root",
-	whyWall: "no process stays to enforce it",
-	whyMoved: "assumes that no other process moves a directory of the rule elsewhere during the run, " +
-		"or links a file with a rule of its own there: the ruleset knows both by their inodes, " +
-		"so they stay granted",
-	whyHeld: "assumes that no other process moves to a place with fewer grants what the tool has " +
-		"opened, mapped or linked: descriptors, mappings and hard links keep their grants",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		Folds: "the directory PLACE folds upper and lower case, so another spelling of a rule's name " +
+			"escapes the rule",
+		whyAsk:        "exec --ask has a supervisor make what the user grants, and the ruleset grants none of it",
+		whyNoLandlock: "this kernel has no Landlock",
+		whyExpanded:   "Landlock cannot take a right away below a directory",
+		whyList: "a directory that holds an exception can be listed only under a supervisor, by calls " +
+			"that pass O_DIRECTORY",
+		whyLate: "names that other processes create beside an exception during the run stay closed " +
+			"until the next start; the tool cannot create one itself (late = \"open\" has them " +
+			"supervised)",
+		whyFromMemory: "a program that appears there later starts from a copy in memory: /proc/self/exe and " +
+			"$ORIGIN do not lead to its place",
+		whyBeside: "files that appear beside the workspace after the start, in a directory of the base, " +
+			"are refused",
+		whyEnviron: "where a rule gives a program fewer variables, no process of the tool can read another " +
+			"one's",
+		whyBase: "without a supervisor, /proc cannot be listed and child processes cannot see themselves " +
+			"there, files behind standard descriptors are not opened again, and there is no shared " +
+			"memory and no pseudo-terminal by its name",
+		whyFill:    "Landlock allows an empty file to be created here, but not to be filled",
+		whyReplace: "with delete, Landlock would allow a rename to replace files, which needs update",
+		whySelf: "Landlock creates and deletes the path itself by the rights of its parent, which " +
+			"another rule governs",
+		whyTruncate: "truncate(2) and opening for reading with O_TRUNC are refused: Landlock mediates them " +
+			"from ABI 3",
+		whyExecute:  "the kernel opens a program for reading before it starts it",
+		whyMetadata: "Landlock has no right for mode, owner, times and attributes",
+		whyNoUpdate: "calls that change mode, owner, times or attributes are refused everywhere",
+		whyRefer:    "moves and links between directories are refused: Landlock allows them from ABI 2",
+		whyPinned:   "Landlock allows a directory that leads to a rule's path to be renamed",
+		whyGain: "Landlock compares rights, and the new directory does not show all that a file would " +
+			"gain there",
+		whyLinks:    "hard links are refused: Landlock does not ask for update of the linked file",
+		whyMoveOver: "a rename replaces a file only with create and delete of it",
+		whySocket:   "without a supervisor no socket can be created",
+		whyHost: "the kernel sees addresses and ports, no names, schemes or paths; accepting the gap " +
+			"opens TCP to every host at the ports of the rules, and UDP for name resolution",
+		whyAnyTCP: "TCP is then open at every port: Landlock knows its ports from ABI 4",
+		whyAnyUDP: "UDP is then open at every port: Landlock knows its ports from ABI 10",
+		whyPath: "TLS hides paths and methods: without inspect = true a connection to the host passes as a " +
+			"whole if some request is allowed",
+		whyStream: "bytes that a rule with scheme = \"tcp\" or opaque = true lets pass are not looked at",
+		whyServer: "TLS hides which name a request asks for: a server that serves further names can be " +
+			"asked for them, without inspect = true",
+		whyListen:  "Landlock knows ports but no addresses",
+		whyAddress: "the ruleset knows ports but no addresses",
+		whySignal:  "Landlock keeps signals inside the sandbox from ABI 6",
+		whyLoader:  "the kernel also starts loaders, interpreters and files in memory",
+		whyArgs:    "the kernel does not check arguments",
+		whyEnvs:    "the kernel does not check the environment",
+		whyPerProc: "the limit counts each process separately",
+		whyPerTree: "without a delegated cgroup the limit counts each process separately",
+		whyUserWide: "without a delegated cgroup the limit counts all processes of the user, and does not " +
+			"bind root",
+		whyWall: "no process stays to enforce it",
+		whyMoved: "assumes that no other process moves a directory of the rule elsewhere during the run, " +
+			"or links a file with a rule of its own there: the ruleset knows both by their inodes, " +
+			"so they stay granted",
+		whyHeld: "assumes that no other process moves to a place with fewer grants what the tool has " +
+			"opened, mapped or linked: descriptors, mappings and hard links keep their grants",
+	}
 }

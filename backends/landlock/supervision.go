@@ -299,7 +299,7 @@ func (j judged) list() []Trap {
 		add("moves", nil, "rename", "renameat", "renameat2", "link", "linkat")
 	}
 	if j.metadata {
-		add("metadata", nil, trappedMetadata...)
+		add("metadata", nil, trappedMetadata()...)
 		add("metadata", metadata[1].When, "ioctl")
 	}
 	switch {
@@ -320,6 +320,6 @@ func (j judged) list() []Trap {
 }
 
 // trappedMetadata is the calls that newerMetadata leaves.
-var trappedMetadata = slices.DeleteFunc(slices.Clone(metadata[0].Syscalls), func(name string) bool {
-	return slices.Contains(newerMetadata.Syscalls, name)
-})
+func trappedMetadata() []string {
+	return slices.DeleteFunc(slices.Clone(metadata[0].Syscalls), func(name string) bool { return slices.Contains(newerMetadata.Syscalls, name) })
+}

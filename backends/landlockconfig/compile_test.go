@@ -138,7 +138,7 @@ func TestLedgerIsWhole(t *testing.T) {
 						rt.Fatalf("%s %s at ABI %d: %+v", cell.ID, cell.Aspect, abi, row)
 					}
 					for _, cause := range row.Causes {
-						if Sentences.Of(cause) == cause.String() {
+						if Sentences().Of(cause) == cause.String() {
 							rt.Fatalf("%s has no sentence", cause)
 						}
 					}

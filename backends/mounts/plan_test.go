@@ -201,7 +201,7 @@ func TestWholeLedger(t *testing.T) {
 				t.Errorf("%+v: %s %s has %d rows: %+v", m, c.ID, c.Aspect, count, row)
 			}
 			for _, cause := range row.Causes {
-				if mounts.Sentences[cause.ID] == "" {
+				if mounts.Sentences()[cause.ID] == "" {
 					t.Errorf("%s has no sentence", cause)
 				}
 			}

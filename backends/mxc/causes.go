@@ -27,24 +27,26 @@ const (
 
 // Sentences are the sentences of the causes. Each is one part of a sentence that a reviewer
 // can check.
-var Sentences = backends.Sentences{
-	whyAsk:     "what the list may covers is not granted while a tool runs here",
-	whyWhole:   "a place is writable as a whole or not at all, so it is not",
-	whyUnread:  "a place without read cannot be used at all",
-	whyExecute: "files that may be read may be started",
-	whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: they " +
-		"stay granted",
-	whyMoves:  "a directory that leads to a place with rules of its own can be moved away",
-	whySocket: "a socket file that may be read may also be connected to",
-	whyBase: "MXC lets every tool read and run the system's programs and libraries, and brings a " +
-		"directory for temporary files",
-	whyMissing: "a denied place that does not exist is created, as a directory",
-	whyHost: "rules are about addresses and ports; names, schemes, paths and methods stay closed, and " +
-		"so does this machine",
-	whyListen:   "connections are accepted at every port or at none, so at none",
-	whyValues:   "the configuration holds values; its user adds those of the environment",
-	whyPrograms: "all programs are treated alike",
-	whyArgs:     "arguments are not checked",
-	whyEnvs:     "every program gets the environment",
-	whyLimit:    "MXC has no limit of this kind",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyAsk:     "what the list may covers is not granted while a tool runs here",
+		whyWhole:   "a place is writable as a whole or not at all, so it is not",
+		whyUnread:  "a place without read cannot be used at all",
+		whyExecute: "files that may be read may be started",
+		whyMovedAway: "assumes that no other process moves files of the rule elsewhere during the run: they " +
+			"stay granted",
+		whyMoves:  "a directory that leads to a place with rules of its own can be moved away",
+		whySocket: "a socket file that may be read may also be connected to",
+		whyBase: "MXC lets every tool read and run the system's programs and libraries, and brings a " +
+			"directory for temporary files",
+		whyMissing: "a denied place that does not exist is created, as a directory",
+		whyHost: "rules are about addresses and ports; names, schemes, paths and methods stay closed, and " +
+			"so does this machine",
+		whyListen:   "connections are accepted at every port or at none, so at none",
+		whyValues:   "the configuration holds values; its user adds those of the environment",
+		whyPrograms: "all programs are treated alike",
+		whyArgs:     "arguments are not checked",
+		whyEnvs:     "every program gets the environment",
+		whyLimit:    "MXC has no limit of this kind",
+	}
 }

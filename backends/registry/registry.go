@@ -64,22 +64,22 @@ var Every = slices.Concat(All, Optional)
 var sentences = sync.OnceValue(func() backends.Sentences {
 	all := backends.Sentences{}
 	for _, s := range []backends.Sentences{
-		contextjson.Sentences,
-		landlock.Sentences,
-		seatbelt.Sentences,
-		winjob.Sentences,
-		agents.Sentences,
-		claudecode.Sentences,
-		codex.Sentences,
-		kubernetes.Sentences,
-		cursor.Sentences,
-		gemini.Sentences,
-		landlockconfig.Sentences,
-		mounts.Sentences,
-		mxc.Sentences,
-		oci.Sentences,
-		srt.Sentences,
-		vscode.Sentences,
+		contextjson.Sentences(),
+		landlock.Sentences(),
+		seatbelt.Sentences(),
+		winjob.Sentences(),
+		agents.Sentences(),
+		claudecode.Sentences(),
+		codex.Sentences(),
+		kubernetes.Sentences(),
+		cursor.Sentences(),
+		gemini.Sentences(),
+		landlockconfig.Sentences(),
+		mounts.Sentences(),
+		mxc.Sentences(),
+		oci.Sentences(),
+		srt.Sentences(),
+		vscode.Sentences(),
 	} {
 		maps.Copy(all, s)
 	}

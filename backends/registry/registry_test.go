@@ -29,22 +29,22 @@ import (
 func TestSentences(t *testing.T) {
 	n := 0
 	for name, s := range map[string]backends.Sentences{
-		"context":        contextjson.Sentences,
-		"kubernetes":     kubernetes.Sentences,
-		"agents":         agents.Sentences,
-		"claude-code":    claudecode.Sentences,
-		"codex":          codex.Sentences,
-		"cursor":         cursor.Sentences,
-		"gemini":         gemini.Sentences,
-		"landlock":       landlock.Sentences,
-		"landlockconfig": landlockconfig.Sentences,
-		"mounts":         mounts.Sentences,
-		"mxc":            mxc.Sentences,
-		"oci":            oci.Sentences,
-		"seatbelt":       seatbelt.Sentences,
-		"srt":            srt.Sentences,
-		"vscode":         vscode.Sentences,
-		"windows":        winjob.Sentences,
+		"context":        contextjson.Sentences(),
+		"kubernetes":     kubernetes.Sentences(),
+		"agents":         agents.Sentences(),
+		"claude-code":    claudecode.Sentences(),
+		"codex":          codex.Sentences(),
+		"cursor":         cursor.Sentences(),
+		"gemini":         gemini.Sentences(),
+		"landlock":       landlock.Sentences(),
+		"landlockconfig": landlockconfig.Sentences(),
+		"mounts":         mounts.Sentences(),
+		"mxc":            mxc.Sentences(),
+		"oci":            oci.Sentences(),
+		"seatbelt":       seatbelt.Sentences(),
+		"srt":            srt.Sentences(),
+		"vscode":         vscode.Sentences(),
+		"windows":        winjob.Sentences(),
 	} {
 		n += len(s)
 		for id, text := range s {

@@ -73,7 +73,7 @@ func checkLedger(l ir.Ledger, want []string) error {
 			return fmt.Errorf("the name to accept it by: %+v", row)
 		}
 		for _, c := range row.Causes {
-			if _, ok := Sentences[c.ID]; !ok {
+			if _, ok := Sentences()[c.ID]; !ok {
 				return fmt.Errorf("there is no sentence for %s", c)
 			}
 		}

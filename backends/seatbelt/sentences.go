@@ -1,7 +1,10 @@
 package seatbelt
 
-import "github.com/accessc/accessc/backends/seatbelt/start"
+import (
+	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/backends/seatbelt/start"
+)
 
 // Sentences are the sentences of the ledger's causes. They stand in start, since a loader
 // says them without the compiler.
-var Sentences = start.Sentences
+func Sentences() backends.Sentences { return start.Sentences() }

@@ -3,6 +3,7 @@ package winjob
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/accessc/accessc/ir"
 )
@@ -12,41 +13,43 @@ import (
 // cell that rests on it names it.
 
 // casesOfCauses are the cases of the causes that a cell is not exact for.
-var casesOfCauses = map[ir.CauseID]string{
-	whyCarried:    "moved",
-	whyAbsent:     "absent",
-	whySelf:       "pinned",
-	whySymlink:    "symlink",
-	whyHidden:     "hidden",
-	whyLibrary:    "library",
-	whyListed:     "listed",
-	whyMetadata:   "metadata",
-	whySocket:     "socket",
-	whyReplaceAll: "replace",
-	whyOwnBase:    "ambient",
-	whyNoHosts:    "network",
-	whyNoListen:   "network",
-	whyNoName:     "names",
-	whyOwn:        "own-list",
-	whyGain:       "moved",
-	whyLink:       "hard-link",
-	whyReplace:    "replace",
-	whyAmbient:    "ambient",
-	whyProfile:    "profile",
-	whyOthers:     "moved",
-	whyPipes:      "pipes",
-	whyPrograms:   "listed",
-	whyGuardless:  "absent",
-	whyMovedAway:  "moved",
-	whyBlock:      "environment",
-	whyConsole:    "console",
-	whyConhost:    "childless",
-	whyNull:       "preparation",
-	whyAncestors:  "preparation",
-	whyPerUser:    "preparation",
-	whyChildPipe:  "child-pipes",
-	whyMSYS:       "msys",
-}
+var casesOfCauses = sync.OnceValue(func() map[ir.CauseID]string {
+	return map[ir.CauseID]string{
+		whyCarried:    "moved",
+		whyAbsent:     "absent",
+		whySelf:       "pinned",
+		whySymlink:    "symlink",
+		whyHidden:     "hidden",
+		whyLibrary:    "library",
+		whyListed:     "listed",
+		whyMetadata:   "metadata",
+		whySocket:     "socket",
+		whyReplaceAll: "replace",
+		whyOwnBase:    "ambient",
+		whyNoHosts:    "network",
+		whyNoListen:   "network",
+		whyNoName:     "names",
+		whyOwn:        "own-list",
+		whyGain:       "moved",
+		whyLink:       "hard-link",
+		whyReplace:    "replace",
+		whyAmbient:    "ambient",
+		whyProfile:    "profile",
+		whyOthers:     "moved",
+		whyPipes:      "pipes",
+		whyPrograms:   "listed",
+		whyGuardless:  "absent",
+		whyMovedAway:  "moved",
+		whyBlock:      "environment",
+		whyConsole:    "console",
+		whyConhost:    "childless",
+		whyNull:       "preparation",
+		whyAncestors:  "preparation",
+		whyPerUser:    "preparation",
+		whyChildPipe:  "child-pipes",
+		whyMSYS:       "msys",
+	}
+})
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine
 // verifies, and what nobody holds, has none.
@@ -85,7 +88,7 @@ func caseOf(c ir.Cell) string {
 
 // Cases lists the names of all cases.
 func Cases() []string {
-	names := slices.Collect(maps.Values(casesOfCauses))
+	names := slices.Collect(maps.Values(casesOfCauses()))
 	names = append(names, "lists", "network", "metadata", "socket", "moved", "childless", "limits", "processes", "environment")
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -104,7 +107,7 @@ func resting(cell ir.Cell, h ir.Held) ir.Held {
 		names = append(names, c)
 	}
 	for _, why := range h.Causes {
-		if c := casesOfCauses[why.ID]; c != "" {
+		if c := casesOfCauses()[why.ID]; c != "" {
 			names = append(names, c)
 		}
 	}

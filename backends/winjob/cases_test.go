@@ -71,7 +71,7 @@ func TestEveryCaseIsNamed(t *testing.T) {
 			t.Errorf("no row names the case %s", name)
 		}
 	}
-	for why := range casesOfCauses {
+	for why := range casesOfCauses() {
 		if !causes[why] {
 			t.Errorf("no row has the cause %s", why)
 		}

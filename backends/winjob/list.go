@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // List is the access list of an object, in the order of evaluation. It is read from and written
@@ -231,12 +232,14 @@ func sddlFlags(names []string) (string, error) {
 
 // rightsOf are the two-letter words for rights that the system writes instead of numbers
 // ([MS-DTYP] 2.5.1.1).
-var rightsOf = map[string]uint32{
-	"GA": 0x10000000, "GR": 0x80000000, "GW": 0x40000000, "GX": 0x20000000,
-	"RC": readControl.value, "SD": deleteObject.value, "WD": writeDAC.value, "WO": writeOwner.value,
-	"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value, "FX": fileGenericExecute.value,
-	"CC": 0x1, "DC": 0x2, "LC": 0x4, "SW": 0x8, "RP": 0x10, "WP": 0x20, "DT": 0x40, "LO": 0x80, "CR": 0x100,
-}
+var rightsOf = sync.OnceValue(func() map[string]uint32 {
+	return map[string]uint32{
+		"GA": 0x10000000, "GR": 0x80000000, "GW": 0x40000000, "GX": 0x20000000,
+		"RC": readControl.value, "SD": deleteObject.value, "WD": writeDAC.value, "WO": writeOwner.value,
+		"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value, "FX": fileGenericExecute.value,
+		"CC": 0x1, "DC": 0x2, "LC": 0x4, "SW": 0x8, "RP": 0x10, "WP": 0x20, "DT": 0x40, "LO": 0x80, "CR": 0x100,
+	}
+})
 
 // mask is the number of an entry's rights, and false where they cannot be read.
 func (a ListACE) mask() (uint32, bool) {
@@ -249,7 +252,7 @@ func (a ListACE) mask() (uint32, bool) {
 		if len(s) < 2 {
 			return 0, false
 		}
-		v, ok := rightsOf[s[:2]]
+		v, ok := rightsOf()[s[:2]]
 		if !ok {
 			return 0, false
 		}
@@ -314,8 +317,8 @@ func (l List) AllowsExecute(pkg string) bool { return l.Allows(fileExecute.value
 // (learn.microsoft.com, "File Security and Access Rights").
 func concrete(mask uint32) uint32 {
 	for _, g := range []struct{ generic, rights uint32 }{
-		{rightsOf["GA"], fileAllAccess.value}, {rightsOf["GR"], fileGenericRead.value},
-		{rightsOf["GW"], fileGenericWrite.value}, {rightsOf["GX"], fileGenericExecute.value},
+		{rightsOf()["GA"], fileAllAccess.value}, {rightsOf()["GR"], fileGenericRead.value},
+		{rightsOf()["GW"], fileGenericWrite.value}, {rightsOf()["GX"], fileGenericExecute.value},
 	} {
 		if mask&g.generic != 0 {
 			mask = mask&^g.generic | g.rights

@@ -61,7 +61,7 @@ type Related struct {
 // New starts a diagnostic of the given code at a place. The message is the code's
 // title; callers that know more say it in the label.
 func New(code Code, at ir.Pos, span int) Diagnostic {
-	e := registry[code]
+	e := registry()[code]
 	return Diagnostic{Code: code, Severity: e.severity, Message: e.title, At: at, Span: span}
 }
 

@@ -40,7 +40,7 @@ var errSession = errors.New("the session is not one that the client has opened")
 // FromClient follows the client's messages and passes them on.
 func (p *Proxy) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
-		return nil, p.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
+		return nil, p.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong())
 	}
 	messages, _, err := jsonrpc.Parse(line)
 	if err != nil {

@@ -339,10 +339,10 @@ func TestUnread(t *testing.T) {
 		}
 	}
 	long := jsonrpc.Sketch([]byte(`{"id":1,"method":"fs/read_text_file"}`))
-	if forward, back := proxy.FromAgent(nil, long); forward != nil || !strings.Contains(string(back), relay.TooLong) {
+	if forward, back := proxy.FromAgent(nil, long); forward != nil || !strings.Contains(string(back), relay.TooLong()) {
 		t.Errorf("got %s, %s", forward, back)
 	}
-	if forward, back := proxy.FromClient(nil, long); forward != nil || !strings.Contains(string(back), relay.TooLong) {
+	if forward, back := proxy.FromClient(nil, long); forward != nil || !strings.Contains(string(back), relay.TooLong()) {
 		t.Errorf("got %s, %s", forward, back)
 	}
 }

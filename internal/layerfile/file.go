@@ -85,7 +85,13 @@ func (l *File) Close() {
 var ErrChanged = errors.New("was changed meanwhile")
 
 // ErrSwapped is ErrChanged about the way to a file.
-var ErrSwapped = fmt.Errorf("a directory or link %w", ErrChanged)
+var ErrSwapped error = swapped{}
+
+type swapped struct{}
+
+func (swapped) Error() string { return "a directory or link " + ErrChanged.Error() }
+
+func (swapped) Unwrap() error { return ErrChanged }
 
 // OpenSame opens a directory and makes sure that it is the one that was looked at.
 func OpenSame(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {

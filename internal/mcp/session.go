@@ -48,7 +48,7 @@ type verdict struct {
 // See RATIONALE D139.
 func (s *Session) FromClient(line []byte, long *jsonrpc.Outline) (forward, back []byte) {
 	if long != nil {
-		return nil, s.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong)
+		return nil, s.log.Unread(relay.FromClient, long, jsonrpc.CodeInvalid, relay.TooLong())
 	}
 	messages, batch, err := jsonrpc.Parse(line)
 	if err != nil {

@@ -154,7 +154,7 @@ func (l *Log) Add(e Entry) error {
 }
 
 // TooLong is the reason why a line was not read.
-var TooLong = fmt.Sprintf("the line is longer than %d bytes", MaxLine)
+func TooLong() string { return fmt.Sprintf("the line is longer than %d bytes", MaxLine) }
 
 // Unread records a line that is not passed on, since no message could be read from it, and
 // returns the answer to its sender; none where it asks for none. A line of the client without an
@@ -171,9 +171,9 @@ func (l *Log) Unread(from string, o *jsonrpc.Outline, code int, why string) []by
 // UnreadAnswer records a line of the server that is too long. What should have been an answer is
 // an error for the client, a request is answered to the server.
 func (l *Log) UnreadAnswer(o *jsonrpc.Outline) (forward, back []byte) {
-	back = l.Unread(FromServer, o, jsonrpc.CodeInvalid, TooLong)
+	back = l.Unread(FromServer, o, jsonrpc.CodeInvalid, TooLong())
 	if back == nil && o.ID() != "" {
-		return jsonrpc.Fail(o.ID(), jsonrpc.CodeRefused, "accessc: "+TooLong), nil
+		return jsonrpc.Fail(o.ID(), jsonrpc.CodeRefused, "accessc: "+TooLong()), nil
 	}
 	return nil, back
 }

@@ -22,9 +22,25 @@ const (
 // x32Bit marks a call of the x32 ABI, which shares the architecture of amd64.
 const x32Bit = 0x40000000
 
-var errnos = map[string]uint32{
-	"EACCES": uint32(unix.EACCES), "EPERM": uint32(unix.EPERM), "ENOSYS": uint32(unix.ENOSYS), "EINVAL": uint32(unix.EINVAL),
-	"ENOTTY": uint32(unix.ENOTTY), "ENOPROTOOPT": uint32(unix.ENOPROTOOPT), "OK": 0,
+// errno is the number of an error that a block may name, 0 for OK.
+func errno(name string) (number uint32, ok bool) {
+	switch name {
+	case "EACCES":
+		return uint32(unix.EACCES), true
+	case "EPERM":
+		return uint32(unix.EPERM), true
+	case "ENOSYS":
+		return uint32(unix.ENOSYS), true
+	case "EINVAL":
+		return uint32(unix.EINVAL), true
+	case "ENOTTY":
+		return uint32(unix.ENOTTY), true
+	case "ENOPROTOOPT":
+		return uint32(unix.ENOPROTOOPT), true
+	case "OK":
+		return 0, true
+	}
+	return 0, false
 }
 
 // rules are the parts of a seccomp program: the blocks, then the traps.
@@ -83,11 +99,11 @@ func (r rules) tests(abi int, trapped func(nr uint32) unix.SockFilter) (tests, e
 		if abi < b.From || b.To != 0 && abi > b.To {
 			continue
 		}
-		errno, ok := errnos[b.Errno]
+		number, ok := errno(b.Errno)
 		if !ok {
 			return nil, fmt.Errorf("the filter has the errno %q", b.Errno)
 		}
-		if err := table.add(b.Syscalls, b.When, func(uint32) unix.SockFilter { return fail(errno) }); err != nil {
+		if err := table.add(b.Syscalls, b.When, func(uint32) unix.SockFilter { return fail(number) }); err != nil {
 			return nil, err
 		}
 	}

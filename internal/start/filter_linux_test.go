@@ -65,7 +65,8 @@ func naiveFilter(r rules, abi int, c call) uint32 {
 			continue
 		}
 		if naiveMatch(b.Syscalls, b.When, c) {
-			return unix.SECCOMP_RET_ERRNO | errnos[b.Errno]
+			number, _ := errno(b.Errno)
+			return unix.SECCOMP_RET_ERRNO | number
 		}
 	}
 	for _, t := range r.traps {

@@ -51,7 +51,7 @@ type Gap struct {
 // those that it does not meet.
 type means struct {
 	supervises func(backends.Row) bool
-	sentences  backends.Sentences
+	sentences  func() backends.Sentences
 	last       int // the last feature level that is known
 }
 
@@ -80,7 +80,7 @@ func (m means) unmet(needs []backends.Row, h Host) ([]Gap, error) {
 	}
 	var out []Gap
 	for _, row := range open {
-		out = append(out, Gap{row.Gap, row.Is, m.sentences.All(row.Causes)})
+		out = append(out, Gap{row.Gap, row.Is, m.sentences().All(row.Causes)})
 	}
 	return out, nil
 }

@@ -173,9 +173,17 @@ func (c metadata) chmod(t target, mode uint64) answer {
 
 const whySetID = "a program that runs as its owner or group could be started by another user"
 
-// FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), with the size of the data
+// flagCall knows FS_IOC_FSSETXATTR and the flag calls (include/uapi/linux/fs.h), and the size of the data
 // that the kernel reads: an int, although the numbers say long, and struct fsxattr.
-var flagCalls = map[uint32]int{0x40086602: flagsSize, 0x40046602: flagsSize, 0x401c5820: 28}
+func flagCall(request uint32) (size int, ok bool) {
+	switch request {
+	case 0x40086602, 0x40046602:
+		return flagsSize, true
+	case 0x401c5820:
+		return 28, true
+	}
+	return 0, false
+}
 
 const (
 	flagsSize = 4
@@ -184,7 +192,7 @@ const (
 
 // ioctl sets flags of a file, on a duplicate of the tool's descriptor.
 func (c metadata) ioctl() answer {
-	size, ok := flagCalls[uint32(c.args[1])]
+	size, ok := flagCall(uint32(c.args[1]))
 	if !ok {
 		return c.denies(unix.EPERM, "a request that no rule speaks of")
 	}

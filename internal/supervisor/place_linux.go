@@ -326,11 +326,15 @@ type filesystems struct {
 // filesystem is proc for the one of processes, and quiet for one of files that are opened without any effect.
 type filesystem struct{ proc, quiet bool }
 
-// quietOnes are the types of file systems that hold files and directories of this host, and nothing that the kernel or another
-// process makes up when it is opened (statfs(2)).
-var quietOnes = map[int64]bool{
-	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.F2FS_SUPER_MAGIC: true,
-	unix.OVERLAYFS_SUPER_MAGIC: true, unix.SQUASHFS_MAGIC: true, unix.EROFS_SUPER_MAGIC_V1: true,
+// holdsFiles reports whether a type of file systems is one of those that hold files and directories of this host, and
+// nothing that the kernel or another process makes up when it is opened (statfs(2)).
+func holdsFiles(fs int64) bool {
+	switch fs {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC,
+		unix.OVERLAYFS_SUPER_MAGIC, unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1:
+		return true
+	}
+	return false
 }
 
 // proc reports whether a file is on a proc file system.
@@ -343,7 +347,7 @@ func (f *filesystems) proc(fd int, dev uint64) bool {
 	}
 	var fs unix.Statfs_t
 	if unix.Fstatfs(fd, &fs) == nil {
-		of = filesystem{fs.Type == unix.PROC_SUPER_MAGIC, quietOnes[int64(fs.Type)]}
+		of = filesystem{fs.Type == unix.PROC_SUPER_MAGIC, holdsFiles(int64(fs.Type))}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,12 +38,21 @@ const (
 	parentAt    = 8
 )
 
-var ruleSizes = map[uint64]int{unix.LANDLOCK_RULE_PATH_BENEATH: 12, ruleNetPort: 16}
+// ruleSize is the size of a rule's attributes, by its type (include/uapi/linux/landlock.h).
+func ruleSize(kind uint64) (size int, ok bool) {
+	switch kind {
+	case unix.LANDLOCK_RULE_PATH_BENEATH:
+		return 12, true
+	case ruleNetPort:
+		return 16, true
+	}
+	return 0, false
+}
 
 // addRule adds a rule in the caller's place, so that none is added to a ruleset in force: the
 // supervisor would have to act by the ruleset as it was then.
 func (c rulesets) addRule() answer {
-	size, ok := ruleSizes[c.args[1]]
+	size, ok := ruleSize(c.args[1])
 	if c.domains == nil || !ok {
 		return fails(unix.EINVAL)
 	}

@@ -107,10 +107,16 @@ func workTree(dir string) (string, bool) {
 }
 
 // homes are directories of which each entry is a user's home, and root's own.
-var homes = map[string][]string{
-	"linux":   {"/home", "/root"},
-	"darwin":  {"/Users", "/var/root", "/private/var/root"},
-	"windows": {`C:\Users`},
+func homes() []string {
+	switch runtime.GOOS {
+	case "linux":
+		return []string{"/home", "/root"}
+	case "darwin":
+		return []string{"/Users", "/var/root", "/private/var/root"}
+	case "windows":
+		return []string{`C:\Users`}
+	}
+	return nil
 }
 
 // guarded returns the reason why a directory is no workspace, empty if it may be one.
@@ -119,7 +125,7 @@ func guarded(dir, state string) string {
 	if filepath.Dir(dir) == dir {
 		return "is the root of the file system"
 	}
-	own := append([]string(nil), homes[runtime.GOOS]...)
+	own := homes()
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		own = append(own, home)
 	}

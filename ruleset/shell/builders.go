@@ -8,53 +8,55 @@ const logOptions = "-p -u -U? --unified? --stat? --numstat --shortstat --name-on
 	"--no-prefix -z --cherry-pick --cherry-mark --merge-base --invert-grep --all-match -E -F -P --count --objects --left-only --right-only -r --root --no-commit-id -t"
 
 // git is the table of git, which runs programs by aliases, options, and names of remotes.
-var git = row{
-	names: "git", why: "an argument names a program that git starts",
-	options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
-	entry:   entry{obeys: true, operands: transport},
-	checks:  map[string]entry{"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}},
-	sub: map[string]string{
-		"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
-		"diff log show whatchanged": logOptions,
-		"rev-list reflog diff-tree": logOptions,
-		"diff-index diff-files":     logOptions,
-		"branch":                    "-a -r -v --list --all --remotes --verbose --show-current --contains= --no-contains= --merged? --no-merged? --sort= --format= --column? --color? --no-color -i -d -D -m -M -c -f --delete --move --copy --force --track? -t --no-track -u= --set-upstream-to= --unset-upstream -q",
-		"remote":                    "-v --verbose",
-		"tag":                       "-l --list -n? --contains= --sort= --format= -i --points-at= --merged= --no-merged= -a --annotate -m= --message= -f --force -d --delete",
-		"add":                       "-A --all -u --update -v --verbose -n --dry-run -f --force -N --intent-to-add --ignore-errors",
-		"commit":                    "-m= --message= -a --all -q --quiet -v --verbose --amend --no-edit --allow-empty -s --signoff -F< --file< --author= --date= --dry-run --short --allow-empty-message --fixup= --squash= -n --no-verify",
-		"push":                      "-u --set-upstream -f --force --force-with-lease? --tags --all --dry-run -n --delete -d -q --quiet -v --verbose --follow-tags --no-verify --atomic --prune --progress",
-		"fetch":                     "--all --tags -t --prune -p --depth= --dry-run -q --quiet -v --verbose --no-tags --unshallow -f --force --progress -j= --jobs=",
-		"pull":                      "--rebase? --no-rebase --ff-only --no-ff --ff -q --quiet -v --verbose --tags --all --prune -p --autostash --depth=",
-		"clone":                     "--depth= --branch= -b= --single-branch --bare --no-checkout -n -q --quiet -v --verbose --mirror --no-tags --progress -o= --origin=",
-		"ls-remote":                 "--heads --tags -h -t -q --quiet --refs --symref --sort= --get-url --exit-code",
-		"checkout":                  "-b= -B= -f --force -q --quiet --track -t --no-track --detach -d --ours --theirs --orphan=",
-		"switch":                    "-c= -C= --create= -d --detach -f --force -q --quiet -t --track --orphan=",
-		"restore":                   "--staged -S --worktree -W -s= --source= -q --quiet --ours --theirs",
-		"reset":                     "--hard --soft --mixed --merge --keep -q --quiet",
-		"stash":                     "-u --include-untracked -a --all -k --keep-index -q --quiet -m= --message= --stat --index",
-		"merge":                     "--no-ff --ff-only --ff --squash --abort --continue --no-commit --commit -m= -q --quiet --no-edit --stat",
-		"rebase":                    "--abort --continue --skip --quit --onto= -q --quiet --autostash --keep-base",
-		"cherry-pick revert":        "-n --no-commit -x --abort --continue --skip --quit -m= --no-edit",
-		"rm":                        "-r -f --force --cached -q --quiet -n --dry-run",
-		"mv":                        "-f --force -n --dry-run -k -v",
-		"init":                      "-q --quiet --bare -b= --initial-branch=",
-		"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev? --since= --reverse",
-		"grep":                      "-n -i -l -L -w -v -c -e= -E -F -P -A= -B= -h -H --cached --untracked --name-only --count --line-number --ignore-case --break --heading -p --show-function -W --or --and --not -q --color? --max-depth=",
-		"ls-files":                  "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --exclude-standard --error-unmatch --full-name --exclude= -x=",
-		"ls-tree":                   "-r -d -t -l -z --name-only --full-tree --full-name --abbrev? --long",
-		"rev-parse":                 "--abbrev-ref? --short? --show-toplevel --git-dir --verify -q --quiet --is-inside-work-tree --show-prefix --symbolic-full-name --git-common-dir --absolute-git-dir --all",
-		"describe":                  "--tags --always --long --dirty? --abbrev? --match= --exclude= --exact-match --all --contains",
-		"shortlog":                  "-s -n -e -c --summary --numbered --email --group= --since= --until= --no-merges",
-		"show-ref":                  "--heads --tags --verify -q --quiet --hash? -s -d --dereference",
-		"merge-base":                "--is-ancestor -a --all --fork-point --octopus --independent",
-		"name-rev":                  "--name-only --tags --all --always",
-		"cat-file":                  "-p -t -s -e",
-		"for-each-ref":              "--format= --sort= --count= --contains= --merged? --no-merged? --points-at=",
-		"count-objects cherry":      "-v -H --abbrev?",
-		"check-ignore check-attr":   "-v -q -n --no-index --non-matching -a --cached",
-		"symbolic-ref var version":  "--short -q",
-	},
+func git() row {
+	return row{
+		names: "git", why: "an argument names a program that git starts",
+		options: "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects -C@",
+		entry:   entry{obeys: true, operands: transport},
+		checks:  map[string]entry{"clone": {operands: foreign}, "init": {operands: foreign}, "push": {operands: transport, script: remote}},
+		sub: map[string]string{
+			"status":                    "-s --short -b --branch --porcelain? --long -u? -v --ignored? -z --show-stash --column? --no-renames --ahead-behind --no-ahead-behind --untracked-files?",
+			"diff log show whatchanged": logOptions,
+			"rev-list reflog diff-tree": logOptions,
+			"diff-index diff-files":     logOptions,
+			"branch":                    "-a -r -v --list --all --remotes --verbose --show-current --contains= --no-contains= --merged? --no-merged? --sort= --format= --column? --color? --no-color -i -d -D -m -M -c -f --delete --move --copy --force --track? -t --no-track -u= --set-upstream-to= --unset-upstream -q",
+			"remote":                    "-v --verbose",
+			"tag":                       "-l --list -n? --contains= --sort= --format= -i --points-at= --merged= --no-merged= -a --annotate -m= --message= -f --force -d --delete",
+			"add":                       "-A --all -u --update -v --verbose -n --dry-run -f --force -N --intent-to-add --ignore-errors",
+			"commit":                    "-m= --message= -a --all -q --quiet -v --verbose --amend --no-edit --allow-empty -s --signoff -F< --file< --author= --date= --dry-run --short --allow-empty-message --fixup= --squash= -n --no-verify",
+			"push":                      "-u --set-upstream -f --force --force-with-lease? --tags --all --dry-run -n --delete -d -q --quiet -v --verbose --follow-tags --no-verify --atomic --prune --progress",
+			"fetch":                     "--all --tags -t --prune -p --depth= --dry-run -q --quiet -v --verbose --no-tags --unshallow -f --force --progress -j= --jobs=",
+			"pull":                      "--rebase? --no-rebase --ff-only --no-ff --ff -q --quiet -v --verbose --tags --all --prune -p --autostash --depth=",
+			"clone":                     "--depth= --branch= -b= --single-branch --bare --no-checkout -n -q --quiet -v --verbose --mirror --no-tags --progress -o= --origin=",
+			"ls-remote":                 "--heads --tags -h -t -q --quiet --refs --symref --sort= --get-url --exit-code",
+			"checkout":                  "-b= -B= -f --force -q --quiet --track -t --no-track --detach -d --ours --theirs --orphan=",
+			"switch":                    "-c= -C= --create= -d --detach -f --force -q --quiet -t --track --orphan=",
+			"restore":                   "--staged -S --worktree -W -s= --source= -q --quiet --ours --theirs",
+			"reset":                     "--hard --soft --mixed --merge --keep -q --quiet",
+			"stash":                     "-u --include-untracked -a --all -k --keep-index -q --quiet -m= --message= --stat --index",
+			"merge":                     "--no-ff --ff-only --ff --squash --abort --continue --no-commit --commit -m= -q --quiet --no-edit --stat",
+			"rebase":                    "--abort --continue --skip --quit --onto= -q --quiet --autostash --keep-base",
+			"cherry-pick revert":        "-n --no-commit -x --abort --continue --skip --quit -m= --no-edit",
+			"rm":                        "-r -f --force --cached -q --quiet -n --dry-run",
+			"mv":                        "-f --force -n --dry-run -k -v",
+			"init":                      "-q --quiet --bare -b= --initial-branch=",
+			"blame annotate":            "-L= -w -C -M -e -l -s -t -p --porcelain --line-porcelain --date= --abbrev? --since= --reverse",
+			"grep":                      "-n -i -l -L -w -v -c -e= -E -F -P -A= -B= -h -H --cached --untracked --name-only --count --line-number --ignore-case --break --heading -p --show-function -W --or --and --not -q --color? --max-depth=",
+			"ls-files":                  "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --exclude-standard --error-unmatch --full-name --exclude= -x=",
+			"ls-tree":                   "-r -d -t -l -z --name-only --full-tree --full-name --abbrev? --long",
+			"rev-parse":                 "--abbrev-ref? --short? --show-toplevel --git-dir --verify -q --quiet --is-inside-work-tree --show-prefix --symbolic-full-name --git-common-dir --absolute-git-dir --all",
+			"describe":                  "--tags --always --long --dirty? --abbrev? --match= --exclude= --exact-match --all --contains",
+			"shortlog":                  "-s -n -e -c --summary --numbered --email --group= --since= --until= --no-merges",
+			"show-ref":                  "--heads --tags --verify -q --quiet --hash? -s -d --dereference",
+			"merge-base":                "--is-ancestor -a --all --fork-point --octopus --independent",
+			"name-rev":                  "--name-only --tags --all --always",
+			"cat-file":                  "-p -t -s -e",
+			"for-each-ref":              "--format= --sort= --count= --contains= --merged? --no-merged? --points-at=",
+			"count-objects cherry":      "-v -H --abbrev?",
+			"check-ignore check-attr":   "-v -q -n --no-index --non-matching -a --cached",
+			"symbolic-ref var version":  "--short -q",
+		},
+	}
 }
 
 // cargoOptions are those of commands that build. Behind "--" are options of another program.
@@ -62,100 +64,102 @@ const cargoOptions = "--release -r --all --workspace --all-targets --all-feature
 	"--examples --example= --benches --bench= -v --verbose -q --quiet -j= --jobs= --locked --offline --frozen --no-run --no-fail-fast --message-format= --color= --keep-going --doc --exclude= --profile= --no-deps --document-private-items"
 
 // builders are programs that build, test and fetch the code of a project.
-var builders = []row{
-	{
-		names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
-		checks: map[string]entry{"install": {operands: fetched}},
-		sub: map[string]string{
-			"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
-			"vet":           "-v -x -n -tags= -json -race -mod=",
-			"test": "-v -race -run= -count= -short -timeout= -cover -coverprofile> -covermode= -coverpkg= -bench= -benchtime= -benchmem -cpu= -failfast -json -list= -parallel= -p= -tags= " +
-				"-shuffle= -skip= -vet= -x -n -o> -c -fuzz= -fuzztime= -mod= -cpuprofile> -memprofile> -trimpath",
-			"list":    "-m -json? -f= -deps -test -e -u -versions -tags= -mod=",
-			"mod":     "-v -x -json -compat= -go=",
-			"fmt":     "-n -x -mod=",
-			"doc":     "-all -short -src -u -c -cmd",
-			"version": "-m -v",
-			"get":     "-u -t -v -x -tags=",
-			"clean":   "-cache -testcache -modcache -fuzzcache -n -x",
-			"env":     "-json",
+func builders() []row {
+	return []row{
+		{
+			names: "go", why: "an argument names a program that go starts, or code of another project", long: true, options: "-C@", entry: entry{operands: outside},
+			checks: map[string]entry{"install": {operands: fetched}},
+			sub: map[string]string{
+				"build install": "-v -x -n -a -race -tags= -trimpath -p= -mod= -o> -buildvcs=",
+				"vet":           "-v -x -n -tags= -json -race -mod=",
+				"test": "-v -race -run= -count= -short -timeout= -cover -coverprofile> -covermode= -coverpkg= -bench= -benchtime= -benchmem -cpu= -failfast -json -list= -parallel= -p= -tags= " +
+					"-shuffle= -skip= -vet= -x -n -o> -c -fuzz= -fuzztime= -mod= -cpuprofile> -memprofile> -trimpath",
+				"list":    "-m -json? -f= -deps -test -e -u -versions -tags= -mod=",
+				"mod":     "-v -x -json -compat= -go=",
+				"fmt":     "-n -x -mod=",
+				"doc":     "-all -short -src -u -c -cmd",
+				"version": "-m -v",
+				"get":     "-u -t -v -x -tags=",
+				"clean":   "-cache -testcache -modcache -fuzzcache -n -x",
+				"env":     "-json",
+			},
 		},
-	},
-	{
-		names: "cargo", why: "an argument names a program that cargo starts", options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
-		sub: map[string]string{
-			"build b check c clippy doc d": cargoOptions + " -- -D= -W= -A= -F= --deny= --warn= --allow= --forbid= --no-deps",
-			"test t bench":                 cargoOptions + " -- --nocapture --no-capture --ignored --include-ignored --exact --skip= --test-threads= --list --show-output -q --quiet --color=",
-			"tree":                         "-p= --package= -i= --invert? -e= --edges= --depth= -d --duplicates --prefix= --all-features --workspace --locked --offline",
-			"metadata":                     "--format-version= --no-deps --offline --locked",
-			"fmt":                          "--all --check -v -q -p= --package= -- --check -l --files-with-diff -v -q",
-			"update":                       "-p= --package= --precise= --dry-run --offline --workspace -w",
-			"add remove rm":                "--dev --features= -F= --no-default-features --optional --build --dry-run",
-			"clean":                        "--release -p= --doc",
-			"search info pkgid":            "-v -q --limit=",
+		{
+			names: "cargo", why: "an argument names a program that cargo starts", options: "-v --verbose -q --quiet --color= --locked --offline --frozen -V",
+			sub: map[string]string{
+				"build b check c clippy doc d": cargoOptions + " -- -D= -W= -A= -F= --deny= --warn= --allow= --forbid= --no-deps",
+				"test t bench":                 cargoOptions + " -- --nocapture --no-capture --ignored --include-ignored --exact --skip= --test-threads= --list --show-output -q --quiet --color=",
+				"tree":                         "-p= --package= -i= --invert? -e= --edges= --depth= -d --duplicates --prefix= --all-features --workspace --locked --offline",
+				"metadata":                     "--format-version= --no-deps --offline --locked",
+				"fmt":                          "--all --check -v -q -p= --package= -- --check -l --files-with-diff -v -q",
+				"update":                       "-p= --package= --precise= --dry-run --offline --workspace -w",
+				"add remove rm":                "--dev --features= -F= --no-default-features --optional --build --dry-run",
+				"clean":                        "--release -p= --doc",
+				"search info pkgid":            "-v -q --limit=",
+			},
 		},
-	},
-	{
-		names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, checks: map[string]entry{"view": {operands: unpublished}, "info": {operands: unpublished}, "show": {operands: unpublished}, "v": {operands: unpublished}}, options: "-s --silent -q --quiet --no-color --json -v",
-		sub: map[string]string{
-			"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",
-			"view info show v search ping root prefix": "--json",
-			"audit":                     "--json --omit= --audit-level=",
-			"test t tst run run-script": "-s --silent --if-present -w= --workspace= --workspaces",
-			"ci install i add remove rm uninstall update": "--save-dev -D --save -S --save-exact -E --no-save --ignore-scripts --legacy-peer-deps --omit= --production --no-audit --no-fund " +
-				"--prefer-offline --frozen-lockfile -g --global --dry-run --package-lock-only --silent",
-			"pack": "--dry-run --json",
+		{
+			names: "npm pnpm yarn", why: "an argument names a program that is started, or code of another project", passes: true, entry: entry{operands: outside}, checks: map[string]entry{"view": {operands: unpublished}, "info": {operands: unpublished}, "show": {operands: unpublished}, "v": {operands: unpublished}}, options: "-s --silent -q --quiet --no-color --json -v",
+			sub: map[string]string{
+				"ls list ll la outdated why explain":       "-a --all --depth= -g --global --json --long -l --omit= --prod --dev",
+				"view info show v search ping root prefix": "--json",
+				"audit":                     "--json --omit= --audit-level=",
+				"test t tst run run-script": "-s --silent --if-present -w= --workspace= --workspaces",
+				"ci install i add remove rm uninstall update": "--save-dev -D --save -S --save-exact -E --no-save --ignore-scripts --legacy-peer-deps --omit= --production --no-audit --no-fund " +
+					"--prefer-offline --frozen-lockfile -g --global --dry-run --package-lock-only --silent",
+				"pack": "--dry-run --json",
+			},
 		},
-	},
-	{
-		names: "docker podman", why: "starts containers with files of the host", options: "",
-		sub: map[string]string{
-			"ps":                          "-a --all -q --quiet --no-trunc -n= --last= -l --latest -s --size -f= --filter= --format=",
-			"images":                      "-a --all -q --quiet --no-trunc --digests -f= --filter= --format=",
-			"logs":                        "-f --follow --tail= -n= --since= --until= -t --timestamps",
-			"inspect version info":        "-f= --format= -s --size",
-			"top port stats history diff": "--no-stream --no-trunc -a --all --format= -q --quiet",
+		{
+			names: "docker podman", why: "starts containers with files of the host", options: "",
+			sub: map[string]string{
+				"ps":                          "-a --all -q --quiet --no-trunc -n= --last= -l --latest -s --size -f= --filter= --format=",
+				"images":                      "-a --all -q --quiet --no-trunc --digests -f= --filter= --format=",
+				"logs":                        "-f --follow --tail= -n= --since= --until= -t --timestamps",
+				"inspect version info":        "-f= --format= -s --size",
+				"top port stats history diff": "--no-stream --no-trunc -a --all --format= -q --quiet",
+			},
 		},
-	},
-	{
-		names: "kubectl", why: "runs commands in a cluster, and the programs of a configuration", options: "",
-		sub: map[string]string{
-			"get describe top": "-n= --namespace= -o= --output= -A --all-namespaces -w --watch -l= --selector= --show-labels --sort-by= --field-selector= --no-headers -L=",
-			"logs":             "-n= --namespace= -f --follow --tail= --since= -c= --container= -p --previous --timestamps",
-			"version explain api-resources api-versions cluster-info": "-o= --output= --client --recursive",
+		{
+			names: "kubectl", why: "runs commands in a cluster, and the programs of a configuration", options: "",
+			sub: map[string]string{
+				"get describe top": "-n= --namespace= -o= --output= -A --all-namespaces -w --watch -l= --selector= --show-labels --sort-by= --field-selector= --no-headers -L=",
+				"logs":             "-n= --namespace= -f --follow --tail= --since= -c= --container= -p --previous --timestamps",
+				"version explain api-resources api-versions cluster-info": "-o= --output= --client --recursive",
+			},
 		},
-	},
-	{
-		names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: given},
-		options: "-q --quiet -v --verbose -s -x --exitfirst -k= -m= -l --showlocals -r= --lf --last-failed --ff --failed-first --nf --sw --stepwise --maxfail= --tb= --durations= --co --collect-only " +
-			"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml> -- -q", // it looks for -p behind -- as well
-	},
-	{
-		names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: given},
-		options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
-	},
-	{
-		names: "eslint", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
-		options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --no-error-on-unmatched-pattern",
-	},
-	{
-		names: "prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
-		options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
-	},
-	{
-		names: "tsc", why: "writes files by its options", entry: entry{operands: given},
-		options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
-	},
-	{
-		names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
-		options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
-	},
-	{
-		names: "ruff", why: "writes files by its options", entry: entry{operands: given},
-		sub: map[string]string{
-			"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
-			"format": "--check --diff -q --quiet -v --no-cache",
+		{
+			names: "pytest py.test", why: "runs the code that its arguments name", entry: entry{operands: given},
+			options: "-q --quiet -v --verbose -s -x --exitfirst -k= -m= -l --showlocals -r= --lf --last-failed --ff --failed-first --nf --sw --stepwise --maxfail= --tb= --durations= --co --collect-only " +
+				"--no-header --no-summary --disable-warnings --strict-markers -n= --dist= --cov? --timeout= --color= --setup-show --junitxml> --junit-xml> -- -q", // it looks for -p behind -- as well
 		},
-	},
-	{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: given}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
+		{
+			names: "jest vitest", why: "runs the code that its arguments name", entry: entry{operands: given},
+			options: "--coverage --no-coverage --ci --silent --verbose -t= --testNamePattern= --bail -i --runInBand -u --updateSnapshot -o --onlyChanged --passWithNoTests --run --maxWorkers= --listTests --color --colors --no-cache",
+		},
+		{
+			names: "eslint", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
+			options: "--ext= --fix --fix-dry-run --quiet --max-warnings= --cache --color --no-color --no-error-on-unmatched-pattern",
+		},
+		{
+			names: "prettier", why: "runs the configuration beside the files that its arguments name", entry: entry{operands: given},
+			options: "--check -c --write -w --list-different -l --log-level= --cache --color --no-color --ignore-unknown -u --no-error-on-unmatched-pattern",
+		},
+		{
+			names: "tsc", why: "writes files by its options", entry: entry{operands: given},
+			options: "--noEmit --watch -w -b --build --pretty --strict --skipLibCheck --listFiles -v -p< --project<",
+		},
+		{
+			names: "mypy black isort", why: "runs plugins, and writes files, by its options", entry: entry{operands: given},
+			options: "--strict --ignore-missing-imports --show-error-codes --pretty --no-error-summary --check-untyped-defs --disallow-untyped-defs --check --check-only --diff -q --quiet -v --verbose -l= --line-length= -S --profile=",
+		},
+		{
+			names: "ruff", why: "writes files by its options", entry: entry{operands: given},
+			sub: map[string]string{
+				"check":  "--fix --diff --select= --ignore= -q --quiet -v --show-fixes --statistics --no-cache --output-format=",
+				"format": "--check --diff -q --quiet -v --no-cache",
+			},
+		},
+		{names: "gofmt goimports rustfmt", why: "writes files by its options and operands", entry: entry{operands: given}, options: "-l -d -w -s -e -r= --check -v -q --edition="},
+	}
 }

@@ -60,7 +60,7 @@ type row struct {
 // programs returns the tables by name of the program.
 var programs = sync.OnceValue(func() map[string]*entry {
 	out := map[string]*entry{}
-	for _, table := range [][]row{wrappers, writers, builders, {git}} {
+	for _, table := range [][]row{wrappers(), writers(), builders(), {git()}} {
 		for _, r := range table {
 			e := r.compile()
 			for _, n := range strings.Fields(r.names) {

@@ -29,7 +29,7 @@ const (
 )
 
 // marks are the characters that stand for roles behind the names in a table.
-var marks = map[byte]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf}
+var marks = [...]role{'=': takes, '?': may, '>': writes, '<': reads, '@': enters, '^': mayRead, '!': runsCode, '%': runsWordsOf}
 
 // grammar is the form of a program's arguments. Options that it does not list are doubts: a list
 // of those that do harm is never complete.
@@ -62,11 +62,9 @@ func newGrammar(table string) grammar {
 			g.number = true
 			continue
 		}
-		r, ok := marks[name[len(name)-1]]
-		if ok && len(name) > 1 {
-			name = name[:len(name)-1]
-		} else {
-			r = plain
+		r := plain
+		if last := len(name) - 1; last > 0 && int(name[last]) < len(marks) && marks[name[last]] != plain {
+			name, r = name[:last], marks[name[last]]
 		}
 		g.roles[name] = r
 	}

@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s has no reason", name)
 		}
 	}
-	for _, r := range append(append(append([]row{git}, wrappers...), writers...), builders...) {
+	for _, r := range append(append(append([]row{git()}, wrappers()...), writers()...), builders()...) {
 		for _, name := range strings.Fields(r.names) {
 			add(name, "rows")
 		}
@@ -56,7 +56,7 @@ func TestHelp(t *testing.T) {
 	// The help of these says something else than the program does, or speaks about options in its prose.
 	loose := []string{"xargs --max-lines", "sort -C", "sort --check", "curl --help", "rg --color", "rg --max-filesize"}
 	asked := 0
-	for _, r := range append(append([]row{}, wrappers...), writers...) {
+	for _, r := range append(wrappers(), writers()...) {
 		for name := range strings.FieldsSeq(r.names) {
 			file, err := exec.LookPath(name)
 			if err != nil || name == "busybox" {

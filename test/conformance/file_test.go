@@ -108,7 +108,7 @@ func TestProgramTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sentences := map[string]backends.Sentences{"windows": winjob.Sentences, "darwin": start.Sentences}
+	sentences := map[string]backends.Sentences{"windows": winjob.Sentences(), "darwin": start.Sentences()}
 	for _, o := range all {
 		for _, cause := range slices.Concat(o.expected...) {
 			for _, system := range o.systems {

@@ -20,17 +20,19 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyOwn:     "the sandbox shows commands its own /proc and /dev, and /sys and the files directly in / as they are",
-	whyScratch: "the sandbox lets every command write a directory for temporary files",
-	whyStartup: "neither a command nor an edit writes files from which shells, git, editors and agents take commands",
-	whyDenied:  "a rule that denies closes all that lies in its place",
-	whyOutside: "Claude Code's own tools read the project alone",
-	whyLayers: "assumes that the project's settings.json has this, and that no other layer of the settings adds to its lists or " +
-		"turns the sandbox off: lists of all layers are one",
-	whyReadOnly: "where the project itself may not be written, the sandbox does not start, and so no command",
-	whyFirst:    "the commands of a line are compared, and the programs that they start are not",
-	whyWords:    "a program or an argument that a shell reads in more than one way has no rule",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyOwn:     "the sandbox shows commands its own /proc and /dev, and /sys and the files directly in / as they are",
+		whyScratch: "the sandbox lets every command write a directory for temporary files",
+		whyStartup: "neither a command nor an edit writes files from which shells, git, editors and agents take commands",
+		whyDenied:  "a rule that denies closes all that lies in its place",
+		whyOutside: "Claude Code's own tools read the project alone",
+		whyLayers: "assumes that the project's settings.json has this, and that no other layer of the settings adds to its lists or " +
+			"turns the sandbox off: lists of all layers are one",
+		whyReadOnly: "where the project itself may not be written, the sandbox does not start, and so no command",
+		whyFirst:    "the commands of a line are compared, and the programs that they start are not",
+		whyWords:    "a program or an argument that a shell reads in more than one way has no rule",
+	}
 }
 
 func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {

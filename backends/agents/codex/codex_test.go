@@ -62,7 +62,7 @@ func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	return out
 }
 
-var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences(), agents.Sentences()}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their profiles. The
 // answers may differ only where the ledger says in which direction.

@@ -20,17 +20,19 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyOwn:      "Codex shows commands its own /proc and /dev, and the system's own directories but for /etc",
-	whyEtc:      "Codex opens /etc as a whole or, as here, not at all",
-	whyKept:     "in each directory that is opened for writing Codex lets no command write .agents, .aws, .codex and .git",
-	whyFile:     "what Codex opens are directories: in a closed directory a single file stays closed, and where one may be written Codex does not start",
-	whySiblings: "a directory with several narrower places in it gets no more than these: Codex does not start with entries in a directory that is not there",
-	whyLayers: "assumes that Codex starts in the workspace with this profile, may read its own files, and finds sandbox_mode or other entries for the " +
-		"profile in no other layer of its settings",
-	whyHosts:    "Codex' lists of hosts know no ports, and hold as long as its proxy runs alone, so no host is opened",
-	whyCase:     "Codex compares the names of variables in any case of letters",
-	whyExcluded: "a rule that withholds several variables withholds this one, too",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyOwn:      "Codex shows commands its own /proc and /dev, and the system's own directories but for /etc",
+		whyEtc:      "Codex opens /etc as a whole or, as here, not at all",
+		whyKept:     "in each directory that is opened for writing Codex lets no command write .agents, .aws, .codex and .git",
+		whyFile:     "what Codex opens are directories: in a closed directory a single file stays closed, and where one may be written Codex does not start",
+		whySiblings: "a directory with several narrower places in it gets no more than these: Codex does not start with entries in a directory that is not there",
+		whyLayers: "assumes that Codex starts in the workspace with this profile, may read its own files, and finds sandbox_mode or other entries for the " +
+			"profile in no other layer of its settings",
+		whyHosts:    "Codex' lists of hosts know no ports, and hold as long as its proxy runs alone, so no host is opened",
+		whyCase:     "Codex compares the names of variables in any case of letters",
+		whyExcluded: "a rule that withholds several variables withholds this one, too",
+	}
 }
 
 func holder(plan *agents.Plan) *agents.Holder {

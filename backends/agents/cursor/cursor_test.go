@@ -37,7 +37,7 @@ func model(t settings.Failing, data []byte, dir, home string) foreign.Policy {
 	}
 }
 
-var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences(), agents.Sentences()}, Model: model}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The
 // answers may differ only where the ledger says in which direction.

@@ -19,16 +19,18 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyOpen:     "commands read the whole workspace and the system's own directories: nothing is closed in what is open",
-	whySystem:   "Cursor lets commands read the directories of the system's programs, libraries and certificates",
-	whyInside:   "a directory in which the policy has an exception is not opened for writing, and one beside the workspace not at all",
-	whyAbsolute: "from where a path counts that is not absolute, or has a wildcard, is not documented, so it has no entry",
-	whyKept:     "Cursor lets no command write its own files, and those of git, editors and shells",
-	whyHidden:   "Cursor's own list of ignored files closes names such as .env and *.pem",
-	whyHosts:    "an entry has no port, so it would open more than the rule",
-	whyLayers: "assumes that this is the workspace's .cursor/sandbox.json, which wins over the user's, that commands run in the sandbox, and that " +
-		"Cursor does as it documents",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyOpen:     "commands read the whole workspace and the system's own directories: nothing is closed in what is open",
+		whySystem:   "Cursor lets commands read the directories of the system's programs, libraries and certificates",
+		whyInside:   "a directory in which the policy has an exception is not opened for writing, and one beside the workspace not at all",
+		whyAbsolute: "from where a path counts that is not absolute, or has a wildcard, is not documented, so it has no entry",
+		whyKept:     "Cursor lets no command write its own files, and those of git, editors and shells",
+		whyHidden:   "Cursor's own list of ignored files closes names such as .env and *.pem",
+		whyHosts:    "an entry has no port, so it would open more than the rule",
+		whyLayers: "assumes that this is the workspace's .cursor/sandbox.json, which wins over the user's, that commands run in the sandbox, and that " +
+			"Cursor does as it documents",
+	}
 }
 
 func holder(plan *agents.Plan) *agents.Holder {

@@ -158,7 +158,7 @@ func model(t settings.Failing, data []byte, dir, _ string) foreign.Policy {
 	return evaluated{read(t, data), dir}
 }
 
-var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model, Never: ir.All}
+var target = settings.Target{Backend: Backend{}, Sentences: []backends.Sentences{Sentences(), agents.Sentences()}, Model: model, Never: ir.All}
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their rules, each path in several spellings. The
 // answers may differ only where the ledger says in which direction.

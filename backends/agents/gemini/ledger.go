@@ -23,20 +23,22 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyPerson:  "a command that a person permits is not confined: Gemini CLI's own sandbox lets commands read every file",
-	whyAsked:   "each command is asked about, and none runs where no person answers",
-	whyNone:    "no command runs",
-	whyTools:   "Gemini CLI's own tools neither remove files nor change their modes, and no command runs unasked",
-	whyKept:    "Gemini CLI's own tools reach nothing named .env, .git or node_modules, and those that search files are refused",
-	whyOutside: "Gemini CLI's own tools reach the workspace alone",
-	whyOdd: "a path with a percent sign, a backslash, a quote or a control character is refused, since Gemini CLI decodes it after rules are " +
-		"compared, and so is one of 400 characters",
-	whyDeep:   "a place that lies in more than 30 others is refused",
-	whyWeb:    "no page is fetched: the call of that tool has addresses in a text",
-	whyWords:  "a program or an argument that a shell reads in more than one way has no rule",
-	whyLinks:  "assumes that no name in the workspace is a symbolic link to a place with other rules, and that a file has one name alone, in one case of letters",
-	whyLayers: "assumes that Gemini CLI has this as a file of policies, and no rule above its priority; files that a person mentions with @ are read",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyPerson:  "a command that a person permits is not confined: Gemini CLI's own sandbox lets commands read every file",
+		whyAsked:   "each command is asked about, and none runs where no person answers",
+		whyNone:    "no command runs",
+		whyTools:   "Gemini CLI's own tools neither remove files nor change their modes, and no command runs unasked",
+		whyKept:    "Gemini CLI's own tools reach nothing named .env, .git or node_modules, and those that search files are refused",
+		whyOutside: "Gemini CLI's own tools reach the workspace alone",
+		whyOdd: "a path with a percent sign, a backslash, a quote or a control character is refused, since Gemini CLI decodes it after rules are " +
+			"compared, and so is one of 400 characters",
+		whyDeep:   "a place that lies in more than 30 others is refused",
+		whyWeb:    "no page is fetched: the call of that tool has addresses in a text",
+		whyWords:  "a program or an argument that a shell reads in more than one way has no rule",
+		whyLinks:  "assumes that no name in the workspace is a symbolic link to a place with other rules, and that a file has one name alone, in one case of letters",
+		whyLayers: "assumes that Gemini CLI has this as a file of policies, and no rule above its priority; files that a person mentions with @ are read",
+	}
 }
 
 // holder states how far the rules hold; asks is true where there are commands that are asked about.

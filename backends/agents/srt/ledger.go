@@ -15,11 +15,13 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyOwn:     "srt shows commands its own /proc and /dev, and /sys and the files directly in / as they are",
-	whyScratch: "srt lets every command write /tmp/claude",
-	whyStartup: "srt lets no command write files from which shells, git, editors and agents take commands",
-	whyStarted: "assumes that srt is started in the workspace, with this file, and that its own files may be read",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyOwn:     "srt shows commands its own /proc and /dev, and /sys and the files directly in / as they are",
+		whyScratch: "srt lets every command write /tmp/claude",
+		whyStartup: "srt lets no command write files from which shells, git, editors and agents take commands",
+		whyStarted: "assumes that srt is started in the workspace, with this file, and that its own files may be read",
+	}
 }
 
 func holder(plan *agents.Plan, hosts agents.Hosts) *agents.Holder {

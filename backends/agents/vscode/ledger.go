@@ -20,18 +20,20 @@ const (
 )
 
 // Sentences are the sentences of the causes.
-var Sentences = backends.Sentences{
-	whyPerson:  "VS Code asks a person instead of refusing, and the sandbox of a command that the person permits is not documented to keep to the policy",
-	whyAsked:   "each command is asked about",
-	whyTools:   "removing a file and changing its mode take a command",
-	whyOpen:    "VS Code's own tools read the whole workspace unasked",
-	whyKept:    "edits of files by which agents and editors start programs are always asked about, such as those in .vscode and in hidden directories of the home",
-	whyOutside: "each file outside of the workspace is asked about",
-	whyAnywhere: "without the path of the workspace (build --resolve) a pattern is about every path that ends like the place, so it closes all of them and " +
-		"opens none again",
-	whyHosts: "an entry has no port, so it would open more than the rule",
-	whyLayers: "assumes that no other layer of VS Code's settings, nor the session's permission level, says otherwise, and that VS Code does as its " +
-		"documentation and its published source say: it was not tried",
+func Sentences() backends.Sentences {
+	return backends.Sentences{
+		whyPerson:  "VS Code asks a person instead of refusing, and the sandbox of a command that the person permits is not documented to keep to the policy",
+		whyAsked:   "each command is asked about",
+		whyTools:   "removing a file and changing its mode take a command",
+		whyOpen:    "VS Code's own tools read the whole workspace unasked",
+		whyKept:    "edits of files by which agents and editors start programs are always asked about, such as those in .vscode and in hidden directories of the home",
+		whyOutside: "each file outside of the workspace is asked about",
+		whyAnywhere: "without the path of the workspace (build --resolve) a pattern is about every path that ends like the place, so it closes all of them and " +
+			"opens none again",
+		whyHosts: "an entry has no port, so it would open more than the rule",
+		whyLayers: "assumes that no other layer of VS Code's settings, nor the session's permission level, says otherwise, and that VS Code does as its " +
+			"documentation and its published source say: it was not tried",
+	}
 }
 
 func holder(plan *agents.Plan, anchored bool) *agents.Holder {

@@ -114,7 +114,7 @@ func (e evaluated) Connects(string, uint16) bool { return false }
 
 // Nothing but reading is wider unasked: commands, which can do more, are no part of the evaluation.
 var target = settings.Target{
-	Backend: Backend{}, Sentences: []backends.Sentences{Sentences, agents.Sentences}, Model: model, Never: ir.Write.With(ir.Execute),
+	Backend: Backend{}, Sentences: []backends.Sentences{Sentences(), agents.Sentences()}, Model: model, Never: ir.Write.With(ir.Execute),
 }
 
 // TestFilesAgainstPolicy puts the same questions to random policies and to their settings. The

@@ -30,7 +30,7 @@ type ToolRule struct {
 
 // kept are names that Claude Code asks about before it edits them, also if a rule allows it; its
 // sandbox takes instructions out of .git alone.
-var kept = slices.Concat(startup, []string{".git", ".claude"})
+func kept() []string { return slices.Concat(startup, []string{".git", ".claude"}) }
 
 // Reads implements Policy. Outside of the working directories commands read as far as the system lets them.
 func (c *Claude) Reads(abs string) bool {
@@ -45,7 +45,7 @@ func (c *Claude) Writes(abs string) bool {
 	if c.Sandbox != nil && c.AutoAllow && c.Sandbox.Writes(abs) {
 		return true
 	}
-	if c.instructs(abs, kept) {
+	if c.instructs(abs, kept()) {
 		return false
 	}
 	working := slices.ContainsFunc(append([]string{c.Dir}, c.Additional...), func(d string) bool {
@@ -209,7 +209,7 @@ func (c *Claude) Marks() Marks {
 	if c.Sandbox != nil {
 		out = c.Sandbox.Marks()
 	}
-	for _, name := range kept {
+	for _, name := range kept() {
 		out.Paths = append(out.Paths, path.Join(c.Dir, name))
 	}
 	for _, r := range slices.Concat(c.Allow, c.Ask, c.Deny) {

@@ -23,10 +23,13 @@ type Cursor struct {
 // Names at any depth of a writable directory: those that no command writes, and those that Cursor's list of files to ignore
 // has by itself, which no command reads.
 var (
-	cursorKept   = slices.Concat(startup, []string{".cursor", ".claude", ".git", ".cursorignore", "*.code-workspace"})
 	cursorHidden = []string{".env", ".env.*", "credentials.json", "secrets.json", "*.key", "*.pem", "id_rsa"}
 	cursorSystem = []string{"/bin", "/lib", "/lib64", "/sbin", "/usr"}
 )
+
+func cursorKept() []string {
+	return slices.Concat(startup, []string{".cursor", ".claude", ".git", ".cursorignore", "*.code-workspace"})
+}
 
 // roots are the directories that are writable.
 func (c *Cursor) roots() []string {
@@ -72,7 +75,7 @@ func (c *Cursor) Reads(abs string) bool {
 func (c *Cursor) Writes(abs string) bool {
 	below := func(dir string) bool { return under(abs, dir) }
 	closed := slices.ContainsFunc(c.Protected, func(p string) bool { return under(abs, c.Follow(c.absolute(p, c.Dir))) })
-	return !c.ReadOnly && c.Reads(abs) && slices.ContainsFunc(c.roots(), below) && !closed && !c.named(abs, cursorKept)
+	return !c.ReadOnly && c.Reads(abs) && slices.ContainsFunc(c.roots(), below) && !closed && !c.named(abs, cursorKept())
 }
 
 // Connects implements Policy: to names alone, since private addresses are refused. An entry that denies counts for its
@@ -105,7 +108,7 @@ func (c *Cursor) Marks() Marks {
 		out.Paths = append(out.Paths, c.Follow(c.absolute(p, c.Dir)))
 	}
 	for _, root := range c.roots() {
-		for _, name := range slices.Concat(cursorKept, cursorHidden) {
+		for _, name := range slices.Concat(cursorKept(), cursorHidden) {
 			if wild(name) {
 				out.Patterns = append(out.Patterns, NewPattern(path.Join(root, "**", name)))
 				continue

@@ -25,8 +25,10 @@ var fenceSystem = []string{"/bin", "/etc", "/lib", "/lib64", "/nix", "/opt", "/r
 
 // fencePrograms and fenceLines are denied by fence itself, by programs and by more words.
 var (
-	fencePrograms = strings.Fields(`chroot fdisk halt insmod kexec mkfs mkfs.btrfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.ntfs mkfs.vfat mkfs.xfs
-		modprobe nsenter parted poweroff reboot rmmod shutdown unshare`)
+	fencePrograms = []string{
+		"chroot", "fdisk", "halt", "insmod", "kexec", "mkfs", "mkfs.btrfs", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mkfs.ntfs",
+		"mkfs.vfat", "mkfs.xfs", "modprobe", "nsenter", "parted", "poweroff", "reboot", "rmmod", "shutdown", "unshare",
+	}
 	fenceLines = []string{
 		"dd if=", "docker run --privileged", "docker run -v /:/", "init 0", "init 6", "systemctl halt", "systemctl poweroff", "systemctl reboot",
 	}

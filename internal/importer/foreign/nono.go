@@ -30,17 +30,23 @@ type Nono struct {
 }
 
 // nonoDenied are places of the home that its required groups deny.
-var nonoDenied = strings.Fields(`.ssh .gnupg .aws .azure .config/gcloud .gcloud .kube .docker .git-credentials .netrc .npmrc .vault-token .credentials
-	.secrets .keys .pki .terraform.d .config/op .password-store .1password .op .local/share/keyrings .config/google-chrome .config/chromium
-	.mozilla/firefox .config/microsoft-edge .config/BraveSoftware .config/vivaldi .config/opera .bash_history .zsh_history .history
-	.python_history .zshrc .zprofile .zshenv .zlogin .zlogout .bashrc .bash_profile .bash_login .bash_logout .profile .config/fish .env
-	.envrc Library`)
+var nonoDenied = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".gcloud", ".kube", ".docker", ".git-credentials", ".netrc",
+	".npmrc", ".vault-token", ".credentials", ".secrets", ".keys", ".pki", ".terraform.d", ".config/op", ".password-store",
+	".1password", ".op", ".local/share/keyrings", ".config/google-chrome", ".config/chromium", ".mozilla/firefox",
+	".config/microsoft-edge", ".config/BraveSoftware", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history",
+	".history", ".python_history", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".bashrc", ".bash_profile",
+	".bash_login", ".bash_logout", ".profile", ".config/fish", ".env", ".envrc", "Library",
+}
 
 // nonoSystem are the paths that its group of core paths opens for reading.
-var nonoSystem = strings.Fields(`/bin /sbin /usr/bin /usr/sbin /usr/local/bin /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /usr/local/lib64
-	/etc/resolv.conf /etc/hosts /etc/nsswitch.conf /etc/gai.conf /etc/ssl /etc/pki /etc/ca-certificates /etc/crypto-policies
-	/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/timezone /etc/locale.conf /etc/locale.gen /etc/alternatives
-	/etc/os-release /etc/services /usr/share /etc/terminfo`)
+var nonoSystem = []string{
+	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
+	"/usr/local/lib64", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/ssl", "/etc/pki",
+	"/etc/ca-certificates", "/etc/crypto-policies", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/localtime", "/etc/timezone", "/etc/locale.conf", "/etc/locale.gen", "/etc/alternatives", "/etc/os-release",
+	"/etc/services", "/usr/share", "/etc/terminfo",
+}
 
 // spell is the absolute form of a path, empty if it is not certain.
 func (n *Nono) spell(text string) string {

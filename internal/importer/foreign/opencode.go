@@ -165,7 +165,10 @@ func (o *Opencode) Fetches(host string) bool {
 }
 
 // touching are the programs whose arguments are paths that opencode looks at.
-var touching = strings.Fields("cd chdir popd pushd push-location set-location rm cp mv mkdir touch chmod chown cat get-content set-content add-content copy-item move-item remove-item new-item rename-item")
+var touching = []string{
+	"cd", "chdir", "popd", "pushd", "push-location", "set-location", "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown",
+	"cat", "get-content", "set-content", "add-content", "copy-item", "move-item", "remove-item", "new-item", "rename-item",
+}
 
 // Runs implements Policy.
 func (o *Opencode) Runs(line string) bool {

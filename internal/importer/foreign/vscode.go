@@ -23,7 +23,10 @@ type VSCode struct {
 // asking are the programs about which the program has entries of its own that ask: about all uses of some, and about some
 // uses of others, which count as all here. It looks for sed that writes files in any case.
 var (
-	asking    = strings.Fields("chmod chown curl dd del erase eval iex irm iwr jq kill ps rd ri rm rmdir sp spps taskkill top wget xargs")
+	asking = []string{
+		"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm", "rmdir",
+		"sp", "spps", "taskkill", "top", "wget", "xargs",
+	}
 	someTimes = expression(`^(column|date|find|rg|sed|sort|tree)\b|^git(\s+(-C\s+\S+|--no-pager))*\s+(log|show|branch)\b`)
 	assigning = expression(`(?i)^[A-Z_][A-Z0-9_]*=`)
 	quoted    = expression(`(?s)^/(.+)/([dgimsuvy]*)$`)
