@@ -51,7 +51,14 @@ const unclear = unix.EAGAIN
 
 // opened opens the regular file or directory that a path names by its text, if that is granted; ENOENT says that nothing is there.
 func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errno) {
-	name, ok := w.named(tid, dir, path)
+	from, within := w.sandbox.root, path[0] != '/'
+	if within {
+		if from = w.directory(tid, dir); from < 0 {
+			return -1, unclear
+		}
+		defer func() { _, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(from), 0, 0) }()
+	}
+	name, start, ok := w.named(from, dir == unix.AT_FDCWD, path)
 	if !ok {
 		return -1, unclear
 	}
@@ -59,16 +66,20 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	if at := w.sandbox.at(string(text)); !w.policy.view.Decide(ir.Access{Cap: ir.Read, On: at}).Allowed() {
 		return -1, unclear
 	}
+	way := name[start:]
+	if len(way) == 1 {
+		way = here[:]
+	}
 	// A fifo that takes the place of the file just now is not waited for.
 	open := flags | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-	quiet, e := w.opensQuietly(name)
+	quiet, e := w.opensQuietly(from, way)
 	switch {
-	case e == unix.ENOENT && path[0] == '/':
+	case e == unix.ENOENT && !within:
 		open = unix.O_PATH | unix.O_CLOEXEC // over no symlink, which may lead elsewhere for the tool
 	case !quiet:
-		return -1, unclear // also where nothing is found from a directory that may just have been moved
+		return -1, unclear // also where nothing is found from a directory, which may have lost its name
 	}
-	fd, o := w.openText(name, open)
+	fd, o := openText(from, way, open)
 	switch {
 	case o == unix.ENOENT && e == unix.ENOENT:
 		return -1, unix.ENOENT
@@ -77,17 +88,17 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	case flags&unix.O_NONBLOCK == 0 && e == 0:
 		_, _, e = unix.RawSyscall(unix.SYS_FCNTL, uintptr(fd), unix.F_SETFL, 0)
 	}
-	if e != 0 || !bytes.Equal(w.nameOf(fd), text) {
+	if e != 0 || !bytes.Equal(w.nameOf(fd, w.link[:]), text) {
 		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		return -1, unclear
 	}
 	return fd, 0
 }
 
-// openText opens a path from the root, with a zero byte behind it, over no symlink.
-func (w *worker) openText(name []byte, flags uint64) (int, unix.Errno) {
+// openText opens a path from a directory, with a zero byte behind it, over no symlink.
+func openText(from int, name []byte, flags uint64) (int, unix.Errno) {
 	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	fd, _, e := unix.Syscall6(unix.SYS_OPENAT2, uintptr(w.sandbox.root), uintptr(unsafe.Pointer(&name[0])),
+	fd, _, e := unix.Syscall6(unix.SYS_OPENAT2, uintptr(from), uintptr(unsafe.Pointer(&name[0])),
 		uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
 	return int(fd), e
 }
@@ -113,36 +124,37 @@ func (w *worker) exists(path []byte) bool {
 	if path[0] != '/' || !tidy(path) {
 		return false
 	}
-	fd, e := w.openText(append(append(w.name[:0], path...), 0), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	fd, e := openText(w.sandbox.root, append(append(w.name[:0], path...), 0), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if e == 0 {
 		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 	}
 	return e == 0
 }
 
-// named is the path from the root that the text of a path means, with a zero byte behind it; false where the text alone does not say.
-func (w *worker) named(tid, dir int, path []byte) ([]byte, bool) {
+// named is the path from the root that the text of a path means, with a zero byte behind it, and where the part begins that leads
+// there from the directory that it starts from; false where the text alone does not say.
+func (w *worker) named(from int, working bool, path []byte) (name []byte, start int, ok bool) {
 	out := w.name[:0]
 	if path[0] != '/' {
-		out = w.directory(tid, dir)
+		out = w.nameOf(from, w.name[:])
 		if len(out) == 0 || out[0] != '/' || bytes.HasSuffix(out, lostName) {
-			return nil, false
-		}
-		if len(out) > 1 {
-			out = append(out, '/')
+			return nil, 0, false
 		}
 		for bytes.HasPrefix(path, []byte("./")) {
 			path = path[len("./"):]
 		}
-		if len(path) == 1 && path[0] == '.' && dir == unix.AT_FDCWD {
-			out, path = out[:max(1, len(out)-1)], nil
+		if len(path) == 1 && path[0] == '.' && working {
+			path = nil
+		} else if len(out) > 1 {
+			out = append(out, '/')
 		}
+		start = len(out)
 	}
 	if len(out)+len(path) >= len(w.name) {
-		return nil, false
+		return nil, 0, false
 	}
 	out = append(out, path...)
-	return append(out, 0), tidy(out)
+	return append(out, 0), start, tidy(out)
 }
 
 // lostName stands behind the name of a file that has lost it.
@@ -175,10 +187,10 @@ func tidy(path []byte) bool {
 
 // opensQuietly reports whether to open the file that has a name changes nothing and waits for nobody: a regular file or a
 // directory of a file system that has files alone.
-func (w *worker) opensQuietly(name []byte) (bool, unix.Errno) {
+func (w *worker) opensQuietly(from int, name []byte) (bool, unix.Errno) {
 	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
 	st := &w.stat
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(w.sandbox.root), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE, uintptr(unsafe.Pointer(st)), 0)
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE, uintptr(unsafe.Pointer(st)), 0)
 	if e != 0 {
 		return false, e
 	}
@@ -187,27 +199,32 @@ func (w *worker) opensQuietly(name []byte) (bool, unix.Errno) {
 }
 
 // nameOf is the kernel's name of a file, as the function nameOf returns it, empty where there is none.
-func (w *worker) nameOf(fd int) []byte {
-	return w.files.read(descriptors(), fd, "", w.link[:])
+func (w *worker) nameOf(fd int, into []byte) []byte {
+	return w.files.read(descriptors(), fd, into)
 }
 
-// directory is the kernel's name of the directory that a path of a thread starts from.
-func (w *worker) directory(tid, dir int) []byte {
+// directory opens the directory that a path of a thread starts from. Its name would not do: another process may give that to
+// another directory before the file is opened.
+func (w *worker) directory(tid, dir int) int {
+	path := strconv.AppendInt(w.link[:0], int64(tid), 10)
 	if dir == unix.AT_FDCWD {
-		return w.directories.read(w.sandbox.procfs, tid, "/cwd", w.name[:])
+		path = append(path, "/cwd"...)
+	} else {
+		path = strconv.AppendInt(append(path, "/fd/"...), int64(dir), 10)
 	}
-	path := strconv.AppendInt(append(strconv.AppendInt(w.link[:0], int64(tid), 10), "/fd/"...), int64(dir), 10)
-	return readlinkInto(w.sandbox.procfs, append(path, 0), w.name[:])
+	path = append(path, 0)
+	const how = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+	fd, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(w.sandbox.procfs), uintptr(unsafe.Pointer(&path[0])), how, 0, 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(fd)
 }
 
 // close closes the links that the worker keeps open.
-func (w *worker) close() {
-	w.files.close()
-	w.directories.close()
-}
+func (w *worker) close() { w.files.close() }
 
-// links keeps magic links open (O_PATH): to find one by its path takes longer than to read it. A link is that of one
-// process or thread, and of none that gets the same number later.
+// links keeps magic links of this process open (O_PATH): to find one by its path takes longer than to read it.
 // See RATIONALE D311.
 type links struct {
 	open map[int]int
@@ -217,15 +234,15 @@ type links struct {
 // maxLinksKept bounds the links that are kept.
 const maxLinksKept = 4
 
-// read reads the link that a number and an end stand for in a directory.
-func (l *links) read(dir, number int, end string, into []byte) []byte {
+// read reads the link that a number stands for in a directory.
+func (l *links) read(dir, number int, into []byte) []byte {
 	fd, known := l.open[number]
 	if known {
 		if out := readlinkInto(fd, empty[:], into); len(out) > 0 {
 			return out
 		}
 	}
-	path := append(append(strconv.AppendInt(l.path[:0], int64(number), 10), end...), 0)
+	path := append(strconv.AppendInt(l.path[:0], int64(number), 10), 0)
 	how := uintptr(unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC)
 	got, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), how, 0, 0, 0)
 	if e != 0 {
@@ -251,7 +268,11 @@ func (l *links) close() {
 	l.open = nil
 }
 
-var empty [1]byte
+// empty and here are the paths "" and ".", with a zero byte behind them.
+var (
+	empty [1]byte
+	here  = [2]byte{'.'}
+)
 
 func readlinkInto(dir int, path, into []byte) []byte {
 	got, _, e := unix.RawSyscall6(unix.SYS_READLINKAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])),

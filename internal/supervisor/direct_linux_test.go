@@ -217,22 +217,79 @@ func TestLostDirectory(t *testing.T) {
 	}
 }
 
-// TestLinksAreOfOneProcess: a link that is kept is never that of a later process with the same number, and few are kept.
-func TestLinksAreOfOneProcess(t *testing.T) {
-	var l links
-	defer l.close()
-	procfs, err := unix.Open("/proc", unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
+// TestDirectoriesExchanged: a path from a directory leads to the file in it, also while another process exchanges that directory with another
+// one. The name of the directory alone would lead to the other one's file.
+func TestDirectoriesExchanged(t *testing.T) {
+	dir := files(t)
+	w := opener(t, dir)
+	one, other := filepath.Join(dir, "one"), filepath.Join(dir, "other")
+	for _, d := range []string{one, other} {
+		if err := errors.Join(os.Mkdir(d, 0o755), os.WriteFile(filepath.Join(d, "f"), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want, got unix.Stat_t
+	if err := unix.Stat(filepath.Join(one, "f"), &want); err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(procfs)
+	c := calling(t, one, one)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	defer func() { close(stop); <-stopped }()
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = unix.Renameat2(unix.AT_FDCWD, one, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
+			}
+		}
+	}()
+	opened := 0
+	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+		for _, from := range []int{unix.AT_FDCWD, 5} {
+			fd, _ := w.opened(c.tid, from, []byte("f"), 0)
+			if fd < 0 {
+				continue
+			}
+			opened++
+			err := unix.Fstat(fd, &got)
+			_ = unix.Close(fd)
+			if err != nil || got.Ino != want.Ino {
+				t.Fatalf("the file of the other directory is opened from %d: %v", from, err)
+			}
+		}
+	}
+	if opened == 0 {
+		t.Error("nothing was opened")
+	}
+}
+
+// TestLinksKept: a kept link says where the descriptor of its number leads now, and few are kept.
+func TestLinksKept(t *testing.T) {
+	var l links
+	defer l.close()
 	into := make([]byte, pathMax)
-	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()}
-	for range 2 {
-		for _, dir := range dirs {
-			c := calling(t, dir, "/")
+	const first, many = 1000, maxLinksKept + 2
+	for round := range 2 {
+		dirs := make([]string, many)
+		for n := range dirs {
+			dirs[n] = t.TempDir()
+			fd, err := unix.Open(dirs[n], unix.O_PATH|unix.O_CLOEXEC, 0)
+			if err == nil {
+				err = errors.Join(unix.Dup3(fd, first+n, unix.O_CLOEXEC), unix.Close(fd))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round == 0 {
+				t.Cleanup(func() { _ = unix.Close(first + n) })
+			}
+		}
+		for n, dir := range dirs {
 			for range 2 {
-				if got := string(l.read(procfs, c.tid, "/cwd", into)); got != dir {
+				if got := string(l.read(descriptors(), first+n, into)); got != dir {
 					t.Errorf("%q is the directory, not %s", got, dir)
 				}
 			}
@@ -241,10 +298,10 @@ func TestLinksAreOfOneProcess(t *testing.T) {
 			}
 		}
 	}
-	// A kept link whose process has gone is opened anew.
-	c := calling(t, dirs[0], "/")
-	l.open[c.tid], err = unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0) // a file: it has no link to read
-	if got := string(l.read(procfs, c.tid, "/cwd", into)); err != nil || got != dirs[0] {
+	// One that is not to be read any more is opened anew.
+	var err error
+	l.open[first], err = unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0) // a file: it has no link to read
+	if got := string(l.read(descriptors(), first, into)); err != nil || got == "" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

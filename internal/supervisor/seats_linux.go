@@ -46,10 +46,10 @@ type worker struct {
 	*Supervisor
 	leads bool
 	// path has the bytes that it read last of a path; name, link and stat are for direct opens.
-	path               [usual]byte
-	name, link         [pathMax]byte
-	stat               unix.Statx_t
-	files, directories links
+	path       [usual]byte
+	name, link [pathMax]byte
+	stat       unix.Statx_t
+	files      links
 	// since counts the calls that were answered by their text.
 	since uint
 }
