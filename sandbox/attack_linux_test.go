@@ -168,6 +168,29 @@ func TestHostKilled(t *testing.T) {
 	}
 }
 
+// TestHostKilledBeforeHello: a helper whose host was killed before the helper could serve removes the directory that the host
+// has made for runs. Nobody else knows it.
+func TestHostKilledBeforeHello(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "accessc-base")
+	if err := os.Mkdir(base, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unix.Close(pair[0])
+	end := os.NewFile(uintptr(pair[1]), "host")
+	defer end.Close()
+	helper := &exec.Cmd{Path: "/proc/self/exe", Args: []string{marker, "helper", base}, ExtraFiles: []*os.File{end}}
+	if out, err := helper.CombinedOutput(); err == nil {
+		t.Errorf("the helper served nobody: %s", out)
+	}
+	if _, err := os.Stat(base); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is left: %v", err)
+	}
+}
+
 // TestHelperKilled: when the helper is killed, the supervised tools and all of their processes die, and
 // the next tool gets another helper. Others go on.
 func TestHelperKilled(t *testing.T) {

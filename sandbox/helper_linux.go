@@ -97,6 +97,7 @@ func help(base string) error {
 		site: &start.Site{Base: base, Name: marker, Files: files, Lasts: true, Crew: crew},
 	}
 	if err := h.send(news{Kind: newsHello, Soft: files.Cur, Hard: files.Max, Shares: supervisor.Marks()}); err != nil {
+		start.RemoveRuns(base) // the host has been killed meanwhile
 		return err
 	}
 	left := h.serve()
