@@ -168,6 +168,8 @@ func (c opens) reopen(n node, o opening) answer {
 		o.Flags &^= unix.O_TRUNC
 	}
 	switch {
+	case n.kind() == unix.S_IFLNK && o.Flags&unix.O_DIRECTORY != 0:
+		return fails(unix.ENOTDIR) // do_open() in fs/namei.c looks for this first
 	case n.kind() == unix.S_IFLNK:
 		return fails(unix.ELOOP)
 	case n.standard != nil && o.Flags&(unix.O_DIRECTORY|tmpFile) == 0:
