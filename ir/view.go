@@ -217,6 +217,7 @@ func (b *Bindings) inner() (out []Location) {
 
 // InTemp returns the view for a run with a temporary directory of its own, which shares all rules with this one, and
 // false where they depend on the directory: it is in another root, or another root is in it.
+// See RATIONALE D323.
 func (v *View) InTemp(dir string) (*View, bool) {
 	b := *v.bind
 	b.Temp = dir
