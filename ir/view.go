@@ -20,7 +20,7 @@ type View struct {
 
 	rules    []Entry
 	refs     []ruleRef
-	arena     arena              // of the trees, until they are grown
+	arena    arena             // of the trees, until they are grown
 	zones    [External]*region // by RootKind; external trees are apart
 	external map[string]*region
 	net      *netIndex
