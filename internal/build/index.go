@@ -211,12 +211,10 @@ func (m *Manifest) marshal(parts []*part) ([]byte, error) {
 		return nil, err
 	}
 	head, err := backends.JSON(documentText{*m, []entryText{}})
-	out := append(bytes.TrimSuffix(head, []byte(noTools)), "\"tools\": [\n    "...)
-	for i, line := range lines {
-		if i > 0 {
-			out = append(out, ",\n    "...)
-		}
-		out = append(out, line...)
+	if err != nil {
+		return nil, err
 	}
-	return append(out, "\n  ]\n}\n"...), err
+	lines[0] = slices.Concat(bytes.TrimSuffix(head, []byte(noTools)), []byte("\"tools\": [\n    "), lines[0])
+	lines[len(lines)-1] = append(lines[len(lines)-1], "\n  ]\n}\n"...)
+	return bytes.Join(lines, []byte(",\n    ")), nil
 }
