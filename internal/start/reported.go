@@ -52,7 +52,10 @@ func (r *Report) state(name string) State {
 // UnmetBy returns the gaps that a tool's ledger has on a host of any system, one entry per name. Causes are told by their
 // identifiers.
 func UnmetBy(p ir.Platform, h Host, needs []backends.Row) ([]Gap, error) {
-	m := means{supervises: func(n backends.Row) bool { return n.Is == ir.Supervised.String() }}
+	m := means{
+		supervises: func(n backends.Row) bool { return n.Is == ir.Supervised.String() },
+		sentences:  func() backends.Sentences { return nil },
+	}
 	switch p {
 	case ir.Linux:
 		m.last = landlock.MaxABI
