@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"github.com/accessc/accessc/compiler/resolve"
@@ -99,46 +97,6 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, carriage{to, via, once})))
-}
-
-// maxGrace is how long a request whose grant was revoked may take to end by itself.
-const maxGrace = time.Second
-
-// An ending ends a request whose grant is revoked. The exchange with the host ends at once. The client's connection
-// is closed only where the request does not end by that: one whose answer was sent already may carry others, which
-// rest on rules.
-type ending struct {
-	conn   net.Conn
-	cancel func()
-	mu     sync.Mutex
-	over   bool
-	late   *time.Timer
-}
-
-func (e *ending) cut() {
-	e.cancel()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.over {
-		e.late = time.AfterFunc(maxGrace, e.close)
-	}
-}
-
-func (e *ending) close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.over {
-		reset(e.conn)
-	}
-}
-
-// end is called when the request has ended.
-func (e *ending) end() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.over = true; e.late != nil {
-		e.late.Stop()
-	}
 }
 
 func webSocket(h http.Header) bool {

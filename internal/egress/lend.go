@@ -180,6 +180,46 @@ func (p *Proxy) Revoke(id int) error {
 	return nil
 }
 
+// maxGrace is how long a request whose grant was revoked may take to end by itself.
+const maxGrace = time.Second
+
+// An ending ends a request whose grant is revoked. The exchange with the host ends at once. The client's connection
+// is closed only where the request does not end by that: one whose answer was sent already may carry others, which
+// rest on rules.
+type ending struct {
+	conn   net.Conn
+	cancel func()
+	mu     sync.Mutex
+	over   bool
+	late   *time.Timer
+}
+
+func (e *ending) cut() {
+	e.cancel()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.over {
+		e.late = time.AfterFunc(maxGrace, e.close)
+	}
+}
+
+func (e *ending) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.over {
+		reset(e.conn)
+	}
+}
+
+// end is called when the request has ended.
+func (e *ending) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over = true; e.late != nil {
+		e.late.Stop()
+	}
+}
+
 // An Answer is the user's answer to a refused connection or request.
 type Answer struct {
 	// Again has it judged anew, Once permits it alone, by the question with this number.
