@@ -2,12 +2,7 @@
 package accessc_test
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -146,48 +141,5 @@ func TestEarlyStartIsLight(t *testing.T) {
 				t.Errorf("the early start links %s", dep)
 			}
 		}
-	}
-}
-
-// TestStartInitialisesLittle: packages that are initialised before a start from an artifact, which it does not need for
-// the most part, make little when they are, and the large ones come later. A new page of memory takes as long as some
-// ten thousand instructions.
-// See RATIONALE D342.
-func TestStartInitialisesLittle(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("measured on Linux")
-	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "program")
-	if out, err := exec.Command("go", "build", "-o", file, "./cmd/accessc").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	// It gets to the start, which does not find its artifact.
-	cmd := exec.Command(file, "exec", "--artifact", filepath.Join(dir, "none"), "t")
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir)
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "not started") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	traced := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`).FindAllStringSubmatch(string(out), -1)
-	if len(traced) < 20 {
-		t.Fatalf("found %d packages in the trace of the runtime, expected more: %s", len(traced), out)
-	}
-	bytes, objects := 0, 0
-	for _, m := range traced {
-		b, _ := strconv.Atoi(m[2])
-		n, _ := strconv.Atoi(m[3])
-		bytes, objects = bytes+b, objects+n
-		if strings.HasPrefix(m[1], module) && (b > 2048 || n > 24) {
-			t.Errorf("%s makes %d objects of %d bytes when it is initialised; make them when they are used", m[1], n, b)
-		}
-		for _, late := range []string{"kong", "text/template", "net/http", "/compiler", "/internal/hook", "/internal/explain", "/internal/build"} {
-			if strings.HasSuffix(m[1], late) {
-				t.Errorf("%s is initialised before a start", m[1])
-			}
-		}
-	}
-	if bytes > 110<<10 || objects > 650 {
-		t.Errorf("%d packages make %d objects of %d bytes before a start, more than 650 of 110 KB", len(traced), objects, bytes)
 	}
 }
