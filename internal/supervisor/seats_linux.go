@@ -119,12 +119,14 @@ func (w *worker) offer(left int32) {
 func (s *Supervisor) arrange() {
 	s.seats.mu.Lock()
 	defer s.seats.mu.Unlock()
-	s.seats.turns = s.seats.more.Load() == 0
-	s.listener.takeTurns(s.seats.turns)
+	if turns := s.seats.more.Load() == 0; turns != s.seats.turns {
+		s.seats.turns = turns
+		s.listener.takeTurns(turns)
+	}
 }
 
 // unhurried has this thread not take the processor from the one that wakes it (SCHED_BATCH, sched(7)). The kernel wakes a worker
-// when the tool's thread has its descriptor and goes on; what the worker then has to do can wait for the tool's next call. A thread
+// when the tool's thread has its descriptor and goes on; the rest of the worker's work can wait for the tool's next call. A thread
 // that has another policy than the usual one keeps it.
 // See RATIONALE D315.
 func unhurried() {
