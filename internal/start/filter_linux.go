@@ -205,7 +205,7 @@ func (t tests) segments(others func(nr uint32) []unix.SockFilter) []segment {
 	return out
 }
 
-// search appends to a program what finds the segment of a number by halving, so that each call pays for a few
+// search appends to a program the search for the segment of a number by halving, so that each call pays for a few
 // comparisons and its own tests.
 func search(p []unix.SockFilter, s []segment) []unix.SockFilter {
 	half := len(s) / 2

@@ -164,7 +164,7 @@ func TestMember(t *testing.T) {
 		values := rapid.SliceOfN(near, 1, 30).Draw(rt, "values")
 		want := rapid.Bool().Draw(rt, "want")
 		mask := rapid.SampledFrom([]uint32{0, 0, 3, 0xf, 0xffffff00}).Draw(rt, "mask")
-		// Behind the test: what the calls do for which it holds, one instruction that it must skip, and the rest.
+		// Behind the test: the end of calls for which it holds, one instruction that it must skip, and the other end.
 		tests := append(member(offArgs, mask, slices.Clone(values), 2, want), end(1), end(3), end(2))
 		program := machine(rt, tests)
 		for range 20 {

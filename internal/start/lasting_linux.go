@@ -114,8 +114,8 @@ func (h *heldHome) end() {
 	}
 }
 
-// Identity tells a run from the others of a process that starts many. The one who has the run started knows by it what may remain
-// of it, should the supervisor die.
+// Identity tells a run from the others of a process that starts many. The process that has the run started finds the remains of the run
+// by it, should the supervisor die.
 type Identity struct {
 	// Name is that of the directories of the run and of its cgroup.
 	Name string
@@ -126,16 +126,13 @@ type Identity struct {
 // NewIdentity draws the name of a run that is not marked.
 func NewIdentity() Identity { return Identity{Name: runPrefix + rand.Text()} }
 
-// Remains are the words by which Sweep finds what may remain of a supervised run with its directories in base.
+// Remains are the words by which Sweep removes all remains of a supervised run with its directories in base.
 func (p *Plan) Remains(base string, id Identity) (dir string, further []string) {
-	further = []string{survivors, ofShared + filepath.Join(sharedMemory, id.Name)}
+	group := ""
 	if p.place.dir != "" {
-		further = append(further, ofGroup+filepath.Join(p.place.dir, id.Name))
+		group = filepath.Join(p.place.dir, id.Name)
 	}
-	if id.Mark != nil {
-		further = append(further, ofMark+id.Mark.String())
-	}
-	return filepath.Join(base, id.Name), further
+	return filepath.Join(base, id.Name), append([]string{survivors}, beside(group, filepath.Join(sharedMemory, id.Name), id.Mark)...)
 }
 
 // directories makes the directories of a run. It returns them also when it fails. name is that of the run where this process starts

@@ -381,7 +381,7 @@ func (p *Plan) Attend(s *Site, req Request, id Identity, files [3]int, on Hooks)
 	}
 	if err == nil {
 		made := false
-		a.Attended, err = s.Crew.Start(spawner, c, r.mark, func() (*supervisor.Supervisor, error) {
+		a.Attended, err = s.Crew.Start(spawner, c, r.id.Mark, func() (*supervisor.Supervisor, error) {
 			b, err := r.supervisor(a.log)
 			if made = err == nil; made {
 				r.session = b.Session()

@@ -16,7 +16,7 @@ func dropPrivileges() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failed("closing inherited descriptors: %w", err)
 	}
-	supervisor.KeepThread()
+	keepThread()
 	if err := dropCapabilities(); err != nil {
 		return failed("dropping capabilities: %w", err)
 	}

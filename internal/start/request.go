@@ -54,8 +54,6 @@ type Request struct {
 	For time.Duration
 	// Started, if not nil, is called once the tool runs, where this process stays with it (Windows).
 	Started func()
-	// Initialising is set where packages are still being initialised: the start goes on on the thread that does so.
-	Initialising bool
 	// Record, if not nil, asks for a record of the run.
 	Record *Recording
 }

@@ -63,6 +63,9 @@ func Start(req Request) error {
 	}
 	r := &run{req: &req, site: ownSite(), spec: req.Spec, launch: req.Spec.Launch, abi: min(abi, landlock.MaxABI), terms: terms, place: place}
 	defer func() { r.release() }()
+	if r.supervised {
+		r.id.Mark = supervisor.NewMark()
+	}
 	if err := req.carry(&r.launch); err != nil {
 		return err
 	}
@@ -85,10 +88,7 @@ func Start(req Request) error {
 		return r.notRecorded(err)
 	}
 	// Everything from here on concerns this thread alone; execve(2) ends the others.
-	if r.req.Initialising {
-		supervisor.Initialising()
-	}
-	supervisor.KeepThread()
+	keepThread()
 	err = r.confine()
 	r.discard()
 	return err
@@ -112,7 +112,7 @@ type run struct {
 	// building is the ruleset until it is complete.
 	building *building
 	ruleset  int
-	// id is that of a run of a process that starts many.
+	// id has the supervisor's mark on the processes of the tool, and a name where this process starts many.
 	id Identity
 	// ahead has a ruleset that was made before the start, nil where none can be.
 	ahead *ahead
@@ -120,10 +120,7 @@ type run struct {
 	grants *grants
 	// own are the rights that the tool gets on its own directory of /proc where this process
 	// stays: the child, whose directory is not there yet, grants them to itself.
-	own uint64
-	// mark is the supervisor's mark on the processes of the tool, nil where they cannot be
-	// marked.
-	mark   *supervisor.Mark
+	own    uint64
 	filter []unix.SockFilter
 	// canary is a path that the ruleset must refuse to open; empty for none.
 	canary string
@@ -176,9 +173,6 @@ func (r *run) prepare() error {
 		return failed("the egress proxy: %w", err)
 	}
 	if r.supervised {
-		if r.mark = r.id.Mark; r.site.Crew == nil {
-			r.mark = supervisor.NewMark()
-		}
 		r.shared = r.makeShared()
 	}
 	if err := r.outputs(); err != nil {

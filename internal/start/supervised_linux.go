@@ -95,7 +95,7 @@ func (r *run) supervisor(log *denial.Log) (*supervisor.Supervisor, error) {
 	}
 	o := supervisor.Options{
 		Temp: r.tmp, Shared: r.shared, Egress: proxy, Wall: r.wall(), Denied: log.Add, Calls: callNames(),
-		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.mark,
+		Trace: r.tracing(), Grants: r.grants.by, Placements: r.grants.placements, Absent: r.grants.absent, Mark: r.id.Mark,
 		Join: r.joined(), Live: r.asks(), Files: r.files, Policy: r.policy,
 	}
 	if r.observes() {
@@ -123,8 +123,8 @@ func (r *run) child() (supervisor.Child, error) {
 	if err != nil {
 		return c, failed("limits: %w", err)
 	}
-	if r.mark != nil {
-		c.Limits = append(c.Limits, r.mark.Limits()...)
+	if r.id.Mark != nil {
+		c.Limits = append(c.Limits, r.id.Mark.Limits()...)
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/internal/supervisor/clone"
 )
 
@@ -78,14 +79,23 @@ func (r *run) remains() []string {
 	if r.stays() {
 		out = append(out, survivors)
 	}
+	group := ""
 	if r.group != nil {
-		out = append(out, ofGroup+r.group.dir)
+		group = r.group.dir
 	}
-	if r.shared != "" {
-		out = append(out, ofShared+r.shared)
+	return append(out, beside(group, r.shared, r.id.Mark)...)
+}
+
+// beside are the words about a cgroup, shared memory and a mark, those left out that are empty.
+func beside(group, shared string, mark *supervisor.Mark) (out []string) {
+	if group != "" {
+		out = append(out, ofGroup+group)
 	}
-	if r.mark != nil {
-		out = append(out, ofMark+r.mark.String())
+	if shared != "" {
+		out = append(out, ofShared+shared)
+	}
+	if mark != nil {
+		out = append(out, ofMark+mark.String())
 	}
 	return out
 }

@@ -185,7 +185,7 @@ func tidy(path []byte) bool {
 	return true
 }
 
-// opensQuietly reports whether to open the file that has a name changes nothing and waits for nobody: a regular file or a
+// opensQuietly reports whether to open the file that a path leads to has no effect and does not wait: a regular file or a
 // directory of a file system that has files alone.
 func (w *worker) opensQuietly(from int, name []byte) (bool, unix.Errno) {
 	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC

@@ -56,10 +56,9 @@ func Clone(c Child) (*Tool, error) {
 	return &Tool{program: p, reports: up[0], permit: down[1]}, nil
 }
 
-// Become confines this thread and turns this process into the tool. It returns only when that
-// failed.
+// Become confines this thread and turns this process into the tool. The goroutine must keep to the thread. It returns
+// only when that failed.
 func Become(c Child) error {
-	KeepThread()
 	p := &program{here: true}
 	if err := c.assemble(p); err != nil {
 		return err

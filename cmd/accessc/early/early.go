@@ -29,9 +29,6 @@ import (
 	"github.com/accessc/accessc/ir"
 )
 
-// initialising is true while a start runs in init.
-var initialising bool
-
 // See RATIONALE D104.
 func init() {
 	// Who may sign is in files that only the ordinary start reads.
@@ -47,7 +44,7 @@ func init() {
 		}
 		begin = kept.Start
 	}
-	initialising = true
+	start.Initialising()
 	err := begin()
 	_, _ = os.Stderr.WriteString("accessc: " + visible.Message(err.Error()) + "\n")
 	code := start.CodeFailed
@@ -108,7 +105,7 @@ func Start(a Artifact) error {
 	return start.Start(start.Request{
 		Spec: spec, Dir: cwd, Args: a.Args, Call: call, Accept: a.Accept,
 		Environ: os.Environ(), Messages: visible.NewWriter(os.Stderr, false), Report: a.Report, Record: a.Record,
-		Denials: denials, Quiet: a.Quiet, Initialising: initialising,
+		Denials: denials, Quiet: a.Quiet,
 	})
 }
 

@@ -67,7 +67,6 @@ func (c *Repeat) Start() error {
 	err = start.Start(start.Request{
 		Spec: c.Spec, Dir: cwd, Args: c.args, Call: call, Accept: c.accept, Environ: os.Environ(),
 		Messages: visible.NewWriter(os.Stderr, false), Report: c.report, Denials: c.state.Denials(c.tool), Quiet: c.quiet,
-		Initialising: initialising,
 	})
 	return ByWhichRule(err, c.Spec, c.tool)
 }

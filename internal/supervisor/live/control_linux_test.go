@@ -50,7 +50,7 @@ func TestLastAnswer(t *testing.T) {
 		t.Error(err, r.Error)
 	}
 	<-closed
-	// What comes after the end is neither carried out nor answered.
+	// A request after the end is neither carried out nor answered.
 	next, late := net.Pipe()
 	go func() { _, _ = next.Write([]byte(`{"command":"list"}` + "\n")) }()
 	c.talk(late)

@@ -1,10 +1,12 @@
-package supervisor
+package start
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,14 +18,25 @@ import (
 func TestKeepThread(t *testing.T) {
 	initialising = true
 	defer func() { initialising = false }()
+	// While all are on threads of their own, at most one is on the first thread.
+	const goroutines = 20
+	var apart, over sync.WaitGroup
+	apart.Add(goroutines)
+	kept := make(chan int, goroutines)
+	for range goroutines {
+		over.Go(func() {
+			runtime.LockOSThread()
+			apart.Done()
+			apart.Wait()
+			runtime.UnlockOSThread()
+			keepThread()
+			kept <- unix.Gettid()
+		})
+	}
+	over.Wait()
+	close(kept)
 	others := 0
-	for range 100 {
-		thread := make(chan int)
-		go func() {
-			KeepThread()
-			thread <- unix.Gettid()
-		}()
-		tid := <-thread
+	for tid := range kept {
 		if tid == unix.Getpid() {
 			continue
 		}
@@ -39,6 +52,6 @@ func TestKeepThread(t *testing.T) {
 		}
 	}
 	if others == 0 {
-		t.Skip("every goroutine ran on the first thread")
+		t.Error("every goroutine ran on the first thread")
 	}
 }
