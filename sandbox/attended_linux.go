@@ -20,7 +20,7 @@ type attended struct {
 	number  int
 	told    func(told)
 	replies map[uint64]chan error
-	// plan and id tell what may remain of it.
+	// plan and id lead to its remains.
 	plan    *start.Plan
 	id      start.Identity
 	started chan error

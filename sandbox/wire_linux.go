@@ -57,7 +57,7 @@ const (
 
 // wanted is the part of a start.Request that a host chooses.
 type wanted struct {
-	// Name and Mark are the identity of the run, by which the host finds what remains of it after the end of the helper.
+	// Name and Mark are the identity of the run, by which the host finds its remains after the end of the helper.
 	Name string `json:"name"`
 	Mark string `json:"mark,omitempty"`
 
