@@ -254,8 +254,8 @@ func TestArgumentsCannotBeSwapped(t *testing.T) {
 	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
 	s.must(err)
 	fmt.Printf("swapped arguments: %d rounds, %s, printed %v\n", rounds, counts, said)
-	if said["yes"] == 0 {
-		t.Error("nothing was started")
+	if said["yes"] < rounds/8 {
+		t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
 	}
 }
 
@@ -289,8 +289,8 @@ func TestNamesCannotBeSwapped(t *testing.T) {
 	counts, err := os.ReadFile(filepath.Join(s.root, "out.counts"))
 	s.must(err)
 	fmt.Printf("swapped names: %d rounds, %s, said %v\n", rounds, counts, said)
-	if said["called a"] == 0 {
-		t.Error("nothing was started")
+	if said["called a"] < rounds/8 {
+		t.Errorf("%d were started of the %d where the other thread rests", said["called a"], rounds/8)
 	}
 }
 

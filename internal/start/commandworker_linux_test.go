@@ -100,20 +100,11 @@ func swapped(a, b name) error {
 	ptr := func(at int) uintptr { return uintptr(unsafe.Pointer(&page[at])) }
 	argv := (*[3]uintptr)(unsafe.Pointer(&page[128]))
 	argv[0], argv[1] = ptr(0), ptr(64)
-	var stop atomic.Bool
-	var flips sync.WaitGroup
-	flips.Go(func() {
-		for i := 0; !stop.Load(); i++ {
-			page[4] = "ab"[i%2]
-			copy(page[64:], []string{"yes", "not"}[i/2%2])
-			if i%16 == 0 {
-				runtime.Gosched()
-			}
-		}
-	})
-	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(128), 0, uintptr(out)) })
-	stop.Store(true)
-	flips.Wait()
+	flip := func(i int) {
+		page[4] = "ab"[i%2]
+		copy(page[64:], []string{"yes", "not"}[i/2%2])
+	}
+	counts := ends(rounds, flip, func() int { return forkStart(ptr(0), ptr(128), 0, uintptr(out)) })
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
 }
 
@@ -137,20 +128,11 @@ func renamed(a, b name) error {
 	}
 	vectors := (*[6]uintptr)(unsafe.Pointer(&page[512]))
 	*vectors = [6]uintptr{ptr(64), ptr(128), ptr(192), 0, ptr(256), 0}
-	var stop atomic.Bool
-	var flips sync.WaitGroup
-	flips.Go(func() {
-		for i := 0; !stop.Load(); i++ {
-			page[4] = "al"[i%2]
-			page[64] = "ax"[i/2%2]
-			if i%16 == 0 {
-				runtime.Gosched()
-			}
-		}
-	})
-	counts := ends(rounds, func() int { return forkStart(ptr(0), ptr(512), ptr(512+4*8), uintptr(out)) })
-	stop.Store(true)
-	flips.Wait()
+	flip := func(i int) {
+		page[4] = "al"[i%2]
+		page[64] = "ax"[i/2%2]
+	}
+	counts := ends(rounds, flip, func() int { return forkStart(ptr(0), ptr(512), ptr(512+4*8), uintptr(out)) })
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
 }
 
@@ -217,16 +199,22 @@ func crowd(a, b name) error {
 	return err
 }
 
-// ends starts processes one after the other and counts how they end.
-func ends(rounds int, start func() int) map[string]int {
+// ends starts processes one after the other, while a rival acts in another thread, and counts how
+// they end. Before each eighth start the rival acts as at first and then rests, so that some start
+// however seldom the scheduler lets them win.
+func ends(rounds int, rival func(i int), start func() int) map[string]int {
 	counts := map[string]int{}
-	for range rounds {
-		pid := start()
+	var turn sync.Mutex
+	defer contend(&turn, rival)()
+	for i := range rounds {
 		var ws syscall.WaitStatus
-		for {
-			if _, err := syscall.Wait4(pid, &ws, 0, nil); err != syscall.EINTR {
-				break
-			}
+		if i%8 == 0 {
+			turn.Lock()
+			rival(0)
+			ws = waitFor(start())
+			turn.Unlock()
+		} else {
+			ws = waitFor(start())
 		}
 		switch {
 		case ws.Signaled():
@@ -238,4 +226,32 @@ func ends(rounds int, start func() int) map[string]int {
 		}
 	}
 	return counts
+}
+
+// contend acts in another thread, with a lock held each time, until the caller ends that.
+func contend(turn sync.Locker, rival func(i int)) (end func()) {
+	var stop atomic.Bool
+	var done sync.WaitGroup
+	done.Go(func() {
+		for i := 0; !stop.Load(); i++ {
+			turn.Lock()
+			rival(i)
+			turn.Unlock()
+			if i%16 == 0 {
+				runtime.Gosched()
+			}
+		}
+	})
+	return func() {
+		stop.Store(true)
+		done.Wait()
+	}
+}
+
+func waitFor(pid int) (ws syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &ws, 0, nil); err != syscall.EINTR {
+			return ws
+		}
+	}
 }

@@ -177,8 +177,8 @@ func TestNothingElseStarts(t *testing.T) {
 					t.Errorf("printed %q", line)
 				}
 			}
-			if said["yes"] == 0 {
-				t.Error("nothing was started")
+			if said["yes"] < rounds/8 {
+				t.Errorf("%d were started of the %d where the other thread rests", said["yes"], rounds/8)
 			}
 		})
 	}

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -77,20 +75,14 @@ func stolen(a, b name) error {
 	defer unix.Close(other)
 	text := []byte("bin/a\x00yes\x00")
 	argv := [3]uintptr{uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&text[6]))}
-	var stop atomic.Bool
-	var thief sync.WaitGroup
-	thief.Go(func() {
+	thief := func(int) {
 		const most = 40
-		for !stop.Load() {
-			for fd := other + 1; fd < most; fd++ {
-				_, _, _ = syscall.RawSyscall(unix.SYS_DUP3, uintptr(other), uintptr(fd), unix.O_CLOEXEC)
-				_, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
-			}
+		for fd := other + 1; fd < most; fd++ {
+			_, _, _ = syscall.RawSyscall(unix.SYS_DUP3, uintptr(other), uintptr(fd), unix.O_CLOEXEC)
+			_, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		}
-	})
-	counts := ends(rounds, func() int { return cloneStart(argv[0], uintptr(unsafe.Pointer(&argv[0]))) })
-	stop.Store(true)
-	thief.Wait()
+	}
+	counts := ends(rounds, thief, func() int { return cloneStart(argv[0], uintptr(unsafe.Pointer(&argv[0]))) })
 	runtime.KeepAlive(text)
 	return os.WriteFile(a.path+".counts", fmt.Append(nil, counts), 0o644)
 }

@@ -247,7 +247,8 @@ func TestDirectoriesExchanged(t *testing.T) {
 		}
 	}()
 	opened := 0
-	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+	began := time.Now()
+	for took := time.Duration(0); took < 200*time.Millisecond || opened == 0 && took < time.Minute; took = time.Since(began) {
 		for _, from := range []int{unix.AT_FDCWD, 5} {
 			fd, _ := w.opened(c.tid, from, []byte("f"), 0)
 			if fd < 0 {
