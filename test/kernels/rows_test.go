@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,11 +61,44 @@ func TestRowsSkipOnly(t *testing.T) {
 		if strings.ContainsAny(skips, " \"=") {
 			t.Errorf("%s: the kernel would split %q", r.name, skips)
 		}
+		// COMMAND_LINE_SIZE of x86 is 2,048 (arch/x86/include/asm/setup.h).
+		if n := len((image{row: r}).parameters(settings{run: strings.Repeat("x", 300)})); n >= 2048 {
+			t.Errorf("%s: the kernel would cut off a command line of %d bytes", r.name, n)
+		}
 		if _, err := regexp.Compile(skips); err != nil {
 			t.Errorf("%s: %v", r.name, err)
 		}
 		if r.abi >= signals && skips != documents+"^TestScripts$/^(old|without|"+waiting+")$" {
 			t.Errorf("%s skips %s", r.name, skips)
+		}
+	}
+}
+
+// TestCompilingStartsNothing: the scripts that every row leaves out since they ask the kernel nothing exist, and
+// start no tool.
+func TestCompilingStartsNothing(t *testing.T) {
+	starts := regexp.MustCompile(`(?m)^([^#\-].*)?accessc( -C \S+)? (acp|doctor|exec|mcp|serve)( |$)|--enforceable|--system`)
+	files, err := filepath.Glob("../../cmd/accessc/testdata/script/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for one := range strings.SplitSeq(compiling, "|") {
+		pattern, found := regexp.MustCompile("^"+one+`\.txt$`), false
+		for _, file := range files {
+			if !pattern.MatchString(filepath.Base(file)) {
+				continue
+			}
+			found = true
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start := starts.Find(data); start != nil {
+				t.Errorf("%s asks the kernel: %s", file, start)
+			}
+		}
+		if !found {
+			t.Errorf("no script is named %s", one)
 		}
 	}
 }
