@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -19,20 +20,25 @@ func TestSpareIsBounded(t *testing.T) {
 		metrics.Read(s)
 		return s[0].Value.Uint64()
 	}
-	if got := goal(); got < spareHeap {
-		t.Errorf("a small heap is collected at %d MB", got>>20)
+	// Another test may have had a command set the percentage after each collection, in this process: while it looks how
+	// much is live, the percentage is a small one.
+	within := func(least, most uint64) bool {
+		for range 100 {
+			if got := goal(); got >= least && got <= most {
+				return true
+			}
+			time.Sleep(100 * time.Millisecond) // a cleanup runs after the collection
+		}
+		return false
+	}
+	if !within(spareHeap, math.MaxUint64) {
+		t.Errorf("a small heap is collected at %d MB", goal()>>20)
 	}
 	const size = 128 << 20
 	held := make([]byte, size)
 	runtime.GC()
-	for tries := 0; goal() > size+spareHeap+spareHeap/4; tries++ {
-		if tries == 100 {
-			t.Fatalf("a heap of %d MB may grow to %d MB", size>>20, goal()>>20)
-		}
-		time.Sleep(100 * time.Millisecond) // a cleanup runs after the collection
-	}
-	if got := goal(); got < size+spareHeap/2 {
-		t.Errorf("a heap of %d MB is collected at %d MB", size>>20, got>>20)
+	if !within(size+spareHeap/2, size+spareHeap+spareHeap/4) {
+		t.Errorf("a heap of %d MB is collected at %d MB", size>>20, goal()>>20)
 	}
 	runtime.KeepAlive(held)
 }
