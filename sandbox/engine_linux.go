@@ -156,7 +156,7 @@ type spawned struct {
 
 func (s *spawned) pid() int                   { return s.Pid }
 func (s *spawned) supervised() bool           { return false }
-func (s *spawned) signal(sig os.Signal) error { return s.Process.Signal(sig) }
+func (s *spawned) signal(sig os.Signal) error { return s.Spawned.Signal(sig) }
 
 func (s *spawned) answer(int, Answer) error { return errNotAsked }
 func (s *spawned) revoke(int) error         { return errNotAsked }

@@ -105,7 +105,9 @@ type timed struct {
 	idle time.Duration
 	set  atomic.Int64
 	// end is called when the connection ends.
-	end   func()
+	end func()
+	// lent is set where all that the tool sends rests on a grant.
+	lent  bool
 	mu    sync.Mutex
 	ended bool
 }
@@ -134,9 +136,14 @@ func (t *timed) cut() {
 	}
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. What the host has not taken yet does not go to it if a grant was needed for that: the grant
+// may be revoked while it waits.
 func (t *timed) Close() error {
 	defer t.end()
+	if t.lent {
+		reset(t.Conn)
+		return nil
+	}
 	return t.Conn.Close()
 }
 

@@ -71,9 +71,8 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	over := ending{conn: c.Conn, cancel: cancel}
-	v, once, end := p.decided(ctx, c.permit, matter{
-		op: op, judge: func(p Policy) ir.Verdict { return p.Request(to, r.Method) }, by: c.by, noted: true, cut: over.cut,
-	})
+	judge := func(p Policy) ir.Verdict { return p.Request(to, r.Method) }
+	v, once, end := p.decided(ctx, c.permit, matter{op: op, judge: judge, by: c.by, noted: true, cut: over.cut})
 	defer end()
 	defer over.end()
 	if !v.Allowed() {
@@ -96,7 +95,11 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.unreached(w, c, to, err)
 		return
 	}
-	add.through(p.forward(c, to)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, carriage{to, via, once})))
+	by, transport := carriage{to: to, via: via, once: once}, p.transport
+	if p.lent.carries(v, once) {
+		by.lent, transport = judge, p.lent.transport
+	}
+	add.through(p.forward(c, to, transport)).ServeHTTP(w, r.WithContext(context.WithValue(ctx, carriageKey{}, by)))
 }
 
 func webSocket(h http.Header) bool {
@@ -293,13 +296,13 @@ var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-
 var errUpgrade = errors.New("the server changes the protocol without having been asked")
 
 // forward sends judged requests to a host, which gets the name that was judged.
-func (p *Proxy) forward(c *client, to ir.Endpoint) *httputil.ReverseProxy {
+func (p *Proxy) forward(c *client, to ir.Endpoint, by *http.Transport) *httputil.ReverseProxy {
 	host := hostPort(to)
 	if to.Port == ir.DefaultPort(to.Scheme) {
 		host = to.Host.String()
 	}
 	return &httputil.ReverseProxy{
-		Transport: p.transport, FlushInterval: -1, ErrorLog: p.server.ErrorLog, BufferPool: &p.buffers,
+		Transport: by, FlushInterval: -1, ErrorLog: p.server.ErrorLog, BufferPool: &p.buffers,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, host, host
 			r.Out.URL.RawQuery = r.In.URL.RawQuery

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -21,6 +22,10 @@ type lending struct {
 	uses  map[*use]struct{}
 	// used is told of each use of a grant.
 	used func(id int, op ir.Connect, by uint64)
+	// transport has connections of its own for requests that rest on grants, which end with them: one that a rule's
+	// requests share would go on, with what waits in it.
+	// See RATIONALE D335.
+	transport *http.Transport
 }
 
 // given is one grant, and the policy with it alone.
@@ -122,6 +127,11 @@ func (p *Proxy) rest(once *permission, m matter) (ir.Verdict, func()) {
 	})
 }
 
+// carries reports whether a request is sent by connections that end with its grant.
+func (l *lending) carries(v ir.Verdict, once *permission) bool {
+	return l != nil && once == nil && l.live.Lent(v)
+}
+
 // by is the number of the first grant that suffices for a matter.
 func (l *lending) by(judge func(Policy) ir.Verdict) (first int) {
 	for id, g := range l.given {
@@ -169,6 +179,7 @@ func (p *Proxy) Revoke(id int) error {
 		u.cut()
 	}
 	p.transport.CloseIdleConnections()
+	l.transport.CloseIdleConnections()
 	late := time.After(maxCut)
 	for _, u := range over {
 		select {

@@ -153,6 +153,9 @@ func Start(config Config) (*Proxy, error) {
 		DisableGeneralOptionsHandler: true,
 	}
 	p.transport = p.newTransport()
+	if p.lent != nil {
+		p.lent.transport = p.newTransport()
+	}
 	p.running.Add(1)
 	go func() {
 		defer p.running.Done()
@@ -356,6 +359,9 @@ func (p *Proxy) Close() {
 	p.mu.Unlock()
 	_ = p.server.Close()
 	p.transport.CloseIdleConnections()
+	if p.lent != nil {
+		p.lent.transport.CloseIdleConnections()
+	}
 	p.running.Wait()
 }
 

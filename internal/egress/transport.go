@@ -18,6 +18,8 @@ type carriage struct {
 	via *url.URL
 	// once is the permission that the user gave the request alone, nil for none.
 	once *permission
+	// lent judges the request if it rests on a grant for the run, else it is nil.
+	lent func(Policy) ir.Verdict
 }
 
 // carriageKey is the key of the carriage in the context of a request.
@@ -55,13 +57,14 @@ func (p *Proxy) carrier(ctx context.Context) (net.Conn, error) {
 // carried is a connection for requests. One to a host that rests on a grant ends with it.
 func (p *Proxy) carried(ctx context.Context) (net.Conn, error) {
 	by := carriageOf(ctx)
-	out := &timed{idle: p.config.Limits.Idle, end: func() {}}
+	out := &timed{idle: p.config.Limits.Idle, end: func() {}, lent: by.lent != nil}
 	ctx, cancel := context.WithCancel(ctx)
 	if by.via == nil {
-		v, end := p.rest(by.once, matter{
-			op: ir.Connect{To: by.to}, judge: func(p Policy) ir.Verdict { return p.Reach(by.to) },
-			cut: func() { cancel(); out.cut() },
-		})
+		judge := by.lent
+		if judge == nil {
+			judge = func(p Policy) ir.Verdict { return p.Reach(by.to) }
+		}
+		v, end := p.rest(by.once, matter{op: ir.Connect{To: by.to}, judge: judge, cut: func() { cancel(); out.cut() }})
 		if out.end = end; !v.Allowed() {
 			cancel()
 			return nil, errRevoked

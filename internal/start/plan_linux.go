@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -223,13 +222,6 @@ func (b *building) stop() {
 	}
 }
 
-// Spawned is a tool that nothing supervises.
-type Spawned struct {
-	plan *Plan
-	run  *run
-	*os.Process
-}
-
 // Spawn starts a tool of a plan that needs no supervisor, and returns when it has become the program.
 // The error is an *Error; then the tool has not run, and nothing is left behind.
 func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
@@ -244,7 +236,7 @@ func (p *Plan) Spawn(s *Site, req Request, files [3]int) (*Spawned, error) {
 		var process *os.Process
 		if process, err = p.spawn(c); err == nil {
 			r.dropRuleset()
-			return &Spawned{p, r, process}, nil
+			return &Spawned{plan: p, run: r, Process: process, ended: make(chan struct{})}, nil
 		}
 		err = r.childFailed(err)
 	}
@@ -315,23 +307,6 @@ func (p *Plan) end() {
 		_ = os.Remove(p.context)
 		p.context = ""
 	}
-}
-
-// Wait waits until the tool has ended, and removes the remains of its run.
-func (s *Spawned) Wait() (supervisor.End, error) {
-	s.run.lay()
-	state, err := s.Process.Wait()
-	s.run.over()
-	s.plan.leave()
-	if err != nil {
-		return supervisor.End{}, err
-	}
-	var end supervisor.End
-	end.Status, _ = state.Sys().(syscall.WaitStatus)
-	if use, ok := state.SysUsage().(*syscall.Rusage); ok {
-		end.Usage = *use
-	}
-	return end, nil
 }
 
 // Ended is how a supervised tool has ended.

@@ -249,6 +249,9 @@ func (r *run) confine() error {
 	if err != nil {
 		return err
 	}
+	if err := keepDeathSignal(); err != nil {
+		return failed("the signal for the end of the parent: %w", err)
+	}
 	// The runtime puts back the limit that it has raised when it executes the tool, unless it is
 	// told that the limit was set.
 	files := inherited.Files()
