@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+
+	"github.com/accessc/accessc/internal/reap"
 )
 
 // program is the child behind a relay.
@@ -43,6 +45,7 @@ func launch(cmd *exec.Cmd) (*program, error) {
 		_ = stdout.Close()
 		started <- err
 		if err == nil {
+			reap.Await(cmd.Process.Pid)
 			_ = cmd.Wait() // ProcessState has the status
 		}
 		close(p.ended)
@@ -64,7 +67,7 @@ func closeAll(files ...io.Closer) {
 // end, and then kills it.
 func (p *program) end(patience time.Duration) {
 	_ = p.in.Close() // which ends a write that waits for the program
-	for _, step := range []func() error{func() error { return ask(p.cmd.Process) }, p.cmd.Process.Kill} {
+	for _, step := range []func() error{func() error { return ask(p.cmd.Process) }, p.kill} {
 		select {
 		case <-p.ended:
 			return
@@ -73,4 +76,9 @@ func (p *program) end(patience time.Duration) {
 		}
 	}
 	<-p.ended
+}
+
+func (p *program) kill() error {
+	go reap.Threads(p.cmd.Process.Pid, p.ended)
+	return p.cmd.Process.Kill()
 }

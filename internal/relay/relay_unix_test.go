@@ -120,7 +120,7 @@ func TestLastWords(t *testing.T) {
 }
 
 // TestDeaf: a program that ignores the end of its input and the request to end is killed.
-func TestDeaf(t *testing.T) { endDeaf(t, func(int) {}) }
+func TestDeaf(t *testing.T) { endDeaf(t, "deaf", func(int) {}) }
 
 // TestOrphan: a process that holds the output of an ended program does not hold the run.
 func TestOrphan(t *testing.T) {
@@ -135,7 +135,7 @@ func TestOrphan(t *testing.T) {
 
 // TestStopped: a stopped program is ended as well, although it takes no signal but one.
 func TestStopped(t *testing.T) {
-	endDeaf(t, func(pid int) {
+	endDeaf(t, "deaf", func(pid int) {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestStopped(t *testing.T) {
 
 // endDeaf ends the input of a program that ignores the request to end, once it does and after an act on it, and
 // expects that the relay kills it.
-func endDeaf(t *testing.T, act func(pid int)) {
+func endDeaf(t *testing.T, name string, act func(pid int)) {
 	t.Helper()
 	in, write := io.Pipe()
 	pids := make(chan int, 1)
@@ -157,10 +157,15 @@ func endDeaf(t *testing.T, act func(pid int)) {
 	}
 	done := make(chan int, 1)
 	go func() {
-		status, _ := r.Run(play("deaf"), nil)
+		status, _ := r.Run(play(name), nil)
 		done <- status
 	}()
 	act(<-pids)
+	select {
+	case status := <-done:
+		t.Fatalf("ended with %d before its input did", status)
+	case <-time.After(100 * time.Millisecond):
+	}
 	_ = write.Close()
 	select {
 	case status := <-done:

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/accessc/accessc/internal/reap"
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
@@ -22,7 +23,7 @@ type Spawned struct {
 func (s *Spawned) Signal(sig os.Signal) error {
 	err := s.Process.Signal(sig)
 	if err == nil && sig == os.Kill {
-		s.killed.Do(func() { go supervisor.TakeThreads(s.Pid, s.ended) })
+		s.killed.Do(func() { go reap.Threads(s.Pid, s.ended) })
 	}
 	return err
 }
@@ -30,7 +31,7 @@ func (s *Spawned) Signal(sig os.Signal) error {
 // Wait waits until the tool has ended, and removes the remains of its run.
 func (s *Spawned) Wait() (supervisor.End, error) {
 	s.run.lay()
-	supervisor.AwaitEnd(s.Pid)
+	reap.Await(s.Pid)
 	state, err := s.Process.Wait()
 	close(s.ended)
 	s.run.over()

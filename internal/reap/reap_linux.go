@@ -1,4 +1,4 @@
-package supervisor
+package reap
 
 import (
 	"os"
@@ -14,11 +14,11 @@ const (
 	stopped = 5 // CLD_STOPPED
 )
 
-// AwaitEnd waits until a child of this process has ended, and leaves its status to be taken. A child that has its parent
+// Await waits until a child of this process has ended, and leaves its status to be taken. A child that has its parent
 // trace it (PTRACE_TRACEME in ptrace(2)) stops at each signal, and the kernel tells everyone who waits for its end of that.
 // Nothing follows from such a stop, as from those of supervised tools: the child stays as it is until it is killed.
 // See RATIONALE D336.
-func AwaitEnd(pid int) {
+func Await(pid int) {
 	for {
 		var info unix.Siginfo
 		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
@@ -32,9 +32,9 @@ func AwaitEnd(pid int) {
 	}
 }
 
-// TakeThreads takes the ends of those threads of a killed child that have this process trace them, until the child has ended: before
+// Threads takes the ends of those threads of a killed child that have this process trace them, until the child has ended: before
 // that it cannot end.
-func TakeThreads(pid int, ended <-chan struct{}) {
+func Threads(pid int, ended <-chan struct{}) {
 	const pause = 10 * time.Millisecond
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
