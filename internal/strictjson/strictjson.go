@@ -82,17 +82,14 @@ func (d *decoder) refuse(format string, args ...any) {
 
 func (d *decoder) malformed() { d.refuse("%w", errDocument) }
 
-// octet is the type of the elements of json.RawMessage, whatever that is called; opaque is that of Raw.
-var octet, opaque = reflect.TypeFor[byte](), reflect.TypeFor[Raw]()
-
 // value reads the next value into v. As in encoding/json, null changes nothing but pointers, lists
 // and maps.
 func (d *decoder) value(v reflect.Value) {
 	first := d.next()
 	switch t := v.Type(); {
-	case t.Kind() == reflect.Slice && t.Elem() == octet:
+	case t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[byte](): // json.RawMessage, whatever that is called
 		v.SetBytes([]byte(d.raw()))
-	case t == opaque:
+	case t == reflect.TypeFor[Raw]():
 		v.SetString(d.raw())
 	case first == 'n':
 		d.pass()
