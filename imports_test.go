@@ -51,6 +51,8 @@ var rooms = [][]string{
 	{"internal/wholefile"},
 	{"internal/attest"},
 	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
+	{"internal/once/expression"},
+	{"internal/once"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -67,19 +67,25 @@ type Option struct {
 	Values []string // as many as the option takes
 }
 
-// values are the numbers of values of the options that the arguments may have.
-var values = map[string]int{
-	"--unshare-user": 0, "--unshare-ipc": 0, "--unshare-pid": 0, "--unshare-net": 0, "--unshare-uts": 0, "--unshare-cgroup-try": 0,
-	"--disable-userns": 0, "--die-with-parent": 0, "--new-session": 0, "--cap-drop": 1, "--clearenv": 0, "--setenv": 2,
-	"--perms": 1, "--chmod": 2, "--dir": 1, "--tmpfs": 1, "--symlink": 2, "--bind": 2, "--bind-try": 2, "--ro-bind": 2, "--ro-bind-try": 2,
-	"--dev-bind": 2, "--dev-bind-try": 2, "--dev": 1, "--proc": 1, "--remount-ro": 1, "--chdir": 1, "--seccomp": 1,
+// values is the number of values of an option that the arguments may have.
+func values(option string) (n int, known bool) {
+	switch option {
+	case "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+		"--disable-userns", "--die-with-parent", "--new-session", "--clearenv":
+		return 0, true
+	case "--cap-drop", "--perms", "--dir", "--tmpfs", "--dev", "--proc", "--remount-ro", "--chdir", "--seccomp":
+		return 1, true
+	case "--setenv", "--chmod", "--symlink", "--bind", "--bind-try", "--ro-bind", "--ro-bind-try", "--dev-bind", "--dev-bind-try":
+		return 2, true
+	}
+	return 0, false
 }
 
 // Options takes the arguments apart. It refuses options that no artifact has.
 func (s *Spec) Options() ([]Option, error) {
 	var out []Option
 	for args := s.Args; len(args) > 0; {
-		n, known := values[args[0]]
+		n, known := values(args[0])
 		if !known || len(args) <= n {
 			return nil, fmt.Errorf("%w: found the option %q with %d values", ErrSpec, args[0], len(args)-1)
 		}

@@ -4,14 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -144,10 +143,9 @@ func label(t *ir.Tool) map[string]string {
 	return map[string]string{"accessc-tool": objectName(t.Name)}
 }
 
-var (
-	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) })
-	hashed    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9a-f]{10}$`) })
-)
+var plainName = expression.Once{Text: `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`}
+
+var hashed = expression.Once{Text: `-[0-9a-f]{10}$`}
 
 // maxName leaves room in a label (63 characters) for a hash and for the suffixes of names.
 const maxName = 40
@@ -155,7 +153,7 @@ const maxName = 40
 // objectName is a tool's name as Kubernetes takes names and labels (RFC 1123). Two tools never share one, since
 // policies of the network select by it: names that it has to change, and those that look changed, end in a hash.
 func objectName(tool string) string {
-	if plainName().MatchString(tool) && len(tool) <= maxName && !hashed().MatchString(tool) {
+	if plainName.Get().MatchString(tool) && len(tool) <= maxName && !hashed.Get().MatchString(tool) {
 		return tool
 	}
 	var b strings.Builder
@@ -176,7 +174,7 @@ func (c *conversion) pod(workspace *claim) podSpec {
 		Restart: "Never", Deadline: c.deadline(),
 		SecurityContext: podSecurity{true, nobody, nobody, nobody, seccomp{"RuntimeDefault"}},
 		Containers: []container{{
-			Name: "tool", Image: image, Command: c.command(), WorkingDir: mountPaths[ir.Workspace], Env: c.environment(), Resources: c.resources(),
+			Name: "tool", Image: image, Command: c.command(), WorkingDir: mountPath(ir.Workspace), Env: c.environment(), Resources: c.resources(),
 			SecurityContext: security{ReadOnlyRoot: true, Capabilities: map[string][]string{"drop": {"ALL"}}}, Mounts: c.mounts,
 		}},
 		Volumes: []volume{},
@@ -213,16 +211,16 @@ func (c *conversion) command() []string {
 }
 
 // variableName are the names that every release takes.
-var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var variableName = expression.Once{Text: `^[A-Za-z_][A-Za-z0-9_]*$`}
 
 // environment returns the variables that accessc sets itself and knows.
 func (c *conversion) environment() []variable {
 	home := ""
 	if c.tool.Home == ir.HomePrivate {
-		home = mountPaths[ir.Home]
+		home = mountPath(ir.Home)
 	}
 	var out []variable
-	for _, v := range backends.Assigned(c.tool, mountPaths[ir.Temp], home, c.sets) {
+	for _, v := range backends.Assigned(c.tool, mountPath(ir.Temp), home, c.sets) {
 		out = append(out, variable{v.Name, literal(v.Value)})
 	}
 	return out
@@ -231,7 +229,7 @@ func (c *conversion) environment() []variable {
 // sets reports whether a rule has a value that the pod can have.
 func (c *conversion) sets(r *ir.EnvRule) bool {
 	own := strings.Contains(r.Value, ir.OwnHome) && c.tool.Home != ir.HomePrivate
-	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) && variableName().MatchString(r.Name)
+	return r.Read && r.Value != "" && !own && !strings.Contains(r.Value, ir.UserHome) && variableName.Get().MatchString(r.Name)
 }
 
 func (c *conversion) limit(k ir.LimitKind) uint64 {

@@ -38,10 +38,31 @@ func newConversion(t *ir.Tool) *conversion {
 	return c
 }
 
-// mountPaths are the places of the roots in a pod. Others have none.
-var mountPaths = map[ir.RootKind]string{ir.Workspace: "/workspace", ir.Home: "/home/tool", ir.Temp: "/tmp"}
+// mountPath is the place of a root in a pod, empty for those that have none.
+func mountPath(k ir.RootKind) string {
+	switch k {
+	case ir.Workspace:
+		return "/workspace"
+	case ir.Home:
+		return "/home/tool"
+	case ir.Temp:
+		return "/tmp"
+	}
+	return ""
+}
 
-var volumeNames = map[ir.RootKind]string{ir.Workspace: "workspace", ir.Home: "home", ir.Temp: "tmp"}
+// volumeName is the name of the volume of a root that has a place in a pod.
+func volumeName(k ir.RootKind) string {
+	switch k {
+	case ir.Workspace:
+		return "workspace"
+	case ir.Home:
+		return "home"
+	case ir.Temp:
+		return "tmp"
+	}
+	return ""
+}
 
 // mask is an empty volume, which is mounted over the places that are closed.
 const mask = "closed"
@@ -74,7 +95,7 @@ func accessOf(caps ir.CapSet) access {
 func (c *conversion) kind(r *ir.Region) access {
 	is := accessOf(r.Caps)
 	switch {
-	case mountPaths[r.At.Root.Kind] == "":
+	case mountPath(r.At.Root.Kind) == "":
 		return denied
 	case r.Link, r.Through, r.Guarded() && c.exposes():
 		return c.around(r)
@@ -109,7 +130,7 @@ func (c *conversion) mount(r *ir.Region) {
 	if is == c.around(r) {
 		return
 	}
-	m := mount{Name: volumeNames[r.At.Root.Kind], Path: mountPaths[r.At.Root.Kind], SubPath: r.At.Path}
+	m := mount{Name: volumeName(r.At.Root.Kind), Path: mountPath(r.At.Root.Kind), SubPath: r.At.Path}
 	if r.At.Path != "" {
 		m.Path += "/" + r.At.Path
 	}

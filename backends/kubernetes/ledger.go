@@ -147,7 +147,7 @@ func (c *conversion) file(r *ir.Region, a ir.Aspect) ir.Held {
 
 // unused is the reason why a granted place is closed.
 func (c *conversion) unused(r *ir.Region) ir.CauseID {
-	if mountPaths[r.At.Root.Kind] == "" {
+	if mountPath(r.At.Root.Kind) == "" {
 		return whyExternal
 	}
 	return whyUnread

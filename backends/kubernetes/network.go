@@ -2,13 +2,12 @@ package kubernetes
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -107,7 +106,7 @@ func (c *conversion) accepts(r *ir.NetRule) bool {
 }
 
 // nameOfCilium matches the names that Cilium's schema accepts (matchName).
-var nameOfCilium = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-a-zA-Z0-9_]+[.])*[-a-zA-Z0-9_]+$`) })
+var nameOfCilium = expression.Once{Text: `^([-a-zA-Z0-9_]+[.])*[-a-zA-Z0-9_]+$`}
 
 // names reports whether Cilium can say a rule: TLS with the host's name, HTTP with its header, or a stream.
 func (c *conversion) names(r *ir.NetRule) bool {
@@ -115,7 +114,7 @@ func (c *conversion) names(r *ir.NetRule) bool {
 	switch {
 	case !bare(r) || !pattern && r.Host.Kind != ir.HostName || r.Host.Name == ir.Localhost || c.denies(r):
 		return false
-	case len(r.Host.Name) > 250 || !nameOfCilium().MatchString(r.Host.Name):
+	case len(r.Host.Name) > 250 || !nameOfCilium.Get().MatchString(r.Host.Name):
 		return false
 	default:
 		return len(c.carried(r)) > 0

@@ -40,7 +40,8 @@ func permitsMore(h ir.Held) bool { return h.Is == ir.Weaker || h.Is == ir.Unenfo
 
 // inPod is a place's path in the pod.
 func inPod(at ir.Location) (string, bool) {
-	root, ok := mountPaths[at.Root.Kind]
+	root := mountPath(at.Root.Kind)
+	ok := root != ""
 	if at.Path != "" {
 		root += "/" + at.Path
 	}

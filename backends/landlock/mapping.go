@@ -3,8 +3,8 @@ package landlock
 import (
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -35,12 +35,16 @@ func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
 
 // rightsBySet are the rights of every set of capabilities.
 // See RATIONALE D330.
-var rightsBySet = sync.OnceValue(func() (out [ir.All + 1][]Right) {
-	for c := range out {
-		out[c] = listRights(ir.CapSet(c))
-	}
-	return out
-})
+func rightsBySet() [ir.All + 1][]Right {
+	return rightsBySetOnce.Get(func() (out [ir.All + 1][]Right) {
+		for c := range out {
+			out[c] = listRights(ir.CapSet(c))
+		}
+		return out
+	})
+}
+
+var rightsBySetOnce once.Value[[ir.All + 1][]Right]
 
 func listRights(c ir.CapSet) []Right {
 	var out []Right

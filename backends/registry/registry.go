@@ -5,7 +5,6 @@ package registry
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
@@ -26,6 +25,7 @@ import (
 	"github.com/accessc/accessc/backends/oci"
 	"github.com/accessc/accessc/backends/seatbelt"
 	"github.com/accessc/accessc/backends/winjob"
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -61,30 +61,34 @@ var Optional = []backends.Backend{
 var Every = slices.Concat(All, Optional)
 
 // sentences are those of every backend.
-var sentences = sync.OnceValue(func() backends.Sentences {
-	all := backends.Sentences{}
-	for _, s := range []backends.Sentences{
-		contextjson.Sentences(),
-		landlock.Sentences(),
-		seatbelt.Sentences(),
-		winjob.Sentences(),
-		agents.Sentences(),
-		claudecode.Sentences(),
-		codex.Sentences(),
-		kubernetes.Sentences(),
-		cursor.Sentences(),
-		gemini.Sentences(),
-		landlockconfig.Sentences(),
-		mounts.Sentences(),
-		mxc.Sentences(),
-		oci.Sentences(),
-		srt.Sentences(),
-		vscode.Sentences(),
-	} {
-		maps.Copy(all, s)
-	}
-	return all
-})
+func sentences() backends.Sentences {
+	return sentencesOnce.Get(func() backends.Sentences {
+		all := backends.Sentences{}
+		for _, s := range []backends.Sentences{
+			contextjson.Sentences(),
+			landlock.Sentences(),
+			seatbelt.Sentences(),
+			winjob.Sentences(),
+			agents.Sentences(),
+			claudecode.Sentences(),
+			codex.Sentences(),
+			kubernetes.Sentences(),
+			cursor.Sentences(),
+			gemini.Sentences(),
+			landlockconfig.Sentences(),
+			mounts.Sentences(),
+			mxc.Sentences(),
+			oci.Sentences(),
+			srt.Sentences(),
+			vscode.Sentences(),
+		} {
+			maps.Copy(all, s)
+		}
+		return all
+	})
+}
+
+var sentencesOnce once.Value[backends.Sentences]
 
 // Why says in words why a cell of any backend's ledger is enforced as it is; it is empty where
 // there are no causes.

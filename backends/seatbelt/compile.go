@@ -12,6 +12,7 @@ import (
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/seatbelt/start"
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 	"github.com/accessc/accessc/ir/irjson"
 )
@@ -112,9 +113,13 @@ func (p *profile) symbolic(l ir.Location) string {
 var profileText string
 
 // profileTemplate is parsed when it is first used: every start of the command would pay for it otherwise.
-var profileTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("profile").Parse(profileText))
-})
+func profileTemplate() *template.Template {
+	return profileTemplateOnce.Get(func() *template.Template {
+		return template.Must(template.New("profile").Parse(profileText))
+	})
+}
+
+var profileTemplateOnce once.Value[*template.Template]
 
 // document is the data of the template: the parts that vary, rendered.
 type document struct {

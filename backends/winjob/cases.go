@@ -3,8 +3,8 @@ package winjob
 import (
 	"maps"
 	"slices"
-	"sync"
 
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -13,43 +13,47 @@ import (
 // cell that rests on it names it.
 
 // casesOfCauses are the cases of the causes that a cell is not exact for.
-var casesOfCauses = sync.OnceValue(func() map[ir.CauseID]string {
-	return map[ir.CauseID]string{
-		whyCarried:    "moved",
-		whyAbsent:     "absent",
-		whySelf:       "pinned",
-		whySymlink:    "symlink",
-		whyHidden:     "hidden",
-		whyLibrary:    "library",
-		whyListed:     "listed",
-		whyMetadata:   "metadata",
-		whySocket:     "socket",
-		whyReplaceAll: "replace",
-		whyOwnBase:    "ambient",
-		whyNoHosts:    "network",
-		whyNoListen:   "network",
-		whyNoName:     "names",
-		whyOwn:        "own-list",
-		whyGain:       "moved",
-		whyLink:       "hard-link",
-		whyReplace:    "replace",
-		whyAmbient:    "ambient",
-		whyProfile:    "profile",
-		whyOthers:     "moved",
-		whyPipes:      "pipes",
-		whyPrograms:   "listed",
-		whyGuardless:  "absent",
-		whyMovedAway:  "moved",
-		whyBlock:      "environment",
-		whyConsole:    "console",
-		whyConhost:    "childless",
-		whyNull:       "preparation",
-		whyAncestors:  "preparation",
-		whyPerUser:    "preparation",
-		whyChildPipe:  "child-pipes",
-		whyMSYS:       "msys",
-	}
-})
+func casesOfCauses() map[ir.CauseID]string {
+	return casesOfCausesOnce.Get(func() map[ir.CauseID]string {
+		return map[ir.CauseID]string{
+			whyCarried:    "moved",
+			whyAbsent:     "absent",
+			whySelf:       "pinned",
+			whySymlink:    "symlink",
+			whyHidden:     "hidden",
+			whyLibrary:    "library",
+			whyListed:     "listed",
+			whyMetadata:   "metadata",
+			whySocket:     "socket",
+			whyReplaceAll: "replace",
+			whyOwnBase:    "ambient",
+			whyNoHosts:    "network",
+			whyNoListen:   "network",
+			whyNoName:     "names",
+			whyOwn:        "own-list",
+			whyGain:       "moved",
+			whyLink:       "hard-link",
+			whyReplace:    "replace",
+			whyAmbient:    "ambient",
+			whyProfile:    "profile",
+			whyOthers:     "moved",
+			whyPipes:      "pipes",
+			whyPrograms:   "listed",
+			whyGuardless:  "absent",
+			whyMovedAway:  "moved",
+			whyBlock:      "environment",
+			whyConsole:    "console",
+			whyConhost:    "childless",
+			whyNull:       "preparation",
+			whyAncestors:  "preparation",
+			whyPerUser:    "preparation",
+			whyChildPipe:  "child-pipes",
+			whyMSYS:       "msys",
+		}
+	})
+}
+
+var casesOfCausesOnce once.Value[map[ir.CauseID]string]
 
 // caseOf is the case of an aspect, whatever the ledger says of the cell. What Wine
 // verifies, and what nobody holds, has none.

@@ -197,4 +197,4 @@ func (l *layout) ambient() []Ambient {
 }
 
 // ambientCaps is the grant of the entry for ALL APPLICATION PACKAGES there.
-var ambientCaps = ir.Caps(ir.Read, ir.Execute)
+const ambientCaps = ir.CapSet(1<<ir.Read | 1<<ir.Execute)

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // List is the access list of an object, in the order of evaluation. It is read from and written
@@ -134,13 +135,10 @@ func (l List) Explicit() List {
 	return out
 }
 
-// aliases are the two-letter names that this language has for identifiers of strip lists.
-var aliases = map[string]string{"AC": sidAllPackages}
-
 func (a ListACE) isFor(sids ...string) bool {
 	sid := a.SID
-	if full, ok := aliases[sid]; ok {
-		sid = full
+	if sid == "AC" { // the two letters that this language has for it
+		sid = sidAllPackages
 	}
 	return slices.Contains(sids, sid)
 }
@@ -232,14 +230,18 @@ func sddlFlags(names []string) (string, error) {
 
 // rightsOf are the two-letter words for rights that the system writes instead of numbers
 // ([MS-DTYP] 2.5.1.1).
-var rightsOf = sync.OnceValue(func() map[string]uint32 {
-	return map[string]uint32{
-		"GA": 0x10000000, "GR": 0x80000000, "GW": 0x40000000, "GX": 0x20000000,
-		"RC": readControl.value, "SD": deleteObject.value, "WD": writeDAC.value, "WO": writeOwner.value,
-		"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value, "FX": fileGenericExecute.value,
-		"CC": 0x1, "DC": 0x2, "LC": 0x4, "SW": 0x8, "RP": 0x10, "WP": 0x20, "DT": 0x40, "LO": 0x80, "CR": 0x100,
-	}
-})
+func rightsOf() map[string]uint32 {
+	return rightsOfOnce.Get(func() map[string]uint32 {
+		return map[string]uint32{
+			"GA": 0x10000000, "GR": 0x80000000, "GW": 0x40000000, "GX": 0x20000000,
+			"RC": readControl.value, "SD": deleteObject.value, "WD": writeDAC.value, "WO": writeOwner.value,
+			"FA": fileAllAccess.value, "FR": fileGenericRead.value, "FW": fileGenericWrite.value, "FX": fileGenericExecute.value,
+			"CC": 0x1, "DC": 0x2, "LC": 0x4, "SW": 0x8, "RP": 0x10, "WP": 0x20, "DT": 0x40, "LO": 0x80, "CR": 0x100,
+		}
+	})
+}
+
+var rightsOfOnce once.Value[map[string]uint32]
 
 // mask is the number of an entry's rights, and false where they cannot be read.
 func (a ListACE) mask() (uint32, bool) {

@@ -62,7 +62,8 @@ func TestRunNameRefuses(t *testing.T) {
 // TestConsoleUpdated: each build has a revision of its own with the update of October 2021, and later builds have it from
 // the beginning.
 func TestConsoleUpdated(t *testing.T) {
-	for build, least := range consoleUpdates {
+	for _, u := range consoleUpdates {
+		build, least := u.build, u.least
 		if ConsoleUpdated(build, least-1) || !ConsoleUpdated(build, least) || !ConsoleUpdated(build, least+1) {
 			t.Errorf("build %d", build)
 		}

@@ -32,7 +32,7 @@ func (h Hold) Values() (access, share, flags uint32, err error) {
 func (c AppContainer) MayStart() bool { return c.ChildProcessPolicy == "" }
 
 // ChildProcessRestricted is the value of the child process policy that is not empty.
-var ChildProcessRestricted = childProcessRestricted.value
+func ChildProcessRestricted() uint32 { return childProcessRestricted.value }
 
 // Services are the services without which a specification's network is not enforced.
 func Services() []string { return slices.Clone(services) }

@@ -88,16 +88,18 @@ var uiRestrictions = []symbol{
 // consoleUpdates are the revisions of builds that have the update of 12 October 2021, which keeps processes of AppContainers
 // from typing into consoles (CVE-2021-41346; KB5006672, KB5006667, KB5006670, KB5006699, KB5006674). Build 18362 was out of
 // service by then.
-var consoleUpdates = map[uint32]uint32{
-	17763: 2237, 18363: 1854, 19041: 1288, 19042: 1288, 19043: 1288, 20348: 288, 22000: 258,
+var consoleUpdates = [...]struct{ build, least uint32 }{
+	{17763, 2237}, {18363, 1854}, {19041, 1288}, {19042, 1288}, {19043, 1288}, {20348, 288}, {22000, 258},
 }
 
 // ConsoleUpdated reports whether a build of Windows, in a revision, has that update. Builds that came later have it from the
 // beginning.
 // See RATIONALE D295.
 func ConsoleUpdated(build, revision uint32) bool {
-	if least, listed := consoleUpdates[build]; listed {
-		return revision >= least
+	for _, u := range consoleUpdates {
+		if u.build == build {
+			return revision >= u.least
+		}
 	}
 	return build > 19043
 }

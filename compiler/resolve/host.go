@@ -9,15 +9,22 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/ir"
 )
 
 // profile maps names as lookups do (UTS 46, non-transitional). Underscores are let
 // through: they occur in service names, and no other host is reached by one.
-var profile = idna.New(
-	idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.VerifyDNSLength(true),
-	idna.BidiRule(),
-)
+func profile() *idna.Profile {
+	return profileOnce.Get(func() *idna.Profile {
+		return idna.New(
+			idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.VerifyDNSLength(true),
+			idna.BidiRule(),
+		)
+	})
+}
+
+var profileOnce once.Value[*idna.Profile]
 
 // maxHost bounds the input of the mapping, in bytes: a name of 253 ASCII characters (RFC 1035,
 // section 2.3.4) has no longer spelling. The mapping's cost grows with the square.
@@ -79,7 +86,7 @@ func name(s string) (ir.Host, error) {
 		return ir.Host{}, errors.New("found a name that is not UTF-8")
 	}
 	trimmed := strings.TrimSuffix(s, ".")
-	ascii, err := profile.ToASCII(trimmed)
+	ascii, err := profile().ToASCII(trimmed)
 	if err != nil {
 		return ir.Host{}, fmt.Errorf("found a name that DNS does not take (%s)", strings.TrimPrefix(err.Error(), "idna: "))
 	}

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
 )
 
 // Errors of the steps that do not look at the disk. Users read their texts behind the caret.
@@ -115,12 +112,6 @@ func hasDrive(p string) bool {
 	}
 	letter := p[0] | 0x20
 	return 'a' <= letter && letter <= 'z' && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
-}
-
-// Fold returns a form that is equal for paths that some systems cannot tell apart: case folding
-// and canonical composition (Unicode, UAX #15).
-func Fold(p string) string {
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
 }
 
 // Below reports whether a slash-separated path is base or lies below it, and the rest.

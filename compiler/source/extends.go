@@ -13,6 +13,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/accessc/accessc/compiler/diag"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -95,8 +96,8 @@ func (l *loader) expand(kind ir.Layer, f *File, item *Value, at string) []string
 	for _, pattern := range patterns {
 		found, err := l.match(kind, f, pattern)
 		switch {
-		case errors.Is(err, errLeaves):
-			return report(diag.LayerLeaves, errLeaves.Error())
+		case errors.Is(err, hostview.ErrLeaves):
+			return report(diag.LayerLeaves, hostview.ErrLeaves.Error())
 		case errors.Is(err, errBound):
 			return report(diag.ExtendsTooMuch, l.reads.exceeded())
 		case err != nil:
@@ -131,7 +132,7 @@ func (l *loader) match(kind ir.Layer, f *File, pattern string) ([]string, error)
 	}
 	base = filepath.Join(base, filepath.FromSlash(path.Join(parts[:first]...)))
 	if _, ok := l.disk.holds(base); l.confined && !ok {
-		return nil, errLeaves
+		return nil, hostview.ErrLeaves
 	}
 	if first == len(parts) {
 		return []string{base}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accessc/accessc/compiler/diag"
 	"github.com/accessc/accessc/internal/bounded"
+	"github.com/accessc/accessc/internal/hostview"
 	"github.com/accessc/accessc/internal/oserr"
 	"github.com/accessc/accessc/ir"
 )
@@ -120,7 +121,7 @@ func readFile(name, path string, open func(string) (fs.File, error)) (*File, *di
 	data, err := readLayer(path, open)
 	if err != nil {
 		d := diag.New(diag.Unreadable, ir.Pos{File: name}, 0)
-		if errors.Is(err, errLeaves) {
+		if errors.Is(err, hostview.ErrLeaves) {
 			d = diag.New(diag.LayerLeaves, ir.Pos{File: name}, 0)
 			d.Hint = hintLeaves
 		}

@@ -15,10 +15,7 @@ const maxHops = 40
 
 const hintLeaves = "a file from elsewhere is named by --config, or extended by the user's own file"
 
-var (
-	errLeaves = hostview.ErrLeaves
-	errLoop   = errors.New("found a symlink loop")
-)
+var errLoop = errors.New("found a symlink loop")
 
 // workspace reads files inside a workspace and refuses all others: every writer of the
 // workspace chooses the files that a layer there names, and findings reach other readers.
@@ -45,12 +42,12 @@ func (w workspace) holds(abs string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// follow resolves every symlink of a path. The error is errLeaves, errLoop, or that of the
+// follow resolves every symlink of a path. The error is hostview.ErrLeaves, errLoop, or that of the
 // tree; name is then the place of the error, and dangling is true if a symlink leads there.
 func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 	name, ok := w.holds(abs)
 	if !ok {
-		return "", false, errLeaves
+		return "", false, hostview.ErrLeaves
 	}
 	at, rest := ".", strings.Split(name, "/")
 	written := len(rest) // how many of the last parts are the path's own
@@ -64,7 +61,7 @@ func (w workspace) follow(abs string) (name string, dangling bool, err error) {
 			continue
 		case "..":
 			if at == "." {
-				return at, linked, errLeaves
+				return at, linked, hostview.ErrLeaves
 			}
 			at = path.Dir(at)
 			continue
@@ -109,7 +106,7 @@ func (w workspace) link(name string) (target, error) {
 	}
 	rel, ok := w.holds(filepath.Clean(text))
 	if !ok {
-		return target{}, errLeaves
+		return target{}, hostview.ErrLeaves
 	}
 	return target{true, strings.Split(rel, "/")}, nil
 }

@@ -11,8 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/internal/strictjson"
 	"github.com/accessc/accessc/ir"
 )
@@ -56,15 +56,27 @@ var ErrDocument = errors.New("not usable as evidence of platforms")
 type forms struct{ system, build, arch, commit, test *regexp.Regexp }
 
 // names are compiled when they are first used: every start of a tool would pay 0.3 ms for them otherwise.
-var names = sync.OnceValue(func() forms {
-	return forms{
-		regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`), regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
-		regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
-	}
-})
+func names() forms {
+	return namesOnce.Get(func() forms {
+		return forms{
+			regexp.MustCompile(`^(macOS|Windows)( [A-Za-z0-9.]{1,16}){1,5}$`), regexp.MustCompile(`^[A-Za-z0-9.]{1,24}$`), regexp.MustCompile(`^(amd64|arm64)$`),
+			regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^(conformance|TestOnWindows)/[a-z][a-z0-9-]{0,40}$`),
+		}
+	})
+}
 
-// prefixes are how systems of a platform begin.
-var prefixes = map[string]string{ir.Darwin.String(): "macOS ", ir.Windows.String(): "Windows "}
+var namesOnce once.Value[forms]
+
+// prefix is how systems of a platform begin, empty for one that has no evidence.
+func prefix(platform string) string {
+	switch platform {
+	case ir.Darwin.String():
+		return "macOS "
+	case ir.Windows.String():
+		return "Windows "
+	}
+	return ""
+}
 
 // Parse reads a document. Its words are shown to reviewers and decide which rows of the ledger
 // count as seen, so everything that test/platforms would not have written is refused.
@@ -91,8 +103,8 @@ func Parse(data []byte) (*Document, error) {
 }
 
 func (r Run) check() error {
-	prefix, ok := prefixes[r.Platform]
-	if !ok {
+	begin := prefix(r.Platform)
+	if begin == "" {
 		return fmt.Errorf("found the platform %q", r.Platform)
 	}
 	for _, w := range []struct {
@@ -105,7 +117,7 @@ func (r Run) check() error {
 			return fmt.Errorf("found the %s %q, expected %s", w.what, w.word, w.form)
 		}
 	}
-	if !strings.HasPrefix(r.System, prefix) {
+	if !strings.HasPrefix(r.System, begin) {
 		return fmt.Errorf("found %q on %s", r.System, r.Platform)
 	}
 	for _, list := range [][]string{r.Passed, r.Failed} {
@@ -173,10 +185,14 @@ var committed []byte
 
 // Committed is the evidence of this version. A document that cannot be read is evidence of nothing;
 // a test refuses one that is committed.
-var Committed = sync.OnceValue(func() *Document {
-	d, err := Parse(committed)
-	if err != nil {
-		return &Document{}
-	}
-	return d
-})
+func Committed() *Document {
+	return committedOnce.Get(func() *Document {
+		d, err := Parse(committed)
+		if err != nil {
+			return &Document{}
+		}
+		return d
+	})
+}
+
+var committedOnce once.Value[*Document]

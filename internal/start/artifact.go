@@ -154,7 +154,7 @@ type manifest struct {
 	backends.Header
 	Policy string `json:"policy_sha256"`
 	// Tools are entries, of which a start reads those of its own tool.
-	Tools strictjson.Raw `json:"tools"`
+	Tools []strictjson.Raw `json:"tools"`
 }
 
 type manifestEntry struct {
@@ -193,19 +193,15 @@ func (m *manifest) forbidden(e manifestEntry) (bool, error) {
 // named are the entries of a name.
 func (m *manifest) named(name string) ([]manifestEntry, error) {
 	var out []manifestEntry
-	err := m.Tools.Each(func(tool strictjson.Raw) error {
+	for _, tool := range m.Tools {
 		if gjson.Get(string(tool), "name").String() != name {
-			return nil
+			continue
 		}
 		var e manifestEntry
 		if err := tool.Unmarshal(&e); err != nil {
-			return err
+			return nil, fmt.Errorf("%w: %w", errManifest, err)
 		}
 		out = append(out, e)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errManifest, err)
 	}
 	return out, nil
 }

@@ -43,7 +43,7 @@ func (r *run) converse(b *supervisor.Supervisor) (stop func(), err error) {
 			return nil, err
 		}
 		dir = filepath.Join(parent, filepath.Base(dir))
-		if by := r.grantOn(dir, reading|changing, ir.All); by != "" {
+		if by := r.grantOn(dir, reading()|changing(), ir.All); by != "" {
 			return nil, errors.New("the policy lets the tool reach " + dir + ", from where it could answer for you: " + by)
 		}
 		c, err := live.Listen(dir, s, b.Ours)

@@ -79,8 +79,8 @@ func ownGroup() (own, top string, ok bool) {
 
 // controls reports whether the delegation has the controller for a limit.
 func (d delegation) controls(kind string) bool {
-	c, ok := controllers[kind]
-	return ok && slices.Contains(d.controllers, c)
+	c := controller(kind)
+	return c != "" && slices.Contains(d.controllers, c)
 }
 
 // group is the cgroup of one run.

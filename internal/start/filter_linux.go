@@ -184,7 +184,10 @@ type segment struct {
 }
 
 // The actions of calls that no test ends.
-var allow, unknown = []unix.SockFilter{end(unix.SECCOMP_RET_ALLOW)}, []unix.SockFilter{fail(uint32(unix.ENOSYS))}
+var (
+	allow   = []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}}
+	unknown = []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}}
+)
 
 // segments covers all numbers, joining neighbours that take the same tests. others is the answer behind the tests.
 func (t tests) segments(others func(nr uint32) []unix.SockFilter) []segment {

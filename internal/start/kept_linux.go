@@ -31,7 +31,7 @@ func (r *run) sayRefused(log *denial.Log, status syscall.WaitStatus, ended time.
 }
 
 // reading are the rights with which a tool could read a file.
-var reading = landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadDir})
+func reading() uint64 { return landlock.FSMask([]landlock.Right{landlock.ReadFile, landlock.ReadDir}) }
 
 // keep puts the refusals of the run in place of those of the tool's run before, where the tool
 // can neither read nor change them.
@@ -75,7 +75,7 @@ func (r *run) kept() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, filepath.Base(r.req.Denials))
-	if r.grantOn(file, changing|reading, ir.Write.With(ir.Read)) != "" {
+	if r.grantOn(file, changing()|reading(), ir.Write.With(ir.Read)) != "" {
 		return "", os.ErrPermission
 	}
 	return file, nil

@@ -25,12 +25,20 @@ type Host struct {
 // groups reports whether a cgroup meets a requirement.
 func (h Host) groups(n backends.Row) bool {
 	kind, ok := strings.CutPrefix(n.Gap, "limits.")
-	return ok && slices.Contains(h.Groups, controllers[kind])
+	return ok && slices.Contains(h.Groups, controller(kind))
 }
 
-// controllers enforce a limit for all processes of a tool together, by its kind
+// controller is what enforces a kind of limit for all processes of a tool together, empty if nothing does
 // (Documentation/admin-guide/cgroup-v2.rst).
-var controllers = map[string]string{ir.LimitMemory.String(): "memory", ir.LimitProcesses.String(): "pids"}
+func controller(kind string) string {
+	switch kind {
+	case ir.LimitMemory.String():
+		return "memory"
+	case ir.LimitProcesses.String():
+		return "pids"
+	}
+	return ""
+}
 
 // applies reports whether a requirement is one at the host's level. A level above the last
 // that is known counts as the last.

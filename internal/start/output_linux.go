@@ -122,14 +122,16 @@ func openOutput(abs string) (*os.File, error) {
 
 // changing are the rights with which a tool could change a file, or put another one in its
 // place.
-var changing = landlock.FSMask([]landlock.Right{
-	landlock.WriteFile, landlock.Truncate, landlock.MakeReg, landlock.MakeSym, landlock.MakeSock, landlock.MakeFifo, landlock.MakeDir,
-	landlock.RemoveFile, landlock.RemoveDir,
-})
+func changing() uint64 {
+	return landlock.FSMask([]landlock.Right{
+		landlock.WriteFile, landlock.Truncate, landlock.MakeReg, landlock.MakeSym, landlock.MakeSock, landlock.MakeFifo, landlock.MakeDir,
+		landlock.RemoveFile, landlock.RemoveDir,
+	})
+}
 
 // writes names the grant that lets the tool change a path or put something in its place, empty
 // for none.
-func (r *run) writes(abs string) string { return r.grantOn(abs, changing, ir.Write) }
+func (r *run) writes(abs string) string { return r.grantOn(abs, changing(), ir.Write) }
 
 // grantOn names the grant that gives the tool one of some rights on a path, empty for none: a
 // grant of the ruleset, or one of the policy that the supervisor asks.

@@ -67,7 +67,7 @@ func NewPlan(spec *Spec, accept []string, ask bool, messages io.Writer) (*Plan, 
 	}
 	p := &Plan{spec: spec, accept: accept, abi: min(abi, landlock.MaxABI)}
 	host := plainHost()
-	if slices.ContainsFunc(spec.Limits, func(l backends.Limit) bool { return controllers[l.Kind] != "" }) {
+	if slices.ContainsFunc(spec.Limits, func(l backends.Limit) bool { return controller(l.Kind) != "" }) {
 		p.place = delegated()
 		host.Groups = p.place.controllers
 	}

@@ -89,7 +89,7 @@ func (a *attributes) contain(c *container) error {
 		return fmt.Errorf("PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES: %w", err)
 	}
 	if c.childless {
-		a.children = winjob.ChildProcessRestricted
+		a.children = winjob.ChildProcessRestricted()
 		if err := a.list.Update(attributeChildProcessPolicy, unsafe.Pointer(&a.children), unsafe.Sizeof(a.children)); err != nil {
 			return fmt.Errorf("PROC_THREAD_ATTRIBUTE_CHILD_PROCESS_POLICY: %w", err)
 		}

@@ -1,10 +1,9 @@
 package start
 
 import (
-	"sync"
-
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/landlock"
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/internal/supervisor"
 	"github.com/accessc/accessc/ir"
 )
@@ -39,7 +38,9 @@ func Traced(s *Spec, t *ir.Tool, target backends.Target) error { return s.Trace(
 func Asking(s *Spec, t *ir.Tool, target backends.Target) error { return s.Ask(t, target) }
 
 // underSupervisor reports whether this process is supervised, which does not change.
-var underSupervisor = sync.OnceValue(supervisor.Supervised)
+func underSupervisor() bool { return underSupervisorOnce.Get(supervisor.Supervised) }
+
+var underSupervisorOnce once.Value[bool]
 
 func settle(req *Request, h Host) (terms, error) {
 	l := req.Spec.Launch

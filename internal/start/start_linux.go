@@ -37,7 +37,7 @@ func Start(req Request) error {
 		return failed("this kernel has no Landlock (%v); see accessc doctor", err)
 	}
 	host, place := plainHost(), delegation{}
-	if slices.ContainsFunc(req.Spec.Limits, func(l backends.Limit) bool { return controllers[l.Kind] != "" }) {
+	if slices.ContainsFunc(req.Spec.Limits, func(l backends.Limit) bool { return controller(l.Kind) != "" }) {
 		place = delegated()
 		host.Groups = place.controllers
 	}

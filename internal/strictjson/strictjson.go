@@ -21,20 +21,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds the nesting of lists and objects. The validation calls itself for each.
+// maxDepth bounds the nesting of lists and objects. Reading calls itself for each.
 const maxDepth = 100
+
+var errDocument = errors.New("not a JSON document, or more than one")
 
 // Unmarshal reads data into the value that to points to, which is undefined after an error.
 // See RATIONALE D102.
 func Unmarshal(data []byte, to any) error {
 	text := string(data)
-	switch {
-	case !utf8.ValidString(text):
+	if !utf8.ValidString(text) {
 		return errors.New("not UTF-8") // encoding/json replaces the rest, so that readers would differ
-	case depth(text) > maxDepth:
-		return fmt.Errorf("more than %d lists and objects in each other", maxDepth)
-	case !gjson.Valid(text):
-		return errors.New("not a JSON document, or more than one")
 	}
 	return Raw(text).Unmarshal(to)
 }
@@ -47,18 +44,8 @@ type Raw string
 func (r Raw) Unmarshal(to any) error {
 	d := decoder{data: string(r), fields: map[reflect.Type][]field{}}
 	d.value(reflect.ValueOf(to).Elem())
-	return d.err
-}
-
-// Each calls read with each item of a list, until it returns an error. No value and null are empty lists.
-func (r Raw) Each(read func(item Raw) error) error {
-	d := decoder{data: string(r)}
-	switch {
-	case r == "" || d.next() == 'n':
-	case d.next() == '[':
-		d.each(func() { d.err = read(Raw(d.raw())) })
-	default:
-		d.refuse("%.40s where a list should be", d.raw())
+	if d.next(); d.at < len(d.data) {
+		d.malformed()
 	}
 	return d.err
 }
@@ -70,47 +57,12 @@ func Header(data []byte) (format string, version int, form string) {
 	return r[0].String(), int(r[1].Int()), r[2].String()
 }
 
-// depth is how deep brackets stand in each other outside of strings.
-func depth(text string) int {
-	deepest, now := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = closing(text, i)
-		case '{', '[':
-			now++
-			deepest = max(deepest, now)
-		case '}', ']':
-			now--
-		}
-	}
-	return deepest
-}
-
-// closing is the place of the quote that ends a string, whose own quote is at a place; the length of the text if none does.
-func closing(text string, at int) int {
-	for {
-		n := strings.IndexByte(text[at+1:], '"')
-		if n < 0 {
-			return len(text)
-		}
-		from := at + 1
-		at = from + n
-		escapes := 0
-		for at-escapes > from && text[at-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return at
-		}
-	}
-}
-
-// decoder reads a document that is known to be one, from its beginning to its end. It keeps the
-// first mistake, and then reads no further.
+// decoder reads a document once, from its beginning to its end, and finds out on the way whether it is one. It keeps the
+// first mistake; what it returns after one means nothing.
 type decoder struct {
 	data string // strings of the value share its memory
-	at   int
+	at   int    // at most the length of data
+	deep int    // lists and objects around the place
 	err  error
 	// fields are the names of the fields of each struct that was met.
 	fields map[reflect.Type][]field
@@ -128,20 +80,19 @@ func (d *decoder) refuse(format string, args ...any) {
 	}
 }
 
-// octet is the type of the elements of json.RawMessage, whatever that is called; opaque is that of Raw.
-var octet, opaque = reflect.TypeFor[byte](), reflect.TypeFor[Raw]()
+func (d *decoder) malformed() { d.refuse("%w", errDocument) }
 
 // value reads the next value into v. As in encoding/json, null changes nothing but pointers, lists
 // and maps.
 func (d *decoder) value(v reflect.Value) {
 	first := d.next()
 	switch t := v.Type(); {
-	case t.Kind() == reflect.Slice && t.Elem() == octet:
+	case t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[byte](): // json.RawMessage, whatever that is called
 		v.SetBytes([]byte(d.raw()))
-	case t == opaque:
+	case t == reflect.TypeFor[Raw]():
 		v.SetString(d.raw())
 	case first == 'n':
-		d.raw()
+		d.pass()
 		v.SetZero()
 	case t.Kind() == reflect.Pointer:
 		v.Set(reflect.New(t.Elem()))
@@ -155,7 +106,7 @@ func (d *decoder) value(v reflect.Value) {
 	case t.Kind() == reflect.String && first == '"':
 		v.SetString(d.text())
 	case t.Kind() == reflect.Bool && (first == 't' || first == 'f'):
-		d.raw()
+		d.pass()
 		v.SetBool(first == 't')
 	case first == '-' || '0' <= first && first <= '9':
 		d.number(v)
@@ -164,80 +115,18 @@ func (d *decoder) value(v reflect.Value) {
 	}
 }
 
-// next is the first byte of the next value or bracket, after blanks, commas and colons: where those
-// stand is known.
-func (d *decoder) next() byte {
-	for ; ; d.at++ {
-		switch c := d.data[d.at]; c {
-		case ' ', '\t', '\n', '\r', ',', ':':
-		default:
-			return c
-		}
-	}
-}
-
-// raw passes the next value by, and returns its text.
-func (d *decoder) raw() string {
-	first := d.next()
-	from := d.at
-	switch first {
-	case '"':
-		d.quoted()
-	case '{', '[':
-		for open := 0; ; {
-			switch c := d.data[d.at]; c {
-			case '"':
-				d.quoted()
-				continue
-			case '{', '[':
-				open++
-			case '}', ']':
-				open--
-			}
-			if d.at++; open == 0 {
-				return d.data[from:d.at]
-			}
-		}
-	default:
-		for d.at < len(d.data) && strings.IndexByte(" \t\n\r,:}]", d.data[d.at]) < 0 {
-			d.at++
-		}
-	}
-	return d.data[from:d.at]
-}
-
-// quoted passes a string by, and reports whether it has escapes.
-func (d *decoder) quoted() bool {
-	from := d.at + 1
-	d.at = closing(d.data, d.at) + 1
-	return strings.IndexByte(d.data[from:d.at-1], '\\') >= 0
-}
-
 // text returns the next value, a string. Surrogates, paired or lone, are left to encoding/json.
 func (d *decoder) text() string {
-	d.next()
 	from := d.at
-	if !d.quoted() {
-		return d.data[from+1 : d.at-1]
+	text, escapes := d.quoted()
+	if !escapes {
+		return text
 	}
-	r := gjson.Parse(d.data[from:d.at])
-	var s string
-	if (strings.Contains(r.Raw, `\ud`) || strings.Contains(r.Raw, `\uD`)) && json.Unmarshal([]byte(r.Raw), &s) == nil {
+	quoted, s := d.data[from:d.at], ""
+	if (strings.Contains(quoted, `\ud`) || strings.Contains(quoted, `\uD`)) && json.Unmarshal([]byte(quoted), &s) == nil {
 		return s
 	}
-	return r.Str
-}
-
-// each passes the next bracket by, and calls read before each of its members until a mistake or the
-// end.
-func (d *decoder) each(read func()) {
-	d.next()
-	for d.at++; d.err == nil; read() {
-		if c := d.next(); c == '}' || c == ']' {
-			d.at++
-			return
-		}
-	}
+	return gjson.Parse(quoted).Str
 }
 
 func (d *decoder) object(v reflect.Value) {
@@ -246,9 +135,12 @@ func (d *decoder) object(v reflect.Value) {
 		fields = fieldsOf(v.Type())
 		d.fields[v.Type()] = fields
 	}
-	seen := make([]bool, len(fields))
-	d.each(func() {
-		name := d.text()
+	var few [64]bool
+	seen := few[:]
+	if len(fields) > len(few) {
+		seen = make([]bool, len(fields))
+	}
+	d.members(func(name string) {
 		switch i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); {
 		case i < 0:
 			d.refuse("unknown field %q", name)
@@ -263,7 +155,7 @@ func (d *decoder) object(v reflect.Value) {
 
 // fieldsOf lists the fields of a struct, those of embedded ones at their place.
 func fieldsOf(t reflect.Type) []field {
-	var out []field
+	out := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch name, _, _ := strings.Cut(f.Tag.Get("json"), ","); {
@@ -273,7 +165,7 @@ func fieldsOf(t reflect.Type) []field {
 				out = append(out, field{inner.name, append([]int{i}, inner.way...)})
 			}
 		default:
-			out = append(out, field{name, []int{i}})
+			out = append(out, field{name, f.Index})
 		}
 	}
 	return out
@@ -282,8 +174,8 @@ func fieldsOf(t reflect.Type) []field {
 func (d *decoder) table(v reflect.Value) {
 	t := v.Type()
 	v.Set(reflect.MakeMap(t))
-	d.each(func() {
-		name, item := reflect.ValueOf(d.text()).Convert(t.Key()), reflect.New(t.Elem()).Elem()
+	d.members(func(text string) {
+		name, item := reflect.ValueOf(text).Convert(t.Key()), reflect.New(t.Elem()).Elem()
 		if v.MapIndex(name).IsValid() {
 			d.refuse("%q twice", name.String())
 		}
@@ -293,15 +185,18 @@ func (d *decoder) table(v reflect.Value) {
 }
 
 func (d *decoder) list(v reflect.Value) {
-	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	v.SetZero()
 	d.each(func() {
 		n := v.Len()
-		v.Grow(1)
+		if n == v.Cap() {
+			v.Grow(4) // of zeros; by half at least, if it is long
+		}
 		v.SetLen(n + 1)
-		item := v.Index(n)
-		item.SetZero()
-		d.value(item)
+		d.value(v.Index(n))
 	})
+	if v.IsNil() {
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	}
 }
 
 func (d *decoder) number(v reflect.Value) {

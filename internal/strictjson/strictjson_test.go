@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/accessc/accessc/internal/strictjson"
 )
@@ -119,31 +120,39 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestRaw: a value that is kept as it stands is read later as if it were a document, and each item of a list is.
+// TestRaw: a value that is kept as it stands is read later as if it were a document.
 func TestRaw(t *testing.T) {
 	var d struct {
-		Items strictjson.Raw `json:"items"`
-		None  strictjson.Raw `json:"none"`
+		Items []strictjson.Raw `json:"items"`
+		None  strictjson.Raw   `json:"none"`
 	}
 	if err := strictjson.Unmarshal([]byte(`{"items": [ {"name": "]"} , {"name": "b", "count": 2}], "none": null}`), &d); err != nil {
 		t.Fatal(err)
 	}
 	var got []inner
-	read := func(item strictjson.Raw) error {
+	for _, item := range d.Items {
 		got = append(got, inner{})
-		return item.Unmarshal(&got[len(got)-1])
+		if err := item.Unmarshal(&got[len(got)-1]); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := d.Items.Each(read); err != nil || !reflect.DeepEqual(got, []inner{{Name: "]"}, {Name: "b", Count: 2}}) {
-		t.Errorf("%+v, %v", got, err)
+	if want := []inner{{Name: "]"}, {Name: "b", Count: 2}}; !reflect.DeepEqual(got, want) || d.None != "null" {
+		t.Errorf("%+v, %q", got, d.None)
 	}
-	if d.None != "null" || d.None.Each(read) != nil || strictjson.Raw("").Each(read) != nil || len(got) != 2 {
-		t.Errorf("no list: %q, %+v", d.None, got)
+	if err := strictjson.Raw(`{"other": 1}`).Unmarshal(&got[0]); err == nil {
+		t.Error("an unknown field of an item is read")
 	}
-	if err := strictjson.Raw(`{"a": {}}`).Each(read); err == nil || len(got) != 2 {
-		t.Errorf("an object: %v, %+v", err, got)
-	}
-	if err := strictjson.Raw(`[{"name": "a"}, {"other": 1}, {}]`).Each(read); err == nil || len(got) != 4 {
-		t.Errorf("a mistake: %v, %+v", err, got)
+}
+
+// TestDepth: lists and objects count alike, also in what is passed by.
+func TestDepth(t *testing.T) {
+	for n, want := range map[int]bool{100: true, 101: false} {
+		text := strings.Repeat(`[{"a": `, n/2) + strings.Repeat("[", n%2) + strings.Repeat("]", n%2) + strings.Repeat("}]", n/2)
+		text = strings.Replace(text, ": }", ": 1}", 1)
+		var got strictjson.Raw
+		if err := strictjson.Unmarshal([]byte(text), &got); (err == nil) != want {
+			t.Errorf("%d: %v", n, err)
+		}
 	}
 }
 
@@ -164,6 +173,25 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, not %+v", got, want)
+		}
+	})
+}
+
+// FuzzGrammar: what is passed by without being read is a JSON document for encoding/json as well, and a document is passed
+// by. What encoding/json allows besides is a text that is not UTF-8, and more lists in each other.
+func FuzzGrammar(f *testing.F) {
+	for _, text := range []string{full, `[1, -0, 0.5, 1e+9, "\ud800\/", true, false, null, {}, []]`, `01`, `-`, `1.`, `1e`, `.5`, `+1`, `nul`, `truex`, `[1,]`,
+		`[,1]`, `[1 2]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`, `{"a" 1}`, `[}`, `{]`, `"\x"`, `"\u12g4"`, `"\u123`, `"\`, `"a`, "\"\n\"", "\"\x7f\"", "\v1", "1\x00", `[1]]`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var got strictjson.Raw
+		err := strictjson.Unmarshal(text, &got)
+		switch valid := json.Valid(text); {
+		case err == nil && (!valid || string(got) != string(bytes.Trim(text, " \t\r\n"))):
+			t.Fatalf("reads %q as %q", text, got)
+		case err != nil && valid && utf8.Valid(text) && !strings.Contains(err.Error(), "in each other"):
+			t.Fatalf("%q: %v", text, err)
 		}
 	})
 }

@@ -5,9 +5,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // call is one trapped system call. Types that embed it answer the calls of one kind: opens,
@@ -235,13 +236,17 @@ func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // descriptors is the directory behind self, -1 if it cannot be opened: a name in it is found in
 // half the time that the whole path takes.
-var descriptors = sync.OnceValue(func() int {
-	fd, err := unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil || !isProc(fd, false) {
-		return -1
-	}
-	return fd
-})
+func descriptors() int {
+	return descriptorsOnce.Get(func() int {
+		fd, err := unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil || !isProc(fd, false) {
+			return -1
+		}
+		return fd
+	})
+}
+
+var descriptorsOnce once.Value[int]
 
 // nameOf is the kernel's name of the file behind a descriptor.
 func nameOf(fd int) (string, error) { return readlink(descriptors(), strconv.Itoa(fd)) }

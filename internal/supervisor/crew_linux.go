@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // Crew supervises many tools in one process, which does nothing else: it is the reaper of all
@@ -277,14 +279,18 @@ func (s *Supervisor) free() {
 
 // endsReceive reports whether a wait for calls ends when no process is left that could make one
 // (seccomp_notify_recv() in kernel/seccomp.c, Linux 6.11).
-var endsReceive = sync.OnceValue(func() bool {
-	var uts unix.Utsname
-	if unix.Uname(&uts) != nil {
-		return false
-	}
-	major, rest, _ := strings.Cut(unix.ByteSliceToString(uts.Release[:]), ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	a, err := strconv.Atoi(major)
-	b, err2 := strconv.Atoi(strings.TrimRight(minor, "-+abcdefghijklmnopqrstuvwxyz"))
-	return err == nil && err2 == nil && (a > 6 || a == 6 && b >= 11)
-})
+func endsReceive() bool {
+	return endsReceiveOnce.Get(func() bool {
+		var uts unix.Utsname
+		if unix.Uname(&uts) != nil {
+			return false
+		}
+		major, rest, _ := strings.Cut(unix.ByteSliceToString(uts.Release[:]), ".")
+		minor, _, _ := strings.Cut(rest, ".")
+		a, err := strconv.Atoi(major)
+		b, err2 := strconv.Atoi(strings.TrimRight(minor, "-+abcdefghijklmnopqrstuvwxyz"))
+		return err == nil && err2 == nil && (a > 6 || a == 6 && b >= 11)
+	})
+}
+
+var endsReceiveOnce once.Value[bool]

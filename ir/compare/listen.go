@@ -21,7 +21,9 @@ type listenTree = tree[hostCell, string]
 
 // everywhere is the addresses of every interface. They are a cell of their own, since a denial of
 // one address denies them as well.
-var everywhere = []ir.Host{{Kind: ir.HostAddr, Addr: netip.IPv4Unspecified()}, {Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}}
+func everywhere() []ir.Host {
+	return []ir.Host{{Kind: ir.HostAddr, Addr: netip.IPv4Unspecified()}, {Kind: ir.HostAddr, Addr: netip.IPv6Unspecified()}}
+}
 
 // listening compares the addresses that may be listened at.
 func (c *comparison) listening() []Difference {
@@ -69,7 +71,7 @@ func (c *comparison) listenCells() (*listenPartition, *listenTree) {
 	n.ports = named(n.ports)
 	n.ports = append(n.ports, unnamed(n.ports, 1), unnamed(n.ports, firstOpen))
 	cells := c.hostCells(true)
-	for _, h := range everywhere {
+	for _, h := range everywhere() {
 		if !slices.ContainsFunc(cells, func(c hostCell) bool { return c.pattern == h || c.every }) {
 			cells = append(cells, hostCell{pattern: h, every: true})
 		}
@@ -130,7 +132,7 @@ func (n *listenPartition) describe(r region[hostCell, string], wider bool) Diffe
 	}
 	old, new, _ := n.ask(ir.Listen{Host: r.item.sample, Port: port})
 	host := r.item.sample.String()
-	if _, all, differs := n.ask(ir.Listen{Host: everywhere[1], Port: port}); r.item.pattern.Kind == ir.HostAny && differs && all.Allowed() == wider {
+	if _, all, differs := n.ask(ir.Listen{Host: everywhere()[1], Port: port}); r.item.pattern.Kind == ir.HostAny && differs && all.Allowed() == wider {
 		host = "*"
 	}
 	d := Difference{

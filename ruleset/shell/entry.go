@@ -4,7 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // entry describes the arguments of a program that can start others, or write files, by them.
@@ -58,18 +59,22 @@ type row struct {
 }
 
 // programs returns the tables by name of the program.
-var programs = sync.OnceValue(func() map[string]*entry {
-	out := map[string]*entry{}
-	for _, table := range [][]row{wrappers(), writers(), builders(), {git()}} {
-		for _, r := range table {
-			e := r.compile()
-			for _, n := range strings.Fields(r.names) {
-				out[n] = e
+func programs() map[string]*entry {
+	return programsOnce.Get(func() map[string]*entry {
+		out := map[string]*entry{}
+		for _, table := range [][]row{wrappers(), writers(), builders(), {git()}} {
+			for _, r := range table {
+				e := r.compile()
+				for _, n := range strings.Fields(r.names) {
+					out[n] = e
+				}
 			}
 		}
-	}
-	return out
-})
+		return out
+	})
+}
+
+var programsOnce once.Value[map[string]*entry]
 
 // compile reads the table of a row.
 func (r row) compile() *entry {
@@ -99,11 +104,15 @@ func listed(name string) bool {
 }
 
 // shellOptions are the options of shells that change nothing about the text of -c.
-var shellOptions = sync.OnceValue(func() grammar {
-	g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --version --help")
-	g.early = true
-	return g
-})
+func shellOptions() grammar {
+	return shellOptionsOnce.Get(func() grammar {
+		g := newGrammar("-c -e -u -x -f -v -n -s -l -o= --login --norc --noprofile --version --help")
+		g.early = true
+		return g
+	})
+}
+
+var shellOptionsOnce once.Value[grammar]
 
 // Starts returns the reason why a rule for a program should list the programs that it may run; empty
 // for programs that only act themselves.

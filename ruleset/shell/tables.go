@@ -3,56 +3,69 @@ package shell
 import (
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // shells are programs that run the language of a shell.
-var shells = sync.OnceValue(func() map[string]bool {
-	return map[string]bool{
-		"sh": true, "bash": true, "dash": true, "rbash": true, "zsh": true, "ksh": true, "mksh": true,
-		"ash": true, "fish": true, "csh": true, "tcsh": true, "pwsh": true, "powershell": true, "nu": true,
-	}
-})
+func shells() map[string]bool {
+	return shellsOnce.Get(func() map[string]bool {
+		return map[string]bool{
+			"sh": true, "bash": true, "dash": true, "rbash": true, "zsh": true, "ksh": true, "mksh": true,
+			"ash": true, "fish": true, "csh": true, "tcsh": true, "pwsh": true, "powershell": true, "nu": true,
+		}
+	})
+}
+
+var shellsOnce once.Value[map[string]bool]
 
 // interpreters are programs that run the code which their arguments name, with the arguments that only ask
 // for words about the program.
-var interpreters = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"sh": "", "bash": "", "dash": "", "rbash": "", "zsh": "", "ksh": "", "mksh": "", "ash": "",
-		"fish": "", "csh": "", "tcsh": "", "pwsh": "", "powershell": "", "nu": "",
-		"python": "--version -V", "python2": "--version -V", "python3": "--version -V", "pypy3": "--version -V",
-		"perl": "--version -v", "ruby": "--version -v", "node": "--version -v", "nodejs": "--version -v",
-		"deno": "--version -V", "bun": "--version -v", "php": "--version -v", "lua": "-v", "luajit": "-v",
-		"tclsh": "", "expect": "-v", "wish": "", "guile": "--version -v", "Rscript": "--version", "R": "--version",
-		"julia": "--version -v", "osascript": "", "groovy": "--version", "scala": "-version", "java": "-version --version",
-		"jshell": "--version", "ghci": "--version", "runghc": "--version", "elixir": "--version -v", "erl": "",
-		"iex": "--version", "ocaml": "-version", "racket": "--version", "swipl": "--version", "octave": "--version",
-		"gdb": "--version", "lldb": "--version", "vim": "--version", "vi": "--version", "nvim": "--version -v",
-		"view": "--version", "ex": "--version", "ed": "--version", "emacs": "--version", "nano": "--version", "pico": "",
+func interpreters() map[string]string {
+	return interpretersOnce.Get(func() map[string]string {
+		return map[string]string{
+			"sh": "", "bash": "", "dash": "", "rbash": "", "zsh": "", "ksh": "", "mksh": "", "ash": "",
+			"fish": "", "csh": "", "tcsh": "", "pwsh": "", "powershell": "", "nu": "",
+			"python": "--version -V", "python2": "--version -V", "python3": "--version -V", "pypy3": "--version -V",
+			"perl": "--version -v", "ruby": "--version -v", "node": "--version -v", "nodejs": "--version -v",
+			"deno": "--version -V", "bun": "--version -v", "php": "--version -v", "lua": "-v", "luajit": "-v",
+			"tclsh": "", "expect": "-v", "wish": "", "guile": "--version -v", "Rscript": "--version", "R": "--version",
+			"julia": "--version -v", "osascript": "", "groovy": "--version", "scala": "-version", "java": "-version --version",
+			"jshell": "--version", "ghci": "--version", "runghc": "--version", "elixir": "--version -v", "erl": "",
+			"iex": "--version", "ocaml": "-version", "racket": "--version", "swipl": "--version", "octave": "--version",
+			"gdb": "--version", "lldb": "--version", "vim": "--version", "vi": "--version", "nvim": "--version -v",
+			"view": "--version", "ex": "--version", "ed": "--version", "emacs": "--version", "nano": "--version", "pico": "",
 
-		"m4": "--version", "dc": "--version", "bc": "--version", "sqlite3": "--version -version", "psql": "--version -V",
-		"mysql": "--version -V", "mongosh": "--version", "redis-cli": "--version -v", "gnuplot": "--version",
-		"latex": "--version", "pdflatex": "--version", "tex": "--version", "ghostscript": "--version", "gs": "--version",
-		"cmd": "", "wscript": "", "cscript": "", "mshta": "", "rundll32": "",
-	}
-})
+			"m4": "--version", "dc": "--version", "bc": "--version", "sqlite3": "--version -version", "psql": "--version -V",
+			"mysql": "--version -V", "mongosh": "--version", "redis-cli": "--version -v", "gnuplot": "--version",
+			"latex": "--version", "pdflatex": "--version", "tex": "--version", "ghostscript": "--version", "gs": "--version",
+			"cmd": "", "wscript": "", "cscript": "", "mshta": "", "rundll32": "",
+		}
+	})
+}
+
+var interpretersOnce once.Value[map[string]string]
 
 // state are builtins that change the meaning of later commands, or that evaluate their arguments. No
 // rule covers them.
-var state = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"eval": "its words are code", "source": "runs a file in this shell", ".": "runs a file in this shell", "trap": "runs its words later",
-		"alias": "changes the meaning of names", "unalias": "changes the meaning of names", "hash": "changes which file a name starts",
-		"enable": "loads builtins", "set": "changes the shell", "shopt": "changes the shell", "export": "sets variables",
-		"readonly": "sets variables", "declare": "sets variables", "typeset": "sets variables", "local": "sets variables",
-		"unset": "evaluates subscripts", "read": "sets variables", "mapfile": "runs a callback", "readarray": "runs a callback",
-		"getopts": "sets variables", "let": "evaluates arithmetic", "bind": "runs commands at keys", "complete": "runs commands",
-		"compgen": "runs commands", "compopt": "changes the shell", "fc": "runs commands of the history", "history": "writes files", "jobs": "can run a command",
-		"wait": "sets variables", "pushd": "changes the directory", "popd": "changes the directory", "cd": "leads to a directory that is not known",
-		"coproc": "runs commands", "suspend": "stops the shell", "emulate": "changes the shell", "zmodload": "loads modules", "autoload": "loads functions",
-		"print": "evaluates patterns", "vared": "sets variables", "noglob": "changes the meaning of words", "logout": "ends the shell", "caller": "is about functions",
-	}
-})
+func state() map[string]string {
+	return stateOnce.Get(func() map[string]string {
+		return map[string]string{
+			"eval": "its words are code", "source": "runs a file in this shell", ".": "runs a file in this shell", "trap": "runs its words later",
+			"alias": "changes the meaning of names", "unalias": "changes the meaning of names", "hash": "changes which file a name starts",
+			"enable": "loads builtins", "set": "changes the shell", "shopt": "changes the shell", "export": "sets variables",
+			"readonly": "sets variables", "declare": "sets variables", "typeset": "sets variables", "local": "sets variables",
+			"unset": "evaluates subscripts", "read": "sets variables", "mapfile": "runs a callback", "readarray": "runs a callback",
+			"getopts": "sets variables", "let": "evaluates arithmetic", "bind": "runs commands at keys", "complete": "runs commands",
+			"compgen": "runs commands", "compopt": "changes the shell", "fc": "runs commands of the history", "history": "writes files", "jobs": "can run a command",
+			"wait": "sets variables", "pushd": "changes the directory", "popd": "changes the directory", "cd": "leads to a directory that is not known",
+			"coproc": "runs commands", "suspend": "stops the shell", "emulate": "changes the shell", "zmodload": "loads modules", "autoload": "loads functions",
+			"print": "evaluates patterns", "vared": "sets variables", "noglob": "changes the meaning of words", "logout": "ends the shell", "caller": "is about functions",
+		}
+	})
+}
+
+var stateOnce once.Value[map[string]string]
 
 // wrappers are programs that run the command in their operands, with their harmless options.
 func wrappers() []row {
@@ -133,7 +146,7 @@ func writers() []row {
 		{names: "mv", why: "moves a directory with what is in it", options: "-f --force -n --no-clobber -v --verbose -i -u -T --no-target-directory",
 			entry: entry{output: true, target: true, operands: dotted}},
 		{names: "cp", why: "writes its last operand", options: "-p -v -f -n -i -u -L -T --force --no-clobber --verbose --no-target-directory", entry: entry{target: true}},
-		{names: "dd", why: "writes a file", long: true, entry: entry{operands: func(s string) bool { return !ddOperand().MatchString(s) }}},
+		{names: "dd", why: "writes a file", long: true, entry: entry{operands: func(s string) bool { return !ddOperand.Get().MatchString(s) }}},
 		{names: "tee", why: "writes its operands", options: "-a --append -i", entry: entry{output: true}},
 	}
 }

@@ -40,9 +40,9 @@ func TestTables(t *testing.T) {
 		if r.why == "" {
 			t.Errorf("%s has no reason", r.names)
 		}
-		once(t, r.names, r.options)
+		onceIn(t, r.names, r.options)
 		for names, options := range r.sub {
-			once(t, r.names+" "+names, options)
+			onceIn(t, r.names+" "+names, options)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestHelp(t *testing.T) {
 }
 
 // once checks that a table lists no option twice.
-func once(t *testing.T, names, options string) {
+func onceIn(t *testing.T, names, options string) {
 	seen := map[string]bool{}
 	for _, o := range strings.Fields(options) {
 		if o == "--" {

@@ -32,17 +32,18 @@ func (Backend) Platform() ir.Platform { return 0 }
 const odd = "*?[]{}!\\()"
 
 // dialect is that of the lists of the sandbox; besides, a rule for tools that denies wins over all that allow, at any depth.
-var dialect = agents.Dialect{Spell: lists.Spell, Workspace: lists.Workspace, Give: func(p *agents.Place) (agents.Access, ir.CauseID) {
-	is, why := lists.Give(p)
-	for o := p.Outer; o != nil; o = o.Outer {
-		if o.Path != "" && o.Has < o.Most && o.Has < is {
-			is, why = o.Has, whyDenied
+func dialect() agents.Dialect {
+	lists := agents.PlainLists(odd)
+	return agents.Dialect{Spell: lists.Spell, Workspace: lists.Workspace, Give: func(p *agents.Place) (agents.Access, ir.CauseID) {
+		is, why := lists.Give(p)
+		for o := p.Outer; o != nil; o = o.Outer {
+			if o.Path != "" && o.Has < o.Most && o.Has < is {
+				is, why = o.Has, whyDenied
+			}
 		}
-	}
-	return is, why
-}}
-
-var lists = agents.PlainLists(odd)
+		return is, why
+	}}
+}
 
 // Settings is a settings.json, with the members that this package writes.
 type Settings struct {
@@ -76,7 +77,7 @@ type Network struct {
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	plan := agents.NewPlan(t, target, dialect)
+	plan := agents.NewPlan(t, target, dialect())
 	hosts := agents.NewHosts(t.Net)
 	data, err := backends.JSON(Settings{
 		Permissions: Permissions{Mode: "dontAsk", Allow: append(allowed(plan), commands(t)...), Deny: denied(plan)},

@@ -33,10 +33,17 @@ func (Backend) Platform() ir.Platform { return 0 }
 // profile is the name of the profile.
 const profile = "accessc"
 
-// modes are the words for the kinds of access.
-var modes = map[agents.Access]string{agents.None: "deny", agents.Read: "read", agents.Write: "write"}
-
-var dialect = agents.Dialect{Spell: spell, Give: agents.Plainly(wildcards)}
+// mode is the word for a kind of access.
+func mode(a agents.Access) string {
+	switch a {
+	case agents.Read:
+		return "read"
+	case agents.Write:
+		return "write"
+	default:
+		return "deny"
+	}
+}
 
 // wildcards are the characters of a pattern.
 const wildcards = "*?[]{}"
@@ -58,7 +65,7 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 
 // Compile implements backends.Backend.
 func (Backend) Compile(t *ir.Tool, target backends.Target) (backends.Output, error) {
-	plan := agents.NewPlan(t, target, dialect)
+	plan := agents.NewPlan(t, target, agents.Dialect{Spell: spell, Give: agents.Plainly(wildcards)})
 	gather(plan)
 	var b strings.Builder
 	fmt.Fprintf(&b, "default_permissions = %q\n\n[permissions.%s.filesystem]\n", profile, profile)
@@ -126,7 +133,7 @@ func (t *table) add(path string, is agents.Access) {
 
 func (t table) write(b *strings.Builder) {
 	for _, e := range t {
-		fmt.Fprintf(b, "%s = %q\n", tomltext.String(e.path), modes[e.is])
+		fmt.Fprintf(b, "%s = %q\n", tomltext.String(e.path), mode(e.is))
 	}
 }
 

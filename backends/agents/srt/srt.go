@@ -8,12 +8,11 @@
 package srt
 
 import (
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/accessc/accessc/backends"
 	"github.com/accessc/accessc/backends/agents"
+	"github.com/accessc/accessc/internal/once/expression"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -89,7 +88,7 @@ func withheld(t *ir.Tool) *Credentials {
 }
 
 // variable is the form of the names that srt takes.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var variable = expression.Once{Text: `^[A-Za-z_][A-Za-z0-9_]*$`}
 
 // withholds reports whether a rule is one that srt can hold.
-func withholds(r *ir.EnvRule) bool { return !r.Read && !r.Prefix && variable().MatchString(r.Name) }
+func withholds(r *ir.EnvRule) bool { return !r.Read && !r.Prefix && variable.Get().MatchString(r.Name) }

@@ -116,10 +116,9 @@ func spell(target backends.Target, l ir.Location) (string, ir.CauseID) {
 	return "./" + path, ""
 }
 
-var plainly = agents.Plainly(odd)
-
 // give: everything in the workspace is read. Without the path of the workspace no pattern opens a place again in one that it closes.
 func give(anchored bool) func(*agents.Place) (agents.Access, ir.CauseID) {
+	plainly := agents.Plainly(odd)
 	return func(p *agents.Place) (agents.Access, ir.CauseID) {
 		is, why := plainly(p)
 		if !anchored && is == agents.Write && closed(p) {

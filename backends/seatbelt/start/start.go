@@ -77,10 +77,10 @@ func FirstName(abs string) string {
 // for that character, so these two escapes are all there is to know, and those of
 // JSON or Go would silently name another path.
 func Quote(s string) string {
-	return `"` + escapes.Replace(s) + `"`
+	return `"` + escapes().Replace(s) + `"`
 }
 
-var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+func escapes() *strings.Replacer { return strings.NewReplacer(`\`, `\\`, `"`, `\"`) }
 
 // Append writes the specification behind a profile.
 // See RATIONALE D74.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // Gemini are rules of Gemini CLI for commands in the mode default, as of version 0.61.0 (docs/reference/policy-engine.md
@@ -80,7 +82,7 @@ func (Gemini) Fetches(string) bool { return false }
 // Passes implements Policy.
 func (Gemini) Passes(string) bool { return true }
 
-var plainRun = expression(`[A-Za-z0-9_./ -]+`)
+var plainRun = expression.Once{Text: `[A-Za-z0-9_./ -]+`}
 
 // Marks implements Policy.
 func (g Gemini) Marks() Marks {
@@ -91,7 +93,7 @@ func (g Gemini) Marks() Marks {
 		}
 		_, command, _ := strings.Cut(r.Expression, `"command":"`)
 		line := ""
-		for _, run := range plainRun().FindAllString(command, -1) {
+		for _, run := range plainRun.Get().FindAllString(command, -1) {
 			line += run
 			out.Commands = append(out.Commands, strings.TrimSpace(line), strings.TrimSpace(line)+" *")
 		}

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // VSCode are the entries of chat.tools.terminal.autoApprove (the setting's description and code.visualstudio.com/docs):
@@ -22,26 +23,22 @@ type VSCode struct {
 
 // asking are the programs about which the program has entries of its own that ask: about all uses of some, and about some
 // uses of others, which count as all here. It looks for sed that writes files in any case.
-var (
-	asking = []string{
-		"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm", "rmdir",
-		"sp", "spps", "taskkill", "top", "wget", "xargs",
-	}
-	someTimes = expression(`^(column|date|find|rg|sed|sort|tree)\b|^git(\s+(-C\s+\S+|--no-pager))*\s+(log|show|branch)\b`)
-	assigning = expression(`(?i)^[A-Z_][A-Z0-9_]*=`)
-	quoted    = expression(`(?s)^/(.+)/([dgimsuvy]*)$`)
-)
-
-// expression compiles an expression when it is needed: every start of a tool initialises this package.
-func expression(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+var asking = []string{
+	"chmod", "chown", "curl", "dd", "del", "erase", "eval", "iex", "irm", "iwr", "jq", "kill", "ps", "rd", "ri", "rm", "rmdir",
+	"sp", "spps", "taskkill", "top", "wget", "xargs",
 }
+
+var someTimes = expression.Once{Text: `^(column|date|find|rg|sed|sort|tree)\b|^git(\s+(-C\s+\S+|--no-pager))*\s+(log|show|branch)\b`}
+
+var assigning = expression.Once{Text: `(?i)^[A-Z_][A-Z0-9_]*=`}
+
+var quoted = expression.Once{Text: `(?s)^/(.+)/([dgimsuvy]*)$`}
 
 // matches reports whether an entry matches a command: a regular expression between slashes, or the text that begins it, up
 // to the end of a word. One that cannot be evaluated does if doubt is true.
 func (VSCode) matches(entry, line string, doubt bool) bool {
 	expression := "^" + regexp.QuoteMeta(entry) + `\b`
-	switch m := quoted().FindStringSubmatch(entry); {
+	switch m := quoted.Get().FindStringSubmatch(entry); {
 	case m != nil && strings.Trim(m[2], "gisu") != "":
 		return doubt
 	case m != nil:
@@ -66,9 +63,9 @@ func (v VSCode) Runs(line string) bool {
 	}
 	own := slices.DeleteFunc(slices.Clone(asking), func(name string) bool { return slices.Contains(v.Replaced, name) })
 	switch {
-	case v.Off, assigning().MatchString(line), some(v.Ask, true), v.matches("sed", line, true):
+	case v.Off, assigning.Get().MatchString(line), some(v.Ask, true), v.matches("sed", line, true):
 		return false
-	case v.Own && (some(own, true) || someTimes().MatchString(line)):
+	case v.Own && (some(own, true) || someTimes.Get().MatchString(line)):
 		return false
 	}
 	return some(v.Approve, false)
@@ -93,14 +90,14 @@ func (VSCode) Passes(string) bool { return true }
 func (v VSCode) Marks() Marks {
 	var out Marks
 	for _, e := range append(slices.Clone(v.Approve), v.Ask...) {
-		m := quoted().FindStringSubmatch(e)
+		m := quoted.Get().FindStringSubmatch(e)
 		if m == nil {
 			e = strings.TrimSpace(e)
 			out.Commands = append(out.Commands, e, e+" *", e+"*", "./"+e)
 			continue
 		}
 		line := ""
-		for _, run := range plainRun().FindAllString(m[1], -1) {
+		for _, run := range plainRun.Get().FindAllString(m[1], -1) {
 			line += run
 			out.Commands = append(out.Commands, strings.TrimSpace(line), strings.TrimSpace(line)+" *")
 		}

@@ -4,23 +4,23 @@ package split
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/accessc/accessc/internal/once/expression"
 )
 
 // placeholder is {{ … }} in a command, which may contain blanks and quotes of its own and stays
 // one piece.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
+var placeholder = expression.Once{Text: `\{\{.*?\}\}`}
 
 // Words splits a command line into words by the quoting rules of the shell. Constructs that
 // need a shell, such as pipes and expansions, are an error: without a shell they would have no
 // effect.
 func Words(line string) ([]string, error) {
 	var held []string
-	masked := placeholder().ReplaceAllStringFunc(line, func(p string) string {
+	masked := placeholder.Get().ReplaceAllStringFunc(line, func(p string) string {
 		held = append(held, p)
 		return fmt.Sprintf("\uE000%d\uE001", len(held)-1)
 	})

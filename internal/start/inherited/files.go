@@ -6,13 +6,16 @@
 package inherited
 
 import (
-	"sync"
 	"syscall"
+
+	"github.com/accessc/accessc/internal/once"
 )
 
 // Files is the limit of open files at the start of the process. It is for processes that are
 // accessc's own: while it is read the first time, the limit is the lower one.
-var Files = sync.OnceValue(files)
+func Files() syscall.Rlimit { return limit.Get(files) }
+
+var limit once.Value[syscall.Rlimit]
 
 // files reads the limit between the two changes that Exec makes: it puts the limit back that the
 // process was started with, and then executes nothing, since no file has an empty name

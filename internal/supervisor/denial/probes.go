@@ -51,7 +51,7 @@ var probes = []probe{
 	{"/sys/devices/system/cpu/possible", ir.Read, 0, coresWhy},
 	{"/sys/devices/system/node", ir.Read, 0, "libnuma looks for memory nodes; without it there is one"},
 	{"/proc/cgroups", ir.Read, 0, "the JVM looks for limits of cgroups; without it the machine's count"},
-	{"/proc/self/coredump_filter", ir.Update, ir.Caps(ir.Read), "the JVM chooses the contents of a core dump; without it the system's choice stays"},
+	{"/proc/self/coredump_filter", ir.Update, ir.CapSet(1 << ir.Read), "the JVM chooses the contents of a core dump; without it the system's choice stays"},
 	{"/tmp/hsperfdata_*", ir.Read, 0, countersWhy},
 	{"/tmp/hsperfdata_*", ir.Create, 0, countersWhy},
 	{"/usr/**/__pycache__", ir.Create, 0, "Python keeps compiled modules beside their source; without it each start compiles them"},

@@ -1,0 +1,168 @@
+package strictjson
+
+import "strings"
+
+// The grammar of JSON (RFC 8259, sections 2 to 7). Each function begins at the place of the decoder and leaves it behind what
+// it read.
+// See RATIONALE D343.
+
+// next is the first byte of what comes after blanks, 0 at the end.
+func (d *decoder) next() byte {
+	at := d.at
+	for at < len(d.data) && (d.data[at] == ' ' || d.data[at] == '\n' || d.data[at] == '\t' || d.data[at] == '\r') {
+		at++
+	}
+	d.at = at
+	if at == len(d.data) {
+		return 0
+	}
+	return d.data[at]
+}
+
+// raw passes the next value by, and returns its text.
+func (d *decoder) raw() string {
+	d.next()
+	from := d.at
+	d.pass()
+	return d.data[from:d.at]
+}
+
+// pass passes the next value by.
+func (d *decoder) pass() {
+	switch d.next() {
+	case '"':
+		d.quoted()
+	case '{':
+		d.each(func() { d.name(); d.pass() })
+	case '[':
+		d.each(d.pass)
+	case 't':
+		d.word("true")
+	case 'f':
+		d.word("false")
+	case 'n':
+		d.word("null")
+	default:
+		d.numeral()
+	}
+}
+
+// each passes a list or object by, whose bracket comes next, and calls read at each of its members until a mistake.
+func (d *decoder) each(read func()) {
+	last := d.data[d.at] + 2 // the bracket that ends it, in ASCII
+	if d.deep++; d.deep > maxDepth {
+		d.refuse("more than %d lists and objects in each other", maxDepth)
+	}
+	d.at++
+	if d.next() != last {
+		read()
+		for d.err == nil && d.next() == ',' {
+			d.at++
+			read()
+		}
+		if d.next() != last {
+			d.malformed()
+			return
+		}
+	}
+	d.at++
+	d.deep--
+}
+
+// members calls read at the value of each member of an object, whose bracket comes next, with its name.
+func (d *decoder) members(read func(name string)) {
+	d.each(func() {
+		if name := d.name(); d.err == nil {
+			read(name)
+		}
+	})
+}
+
+// name reads the name of a member, and the colon behind it.
+func (d *decoder) name() string {
+	if d.next() != '"' {
+		d.malformed()
+		return ""
+	}
+	name := d.text()
+	if d.next() != ':' {
+		d.malformed()
+		return ""
+	}
+	d.at++
+	return name
+}
+
+// quoted reads a string, whose quote comes next. It returns what stands between the quotes, and whether that has escapes.
+func (d *decoder) quoted() (text string, escapes bool) {
+	from := d.at + 1
+	for at := from; ; {
+		for at < len(d.data) && d.data[at] >= ' ' && d.data[at] != '"' && d.data[at] != '\\' {
+			at++
+		}
+		if at < len(d.data) && d.data[at] == '"' {
+			d.at = at + 1
+			return d.data[from:at], escapes
+		}
+		n := escape(d.data[at:])
+		if n == 0 {
+			d.malformed()
+			return "", false
+		}
+		at, escapes = at+n, true
+	}
+}
+
+// escape is the length of the escape that a text begins with, 0 if it begins with none.
+func escape(text string) int {
+	switch {
+	case len(text) < 2 || text[0] != '\\':
+		return 0
+	case text[1] != 'u':
+		return 2 * min(1, strings.Count(`"\/bfnrt`, text[1:2]))
+	case len(text) < 6 || strings.Trim(text[2:6], "0123456789abcdefABCDEF") != "":
+		return 0
+	}
+	return 6
+}
+
+func (d *decoder) word(word string) {
+	if !strings.HasPrefix(d.data[d.at:], word) {
+		d.malformed()
+		return
+	}
+	d.at += len(word)
+}
+
+func (d *decoder) numeral() {
+	d.one("-")
+	whole := d.one("0") || d.digits()
+	if d.one(".") {
+		whole = d.digits() && whole
+	}
+	if d.one("eE") {
+		d.one("+-")
+		whole = d.digits() && whole
+	}
+	if !whole {
+		d.malformed()
+	}
+}
+
+// one passes one of some characters by, and reports whether there was any.
+func (d *decoder) one(of string) bool {
+	if d.at == len(d.data) || strings.IndexByte(of, d.data[d.at]) < 0 {
+		return false
+	}
+	d.at++
+	return true
+}
+
+// digits passes digits by, and reports whether there was any.
+func (d *decoder) digits() bool {
+	from := d.at
+	for d.at < len(d.data) && '0' <= d.data[d.at] && d.data[d.at] <= '9' {
+		d.at++
+	}
+	return d.at > from
+}
