@@ -24,9 +24,8 @@ func BenchmarkExec(b *testing.B) {
 	dir := b.TempDir()
 	b.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	b.Setenv("TMPDIR", dir)
-	accessc, smallest := filepath.Join(dir, "accessc"), filepath.Join(dir, "smallest")
-	command(b, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", accessc, "../../cmd/accessc")
-	command(b, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", smallest, "./smallest")
+	programs := installed(b, "../../cmd/accessc", "./smallest")
+	accessc, smallest := programs[0], programs[1]
 
 	ws := filepath.Join(dir, "ws")
 	config := `[tools.t]

@@ -21,9 +21,8 @@ func BenchmarkKept(b *testing.B) {
 	dir := b.TempDir()
 	b.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	b.Setenv("TMPDIR", dir)
-	accessc, smallest := filepath.Join(dir, "accessc"), filepath.Join(dir, "smallest")
-	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", accessc, "../../cmd/accessc")
-	command(b, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", smallest, "./smallest")
+	programs := installed(b, "../../cmd/accessc", "./smallest")
+	accessc, smallest := programs[0], programs[1]
 	for name, directories := range map[string]int{"empty": 0, "tree": 200} {
 		b.Run(name, func(b *testing.B) {
 			ws := filepath.Join(dir, name)
