@@ -35,8 +35,9 @@ func rightsOf(c ir.CapSet) []Right { return rightsBySet()[c&ir.All] }
 
 // rightsBySet are the rights of every set of capabilities.
 // See RATIONALE D330.
-func rightsBySet() [ir.All + 1][]Right {
-	return rightsBySetOnce.Get(func() (out [ir.All + 1][]Right) {
+func rightsBySet() [][]Right {
+	return rightsBySetOnce.Get(func() [][]Right {
+		out := make([][]Right, ir.All+1)
 		for c := range out {
 			out[c] = listRights(ir.CapSet(c))
 		}
@@ -44,7 +45,7 @@ func rightsBySet() [ir.All + 1][]Right {
 	})
 }
 
-var rightsBySetOnce once.Value[[ir.All + 1][]Right]
+var rightsBySetOnce once.Value[[][]Right]
 
 func listRights(c ir.CapSet) []Right {
 	var out []Right

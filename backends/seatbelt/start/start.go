@@ -16,6 +16,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/accessc/accessc/backends"
+	"github.com/accessc/accessc/internal/once"
 	"github.com/accessc/accessc/internal/strictjson"
 )
 
@@ -80,7 +81,11 @@ func Quote(s string) string {
 	return `"` + escapes().Replace(s) + `"`
 }
 
-func escapes() *strings.Replacer { return strings.NewReplacer(`\`, `\\`, `"`, `\"`) }
+func escapes() *strings.Replacer {
+	return escapesOnce.Get(func() *strings.Replacer { return strings.NewReplacer(`\`, `\\`, `"`, `\"`) })
+}
+
+var escapesOnce once.Value[*strings.Replacer]
 
 // Append writes the specification behind a profile.
 // See RATIONALE D74.
