@@ -47,6 +47,7 @@ func mountPath(k ir.RootKind) string {
 		return "/home/tool"
 	case ir.Temp:
 		return "/tmp"
+	case ir.System, ir.External:
 	}
 	return ""
 }
@@ -60,6 +61,7 @@ func volumeName(k ir.RootKind) string {
 		return "home"
 	case ir.Temp:
 		return "tmp"
+	case ir.System, ir.External:
 	}
 	return ""
 }

@@ -40,9 +40,9 @@ func mode(a agents.Access) string {
 		return "read"
 	case agents.Write:
 		return "write"
-	default:
-		return "deny"
+	case agents.None:
 	}
+	return "deny"
 }
 
 // wildcards are the characters of a pattern.
