@@ -38,32 +38,24 @@ func newConversion(t *ir.Tool) *conversion {
 	return c
 }
 
-// mountPath is the place of a root in a pod, empty for those that have none.
-func mountPath(k ir.RootKind) string {
+// volumeOf is the name of a root's volume, and its place in a pod. Both are empty for a root that has none.
+func volumeOf(k ir.RootKind) (name, path string) {
 	switch k {
 	case ir.Workspace:
-		return "/workspace"
+		return "workspace", "/workspace"
 	case ir.Home:
-		return "/home/tool"
+		return "home", "/home/tool"
 	case ir.Temp:
-		return "/tmp"
+		return "tmp", "/tmp"
 	case ir.System, ir.External:
 	}
-	return ""
+	return "", ""
 }
 
-// volumeName is the name of the volume of a root that has a place in a pod.
-func volumeName(k ir.RootKind) string {
-	switch k {
-	case ir.Workspace:
-		return "workspace"
-	case ir.Home:
-		return "home"
-	case ir.Temp:
-		return "tmp"
-	case ir.System, ir.External:
-	}
-	return ""
+// mountPath is the place of a root in a pod, empty for those that have none.
+func mountPath(k ir.RootKind) string {
+	_, path := volumeOf(k)
+	return path
 }
 
 // mask is an empty volume, which is mounted over the places that are closed.
@@ -132,7 +124,8 @@ func (c *conversion) mount(r *ir.Region) {
 	if is == c.around(r) {
 		return
 	}
-	m := mount{Name: volumeName(r.At.Root.Kind), Path: mountPath(r.At.Root.Kind), SubPath: r.At.Path}
+	name, path := volumeOf(r.At.Root.Kind)
+	m := mount{Name: name, Path: path, SubPath: r.At.Path}
 	if r.At.Path != "" {
 		m.Path += "/" + r.At.Path
 	}

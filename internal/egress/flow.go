@@ -136,8 +136,8 @@ func (t *timed) cut() {
 	}
 }
 
-// Close implements net.Conn. What the host has not taken yet does not go to it if a grant was needed for that: the grant
-// may be revoked while it waits.
+// Close implements net.Conn. Bytes that the host has not taken yet do not go to it if they needed a grant, which may be
+// revoked while they wait.
 func (t *timed) Close() error {
 	defer t.end()
 	if t.lent {

@@ -23,7 +23,7 @@ type lending struct {
 	// used is told of each use of a grant.
 	used func(id int, op ir.Connect, by uint64)
 	// transport has connections of its own for requests that rest on grants, which end with them: one that a rule's
-	// requests share would go on, with what waits in it.
+	// requests share would go on, with all bytes that wait in it.
 	// See RATIONALE D335.
 	transport *http.Transport
 }

@@ -43,7 +43,7 @@ func arrived(t *testing.T, c net.Conn) (n int) {
 	return n
 }
 
-// TestLentUpload: what waits in the kernel for a host that reads slowly does not go there after the revocation.
+// TestLentUpload: bytes that wait in the kernel for a host that reads slowly do not go there after the revocation.
 func TestLentUpload(t *testing.T) {
 	may := allow("a.example.com", func(r *ir.NetRule) { r.Port = 8080 })
 	own := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port, r.Path = "http", 8080, []string{"own"} })

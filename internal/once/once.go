@@ -11,7 +11,7 @@ type Value[T any] struct {
 	value T
 }
 
-// Get returns the value, and makes it if nobody has asked before. Others who ask meanwhile wait.
+// Get returns the value, which its first call makes. Calls meanwhile wait.
 func (v *Value[T]) Get(make func() T) T {
 	v.once.Do(func() { v.value = make() })
 	return v.value

@@ -28,7 +28,7 @@ func (h Host) groups(n backends.Row) bool {
 	return ok && slices.Contains(h.Groups, controller(kind))
 }
 
-// controller is what enforces a kind of limit for all processes of a tool together, empty if nothing does
+// controller is the cgroup controller of a kind of limit for all processes of a tool together, empty if nothing does
 // (Documentation/admin-guide/cgroup-v2.rst).
 func controller(kind string) string {
 	switch kind {

@@ -2,11 +2,11 @@ package strictjson
 
 import "strings"
 
-// The grammar of JSON (RFC 8259, sections 2 to 7). Each function begins at the place of the decoder and leaves it behind what
-// it read.
+// The grammar of JSON (RFC 8259, sections 2 to 7). Each function begins at the place of the decoder and leaves it behind the
+// text that it read.
 // See RATIONALE D343.
 
-// next is the first byte of what comes after blanks, 0 at the end.
+// next is the first byte after blanks, 0 at the end.
 func (d *decoder) next() byte {
 	at := d.at
 	for at < len(d.data) && (d.data[at] == ' ' || d.data[at] == '\n' || d.data[at] == '\t' || d.data[at] == '\r') {
@@ -93,7 +93,7 @@ func (d *decoder) name() string {
 	return name
 }
 
-// quoted reads a string, whose quote comes next. It returns what stands between the quotes, and whether that has escapes.
+// quoted reads a string, whose quote comes next. It returns the text between the quotes, and whether that has escapes.
 func (d *decoder) quoted() (text string, escapes bool) {
 	from := d.at + 1
 	for at := from; ; {

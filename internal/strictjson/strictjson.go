@@ -58,7 +58,7 @@ func Header(data []byte) (format string, version int, form string) {
 }
 
 // decoder reads a document once, from its beginning to its end, and finds out on the way whether it is one. It keeps the
-// first mistake; what it returns after one means nothing.
+// first mistake; results after one mean nothing.
 type decoder struct {
 	data string // strings of the value share its memory
 	at   int    // at most the length of data

@@ -144,7 +144,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// TestDepth: lists and objects count alike, also in what is passed by.
+// TestDepth: lists and objects count alike, also in values that are passed by.
 func TestDepth(t *testing.T) {
 	for n, want := range map[int]bool{100: true, 101: false} {
 		text := strings.Repeat(`[{"a": `, n/2) + strings.Repeat("[", n%2) + strings.Repeat("]", n%2) + strings.Repeat("}]", n/2)
@@ -177,8 +177,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzGrammar: what is passed by without being read is a JSON document for encoding/json as well, and a document is passed
-// by. What encoding/json allows besides is a text that is not UTF-8, and more lists in each other.
+// FuzzGrammar: a text that is passed by without being read is a JSON document for encoding/json as well, and a document is
+// passed by. Besides, encoding/json allows texts that are not UTF-8, and more lists in each other.
 func FuzzGrammar(f *testing.F) {
 	for _, text := range []string{full, `[1, -0, 0.5, 1e+9, "\ud800\/", true, false, null, {}, []]`, `01`, `-`, `1.`, `1e`, `.5`, `+1`, `nul`, `truex`, `[1,]`,
 		`[,1]`, `[1 2]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`, `{"a" 1}`, `[}`, `{]`, `"\x"`, `"\u12g4"`, `"\u123`, `"\`, `"a`, "\"\n\"", "\"\x7f\"", "\v1", "1\x00", `[1]]`} {
