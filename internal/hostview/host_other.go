@@ -8,10 +8,10 @@ import "os"
 func fileSystem(string) string { return "" }
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.
-func identify(string) Identity { return Identity{} }
+func (devices) identify(string) Identity { return Identity{} }
 
 // identifyOpen is the same for an open directory.
-func identifyOpen(*os.File) Identity { return Identity{} }
+func (devices) identifyOpen(*os.File) Identity { return Identity{} }
 
 // openDirectory opens a directory to list it.
 func openDirectory(path string) (*os.File, error) { return os.Open(path) }

@@ -15,28 +15,37 @@ import (
 const settled = 2 * time.Second
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.
-func identify(path string) Identity {
+func (d devices) identify(path string) Identity {
 	var st unix.Stat_t
-	var system unix.Statfs_t
-	if unix.Lstat(path, &st) != nil || unix.Statfs(path, &system) != nil {
+	if unix.Lstat(path, &st) != nil {
 		return Identity{}
 	}
-	return identity(&st, &system)
+	if !d[uint64(st.Dev)] {
+		// Of one descriptor: by its path, a directory of another file system could come to stand there in between.
+		dir, err := os.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return Identity{}
+		}
+		defer func() { _ = dir.Close() }()
+		return d.identifyOpen(dir)
+	}
+	return identity(&st)
 }
 
 // identifyOpen is the same for an open directory.
-func identifyOpen(dir *os.File) Identity {
+func (d devices) identifyOpen(dir *os.File) Identity {
 	var st unix.Stat_t
 	var system unix.Statfs_t
-	if unix.Fstat(int(dir.Fd()), &st) != nil || unix.Fstatfs(int(dir.Fd()), &system) != nil {
+	if unix.Fstat(int(dir.Fd()), &st) != nil || unix.Fstatfs(int(dir.Fd()), &system) != nil || !steady(&system) {
 		return Identity{}
 	}
-	return identity(&st, &system)
+	d[uint64(st.Dev)] = true
+	return identity(&st)
 }
 
-func identity(st *unix.Stat_t, system *unix.Statfs_t) Identity {
+func identity(st *unix.Stat_t) Identity {
 	id := Identity{uint64(st.Dev), st.Ino, st.Mtim.Nano(), st.Ctim.Nano()}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || !steady(system) || time.Since(time.Unix(0, id.Changed)) <= settled {
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || time.Since(time.Unix(0, id.Changed)) <= settled {
 		return Identity{}
 	}
 	return id

@@ -42,6 +42,10 @@ type Identity struct {
 	Modified, Changed int64
 }
 
+// devices are those whose directories tell of each change of their names. All mounts of a device are of one file
+// system, which is written to if one of them is.
+type devices map[uint64]bool
+
 // Search searches below a directory, level by level, for names that a pattern covers. Symlinks
 // count as names and are not followed; a directory that cannot be listed has no names.
 func (v *View) Search(top, prefix string, patterns []ir.SensitivePattern) []string {
@@ -66,15 +70,15 @@ func (s *Search) run(again bool) (found []string, directories map[string]Directo
 		patterns[i].Pattern = p
 	}
 	directories = map[string]Directory{}
-	seen := 0
+	steady, seen := devices{}, 0
 	for queue := []string{""}; len(queue) > 0 && seen < maxNames; queue = queue[1:] {
 		at := queue[0]
 		d, known := Directory{}, false
 		if again {
-			d, known = s.known(at)
+			d, known = s.known(at, steady)
 		}
 		if !known {
-			d = listed(s.path(at), func(name string) bool {
+			d = listed(s.path(at), steady, func(name string) bool {
 				return slices.ContainsFunc(patterns, func(p ir.SensitivePattern) bool { return p.Covers(s.Prefix + join(at, name)) })
 			})
 			anew++
@@ -95,9 +99,9 @@ func (s *Search) run(again bool) (found []string, directories map[string]Directo
 }
 
 // known returns a directory that was listed before and has not changed.
-func (s *Search) known(at string) (Directory, bool) {
+func (s *Search) known(at string, steady devices) (Directory, bool) {
 	was := s.Directories[at]
-	return was, was.Identity != Identity{} && was.Identity == identify(s.path(at))
+	return was, was.Identity != Identity{} && was.Identity == steady.identify(s.path(at))
 }
 
 func (s *Search) path(at string) string {
@@ -110,14 +114,14 @@ func (s *Search) path(at string) string {
 // listed lists a directory. Its identity and its names are those of one descriptor: by its path, another
 // directory could come to stand there in between. One that could not be read to its end has no identity,
 // so that a moment without descriptors is not taken for a directory without names.
-func listed(path string, covers func(name string) bool) Directory {
+func listed(path string, steady devices, covers func(name string) bool) Directory {
 	var d Directory
 	dir, err := openDirectory(path)
 	if err != nil {
 		return d
 	}
 	defer func() { _ = dir.Close() }()
-	identity := identifyOpen(dir)
+	identity := steady.identifyOpen(dir)
 	entries, err := dir.ReadDir(-1)
 	if err == nil {
 		d.Identity = identity

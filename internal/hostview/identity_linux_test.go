@@ -1,0 +1,42 @@
+package hostview
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestDevicesAreKept: a device that was seen before answers for its other directories, and for those of no other
+// device, in whatever order they are asked about.
+func TestDevicesAreKept(t *testing.T) {
+	all := []string{"/", "/usr", "/usr/bin", "/etc", "/proc", "/proc/sys", "/sys", "/sys/kernel", "/dev", "/dev/shm", "/tmp", t.TempDir(), os.DevNull, "/none"}
+	expected := map[string]Identity{}
+	relied := 0
+	for _, dir := range all {
+		var st unix.Stat_t
+		var system unix.Statfs_t
+		if unix.Lstat(dir, &st) == nil && unix.Statfs(dir, &system) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR &&
+			steady(&system) && time.Since(time.Unix(st.Ctim.Unix())) > time.Hour {
+			expected[dir] = Identity{uint64(st.Dev), st.Ino, st.Mtim.Nano(), st.Ctim.Nano()}
+			relied++
+		}
+	}
+	t.Logf("the times of %d of %d directories are relied on", relied, len(all))
+	for range 50 {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		d := devices{}
+		for _, dir := range all {
+			id := d.identify(dir)
+			if want, ok := expected[dir]; ok && id != want {
+				t.Errorf("after %v, %s is %v, not %v", all, dir, id, want)
+			}
+			var system unix.Statfs_t
+			if unix.Statfs(dir, &system) == nil && !steady(&system) && id != (Identity{}) {
+				t.Errorf("after %v, %s has an identity on a file system whose times are not relied on", all, dir)
+			}
+		}
+	}
+}
