@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -43,8 +44,10 @@ func TestCanaries(t *testing.T) {
 	defer unix.Close(ruleset)
 	become := func(c Child) error {
 		end := make(chan error)
-		// The thread, which is confined, ends with the function.
-		go func() { end <- Become(c) }()
+		go func() {
+			runtime.LockOSThread() // the thread, which is confined, ends with the function
+			end <- Become(c)
+		}()
 		return <-end
 	}
 	cloned := func(c Child) error {
