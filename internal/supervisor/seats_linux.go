@@ -29,8 +29,15 @@ type seats struct {
 	over, turns bool
 }
 
-// room makes the Go runtime big enough for the workers, once for all tools of this process.
 var room sync.Once
+
+// makeRoom has the Go runtime run threads beside those that wait in the kernel for calls, stops and ends, once for all tools of this
+// process. Such a thread keeps one of the runtime's processors until the runtime's monitor takes it, and that sleeps for up to 10 ms
+// (sysmon in runtime/proc.go).
+// See RATIONALE D346.
+func makeRoom() {
+	room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
+}
 
 // maxSeats bounds the workers that one call wakes.
 const maxSeats = 4
@@ -160,8 +167,7 @@ func (w *worker) look() bool {
 		s.alone.Store(0)
 		if s.more.CompareAndSwap(more, more+1) {
 			w.arrange()
-			// Its monitor takes processors from threads that wait in the kernel while none is idle.
-			room.Do(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + maxSeats) })
+			makeRoom()
 			w.offer(0)
 		}
 	case waiting:

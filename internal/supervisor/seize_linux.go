@@ -85,6 +85,7 @@ func (c programs) seize(process int) (*seized, unix.Errno) {
 	if process == 0 {
 		return nil, unix.ESRCH
 	}
+	makeRoom()
 	events, ok := c.stops.expect(c.tid, process)
 	if !ok {
 		// Another thread of the process is starting a program, which ends all other threads.

@@ -16,7 +16,7 @@ import (
 
 // BenchmarkExec starts /bin/true from a compiled artifact, against starting it by itself and
 // through loaders in C and in Go that apply the same Landlock rules and leave out the rest of a
-// start (private directories, a filter of system calls, a canary).
+// start (private directories, a filter of system calls, a canary). One more tool starts it, which is judged.
 func BenchmarkExec(b *testing.B) {
 	if start.ABI() == 0 {
 		b.Skip("needs Landlock")
@@ -37,6 +37,11 @@ access.fs = [{ path = ".", read = true }]
 source = "local"
 command = "/bin/true"
 access.fs = [{ path = ".", read = true, write = true }, { path = ".env" }]
+
+[tools.starts]
+source = "local"
+command = "/usr/bin/env"
+access.fs = [{ path = ".", read = true, write = true, execute = true }, { path = ".env" }]
 `
 	if err := os.Mkdir(ws, 0o755); err != nil {
 		b.Fatal(err)
@@ -48,11 +53,14 @@ access.fs = [{ path = ".", read = true, write = true }, { path = ".env" }]
 	write(b, plan, planOf(b, artifact, dir))
 
 	supervised := filepath.Join(dir, "out", "supervised", "landlock.json")
+	starts := filepath.Join(dir, "out", "starts", "landlock.json")
 	sides := []contender{
 		{"smallest", func(b *testing.B) { command(b, smallest, plan, "/bin/true") }},
 		{"plain", func(b *testing.B) { command(b, "/bin/true") }},
 		{"accessc", func(b *testing.B) { command(b, accessc, "exec", "--artifact", artifact, "t") }},
 		{"supervised", func(b *testing.B) { command(b, accessc, "exec", "--artifact", supervised, "supervised") }},
+		{"env", func(b *testing.B) { command(b, "/usr/bin/env", "/bin/true") }},
+		{"starts", func(b *testing.B) { command(b, accessc, "exec", "--artifact", starts, "starts", "--", "/bin/true") }},
 	}
 	if _, err := exec.LookPath("bwrap"); err == nil {
 		sides = append(sides, contender{"bwrap", func(b *testing.B) {
