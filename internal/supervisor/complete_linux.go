@@ -102,6 +102,9 @@ func (c programs) complete(in invocation, want becoming) answer {
 	s, e := c.seize(c.process())
 	if e != 0 {
 		c.awaited()
+		if c.tracer() != 0 {
+			c.deny("a debugger keeps the supervisor from starting a program that appeared after the tool had started")
+		}
 		return fails(e)
 	}
 	want.called = path.Base(want.name)

@@ -66,11 +66,14 @@ func (c programs) execve(in invocation) answer {
 // supervisor cannot seize it. The kernel decides alone as long as the ruleset starts no more
 // than the policy: while no file with a rule of its own has been moved, and as long as no
 // directory is carried to where nothing may be started. Where programs are listed the filter
-// refuses ptrace(2).
+// refuses ptrace(2). A debugger from outside, such as strace around accessc, has the start refused.
 func (c programs) debugged(want becoming, e unix.Errno) answer {
-	tracer, err := strconv.Atoi(status(c.tid, "TracerPid"))
-	if err != nil || tracer == 0 || want.listed || !c.box.ours(tracer) {
+	tracer := c.tracer()
+	switch {
+	case tracer == 0:
 		return fails(e)
+	case want.listed || !c.box.ours(tracer):
+		return c.denies(unix.EACCES, "a debugger from outside of the sandbox keeps the supervisor from looking at the program")
 	}
 	c.names.Lock()
 	defer c.names.Unlock()
@@ -79,6 +82,12 @@ func (c programs) debugged(want becoming, e unix.Errno) answer {
 	}
 	c.uncompared.Store(true)
 	return proceed
+}
+
+// tracer is the process that traces the caller, 0 if none does.
+func (c programs) tracer() int {
+	pid, _ := strconv.Atoi(status(c.tid, "TracerPid")) // a thread that has ended has none
+	return pid
 }
 
 // first reports whether this is the call by which the clone becomes the tool: the memory of
