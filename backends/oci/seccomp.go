@@ -60,7 +60,7 @@ func seccomp() *specs.LinuxSeccomp {
 func apartSeccomp() *specs.LinuxSeccomp {
 	const creates, setID = "O_CREAT,__O_TMPFILE", "S_ISUID,S_ISGID"
 	rules := []specs.LinuxSyscall{
-		without("clone", 0, namespaces...), without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),
+		without("clone", 0, append(slices.Clone(namespaces), "CLONE_PARENT")...), without("unshare", 0, append(slices.Clone(namespaces), "CLONE_NEWTIME")...),
 		without("renameat2", 4, "RENAME_WHITEOUT"), without("sendmsg", 2, "MSG_FASTOPEN"), without("sendmmsg", 3, "MSG_FASTOPEN"),
 		both(without("sendto", 3, "MSG_FASTOPEN"), is("sendto", 4, 0)),
 		both(is("socketpair", 0, constant("AF_UNIX")), masks("socketpair", 1, sockType, constant("SOCK_STREAM"))),

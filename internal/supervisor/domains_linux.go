@@ -252,9 +252,10 @@ func (d *domains) collect() {
 	runtime.GC()
 }
 
-// sameFile compares an open file of a thread with one of this process (kcmp(2)).
+// sameFile compares an open file of a thread with one of this process (kcmp(2)). It waits while the thread's process becomes
+// another program (exec_update_lock).
 func sameFile(tid, theirs, ours int) bool {
 	const kcmpFile = 0
-	r, _, e := unix.RawSyscall6(unix.SYS_KCMP, uintptr(tid), uintptr(unix.Getpid()), kcmpFile, uintptr(theirs), uintptr(ours), 0)
+	r, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(tid), uintptr(unix.Getpid()), kcmpFile, uintptr(theirs), uintptr(ours), 0)
 	return e == 0 && r == 0
 }
