@@ -241,12 +241,14 @@ func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
 		return
 	}
 	defer p.untrack(upstream)
-	defer context.AfterFunc(ctx, func() { reset(upstream) })()
-	if ctx.Err() != nil {
-		reset(upstream)
-		return
+	over := sync.OnceFunc(func() { reset(upstream) })
+	defer context.AfterFunc(ctx, over)()
+	if ctx.Err() == nil {
+		p.copyBoth(ctx, c, upstream, p.lent.carries(v, nil))
 	}
-	p.copyBoth(c, upstream)
+	if ctx.Err() != nil {
+		over() // waits for one that has begun
+	}
 }
 
 // failed reports a host that may not be dialled. Other failures are the network's.
