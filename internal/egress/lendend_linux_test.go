@@ -1,8 +1,10 @@
 package egress_test
 
 import (
+	"context"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -92,6 +94,56 @@ func TestLentTaken(t *testing.T) {
 					t.Fatal("the tunnel stays")
 				}
 				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// stalling is what a host, its name or the caller's own proxy keeps a connection waiting by.
+var stalling = map[string]struct {
+	by     string
+	port   uint16
+	change func(*egress.Config, func(context.Context))
+}{
+	"host": {port: 80, change: func(c *egress.Config, wait func(context.Context)) {
+		c.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) { wait(ctx); return nil, ctx.Err() }
+	}},
+	"name": {port: 80, change: func(c *egress.Config, wait func(context.Context)) {
+		c.Resolve = func(ctx context.Context, _ string) ([]netip.Addr, error) { wait(ctx); return nil, ctx.Err() }
+	}},
+	"CONNECT": {by: "http", port: 8080}, "CONNECT by TLS": {by: "https", port: 8080}, "SOCKS": {by: "socks5", port: 8080},
+}
+
+// TestLentDialing: a revocation ends connections that wait for a host, and those alone. It ended all connections of the
+// tool, after five seconds, where one waited whose client had spoken, or for an answer of the caller's own proxy.
+func TestLentDialing(t *testing.T) {
+	stream := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 8080 })
+	for name, scene := range stalling {
+		t.Run(name, func(t *testing.T) {
+			waiting := make(chan struct{}, 16)
+			wait := func(ctx context.Context) {
+				waiting <- struct{}{}
+				<-ctx.Done()
+			}
+			l := lend(t, []ir.NetRule{stream, allow("a.example.com")}, func(c *egress.Config) {
+				if scene.by != "" {
+					behind(map[string]string{"HTTPS_PROXY": scene.by + "://127.0.0.1:3128"})(c)
+				} else {
+					scene.change(c, wait)
+				}
+			})
+			l.listen(callersPort, func(net.Conn) { wait(t.Context()) })
+			l.answers(l.grants(1))
+			c := announced(l.world, "a.example.com", scene.port)
+			defer c.Close()
+			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a.example.com\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			<-waiting
+			time.Sleep(20 * time.Millisecond) // the proxy reads what the client has said
+			begun := time.Now()
+			if err := l.proxy.Revoke(1); err != nil || time.Since(begun) > 3*time.Second {
+				t.Error(time.Since(begun), err)
 			}
 		})
 	}
