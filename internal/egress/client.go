@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"sync"
@@ -85,12 +86,30 @@ func (c *client) carry(o Origin) {
 	c.origin, c.stranger = o, false
 }
 
-// reset has the client see an error instead of an end.
+// reset ends a connection so that its other end sees an error instead of an end, and gets no byte that waits in the kernel.
 func reset(c net.Conn) {
-	if l, ok := c.(interface{ SetLinger(int) error }); ok {
+	bare := carrying(c)
+	if l, ok := bare.(interface{ SetLinger(int) error }); ok {
 		_ = l.SetLinger(0)
 	}
+	_ = bare.Close()
 	_ = c.Close()
+}
+
+// carrying is the connection that carries another one to the caller's proxy, or the connection itself.
+func carrying(c net.Conn) net.Conn {
+	for {
+		switch over := c.(type) {
+		case *spoken:
+			c = over.Conn
+		case *halfway:
+			c = over.Conn
+		case *tls.Conn:
+			c = over.NetConn()
+		default:
+			return c
+		}
+	}
 }
 
 // first looks at the next bytes, at least one.

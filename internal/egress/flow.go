@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -19,8 +20,10 @@ type flow struct {
 	watch      *time.Timer
 }
 
-// copyBoth moves bytes in both directions until both have ended or nothing moves.
-func (p *Proxy) copyBoth(c *client, upstream net.Conn) {
+// copyBoth moves bytes in both directions until both have ended or nothing moves. Where they rest on a grant, it also waits
+// until the host has taken them: they would go on after a revocation.
+// See RATIONALE D348.
+func (p *Proxy) copyBoth(ctx context.Context, c *client, upstream net.Conn, lent bool) {
 	_ = c.SetDeadline(time.Time{})
 	f := &flow{one: c.Conn, other: upstream, idle: p.config.Limits.Idle}
 	f.moved.Store(time.Now().UnixNano())
@@ -32,8 +35,38 @@ func (p *Proxy) copyBoth(c *client, upstream net.Conn) {
 	}()
 	f.copy(c.Conn, upstream, nil)
 	<-both
+	if lent {
+		f.settle(ctx)
+	}
 	f.watch.Stop()
 	_ = upstream.Close()
+}
+
+// Times between two looks at bytes that a host has not taken.
+const (
+	firstLook = time.Millisecond
+	lastLook  = time.Second
+)
+
+// settle waits until the host has taken all bytes, until the flow ends because nothing moves, or until the grant is revoked.
+func (f *flow) settle(ctx context.Context) {
+	look := firstLook
+	for left := 0; ; look = min(2*look, lastLook) {
+		now := unsent(carrying(f.other))
+		if now == 0 {
+			return
+		}
+		if now != left {
+			left = now
+			f.moved.Store(time.Now().UnixNano())
+		}
+		select {
+		case <-ctx.Done():
+			reset(f.other)
+			return
+		case <-time.After(look):
+		}
+	}
 }
 
 // check ends a flow in which nothing moves, also one that waits for an end that takes no bytes.
@@ -108,6 +141,7 @@ type timed struct {
 	end func()
 	// lent is set where all that the tool sends rests on a grant.
 	lent  bool
+	once  sync.Once
 	mu    sync.Mutex
 	ended bool
 }
@@ -136,15 +170,18 @@ func (t *timed) cut() {
 	}
 }
 
-// Close implements net.Conn. Bytes that the host has not taken yet do not go to it if they needed a grant, which may be
-// revoked while they wait.
-func (t *timed) Close() error {
-	defer t.end()
-	if t.lent {
-		reset(t.Conn)
-		return nil
-	}
-	return t.Conn.Close()
+// Close implements net.Conn, and returns when the connection has ended, whoever has ended it. Bytes that the host has not
+// taken yet do not go to it if they needed a grant, which may be revoked while they wait.
+func (t *timed) Close() (err error) {
+	t.once.Do(func() {
+		defer t.end()
+		if t.lent {
+			reset(t.Conn)
+			return
+		}
+		err = t.Conn.Close()
+	})
+	return err
 }
 
 // extend moves the end into the future, not for every packet.

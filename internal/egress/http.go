@@ -71,6 +71,9 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	over := ending{conn: c.Conn, cancel: cancel}
+	if r.ProtoMajor > 1 {
+		over.stream = http.NewResponseController(w)
+	}
 	judge := func(p Policy) ir.Verdict { return p.Request(to, r.Method) }
 	v, once, end := p.decided(ctx, c.permit, matter{op: op, judge: judge, by: c.by, noted: true, cut: over.cut})
 	defer end()

@@ -194,11 +194,13 @@ func (p *Proxy) Revoke(id int) error {
 // maxGrace is how long a request whose grant was revoked may take to end by itself.
 const maxGrace = time.Second
 
-// An ending ends a request whose grant is revoked. The exchange with the host ends at once. The client's connection
-// is closed only where the request does not end by that: one whose answer was sent already may carry others, which
-// rest on rules.
+// An ending ends a request whose grant is revoked. The exchange with the host ends at once. The client's stream of
+// HTTP/2, and at last its connection, is closed only where the request does not end by that, as one whose answer the client does not
+// read: the connection may carry others, which rest on rules.
 type ending struct {
-	conn   net.Conn
+	conn net.Conn
+	// stream is nil where the request has no stream of its own.
+	stream *http.ResponseController
 	cancel func()
 	mu     sync.Mutex
 	over   bool
@@ -217,7 +219,12 @@ func (e *ending) cut() {
 func (e *ending) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.over {
+	over := time.Unix(1, 0)
+	switch s := e.stream; {
+	case e.over:
+	case s != nil && s.SetReadDeadline(over) == nil && s.SetWriteDeadline(over) == nil:
+		e.stream, e.late = nil, time.AfterFunc(maxGrace, e.close)
+	default:
 		reset(e.conn)
 	}
 }

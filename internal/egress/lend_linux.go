@@ -105,3 +105,23 @@ func ended(conn net.Conn) bool {
 	})
 	return over || err != nil
 }
+
+// unsent is the number of bytes that the other end of a connection has not taken, with one for the end itself (tcp(7),
+// SIOCOUTQ). It is 0 for a connection that is over: the kernel keeps the number of one that was reset.
+func unsent(conn net.Conn) (n int) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return 0
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.SOL_TCP, unix.TCP_INFO)
+		if err == nil && info.State != unix.BPF_TCP_CLOSE {
+			n, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ)
+		}
+	})
+	return n
+}

@@ -1,9 +1,12 @@
 package egress_test
 
 import (
+	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -67,6 +70,41 @@ func TestLentUpload(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer at.Close()
+			if err := l.proxy.Revoke(1); err != nil {
+				t.Fatal(err)
+			}
+			before := arrived(t, at)
+			_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
+			if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
+				t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
+			}
+		})
+	}
+}
+
+// TestLentUploadByProxy: the same of bytes that wait for the caller's own proxy. Those on a connection by TLS, and on one
+// whose host had spoken behind the proxy's answer, went on after the revocation.
+func TestLentUploadByProxy(t *testing.T) {
+	stream := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 8080 })
+	for scheme, said := range map[string]string{"http": "", "http ": "220 hello\r\n", "https": "", "https ": "220 hello\r\n"} {
+		t.Run(scheme, func(t *testing.T) {
+			scheme := strings.TrimSpace(scheme)
+			l := lend(t, []ir.NetRule{stream}, behind(map[string]string{"HTTPS_PROXY": scheme + "://127.0.0.1:3128"}))
+			ready := make(chan net.Conn, 1)
+			l.listen(callersPort, func(at net.Conn) {
+				c := at
+				if scheme == "https" {
+					c = tls.Server(at, &tls.Config{Certificates: l.tls.TLS.Certificates})
+				}
+				if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+					_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"+said)
+				}
+				ready <- at
+				<-t.Context().Done()
+			})
+			l.answers(l.grants(1))
+			upload(t, l.to("a.example.com", 8080), "/more", "a.example.com:8080")
+			at := <-ready
 			if err := l.proxy.Revoke(1); err != nil {
 				t.Fatal(err)
 			}

@@ -39,7 +39,7 @@ func (p *Proxy) carrier(ctx context.Context) (net.Conn, error) {
 		switch {
 		case conn == nil:
 		case by.via == nil:
-			return p.whole(conn, by.to)
+			return p.whole(ctx, conn, by.to)
 		case half != nil:
 			return half.Conn, nil
 		default: // the caller's proxy was asked for a tunnel

@@ -29,7 +29,9 @@ const (
 // tunnel serves a connection to a host and port. The first bytes tell the scheme unless every
 // byte is granted.
 func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
-	m := arrival(h, port, c.by, func() { reset(c.Conn) })
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	m := arrival(h, port, c.by, func() { cancel(); reset(c.Conn) })
 	m.conn = c.Conn
 	v, once, end := p.decided(p.ctx, c.permit, m)
 	defer end()
@@ -49,7 +51,7 @@ func (p *Proxy) tunnel(c *client, h ir.Host, port uint16) {
 		p.join(c, to, carried)
 		return
 	}
-	b, err := p.opening(c, to)
+	b, err := p.opening(ctx, c, to)
 	switch {
 	case err != nil:
 		reset(c)
@@ -82,9 +84,9 @@ var errServerFirst = errors.New("the server speaks first")
 
 // opening reads the first bytes of a client, and meanwhile connects to the host and listens to
 // it: with a server that speaks first the client would wait until it is given up.
-func (p *Proxy) opening(c *client, to ir.Endpoint) ([]byte, error) {
+func (p *Proxy) opening(ctx context.Context, c *client, to ir.Endpoint) ([]byte, error) {
 	_ = c.SetReadDeadline(time.Now().Add(p.config.Limits.Handshake))
-	ctx, cancel := context.WithCancel(p.ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &watch{ended: make(chan error, 1)}
 	go func() {
@@ -231,7 +233,7 @@ func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
 			return
 		}
 	}
-	upstream, err := p.whole(upstream, to)
+	upstream, err := p.whole(ctx, upstream, to)
 	if err != nil {
 		reset(c)
 		return
@@ -241,12 +243,14 @@ func (p *Proxy) join(c *client, to, carried ir.Endpoint) {
 		return
 	}
 	defer p.untrack(upstream)
-	defer context.AfterFunc(ctx, func() { reset(upstream) })()
-	if ctx.Err() != nil {
-		reset(upstream)
-		return
+	over := sync.OnceFunc(func() { reset(upstream) })
+	defer context.AfterFunc(ctx, over)()
+	if ctx.Err() == nil {
+		p.copyBoth(ctx, c, upstream, p.lent.carries(v, nil))
 	}
-	p.copyBoth(c, upstream)
+	if ctx.Err() != nil {
+		over() // waits for one that has begun
+	}
 }
 
 // failed reports a host that may not be dialled. Other failures are the network's.

@@ -111,30 +111,29 @@ func (p *Proxy) forwarder(ctx context.Context, to ir.Endpoint) (*url.URL, error)
 }
 
 // whole finishes a connection that is halfway.
-func (p *Proxy) whole(conn net.Conn, to ir.Endpoint) (net.Conn, error) {
+func (p *Proxy) whole(ctx context.Context, conn net.Conn, to ir.Endpoint) (net.Conn, error) {
 	h, ok := conn.(*halfway)
 	if !ok {
 		return conn, nil
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, p.config.Limits.Dial)
+	ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
 	defer cancel()
 	return p.ask(ctx, h.Conn, h.via, to)
 }
 
-// ask has the caller's proxy connect to a target.
-func (p *Proxy) ask(ctx context.Context, conn net.Conn, via *url.URL, to ir.Endpoint) (net.Conn, error) {
-	end, _ := ctx.Deadline()
-	_ = conn.SetDeadline(end)
-	var err error
+// ask has the caller's proxy connect to a target, which may take as long as the context lasts.
+func (p *Proxy) ask(ctx context.Context, bare net.Conn, via *url.URL, to ir.Endpoint) (conn net.Conn, err error) {
+	waits := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
 	if speaksHTTP(via) {
-		conn, err = p.connectBy(ctx, conn, via, to)
+		conn, err = p.connectBy(ctx, bare, via, to)
 	} else {
-		conn, err = socksBy(ctx, conn, via, to)
+		conn, err = socksBy(ctx, bare, via, to)
 	}
-	if err != nil {
-		return nil, err
+	if !waits() && err == nil {
+		_ = bare.Close()
+		return nil, ctx.Err()
 	}
-	return conn, conn.SetDeadline(time.Time{})
+	return conn, err
 }
 
 // errForwarder is the failure to reach the caller's proxy.

@@ -16,11 +16,11 @@ const settled = 2 * time.Second
 
 // identify returns the identity of the directory at a path, zero if its next change may not show in it.
 func (d devices) identify(path string) Identity {
-	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
+	st, err := statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
 		return Identity{}
 	}
-	if !d[uint64(st.Dev)] {
+	if !d[unix.Mkdev(st.Dev_major, st.Dev_minor)] {
 		// Of one descriptor: by its path, a directory of another file system could come to stand there in between.
 		dir, err := os.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		if err != nil {
@@ -29,27 +29,44 @@ func (d devices) identify(path string) Identity {
 		defer func() { _ = dir.Close() }()
 		return d.identifyOpen(dir)
 	}
-	return identity(&st)
+	return identity(st)
 }
 
 // identifyOpen is the same for an open directory.
 func (d devices) identifyOpen(dir *os.File) Identity {
-	var st unix.Stat_t
 	var system unix.Statfs_t
-	if unix.Fstat(int(dir.Fd()), &st) != nil || unix.Fstatfs(int(dir.Fd()), &system) != nil || !steady(&system) {
+	st, err := statx(int(dir.Fd()), "", unix.AT_EMPTY_PATH)
+	if err != nil || unix.Fstatfs(int(dir.Fd()), &system) != nil || !steady(&system) {
 		return Identity{}
 	}
-	d[uint64(st.Dev)] = true
-	return identity(&st)
+	d[unix.Mkdev(st.Dev_major, st.Dev_minor)] = true
+	return identity(st)
 }
 
-func identity(st *unix.Stat_t) Identity {
-	id := Identity{uint64(st.Dev), st.Ino, st.Mtim.Nano(), st.Ctim.Nano()}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || time.Since(time.Unix(0, id.Changed)) <= settled {
+// statx is as lstat(2) and fstat(2), and asks for the attributes as well. Like these it mounts nothing.
+func statx(at int, path string, flags int) (*unix.Statx_t, error) {
+	var st unix.Statx_t
+	err := unix.Statx(at, path, flags|unix.AT_NO_AUTOMOUNT, needed, &st)
+	if err == nil && st.Mask&needed != needed {
+		err = unix.ENODATA
+	}
+	return &st, err
+}
+
+const needed = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_MTIME | unix.STATX_CTIME
+
+// identity is that of a directory. An encrypted one has other names without its key than with it, and the same times
+// (https://docs.kernel.org/filesystems/fscrypt.html, "Access semantics").
+func identity(st *unix.Statx_t) Identity {
+	id := Identity{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, nanoseconds(st.Mtime), nanoseconds(st.Ctime)}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Attributes&unix.STATX_ATTR_ENCRYPTED != 0 ||
+		time.Since(time.Unix(0, id.Changed)) <= settled {
 		return Identity{}
 	}
 	return id
 }
+
+func nanoseconds(t unix.StatxTimestamp) int64 { return t.Sec*int64(time.Second) + int64(t.Nsec) }
 
 // local are file systems whose directories have a new time of change for each change of their
 // names, by this kernel's clock. Servers, FUSE and /proc have rules of their own. A directory of overlayfs has

@@ -40,3 +40,20 @@ func TestDevicesAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestEncryptedAreListed: a directory whose names depend on a key has no identity. Unlocking one changes none of its
+// times, and a start from a kept compilation did not see the names that came.
+func TestEncryptedAreListed(t *testing.T) {
+	st, err := statx(unix.AT_FDCWD, "/", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Ctime.Sec, st.Attributes = 1, 0
+	if identity(st) == (Identity{}) {
+		t.Error("a directory has no identity")
+	}
+	st.Attributes = unix.STATX_ATTR_ENCRYPTED
+	if id := identity(st); id != (Identity{}) {
+		t.Error("an encrypted directory has the identity", id)
+	}
+}

@@ -188,6 +188,7 @@ func (s *sweeper) ended(most *unix.Timespec) bool {
 // has started. When memory is short the kernel kills all processes that share some
 // (__oom_kill_process() in mm/oom_kill.c), and the sweeper must survive a supervisor that the
 // kernel kills. Like this process the copy is a child of the supervisor and has no exit signal.
+// Within another tool's sandbox the filter refuses that, and the sweeper stays as it is.
 //
 //go:norace
 //go:nosplit

@@ -195,7 +195,8 @@ func (s *Session) status() Status {
 	return out
 }
 
-// Runs lists the sockets of the runs that a directory has, and removes those whose run has ended.
+// Runs lists the sockets of the runs that a directory has, and removes those whose run has ended. A process that is not
+// there may run in another PID namespace, which shares the directory: its socket is kept while it listens.
 func Runs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -204,25 +205,39 @@ func Runs(dir string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		pid, _, ok := strings.Cut(e.Name(), "-")
-		if n, bad := strconv.Atoi(pid); bad != nil || !ok || !strings.HasSuffix(e.Name(), suffix) {
-			continue
-		} else if unix.Kill(n, 0) == unix.ESRCH {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+		n, bad := strconv.Atoi(pid)
+		if bad != nil || !ok || !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
-		out = append(out, filepath.Join(dir, e.Name()))
+		socket := filepath.Join(dir, e.Name())
+		if unix.Kill(n, 0) == unix.ESRCH {
+			conn, err := dial(socket)
+			if errors.Is(err, unix.ECONNREFUSED) { // nobody listens (unix(7))
+				_ = os.Remove(socket)
+				continue
+			}
+			if err == nil {
+				_ = conn.Close()
+			}
+		}
+		out = append(out, socket)
 	}
 	return out, err
 }
 
-// Talk sends a request to the run of a socket.
-func Talk(socket string, req Request) (*Reply, error) {
+// dial connects to a socket by a path that is short enough for its address.
+func dial(socket string) (net.Conn, error) {
 	dir, err := os.Open(filepath.Dir(socket))
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	conn, err := net.Dial("unix", through(dir, filepath.Base(socket)))
+	return net.Dial("unix", through(dir, filepath.Base(socket)))
+}
+
+// Talk sends a request to the run of a socket.
+func Talk(socket string, req Request) (*Reply, error) {
+	conn, err := dial(socket)
 	if err != nil {
 		return nil, err
 	}

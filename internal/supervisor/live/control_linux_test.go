@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -65,4 +69,28 @@ func (c *Control) refusesMore() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
+}
+
+// TestRunsElsewhere: a run in another PID namespace keeps its socket as long as it listens. A list of the runs from outside
+// of the namespace removed it, and no grant of the run could be revoked any more.
+func TestRunsElsewhere(t *testing.T) {
+	dir := t.TempDir() + "/live"
+	c, err := Listen(dir, fixture(nil), func(int) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := strconv.Itoa(math.MaxInt32) + "-x" + suffix // beyond all numbers of processes (proc(5), pid_max)
+	if err := os.Rename(filepath.Join(dir, c.name), filepath.Join(dir, elsewhere)); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := Runs(dir); len(runs) != 1 || err != nil {
+		t.Errorf("while it listens: %q, %v", runs, err)
+	}
+	_ = c.listener.Close()
+	if runs, err := Runs(dir); len(runs) != 0 || err != nil {
+		t.Errorf("after its end: %q, %v", runs, err)
+	}
+	if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
+		t.Errorf("%d sockets stay: %v", len(left), err)
+	}
 }

@@ -1,0 +1,150 @@
+package egress_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/ir"
+)
+
+// halfEnded is a tunnel to a host that has said its end, whose client has sent a megabyte and its end, of which the host
+// has read nothing.
+func halfEnded(t *testing.T, l *lender, open func(*world, string, uint16) net.Conn) *net.TCPConn {
+	host, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Close() })
+	l.ports[8080] = host.Addr().String()
+	c := open(l.world, "a.example.com", 8080)
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := host.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	at := conn.(*net.TCPConn)
+	_, _ = at.CloseWrite(), c.(*net.TCPConn).CloseWrite()
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond) // the client's end follows its bytes
+	return at
+}
+
+// TestLentEnded: a tunnel that both ends have ended rests on its grant for as long as bytes of the tool wait in the
+// kernel for a host that reads slowly. They went there after the revocation, which knew of the tunnel no more.
+func TestLentEnded(t *testing.T) {
+	stream := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 8080 })
+	for name, form := range lentForms {
+		if name == "absolute" {
+			continue // its requests are no tunnel
+		}
+		t.Run(name, func(t *testing.T) {
+			l := lend(t, []ir.NetRule{stream}, nil)
+			l.answers(l.grants(1))
+			at := halfEnded(t, l, form.open)
+			if err := l.proxy.Revoke(1); err != nil {
+				t.Fatal(err)
+			}
+			before := arrived(t, at)
+			_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
+			if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
+				t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
+			}
+		})
+	}
+}
+
+// TestLentTaken: such a tunnel loses nothing without a revocation, and is over when the host has taken all or has reset
+// the connection: its place, the only one here, is free for another.
+func TestLentTaken(t *testing.T) {
+	stream := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 8080 })
+	for name, end := range map[string]func(*testing.T, *net.TCPConn){
+		"taken": func(t *testing.T, at *net.TCPConn) {
+			if n, err := io.Copy(io.Discard, at); n != 1<<20 || err != nil {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+		},
+		"reset": func(_ *testing.T, at *net.TCPConn) { _, _ = at.SetLinger(0), at.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := lend(t, []ir.NetRule{stream}, func(c *egress.Config) { c.Limits.Connections = 1 })
+			l.answers(l.grants(1))
+			end(t, halfEnded(t, l, announced))
+			for tries := 0; ; tries++ {
+				c := announced(l.world, "a.example.com", 8080)
+				_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+				_, err := c.Read(make([]byte, 1))
+				_ = c.Close()
+				if os.IsTimeout(err) {
+					return
+				}
+				if tries > 100 {
+					t.Fatal("the tunnel stays")
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// stalling is what a host, its name or the caller's own proxy keeps a connection waiting by.
+var stalling = map[string]struct {
+	by     string
+	port   uint16
+	change func(*egress.Config, func(context.Context))
+}{
+	"host": {port: 80, change: func(c *egress.Config, wait func(context.Context)) {
+		c.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) { wait(ctx); return nil, ctx.Err() }
+	}},
+	"name": {port: 80, change: func(c *egress.Config, wait func(context.Context)) {
+		c.Resolve = func(ctx context.Context, _ string) ([]netip.Addr, error) { wait(ctx); return nil, ctx.Err() }
+	}},
+	"CONNECT": {by: "http", port: 8080}, "CONNECT by TLS": {by: "https", port: 8080}, "SOCKS": {by: "socks5", port: 8080},
+}
+
+// TestLentDialing: a revocation ends connections that wait for a host, and those alone. It ended all connections of the
+// tool, after five seconds, where one waited whose client had spoken, or for an answer of the caller's own proxy.
+func TestLentDialing(t *testing.T) {
+	stream := allow("a.example.com", func(r *ir.NetRule) { r.Scheme, r.Port = "tcp", 8080 })
+	for name, scene := range stalling {
+		t.Run(name, func(t *testing.T) {
+			waiting := make(chan struct{}, 16)
+			wait := func(ctx context.Context) {
+				waiting <- struct{}{}
+				<-ctx.Done()
+			}
+			l := lend(t, []ir.NetRule{stream, allow("a.example.com")}, func(c *egress.Config) {
+				if scene.by != "" {
+					behind(map[string]string{"HTTPS_PROXY": scene.by + "://127.0.0.1:3128"})(c)
+				} else {
+					scene.change(c, wait)
+				}
+			})
+			l.listen(callersPort, func(net.Conn) { wait(t.Context()) })
+			l.answers(l.grants(1))
+			c := announced(l.world, "a.example.com", scene.port)
+			defer c.Close()
+			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a.example.com\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			<-waiting
+			time.Sleep(20 * time.Millisecond) // the proxy reads what the client has said
+			begun := time.Now()
+			if err := l.proxy.Revoke(1); err != nil || time.Since(begun) > 3*time.Second {
+				t.Error(time.Since(begun), err)
+			}
+		})
+	}
+}
