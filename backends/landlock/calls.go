@@ -135,7 +135,7 @@ func arguments() []Block {
 			{Arg: 0, AnyBit: append([]string{"CLONE_NEWTIME"}, namespaces...)},
 		}},
 		{Group: "namespaces", Errno: "EPERM", Syscalls: []string{"clone"}, When: []Condition{{Arg: 0, AnyBit: namespaces}}},
-		// A child of the tool's parent is one that a host does not know of: nobody would wait for its end.
+		// A child of the tool's parent is one that a host does not know of, and whose end it never waits for.
 		{Group: "parents", Errno: "EPERM", Syscalls: []string{"clone"}, When: []Condition{{Arg: 0, AnyBit: []string{"CLONE_PARENT"}}}},
 		{Group: "whiteout", Errno: "EINVAL", Syscalls: []string{"renameat2"}, When: []Condition{{Arg: 4, AnyBit: []string{"RENAME_WHITEOUT"}}}},
 		// A terminal's input queue, its line discipline and the console belong to its session.

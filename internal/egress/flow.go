@@ -170,7 +170,7 @@ func (t *timed) cut() {
 	}
 }
 
-// Close implements net.Conn, and returns when the connection has ended, whoever has ended it. Bytes that the host has not
+// Close implements net.Conn, and returns when the connection has ended, also where another call ends it. Bytes that the host has not
 // taken yet do not go to it if they needed a grant, which may be revoked while they wait.
 func (t *timed) Close() (err error) {
 	t.once.Do(func() {

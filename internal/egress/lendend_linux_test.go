@@ -54,14 +54,7 @@ func TestLentEnded(t *testing.T) {
 			l := lend(t, []ir.NetRule{stream}, nil)
 			l.answers(l.grants(1))
 			at := halfEnded(t, l, form.open)
-			if err := l.proxy.Revoke(1); err != nil {
-				t.Fatal(err)
-			}
-			before := arrived(t, at)
-			_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
-			if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
-				t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
-			}
+			l.revokesAll(t, at)
 		})
 	}
 }
@@ -99,7 +92,7 @@ func TestLentTaken(t *testing.T) {
 	}
 }
 
-// stalling is what a host, its name or the caller's own proxy keeps a connection waiting by.
+// stalling are ways in which a host, its name or the caller's own proxy keeps a connection waiting.
 var stalling = map[string]struct {
 	by     string
 	port   uint16

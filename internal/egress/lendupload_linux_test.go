@@ -70,15 +70,21 @@ func TestLentUpload(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer at.Close()
-			if err := l.proxy.Revoke(1); err != nil {
-				t.Fatal(err)
-			}
-			before := arrived(t, at)
-			_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
-			if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
-				t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
-			}
+			l.revokesAll(t, at)
 		})
+	}
+}
+
+// revokesAll revokes the first grant. No byte may reach the host after that, beyond those that had arrived.
+func (l *lender) revokesAll(t *testing.T, at net.Conn) {
+	t.Helper()
+	if err := l.proxy.Revoke(1); err != nil {
+		t.Fatal(err)
+	}
+	before := arrived(t, at)
+	_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
+		t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
 	}
 }
 
@@ -105,14 +111,7 @@ func TestLentUploadByProxy(t *testing.T) {
 			l.answers(l.grants(1))
 			upload(t, l.to("a.example.com", 8080), "/more", "a.example.com:8080")
 			at := <-ready
-			if err := l.proxy.Revoke(1); err != nil {
-				t.Fatal(err)
-			}
-			before := arrived(t, at)
-			_ = at.SetReadDeadline(time.Now().Add(5 * time.Second))
-			if after, err := io.Copy(io.Discard, at); int(after) != before || os.IsTimeout(err) {
-				t.Errorf("%d bytes had arrived at the revocation, and then %d (%v)", before, after, err)
-			}
+			l.revokesAll(t, at)
 		})
 	}
 }

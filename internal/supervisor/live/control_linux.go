@@ -212,7 +212,7 @@ func Runs(dir string) ([]string, error) {
 		socket := filepath.Join(dir, e.Name())
 		if unix.Kill(n, 0) == unix.ESRCH {
 			conn, err := dial(socket)
-			if errors.Is(err, unix.ECONNREFUSED) { // nobody listens (unix(7))
+			if errors.Is(err, unix.ECONNREFUSED) { // no process listens (unix(7))
 				_ = os.Remove(socket)
 				continue
 			}
