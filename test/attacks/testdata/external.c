@@ -3,9 +3,10 @@
 static volatile int stop;
 static int reads;
 static char real[PATH_MAX], other[PATH_MAX];
-static void *use(void *x) {
+/* use tries all names for ever, with a descriptor of the target, or with one of what the symlink leads to by now. */
+static void *use(void *target) {
   char p[PATH_MAX + 100];
-  int d = open("fork", O_PATH | O_DIRECTORY), f;
+  int d = target ? *(int *)target : open("fork", O_PATH | O_DIRECTORY), f;
   while (!stop) {
     spill(open("fork/.env", O_RDONLY), "an exception below"); spill(open("fork/../private", O_RDONLY), ".. of the target"); spill(open("fork/../other/private", O_RDONLY), "beside the target"); spill(open("fork/private", O_RDONLY), "another target");
     snprintf(p, sizeof p, "%s/.env", real); spill(open(p, O_RDONLY), "the target's path"); snprintf(p, sizeof p, "%s/private", other); spill(open(p, O_RDONLY), "the other path");
@@ -25,9 +26,10 @@ int main(void) {
   ssize_t n = readlink("fork", real, sizeof real - 1);
   if (n < 0) return 1;
   snprintf(other, sizeof other, "%s/../other", real);
+  int target = open("fork", O_PATH | O_DIRECTORY);
   put("src/ready", "x");
   pthread_t t[2];
-  for (int i = 0; i < 2; i++) pthread_create(t + i, 0, use, 0);
+  for (int i = 0; i < 2; i++) pthread_create(t + i, 0, use, i ? 0 : &target);
   usleep(1000000);
   stop = 1;
   for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
