@@ -51,7 +51,7 @@ func beHost(dir string) error {
 		return err
 	}
 	for _, tool := range both {
-		p, err := h.Start(context.Background(), sandbox.Request{Tool: tool, Args: []string{"-c", "sleep 1000 & echo $!; sleep 1000"}, Stdout: os.Stdout})
+		p, err := h.Start(context.Background(), sandbox.Request{Tool: tool, Args: []string{"-c", "sleep 1000 & echo $!; exec sleep 1000"}, Stdout: os.Stdout})
 		if err != nil {
 			return err
 		}
