@@ -20,6 +20,8 @@ type lending struct {
 	given map[int]given
 	view  *ir.View
 	uses  map[*use]struct{}
+	// patience is how long connections may take to end.
+	patience time.Duration
 	// used is told of each use of a grant.
 	used func(id int, op ir.Connect, by uint64)
 	// transport has connections of its own for requests that rest on grants, which end with them: one that a rule's
@@ -51,7 +53,7 @@ func newLending(c *Config) *lending {
 	if c.Live == nil {
 		return nil
 	}
-	return &lending{live: c.Live, given: map[int]given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{}, used: c.Used}
+	return &lending{live: c.Live, given: map[int]given{}, view: c.Live.With(ir.Given{}), uses: map[*use]struct{}{}, patience: maxCut, used: c.Used}
 }
 
 // policy is the policy with the grants in force, and with a permission, if that is not nil.
@@ -158,7 +160,7 @@ func (p *Proxy) Grant(id int, to ir.Endpoint, whole bool) {
 // errUncut is a connection that does not end although its grant was revoked.
 var errUncut = errors.New("a connection whose grant was revoked does not end")
 
-// maxCut is how long connections may take to end.
+// maxCut is the patience with connections that must end.
 const maxCut = 5 * time.Second
 
 // Revoke takes a grant back, ends the connections and requests that rested on it, and returns when
@@ -180,7 +182,7 @@ func (p *Proxy) Revoke(id int) error {
 	}
 	p.transport.CloseIdleConnections()
 	l.transport.CloseIdleConnections()
-	late := time.After(maxCut)
+	late := time.After(l.patience)
 	for _, u := range over {
 		select {
 		case <-u.ended:

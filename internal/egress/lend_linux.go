@@ -63,13 +63,12 @@ func (s *service) permit(p wire.Packet) {
 	}
 }
 
-// lend puts a grant in force, or takes it back. A proxy that cannot end the connections of a revoked grant closes all
-// connections.
+// lend puts a grant in force, or takes it back. A proxy that cannot end the connections of a revoked grant ends.
 func (s *service) lend(p wire.Packet) {
 	number := int(p.Errno)
 	if p.Kind == wire.Revoke {
 		if s.proxy.Revoke(number) != nil {
-			_ = unix.Shutdown(s.control, unix.SHUT_RDWR)
+			s.once.Do(func() { close(s.uncut) })
 			return
 		}
 	} else if len(p.Text) == 3 {

@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/accessc/accessc/internal/egress"
+	"github.com/accessc/accessc/internal/egress/wire"
 	"github.com/accessc/accessc/ir"
 )
 
@@ -139,5 +142,28 @@ func TestLentDialing(t *testing.T) {
 				t.Error(time.Since(begun), err)
 			}
 		})
+	}
+}
+
+// TestLentUncut: a proxy with a connection that does not end is over before the supervisor hears of its end. It closed the
+// supervisor's socket first, which means that no connection is left, and its connections a moment later.
+func TestLentUncut(t *testing.T) {
+	l := lend(t, []ir.NetRule{allow("*.example.com")}, nil)
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	supervisor, control := os.NewFile(uintptr(pair[0]), "supervisor"), os.NewFile(uintptr(pair[1]), "control")
+	defer supervisor.Close()
+	defer control.Close()
+	revoke := wire.Packet{Kind: wire.Revoke, Errno: 1}
+	if _, err := supervisor.Write(revoke.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.proxy.SteeredUncut(control); err == nil {
+		t.Error("the proxy goes on with the connection")
+	}
+	if n, _, err := unix.Recvfrom(pair[0], make([]byte, wire.MaxSize), unix.MSG_DONTWAIT); err != unix.EAGAIN {
+		t.Errorf("the supervisor reads %d bytes: %v", n, err)
 	}
 }

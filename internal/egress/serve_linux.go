@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,6 +27,10 @@ type service struct {
 	// asked are the questions to the user that wait, by number.
 	asked map[uint32]chan wire.Packet
 	last  uint32
+
+	// uncut is closed when a connection does not end whose grant was revoked.
+	uncut chan struct{}
+	once  sync.Once
 }
 
 // Run is the proxy process of one run: it reads its setup, gives up its privileges, and serves the
@@ -50,15 +55,20 @@ func Run(control, setup *os.File) error {
 	return Serve(control, config)
 }
 
-// Serve runs a proxy for the supervisor at the other end of a socket, until that end closes.
+func newService(control *os.File) *service {
+	return &service{control: int(control.Fd()), asked: map[uint32]chan wire.Packet{}, uncut: make(chan struct{})}
+}
+
+// Serve runs a proxy for the supervisor at the other end of a socket, until that end closes. An error means that connections
+// may be left, and that the process must end: the socket is open until then, since its end tells the supervisor that there are none.
 func Serve(control *os.File, config Config) error {
-	s := &service{control: int(control.Fd()), asked: map[uint32]chan wire.Packet{}}
+	s := newService(control)
 	config.Refused, config.Ask, config.Used = s.refused, s.ask, s.used
 	p, err := Start(config)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
+	defer closeSoon(p)
 	s.proxy = p
 	hello := wire.Packet{Kind: wire.Hello}
 	hello.Want, _ = p.Listener(false)
@@ -66,8 +76,35 @@ func Serve(control *os.File, config Config) error {
 	if err := s.send(&hello); err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(control) // an *os.File that is not used any more closes its descriptor
-	return s.loop()
+	return s.steered(control)
+}
+
+// steered serves the supervisor until its end of the socket closes, or a connection does not end that must.
+func (s *service) steered(control *os.File) error {
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.loop()
+		runtime.KeepAlive(control) // an *os.File that is not used any more closes its descriptor
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-s.uncut:
+		return errUncut
+	}
+}
+
+// closeSoon ends all connections. It does not wait for one that does not end, which the end of the process closes.
+func closeSoon(p *Proxy) {
+	closed := make(chan struct{})
+	go func() {
+		p.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(maxGrace):
+	}
 }
 
 func (s *service) send(p *wire.Packet) error {
