@@ -104,6 +104,10 @@ func TestMain(m *testing.M) {
 		told(os.Args[1:])
 		leaveNow()
 	}
+	if len(os.Args) > 2 && os.Args[1] == "kernel-flagged" {
+		flagged(os.Args[2])
+		leaveNow()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "kernel-again" {
 		_ = syscall.Exec("/proc/self/exe", []string{"again", "kernel-told", "again"}, os.Environ())
 		leaveNow()

@@ -61,6 +61,7 @@ func (f *fortress) shell(who identity, command string) (int, string) {
 // would anywhere, and a program that the policy denies does not.
 func TestNewPrograms(t *testing.T) {
 	const script = `printf '#!/bin/sh -e\necho "$0 $*"\n' > s && chmod +x s; `
+	const chain = `cp /bin/echo e; printf '#!./e\n' > s1; for i in 1 2 3 4 5; do printf "#!./s$i\n" > s$((i+1)); done; chmod +x s?; `
 	cases := []struct {
 		name, command string
 		status        int
@@ -91,6 +92,11 @@ func TestNewPrograms(t *testing.T) {
 		{"denied and new", `cp plain/e plain/n && plain/n`, 126, "sh: 1: plain/n: Permission denied"},
 		{"denied interpreter", `printf '#!plain/e\n' > n && chmod +x n && ./n`, 126, "sh: 1: ./n: Permission denied"},
 		{"denied file", `chmod +x .env; ./.env`, 126, "sh: 1: ./.env: Permission denied"},
+		// The kernel takes five scripts before an image; one fewer was started.
+		{"five scripts", chain + `./s5 f`, 0, "./s1 ./s2 ./s3 ./s4 ./s5 f"},
+		{"six scripts", chain + `./s6 f`, 127, "sh: 1: ./s6: Too many levels of symbolic links"},
+		// A start from a copy passed unknown flags over.
+		{"unknown flags", `cp /bin/echo e && $BIN kernel-flagged ./e`, 0, "invalid argument"},
 		{"many", `cp /bin/true t; i=0; while [ $i -lt 50 ]; do ./t & i=$((i+1)); done; wait; echo all`, 0, "all"},
 		{"again", `cp $BIN b; ./b kernel-again`, 0, "name exe args kernel-told again descriptors 0 1 2 blocked 0"},
 	}
@@ -200,6 +206,15 @@ func told(args []string) {
 	_ = unix.Prctl(unix.PR_GET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
 	fmt.Println("name", unix.ByteSliceToString(name), "args", strings.Join(args, " "), "descriptors", open,
 		"blocked", blocked())
+}
+
+// flagged asks for a start with a flag that execveat(2) does not have, and prints the error.
+func flagged(program string) {
+	path, _ := unix.BytePtrFromString(program)
+	argv := []*byte{path, nil}
+	at, unknown := unix.AT_FDCWD, uintptr(2)
+	_, _, e := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(at), uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&argv[0])), 0, unknown, 0)
+	fmt.Println(e)
 }
 
 // descriptors are the open ones up to a number that is above all that the test makes.

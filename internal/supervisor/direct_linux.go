@@ -88,7 +88,7 @@ func (w *worker) opened(tid, dir int, path []byte, flags uint64) (int, unix.Errn
 	case flags&unix.O_NONBLOCK == 0 && e == 0:
 		_, _, e = unix.RawSyscall(unix.SYS_FCNTL, uintptr(fd), unix.F_SETFL, 0)
 	}
-	if e != 0 || !bytes.Equal(w.nameOf(fd, w.link[:]), text) {
+	if e != 0 || !bytes.Equal(w.nameOf(fd, w.link[:]), text) || within && !standing.hold(w.stat.Mnt_id) {
 		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		return -1, unclear
 	}
@@ -190,7 +190,7 @@ func tidy(path []byte) bool {
 func (w *worker) opensQuietly(from int, name []byte) (bool, unix.Errno) {
 	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
 	st := &w.stat
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE, uintptr(unsafe.Pointer(st)), 0)
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(from), uintptr(unsafe.Pointer(&name[0])), how, unix.STATX_TYPE|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(st)), 0)
 	if e != 0 {
 		return false, e
 	}

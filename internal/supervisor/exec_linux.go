@@ -13,6 +13,9 @@ import (
 // programs answers the calls that start a program.
 type programs struct{ *call }
 
+// startFlags are the flags of execveat(2).
+const startFlags = unix.AT_EMPTY_PATH | unix.AT_SYMLINK_NOFOLLOW | executeCheck
+
 // invocation holds the arguments of a call that starts a program.
 type invocation struct {
 	dir              int
@@ -32,6 +35,9 @@ func (c programs) execve(in invocation) answer {
 	}
 	if a, ok := c.returned(); ok {
 		return a
+	}
+	if in.flags&^startFlags != 0 {
+		return fails(unix.EINVAL)
 	}
 	want, e := c.granted(in)
 	if e != 0 {
@@ -283,7 +289,7 @@ func regular(obj int) unix.Errno {
 // interpret follows the interpreters of scripts and collects their arguments.
 func (c programs) interpret(b *becoming) unix.Errno {
 	name := b.path
-	for range maxInterpreters {
+	for range maxInterpreters + 1 { // the last of which is no script
 		k, e := formatOf(b.image())
 		switch {
 		case e != 0:

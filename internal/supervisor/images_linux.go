@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +59,7 @@ func (m *images) place(fd int) string {
 func (m *images) kept(source *unix.Stat_t) (int, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, i := range m.list {
+	for _, i := range slices.Backward(m.list) { // the latest copy of the file
 		if i.fd >= 0 && unchanged(source, &i.source) {
 			fd, err := unix.FcntlInt(uintptr(i.fd), unix.F_DUPFD_CLOEXEC, 0)
 			return fd, err == nil
@@ -103,6 +105,43 @@ func unchanged(a, b *unix.Stat_t) bool {
 // settled is how old a change must be so that a later one shows in the times of a file.
 const settled = 100 * time.Millisecond
 
+// tellsChanges reports whether the times of a file change with every change of its contents. A mapping that was read before is written to
+// without a word of the file's times where the file system has no page_mkwrite, as tmpfs (do_shared_fault() and do_wp_page() in mm/memory.c).
+// See RATIONALE D353.
+func tellsChanges(obj int) bool {
+	var fs unix.Statfs_t
+	if unix.Fstatfs(obj, &fs) != nil {
+		return false
+	}
+	switch fs.Type {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC:
+		return true
+	}
+	return false
+}
+
+// alike reports whether a file has the contents of a copy of some size.
+func alike(obj, copy int, size int64) bool {
+	from, err := os.Open(self(obj))
+	if err != nil {
+		return false
+	}
+	defer from.Close()
+	const part = 64 << 10
+	a, b := make([]byte, part), make([]byte, part)
+	for done := int64(0); done < size; {
+		n, err := from.ReadAt(a[:min(part, size-done)], done)
+		if err != nil || n == 0 {
+			return false
+		}
+		if m, err := unix.Pread(copy, b[:n], done); err != nil || m != n || !bytes.Equal(a[:n], b[:n]) {
+			return false
+		}
+		done += int64(n)
+	}
+	return true
+}
+
 var errChanged = errors.New("changes while it is read")
 
 // copied returns a copy of a program in memory, sealed against writing.
@@ -113,7 +152,9 @@ func (c programs) copied(obj int) (int, unix.Errno) {
 		return -1, errno(err)
 	}
 	if fd, ok := c.images.kept(&before); ok {
-		return c.hold(fd), 0
+		if c.hold(fd); tellsChanges(obj) || alike(obj, fd, before.Size) {
+			return fd, 0
+		}
 	}
 	if before.Size > maxImage {
 		c.deny("a new program of more than 1 GiB is not copied to be started")

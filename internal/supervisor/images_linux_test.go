@@ -120,3 +120,46 @@ func TestMemoryName(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedByMapping: a write to a mapping of a file of tmpfs that was read before changes no time of the file, and a copy of the file as it was before
+// was started. A copy that is kept there is compared with the file.
+func TestChangedByMapping(t *testing.T) {
+	dir := t.TempDir()
+	for _, size := range []int{1, 300 << 10, 512 << 10} {
+		data := bytes.Repeat([]byte("x"), size)
+		file := filepath.Join(dir, "x")
+		if err := os.WriteFile(file, data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(file, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fd, err := inMemory("x", func(to int) error { return new(images).transfer(to, int(f.Fd()), int64(size)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !alike(int(f.Fd()), fd, int64(size)) || alike(int(f.Fd()), fd, int64(size+1)) {
+			t.Errorf("%d bytes: the same and more are not told apart", size)
+		}
+		m, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m[size-1] == 'x' {
+			m[size-1] = 'y'
+		}
+		if alike(int(f.Fd()), fd, int64(size)) {
+			t.Errorf("%d bytes: the last has changed", size)
+		}
+		_, _, _ = unix.Munmap(m), f.Close(), unix.Close(fd)
+	}
+	for path, want := range map[string]bool{"/dev/shm": false, "/proc": false} {
+		if d, err := os.Open(path); err == nil {
+			if tellsChanges(int(d.Fd())) != want {
+				t.Error(path)
+			}
+			_ = d.Close()
+		}
+	}
+}

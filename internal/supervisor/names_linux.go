@@ -150,6 +150,10 @@ func (c entries) unlink(dir, path, flags uint64) answer {
 
 // truncate answers truncate(2); a descriptor for ftruncate(2) was judged when it was opened.
 func (c entries) truncate() answer {
+	size := int64(c.args[1])
+	if size < 0 {
+		return fails(unix.EINVAL) // do_sys_truncate() in fs/open.c looks for this first
+	}
 	path, e := c.path(c.args[0])
 	if e != 0 {
 		return fails(e)
@@ -161,13 +165,12 @@ func (c entries) truncate() answer {
 	c.names.RLock()
 	defer c.names.RUnlock()
 	n, e := c.paths.object(base, path, followed, 0)
-	size := int64(c.args[1])
 	switch {
 	case e != 0:
 		return fails(e)
 	case n.kind() == unix.S_IFDIR:
 		return fails(unix.EISDIR)
-	case n.kind() != unix.S_IFREG || size < 0:
+	case n.kind() != unix.S_IFREG:
 		return fails(unix.EINVAL)
 	case !c.permits(c.policy.access(c.box.at(where(n.object)), ir.Update)):
 		return fails(unix.EACCES)

@@ -66,6 +66,9 @@ func (c opens) opened(dir int, addr uint64, o opening) answer {
 	if c.plain(dir, path, o) {
 		return proceed
 	}
+	if o.invalid() {
+		return fails(unix.EINVAL)
+	}
 	from := path
 	if o.Resolve != 0 {
 		// Under RESOLVE_IN_ROOT an absolute path starts from the directory as well.
@@ -82,10 +85,7 @@ func (c opens) opened(dir int, addr uint64, o opening) answer {
 	}
 	c.names.RLock()
 	defer c.names.RUnlock()
-	switch {
-	case o.Flags&(unix.O_CREAT|unix.O_DIRECTORY) == unix.O_CREAT|unix.O_DIRECTORY && o.Flags&tmpFile == 0:
-		return fails(unix.EINVAL) // since Linux 6.4; before, a file was made
-	case o.Flags&unix.O_CREAT != 0 && o.Flags&tmpFile == 0:
+	if o.Flags&unix.O_CREAT != 0 {
 		return c.create(base, path, o)
 	}
 	end := followed
@@ -108,6 +108,15 @@ func (c opens) seek(name string, e unix.Errno) {
 	if rest, ok := strings.CutPrefix(path.Clean(name), c.box.roots.Home+"/"); ok {
 		c.sought(rest)
 	}
+}
+
+// invalid reports whether the kernel refuses the flags whatever the path leads to (build_open_flags() in fs/open.c). Before Linux 6.4 it made a
+// file by O_CREAT with O_DIRECTORY.
+func (o opening) invalid() bool {
+	if o.Flags&tmpFile == 0 {
+		return o.Flags&unix.O_CREAT != 0 && o.Flags&unix.O_DIRECTORY != 0
+	}
+	return o.Flags&unix.O_DIRECTORY == 0 || o.Flags&unix.O_CREAT != 0 || o.Flags&accessMode == unix.O_RDONLY
 }
 
 // makes reports whether an open can make a file.

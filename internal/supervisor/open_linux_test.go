@@ -32,3 +32,16 @@ func TestLinkItself(t *testing.T) {
 		}
 	}
 }
+
+// TestInvalidFlags: flags that no path makes good are refused before the path is looked at, as the kernel does: the error was that of the path.
+func TestInvalidFlags(t *testing.T) {
+	for flags, want := range map[uint64]bool{
+		unix.O_RDONLY: false, unix.O_RDWR | unix.O_CREAT: false, unix.O_DIRECTORY: false, unix.O_RDWR | unix.O_DIRECTORY: false,
+		unix.O_TMPFILE | unix.O_RDWR: false, unix.O_TMPFILE | unix.O_WRONLY | unix.O_EXCL: false, unix.O_TMPFILE: true,
+		tmpFile | unix.O_RDWR: true, unix.O_TMPFILE | unix.O_RDWR | unix.O_CREAT: true, unix.O_CREAT | unix.O_DIRECTORY: true,
+	} {
+		if got := (opening{OpenHow: unix.OpenHow{Flags: flags}}).invalid(); got != want {
+			t.Errorf("%#o: %v", flags, got)
+		}
+	}
+}

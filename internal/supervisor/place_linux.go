@@ -114,6 +114,9 @@ func (s *sandbox) at(path string) ir.Place {
 	if below, ok := strings.CutPrefix(path, "/proc/"); ok {
 		return ir.Direct(ir.Sys(s.ofProcess(below)))
 	}
+	if path == nowhere || strings.HasPrefix(path, nowhere+"/") {
+		return ir.Direct(ir.Sys(path[1:])) // of no workspace either, which may be the root
+	}
 	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
 		return ir.Direct(ir.Sys(s.ofTerminal(number)))
 	}

@@ -53,23 +53,22 @@ func where(fd int) string {
 // stated is like where, and reports whether the file still has that name.
 func stated(fd int) (path string, still bool) {
 	path, err := nameOf(fd)
-	switch {
-	case err != nil || strings.HasPrefix(path, "(unreachable)"):
-		return nowhere, false
-	case !strings.HasPrefix(path, "/"):
+	if err == nil && !strings.HasPrefix(path, "/") {
 		return "", false
 	}
 	stripped, deleted := strings.CutSuffix(path, " (deleted)")
-	if !deleted {
+	switch {
+	case err == nil && deleted && strings.HasPrefix(path, "/memfd:") && ofMemory(fd):
+		return "", false
+	case err != nil || !standing.placed(fd, stripped):
+		return nowhere, false
+	case !deleted:
 		return path, true
 	}
 	// A name may really end so; otherwise the file has lost its name and is judged by it.
 	var a, n unix.Stat_t
 	if unix.Lstat(path, &n) == nil && unix.Fstat(fd, &a) == nil && n.Dev == a.Dev && n.Ino == a.Ino {
 		return path, true
-	}
-	if strings.HasPrefix(path, "/memfd:") {
-		return "", false
 	}
 	return stripped, false
 }

@@ -60,7 +60,7 @@ func handlers() map[uint32]handler {
 				return programs{c}.execve(invocation{unix.AT_FDCWD, c.args[0], c.args[1], c.args[2], 0})
 			},
 			unix.SYS_EXECVEAT: func(c *call) answer {
-				return programs{c}.execve(invocation{dirfd(c.args[0]), c.args[1], c.args[2], c.args[3], c.args[4]})
+				return programs{c}.execve(invocation{dirfd(c.args[0]), c.args[1], c.args[2], c.args[3], uint64(uint32(c.args[4]))})
 			},
 			unix.SYS_IOCTL: on(metadata.ioctl),
 

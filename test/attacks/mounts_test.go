@@ -1,0 +1,54 @@
+//go:build linux
+
+package attacks_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// takesAway has the user mount a file system where the policy denies everything, and take it away while the tool holds a directory on it.
+const takesAway = `
+mount -t tmpfs disk disk || exit 77
+for f in usr/share/k ./memfd:k ".$PWD/src/a" usr/share/program; do mkdir -p "disk/${f%/*}" 2>/dev/null; echo TOP-SECRET > "disk/$f"; done
+cp /bin/true disk/usr/share/program
+"$@" & tool=$!
+until [ -e src/ready ]; do kill -0 $tool || exit 1; sleep 0.01; done
+rm disk/memfd:k
+exec 9<disk
+umount -l disk
+: > src/gone
+wait $tool || exit
+read -r text < "/proc/self/fd/9$PWD/src/a" && [ "$text" = TOP-SECRET ] && [ "$(ls "/proc/self/fd/9$PWD/src")" = a ] || echo LEAK changed
+`
+
+// TestMountTakenAway: the kernel names a file of a mount that was taken away (MNT_DETACH) by its path in that mount alone, and the supervisor judged
+// it by that name: a file at usr/share of a denied disk could be read, as those of /usr/share can.
+func TestMountTakenAway(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting takes root")
+	}
+	s := scene{tool: "detached", toml: "access.fs = [\n{ path = \".\", read = true, write = true, execute = true },\n{ path = \"disk\" },\n]"}
+	p := newPlace(t, s, build(t, []scene{s}), 0)
+	p.mkdir("disk")
+	p.write("src/a", "fine")
+	cmd := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t")
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", takesAway, "sh"}, cmd.Args...)
+	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	data, err := cmd.CombinedOutput()
+	out := string(data)
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 77 {
+		t.Skip(out)
+	}
+	for _, want := range []string{"GOOD a file of memory", "GOOD read beside it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("without %q", want)
+		}
+	}
+	if err != nil || strings.Contains(out, "LEAK") || strings.Contains(out, secret) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
