@@ -142,7 +142,7 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 	defer l.asking.Unlock()
 	err := l.teach(p)
 	if err == nil {
-		w := &wanted{Name: c.id.Name, Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir}
+		w := &wanted{Name: c.id.Name, Program: []byte(req.Program), Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: []byte(req.Dir)}
 		if c.id.Mark != nil {
 			w.Mark = c.id.Mark.String()
 		}
