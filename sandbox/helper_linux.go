@@ -265,7 +265,11 @@ func (h *helper) start(o *order, fds []int, a *attending) {
 // hooks tell the host of the course of a run. See RATIONALE D233.
 func (h *helper) hooks(o *order) start.Hooks {
 	hooks := start.Hooks{
-		Live:    func(e live.Event) { _ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e}) },
+		Live: func(e live.Event) {
+			if questionOf(&e) != nil {
+				_ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e})
+			}
+		},
 		Refused: func([]byte) {},
 	}
 	if o.Tells {
