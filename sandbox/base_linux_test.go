@@ -203,3 +203,26 @@ func TestEnvironOfEachStart(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestAnyBytes: arguments, variables and directories that are not UTF-8 reach a tool as they are. On their way to the helper each
+// of their bytes became a replacement character, so a supervised tool had others than under accessc exec.
+func TestAnyBytes(t *testing.T) {
+	h, ws := open(t)
+	const odd = "a\xff\xe9b"
+	if err := os.Mkdir(ws+"/"+odd, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range both {
+		var out bytes.Buffer
+		p, err := h.Start(t.Context(), sandbox.Request{
+			Tool: tool, Args: []string{"-c", `echo "$0"; /usr/bin/printenv LANG; pwd`, odd},
+			Env: []string{"PATH=/usr/bin:/bin", "LANG=" + odd}, Dir: ws + "/" + odd, Stdout: &out,
+		})
+		if err == nil {
+			_, err = p.Wait()
+		}
+		if want := odd + "\n" + odd + "\n" + ws + "/" + odd + "\n"; err != nil || out.String() != want {
+			t.Errorf("%s: got %q, %v, want %q", tool, out.String(), err, want)
+		}
+	}
+}

@@ -39,11 +39,11 @@ func newEngine() *engine { return &engine{live: map[*again]bool{}} }
 type asked struct {
 	Artifact []byte   `json:"artifact"`
 	Accept   []string `json:"accept"`
-	Program  string   `json:"program"`
-	Args     []string `json:"args"`
+	Program  []byte   `json:"program"`
+	Args     texts    `json:"args"`
 	Call     carried  `json:"call"`
-	Environ  []string `json:"environ"`
-	Dir      string   `json:"dir"`
+	Environ  texts    `json:"environ"`
+	Dir      []byte   `json:"dir"`
 }
 
 type failure struct {
@@ -54,7 +54,7 @@ type failure struct {
 
 // start starts a tool. Without a supervisor there are no refusals to tell of.
 func (e *engine) start(p *plan, req start.Request, files [3]*os.File, _ func(told)) (child, error) {
-	doc, err := json.Marshal(asked{p.text, p.accept, req.Program, req.Args, carried(req.Call), req.Environ, req.Dir})
+	doc, err := json.Marshal(asked{p.text, p.accept, []byte(req.Program), req.Args, carried(req.Call), req.Environ, []byte(req.Dir)})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func serveAgain(in, out *os.File) error {
 		err = json.Unmarshal(data, &a)
 	}
 	req := start.Request{
-		Accept: a.Accept, Program: a.Program, Args: a.Args, Call: start.Call(a.Call), Environ: a.Environ, Dir: a.Dir,
+		Accept: a.Accept, Program: string(a.Program), Args: a.Args, Call: start.Call(a.Call), Environ: a.Environ, Dir: string(a.Dir),
 		Messages: io.Discard, Started: func() { _ = out.Close() },
 	}
 	if err == nil {

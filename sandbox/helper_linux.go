@@ -208,18 +208,28 @@ func (h *helper) plan(o *order) {
 	h.plans[o.Plan] = p
 }
 
-// start starts a tool and stays until it has ended.
-func (h *helper) start(o *order, fds []int, a *attending) {
+// begin starts a tool.
+func (h *helper) begin(o *order, fds []int) (*start.Attended, error) {
 	h.mu.Lock()
 	p, over := h.plans[o.Plan], h.over
 	h.mu.Unlock()
-	run, err := (*start.Attended)(nil), errors.New("the helper does not know the policy")
-	if p != nil && len(fds) == 3 && o.Request != nil && !over {
-		run, err = p.Attend(h.site, start.Request{
-			Program: o.Request.Program, Args: o.Request.Args, Call: start.Call(o.Request.Call), Environ: o.Request.Environ,
-			Dir: o.Request.Dir, Messages: io.Discard,
-		}, o.Request.identity(), [3]int(fds), h.hooks(o))
+	switch {
+	case p == nil:
+		return nil, errors.New("the helper does not know the policy")
+	case len(fds) != 3:
+		return nil, errors.New("the helper did not get the descriptors of the tool; it may have too many")
+	case o.Request == nil || over:
+		return nil, errors.New("the helper ends")
 	}
+	return p.Attend(h.site, start.Request{
+		Program: string(o.Request.Program), Args: o.Request.Args, Call: start.Call(o.Request.Call), Environ: o.Request.Environ,
+		Dir: string(o.Request.Dir), Messages: io.Discard,
+	}, o.Request.identity(), [3]int(fds), h.hooks(o))
+}
+
+// start starts a tool and stays until it has ended.
+func (h *helper) start(o *order, fds []int, a *attending) {
+	run, err := h.begin(o, fds)
 	closeAll(fds)
 	h.mu.Lock()
 	a.run = run
@@ -255,7 +265,11 @@ func (h *helper) start(o *order, fds []int, a *attending) {
 // hooks tell the host of the course of a run. See RATIONALE D233.
 func (h *helper) hooks(o *order) start.Hooks {
 	hooks := start.Hooks{
-		Live:    func(e live.Event) { _ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e}) },
+		Live: func(e live.Event) {
+			if questionOf(&e) != nil {
+				_ = h.send(news{Kind: newsLive, Run: o.Run, Live: &e})
+			}
+		},
 		Refused: func([]byte) {},
 	}
 	if o.Tells {

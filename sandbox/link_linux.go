@@ -98,13 +98,18 @@ func (l *link) hello() error {
 	return l.conn.SetReadDeadline(time.Time{})
 }
 
-// errRetired is the error of a helper that has left since it was chosen.
+// errRetired is the error of a helper that has left since it was chosen, or is full.
 var errRetired = errors.New("sandbox: the helper has left")
+
+// maxTogether is how many tools a helper has at a time. Each can hold 256 of its threads by calls that wait for another process
+// or an answer, and 32 by others, and the Go runtime ends a process with more than 10,000 (debug.SetMaxThreads).
+// See RATIONALE D349.
+const maxTogether = 32
 
 func (l *link) usable() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.worn && !l.down && !l.left
+	return !l.worn && !l.down && !l.left && len(l.runs) < maxTogether
 }
 
 // claim takes a helper for one tool.
@@ -131,7 +136,7 @@ func (l *link) retire() {
 // start asks for a tool. The plan goes first, once.
 func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error {
 	l.mu.Lock()
-	if l.down || l.left {
+	if l.down || l.left || len(l.runs) >= maxTogether {
 		l.mu.Unlock()
 		return errRetired
 	}
@@ -142,7 +147,7 @@ func (l *link) start(c *attended, p *plan, req *start.Request, fds [3]int) error
 	defer l.asking.Unlock()
 	err := l.teach(p)
 	if err == nil {
-		w := &wanted{Name: c.id.Name, Program: req.Program, Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: req.Dir}
+		w := &wanted{Name: c.id.Name, Program: []byte(req.Program), Args: req.Args, Call: carried(req.Call), Environ: req.Environ, Dir: []byte(req.Dir)}
 		if c.id.Mark != nil {
 			w.Mark = c.id.Mark.String()
 		}

@@ -21,43 +21,8 @@ type Process struct {
 	done  chan struct{}
 	state *State
 	err   error
-	// refusals are those that Request.Events has not been told of yet.
-	told queue
-}
-
-// told is something that a supervisor tells of a run: a refusal, or a question that has come or gone.
-type told struct {
-	line     []byte
-	question *Question
-}
-
-// queue has events for a reader that may be slow. The events of a run are bounded by the
-// supervisor.
-type queue struct {
-	mu   sync.Mutex
-	told []told
-	more chan struct{}
-}
-
-func newQueue() queue { return queue{more: make(chan struct{}, 1)} }
-
-func (q *queue) put(t told) {
-	q.mu.Lock()
-	q.told = append(q.told, t)
-	q.mu.Unlock()
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-// take returns all events and leaves none.
-func (q *queue) take() []told {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	out := q.told
-	q.told = nil
-	return out
+	// told has what Request.Events has not been told of yet.
+	told *queue
 }
 
 // child is a process of a tool, however it was started.
@@ -180,7 +145,7 @@ func (p *Process) tell(ended <-chan struct{}) {
 		case <-ended:
 			over = true
 		}
-		for _, t := range p.told.take() {
+		for t := range p.told.all() {
 			switch {
 			case t.question == nil:
 				p.emit(Event{Kind: Refused, Refusal: json.RawMessage(t.line)})

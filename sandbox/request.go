@@ -65,7 +65,7 @@ const (
 	// all of a tool that nothing supervises, are not seen.
 	Refused EventKind = "refused"
 	// Pending is an operation that waits for Process.Answer, Withdrawn one that waits no longer, since
-	// it was answered or its process has ended.
+	// it was answered or its process has ended. A question that waits no longer before Events was told of it is left out.
 	Pending   EventKind = "pending"
 	Withdrawn EventKind = "withdrawn"
 	// Ended is the end of the tool.

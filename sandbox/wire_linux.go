@@ -61,13 +61,13 @@ type wanted struct {
 	Name string `json:"name"`
 	Mark string `json:"mark,omitempty"`
 
-	Program string   `json:"program,omitempty"`
-	Args    []string `json:"args,omitempty"`
-	Call    carried  `json:"call"`
+	Program []byte  `json:"program,omitempty"`
+	Args    texts   `json:"args,omitempty"`
+	Call    carried `json:"call"`
 	// Environ is left out where it is Same, that of the start before.
-	Environ []string `json:"environ,omitempty"`
-	Same    bool     `json:"same,omitempty"`
-	Dir     string   `json:"dir"`
+	Environ texts  `json:"environ,omitempty"`
+	Same    bool   `json:"same,omitempty"`
+	Dir     []byte `json:"dir"`
 }
 
 // identity is that of the run.

@@ -239,7 +239,14 @@ func (a Asker) place(p string, follow bool) (ir.Place, ir.NodeKind, error) {
 	return on, kind, err
 }
 
+// maxAsked bounds a path that is asked about, in bytes: no system takes a longer one. To follow a path takes time by the square of
+// its length, and accessc serve answers the questions of all of its clients one after the other.
+const maxAsked = 32 << 10
+
 func (a Asker) evaluate(p string, follow bool) (ir.Place, ir.NodeKind, error) {
+	if len(p) > maxAsked {
+		return ir.Place{}, ir.Absent, fmt.Errorf("found a path of %d bytes, expected at most %d", len(p), maxAsked)
+	}
 	if at, ok := own(p); ok {
 		if abs, bound := a.Bindings.Path(at); bound {
 			return a.Resolver.Kernel(abs, follow, a.Bindings)

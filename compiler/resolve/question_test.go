@@ -53,3 +53,17 @@ func TestNetworkQuestions(t *testing.T) {
 		}
 	}
 }
+
+// TestLongQuestions: a path that is longer than any system takes is no question. To follow one of a megabyte took minutes, in which
+// accessc serve answered no other client.
+func TestLongQuestions(t *testing.T) {
+	for _, c := range [][]string{{"read", strings.Repeat("a/", 500_000)}, {"execute", strings.Repeat("/b", 500_000)}} {
+		q, err := resolve.ParseQuestion(c)
+		if err == nil {
+			_, err = resolve.Asker{}.Operation(q)
+		}
+		if err == nil || !strings.Contains(err.Error(), "1000000 bytes") {
+			t.Errorf("%s: got %v", c[0], err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/accessc/accessc/internal/jsonrpc"
@@ -45,18 +46,19 @@ func (r *Relay) Run(cmd *exec.Cmd, signals <-chan os.Signal) (int, error) {
 	heard, said := make(chan error, 1), make(chan error, 1)
 	go func() { heard <- carry(r.In, r.FromClient, server, client) }()
 	go func() { said <- carry(p.out, r.FromServer, client, server) }()
+	wait := r.Patience
+	if wait == 0 {
+		wait = patience
+	}
 	var silent <-chan error = said
 	select {
 	case <-heard:
+	case <-r.abandoned(server, still*wait, p.ended):
 	case <-said:
 		silent = nil
 	case <-p.ended:
 	case s := <-signals:
 		_ = p.cmd.Process.Signal(s)
-	}
-	wait := r.Patience
-	if wait == 0 {
-		wait = patience
 	}
 	p.end(wait)
 	if silent != nil {
@@ -69,6 +71,35 @@ func (r *Relay) Run(cmd *exec.Cmd, signals <-chan os.Signal) (int, error) {
 	}
 	_ = p.out.Close()
 	return status(cmd.ProcessState), nil
+}
+
+// still is how long a program may take no byte of a line once its client has gone, in terms of the patience with its end: it may be
+// at work on an earlier line.
+const still = 6
+
+// abandoned is closed when the client has gone and the program takes nothing of what it has sent. The end of the client's lines is
+// not read then, since a line before it waits for the program.
+// See RATIONALE D351.
+func (r *Relay) abandoned(server *sink, after time.Duration, ended <-chan struct{}) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(after)
+		defer tick.Stop()
+		for last := int64(-1); ; {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+			now := server.taken.Load()
+			if server.busy.Load() && now == last && gone(r.In) {
+				close(out)
+				return
+			}
+			last = now
+		}
+	}()
+	return out
 }
 
 // carry passes lines on until one side ends.
@@ -90,7 +121,13 @@ func carry(from io.Reader, decide Decide, to, origin *sink) error {
 type sink struct {
 	mu sync.Mutex
 	to io.Writer
+	// taken counts the bytes that were taken, busy is set while some wait.
+	taken atomic.Int64
+	busy  atomic.Bool
 }
+
+// piece is how much is written at a time, in bytes.
+const piece = 64 << 10
 
 func (s *sink) write(text []byte) error {
 	if len(text) == 0 {
@@ -98,6 +135,15 @@ func (s *sink) write(text []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.to.Write(text)
-	return err
+	s.busy.Store(true)
+	defer s.busy.Store(false)
+	for len(text) > 0 {
+		n, err := s.to.Write(text[:min(len(text), piece)])
+		s.taken.Add(int64(n))
+		if err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -174,6 +175,46 @@ func endDeaf(t *testing.T, name string, act func(pid int)) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the run did not end")
+	}
+}
+
+// TestAbandoned: a program that reads nothing ends with its client, also where more lines wait for it than a pipe takes. The relay
+// did not come to the end of the client's lines, and stayed with the program until it was killed. A program that reads, and a client that is there,
+// are left alone.
+func TestAbandoned(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells of the end of a pipe that was not read")
+	}
+	in, client, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	r := &Relay{In: in, Out: io.Discard, FromClient: pass, FromServer: pass, Patience: 50 * time.Millisecond}
+	done := make(chan int, 1)
+	go func() {
+		status, _ := r.Run(play("deaf"), nil)
+		done <- status
+	}()
+	// One of the lines is on its way, and one stays in the client's pipe.
+	for _, size := range []int{100 << 10, 10 << 10} {
+		if _, err := client.WriteString(strings.Repeat("x", size) + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case status := <-done:
+		t.Fatalf("ended with %d before its client did", status)
+	case <-time.After(3 * still * r.Patience):
+	}
+	_ = client.Close()
+	select {
+	case status := <-done:
+		if status != 128+int(syscall.SIGKILL) && status != 128+int(syscall.SIGTERM) {
+			t.Errorf("got %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the run did not end with its client")
 	}
 }
 

@@ -155,7 +155,7 @@ func write(c *conn, r *request, _ message) (func() (any, *Error), any, *Error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	later, err := x.write(p.Text, p.End)
+	later, err := c.write(x, p.Text, p.End)
 	return later, nil, err
 }
 

@@ -1,9 +1,7 @@
 package serve
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,19 +27,13 @@ type run struct {
 	// pipes are the server's ends.
 	pipes []*os.File
 	// open counts the streams and events that the client has not seen the end of. over is true when the client knows the
-	// end. The lock of the connection is held for both.
-	open int
-	over bool
+	// end, and quiet is closed then. The lock of the connection is held for them, and where a piece is put into input.
+	open  int
+	over  bool
+	quiet chan struct{}
 	// end is the id that the end is answered with, empty for none; not before told is closed, when the start was answered.
 	end  string
 	told chan struct{}
-}
-
-// input is a piece for the standard input, and the place for its error.
-type input struct {
-	data []byte
-	end  bool
-	done chan error
 }
 
 // startParams are those of start.
@@ -82,7 +74,7 @@ func begin(c *conn, r *request, m message) (func() (any, *Error), any, *Error) {
 	if err == nil {
 		err = p.request(s)
 	}
-	x := &run{ended: make(chan struct{}), gone: c.gone, told: make(chan struct{})}
+	x := &run{ended: make(chan struct{}), gone: c.gone, told: make(chan struct{}), quiet: make(chan struct{})}
 	if err == nil {
 		err = x.expect(c, p.Wait)
 	}
@@ -291,88 +283,6 @@ type event struct {
 	*Status
 }
 
-// carry moves the data of the streams that messages carry.
-func (x *run) carry(c *conn) {
-	if in := x.pipes[0]; in != nil {
-		x.input = make(chan input, maxWaiting)
-		c.work.Go(func() { x.feed(in) })
-	}
-	for i, name := range []string{"", "stdout", "stderr"} {
-		if out := x.pipes[i]; i > 0 && out != nil {
-			c.opens(x)
-			c.work.Go(func() {
-				defer c.closes(x)
-				drain(out, c.queue, event{Event: "output", Run: x.id, Stream: name})
-			})
-		}
-	}
-}
-
-// drain makes events of a tool's output until its end.
-func drain(out *os.File, q *queue, e event) {
-	defer out.Close()
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := out.Read(buf)
-		if n > 0 {
-			e.Data = base64.StdEncoding.EncodeToString(buf[:n])
-			q.put(e)
-		}
-		if err != nil {
-			e.Data, e.End = "", true
-			q.put(e)
-			return
-		}
-	}
-}
-
-var errInput = errors.New("the standard input has ended")
-
-// feed writes pieces in the order in which they came.
-func (x *run) feed(in *os.File) {
-	defer in.Close()
-	ended := false
-	for {
-		select {
-		case <-x.gone:
-			return
-		case piece := <-x.input:
-			err := errInput
-			if !ended {
-				_, err = in.Write(piece.data)
-			}
-			if ended = ended || piece.end || err != nil; ended {
-				_ = in.Close()
-			}
-			piece.done <- err
-		}
-	}
-}
-
-// write has a piece written, and answers when the tool's pipe has it.
-func (x *run) write(text string, end bool) (func() (any, *Error), *Error) {
-	data, err := base64.StdEncoding.DecodeString(text)
-	switch {
-	case err != nil:
-		return nil, errorf(BadParams, "write: expected base64 in data")
-	case x.input == nil:
-		return nil, errorf(BadParams, "write: run %d was not started with the standard input %q", x.id, streamData)
-	}
-	piece := input{data, end, make(chan error, 1)}
-	x.input <- piece // there is room for all requests that may wait
-	return func() (any, *Error) {
-		select {
-		case err := <-piece.done:
-			if err != nil {
-				return nil, errorf(NoRun, "write: the tool takes no more: %v", err)
-			}
-			return empty{}, nil
-		case <-x.gone:
-			return nil, errorf(Internal, "the server ends")
-		}
-	}, nil
-}
-
 // register gives a run its number.
 func (c *conn) register(x *run) {
 	c.mu.Lock()
@@ -395,14 +305,19 @@ func (c *conn) run(id int) (*run, *Error) {
 	if x := c.runs[id]; x != nil && !x.over {
 		return x, nil
 	}
-	return nil, errorf(NoRun, "this connection has no run %d", id)
+	return nil, noRun(id)
 }
+
+func noRun(id int) *Error { return errorf(NoRun, "this connection has no run %d", id) }
 
 // waited lets a run be forgotten whose end the client knows, as soon as it has its events.
 func (c *conn) waited(x *run) {
 	c.mu.Lock()
 	last := !x.over && x.open == 0
-	x.over = true
+	if !x.over {
+		x.over = true
+		close(x.quiet)
+	}
 	c.mu.Unlock()
 	c.leave(x, last)
 }

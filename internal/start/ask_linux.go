@@ -21,7 +21,7 @@ func (r *run) asks() *live.Options {
 	if r.req.Ask == nil {
 		return nil
 	}
-	return &live.Options{Tool: r.spec.Tool, Write: r.req.Ask.Write, Tell: r.req.Ask.Tell}
+	return &live.Options{Tool: r.spec.Tool, Write: r.req.Ask.Write, Tell: r.req.Ask.Tell, Record: r.req.Record != nil}
 }
 
 // converse has the user answer the questions of the session until the returned function is

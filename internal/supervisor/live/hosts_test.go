@@ -23,7 +23,7 @@ func hostFixture(write func([]ir.Operation) error) (*Session, *connector) {
 	tool.MayNet = []ir.NetRule{{Host: ir.Host{Kind: ir.HostSuffix, Name: "example.com"}, Allow: true}}
 	c := &connector{}
 	return New(ir.NewLive(tool, ir.Linux, ir.Facts{}), Options{
-		Tool: "t", Exchange: func(change func()) { change() }, Write: write, Hosts: c,
+		Tool: "t", Exchange: func(change func()) { change() }, Write: write, Record: true, Hosts: c,
 	}), c
 }
 

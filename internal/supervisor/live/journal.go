@@ -123,7 +123,7 @@ func (s *Session) Used(uses []Use, pid int, name string) {
 	}
 }
 
-// Events returns the kept events, and the number of those that were not kept.
+// Events returns the kept events, none without Options.Record, and the number of those that were not kept.
 func (s *Session) Events() ([]Event, int) {
 	s.record.mu.Lock()
 	defer s.record.mu.Unlock()

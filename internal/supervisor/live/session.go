@@ -51,6 +51,8 @@ type Options struct {
 	Write func([]ir.Operation) error
 	// Tell, if not nil, gets every event as it happens. It must not call the session.
 	Tell func(Event)
+	// Record has the session keep events. A tool can cause many, with long paths.
+	Record bool
 	// Now is the time.
 	Now func() time.Time
 }
@@ -82,7 +84,9 @@ type Session struct {
 
 // note keeps an event and tells of it.
 func (s *Session) note(e Event) {
-	s.record.add(e)
+	if s.o.Record {
+		s.record.add(e)
+	}
 	if s.o.Tell != nil {
 		s.o.Tell(e)
 	}

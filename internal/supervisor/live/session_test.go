@@ -22,7 +22,7 @@ func fixture(write func([]ir.Operation) error) *Session {
 	}
 	roots := &ir.Bindings{Workspace: "/ws"}
 	return New(ir.NewLive(tool, ir.Linux, ir.Facts{Bindings: roots}), Options{
-		Tool: "t", Roots: roots, Exchange: func(change func()) { change() }, Write: write,
+		Tool: "t", Roots: roots, Exchange: func(change func()) { change() }, Write: write, Record: true,
 	})
 }
 
