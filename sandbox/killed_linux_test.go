@@ -208,3 +208,21 @@ func abandoned() []string {
 	}
 	return slices.DeleteFunc(dirs, func(dir string) bool { return bytes.Contains(all, []byte(filepath.Base(dir))) })
 }
+
+// TestHops: processes of a tool each of which starts the next one and ends at once have ended when Wait returns. By the time that all
+// processes were looked at, each had ended.
+func TestHops(t *testing.T) {
+	h, ws := open(t)
+	const hops = `exec 9>lock; flock 9; hop() { hop & }; for i in 1 2 3 4; do hop; done; sleep 0.2`
+	if out, err := h.Command("supervised", "-c", hops).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := os.Open(ws + "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Errorf("a process of the tool has its lock: %v", err)
+	}
+}

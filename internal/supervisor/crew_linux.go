@@ -155,12 +155,20 @@ func (s *Supervisor) finish(a *Attended) {
 		return
 	}
 	for end := time.Now().Add(maxFinish); s.listener.poll()&unix.POLLHUP == 0 && time.Now().Before(end); {
-		for _, pid := range allProcesses() {
-			if a.mark == nil && s.sandbox.ours(pid) || a.mark != nil && a.mark.Carries(pid) {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
+		for range quickLooks {
+			s.endThose(a, orphans())
 		}
+		s.endThose(a, allProcesses())
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// endThose kills the processes of a tool among some.
+func (s *Supervisor) endThose(a *Attended, some []int) {
+	for _, pid := range some {
+		if a.mark == nil && s.sandbox.ours(pid) || a.mark != nil && a.mark.Carries(pid) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
 	}
 }
 

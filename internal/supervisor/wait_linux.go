@@ -100,7 +100,8 @@ const maxFinish = 10 * time.Second
 
 // finish kills the processes that the tool has left running: their calls would no longer be
 // answered. Orphans become children of this process, so it kills its children until none is
-// left.
+// left. A process can start another one and end within the time of a look at all of /proc, so the kernel's list of
+// orphans comes first, and its processes are killed at once.
 func (t *Tool) finish() {
 	// Only this call finds the caller's own clones, which have no exit signal.
 	_, _ = syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WCLONE, nil)
@@ -112,11 +113,33 @@ func (t *Tool) finish() {
 		if pid > 0 {
 			continue
 		}
+		for range quickLooks {
+			for _, child := range orphans() {
+				_ = unix.Kill(child, unix.SIGKILL)
+			}
+		}
 		for _, child := range children(unix.Getpid()) {
 			_ = unix.Kill(child, unix.SIGKILL)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(100 * time.Microsecond)
 	}
+}
+
+// quickLooks is how many looks at the orphans come before one at all processes.
+const quickLooks = 32
+
+// orphans lists the processes that became children of this one, in that order: they belong to its first thread
+// (find_new_reaper() in kernel/exit.c). Kernels without CONFIG_PROC_CHILDREN list none (proc_pid_children(5)).
+func orphans() []int {
+	self := strconv.Itoa(unix.Getpid())
+	list, _ := os.ReadFile("/proc/self/task/" + self + "/children")
+	var out []int
+	for _, child := range strings.Fields(string(list)) {
+		if pid, err := strconv.Atoi(child); err == nil {
+			out = append(out, pid)
+		}
+	}
+	return out
 }
 
 // children lists the processes whose parent is the given one.

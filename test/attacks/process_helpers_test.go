@@ -256,14 +256,27 @@ func procStill(t *testing.T, p *procPlace, _ string) {
 	var left []string
 	for range 20 {
 		time.Sleep(250 * time.Millisecond)
-		if left = procLeft(p); len(left) == 0 {
+		if left = procLeft(p); len(left) == 0 && !procLocked(p) {
 			return
 		}
+	}
+	if procLocked(p) {
+		t.Error("a process of the tool has its lock")
 	}
 	for _, pid := range left {
 		t.Errorf("process %s of the tool lives on", pid)
 		syscall.Kill(procNumber(pid), syscall.SIGKILL)
 	}
+}
+
+// procLocked reports whether a process has the tool's lock: one that starts another and ends within an instant is on no list.
+func procLocked(p *procPlace) bool {
+	f, err := os.Open(p.ws + "/src/lock")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == syscall.EWOULDBLOCK
 }
 
 // procLeft lists the processes of a run that are at work.

@@ -31,6 +31,8 @@ static int vm(void *at) {
 static void survive(int argc, char **argv) {
 	const char *how = argv[0];
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	// Held as long as one process has it open: a list of processes can miss one that hops.
+	flock(open("src/lock", O_RDWR | O_CREAT, 0644), LOCK_EX);
 	if (!strcmp(how, "daemon")) {
 		if (!fork()) {
 			setsid();
