@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/accessc/accessc/internal/supervisor"
 )
 
@@ -67,11 +65,15 @@ func endSurvivors(dir string, mark *supervisor.Mark) {
 			if err != nil || pid == os.Getpid() {
 				continue
 			}
-			env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
-			if mark != nil && mark.Carries(pid) || names(env, dir) {
-				none = 0
-				_ = unix.Kill(pid, unix.SIGKILL)
+			remains := func() bool {
+				env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+				is := mark != nil && mark.Carries(pid) || names(env, dir)
+				if is {
+					none = 0
+				}
+				return is
 			}
+			supervisor.KillIf(pid, remains)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

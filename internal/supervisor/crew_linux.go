@@ -166,9 +166,23 @@ func (s *Supervisor) finish(a *Attended) {
 // endThose kills the processes of a tool among some.
 func (s *Supervisor) endThose(a *Attended, some []int) {
 	for _, pid := range some {
-		if a.mark == nil && s.sandbox.ours(pid) || a.mark != nil && a.mark.Carries(pid) {
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
+		KillIf(pid, func() bool { return a.mark == nil && s.sandbox.ours(pid) || a.mark != nil && a.mark.Carries(pid) })
+	}
+}
+
+// KillIf kills a process if it is one to be killed. Its number may become that of another process between the question and the signal, at
+// once where processes of a tool have nearly all numbers, so the signal goes to the process that had the number before the question.
+func KillIf(pid int, is func() bool) {
+	if !is() {
+		return
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if is() {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
 

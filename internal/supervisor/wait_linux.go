@@ -3,6 +3,7 @@ package supervisor
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -106,15 +107,11 @@ func (t *Tool) finish() {
 	// Only this call finds the caller's own clones, which have no exit signal.
 	_, _ = syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WCLONE, nil)
 	for end := time.Now().Add(maxFinish); time.Now().Before(end); {
-		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-		if err == syscall.ECHILD {
+		if !reapSome() {
 			return
 		}
-		if pid > 0 {
-			continue
-		}
 		for range quickLooks {
-			for _, child := range orphans() {
+			for _, child := range slices.Backward(orphans()) { // the latest, which may still run
 				_ = unix.Kill(child, unix.SIGKILL)
 			}
 		}
@@ -123,6 +120,22 @@ func (t *Tool) finish() {
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
+}
+
+// reapSome takes ends of children, and reports whether there may be more children. It does not go on as long as it finds some: processes that hop
+// end faster than a busy machine lets this one take their ends.
+func reapSome() bool {
+	const some = 1000
+	for range some {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err == syscall.ECHILD {
+			return false
+		}
+		if pid <= 0 && err != syscall.EINTR {
+			break
+		}
+	}
+	return true
 }
 
 // quickLooks is how many looks at the orphans come before one at all processes.

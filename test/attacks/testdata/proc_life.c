@@ -93,13 +93,15 @@ static void survive(int argc, char **argv) {
 		nap(100);
 		syscall(SYS_exit, 0);
 	} else if (!strcmp(how, "hop")) {
-		// Each lives for an instant and starts the next: a sweep that lists is late.
-		for (int n = 0; n < 12; n++)
+		// Each lives for an instant and starts the next: a sweep that lists is late. More of them, without a pause, leave no
+		// numbers for the processes of other tests.
+		for (int n = 0; n < 4; n++)
 			if (!fork()) {
 				setsid();
 				ignore();
 				for (int i = 0;; i++) {
 					if (fork()) _exit(0);
+					usleep(300);
 					if (i % 50 == 0) {
 						int fd = open("src/beat", O_WRONLY | O_CREAT | O_TRUNC, 0644);
 						char text[32];
