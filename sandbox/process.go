@@ -21,7 +21,7 @@ type Process struct {
 	done  chan struct{}
 	state *State
 	err   error
-	// told has what Request.Events has not been told of yet.
+	// told has the events that Request.Events has not been told of yet.
 	told *queue
 }
 

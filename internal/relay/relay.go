@@ -77,7 +77,7 @@ func (r *Relay) Run(cmd *exec.Cmd, signals <-chan os.Signal) (int, error) {
 // at work on an earlier line.
 const still = 6
 
-// abandoned is closed when the client has gone and the program takes nothing of what it has sent. The end of the client's lines is
+// abandoned is closed when the client has gone and the program takes none of its bytes. The end of the client's lines is
 // not read then, since a line before it waits for the program.
 // See RATIONALE D351.
 func (r *Relay) abandoned(server *sink, after time.Duration, ended <-chan struct{}) <-chan struct{} {

@@ -57,7 +57,7 @@ func TestInputEnds(t *testing.T) {
 	}
 }
 
-// TestInputLeft: what a client has written before the end of a tool reaches the process that the tool has left; and the
+// TestInputLeft: the input that a client has written before the end of a tool reaches the process that the tool has left; and the
 // connection ends with its client while such a process reads nothing. It went on for as long as that process.
 func TestInputLeft(t *testing.T) {
 	h := &leaving{left: make(chan *os.File, 1)}

@@ -12,11 +12,11 @@ import (
 )
 
 // mounts are those that lie below the root of this process. The kernel names a file of a mount that was taken away by its path in that
-// mount alone, and a file that was moved out of what a bind mount shows "/" (prepend_path() in fs/d_path.c): such a name says nothing of a place.
+// mount alone, and a file that was moved out of a directory that is mounted elsewhere "/" (prepend_path() in fs/d_path.c): such a name says nothing of a place.
 // See RATIONALE D352.
 type mounts struct {
 	mu sync.Mutex
-	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids are what it says.
+	// list is open on the list of mounts, 0 before it is first read; fresh is true while ids are those of the list.
 	list  int
 	fresh bool
 	ids   map[uint64]bool

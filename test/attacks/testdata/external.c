@@ -3,7 +3,7 @@
 static volatile int stop;
 static int reads;
 static char real[PATH_MAX], other[PATH_MAX];
-/* use tries all names for ever, with a descriptor of the target, or with one of what the symlink leads to by now. */
+/* use tries all names for ever, with a descriptor of the target, or with one of the directory that the symlink leads to by now. */
 static void *use(void *target) {
   char p[PATH_MAX + 100];
   int d = target ? *(int *)target : open("fork", O_PATH | O_DIRECTORY), f;
