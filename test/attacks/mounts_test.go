@@ -5,6 +5,7 @@ package attacks_test
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ const takesAway = `
 mount -t tmpfs disk disk || exit 77
 for f in usr/share/k ./memfd:k ".$PWD/src/a" usr/share/program; do mkdir -p "disk/${f%/*}" 2>/dev/null; echo TOP-SECRET > "disk/$f"; done
 cp /bin/true disk/usr/share/program
+chown -R --reference=. disk
 "$@" & tool=$!
 until [ -e src/ready ]; do kill -0 $tool || exit 1; sleep 0.01; done
 rm disk/memfd:k
@@ -31,13 +33,22 @@ func TestMountTakenAway(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
 	}
+	for user, uid := range map[string]int{"root": 0, "nobody": nobody} {
+		t.Run(user, func(t *testing.T) { takeAway(t, uid) })
+	}
+}
+
+// takeAway plays the scene with a tool of a user.
+func takeAway(t *testing.T, uid int) {
 	s := scene{tool: "detached", toml: "access.fs = [\n{ path = \".\", read = true, write = true, execute = true },\n{ path = \"disk\" },\n]"}
-	p := newPlace(t, s, build(t, []scene{s}), 0)
+	p := newPlace(t, s, build(t, []scene{s}), uid)
 	p.mkdir("disk")
 	p.write("src/a", "fine")
 	cmd := p.command(t.Context(), "exec", "-C", p.ws, "--no-prompt", "t")
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", takesAway, "sh"}, cmd.Args...)
-	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	id := strconv.Itoa(uid)
+	as := []string{"sh", "-c", takesAway, "sh", "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--", cmd.Path}
+	cmd.Path, cmd.Args = "/bin/sh", append(as, cmd.Args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	data, err := cmd.CombinedOutput()
 	out := string(data)
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 77 {
