@@ -53,6 +53,7 @@ var rooms = [][]string{
 	{"internal/bounded", "internal/jsonc", "internal/jsonrpc", "internal/lock", "internal/oserr", "internal/plural", "internal/reap", "internal/shebang", "internal/shellword", "internal/shellword/split", "internal/strictjson", "internal/suggest", "internal/tomltext", "internal/visible"},
 	{"internal/once/expression"},
 	{"internal/once"},
+	{"test/irtest/epoch", "test/await"},
 }
 
 func list(t *testing.T, args ...string) []string {

@@ -52,7 +52,7 @@ func TestListeningAgainstPolicy(t *testing.T) {
 			c.connectsToOwn(rt, op, local)
 		}
 	})
-	irtest.Happened(t, seen, 20_000, "listen true true stricter", "listen true true weaker", "listen true false stricter",
+	irtest.Happened(t, seen, "listen true true stricter", "listen true true weaker", "listen true false stricter",
 		"listen false true weaker", "listen false false exact")
 }
 

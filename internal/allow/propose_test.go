@@ -146,7 +146,7 @@ func TestPropose(t *testing.T) {
 			rt.Fatalf("%d of %d refusals are told", told, len(entries))
 		}
 	})
-	irtest.Happened(t, seen, 300, "rule", "external rule", "mount", "refusal")
+	irtest.Happened(t, seen, "rule", "external rule", "mount", "refusal")
 	t.Logf("%v", seen)
 }
 

@@ -253,7 +253,7 @@ func testWrapped(t *testing.T, who identity) {
 		}
 	})
 	fmt.Printf("property %s: %d operations asked of the kernel: %v\n", t.Name(), asked.Load(), seen)
-	irtest.Happened(t, seen, 2000, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.apart")
+	irtest.Happened(t, seen, "alike", "mounts.whole", "mounts.starts", "mounts.late", "mounts.apart")
 }
 
 // TestWrapped asks the running kernel under bubblewrap as the user of the test.

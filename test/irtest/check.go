@@ -9,42 +9,41 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/accessc/accessc/test/irtest/epoch"
 )
 
+// gate is the scale of the gate, go test without further words.
+const gate = 0.02
+
 // scale multiplies the number of checks of every property test. The environment
-// variable ACCESSC_CHECKS sets it; task soak runs at 1, continuous integration at a
-// quarter, an everyday run at a tenth.
+// variable ACCESSC_CHECKS sets it; task soak runs at 1.
 func scale() float64 {
 	if f, err := strconv.ParseFloat(os.Getenv("ACCESSC_CHECKS"), 64); err == nil && f > 0 {
 		return f
 	}
-	return 0.1
+	return gate
 }
 
 // Times scales a count of rounds for tests that do not draw their cases.
 func Times(n int) int { return max(int(float64(n)*scale()), 10) }
 
-// keepNothing has rapid write no files about failures, which it would repeat in all later runs:
-// the seed is enough, and a failure that depends on the host should not come first in a later
-// run.
-var keepNothing = sync.OnceValue(func() error { return flag.Set("rapid.nofailfile", "true") })
+// keeps tells rapid whether it writes the smallest failing case of a property into testdata/rapid, from where every
+// later run of the property replays it first. Only a soak does: a seed of the epoch fails again by itself.
+var keeps = sync.OnceValue(func() error { return flag.Set("rapid.nofailfile", strconv.FormatBool(!epoch.Fresh())) })
 
 // Check runs a property n times, scaled, and prints the count and the seed. per is the number
 // of cases that one run of the property covers.
 func Check(t *testing.T, n, per int, property func(*rapid.T)) {
 	t.Helper()
 	n = Times(n)
-	if err := keepNothing(); err != nil {
+	if err := keeps(); err != nil {
 		t.Fatal(err)
 	}
+	seed := max(epoch.Seed(t), 1) // 0 means a seed by the clock to rapid
 	given.Lock()
-	seed := uint64(time.Now().UnixNano())
-	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() != "0" {
-		seed, _ = strconv.ParseUint(f.Value.String(), 10, 64)
-	}
 	set := func(name, value string) func() {
 		old := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {
@@ -81,17 +80,42 @@ func Rounds(t *testing.T, n int) int {
 	return n
 }
 
-// Happened checks that answers had each of some kinds. Few of them, as under the race detector,
-// may lack a rare kind, so it asks for none of fewer than enough answers.
-func Happened(t *testing.T, seen map[string]int, enough int, kinds ...string) {
+// Exact reports whether this run draws what every run of this commit draws in the gate, so that a test may
+// demand of its counts whatever holds once.
+func Exact() bool { return epoch.Fixed() && scale() == gate }
+
+// Happened checks that answers had each of some kinds. The seeds of the gate decide it once and for all. With
+// other seeds or another count it is printed alone: a test has to make what it cannot do without.
+func Happened(t *testing.T, seen map[string]int, kinds ...string) {
 	t.Helper()
-	all := 0
-	for _, n := range seen {
-		all += n
-	}
 	for _, kind := range kinds {
-		if seen[kind] == 0 && all >= enough {
+		switch {
+		case seen[kind] > 0:
+		case Exact():
 			t.Errorf("%s never happened: %v", kind, seen)
+		default:
+			fmt.Printf("kinds %s: no %s\n", t.Name(), kind)
 		}
+	}
+}
+
+// Race runs rounds of a race until it has been met a number of times, or all rounds are over, and prints which.
+// A round says whether the race was met; what must never happen, it asserts itself. That the scheduler lets no round
+// meet is no failure but in a soak.
+func Race(t *testing.T, met, rounds int, round func(i int) (hit bool)) {
+	t.Helper()
+	hits, i := 0, 0
+	for ; i < rounds && hits < met && !t.Failed(); i++ {
+		if round(i) {
+			hits++
+		}
+	}
+	verdict := "met"
+	if hits < met {
+		verdict = "inconclusive"
+	}
+	fmt.Printf("race %s: %s, %d of %d in %d rounds\n", t.Name(), verdict, hits, met, i)
+	if hits == 0 && epoch.Fresh() && !t.Failed() {
+		t.Errorf("never met in %d rounds", i)
 	}
 }

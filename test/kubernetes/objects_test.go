@@ -238,7 +238,7 @@ func TestReaders(t *testing.T) {
 			}
 		}
 	})
-	irtest.Happened(t, seen, 1000, "ConfigMap", "Pod", "SandboxTemplate", "NetworkPolicy", "CiliumNetworkPolicy")
+	irtest.Happened(t, seen, "ConfigMap", "Pod", "SandboxTemplate", "NetworkPolicy", "CiliumNetworkPolicy")
 	t.Log(seen)
 }
 

@@ -113,7 +113,7 @@ func TestRealFiles(t *testing.T) {
 		ran++
 		w.Compare(t, c, strings.Split(results[0], "\n"), seen)
 	}
-	irtest.Happened(t, seen, 200, "fs true true exact", "fs false false exact")
+	irtest.Happened(t, seen, "fs true true exact", "fs false false exact")
 }
 
 // TestRealTools: the tools of Claude Code itself read and write the files that the policy permits, and none outside.

@@ -93,7 +93,7 @@ func TestRealFiles(t *testing.T) {
 		t.Skipf("codex sandbox does not start here: %s", last)
 	}
 	t.Logf("started %d of %d: %v", started, rounds(), seen)
-	irtest.Happened(t, seen, 1000, "fs true true exact", "fs false false exact")
+	irtest.Happened(t, seen, "fs true true exact", "fs false false exact")
 }
 
 // TestRealLeaks: rows that are weaker are so in fact, and the neighbouring cells hold: a variable in another case, and a name
