@@ -56,6 +56,9 @@ func boot(img image, initrd string, s settings) result {
 // process. A test that hangs is stopped before the guest is, so that it reports the place.
 func (img image) parameters(s settings) string {
 	p := fmt.Sprintf("console=ttyS0 panic=-1 quiet %s ACCESSC_CHECKS=%v TIMEOUT=%v SKIP=%s", img.boot, s.checks, s.limit*3/4, img.skips())
+	if seed := os.Getenv("ACCESSC_SEED"); seed != "" {
+		p += " ACCESSC_SEED=" + seed
+	}
 	if s.run != "" {
 		p += " RUN=" + s.run
 	}
